@@ -1,0 +1,127 @@
+// Settings: every key of the configuration file, with its unit and default.
+// Plain data without behaviour; the loader (config/loader.hpp) fills it from YAML.
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "config/secret.hpp"
+#include "reaper/plugin/parameters.hpp"
+
+namespace reaper::config {
+
+using std::chrono::milliseconds;
+
+/// How the reaper proves who it is to Keystone. Either a password with a user and a project, or an
+/// application credential.
+struct Credentials {
+    std::string auth_url;  ///< Keystone, with or without /v3
+    std::string username, user_id, user_domain_name, user_domain_id;
+    Secret password;
+    std::string project_name, project_id, project_domain_name, project_domain_id;
+    std::string application_credential_id, application_credential_name;
+    Secret application_credential_secret;
+
+    bool uses_application_credential() const {
+        return !application_credential_id.empty() || !application_credential_name.empty();
+    }
+};
+
+/// `cloud:` which OpenStack, and as whom.
+struct Cloud {
+    Credentials credentials;
+    std::string region;                ///< empty: the catalog's only one
+    std::string interface = "public";  ///< public, internal or admin
+    /// Instead of the catalog's; keys `compute`, `placement`, `identity`.
+    std::map<std::string, std::string> endpoint_overrides;
+    std::string ca_file;              ///< PEM; empty: the system's
+    std::string cert_file, key_file;  ///< client certificate, PEM; both or none
+    bool verify_tls = true;
+};
+
+/// `http:` how the APIs are called.
+struct Http {
+    milliseconds call_timeout{30'000};  ///< one call, all of it
+    milliseconds connect_timeout{5'000};
+    int max_connections_per_endpoint = 8;
+    int max_retries = 4;              ///< after the first try, where a retry is safe
+    milliseconds retry_backoff{250};  ///< doubles each time, with jitter
+    milliseconds retry_backoff_max{10'000};
+    std::uint64_t max_body_bytes = 256ULL * 1024 * 1024;
+};
+
+/// `broker:` RabbitMQ, where Nova's notifications come from.
+struct Broker {
+    std::vector<Secret> urls;  ///< amqp[s]://user:password@host:port/vhost, tried in turn
+    std::string exchange = "nova";
+    std::vector<std::string> topics{"versioned_notifications"};
+    std::string queue = "reaper";  ///< our own, durable
+    std::string dead_letter_queue = "reaper.dead-letter";
+    std::int64_t queue_max_length = 100'000;  ///< messages; the oldest go first
+    std::int64_t dead_letter_max_length = 10'000;
+    int prefetch = 256;  ///< unacknowledged messages at most
+    std::chrono::seconds heartbeat{30};
+    milliseconds connect_timeout{10'000};
+    milliseconds reconnect_backoff{500};  ///< doubles each time, with jitter
+    milliseconds reconnect_backoff_max{30'000};
+    std::string ca_file;
+    std::string cert_file, key_file;
+    bool verify_tls = true;
+    bool temporary_queue = false;  ///< set by a dry run, not by the file: exclusive, gone with us
+};
+
+/// `trigger:` which messages become requests.
+struct Trigger {
+    milliseconds max_age{600'000};  ///< older messages are dropped, with a reason
+};
+
+/// A named plugin with its parameters.
+struct Plugin {
+    std::string name;
+    Parameters parameters;
+};
+
+/// `taggers:` and `strategy:`.
+struct Policy {
+    std::vector<Plugin> taggers;  ///< at least one
+    Plugin strategy;
+    int alternatives = 1;  ///< slots to free for each requested one
+};
+
+/// `cull:` how a plan is carried out.
+struct Cull {
+    int max_parallel_deletions = 8;   ///< over all requests
+    int max_rounds = 3;               ///< plans for one request, when victims turn out unfit
+    milliseconds deadline{300'000};   ///< from a plan until Placement shows its room
+    milliseconds poll_interval{500};  ///< of Placement while waiting; grows to ten times
+    milliseconds promise{60'000};     ///< how long freed room stays promised to its request
+};
+
+/// `journal:` the durable record.
+struct JournalFile {
+    std::string path = "/var/lib/reaper/journal.db";
+};
+
+/// `log:` what is written, where.
+struct Log {
+    std::string level = "info";   ///< trace, debug, info, warning, error
+    std::string target = "auto";  ///< auto (journald under systemd), terminal, journald
+};
+
+/// The whole file.
+struct Settings {
+    Cloud cloud;
+    Http http;
+    Broker broker;
+    Trigger trigger;
+    Policy policy;
+    Cull cull;
+    JournalFile journal;
+    Log log;
+};
+
+}  // namespace reaper::config

@@ -1,0 +1,73 @@
+// The ledger: what is being evicted right now, and whom the room is promised to.
+//
+// Room that two requests could both count is counted for one. For each host and class:
+//     room for a request = capacity - used + evicting - promised to other requests
+// where `evicting` are allocations of victims that Placement still lists (they are on their way
+// out), so that a victim's room is counted from the moment that its deletion is decided until
+// Placement shows it free, without a gap and never twice. (Mesos' arithmetic for evictions on
+// lent reservations: capacity >= occupied + occupied_revocable + evicting.)
+// Pure data, one thread.
+#pragma once
+
+#include <map>
+#include <optional>
+#include <vector>
+
+#include "reaper/model/cloud.hpp"
+#include "reaper/model/ids.hpp"
+#include "reaper/model/plan.hpp"
+#include "reaper/model/request.hpp"
+#include "reaper/model/time.hpp"
+
+namespace reaper {
+
+class Ledger {
+public:
+    /// A victim on its way out.
+    struct Eviction {
+        RequestId request;
+        HostId host;
+        ServerId server;
+    };
+    /// Room kept for a request.
+    struct Promise {
+        RequestId request;
+        ProjectId project;
+        HostId host;
+        Resources slot;  ///< of one slot
+        int slots = 0;
+        std::vector<ServerId> requesters;  ///< known to wait for it
+        TimePoint since{};
+        std::optional<TimePoint> until;  ///< none while the cull is under way
+    };
+
+    /// The victims of `plan` are evicting, and its slots promised to `request` (alternatives too:
+    /// they are insurance for it). A further plan for the same request adds to the first, and
+    /// replaces its promises.
+    void enter(const Request& request, const Plan& plan, TimePoint now);
+    /// The server is gone (or was found unfit and stays): it no longer counts as evicting.
+    void drop_eviction(const ServerId& server);
+    /// The cull of `request` ended: its promises hold until `until`, its evictions that never
+    /// ended are forgotten.
+    void settle(const RequestId& request, TimePoint until);
+    /// Nothing is held for `request` any more.
+    void release(const RequestId& request);
+    /// Drops promises whose time is over, and slots of settled promises that a server of the same
+    /// project and shape, created (or moved there) after `since`, or one of the requesters itself,
+    /// has taken on that host.
+    void expire(const Snapshot& snapshot, TimePoint now);
+
+    bool evicting(const ServerId& server) const;
+    /// Evictions of all requests on a host, in order of server id.
+    std::vector<ServerId> evicting_on(const HostId& host) const;
+    /// Promises on a host to requests other than `request`.
+    Resources promised_to_others(const HostId& host, const RequestId& request) const;
+    const std::vector<Promise>& promises() const noexcept { return promises_; }
+    bool empty() const noexcept { return evictions_.empty() && promises_.empty(); }
+
+private:
+    std::map<ServerId, Eviction> evictions_;
+    std::vector<Promise> promises_;
+};
+
+}  // namespace reaper

@@ -1,0 +1,23 @@
+#include "reaper/model/cloud.hpp"
+
+#include <cmath>
+#include <limits>
+
+namespace reaper {
+
+Amount Inventory::capacity() const {
+    // Placement computes int((total - reserved) * ratio) in double precision: do the same.
+    const double exact = static_cast<double>(total - reserved) * allocation_ratio;
+    if (!(exact > 0)) return 0;
+    if (exact >= static_cast<double>(std::numeric_limits<Amount>::max()))
+        return std::numeric_limits<Amount>::max();
+    return static_cast<Amount>(std::floor(exact));
+}
+
+Resources Server::resources() const {
+    Resources sum;
+    for (const auto& [provider, held] : allocations) sum += held;
+    return sum;
+}
+
+}  // namespace reaper

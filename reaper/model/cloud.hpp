@@ -1,0 +1,92 @@
+// The cloud as the planner sees it: hosts with their providers, and the servers on them.
+#pragma once
+
+#include <map>
+#include <optional>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "reaper/model/ids.hpp"
+#include "reaper/model/resources.hpp"
+#include "reaper/model/time.hpp"
+
+namespace reaper {
+
+/// Placement's inventory of one class on one provider, with Placement's rules for what fits.
+struct Inventory {
+    Amount total = 0;
+    Amount reserved = 0;
+    double allocation_ratio = 1.0;
+    Amount min_unit = 1;
+    Amount max_unit = 0x7fffffff;
+    Amount step_size = 1;
+
+    /// `(total - reserved) * allocation_ratio`, rounded down as Placement does.
+    Amount capacity() const;
+
+    friend bool operator==(const Inventory&, const Inventory&) = default;
+};
+
+/// One resource provider of a host's tree.
+struct Provider {
+    ProviderId id;
+    std::string name;
+    ProviderId parent;  ///< empty for the root
+    std::map<ResourceClass, Inventory> inventories;
+    Resources used;  ///< by all consumers, the evicted ones too until they are gone
+    std::set<Trait> traits;
+};
+
+/// What consumers hold, per provider.
+using Allocations = std::map<ProviderId, Resources>;
+
+/// A server as Nova and Placement together describe it.
+struct Server {
+    ServerId id;
+    std::string name;
+    ProjectId project;
+    std::string host;        ///< Nova's service host; empty while it has none
+    std::string status;      ///< Nova's status: ACTIVE, SHUTOFF, SOFT_DELETED, ...
+    std::string task_state;  ///< empty if none: a server that is being changed has one
+    bool locked = false;
+    TimePoint created{};
+    std::optional<TimePoint> launched;
+    std::string flavor_name;
+    std::map<std::string, std::string> flavor_extra_specs;
+    std::map<std::string, std::string> metadata;
+    std::set<std::string> tags;
+    Allocations allocations;  ///< what Placement says that it holds; empty if nothing
+    /// Why the server is revocable, in a tagger's words; absent for a regular server.
+    std::optional<std::string> revocable_because;
+
+    bool revocable() const noexcept { return revocable_because.has_value(); }
+    /// Sum over all providers.
+    Resources resources() const;
+};
+
+/// A compute node: root provider in Placement, hypervisor and service in Nova.
+struct Host {
+    HostId id;                    ///< the root provider's UUID
+    std::string name;             ///< hypervisor hostname
+    std::string service_host;     ///< nova-compute's `host`, which servers name
+    bool enabled = true;          ///< service status
+    bool up = true;               ///< service state, and not forced down
+    std::string why_unavailable;  ///< Nova's disabled reason, when it gives one
+    std::string availability_zone;
+    std::set<std::string> aggregates;  ///< names
+    std::vector<Provider> providers;   ///< the root first, then nested ones by id
+    std::vector<Server> servers;       ///< by id; servers whose Nova host is this one
+
+    const Provider& root() const { return providers.front(); }
+};
+
+/// One picture of the cloud, at one time.
+struct Snapshot {
+    TimePoint taken_at{};
+    std::vector<Host> hosts;  ///< by name, then id
+    /// Things that make the picture doubtful (a provider without a hypervisor, ...), for people.
+    std::vector<std::string> remarks;
+};
+
+}  // namespace reaper

@@ -1,0 +1,62 @@
+#include "reaper/model/plan.hpp"
+
+#include <array>
+#include <utility>
+
+namespace reaper {
+namespace {
+
+constexpr std::array<std::pair<RejectionCode, std::string_view>, 11> names{{
+    {RejectionCode::down, "down"},
+    {RejectionCode::disabled, "disabled"},
+    {RejectionCode::wrong_availability_zone, "wrong-availability-zone"},
+    {RejectionCode::missing_trait, "missing-trait"},
+    {RejectionCode::forbidden_trait, "forbidden-trait"},
+    {RejectionCode::excluded, "excluded"},
+    {RejectionCode::no_such_class, "no-such-class"},
+    {RejectionCode::unit_limits, "unit-limits"},
+    {RejectionCode::not_enough_capacity, "not-enough-capacity"},
+    {RejectionCode::not_enough_revocable, "not-enough-revocable"},
+    {RejectionCode::ranked_lower, "ranked-lower"},
+}};
+
+std::string count(std::size_t n, std::string_view what) {
+    return std::to_string(n) + " " + std::string{what} + (n == 1 ? "" : "s");
+}
+
+struct Summarize {
+    std::string operator()(const Plan& plan) const {
+        std::size_t hosts = 0;
+        for (const auto& host : plan.hosts) hosts += host.victims.empty() ? 0 : 1;
+        return count(plan.victims().size(), "victim") + " on " + count(hosts, "host") + " free " +
+               count(static_cast<std::size_t>(plan.slots_freed), "slot") + " (requested " +
+               std::to_string(plan.slots_requested) + ", wanted " +
+               std::to_string(plan.slots_wanted) + "; strategy " + plan.strategy + ")";
+    }
+    std::string operator()(const NothingToDo& nothing) const {
+        return "nothing to do: " + nothing.reason;
+    }
+    std::string operator()(const NotEnough& not_enough) const {
+        return "nobody dies: " + not_enough.reason;
+    }
+};
+
+}  // namespace
+
+std::string_view to_string(RejectionCode code) {
+    for (const auto& [value, name] : names)
+        if (value == code) return name;
+    return "unknown";
+}
+
+std::vector<Victim> Plan::victims() const {
+    std::vector<Victim> all;
+    for (const auto& host : hosts) all.insert(all.end(), host.victims.begin(), host.victims.end());
+    return all;
+}
+
+std::string summary(const Decision& decision) {
+    return std::visit(Summarize{}, decision);
+}
+
+}  // namespace reaper

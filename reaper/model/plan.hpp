@@ -1,0 +1,105 @@
+// Decisions: a plan with its victims and reasons, or why there is none.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <variant>
+#include <vector>
+
+#include "reaper/model/ids.hpp"
+#include "reaper/model/request.hpp"
+#include "reaper/model/resources.hpp"
+#include "reaper/model/time.hpp"
+
+namespace reaper {
+
+/// A revocable server chosen to be deleted, with why.
+struct Victim {
+    ServerId server;
+    std::string name;
+    ProjectId project;
+    std::string host;     ///< service host on which the plan saw it
+    Resources resources;  ///< that come free with it
+    TimePoint created{};
+    std::string reason;  ///< why it is revocable and why it is needed
+
+    friend bool operator==(const Victim&, const Victim&) = default;
+};
+
+/// What happens on one host.
+struct HostPlan {
+    HostId host;
+    std::string host_name;
+    int slots = 0;        ///< slots on this host that the plan counts, `slots_ready` included
+    int slots_ready = 0;  ///< of these, the ones that need no kill
+    std::vector<Victim> victims;
+    Resources free_before;  ///< room for the request's classes, promised room taken off
+    Resources free_after;
+    std::string reason;  ///< why this host
+
+    friend bool operator==(const HostPlan&, const HostPlan&) = default;
+};
+
+/// Why a host was not used.
+enum class RejectionCode {
+    down,
+    disabled,
+    wrong_availability_zone,
+    missing_trait,
+    forbidden_trait,
+    excluded,              ///< by the request (the server's own host, ...)
+    no_such_class,         ///< offers no inventory of a class
+    unit_limits,           ///< min_unit, max_unit or step_size refuse the amount
+    not_enough_capacity,   ///< too small even when empty
+    not_enough_revocable,  ///< even without all its revocable servers
+    ranked_lower,          ///< possible, but another host was better
+};
+
+std::string_view to_string(RejectionCode code);
+
+struct Rejection {
+    HostId host;
+    std::string host_name;
+    RejectionCode code{};
+    std::string reason;  ///< in the units of the request
+
+    friend bool operator==(const Rejection&, const Rejection&) = default;
+};
+
+/// At least the requested slots come free, and no victim could be left out.
+struct Plan {
+    RequestId request;
+    std::string strategy;
+    int slots_requested = 0;
+    int slots_wanted = 0;  ///< requested times alternatives
+    int slots_freed = 0;   ///< requested <= freed <= wanted
+    std::vector<HostPlan> hosts;
+    std::vector<Rejection> rejected;
+    std::string note;  ///< e.g. a search that was cut short, with the remaining gap; or empty
+
+    std::vector<Victim> victims() const;
+    friend bool operator==(const Plan&, const Plan&) = default;
+};
+
+/// No deletion is needed (or none is right): the room is there, or the requester is revocable.
+struct NothingToDo {
+    std::string reason;
+    std::vector<HostPlan> hosts;  ///< where the room is; no victims
+    friend bool operator==(const NothingToDo&, const NothingToDo&) = default;
+};
+
+/// Even all revocable servers together don't give the requested slots: nobody dies.
+struct NotEnough {
+    int slots_requested = 0;
+    int slots_possible = 0;
+    std::string reason;
+    std::vector<Rejection> rejected;
+    friend bool operator==(const NotEnough&, const NotEnough&) = default;
+};
+
+using Decision = std::variant<Plan, NothingToDo, NotEnough>;
+
+/// One line for people and logs.
+std::string summary(const Decision& decision);
+
+}  // namespace reaper

@@ -1,0 +1,46 @@
+// A request: what Nova could not place, and what it takes to place it.
+#pragma once
+
+#include <map>
+#include <optional>
+#include <set>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "reaper/model/ids.hpp"
+#include "reaper/model/resources.hpp"
+#include "reaper/model/time.hpp"
+
+namespace reaper {
+
+/// What the user asked Nova to do.
+enum class Operation { build, resize, migrate, live_migrate, rebuild, evacuate, unshelve, manual };
+
+std::string_view to_string(Operation operation);
+
+/// The inverse of to_string; none for any other text.
+std::optional<Operation> operation_from(std::string_view text);
+
+/// Room for `slots` servers of one shape.
+struct Request {
+    RequestId id;  ///< key in the journal: one cull for each, ever
+    Operation operation = Operation::build;
+    ProjectId project;
+    Resources resources;  ///< of one slot
+    int slots = 1;
+    std::vector<ServerId> requesters;              ///< the servers that wait, as far as known
+    std::optional<std::string> availability_zone;  ///< any, if absent
+    std::set<Trait> required_traits;
+    std::set<Trait> forbidden_traits;
+    /// Service hosts that can't take it, each with the reason (a resize leaves its own host, ...).
+    std::map<std::string, std::string> excluded_hosts;
+    TimePoint sent_at{};  ///< when Nova said so
+
+    friend bool operator==(const Request&, const Request&) = default;
+};
+
+/// For people: `2 x VCPU=4 MEMORY_MB=2048 for project p (build, req-...)`.
+std::string to_string(const Request& request);
+
+}  // namespace reaper

@@ -1,0 +1,105 @@
+#include "reaper/model/resources.hpp"
+
+#include <algorithm>
+#include <array>
+#include <limits>
+
+namespace reaper {
+namespace {
+
+Amount saturating_add(Amount a, Amount b) {
+    Amount sum = 0;
+    if (!__builtin_add_overflow(a, b, &sum)) return sum;
+    return b > 0 ? std::numeric_limits<Amount>::max() : std::numeric_limits<Amount>::min();
+}
+
+Amount saturating_negate(Amount a) {
+    return a == std::numeric_limits<Amount>::min() ? std::numeric_limits<Amount>::max() : -a;
+}
+
+Amount saturating_multiply(Amount a, Amount b) {
+    Amount product = 0;
+    if (!__builtin_mul_overflow(a, b, &product)) return product;
+    return (a > 0) == (b > 0) ? std::numeric_limits<Amount>::max()
+                              : std::numeric_limits<Amount>::min();
+}
+
+template <class Entries>
+auto lower_bound_of(Entries& entries, const ResourceClass& resource_class) {
+    return std::lower_bound(
+        entries.begin(), entries.end(), resource_class,
+        [](const Resources::Entry& entry, const ResourceClass& key) { return entry.first < key; });
+}
+
+}  // namespace
+
+Resources::Resources(std::initializer_list<std::pair<const char*, Amount>> entries) {
+    for (const auto& [name, amount] : entries) add(ResourceClass{name}, amount);
+}
+
+Amount Resources::get(const ResourceClass& resource_class) const noexcept {
+    const auto at = lower_bound_of(entries_, resource_class);
+    return at != entries_.end() && at->first == resource_class ? at->second : 0;
+}
+
+void Resources::set(const ResourceClass& resource_class, Amount amount) {
+    const auto at = lower_bound_of(entries_, resource_class);
+    const bool found = at != entries_.end() && at->first == resource_class;
+    if (amount == 0) {
+        if (found) entries_.erase(at);
+    } else if (found) {
+        at->second = amount;
+    } else {
+        entries_.emplace(at, resource_class, amount);
+    }
+}
+
+void Resources::add(const ResourceClass& resource_class, Amount amount) {
+    set(resource_class, saturating_add(get(resource_class), amount));
+}
+
+Resources& Resources::operator+=(const Resources& other) {
+    for (const auto& [resource_class, amount] : Resources{other}) add(resource_class, amount);
+    return *this;
+}
+
+Resources& Resources::operator-=(const Resources& other) {
+    for (const auto& [resource_class, amount] : Resources{other})
+        add(resource_class, saturating_negate(amount));
+    return *this;
+}
+
+Resources operator*(Resources a, Amount factor) {
+    Resources product;
+    for (const auto& [resource_class, amount] : a)
+        product.set(resource_class, saturating_multiply(amount, factor));
+    return product;
+}
+
+bool Resources::fits_in(const Resources& room) const noexcept {
+    return std::all_of(begin(), end(),
+                       [&](const Entry& entry) { return entry.second <= room.get(entry.first); });
+}
+
+bool Resources::any_negative() const noexcept {
+    return std::any_of(begin(), end(), [](const Entry& entry) { return entry.second < 0; });
+}
+
+std::string to_string(const Resources& resources) {
+    static const std::array<ResourceClass, 3> usual{
+        ResourceClass{"VCPU"}, ResourceClass{"MEMORY_MB"}, ResourceClass{"DISK_GB"}};
+    std::string text;
+    const auto append = [&](const ResourceClass& resource_class, Amount amount) {
+        if (!text.empty()) text += ' ';
+        text += resource_class.str() + '=' + std::to_string(amount);
+    };
+    for (const auto& resource_class : usual)
+        if (const Amount amount = resources.get(resource_class); amount != 0)
+            append(resource_class, amount);
+    for (const auto& [resource_class, amount] : resources)
+        if (std::find(usual.begin(), usual.end(), resource_class) == usual.end())
+            append(resource_class, amount);
+    return text.empty() ? "nothing" : text;
+}
+
+}  // namespace reaper

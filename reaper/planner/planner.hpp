@@ -1,0 +1,32 @@
+// The planner: from a request and a picture of the cloud to a decision. Pure and deterministic:
+// the same inputs (the seed among them) give the same plan, to the byte.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <string>
+
+#include "reaper/ledger/ledger.hpp"
+#include "reaper/model/cloud.hpp"
+#include "reaper/model/plan.hpp"
+#include "reaper/model/request.hpp"
+#include "strategies/strategy.hpp"
+
+namespace reaper {
+
+struct PlanOptions {
+    int alternatives = 1;    ///< slots to free for each requested one, at least 1
+    std::uint64_t seed = 0;  ///< for strategies that throw dice
+    /// Servers that must not be victims, each with the reason (a fresh read found it unfit, ...).
+    std::map<ServerId, std::string> spared;
+};
+
+/// Decides. Victims are only revocable servers of status ACTIVE, SHUTOFF, PAUSED, SUSPENDED, ERROR,
+/// ... that are not locked, not being changed (task state), not evicting already, and that hold
+/// room on the host in Placement. Counts room that is there and evictions of this request under
+/// way; leaves out room promised to other requests.
+Decision make_plan(const Request& request, const Snapshot& snapshot, const Ledger& ledger,
+                   const Strategy& strategy, std::string_view strategy_name,
+                   const PlanOptions& options);
+
+}  // namespace reaper

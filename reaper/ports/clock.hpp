@@ -1,0 +1,17 @@
+// Port: time. The real one reads the system; tests move theirs by hand.
+#pragma once
+
+#include "reaper/model/time.hpp"
+#include "reaper/ports/task.hpp"
+
+namespace reaper {
+
+class Clock {
+public:
+    virtual ~Clock() = default;
+    virtual TimePoint now() const = 0;
+    /// Returns when `duration` has passed.
+    virtual Task<void> sleep(Duration duration) = 0;
+};
+
+}  // namespace reaper

@@ -1,0 +1,75 @@
+// Port: Nova, in the domain's words.
+#pragma once
+
+#include <map>
+#include <optional>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "reaper/model/cloud.hpp"
+#include "reaper/model/ids.hpp"
+#include "reaper/ports/task.hpp"
+#include "reaper/trigger/notice.hpp"
+
+namespace reaper {
+
+/// A server as Nova tells it. `server.allocations` and `revocable_because` are not Nova's to know
+/// and stay empty.
+struct ServerRecord {
+    Server server;
+    Flavor flavor;
+    bool boot_from_volume = false;
+};
+
+struct HypervisorRecord {
+    HostId id;         ///< root provider's UUID (microversion 2.53 and later)
+    std::string name;  ///< hypervisor hostname
+    std::string service_host;
+    std::string type;
+};
+
+struct ComputeServiceRecord {
+    std::string host;
+    std::string zone;
+    bool enabled = true;
+    bool up = true;  ///< state up, and not forced down
+    std::string disabled_reason;
+};
+
+struct AggregateRecord {
+    std::string uuid;
+    std::string name;
+    std::vector<std::string> hosts;  ///< service hosts
+    std::map<std::string, std::string> metadata;
+};
+
+/// What Nova answered to a deletion.
+enum class DeleteAnswer {
+    accepted,  ///< on its way (204, 202)
+    gone,      ///< no such server (404)
+    conflict,  ///< not in this state (409)
+};
+
+class Compute {
+public:
+    virtual ~Compute() = default;
+    /// All servers of all projects, all pages. SOFT_DELETED ones are included where Nova lists
+    /// them; servers without a host too.
+    virtual ResultTask<std::vector<ServerRecord>> servers() = 0;
+    /// One server, read now; none if Nova knows it no more.
+    virtual ResultTask<std::optional<ServerRecord>> server(ServerId id) = 0;
+    /// Nova's name of the action that this API request was (`create`, `resize`, ...); none if it
+    /// does not know it.
+    virtual ResultTask<std::optional<std::string>> action(ServerId id, RequestId request) = 0;
+    virtual ResultTask<std::vector<HypervisorRecord>> hypervisors() = 0;
+    virtual ResultTask<std::vector<ComputeServiceRecord>> compute_services() = 0;
+    virtual ResultTask<std::vector<AggregateRecord>> aggregates() = 0;
+
+    /// The only writes. A lost answer is repeated safely: a second DELETE finds it gone or going.
+    virtual ResultTask<DeleteAnswer> delete_server(ServerId id) = 0;
+    /// Frees at once what a soft delete would keep.
+    virtual ResultTask<DeleteAnswer> force_delete_server(ServerId id) = 0;
+};
+
+}  // namespace reaper

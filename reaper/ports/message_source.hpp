@@ -1,0 +1,54 @@
+// Port: where Nova's notifications come from.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <string>
+
+#include "reaper/ports/task.hpp"
+
+namespace reaper {
+
+/// Names one delivery on one connection. After a reconnection the broker delivers it again under
+/// a new ticket; a stale one is silently of no effect.
+struct DeliveryTicket {
+    std::uint64_t connection = 0;
+    std::uint64_t tag = 0;
+    friend auto operator<=>(const DeliveryTicket&, const DeliveryTicket&) = default;
+};
+
+struct Delivery {
+    DeliveryTicket ticket;
+    std::string body;  ///< bytes as on the wire
+    std::string routing_key;
+    bool redelivered = false;
+};
+
+/// A change of the connection, for logs, readiness and metrics.
+struct BrokerState {
+    bool consuming = false;  ///< connected, queue bound, messages flow
+    std::string detail;      ///< which broker, or why not and when the next try is; no secrets
+};
+
+class MessageSource {
+public:
+    /// Both are called on the executor that the source was made with.
+    struct Handlers {
+        std::function<void(Delivery)> message;
+        std::function<void(BrokerState)> state;
+    };
+
+    virtual ~MessageSource() = default;
+    /// Connects, and keeps connected, until `stop`. Returns at once.
+    virtual void start(Handlers handlers) = 0;
+    /// The outcome of the message is journalled.
+    virtual void acknowledge(DeliveryTicket ticket) = 0;
+    /// Keeps a copy in the dead-letter queue, with the reason in its headers; the original is
+    /// acknowledged only when the broker has confirmed the copy.
+    virtual void set_aside(Delivery delivery, std::string reason) = 0;
+    /// Stops consuming, sends what acknowledgements are due, closes. No handler runs afterwards;
+    /// what was not acknowledged is delivered again to the next reaper.
+    virtual Task<void> stop() = 0;
+};
+
+}  // namespace reaper

@@ -1,0 +1,49 @@
+// From a failure notice, and what Nova tells about the server when asked, to a request.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <variant>
+
+#include "reaper/model/request.hpp"
+#include "reaper/trigger/notice.hpp"
+
+namespace reaper {
+
+/// What the notification loses and the server itself still tells.
+struct RequesterFacts {
+    bool exists = true;     ///< false: Nova knows the server no more
+    bool deleting = false;  ///< task state `deleting`, or status DELETED or SOFT_DELETED
+    bool boot_from_volume = false;
+    std::string host;              ///< where it is now; empty while it has none
+    std::optional<Flavor> flavor;  ///< its present one
+    /// Nova's name of the action of this request id: create, resize, migrate, live-migration,
+    /// evacuate, rebuild, unshelve; empty if unknown.
+    std::string action;
+};
+
+/// A request that should not be served, and why.
+struct Refused {
+    std::string reason;
+    friend bool operator==(const Refused&, const Refused&) = default;
+};
+
+/// What Placement is asked for one server of a flavor: VCPU, MEMORY_MB, DISK_GB (root unless from
+/// volume, ephemeral, swap rounded up to GiB), then `resources[N]:CLASS=n` of the extra specs,
+/// which override (0 removes); `hw:cpu_policy=dedicated` turns VCPU into PCPU. Groups are summed.
+/// A malformed override is refused. Source: nova's ResourceRequest.
+std::variant<Resources, Refused> resources_of(const Flavor& flavor, bool boot_from_volume);
+
+/// The key of the request that a notice belongs to. All messages of one multi-create share it;
+/// exhausted retries (`MaxRetriesExceeded`) come one for each server and have one each.
+RequestId request_key(const FailureNotice& notice);
+
+/// Builds the request. Refused: the requester is gone, no room can help (a rebuild stays on its
+/// host), the notice is older than `max_age` at `now`.
+std::variant<Request, Refused> build_request(const FailureNotice& notice,
+                                             const RequesterFacts& facts);
+
+/// Why the notice is too old to act on; none if it is young enough.
+std::optional<std::string> too_old(const FailureNotice& notice, TimePoint now, Duration max_age);
+
+}  // namespace reaper
