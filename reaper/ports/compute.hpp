@@ -1,48 +1,15 @@
 // Port: Nova, in the domain's words.
 #pragma once
 
-#include <map>
 #include <optional>
-#include <set>
 #include <string>
 #include <vector>
 
-#include "reaper/model/cloud.hpp"
 #include "reaper/model/ids.hpp"
+#include "reaper/model/records.hpp"
 #include "reaper/ports/task.hpp"
-#include "reaper/trigger/notice.hpp"
 
 namespace reaper {
-
-/// A server as Nova tells it. `server.allocations` and `revocable_because` are not Nova's to know
-/// and stay empty.
-struct ServerRecord {
-    Server server;
-    Flavor flavor;
-    bool boot_from_volume = false;
-};
-
-struct HypervisorRecord {
-    HostId id;         ///< root provider's UUID (microversion 2.53 and later)
-    std::string name;  ///< hypervisor hostname
-    std::string service_host;
-    std::string type;
-};
-
-struct ComputeServiceRecord {
-    std::string host;
-    std::string zone;
-    bool enabled = true;
-    bool up = true;  ///< state up, and not forced down
-    std::string disabled_reason;
-};
-
-struct AggregateRecord {
-    std::string uuid;
-    std::string name;
-    std::vector<std::string> hosts;  ///< service hosts
-    std::map<std::string, std::string> metadata;
-};
 
 /// What Nova answered to a deletion.
 enum class DeleteAnswer {

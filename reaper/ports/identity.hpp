@@ -2,22 +2,13 @@
 #pragma once
 
 #include <optional>
-#include <set>
 #include <string>
 #include <vector>
 
-#include "reaper/model/ids.hpp"
+#include "reaper/model/records.hpp"
 #include "reaper/ports/task.hpp"
 
 namespace reaper {
-
-struct Project {
-    ProjectId id;
-    std::string name;
-    std::string domain;  ///< domain id
-    ProjectId parent;
-    std::set<std::string> tags;
-};
 
 class Identity {
 public:

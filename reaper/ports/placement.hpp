@@ -1,30 +1,13 @@
 // Port: Placement, in the domain's words.
 #pragma once
 
-#include <map>
-#include <string>
 #include <vector>
 
-#include "reaper/model/cloud.hpp"
 #include "reaper/model/ids.hpp"
+#include "reaper/model/records.hpp"
 #include "reaper/ports/task.hpp"
 
 namespace reaper {
-
-struct ProviderRecord {
-    ProviderId id;
-    std::string name;
-    ProviderId parent;  ///< empty for a root
-    ProviderId root;
-};
-
-/// One provider, read now.
-struct ProviderState {
-    std::map<ResourceClass, Inventory> inventories;
-    std::set<Trait> traits;
-    /// By consumer: servers, but also migrations and whatever else holds room.
-    std::map<ServerId, Resources> allocations;
-};
 
 class Placement {
 public:

@@ -1,0 +1,70 @@
+// Records: what Nova, Placement and Keystone each tell, before it is put together to a snapshot.
+// Plain data: the ports return it, `assemble` (reaper/snapshot) reads it.
+#pragma once
+
+#include <map>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "reaper/model/cloud.hpp"
+#include "reaper/model/ids.hpp"
+#include "reaper/trigger/notice.hpp"
+
+namespace reaper {
+
+/// A server as Nova tells it. `server.allocations` and `revocable_because` are not Nova's to know
+/// and stay empty.
+struct ServerRecord {
+    Server server;
+    Flavor flavor;
+    bool boot_from_volume = false;
+};
+
+struct HypervisorRecord {
+    HostId id;         ///< root provider's UUID (microversion 2.53 and later)
+    std::string name;  ///< hypervisor hostname
+    std::string service_host;
+    std::string type;
+};
+
+struct ComputeServiceRecord {
+    std::string host;
+    std::string zone;
+    bool enabled = true;
+    bool up = true;  ///< state up, and not forced down
+    std::string disabled_reason;
+};
+
+struct AggregateRecord {
+    std::string uuid;
+    std::string name;
+    std::vector<std::string> hosts;  ///< service hosts
+    std::map<std::string, std::string> metadata;
+};
+
+struct ProviderRecord {
+    ProviderId id;
+    std::string name;
+    ProviderId parent;  ///< empty for a root
+    ProviderId root;
+};
+
+/// One provider, read now.
+struct ProviderState {
+    std::map<ResourceClass, Inventory> inventories;
+    std::set<Trait> traits;
+    /// By consumer: servers, but also migrations and whatever else holds room.
+    std::map<ServerId, Resources> allocations;
+};
+
+/// A project as Keystone tells it.
+struct Project {
+    ProjectId id;
+    std::string name;
+    std::string domain;  ///< domain id
+    ProjectId parent;
+    std::set<std::string> tags;
+};
+
+}  // namespace reaper
