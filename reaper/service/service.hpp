@@ -1,0 +1,51 @@
+// The daemon: messages in, requests served one culled plan after the other, acknowledgements out.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <string>
+
+#include "config/settings.hpp"
+#include "reaper/ports/journal.hpp"
+#include "reaper/ports/message_source.hpp"
+#include "reaper/service/policy.hpp"
+#include "reaper/service/snapshot_reader.hpp"
+
+namespace reaper {
+
+/// What may change while the daemon runs (SIGHUP).
+struct ServiceOptions {
+    std::shared_ptr<const CompiledPolicy> policy;
+    config::Cull cull;
+    config::Trigger trigger;
+    bool dry_run = false;  ///< plans are reported, nothing is deleted; fixed at the start
+};
+
+/// How it is, for readiness and `STATUS=`.
+struct ServiceStatus {
+    bool ready = false;  ///< the broker delivers, and the cloud answered
+    std::string line;    ///< for people
+};
+
+/// One thread: everything runs on the executor of the coroutine that calls `run`.
+class Service {
+public:
+    /// The ports must outlive the service.
+    Service(CloudPorts cloud, Journal& journal, MessageSource& messages, ServiceOptions options,
+            std::function<void(ServiceStatus)> on_status);
+    ~Service();
+
+    /// Resumes what the journal left unfinished, then serves messages until `stop`. Returns when
+    /// everything in hand is finished and acknowledged; an error if the journal can't be read.
+    ResultTask<void> run();
+    /// Takes no further message; `run` returns when what is held is done. Idempotent.
+    void stop();
+    /// Applies to requests admitted from now on.
+    void reload(ServiceOptions options);
+
+private:
+    class Impl;
+    std::shared_ptr<Impl> impl_;
+};
+
+}  // namespace reaper

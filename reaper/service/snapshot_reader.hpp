@@ -1,0 +1,38 @@
+// Reads one picture of the cloud through the ports: bulk calls first, then three for each provider,
+// as many at a time as the clients allow.
+#pragma once
+
+#include <functional>
+
+#include "reaper/model/cloud.hpp"
+#include "reaper/ports/clock.hpp"
+#include "reaper/ports/compute.hpp"
+#include "reaper/ports/identity.hpp"
+#include "reaper/ports/placement.hpp"
+#include "tagging/tagger.hpp"
+
+namespace reaper {
+
+/// The OpenStack services, as ports. References must outlive their users.
+struct CloudPorts {
+    Identity& identity;
+    Compute& compute;
+    Placement& placement;
+    Clock& clock;
+};
+
+struct Picture {
+    Snapshot snapshot;
+    TagFacts facts;
+};
+
+/// The answers to the taggers' questions, from Keystone.
+ResultTask<TagFacts> read_tag_facts(CloudPorts ports, TagQuestions questions);
+
+/// All of it, or the first failure: a picture with holes is not a picture. `taggers` must live
+/// until the end. `progress` (may be empty) is told the providers read and their number.
+ResultTask<Picture> read_picture(CloudPorts ports,
+                                 const std::vector<std::unique_ptr<Tagger>>& taggers,
+                                 std::function<void(std::size_t, std::size_t)> progress);
+
+}  // namespace reaper
