@@ -1,0 +1,94 @@
+#include "reaper/cli/value_parsers.hpp"
+
+#include <algorithm>
+#include <charconv>
+
+namespace reaper::cli {
+namespace {
+
+/// What os-resource-classes and os-traits allow in a name.
+bool is_upper_name(std::string_view text) {
+    return !text.empty() && std::all_of(text.begin(), text.end(), [](char c) {
+        return (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_';
+    });
+}
+
+Error wrong(std::string what) { return Error{Errc::bad_input, std::move(what)}; }
+
+std::string quoted(std::string_view text) { return "'" + std::string(text) + "'"; }
+
+/// Edits (insert, remove, replace, swap neighbours) between two words.
+std::size_t distance(std::string_view a, std::string_view b) {
+    std::vector<std::vector<std::size_t>> d(a.size() + 1, std::vector<std::size_t>(b.size() + 1));
+    for (std::size_t i = 0; i <= a.size(); ++i) d[i][0] = i;
+    for (std::size_t j = 0; j <= b.size(); ++j) d[0][j] = j;
+    for (std::size_t i = 1; i <= a.size(); ++i) {
+        for (std::size_t j = 1; j <= b.size(); ++j) {
+            const std::size_t replaced = d[i - 1][j - 1] + (a[i - 1] == b[j - 1] ? 0 : 1);
+            d[i][j] = std::min({d[i - 1][j] + 1, d[i][j - 1] + 1, replaced});
+            if (i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1])
+                d[i][j] = std::min(d[i][j], d[i - 2][j - 2] + 1);
+        }
+    }
+    return d[a.size()][b.size()];
+}
+
+}  // namespace
+
+Result<Resources> parse_resources(std::string_view text) {
+    Resources resources;
+    std::size_t start = 0;
+    while (start <= text.size()) {
+        const std::size_t comma = std::min(text.find(',', start), text.size());
+        const std::string_view part = text.substr(start, comma - start);
+        start = comma + 1;
+
+        const std::size_t equals = part.find('=');
+        const std::string_view name = part.substr(0, equals);
+        if (equals == std::string_view::npos || name.empty())
+            return wrong(quoted(part) + " is not CLASS=AMOUNT (example: VCPU=4,MEMORY_MB=2048)");
+        if (!is_upper_name(name))
+            return wrong(quoted(name) +
+                         " is not a resource class: they are written like VCPU or CUSTOM_GPU");
+        const std::string_view digits = part.substr(equals + 1);
+        Amount amount = 0;
+        const char* const end = digits.data() + digits.size();
+        const auto [stop, failure] = std::from_chars(digits.data(), end, amount);
+        if (failure != std::errc{} || stop != end || amount <= 0)
+            return wrong("the amount of " + std::string(name) + " is " + quoted(digits) +
+                         ", expected a whole number above 0");
+        const ResourceClass resource_class{std::string(name)};
+        if (resources.get(resource_class) != 0)
+            return wrong(std::string(name) + " is given twice");
+        resources.set(resource_class, amount);
+    }
+    return resources;
+}
+
+Result<std::pair<std::string, TraitRule>> parse_trait(std::string_view text) {
+    const std::size_t equals = text.find('=');
+    const std::string_view name = text.substr(0, equals);
+    if (!is_upper_name(name))
+        return wrong(quoted(name) + " is not a trait: they are written like CUSTOM_GPU");
+    const std::string_view rule =
+        equals == std::string_view::npos ? "required" : text.substr(equals + 1);
+    if (rule == "required") return std::pair{std::string(name), TraitRule::required};
+    if (rule == "forbidden") return std::pair{std::string(name), TraitRule::forbidden};
+    return wrong("trait " + std::string(name) + " is " + quoted(rule) +
+                 ", expected required or forbidden");
+}
+
+std::string nearest(std::string_view word, const std::vector<std::string>& candidates) {
+    std::string best;
+    std::size_t best_distance = std::max<std::size_t>(1, word.size() / 3) + 1;
+    for (const std::string& candidate : candidates) {
+        const std::size_t d = distance(word, candidate);
+        if (d < best_distance) {
+            best = candidate;
+            best_distance = d;
+        }
+    }
+    return best;
+}
+
+}  // namespace reaper::cli
