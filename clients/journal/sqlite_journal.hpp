@@ -1,0 +1,39 @@
+// The journal in an SQLite file (WAL, every call durable when it returns).
+//
+// SQLite blocks, so its work runs one call after the other on a thread of the journal's own; a
+// call resumes its coroutine on the coroutine's own executor. Destroying the journal waits for the
+// work that was begun; do it before the io_context goes away.
+//
+// One writer: a lock file beside the database (`PATH-lock`) keeps a second reaper off. Readers
+// (`reaper history`) are welcome at any time.
+//
+// Bounded: finished stories, and messages, older than the retention are dropped when a call tells
+// the time (the first, then once a day).
+#pragma once
+
+#include <chrono>
+#include <memory>
+#include <string>
+
+#include "reaper/ports/journal.hpp"
+
+namespace reaper {
+
+/// How long finished stories and messages are kept.
+inline constexpr std::chrono::days default_journal_retention{90};
+
+struct JournalOptions {
+    std::chrono::days retention = default_journal_retention;
+};
+
+/// Opens or creates the file for writing and brings its schema up to date. Blocks (a check of the
+/// whole file is part of it). `:memory:` keeps everything in memory, for dry runs. Errors are
+/// `storage`, with the path and what to do: no such directory, no right, full disk, damaged,
+/// another reaper at work, written by a newer reaper.
+Result<std::unique_ptr<Journal>> open_journal(const std::string& path, JournalOptions options = {});
+
+/// Opens an existing file for reading, while a reaper may be writing. Calls that would write fail
+/// with `storage`. No file yet is an error that says so (`not_found`).
+Result<std::unique_ptr<Journal>> open_journal_for_reading(const std::string& path);
+
+}  // namespace reaper

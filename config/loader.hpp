@@ -1,0 +1,39 @@
+// Reads the configuration file into Settings: everything typed and checked, all mistakes at once.
+//
+// Nothing of yaml-cpp and no exception leaves this library. Secrets stand in the file, or come
+// from files or variables that it names; cloud credentials from the file, from clouds.yaml, or from
+// OS_* variables, as it says.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <variant>
+#include <vector>
+
+#include "config/environment.hpp"
+#include "config/error.hpp"
+#include "config/settings.hpp"
+
+namespace reaper::config {
+
+using LoadResult = std::variant<Settings, std::vector<ConfigError>>;
+
+/// Settings that are complete and possible, or every mistake found (at least one), by file and
+/// line. `warnings` (may be null) gets what works but should be mended, such as a secret that
+/// everyone can read; it is filled in both cases.
+LoadResult load_settings(const std::string& path, const Environment& environment,
+                         std::vector<ConfigError>* warnings = nullptr);
+
+/// The same for text that is already here; `name` stands for the file in the messages.
+LoadResult load_settings_text(const std::string& name, std::string_view text,
+                              const Environment& environment,
+                              std::vector<ConfigError>* warnings = nullptr);
+
+/// Where the file is when nobody says: /etc/reaper/reaper.yaml
+std::string default_config_path();
+
+/// The settings as a file would say them, every key with its value; secrets as `***`. For
+/// `reaper check` and debugging.
+std::string to_yaml(const Settings& settings);
+
+}  // namespace reaper::config

@@ -1,0 +1,44 @@
+// What operators read in their terminals. Pure: from values to text, several lines, each ending in
+// a newline. Words from the cloud (names, reasons) are made safe: no control character reaches the
+// terminal.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "reaper/model/cloud.hpp"
+#include "reaper/model/plan.hpp"
+#include "reaper/model/request.hpp"
+#include "reaper/model/time.hpp"
+#include "reaper/ports/journal.hpp"
+
+namespace reaper::report {
+
+struct RenderOptions {
+    int width = 100;       ///< columns; reasons wrap to it
+    bool color = false;    ///< ANSI
+    int max_rejected = 5;  ///< rejected hosts shown in full for each reason; the rest is counted
+    std::optional<TimePoint> now;  ///< for ages; creation times are shown without it
+};
+
+/// The request, what happens on each host with room before and after, the victims with their
+/// reasons, the rejected hosts, and the verdict as the last line.
+std::string render_decision(const Decision& decision, const Request& request,
+                            const RenderOptions& options = {});
+
+/// One request from its message to its outcome, in order of time.
+std::string render_story(const Story& story, const RenderOptions& options = {});
+
+/// The table of `reaper history`.
+std::string render_story_lines(const std::vector<StoryLine>& lines,
+                               const RenderOptions& options = {});
+
+/// The table of messages that made no request.
+std::string render_messages(const std::vector<MessageEntry>& messages,
+                            const RenderOptions& options = {});
+
+/// Each host: state, room, its regular and its revocable servers.
+std::string render_hosts(const Snapshot& snapshot, const RenderOptions& options = {});
+
+}  // namespace reaper::report
