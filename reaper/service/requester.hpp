@@ -12,7 +12,6 @@ namespace reaper {
 ResultTask<RequesterFacts> read_requester(Compute& compute, FailureNotice notice);
 
 /// Both, put together: the request, or why it is not to be served.
-ResultTask<std::variant<Request, Refused>> complete_request(Compute& compute,
-                                                            FailureNotice notice);
+ResultTask<std::variant<Request, Refused>> complete_request(Compute& compute, FailureNotice notice);
 
 }  // namespace reaper

@@ -1,0 +1,56 @@
+#include "reaper/service/policy.hpp"
+
+#include <utility>
+#include <variant>
+
+namespace reaper {
+namespace {
+
+/// One plugin of a table, made from its settings.
+template <class Info, class Made>
+Result<Made> make_plugin(const Info* info, std::string_view kind, const config::Plugin& plugin) {
+    const auto named = [&] { return std::string{kind} + " '" + plugin.name + "'"; };
+    if (info == nullptr) return Error{Errc::bad_input, "there is no " + named()};
+    if (const auto wrong = check_parameters(info->parameters, plugin.parameters); !wrong.empty())
+        return Error{Errc::bad_input, named() + ": " + wrong.front().parameter + ": expected " +
+                                          wrong.front().expected};
+    auto made = info->make(with_standards(info->parameters, plugin.parameters));
+    if (const auto* wrong = std::get_if<ParameterError>(&made))
+        return Error{Errc::bad_input,
+                     named() + ": " + wrong->parameter + ": expected " + wrong->expected};
+    return std::move(std::get<Made>(made));
+}
+
+}  // namespace
+
+TagQuestions CompiledPolicy::questions() const {
+    TagQuestions questions;
+    for (const auto& tagger : taggers) tagger->ask(questions);
+    return questions;
+}
+
+std::optional<std::string> CompiledPolicy::why_revocable(const Request& request,
+                                                         const TagFacts& facts) const {
+    for (const auto& tagger : taggers)
+        if (auto why = tagger->why_revocable(request, facts)) return why;
+    return std::nullopt;
+}
+
+Result<std::shared_ptr<const CompiledPolicy>> compile_policy(const config::Policy& policy) {
+    auto compiled = std::make_shared<CompiledPolicy>();
+    for (const auto& plugin : policy.taggers) {
+        auto tagger = make_plugin<TaggerInfo, std::unique_ptr<Tagger>>(find_tagger(plugin.name),
+                                                                       "tagger", plugin);
+        if (!tagger) return tagger.error();
+        compiled->taggers.push_back(std::move(*tagger));
+    }
+    auto strategy = make_plugin<StrategyInfo, std::unique_ptr<Strategy>>(
+        find_strategy(policy.strategy.name), "strategy", policy.strategy);
+    if (!strategy) return strategy.error();
+    compiled->strategy = std::move(*strategy);
+    compiled->strategy_name = policy.strategy.name;
+    compiled->alternatives = policy.alternatives;
+    return std::shared_ptr<const CompiledPolicy>{std::move(compiled)};
+}
+
+}  // namespace reaper

@@ -1,0 +1,45 @@
+#include "reaper/service/requester.hpp"
+
+#include <utility>
+
+namespace reaper {
+namespace {
+
+RequesterFacts facts_of(const ServerRecord& record) {
+    RequesterFacts facts;
+    facts.deleting = record.server.task_state == "deleting" || record.server.status == "DELETED" ||
+                     record.server.status == "SOFT_DELETED";
+    facts.boot_from_volume = record.boot_from_volume;
+    facts.host = record.server.host;
+    facts.flavor = record.flavor;
+    return facts;
+}
+
+}  // namespace
+
+ResultTask<RequesterFacts> read_requester(Compute& compute, FailureNotice notice) {
+    auto found = co_await compute.server(notice.server);
+    if (!found) co_return found.error();
+    if (!found->has_value()) {
+        RequesterFacts gone;
+        gone.exists = false;
+        co_return gone;
+    }
+    RequesterFacts facts = facts_of(**found);
+    // Only these two events leave open what the user asked for.
+    if (notice.event != FailureEvent::build_instances) {
+        auto action = co_await compute.action(notice.server, notice.request_id);
+        if (!action) co_return action.error();
+        facts.action = action->value_or("");
+    }
+    co_return facts;
+}
+
+ResultTask<std::variant<Request, Refused>> complete_request(Compute& compute,
+                                                            FailureNotice notice) {
+    auto facts = co_await read_requester(compute, notice);
+    if (!facts) co_return facts.error();
+    co_return build_request(notice, *facts);
+}
+
+}  // namespace reaper
