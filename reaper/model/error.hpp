@@ -35,8 +35,13 @@ struct Error {
     friend bool operator==(const Error&, const Error&) = default;
 };
 
+/// A value or an error. A class of its own because boost's may be dropped unseen: ignoring one is a
+/// compile error (a `co_await`ed one too, which only clang sees).
 template <class T>
-using Result = boost::system::result<T, Error>;
+class [[nodiscard]] Result : public boost::system::result<T, Error> {
+public:
+    using boost::system::result<T, Error>::result;
+};
 
 /// Makes `result.value()` on a failure a broken invariant (used by boost::system::result).
 [[noreturn]] inline void throw_exception_from_error(const Error& error,
