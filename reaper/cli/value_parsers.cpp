@@ -13,9 +13,13 @@ bool is_upper_name(std::string_view text) {
     });
 }
 
-Error wrong(std::string what) { return Error{Errc::bad_input, std::move(what)}; }
+Error wrong(std::string what) {
+    return Error{Errc::bad_input, std::move(what)};
+}
 
-std::string quoted(std::string_view text) { return "'" + std::string(text) + "'"; }
+std::string quoted(std::string_view text) {
+    return "'" + std::string(text) + "'";
+}
 
 /// Edits (insert, remove, replace, swap neighbours) between two words.
 std::size_t distance(std::string_view a, std::string_view b) {
@@ -58,8 +62,7 @@ Result<Resources> parse_resources(std::string_view text) {
             return wrong("the amount of " + std::string(name) + " is " + quoted(digits) +
                          ", expected a whole number above 0");
         const ResourceClass resource_class{std::string(name)};
-        if (resources.get(resource_class) != 0)
-            return wrong(std::string(name) + " is given twice");
+        if (resources.get(resource_class) != 0) return wrong(std::string(name) + " is given twice");
         resources.set(resource_class, amount);
     }
     return resources;

@@ -1,0 +1,290 @@
+#include "reaper/cli/arguments.hpp"
+
+#include <CLI/CLI.hpp>
+#include <map>
+#include <memory>
+#include <sstream>
+
+#include "reaper/cli/help_text.hpp"
+#include "reaper/cli/value_parsers.hpp"
+
+namespace reaper::cli {
+namespace {
+
+/// Where CLI11 leaves what it read, before it is put together.
+struct Parsed {
+    GlobalOptions global;
+    int verbose = 0;
+    std::string log_level;
+    std::string color = "auto";
+    RunCommand run;
+    PlanCommand plan;
+    std::string resources;
+    std::vector<std::string> traits;
+    std::string zone, strategy;
+    int alternatives = 0;
+    HistoryCommand history;
+};
+
+void add_global_options(CLI::App& app, Parsed& parsed) {
+    app.set_help_flag("-h,--help", "Show this help, or that of the command");
+    app.set_version_flag("--version", std::string("reaper ") + REAPER_VERSION, "Show the version");
+    app.add_option("--config", parsed.global.config_file,
+                   "Configuration (default /etc/reaper/reaper.yaml, or REAPER_CONFIG)")
+        ->envname("REAPER_CONFIG")
+        ->type_name("FILE");
+    app.add_flag("--json", parsed.global.json, "Print the answer as JSON");
+    app.add_flag("-v,--verbose", parsed.verbose, "Log more; twice: everything");
+    app.add_option("--log-level", parsed.log_level,
+                   "trace, debug, info, warning or error, instead of the configured one")
+        ->type_name("LEVEL")
+        ->check(quiet(CLI::IsMember({"trace", "debug", "info", "warning", "error"})));
+    app.add_option("--color", parsed.color, "auto (when stdout is a terminal), always or never")
+        ->type_name("WHEN")
+        ->check(quiet(CLI::IsMember({"auto", "always", "never"})));
+}
+
+/// The list of commands takes a line for each; the description is for the command's own help.
+class HelpFormatter : public CLI::Formatter {
+public:
+    HelpFormatter() {
+        column_width(28);
+        label("REQUIRED", "");
+        label("Subcommands", "Commands");
+        label("SUBCOMMAND", "COMMAND");
+    }
+    std::string make_description(const CLI::App* app) const override {
+        return CLI::Formatter::make_description(app) + "\n";
+    }
+    std::string make_footer(const CLI::App* app) const override { return "\n" + app->get_footer(); }
+    std::string make_subcommand(const CLI::App* command) const override {
+        std::ostringstream line;
+        CLI::detail::format_help(line, command->get_name(), brief_.at(command->get_name()),
+                                 get_column_width());
+        return line.str();
+    }
+    std::string make_option_opts(const CLI::Option* option) const override {
+        return option->get_type_size() == 0 ? "" : " " + option->get_type_name();
+    }
+    void brief(const std::string& command, const char* text) { brief_[command] = text; }
+
+private:
+    std::map<std::string, std::string> brief_;
+};
+
+CLI::App* add_command(CLI::App& parent, const char* name, const help::Text& text) {
+    CLI::App* const command = parent.add_subcommand(name, text.description);
+    command->footer(text.footer);
+    std::static_pointer_cast<HelpFormatter>(parent.get_formatter())->brief(name, text.brief);
+    return command;
+}
+
+/// A check that leaves the option's help line as it is.
+template <class Check>
+CLI::Validator quiet(Check check) {
+    return check.description("");
+}
+
+void add_plan(CLI::App& app, Parsed& parsed) {
+    CLI::App& plan = *add_command(app, "plan", help::plan);
+    plan.add_option("--notification", parsed.plan.notifications,
+                    "Captured message of Nova, enveloped or bare; - is stdin; may be repeated")
+        ->type_name("FILE")
+        ->expected(1)
+        ->allow_extra_args(false)
+        ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
+    plan.add_option("--resources", parsed.resources, "What one server needs: VCPU=4,MEMORY_MB=2048")
+        ->type_name("LIST");
+    plan.add_option("--slots", parsed.plan.slots, "How many such servers (default 1)")
+        ->type_name("N")
+        ->check(quiet(CLI::Range(1, 100000)));
+    plan.add_option("--project", parsed.plan.project, "Whose they are: project id or name")
+        ->type_name("PROJECT");
+    plan.add_option("--az", parsed.zone, "Availability zone that they must be in")->type_name("AZ");
+    plan.add_option("--trait", parsed.traits, "NAME=required or NAME=forbidden; may be repeated")
+        ->type_name("TRAIT")
+        ->expected(1)
+        ->allow_extra_args(false)
+        ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
+    plan.add_option("--strategy", parsed.strategy, "Instead of the configured one")
+        ->type_name("NAME");
+    plan.add_option("--alternatives", parsed.alternatives, "Instead of the configured number")
+        ->type_name("N")
+        ->check(quiet(CLI::Range(1, 1000)));
+}
+
+void add_history(CLI::App& app, Parsed& parsed) {
+    CLI::App& history = *add_command(app, "history", help::history);
+    history.require_subcommand(0, 1);
+    history.add_option("--limit", parsed.history.limit, "How many lines at most (default 20)")
+        ->type_name("N")
+        ->check(quiet(CLI::Range(1, 1000000)));
+    CLI::App* const show = add_command(history, "show", help::history_show);
+    show->add_option("ID", parsed.history.request, "The request's id")
+        ->required()
+        ->type_name("req-...");
+    add_command(history, "messages", help::history_messages);
+}
+
+void describe(CLI::App& app, Parsed& parsed) {
+    app.name("reaper");
+    app.formatter(std::make_shared<HelpFormatter>());
+    app.description(help::program.description);
+    app.footer(help::program.footer);
+    app.fallthrough();  // inherited: the global options may stand after the command
+    app.require_subcommand(1);
+    add_global_options(app, parsed);
+    add_command(app, "run", help::run)
+        ->add_flag("--dry-run", parsed.run.dry_run, "Delete nothing; print each plan");
+    add_plan(app, parsed);
+    add_command(app, "hosts", help::hosts);
+    add_command(app, "check", help::check);
+    add_history(app, parsed);
+    add_command(app, "strategies", help::strategies);
+    add_command(app, "taggers", help::taggers);
+    add_command(app, "config", help::config);
+}
+
+/// The innermost command that was recognised.
+const CLI::App& innermost(const CLI::App& app) {
+    const auto chosen = app.get_subcommands();
+    return chosen.empty() ? app : innermost(*chosen.back());
+}
+
+std::string path_of(const CLI::App& app) {
+    const CLI::App* const parent = app.get_parent();
+    return parent == nullptr ? app.get_name() : path_of(*parent) + " " + app.get_name();
+}
+
+std::vector<std::string> option_names(const CLI::App* app) {
+    std::vector<std::string> names;
+    for (; app != nullptr; app = app->get_parent())
+        for (const CLI::Option* option : app->get_options())
+            for (const std::string& name : option->get_lnames()) names.push_back("--" + name);
+    return names;
+}
+
+std::vector<std::string> command_names(const CLI::App& app) {
+    std::vector<std::string> names;
+    for (const CLI::App* command : app.get_subcommands([](const CLI::App*) { return true; }))
+        names.push_back(command->get_name());
+    return names;
+}
+
+std::string see_help(const CLI::App& app) {
+    return "see '" + path_of(app) + " --help'";
+}
+
+/// A word that no command and no option takes.
+std::string unexpected_word(const CLI::App& app, const std::string& word) {
+    const CLI::App& where = innermost(app);
+    const bool option = word.starts_with("-");
+    const bool command = !option && &where == &app;
+    const std::string near = nearest(word.substr(0, word.find('=')),
+                                     option ? option_names(&where) : command_names(where));
+    std::string line = option ? "unknown option '" : command ? "unknown command '" : "what is '";
+    line += word + (option || command ? "'" : "'? '" + path_of(where) + "' takes no such word");
+    if (!near.empty()) return line + "; did you mean '" + near + "'?";
+    return line + "; " + see_help(where);
+}
+
+std::string explain(const CLI::App& app, const CLI::ParseError& error) {
+    const auto left = app.remaining(true);
+    if (!left.empty() && error.get_name() != "ValidationError")
+        return unexpected_word(app, left.front());
+    if (app.get_subcommands().empty() && error.get_name() == "RequiredError")
+        return "no command given; " + see_help(app);
+    return std::string(error.what()) + "; " + see_help(innermost(app));
+}
+
+/// What CLI11 can't know: values with a syntax of their own, and what goes with what.
+Result<PlanCommand> finish_plan(const CLI::App& app, const Parsed& parsed) {
+    PlanCommand plan = parsed.plan;
+    const auto wrong = [](std::string what) { return Error{Errc::bad_input, std::move(what)}; };
+    const bool described = app.count("--resources") > 0;
+    if (described == !plan.notifications.empty())
+        return wrong("'reaper plan' needs either --notification FILE or --resources LIST");
+    for (const char* option : {"--slots", "--project", "--az", "--trait"})
+        if (!described && app.count(option) > 0)
+            return wrong(std::string(option) +
+                         " goes with --resources: a notification says it itself");
+    if (described && plan.project.empty())
+        return wrong("--resources needs --project, to know if the requester is revocable itself");
+    if (described) {
+        Result<Resources> resources = parse_resources(parsed.resources);
+        if (!resources) return wrong("--resources: " + resources.error().what);
+        plan.resources = *resources;
+    }
+    for (const std::string& text : parsed.traits) {
+        auto trait = parse_trait(text);
+        if (!trait) return wrong("--trait: " + trait.error().what);
+        (trait->second == TraitRule::required ? plan.required_traits : plan.forbidden_traits)
+            .push_back(trait->first);
+    }
+    if (app.count("--az") > 0) plan.availability_zone = parsed.zone;
+    if (app.count("--strategy") > 0) plan.strategy = parsed.strategy;
+    if (app.count("--alternatives") > 0) plan.alternatives = parsed.alternatives;
+    return plan;
+}
+
+HistoryCommand finish_history(const CLI::App& app, const Parsed& parsed) {
+    HistoryCommand history = parsed.history;
+    if (app.got_subcommand("show")) history.what = HistoryCommand::What::show;
+    if (app.got_subcommand("messages")) history.what = HistoryCommand::What::messages;
+    return history;
+}
+
+GlobalOptions finish_global(const Parsed& parsed) {
+    GlobalOptions global = parsed.global;
+    if (parsed.verbose > 0) global.log_level = parsed.verbose == 1 ? "debug" : "trace";
+    if (!parsed.log_level.empty()) global.log_level = parsed.log_level;
+    if (parsed.color == "always") global.color = ColorMode::always;
+    if (parsed.color == "never") global.color = ColorMode::never;
+    return global;
+}
+
+std::variant<Arguments, Leave> finish(const CLI::App& app, const Parsed& parsed) {
+    Arguments arguments{finish_global(parsed), {}};
+    const CLI::App& chosen = *app.get_subcommands().front();
+    const std::string& name = chosen.get_name();
+    if (name == "plan") {
+        Result<PlanCommand> plan = finish_plan(chosen, parsed);
+        if (!plan) return Leave{ExitCode::usage, "", plan.error().what};
+        arguments.command = std::move(*plan);
+    } else if (name == "run") {
+        arguments.command = parsed.run;
+    } else if (name == "hosts") {
+        arguments.command = HostsCommand{};
+    } else if (name == "check") {
+        arguments.command = CheckCommand{};
+    } else if (name == "history") {
+        arguments.command = finish_history(chosen, parsed);
+    } else if (name == "strategies") {
+        arguments.command = StrategiesCommand{};
+    } else if (name == "taggers") {
+        arguments.command = TaggersCommand{};
+    } else {
+        arguments.command = ConfigCommand{};
+    }
+    return arguments;
+}
+
+}  // namespace
+
+std::variant<Arguments, Leave> parse_arguments(int argc, const char* const* argv) {
+    CLI::App app;
+    Parsed parsed;
+    describe(app, parsed);
+    try {
+        app.parse(argc, argv);
+        return finish(app, parsed);
+    } catch (const CLI::CallForHelp&) {
+        return Leave{ExitCode::ok, app.help(), ""};
+    } catch (const CLI::CallForVersion& version) {
+        return Leave{ExitCode::ok, std::string(version.what()) + "\n", ""};
+    } catch (const CLI::ParseError& error) {
+        return Leave{ExitCode::usage, "", explain(app, error)};
+    }
+}
+
+}  // namespace reaper::cli

@@ -1,0 +1,137 @@
+#include "reaper/cli/help_text.hpp"
+
+namespace reaper::cli::help {
+
+const Text program{
+    "",
+    R"(reaper: frees room on OpenStack for regular servers by deleting revocable ones.
+
+The daemon (reaper run) hears Nova's "no valid host" messages, chooses which revocable servers
+must go, deletes exactly those, and sees in Placement that the room came free. The other commands
+look: they never write to the cloud.)",
+    R"(Examples:
+  reaper check                       is everything in place? what to do if not
+  reaper hosts                       which servers are where, and how much room there is
+  reaper plan --resources VCPU=4,MEMORY_MB=8192,DISK_GB=20 --slots 2 --project web
+  reaper run --dry-run               the daemon, telling what it would do
+  reaper history show req-0b6c...    the whole story of one request
+
+The options above are accepted before and after the command.
+The answer goes to stdout, logs and errors to stderr.
+
+Exit codes:
+  0  done
+  1  something outside failed: the cloud, the broker, the journal
+  2  the command line or the configuration is wrong
+  3  plan: not enough room can be freed, nobody would die
+  4  check: something needs attention
+
+Environment:
+  REAPER_CONFIG    the configuration file, when --config is not given
+  NO_COLOR         when set and not empty, no colours unless --color always
+)"};
+
+const Text run{
+    "The daemon: frees room when Nova finds no host",
+    R"(The daemon. Takes Nova's failure messages from RabbitMQ, frees room for each request once,
+and records every step in the journal. A broker or a cloud that can't be reached is tried again
+until it can; under systemd it is ready when both answer. SIGTERM finishes what is in hand and
+leaves; a second one leaves at once, and the next start resumes. SIGHUP reads the configuration
+again.
+
+With --dry-run it listens through a queue of its own that ends with it, deletes nothing, keeps no
+journal, and prints each plan to stdout.)",
+    R"(Examples:
+  reaper run
+  reaper run --dry-run
+  reaper --config ./reaper.yaml run --log-level debug
+)"};
+
+const Text plan{
+    "What would be deleted for a request, and why (deletes nothing)",
+    R"(What the daemon would do, now: the victims, the room before and after on each host, the
+reason for each victim and each rejected host. Reads the live cloud, writes nothing. The request
+comes from captured notifications (several of one multi-create make one request, as in the
+daemon), or is described with --resources. Room that the journal says is being freed or promised
+is taken into account, if the journal can be read.)",
+    R"(Examples:
+  reaper plan --notification message.json
+  reaper plan --notification - < message.json
+  reaper plan --resources VCPU=4,MEMORY_MB=8192,DISK_GB=20 --slots 2 --project web
+  reaper plan --resources VCPU=1,CUSTOM_GPU=1 --project ml --az nova --trait CUSTOM_A100=required
+  reaper plan --notification message.json --strategy strict_time --alternatives 2 --json
+
+Exit code 3 says that not enough room can be freed: nobody would die.
+)"};
+
+const Text hosts{
+    "Which servers are where, and how much room there is",
+    R"(Which servers are where: for each host its room, what regular and revocable servers hold, and
+the servers themselves with why they are revocable.)",
+    R"(Examples:
+  reaper hosts
+  reaper hosts --json | jq '.hosts[].name'
+)"};
+
+const Text check{
+    "Is everything in place? What to do if not",
+    R"(Checks everything that the daemon needs, one line each: "ok", "warn" (can't be told from
+outside, or worth knowing) or "FAIL" with what to do. Goes on after a failure. Reads only.)",
+    R"(Examples:
+  reaper check
+  reaper --config ./reaper.yaml check --json
+
+Exit code 4 says that something needs attention.
+)"};
+
+const Text history{
+    "What happened: requests, plans, deletions, outcomes",
+    R"(What the journal holds: the requests, newest first, with how each ended. It may be read while
+the daemon runs.)",
+    R"(Examples:
+  reaper history --limit 50
+  reaper history show req-0b6c2a44-9b7e-4a52-9d2f-0f6f2d1f6f55
+  reaper history messages --json
+)"};
+
+const Text history_show{
+    "The whole story of one request",
+    R"(The whole story of one request: when it came, each plan with its reasons, each step of each
+victim, the outcome.)",
+    R"(Example:
+  reaper history show req-0b6c2a44-9b7e-4a52-9d2f-0f6f2d1f6f55
+)"};
+
+const Text history_messages{
+    "Messages that made no request, with the reason",
+    R"(Messages that did not become a request of their own: duplicates, other causes, too old, not
+understood; newest first, with the reason.)",
+    R"(Example:
+  reaper history messages --limit 100
+)"};
+
+const Text strategies{
+    "How victims can be chosen: strategies with parameters",
+    R"(The strategies that can choose victims, with their parameters and defaults; for `strategy:` in
+the configuration and `plan --strategy`.)",
+    R"(Example:
+  reaper strategies
+)"};
+
+const Text taggers{
+    "What can make a server revocable: taggers with parameters",
+    R"(The taggers that can say which servers are revocable, with their parameters and defaults; for
+`taggers:` in the configuration.)",
+    R"(Example:
+  reaper taggers --json
+)"};
+
+const Text config{
+    "The configuration in effect, without secrets",
+    R"(The configuration as it is in effect: the file, the defaults for what it leaves out, and what
+came from files and the environment. Secrets are not shown.)",
+    R"(Example:
+  reaper --config ./reaper.yaml config
+)"};
+
+}  // namespace reaper::cli::help

@@ -1,0 +1,24 @@
+// What `--help` says: one paragraph and examples for each command.
+#pragma once
+
+namespace reaper::cli::help {
+
+struct Text {
+    const char* brief;  ///< for the list of commands
+    const char* description;
+    const char* footer;  ///< examples and what else there is to know
+};
+
+extern const Text program;
+extern const Text run;
+extern const Text plan;
+extern const Text hosts;
+extern const Text check;
+extern const Text history;
+extern const Text history_show;
+extern const Text history_messages;
+extern const Text strategies;
+extern const Text taggers;
+extern const Text config;
+
+}  // namespace reaper::cli::help
