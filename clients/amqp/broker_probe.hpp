@@ -1,0 +1,37 @@
+// Looks at the broker without changing anything on it; for `reaper check` and status.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "config/settings.hpp"
+#include "reaper/model/error.hpp"
+
+namespace reaper {
+
+struct QueueReport {
+    std::uint64_t messages = 0;  ///< ready to be delivered
+    std::uint64_t consumers = 0;
+};
+
+struct BrokerReport {
+    std::string broker;   ///< the one that answered, without user and password
+    std::string product;  ///< `RabbitMQ 3.10.8`
+    bool exchange_exists = false;
+    std::optional<QueueReport> queue;        ///< none: it does not exist yet
+    std::optional<QueueReport> dead_letter;  ///< none: it does not exist yet
+    std::vector<std::string> remarks;        ///< brokers of the list that did not answer, and why
+};
+
+/// Connects to the first broker of the list that answers, authenticates, and looks. Blocks, for
+/// about `connect_timeout` per broker at worst (name resolution aside). Errors: `unreachable`,
+/// `timeout`, `tls`, `unauthorized`, `not_found` (virtual host), `forbidden`, `bad_input`; with
+/// several brokers, that of the first.
+Result<BrokerReport> probe_broker(const config::Broker& broker);
+
+/// Messages in the dead-letter queue; 0 if it does not exist yet. Blocks and fails as above.
+Result<std::uint64_t> count_dead_letters(const config::Broker& broker);
+
+}  // namespace reaper
