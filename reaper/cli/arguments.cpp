@@ -26,6 +26,12 @@ struct Parsed {
     HistoryCommand history;
 };
 
+/// A check that leaves the option's help line as it is.
+template <class Check>
+CLI::Validator quiet(Check check) {
+    return check.description("");
+}
+
 void add_global_options(CLI::App& app, Parsed& parsed) {
     app.set_help_flag("-h,--help", "Show this help, or that of the command");
     app.set_version_flag("--version", std::string("reaper ") + REAPER_VERSION, "Show the version");
@@ -77,12 +83,6 @@ CLI::App* add_command(CLI::App& parent, const char* name, const help::Text& text
     command->footer(text.footer);
     std::static_pointer_cast<HelpFormatter>(parent.get_formatter())->brief(name, text.brief);
     return command;
-}
-
-/// A check that leaves the option's help line as it is.
-template <class Check>
-CLI::Validator quiet(Check check) {
-    return check.description("");
 }
 
 void add_plan(CLI::App& app, Parsed& parsed) {
