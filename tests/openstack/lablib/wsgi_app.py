@@ -1,0 +1,67 @@
+"""What uwsgi loads: an API of OpenStack, with a record of every request.
+
+REAPER_LAB_API names the API. Each request becomes a line in DIR/log/access.jsonl,
+written before the client has the answer, so that a test that has seen the effect
+of a request also finds it in the record. See access_log for reading it.
+"""
+
+import io
+import json
+import os
+import time
+
+API = os.environ["REAPER_LAB_API"]
+RECORD = os.open(os.environ["REAPER_LAB_ACCESS_LOG"], os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o600)
+
+
+def load():
+    if API == "keystone":
+        from keystone.server.wsgi import initialize_public_application as load_api
+    elif API == "placement":
+        from placement.wsgi import init_application as load_api
+    else:
+        from nova.api.openstack.compute.wsgi import init_application as load_api
+    return load_api()
+
+
+def action_of(environ) -> str | None:
+    """The action in the body of a POST to .../action, such as forceDelete."""
+    if environ["REQUEST_METHOD"] != "POST" or not environ.get("PATH_INFO", "").endswith("/action"):
+        return None
+    body = environ["wsgi.input"].read(int(environ.get("CONTENT_LENGTH") or 0))
+    environ["wsgi.input"] = io.BytesIO(body)
+    try:
+        return next(iter(json.loads(body)))
+    except (ValueError, TypeError, StopIteration):
+        return None
+
+
+def user_of(environ) -> str | None:
+    """Who asked: keystonemiddleware leaves the name, Keystone itself the token."""
+    token = environ.get("KEYSTONE_AUTH_CONTEXT", {}).get("token")
+    return environ.get("HTTP_X_USER_NAME") or (token.user["name"] if token else None)
+
+
+def recorded(application):
+    def wrapped(environ, start_response):
+        entry = {
+            "time": time.time(),
+            "api": API,
+            "method": environ["REQUEST_METHOD"],
+            "path": environ.get("SCRIPT_NAME", "") + environ.get("PATH_INFO", ""),
+            "query": environ.get("QUERY_STRING", ""),
+            "agent": environ.get("HTTP_USER_AGENT", ""),
+            "action": action_of(environ),
+        }
+
+        def start(status, headers, *rest):
+            entry.update(status=int(status.split()[0]), user=user_of(environ))
+            os.write(RECORD, json.dumps(entry).encode() + b"\n")
+            return start_response(status, headers, *rest)
+
+        return application(environ, start)
+
+    return wrapped
+
+
+application = recorded(load())
