@@ -1,0 +1,33 @@
+#include "reaper/planner/eligibility.hpp"
+
+#include <algorithm>
+#include <array>
+#include <string_view>
+
+#include "reaper/model/text.hpp"
+
+namespace reaper {
+namespace {
+
+/// Statuses in which a server rests: nothing is under way that a deletion would cut in two.
+constexpr std::array<std::string_view, 7> resting{"ACTIVE", "SHUTOFF", "PAUSED", "SUSPENDED",
+                                                  "ERROR",  "RESCUE",  "SHELVED"};
+
+}  // namespace
+
+bool is_being_deleted(const Server& server) {
+    return server.task_state == "deleting" || server.task_state == "soft-deleting";
+}
+
+std::optional<std::string> why_no_victim(const Server& server) {
+    if (server.locked) return "it is locked";
+    if (!server.task_state.empty())
+        return "it is being changed (" + printable(server.task_state, 64) + ")";
+    if (std::find(resting.begin(), resting.end(), server.status) == resting.end())
+        return "its status is " + printable(server.status, 64);
+    if (server.host.empty()) return "it has no host";
+    if (server.resources().empty()) return "it holds no room in Placement";
+    return std::nullopt;
+}
+
+}  // namespace reaper
