@@ -36,6 +36,9 @@ struct Provider {
     std::map<ResourceClass, Inventory> inventories;
     Resources used;  ///< by all consumers, the evicted ones too until they are gone
     std::set<Trait> traits;
+    /// What consumers hold here that are no servers of the host: migrations, other parties'
+    /// allocations, servers that Nova lists no more. Part of `used`.
+    std::map<ServerId, Resources> other_consumers;
 };
 
 /// What consumers hold, per provider.
