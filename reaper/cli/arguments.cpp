@@ -56,13 +56,13 @@ public:
     HelpFormatter() {
         column_width(28);
         label("REQUIRED", "");
-        label("Subcommands", "Commands");
+        label("Positionals", "Arguments");
         label("SUBCOMMAND", "COMMAND");
     }
     std::string make_description(const CLI::App* app) const override {
         return CLI::Formatter::make_description(app) + "\n";
     }
-    std::string make_footer(const CLI::App* app) const override { return "\n" + app->get_footer(); }
+    std::string make_footer(const CLI::App* app) const override { return app->get_footer(); }
     std::string make_subcommand(const CLI::App* command) const override {
         std::ostringstream line;
         CLI::detail::format_help(line, command->get_name(), brief_.at(command->get_name()),
@@ -81,6 +81,7 @@ private:
 CLI::App* add_command(CLI::App& parent, const char* name, const help::Text& text) {
     CLI::App* const command = parent.add_subcommand(name, text.description);
     command->footer(text.footer);
+    command->group("Commands");
     std::static_pointer_cast<HelpFormatter>(parent.get_formatter())->brief(name, text.brief);
     return command;
 }

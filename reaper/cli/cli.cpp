@@ -1,0 +1,57 @@
+#include "reaper/cli/cli.hpp"
+
+#include <exception>
+#include <iostream>
+#include <type_traits>
+
+#include "reaper/cli/commands.hpp"
+#include "reaper/cli/logging.hpp"
+
+namespace reaper::cli {
+namespace {
+
+ExitCode dispatch(const Arguments& arguments) {
+    const GlobalOptions& global = arguments.global;
+    const Terminal terminal(global);
+    set_up_logging(LogStyle::command, global.log_level.value_or("warning"), terminal.error_color());
+    return std::visit(
+        [&](const auto& command) {
+            using Chosen = std::remove_cvref_t<decltype(command)>;
+            if constexpr (std::is_same_v<Chosen, RunCommand>)
+                return run_daemon(global, command, terminal);
+            else if constexpr (std::is_same_v<Chosen, PlanCommand>)
+                return show_plan(global, command, terminal);
+            else if constexpr (std::is_same_v<Chosen, HostsCommand>)
+                return show_hosts(global, terminal);
+            else if constexpr (std::is_same_v<Chosen, CheckCommand>)
+                return check_everything(global, terminal);
+            else if constexpr (std::is_same_v<Chosen, HistoryCommand>)
+                return show_history(global, command, terminal);
+            else if constexpr (std::is_same_v<Chosen, StrategiesCommand>)
+                return show_strategies(terminal);
+            else if constexpr (std::is_same_v<Chosen, TaggersCommand>)
+                return show_taggers(terminal);
+            else
+                return show_config(global, terminal);
+        },
+        arguments.command);
+}
+
+}  // namespace
+
+int run(int argc, char** argv) {
+    try {
+        const auto parsed = parse_arguments(argc, argv);
+        if (const auto* arguments = std::get_if<Arguments>(&parsed))
+            return static_cast<int>(dispatch(*arguments));
+        const Leave& leave = std::get<Leave>(parsed);
+        std::cout << leave.out << std::flush;
+        if (!leave.err.empty()) std::cerr << "reaper: " << leave.err << "\n";
+        return static_cast<int>(leave.code);
+    } catch (const std::exception& error) {
+        std::cerr << "reaper: this should not happen, please report it: " << error.what() << "\n";
+        return static_cast<int>(ExitCode::failed);
+    }
+}
+
+}  // namespace reaper::cli

@@ -1,0 +1,21 @@
+// The commands, one function each; `run` (cli.hpp) chooses. They answer through the terminal.
+#pragma once
+
+#include "reaper/cli/arguments.hpp"
+#include "reaper/cli/terminal.hpp"
+
+namespace reaper::cli {
+
+ExitCode run_daemon(const GlobalOptions& global, const RunCommand& command,
+                    const Terminal& terminal);
+ExitCode show_plan(const GlobalOptions& global, const PlanCommand& command,
+                   const Terminal& terminal);
+ExitCode show_hosts(const GlobalOptions& global, const Terminal& terminal);
+ExitCode check_everything(const GlobalOptions& global, const Terminal& terminal);
+ExitCode show_history(const GlobalOptions& global, const HistoryCommand& command,
+                      const Terminal& terminal);
+ExitCode show_strategies(const Terminal& terminal);
+ExitCode show_taggers(const Terminal& terminal);
+ExitCode show_config(const GlobalOptions& global, const Terminal& terminal);
+
+}  // namespace reaper::cli

@@ -1,0 +1,66 @@
+// `reaper history`: reads the journal, also while the daemon writes it.
+#include <boost/asio/io_context.hpp>
+#include <chrono>
+
+#include "clients/journal/sqlite_journal.hpp"
+#include "reaper/cli/commands.hpp"
+#include "reaper/cli/composition.hpp"
+#include "reaper/cli/run_task.hpp"
+#include "reaper/report/json.hpp"
+#include "reaper/report/render.hpp"
+
+namespace reaper::cli {
+namespace {
+
+TimePoint now() {
+    return std::chrono::time_point_cast<Duration>(std::chrono::system_clock::now());
+}
+
+ExitCode failed(const Terminal& terminal, const Error& error) {
+    terminal.complain(error.what);
+    return ExitCode::failed;
+}
+
+template <class Answer, class Render>
+ExitCode answer(const Terminal& terminal, const Result<Answer>& read, Render render) {
+    if (!read) return failed(terminal, read.error());
+    terminal.answer(terminal.json() ? report::dump(report::to_json(*read), 2) + "\n"
+                                    : render(*read, terminal.render_options(now())));
+    return ExitCode::ok;
+}
+
+ExitCode show_story(boost::asio::io_context& io, Journal& journal, const std::string& id,
+                    const Terminal& terminal) {
+    auto story = run_task(io, journal.story(RequestId{id}));
+    if (story && !story->has_value()) {
+        terminal.complain("the journal knows no request '" + id +
+                          "'; 'reaper history' lists those that it knows");
+        return ExitCode::failed;
+    }
+    if (!story) return failed(terminal, story.error());
+    return answer(terminal, Result<Story>{**story}, report::render_story);
+}
+
+}  // namespace
+
+ExitCode show_history(const GlobalOptions& global, const HistoryCommand& command,
+                      const Terminal& terminal) {
+    const auto complain = [&](const std::string& line) { terminal.complain(line); };
+    const auto settings = load_config(global.config_file, complain, complain);
+    if (!settings) return ExitCode::usage;
+    auto journal = open_journal_for_reading(settings->journal.path);
+    if (!journal) return failed(terminal, journal.error());
+    boost::asio::io_context io{1};
+    switch (command.what) {
+        case HistoryCommand::What::show:
+            return show_story(io, **journal, command.request, terminal);
+        case HistoryCommand::What::messages:
+            return answer(terminal, run_task(io, (*journal)->messages(command.limit)),
+                          report::render_messages);
+        case HistoryCommand::What::list: break;
+    }
+    return answer(terminal, run_task(io, (*journal)->list(command.limit)),
+                  report::render_story_lines);
+}
+
+}  // namespace reaper::cli

@@ -1,0 +1,30 @@
+// Where log lines go. All of the program logs through spdlog's default logger, to stderr.
+#pragma once
+
+#include <optional>
+#include <string>
+
+#include "config/settings.hpp"
+
+namespace reaper::cli {
+
+/// How a line looks.
+enum class LogStyle {
+    terminal,  ///< time, level, text
+    journald,  ///< `<3>text`: the priority for journald, which knows the time itself
+    command,   ///< `reaper: level: text`: next to a command's answer
+};
+
+/// The daemon's style for `log.target`; auto is journald when stderr is journald's own stream.
+LogStyle daemon_style(const std::string& target);
+
+/// True when file descriptor `fd` is the stream that JOURNAL_STREAM (`device:inode`) names.
+bool is_journal_stream(int fd, const char* journal_stream);
+
+/// Replaces the default logger.
+void set_up_logging(LogStyle style, const std::string& level, bool color);
+
+/// Changes the level only. `level` is one of the configured names.
+void set_log_level(const std::string& level);
+
+}  // namespace reaper::cli

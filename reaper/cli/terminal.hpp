@@ -1,0 +1,40 @@
+// Where a command writes: the answer to stdout, everything else to stderr.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include "reaper/cli/arguments.hpp"
+#include "reaper/report/render.hpp"
+
+namespace reaper::cli {
+
+class Terminal {
+public:
+    /// Looks at stdout, stderr, NO_COLOR and TERM.
+    explicit Terminal(const GlobalOptions& options);
+
+    bool json() const { return json_; }
+    bool color() const { return color_; }              ///< on stdout
+    bool error_color() const { return error_color_; }  ///< on stderr
+    /// Ages in the answer are relative to `now`.
+    report::RenderOptions render_options(TimePoint now) const;
+
+    void answer(std::string_view text) const;
+    /// A line to stderr, with the prefix `reaper: `.
+    void complain(std::string_view line) const;
+
+    /// A line that replaces itself while something long goes on; only if stderr is a terminal.
+    void progress(std::string_view line) const;
+    void end_progress() const;
+
+private:
+    bool json_;
+    bool color_;
+    bool error_color_;
+    bool error_terminal_;
+    int width_;
+    mutable bool progress_shown_ = false;
+};
+
+}  // namespace reaper::cli
