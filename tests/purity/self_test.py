@@ -1,0 +1,92 @@
+"""Plants one violation at a time into a clean tree and expects it to be caught, and nothing else."""
+
+import sys
+import tempfile
+import unittest
+from pathlib import Path
+
+import checker
+
+COMPILER = ["g++"]
+
+CLEAN = {
+    "reaper/model/thing.hpp": "#pragma once\n#include <chrono>\n#include <random>\n#include <string>\n"
+    "// system_clock::now() in a comment and #include <thread> are words, not deeds\n"
+    "struct Thing { std::chrono::system_clock::time_point at; std::mt19937_64 seeded; };\n"
+    'inline std::string text() { return "std::thread, getenv(x) and // no comment"; }\n'
+    "inline long big() { return 1'000'000; }\n",
+    "strategies/best.cpp": '#include "reaper/model/thing.hpp"\nint best() { return 1; }\n',
+    "config/settings.hpp": '#pragma once\n#include "reaper/model/thing.hpp"\n',
+    "config/loader.hpp": '#pragma once\n#include "config/settings.hpp"\n#include <yaml-cpp/yaml.h>\n',
+    "reaper/ports/task.hpp": "#pragma once\n#include <boost/asio/awaitable.hpp>\n",
+    "clients/http/client.cpp": '#include "reaper/ports/task.hpp"\n#include "config/settings.hpp"\n'
+    "#include <boost/beast.hpp>\n",
+    "reaper/service/service.hpp": '#pragma once\n#include "reaper/ports/task.hpp"\n',
+    "reaper/cli/cli.cpp": '#include "config/loader.hpp"\n#include "reaper/service/service.hpp"\n',
+}
+
+# what is planted: file, text, words of the complaint
+PLANTED = {
+    "Asio, included": ("tagging/a.hpp", "#include <boost/asio/awaitable.hpp>\n", "Boost.Asio"),
+    "Asio, through a port": ("tagging/a.cpp", '#include "reaper/ports/task.hpp"\n', "Boost.Asio"),
+    "Beast": ("reaper/planner/a.cpp", "#include <boost/beast/http.hpp>\n", "Boost.Beast"),
+    "JSON": ("reaper/trigger/a.cpp", "#include <nlohmann/json.hpp>\n", "nlohmann"),
+    "YAML, by macro": ("reaper/plugin/a.cpp", "#define Y <yaml-cpp/yaml.h>\n#include Y\n", "yaml-cpp"),
+    "SQLite": ("reaper/ledger/a.cpp", "#include <sqlite3.h>\n", "SQLite"),
+    "spdlog": ("strategies/a.cpp", "#include <spdlog/spdlog.h>\n", "spdlog"),
+    "librabbitmq": ("reaper/snapshot/a.cpp", "#include <amqp.h>\n", "librabbitmq"),
+    "a clock": ("strategies/a.cpp", "#include <chrono>\nauto a = std::chrono::steady_clock::now();\n", "a clock"),
+    "C's clock": ("strategies/a.cpp", "#include <chrono>\nlong a = time(nullptr);\n", "a clock"),
+    "chance": ("strategies/a.cpp", "#include <random>\nstd::random_device a;\n", "unseeded chance"),
+    "a thread": ("reaper/model/a.cpp", "#include <thread>\nstd::thread a;\n", "a thread"),
+    "a thread's header": ("reaper/model/a.cpp", "#include <mutex>\n", "threads"),
+    "the environment": ("tagging/a.cpp", '#include <cstdlib>\nauto a = getenv("A");\n', "the environment"),
+    "output": ("tagging/a.cpp", "#include <iostream>\nvoid a() { std::cout << 1; }\n", "output"),
+    "core knows config": ("reaper/model/a.cpp", '#include "config/settings.hpp"\n', "core must not know config/"),
+    "config knows clients": ("config/a.cpp", '#include "clients/http/x.hpp"\n', "config must not know clients/"),
+    "clients know the service": (
+        "clients/http/a.cpp",
+        '#include "reaper/service/service.hpp"\n',
+        "clients must not know reaper/service/",
+    ),
+    "clients know the loader": ("clients/a.cpp", '#include "config/loader.hpp"\n', "clients must not know config/loader"),
+    "clients know the command line": ("clients/a.cpp", '#include "reaper/cli/x.hpp"\n', "must not know reaper/cli/"),
+    "reports know clients": ("reaper/report/a.cpp", '#include "clients/x.hpp"\n', "report must not know clients/"),
+    "the service knows clients": ("reaper/service/a.cpp", '#include "clients/x.hpp"\n', "service must not know clients/"),
+    "YAML outside of config": ("reaper/cli/a.cpp", "#include <yaml-cpp/yaml.h>\n", "yaml-cpp (<yaml-cpp/yaml.h>) belongs in"),
+    "SQLite outside of the journal": ("clients/a.cpp", "#include <sqlite3.h>\n", "SQLite (<sqlite3.h>) belongs in"),
+}
+
+
+class Planted(unittest.TestCase):
+    def complaints(self, extra: dict[str, str]) -> list[str]:
+        with tempfile.TemporaryDirectory() as directory:
+            root = Path(directory)
+            for name, text in {**CLEAN, **extra}.items():
+                (root / name).parent.mkdir(parents=True, exist_ok=True)
+                (root / name).write_text(text)
+            return checker.check(root, COMPILER)
+
+    def test_a_clean_tree_has_no_complaints(self) -> None:
+        self.assertEqual(self.complaints({}), [])
+
+    def test_each_violation_is_caught(self) -> None:
+        for what, (name, text, words) in PLANTED.items():
+            with self.subTest(what):
+                found = self.complaints({name: text})
+                self.assertTrue(any(words in line for line in found), f"not caught: {found}")
+                self.assertTrue(all(line.startswith(name) for line in found), f"blamed others: {found}")
+
+    def test_a_tree_that_the_compiler_cannot_read_is_not_called_clean(self) -> None:
+        with self.assertRaises(checker.CheckFailed):
+            self.complaints({"tagging/a.cpp": "#include <no/such/header.hpp>\n"})
+
+    def test_a_tree_without_a_core_is_not_called_clean(self) -> None:
+        with tempfile.TemporaryDirectory() as directory, self.assertRaises(checker.CheckFailed):
+            checker.check(Path(directory), COMPILER)
+
+
+def run(compiler: list[str]) -> int:
+    COMPILER[:] = compiler
+    suite = unittest.defaultTestLoader.loadTestsFromModule(sys.modules[__name__])
+    return 0 if unittest.TextTestRunner(verbosity=1).run(suite).wasSuccessful() else 1
