@@ -1,0 +1,118 @@
+#include "reaper/cli/reload.hpp"
+
+#include <tuple>
+
+namespace reaper::cli {
+namespace {
+
+// Each part as a tuple. The structured bindings name every member, so that a new one does not
+// compile until it is compared too.
+
+std::vector<std::string> revealed(const std::vector<config::Secret>& secrets) {
+    std::vector<std::string> texts;
+    for (const config::Secret& secret : secrets) texts.push_back(secret.reveal());
+    return texts;
+}
+
+auto parts(const config::Credentials& credentials) {
+    const auto& [url, user, user_id, user_domain, user_domain_id, password, project, project_id,
+                 project_domain, project_domain_id, app_id, app_name, app_secret] = credentials;
+    return std::tuple(url, user, user_id, user_domain, user_domain_id, password.reveal(), project,
+                      project_id, project_domain, project_domain_id, app_id, app_name,
+                      app_secret.reveal());
+}
+
+auto parts(const config::Cloud& cloud) {
+    const auto& [credentials, region, interface, overrides, ca, cert, key, verify] = cloud;
+    return std::tuple(parts(credentials), region, interface, overrides, ca, cert, key, verify);
+}
+
+auto parts(const config::Http& http) {
+    const auto& [call, connect, connections, retries, backoff, backoff_max, body] = http;
+    return std::tuple(call, connect, connections, retries, backoff, backoff_max, body);
+}
+
+auto parts(const config::Broker& broker) {
+    const auto& [urls, exchange, topics, queue, dead, length, dead_length, prefetch, heartbeat,
+                 connect, backoff, backoff_max, ca, cert, key, verify, temporary] = broker;
+    return std::tuple(revealed(urls), exchange, topics, queue, dead, length, dead_length, prefetch,
+                      heartbeat, connect, backoff, backoff_max, ca, cert, key, verify, temporary);
+}
+
+auto parts(const config::Cull& cull) {
+    const auto& [parallel, rounds, deadline, poll, promise] = cull;
+    return std::tuple(parallel, rounds, deadline, poll, promise);
+}
+
+auto parts(const config::Plugin& plugin) {
+    const auto& [name, parameters] = plugin;
+    return std::tuple(name, parameters);
+}
+
+auto parts(const std::vector<config::Plugin>& plugins) {
+    std::vector<decltype(parts(plugins.front()))> all;
+    for (const config::Plugin& plugin : plugins) all.push_back(parts(plugin));
+    return all;
+}
+
+auto parts(const config::Trigger& trigger) {
+    const auto& [max_age] = trigger;
+    return std::tuple(max_age);
+}
+
+auto parts(const config::JournalFile& journal) {
+    const auto& [path] = journal;
+    return std::tuple(path);
+}
+
+std::string joined(const std::vector<std::string>& names) {
+    std::string text;
+    for (const std::string& name : names) text += (text.empty() ? "" : ", ") + name;
+    return text;
+}
+
+}  // namespace
+
+SettingsChange compare_settings(const config::Settings& before, const config::Settings& after) {
+    const auto& [cloud, http, broker, trigger, policy, cull, journal, log] = after;
+    const auto& [taggers, strategy, alternatives] = policy;
+    const auto& [level, target] = log;
+    SettingsChange change;
+    const auto live = [&](const char* name, bool same) {
+        if (!same) change.live.emplace_back(name);
+    };
+    const auto restart = [&](const char* name, bool same) {
+        if (!same) change.needs_restart.emplace_back(name);
+    };
+    live("trigger", parts(before.trigger) == parts(trigger));
+    live("taggers", parts(before.policy.taggers) == parts(taggers));
+    live("strategy", parts(before.policy.strategy) == parts(strategy));
+    live("alternatives", before.policy.alternatives == alternatives);
+    live("cull", parts(before.cull) == parts(cull));
+    live("log.level", before.log.level == level);
+    restart("cloud", parts(before.cloud) == parts(cloud));
+    restart("http", parts(before.http) == parts(http));
+    restart("broker", parts(before.broker) == parts(broker));
+    restart("journal", parts(before.journal) == parts(journal));
+    restart("log.target", before.log.target == target);
+    return change;
+}
+
+config::Settings with_live_parts(config::Settings in_force, const config::Settings& wanted) {
+    in_force.trigger = wanted.trigger;
+    in_force.policy = wanted.policy;
+    in_force.cull = wanted.cull;
+    in_force.log.level = wanted.log.level;
+    return in_force;
+}
+
+std::string to_string(const SettingsChange& change) {
+    if (change.empty()) return "nothing changed";
+    std::string text;
+    if (!change.live.empty()) text = "applied: " + joined(change.live);
+    if (!change.needs_restart.empty())
+        text += (text.empty() ? "" : "; ") + ("needs a restart: " + joined(change.needs_restart));
+    return text;
+}
+
+}  // namespace reaper::cli

@@ -1,0 +1,70 @@
+// `reaper run`: puts the daemon together.
+#include <boost/asio/io_context.hpp>
+#include <spdlog/spdlog.h>
+#include <utility>
+
+#include "reaper/cli/commands.hpp"
+#include "reaper/cli/composition.hpp"
+#include "reaper/cli/daemon.hpp"
+#include "reaper/cli/logging.hpp"
+#include "reaper/cli/reporting_journal.hpp"
+#include "reaper/report/json.hpp"
+#include "reaper/report/render.hpp"
+#include "reaper/service/policy.hpp"
+
+namespace reaper::cli {
+namespace {
+
+/// What a dry run prints of a plan: text, or one line of JSON.
+ReportingJournal::Report reporter(const Terminal& terminal) {
+    return [&terminal](const Request& request, const PlanEntry& plan) {
+        if (!terminal.json()) {
+            terminal.answer(
+                report::render_decision(plan.decision, request, terminal.render_options(plan.at)) +
+                "\n");
+            return;
+        }
+        const nlohmann::json line = {{"version", report::json_version},
+                                     {"request", report::to_json(request)},
+                                     {"decision", report::to_json(plan.decision)}};
+        terminal.answer(report::dump(line) + "\n");
+    };
+}
+
+ExitCode leave(ExitCode code, const std::string& why) {
+    spdlog::error("{}", why);
+    return code;
+}
+
+}  // namespace
+
+ExitCode run_daemon(const GlobalOptions& global, const RunCommand& command,
+                    const Terminal& terminal) {
+    const auto complain = [&](const std::string& line) { terminal.complain(line); };
+    auto settings = load_config(global.config_file, complain, complain);
+    if (!settings) return ExitCode::usage;
+    set_up_logging(daemon_style(settings->log.target),
+                   global.log_level.value_or(settings->log.level), terminal.error_color());
+
+    auto policy = compile_policy(settings->policy);
+    if (!policy) return leave(ExitCode::usage, global.config_file + ": " + policy.error().what);
+    auto journal = daemon_journal(*settings, command.dry_run);
+    if (!journal) return leave(ExitCode::failed, journal.error().what);
+
+    boost::asio::io_context io{1};
+    auto cloud = connect_cloud(io, *settings);
+    if (!cloud) return leave(ExitCode::usage, cloud.error().what);
+    const auto messages = daemon_messages(io, *settings, command.dry_run);
+    ReportingJournal reporting(**journal, reporter(terminal));
+    Journal& used = command.dry_run ? static_cast<Journal&>(reporting) : **journal;
+
+    DaemonShell shell(io, *settings, {global.config_file, global.log_level.has_value()});
+    ServiceOptions options{*policy, settings->cull, settings->trigger, command.dry_run};
+    Service service(cloud->ports(), used, *messages, std::move(options),
+                    [&shell](const ServiceStatus& status) { shell.on_status(status); });
+    spdlog::info("reaper {} starts{}, configuration {}", REAPER_VERSION,
+                 command.dry_run ? " (dry run: nothing is deleted)" : "", global.config_file);
+    return shell.run(service, command.dry_run);
+}
+
+}  // namespace reaper::cli
