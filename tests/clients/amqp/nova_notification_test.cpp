@@ -1,0 +1,388 @@
+#include "clients/amqp/nova_notification.hpp"
+
+#include <filesystem>
+#include <fstream>
+#include <functional>
+#include <gtest/gtest.h>
+#include <nlohmann/json.hpp>
+#include <sstream>
+
+#include "clients/amqp/utc_time.hpp"
+
+namespace reaper {
+namespace {
+
+using amqp::parse_utc_time;
+using nlohmann::json;
+
+const std::filesystem::path recorded =
+    std::filesystem::path(REAPER_TEST_DATA) / "openstack-zed" / "notifications";
+
+std::string read(const std::filesystem::path& file) {
+    std::ifstream in(file, std::ios::binary);
+    EXPECT_TRUE(in) << file;
+    std::ostringstream out;
+    out << in.rdbuf();
+    return out.str();
+}
+
+std::string failed_build() {
+    return read(recorded / "build_instances.error.single.json");
+}
+
+/// The recorded failed build with something changed inside; `edit` gets the inner message.
+std::string edited(const std::function<void(json&)>& edit,
+                   const std::string& file = "build_instances.error.single.json") {
+    json outer = json::parse(read(recorded / file));
+    json inner = json::parse(outer.at("oslo.message").get<std::string>());
+    edit(inner);
+    outer["oslo.message"] = inner.dump();
+    return outer.dump();
+}
+
+json& payload(json& m) {
+    return m["payload"]["nova_object.data"];
+}
+json& spec(json& m) {
+    return payload(m)["request_spec"]["nova_object.data"];
+}
+json& flavor(json& m) {
+    return spec(m)["flavor"]["nova_object.data"];
+}
+json& reason(json& m) {
+    return payload(m)["reason"]["nova_object.data"];
+}
+
+FailureNotice notice(const std::string& body) {
+    const Notification parsed = parse_notification(body);
+    if (const auto* bad = std::get_if<Malformed>(&parsed)) ADD_FAILURE() << bad->reason;
+    if (const auto* other = std::get_if<Ignored>(&parsed)) ADD_FAILURE() << other->reason;
+    const auto* found = std::get_if<FailureNotice>(&parsed);
+    return found ? *found : FailureNotice{};
+}
+
+TEST(NovaNotification, ReadsAFailedBuild) {
+    const FailureNotice got = notice(failed_build());
+    EXPECT_EQ(got.message_id, "d5ec6555-af93-4771-8b56-fd31481f1324");
+    EXPECT_EQ(got.event, FailureEvent::build_instances);
+    EXPECT_EQ(got.request_id, RequestId("req-6978d254-9660-43ae-8573-c327ab3f14d1"));
+    EXPECT_EQ(got.exception, "NoValidHost_Remote");
+    EXPECT_EQ(got.exception_line, "No valid host was found.");
+    EXPECT_EQ(got.server, ServerId("fae427dc-2392-47e5-ac07-78a26cc415d7"));
+    EXPECT_EQ(got.spec_server, got.server);
+    EXPECT_EQ(got.project, ProjectId("66353a943d1d438eb913527787c03586"));
+    EXPECT_EQ(got.num_instances, 1);
+    ASSERT_TRUE(got.flavor);
+    EXPECT_EQ(*got.flavor, (Flavor{"large", 8, 4096, 40, 0, 0, {}}));
+    EXPECT_EQ(got.image_id, "f430f292-3ab9-46a7-bd46-399c8469424d");
+    EXPECT_FALSE(got.availability_zone);
+    EXPECT_EQ(got.sent_at, parse_utc_time("2026-11-20T13:07:19.426Z"));
+}
+
+TEST(NovaNotification, MessagesOfOneMultiCreateShareRequestAndSpecButNotTheServer) {
+    const auto one = notice(read(recorded / "build_instances.error.multi-1.json"));
+    const auto two = notice(read(recorded / "build_instances.error.multi-2.json"));
+    EXPECT_EQ(one.request_id, two.request_id);
+    EXPECT_EQ(one.spec_server, two.spec_server);
+    EXPECT_NE(one.server, two.server);
+    EXPECT_NE(one.message_id, two.message_id);
+    EXPECT_GT(one.num_instances, 1);
+    EXPECT_EQ(one.num_instances, two.num_instances);
+}
+
+TEST(NovaNotification, ReadsTheAvailabilityZone) {
+    EXPECT_TRUE(notice(read(recorded / "build_instances.error.az.json")).availability_zone);
+}
+
+TEST(NovaNotification, AResizeNamesTheProjectOfTheServerNotOfTheCaller) {
+    const auto got = notice(read(recorded / "compute_task.migrate_server.error.json"));
+    EXPECT_EQ(got.event, FailureEvent::migrate_server);
+    EXPECT_EQ(got.project, ProjectId("66353a943d1d438eb913527787c03586"));
+    ASSERT_TRUE(got.flavor);
+    EXPECT_EQ(got.flavor->name, "large");
+}
+
+TEST(NovaNotification, EveryOtherRecordedEventIsIgnoredByName) {
+    int seen = 0;
+    for (const auto& entry : std::filesystem::directory_iterator(recorded)) {
+        const std::string file = entry.path().filename().string();
+        const auto parsed = parse_notification(read(entry.path()));
+        ++seen;
+        if (file.find("instances.error") != std::string::npos ||
+            file.find("migrate_server") != std::string::npos) {
+            EXPECT_TRUE(std::holds_alternative<FailureNotice>(parsed)) << file;
+            continue;
+        }
+        ASSERT_TRUE(std::holds_alternative<Ignored>(parsed)) << file;
+        EXPECT_EQ(std::get<Ignored>(parsed).event_type, entry.path().stem().string());
+        EXPECT_FALSE(std::get<Ignored>(parsed).message_id.empty()) << file;
+    }
+    EXPECT_GE(seen, 13);
+}
+
+TEST(NovaNotification, TheBareFormMeansTheSame) {
+    const std::string inner = json::parse(failed_build()).at("oslo.message");
+    EXPECT_EQ(notice(inner), notice(failed_build()));
+}
+
+TEST(NovaNotification, ALiveMigrationHasOnlyTheServer) {
+    const auto got = notice(edited(
+        [](json& m) {
+            const json id = spec(m)["instance_uuid"];
+            for (auto& [key, value] : spec(m).items()) value = nullptr;
+            spec(m)["instance_uuid"] = id;
+            spec(m).erase("num_instances");
+            spec(m).erase("flavor");
+        },
+        "compute_task.migrate_server.error.json"));
+    EXPECT_FALSE(got.flavor);
+    EXPECT_FALSE(got.image_id);
+    EXPECT_EQ(got.num_instances, 1);
+    EXPECT_EQ(got.project, ProjectId("6c3697fe6dfa4acfb4aac7ee96bcfb77")) << "the caller's";
+}
+
+TEST(NovaNotification, WithoutARequestSpecTheServerItselfIsDescribed) {
+    const auto got = notice(edited([](json& m) { payload(m)["request_spec"] = nullptr; }));
+    EXPECT_EQ(got.spec_server, got.server);
+    EXPECT_EQ(got.project, ProjectId("66353a943d1d438eb913527787c03586"));
+}
+
+TEST(NovaNotification, ABootFromVolumeHasNoImage) {
+    EXPECT_FALSE(notice(edited([](json& m) { spec(m)["image"] = nullptr; })).image_id);
+    EXPECT_FALSE(notice(edited([](json& m) {
+                     spec(m)["image"]["nova_object.data"]["id"] = nullptr;
+                 })).image_id);
+}
+
+TEST(NovaNotification, KeepsTheFlavorsExtraSpecs) {
+    const auto got = notice(edited([](json& m) {
+        flavor(m)["extra_specs"] = {{"resources:CUSTOM_GPU", "1"}, {"hw:cpu_policy", "shared"}};
+        flavor(m)["swap"] = 512;
+        flavor(m)["ephemeral_gb"] = 7;
+    }));
+    ASSERT_TRUE(got.flavor);
+    EXPECT_EQ(got.flavor->extra_specs.at("resources:CUSTOM_GPU"), "1");
+    EXPECT_EQ(got.flavor->extra_specs.size(), 2U);
+    EXPECT_EQ(got.flavor->swap_mb, 512);
+    EXPECT_EQ(got.flavor->ephemeral_gb, 7);
+}
+
+TEST(NovaNotification, AcceptsTheExceptionsThatMeanNoRoomAndNoOthers) {
+    for (const std::string name :
+         {"NoValidHost", "NoValidHost_Remote", "MaxRetriesExceeded", "MaxRetriesExceeded_Remote"}) {
+        const auto got = notice(edited([&](json& m) { reason(m)["exception"] = name; }));
+        EXPECT_EQ(got.exception, name);
+    }
+    for (const std::string name : {"PortLimitExceeded", "NoValidHostX", "Remote", "_Remote", "",
+                                   "novalidhost", "NoValidHost_Remote_Remote"}) {
+        const auto parsed =
+            parse_notification(edited([&](json& m) { reason(m)["exception"] = name; }));
+        ASSERT_TRUE(std::holds_alternative<Ignored>(parsed)) << name;
+        EXPECT_NE(std::get<Ignored>(parsed).reason.find(name), std::string::npos);
+    }
+}
+
+TEST(NovaNotification, RebuildAndEvacuateAreRead) {
+    const auto got =
+        notice(edited([](json& m) { m["event_type"] = "compute_task.rebuild_server.error"; }));
+    EXPECT_EQ(got.event, FailureEvent::rebuild_server);
+}
+
+TEST(NovaNotification, AnUnversionedNotificationIsIgnoredWithAdvice) {
+    const auto legacy = edited([](json& m) {
+        m["event_type"] = "compute_task.build_instances";
+        m["payload"] = {{"method", "build_instances"}, {"state", "error"}};
+    });
+    const auto bare_payload = edited([](json& m) { m["payload"] = {{"state", "error"}}; });
+    for (const auto& body : {legacy, bare_payload}) {
+        const auto parsed = parse_notification(body);
+        ASSERT_TRUE(std::holds_alternative<Ignored>(parsed));
+        EXPECT_NE(std::get<Ignored>(parsed).reason.find("notification_format"), std::string::npos);
+    }
+}
+
+TEST(NovaNotification, EscapesWhatCouldForgeALogLine) {
+    const auto got = notice(edited([](json& m) {
+        reason(m)["exception_message"] = "No \x1b[31mhost\t\xc2\x9b\xe2\x82\xac\r\nforged line";
+    }));
+    EXPECT_EQ(got.exception_line, "No \\x1b[31mhost\\x09\\xc2\\x9b\xe2\x82\xac");
+    const auto parsed = parse_notification(edited([](json& m) { m["event_type"] = "a\nb"; }));
+    ASSERT_TRUE(std::holds_alternative<Ignored>(parsed));
+    EXPECT_EQ(std::get<Ignored>(parsed).event_type, "a\\x0ab");
+}
+
+TEST(NovaNotification, CutsALongFirstLineBetweenCharacters) {
+    std::string line(499, 'x');
+    for (int i = 0; i < 100; ++i) line += "\xe2\x82\xac";
+    const auto got =
+        notice(edited([&](json& m) { reason(m)["exception_message"] = line; })).exception_line;
+    EXPECT_EQ(got, std::string(499, 'x') + "\xe2\x82\xac...");
+}
+
+struct Broken {
+    const char* name;
+    std::function<void(json&)> edit;
+    const char* expected;  ///< part of the reason
+};
+
+const Broken broken_messages[] = {
+    {"NoEventType", [](json& m) { m.erase("event_type"); }, "event_type: missing"},
+    {"EventTypeNumber", [](json& m) { m["event_type"] = 1; }, "event_type: expected a text"},
+    {"NoPayload", [](json& m) { m.erase("payload"); }, "payload: missing"},
+    {"PayloadList", [](json& m) { m["payload"] = json::array(); }, "payload: expected an object"},
+    {"DataNull", [](json& m) { m["payload"]["nova_object.data"] = nullptr; }, "nova_object.data"},
+    {"NoReason", [](json& m) { payload(m)["reason"] = nullptr; }, "payload.reason: expected"},
+    {"NoException", [](json& m) { reason(m).erase("exception"); }, "payload.reason.exception"},
+    {"NoMessageId", [](json& m) { m.erase("message_id"); }, "message_id: missing"},
+    {"MessageIdControl", [](json& m) { m["message_id"] = "a\nb"; }, "control characters"},
+    {"NoRequestId", [](json& m) { m["_context_request_id"] = nullptr; }, "_context_request_id"},
+    {"RequestIdEmpty", [](json& m) { m["_context_request_id"] = ""; }, "is empty"},
+    {"RequestIdLong", [](json& m) { m["_context_request_id"] = std::string(256, 'r'); }, "longer"},
+    {"NoServer", [](json& m) { payload(m).erase("instance_uuid"); }, "instance_uuid: missing"},
+    {"ServerPath", [](json& m) { payload(m)["instance_uuid"] = "../flavors/x"; }, "a UUID"},
+    {"SpecServer", [](json& m) { spec(m)["instance_uuid"] = 7; },
+     "payload.request_spec.instance_uuid"},
+    {"SpecText", [](json& m) { payload(m)["request_spec"] = "x"; }, "payload.request_spec"},
+    {"NoneInstances", [](json& m) { spec(m)["num_instances"] = 0; }, "from 1 to 1000, got 0"},
+    {"Instances1001", [](json& m) { spec(m)["num_instances"] = 1001; }, "got 1001"},
+    {"InstancesNegative", [](json& m) { spec(m)["num_instances"] = -1; }, "got -1"},
+    {"InstancesHuge", [](json& m) { spec(m)["num_instances"] = UINT64_MAX; }, "num_instances"},
+    {"InstancesFloat", [](json& m) { spec(m)["num_instances"] = 2.0; }, "got number"},
+    {"InstancesText", [](json& m) { spec(m)["num_instances"] = "2"; }, "got string"},
+    {"InstancesBool", [](json& m) { spec(m)["num_instances"] = true; }, "got boolean"},
+    {"FlavorBare", [](json& m) { spec(m)["flavor"] = json::object(); }, "request_spec.flavor"},
+    {"NoVcpus", [](json& m) { flavor(m).erase("vcpus"); }, "flavor.vcpus: missing"},
+    {"VcpusNegative", [](json& m) { flavor(m)["vcpus"] = -8; }, "flavor.vcpus"},
+    {"MemoryHuge", [](json& m) { flavor(m)["memory_mb"] = 1LL << 40; }, "flavor.memory_mb"},
+    {"SwapText", [](json& m) { flavor(m)["swap"] = ""; }, "flavor.swap"},
+    {"SpecsList", [](json& m) { flavor(m)["extra_specs"] = {1}; }, "flavor.extra_specs"},
+    {"SpecNumber",
+     [](json& m) {
+         flavor(m)["extra_specs"] = {{"a", 1}};
+     },
+     "extra_specs.a"},
+    {"ZoneNumber", [](json& m) { spec(m)["availability_zone"] = 3; }, "availability_zone"},
+    {"NoTime", [](json& m) { m.erase("timestamp"); }, "timestamp: missing"},
+    {"TimeWord", [](json& m) { m["timestamp"] = "yesterday"; }, "timestamp: expected a time"},
+    {"NoProject",
+     [](json& m) {
+         spec(m)["project_id"] = nullptr;
+         m.erase("_context_project_id");
+     },
+     "_context_project_id: missing"},
+};
+
+class BrokenNotification : public testing::TestWithParam<Broken> {};
+
+TEST_P(BrokenNotification, IsMalformedAndNamesTheField) {
+    const auto parsed = parse_notification(edited(GetParam().edit));
+    ASSERT_TRUE(std::holds_alternative<Malformed>(parsed));
+    const auto& why = std::get<Malformed>(parsed).reason;
+    EXPECT_NE(why.find(GetParam().expected), std::string::npos) << why;
+}
+
+INSTANTIATE_TEST_SUITE_P(Table, BrokenNotification, testing::ValuesIn(broken_messages),
+                         [](const auto& row) { return std::string(row.param.name); });
+
+std::string malformed(const std::string& body) {
+    const auto parsed = parse_notification(body);
+    const auto* bad = std::get_if<Malformed>(&parsed);
+    return bad ? bad->reason : "not malformed";
+}
+
+TEST(NovaNotification, BytesThatAreNoMessageAreMalformed) {
+    EXPECT_NE(malformed("").find("not JSON"), std::string::npos);
+    EXPECT_NE(malformed("[]").find("not a JSON object"), std::string::npos);
+    EXPECT_NE(malformed("\"x\"").find("not a JSON object"), std::string::npos);
+    EXPECT_NE(malformed("{\"a\": \"\xff\xfe\"}").find("not JSON"), std::string::npos);
+    EXPECT_NE(malformed(std::string("{\0}", 3)).find("not JSON"), std::string::npos);
+    EXPECT_NE(malformed("{}").find("event_type: missing"), std::string::npos);
+    EXPECT_NE(malformed(R"({"oslo.message": "{}"})").find("oslo.version"), std::string::npos);
+    EXPECT_NE(malformed(R"({"oslo.version": "3.0", "oslo.message": "{}"})").find("expected 2.0"),
+              std::string::npos);
+    EXPECT_NE(malformed(R"({"oslo.version": "2.0", "oslo.message": 5})").find("oslo.message"),
+              std::string::npos);
+    EXPECT_NE(malformed(R"({"oslo.version": "2.0", "oslo.message": "[]"})").find("oslo.message"),
+              std::string::npos);
+    EXPECT_NE(malformed(R"({"event_type": 1e999})").find("out of range"), std::string::npos);
+}
+
+TEST(NovaNotification, DeepNestingIsRefusedBeforeItIsBuilt) {
+    const std::string deep = std::string(1'000'000, '[') + std::string(1'000'000, ']');
+    EXPECT_NE(malformed(deep).find("nested"), std::string::npos);
+    EXPECT_NE(malformed("{\"event_type\": " + deep + "}").find("nested"), std::string::npos);
+    const json outer = {{"oslo.version", "2.0"}, {"oslo.message", "{\"a\":" + deep + "}"}};
+    EXPECT_NE(malformed(outer.dump()).find("nested"), std::string::npos);
+}
+
+TEST(NovaNotification, AMessageCutAnywhereIsNeverTakenForAFailure) {
+    const std::string whole = failed_build();
+    std::size_t end = whole.find_last_of('}');
+    for (std::size_t n = 0; n < end; ++n) {
+        ASSERT_TRUE(std::holds_alternative<Malformed>(parse_notification(whole.substr(0, n)))) << n;
+    }
+    const std::string inner = json::parse(whole).at("oslo.message");
+    for (std::size_t n = 0; n < inner.size(); n += 7) {
+        ASSERT_TRUE(std::holds_alternative<Malformed>(parse_notification(inner.substr(0, n)))) << n;
+    }
+}
+
+TEST(NovaNotification, AnyByteChangedGivesOneOfTheThree) {
+    const std::string inner = json::parse(failed_build()).at("oslo.message");
+    for (const char replacement : {'\0', '"', '{', '\\', '\xff', '9'}) {
+        for (std::size_t n = 0; n < inner.size(); n += 41) {
+            std::string body = inner;
+            body[n] = replacement;
+            const auto parsed = parse_notification(body);
+            if (const auto* got = std::get_if<FailureNotice>(&parsed)) {
+                ASSERT_GE(got->num_instances, 1);
+                ASSERT_EQ(got->server.str().size(), 36U);
+                ASSERT_FALSE(got->project.empty());
+            }
+        }
+    }
+}
+
+TEST(UtcTime, ReadsTheFormsOfOpenStack) {
+    using namespace std::chrono;
+    const TimePoint base = sys_days(2026y / November / 20d) + 13h + 7min + 19s;
+    EXPECT_EQ(parse_utc_time("2026-11-20 13:07:19"), base);
+    EXPECT_EQ(parse_utc_time("2026-11-20 13:07:19.426801"), base + 426ms);
+    EXPECT_EQ(parse_utc_time("2026-11-20T13:07:19.4"), base + 400ms);
+    EXPECT_EQ(parse_utc_time("2026-11-20T13:07:19Z"), base);
+    EXPECT_EQ(parse_utc_time("2026-11-20T15:07:19+02:00"), base);
+    EXPECT_EQ(parse_utc_time("2026-11-20T12:37:19.000-00:30"), base);
+    EXPECT_TRUE(parse_utc_time("2028-02-29 00:00:00"));
+}
+
+TEST(UtcTime, RefusesEverythingElse) {
+    for (const char* text : {"",
+                             "2026",
+                             "2026-11-20",
+                             "2026-11-20 13:07",
+                             "2026-02-29 00:00:00",
+                             "2026-13-01 00:00:00",
+                             "2026-00-01 00:00:00",
+                             "2026-01-00 00:00:00",
+                             "1969-12-31 23:59:59",
+                             "2026-11-20 24:00:00",
+                             "2026-11-20 13:60:00",
+                             "2026-11-20 13:07:60",
+                             "2026-11-20 13:07:19.",
+                             "2026-11-20 13:07:19.1234567890",
+                             "2026-11-20_13:07:19",
+                             "2026-11-20 13:07:19 ",
+                             " 2026-11-20 13:07:19",
+                             "2026-11-20 13:07:19ZZ",
+                             "2026-11-20 13:07:19+2",
+                             "2026-11-20 13:07:19+02",
+                             "2026-1-20 13:07:19",
+                             "+026-11-20 13:07:19",
+                             "2026-11-20 13:07:-9",
+                             "20261120T130719"}) {
+        EXPECT_FALSE(parse_utc_time(text)) << text;
+    }
+}
+
+}  // namespace
+}  // namespace reaper
