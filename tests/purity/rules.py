@@ -43,13 +43,8 @@ LAYERS = (
     ),
     # These work on ports only: what a client is, the composition root (reaper/cli) knows.
     Layer(
-        "executor",
-        ("reaper/executor/",),
-        CORE + SETTINGS + ("reaper/ports/", "reaper/report/", "reaper/executor/"),
-    ),
-    Layer(
         "service",
-        ("reaper/service/",),
+        ("reaper/executor/", "reaper/service/"),
         CORE + SETTINGS + ("reaper/ports/", "reaper/report/", "reaper/executor/", "reaper/service/"),
     ),
 )

@@ -1,0 +1,117 @@
+"""What clang sees and g++ 12 does not: a discarded result of co_await, and what clang-tidy knows.
+
+The sources are parsed, not compiled: the tests run what g++ makes.
+"""
+
+import json
+import os
+import shlex
+import subprocess
+import tempfile
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+FILE_DEADLINE_S = 300
+
+# Must be refused; if it is not, the pass is blind.
+DISCARDED = """
+#include "reaper/ports/task.hpp"
+namespace reaper {
+ResultTask<void> answer();
+Task<void> careless();
+Task<void> careless() { co_await answer(); }
+}  // namespace reaper
+"""
+# The same, with the result looked at.
+USED = """
+#include "reaper/ports/task.hpp"
+namespace reaper {
+ResultTask<void> answer();
+Task<bool> careful();
+Task<bool> careful() {
+    const Result<void> done = co_await answer();
+    co_return done.has_value();
+}
+}  // namespace reaper
+"""
+
+
+def entries(build: Path) -> list[dict[str, str]]:
+    return json.loads((build / "compile_commands.json").read_text())
+
+
+def parse_command(entry: dict[str, str], source: Path | None = None) -> list[str]:
+    """The compiler's command without its output and without ccache; of another source, if given."""
+    words = shlex.split(entry["command"])
+    if Path(words[0]).name == "ccache":
+        words = words[1:]
+    kept, skip = [], False
+    for word in words:
+        if skip or word == "-c":
+            skip = False
+        elif word == "-o":
+            skip = True
+        elif word == entry["file"]:
+            kept.append(str(source or word))
+        else:
+            kept.append(word)
+    return [*kept, "-fsyntax-only", "-fno-color-diagnostics"]
+
+
+def said_by(command: list[str], directory: str) -> tuple[bool, str]:
+    try:
+        done = subprocess.run(
+            command, cwd=directory, capture_output=True, text=True, timeout=FILE_DEADLINE_S
+        )
+    except subprocess.TimeoutExpired:
+        return False, f"{command[-1]}: not done after {FILE_DEADLINE_S} s"
+    return done.returncode == 0, (done.stdout + done.stderr).strip()
+
+
+def for_all(commands: list[tuple[list[str], str]]) -> bool:
+    """Runs the commands side by side, telling ninja-like how far it is."""
+    good = True
+    with ThreadPoolExecutor(max_workers=os.cpu_count()) as pool:
+        results = pool.map(lambda pair: said_by(*pair), commands)
+        for number, (fine, said) in enumerate(results, start=1):
+            good = good and fine
+            if not fine:
+                print(said)
+            print(f"[{number}/{len(commands)}]", flush=True)
+    return good
+
+
+def check_sight(build: Path) -> list[str]:
+    """Whether the pass refuses what it must, and only that."""
+    entry = next(e for e in entries(build) if "/clients/" in e["file"])
+    problems = []
+    with tempfile.TemporaryDirectory() as directory:
+        for name, text, wanted in (("discarded", DISCARDED, False), ("used", USED, True)):
+            source = Path(directory) / f"{name}.cpp"
+            source.write_text(text)
+            fine, said = said_by(parse_command(entry, source), entry["directory"])
+            if fine != wanted or (not fine and "unused-result" not in said):
+                problems.append(f"clang does not judge a {name} result as it must: {said}")
+    return problems
+
+
+def syntax(build: Path) -> bool:
+    return for_all([(parse_command(entry), entry["directory"]) for entry in entries(build)])
+
+
+def tidy(build: Path, root: Path) -> bool:
+    """The program's own sources; tests are full of what bug finders must dislike."""
+    files = [e["file"] for e in entries(build) if not e["file"].startswith(f"{root}/tests/")]
+    command = ["clang-tidy", "-p", str(build), "--quiet", "--warnings-as-errors=*"]
+    return for_all([([*command, file], str(root)) for file in files])
+
+
+if __name__ == "__main__":
+    import sys
+
+    what, build_dir, root_dir = sys.argv[1], Path(sys.argv[2]), Path(sys.argv[3])
+    if what == "sight":
+        found = check_sight(build_dir)
+        print("\n".join(found))
+        sys.exit(1 if found else 0)
+    sys.exit(0 if (syntax(build_dir) if what == "syntax" else tidy(build_dir, root_dir)) else 1)

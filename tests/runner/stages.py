@@ -1,0 +1,220 @@
+"""The stages of tests/run: what each runs, with a deadline, and what it counts."""
+
+import os
+import shutil
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Callable
+
+import counts
+import progress
+from counts import Counts
+
+PYTHON = "/usr/bin/python3"
+BUILD_DEADLINE_S = 60 * 60
+CHECK_DEADLINE_S = 40 * 60
+UNIT_TESTS_DEADLINE_S = 20 * 60
+LAB_DEADLINE_S = 40 * 60
+CONFIGURE_DEADLINE_S = 5 * 60
+# Checks of their own stages, though ctest knows them too.
+NOT_UNIT_TESTS = r"^(purity|deploy)\."
+CODE_FOLDERS = ("reaper", "config", "clients", "strategies", "tagging", "tests")
+
+
+class Runner:
+    """Runs commands for the stages; every one is logged in build/test-logs."""
+
+    def __init__(self, root: Path, screen: progress.Screen):
+        self.root = root
+        self.screen = screen
+        self.logs = root / "build" / "test-logs"
+        self.jobs = str(os.cpu_count() or 2)
+        self._ready: dict[str, bool] = {}
+
+    def build_dir(self, preset: str) -> Path:
+        return self.root / "build" / preset
+
+    def log(self, name: str) -> Path:
+        return self.logs / f"{name}.log"
+
+    def run(
+        self,
+        title: str,
+        name: str,
+        deadline_s: float,
+        *command: str,
+        env: dict[str, str] | None = None,
+    ) -> bool:
+        done = progress.run(
+            self.screen, title, list(command), self.log(name), deadline_s, self.root, env
+        )
+        return done.status == 0 and not done.timed_out
+
+    def show_tail(self, name: str) -> None:
+        for line in progress.tail(self.log(name)):
+            self.screen.say(f"    {line}")
+        self.screen.say(f"    the whole log: {self.log(name)}")
+
+    def show_line(self, name: str, *words: str) -> None:
+        """The last line of a log with one of these words: the runner's own summary."""
+        for line in reversed(progress.tail(self.log(name), 400)):
+            if any(word in line for word in words):
+                self.screen.say(f"    {line.strip()}")
+                return
+
+    def configured(self, preset: str) -> bool:
+        """Once for each preset."""
+        key = f"configure {preset}"
+        if key not in self._ready:
+            self._ready[key] = self.run(
+                f"configure {preset}", preset, CONFIGURE_DEADLINE_S, "cmake", "--preset", preset
+            )
+            if not self._ready[key]:
+                self.show_tail(preset)
+        return self._ready[key]
+
+    def built(self, preset: str) -> bool:
+        key = f"build {preset}"
+        if key not in self._ready:
+            build = ("cmake", "--build", "--preset", preset, "-j", self.jobs)
+            self._ready[key] = self.configured(preset) and self.run(
+                f"build {preset}", preset, BUILD_DEADLINE_S, *build
+            )
+            if not self._ready[key] and self._ready[f"configure {preset}"]:
+                self.show_tail(preset)
+        return self._ready[key]
+
+    def check(self, title: str, stage: str, *command: str) -> Counts:
+        """A check that has no tests of its own counts as one."""
+        if self.run(title, stage, CHECK_DEADLINE_S, *command):
+            return counts.passed()
+        self.show_tail(stage)
+        return counts.failed(f"{stage}: {title}")
+
+    def ctest(self, stage: str, preset: str, *choice: str) -> Counts:
+        report = self.logs / f"{stage}.xml"
+        report.unlink(missing_ok=True)
+        good = self.run(
+            "run the tests",
+            f"{stage}-tests",
+            UNIT_TESTS_DEADLINE_S,
+            *("ctest", "--test-dir", str(self.build_dir(preset)), "-j", self.jobs),
+            *("--output-on-failure", "--output-junit", str(report), *choice),
+        )
+        if not good:
+            self.show_tail(f"{stage}-tests")
+        self.show_line(f"{stage}-tests", "tests passed", "No tests were found")
+        return self.consistent(stage, good, counts.from_junit(report, stage))
+
+    def pytest(self, stage: str, folder: str) -> Counts:
+        report = self.logs / f"{stage}.xml"
+        report.unlink(missing_ok=True)
+        good = self.run(
+            "run the tests",
+            stage,
+            LAB_DEADLINE_S,
+            *(PYTHON, "-B", "-m", "pytest", folder, "-v", "-ra", "-p", "no:cacheprovider"),
+            f"--junitxml={report}",
+            env={"REAPER_BINARY": str(self.build_dir("release") / "bin" / "reaper")},
+        )
+        if not good:
+            self.show_tail(stage)
+        self.show_line(stage, " passed", " failed", " error", " skipped", "no tests ran")
+        return self.consistent(stage, good, counts.from_junit(report, stage))
+
+    @staticmethod
+    def consistent(stage: str, good: bool, found: Counts) -> Counts:
+        """A runner that failed without a failed test still failed."""
+        if not good and not found.failed:
+            return found + counts.failed(f"{stage}: the runner failed")
+        return found
+
+
+@dataclass(frozen=True)
+class Stage:
+    name: str
+    what: str
+    work: Callable[[Runner], Counts]
+
+
+def needs_build(preset: str, stage: str) -> Counts:
+    return counts.failed(f"{stage}: the {preset} build failed")
+
+
+def code_format(run: Runner) -> Counts:
+    files = sorted(
+        str(path.relative_to(run.root))
+        for folder in CODE_FOLDERS
+        for path in (run.root / folder).rglob("*")
+        if path.suffix in (".cpp", ".hpp")
+    )
+    return run.check("clang-format", "format", "clang-format", "--dry-run", "-Werror", *files)
+
+
+def unit_tests(preset: str) -> Callable[[Runner], Counts]:
+    def work(run: Runner) -> Counts:
+        if not run.built(preset):
+            return needs_build(preset, preset)
+        return run.ctest(preset, preset, "-E", NOT_UNIT_TESTS)
+
+    return work
+
+
+def clang(run: Runner) -> Counts:
+    if not run.configured("clang"):
+        return counts.failed("clang: cmake --preset clang")
+    script = (PYTHON, "-B", "tests/runner/clang.py")
+    place = (str(run.build_dir("clang")), str(run.root))
+    sight = run.check("clang refuses a discarded result", "clang", *script, "sight", *place)
+    return sight + run.check("all sources", "clang", *script, "syntax", *place)
+
+
+def tidy(run: Runner) -> Counts:
+    if not run.configured("clang"):
+        return counts.failed("tidy: cmake --preset clang")
+    place = (str(run.build_dir("clang")), str(run.root))
+    return run.check(
+        "clang-tidy", "tidy", PYTHON, "-B", "tests/runner/clang.py", "tidy", *place
+    )
+
+
+def purity(run: Runner) -> Counts:
+    if not run.configured("release"):
+        return counts.failed("purity: cmake --preset release")
+    return run.ctest("purity", "release", "-R", r"^purity\.")
+
+
+def install(run: Runner) -> Counts:
+    if not run.built("release"):
+        return needs_build("release", "install")
+    return run.ctest("install", "release", "-R", r"^deploy\.")
+
+
+def rabbitmq(run: Runner) -> Counts:
+    if not run.built("release"):
+        return needs_build("release", "rabbitmq")
+    return run.pytest("rabbitmq", "tests/rabbitmq")
+
+
+def lab(run: Runner) -> Counts:
+    if not run.built("release"):
+        return needs_build("release", "lab")
+    return run.pytest("lab", "tests/openstack")
+
+
+STAGES = (
+    Stage("format", "the code is formatted", code_format),
+    Stage("release", "optimised build, unit tests", unit_tests("release")),
+    Stage("purity", "the core is pure, dependencies point one way", purity),
+    Stage("install", "what an install puts where, the systemd unit", install),
+    Stage("asan", "address and undefined behaviour sanitizers, unit tests", unit_tests("asan")),
+    Stage("clang", "clang: no result is discarded, no warning", clang),
+    Stage("tidy", "clang-tidy finds no bug", tidy),
+    Stage("rabbitmq", "the AMQP client against a real RabbitMQ", rabbitmq),
+    Stage("lab", "scenarios on a real OpenStack", lab),
+)
+
+
+def clear_logs(run: Runner) -> None:
+    shutil.rmtree(run.logs, ignore_errors=True)
+    run.logs.mkdir(parents=True)
