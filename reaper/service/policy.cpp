@@ -29,13 +29,6 @@ TagQuestions CompiledPolicy::questions() const {
     return questions;
 }
 
-std::optional<std::string> CompiledPolicy::why_revocable(const Request& request,
-                                                         const TagFacts& facts) const {
-    for (const auto& tagger : taggers)
-        if (auto why = tagger->why_revocable(request, facts)) return why;
-    return std::nullopt;
-}
-
 Result<std::shared_ptr<const CompiledPolicy>> compile_policy(const config::Policy& policy) {
     auto compiled = std::make_shared<CompiledPolicy>();
     for (const auto& plugin : policy.taggers) {

@@ -9,7 +9,7 @@
 #include "reaper/ports/compute.hpp"
 #include "reaper/ports/identity.hpp"
 #include "reaper/ports/placement.hpp"
-#include "tagging/tagger.hpp"
+#include "reaper/snapshot/assemble.hpp"
 
 namespace reaper {
 
@@ -31,8 +31,7 @@ ResultTask<TagFacts> read_tag_facts(CloudPorts ports, TagQuestions questions);
 
 /// All of it, or the first failure: a picture with holes is not a picture. `taggers` must live
 /// until the end. `progress` (may be empty) is told the providers read and their number.
-ResultTask<Picture> read_picture(CloudPorts ports,
-                                 const std::vector<std::unique_ptr<Tagger>>& taggers,
+ResultTask<Picture> read_picture(CloudPorts ports, const Taggers& taggers,
                                  std::function<void(std::size_t, std::size_t)> progress);
 
 }  // namespace reaper

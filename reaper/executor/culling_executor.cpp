@@ -1,0 +1,288 @@
+#include "reaper/executor/culling_executor.hpp"
+
+#include <algorithm>
+#include <set>
+#include <spdlog/spdlog.h>
+#include <utility>
+
+#include "reaper/model/text.hpp"
+
+namespace reaper {
+
+using Kind = FreshVerdict::Kind;
+
+/// One plan on its way.
+struct CullingExecutor::Cull {
+    /// Where a victim stands. The order is the way it goes.
+    enum class State { planned, sent, forced, gone, spared, stuck };
+
+    Request request;
+    std::vector<Victim> victims;
+    TagFacts facts;
+    std::map<ServerId, State> states;
+    std::map<ServerId, std::string> spared;
+    TimePoint deadline{};
+    std::set<ServerId> unheard;  ///< deletions whose answer was lost
+    int sent = 0;                ///< deletions that went out
+    bool stopped = false;        ///< no further deletion is sent
+    std::optional<Error> failure;
+
+    State& state(const Victim& victim) { return states[victim.server]; }
+    std::size_t count(State wanted) const {
+        return static_cast<std::size_t>(
+            std::count_if(states.begin(), states.end(),
+                          [&](const auto& entry) { return entry.second == wanted; }));
+    }
+    void fail(Error error) {
+        stopped = true;
+        if (!failure) failure = std::move(error);
+    }
+};
+
+namespace {
+
+std::string label(const Victim& victim) {
+    return victim.server.str() + " (" + printable(victim.name, 64) + ") on " +
+           printable(victim.host, 64);
+}
+
+}  // namespace
+
+CullingExecutor::CullingExecutor(CloudPorts cloud, Journal& journal, Ledger& ledger,
+                                 AsyncSemaphore& deletions,
+                                 std::shared_ptr<const CompiledPolicy> policy,
+                                 config::Cull settings)
+    : cloud_(cloud),
+      journal_(journal),
+      ledger_(ledger),
+      deletions_(deletions),
+      policy_(std::move(policy)),
+      settings_(settings) {}
+
+Task<Execution> CullingExecutor::carry_out(Request request, Plan plan,
+                                           std::map<ServerId, Progress> known) {
+    Cull cull;
+    cull.request = std::move(request);
+    cull.victims = plan.victims();
+    cull.deadline = cloud_.clock.now() + settings_.deadline;
+    for (const auto& victim : cull.victims) {
+        const auto found = known.find(victim.server);
+        if (found == known.end()) {
+            cull.state(victim) = Cull::State::planned;
+        } else if (found->second == Progress::gone) {
+            cull.state(victim) = Cull::State::gone;
+        } else {
+            cull.state(victim) = Cull::State::sent;
+            cull.unheard.insert(victim.server);
+        }
+    }
+    co_await verify_all(cull);
+    if (!cull.stopped) co_await remove_all(cull);
+    co_await wait_for_all(cull);
+    for (const auto& victim : cull.victims)
+        if (cull.state(victim) == Cull::State::planned) ledger_.drop_eviction(victim.server);
+    co_return conclude(cull);
+}
+
+Task<Result<FreshVerdict>> CullingExecutor::look_at(Cull& cull, const Victim& victim) {
+    auto record = co_await cloud_.compute.server(victim.server);
+    if (!record) co_return record.error();
+    auto allocations = co_await cloud_.placement.allocations(victim.server);
+    if (!allocations) co_return allocations.error();
+    co_return judge_fresh(victim, *record, *allocations, policy_->taggers, cull.facts);
+}
+
+Task<void> CullingExecutor::verify(Cull& cull, const Victim& victim) {
+    auto verdict = co_await look_at(cull, victim);
+    if (!verdict) {
+        cull.fail(verdict.error());
+    } else if (verdict->kind == Kind::unfit) {
+        co_await spare(cull, victim, verdict->reason);
+    } else if (verdict->kind == Kind::vanished) {
+        co_await record(cull, victim, Step::vanished, verdict->reason);
+        cull.state(victim) = Cull::State::gone;
+    }
+}
+
+Task<void> CullingExecutor::verify_all(Cull& cull) {
+    const TagQuestions questions = policy_->questions();
+    auto facts = co_await read_tag_facts(cloud_, questions);
+    if (!facts) {
+        cull.fail(facts.error());
+        co_return;
+    }
+    cull.facts = std::move(*facts);
+    std::vector<Task<void>> looks;
+    for (const auto& victim : cull.victims)
+        if (cull.state(victim) == Cull::State::planned) looks.push_back(verify(cull, victim));
+    co_await run_all(std::move(looks));
+}
+
+Task<void> CullingExecutor::remove_all(Cull& cull) {
+    std::vector<Task<void>> removals;
+    for (const auto& victim : cull.victims)
+        if (cull.state(victim) == Cull::State::planned) removals.push_back(remove(cull, victim));
+    co_await run_all(std::move(removals));
+}
+
+Task<void> CullingExecutor::remove(Cull& cull, const Victim& victim) {
+    const auto permit = co_await deletions_.acquire();
+    if (cull.stopped) co_return;
+    auto verdict = co_await look_at(cull, victim);
+    if (!verdict) {
+        cull.fail(verdict.error());
+        co_return;
+    }
+    switch (verdict->kind) {
+        case Kind::unfit: co_await spare(cull, victim, verdict->reason); break;
+        case Kind::vanished:
+            co_await record(cull, victim, Step::vanished, verdict->reason);
+            cull.state(victim) = Cull::State::gone;
+            break;
+        case Kind::going:
+        case Kind::soft_deleted:
+            spdlog::info("{}: victim {}: {}", cull.request.id.str(), label(victim),
+                         verdict->reason);
+            cull.state(victim) = Cull::State::sent;
+            break;
+        case Kind::fit:
+            // Another deletion may have found a reason to stop while this one was reading.
+            if (!cull.stopped) co_await send_delete(cull, victim);
+            break;
+    }
+}
+
+Task<void> CullingExecutor::send_delete(Cull& cull, const Victim& victim) {
+    // Rule 5: what can't be written is not done.
+    if (!co_await record(cull, victim, Step::delete_sent, victim.reason)) co_return;
+    cull.state(victim) = Cull::State::sent;
+    ++cull.sent;
+    spdlog::info("{}: deleting {}: {}", cull.request.id.str(), label(victim), victim.reason);
+    auto answer = co_await cloud_.compute.delete_server(victim.server);
+    if (!answer) {
+        const bool surely_not_done = answer.error().code == Errc::forbidden ||
+                                     answer.error().code == Errc::rejected ||
+                                     answer.error().code == Errc::unauthorized;
+        const std::string what = answer.error().what;
+        if (surely_not_done) {
+            co_await spare(cull, victim, "Nova refused its deletion: " + what);
+            cull.fail(answer.error());
+        } else {
+            // It may have been heard: look again while waiting, and send no other meanwhile.
+            cull.unheard.insert(victim.server);
+            cull.fail(answer.error());
+            spdlog::warn("{}: the answer to the deletion of {} was lost: {}", cull.request.id.str(),
+                         label(victim), what);
+        }
+    } else if (*answer == DeleteAnswer::conflict) {
+        co_await spare(cull, victim, "Nova refused its deletion: not in this state (409)");
+    } else {
+        co_await record(cull, victim, Step::delete_accepted,
+                        *answer == DeleteAnswer::gone ? "it was gone already" : "");
+    }
+}
+
+Task<void> CullingExecutor::wait_for_all(Cull& cull) {
+    std::vector<Task<void>> waits;
+    for (const auto& victim : cull.victims)
+        if (cull.state(victim) == Cull::State::sent) waits.push_back(wait_until_gone(cull, victim));
+    co_await run_all(std::move(waits));
+}
+
+Task<void> CullingExecutor::wait_until_gone(Cull& cull, const Victim& victim) {
+    Duration interval = settings_.poll_interval;
+    const Duration longest = settings_.poll_interval * 10;
+    std::string last = "Placement was not asked yet";
+    while (true) {
+        auto held = co_await cloud_.placement.allocations(victim.server);
+        if (held && held->empty()) {
+            cull.state(victim) = Cull::State::gone;
+            co_await record(cull, victim, Step::gone, "");
+            co_return;
+        }
+        last = held ? "it still holds room in Placement" : held.error().what;
+        if (cloud_.clock.now() >= cull.deadline) break;
+        if (held) co_await nudge(cull, victim);
+        if (cull.state(victim) == Cull::State::spared) co_return;
+        co_await cloud_.clock.sleep(interval);
+        interval = std::min(interval * 3 / 2, longest);
+    }
+    cull.state(victim) = Cull::State::stuck;
+    ledger_.drop_eviction(victim.server);
+    co_await record(cull, victim, Step::failed, "the deadline passed: " + last);
+}
+
+Task<void> CullingExecutor::nudge(Cull& cull, const Victim& victim) {
+    if (cull.state(victim) == Cull::State::forced) co_return;
+    auto verdict = co_await look_at(cull, victim);
+    if (!verdict) co_return;
+    if (verdict->kind == Kind::soft_deleted) {
+        co_await force_delete(cull, victim, verdict->reason);
+    } else if (verdict->kind == Kind::fit && cull.unheard.erase(victim.server) > 0) {
+        co_await send_delete(cull, victim);
+    }
+}
+
+Task<void> CullingExecutor::force_delete(Cull& cull, const Victim& victim, std::string reason) {
+    if (!co_await record(cull, victim, Step::force_delete_sent, reason)) co_return;
+    spdlog::info("{}: force-deleting {}: {}", cull.request.id.str(), label(victim), reason);
+    auto answer = co_await cloud_.compute.force_delete_server(victim.server);
+    if (!answer) {
+        spdlog::warn("{}: force-deleting {} failed, will try again: {}", cull.request.id.str(),
+                     label(victim), answer.error().what);
+    } else if (*answer != DeleteAnswer::conflict) {
+        cull.state(victim) = Cull::State::forced;
+    }
+}
+
+Task<bool> CullingExecutor::record(Cull& cull, const Victim& victim, Step step,
+                                   std::string detail) {
+    StepEntry entry;
+    entry.server = victim.server;
+    entry.step = step;
+    entry.detail = std::move(detail);
+    entry.at = cloud_.clock.now();
+    auto written = co_await journal_.add_step(cull.request.id, std::move(entry));
+    if (written) co_return true;
+    spdlog::error("{}: step '{}' of {} could not be journalled: {}", cull.request.id.str(),
+                  to_string(step), label(victim), written.error().what);
+    cull.fail(written.error());
+    co_return false;
+}
+
+Task<void> CullingExecutor::spare(Cull& cull, const Victim& victim, std::string reason) {
+    spdlog::info("{}: sparing {}: {}", cull.request.id.str(), label(victim), reason);
+    cull.stopped = true;
+    cull.state(victim) = Cull::State::spared;
+    cull.spared[victim.server] = reason;
+    ledger_.drop_eviction(victim.server);
+    co_await record(cull, victim, Step::spared, std::move(reason));
+}
+
+Execution CullingExecutor::conclude(const Cull& cull) const {
+    using State = Cull::State;
+    Execution execution;
+    execution.spared = cull.spared;
+    const auto gone = cull.count(State::gone);
+    const auto stuck = cull.count(State::stuck);
+    execution.deleted = cull.sent;
+    const std::string of_all =
+        std::to_string(gone) + " of " + std::to_string(cull.victims.size()) + " victims are gone";
+    if (gone == cull.victims.size()) {
+        execution.end = Execution::End::freed;
+        execution.reason = of_all;
+    } else if (stuck > 0) {
+        execution.end = Execution::End::incomplete;
+        execution.reason =
+            of_all + "; " + std::to_string(stuck) + " still hold room after the deadline";
+    } else if (!cull.spared.empty()) {
+        execution.end = Execution::End::replan;
+        execution.reason = cull.spared.begin()->second;
+    } else {
+        execution.end = gone > 0 ? Execution::End::replan : Execution::End::failed;
+        execution.reason = cull.failure ? cull.failure->what : of_all;
+    }
+    return execution;
+}
+
+}  // namespace reaper

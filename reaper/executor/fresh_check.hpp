@@ -1,0 +1,35 @@
+// Rule 1: the last look at a victim, on data read just before the deletion.
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "reaper/model/cloud.hpp"
+#include "reaper/model/plan.hpp"
+#include "reaper/model/records.hpp"
+#include "reaper/snapshot/assemble.hpp"
+
+namespace reaper {
+
+/// What a fresh read means for the deletion of a victim.
+struct FreshVerdict {
+    enum class Kind {
+        fit,           ///< as planned: delete it
+        going,         ///< somebody deletes it already: nothing to send, its room is on the way
+        soft_deleted,  ///< deleted, but it keeps its room until it is reclaimed
+        vanished,      ///< gone, and it holds nothing
+        unfit,         ///< must live; `reason` says why
+    };
+    Kind kind{};
+    std::string reason;
+};
+
+/// Judges `victim` by Nova's record (none: Nova knows it no more) and Placement's allocations of
+/// it, both read now, and the answers to the taggers' questions.
+FreshVerdict judge_fresh(const Victim& victim, const std::optional<ServerRecord>& record,
+                         const Allocations& allocations, const Taggers& taggers,
+                         const TagFacts& facts);
+
+}  // namespace reaper

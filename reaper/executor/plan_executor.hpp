@@ -1,0 +1,49 @@
+// The effect port of a cull: one implementation deletes, another only reports (a dry run).
+#pragma once
+
+#include <map>
+#include <string>
+
+#include "reaper/model/plan.hpp"
+#include "reaper/model/request.hpp"
+#include "reaper/ports/task.hpp"
+
+namespace reaper {
+
+/// How far a victim already was when a former process of ours ended.
+enum class Progress {
+    sent,  ///< its deletion was journalled; whether Nova heard it is not known
+    gone,  ///< gone or vanished: its room is credited
+};
+
+/// What carrying out a plan came to.
+struct Execution {
+    enum class End {
+        freed,       ///< every victim is gone from Placement
+        replan,      ///< some victims must live (`spared`): the rest of the plan was stopped
+        failed,      ///< an outside failure before anything was deleted
+        incomplete,  ///< some victims were deleted, but the room did not come
+        reported,    ///< a dry run
+    };
+    End end{};
+    std::string reason;
+    std::map<ServerId, std::string> spared;  ///< victims found unfit, each with the reason
+    int deleted = 0;                         ///< victims whose deletion went out
+};
+
+class PlanExecutor {
+public:
+    virtual ~PlanExecutor() = default;
+    /// `known`: what the journal tells of victims of this plan; empty for a new one.
+    virtual Task<Execution> carry_out(Request request, Plan plan,
+                                      std::map<ServerId, Progress> known) = 0;
+};
+
+/// Sends nothing to anybody.
+class ReportingExecutor final : public PlanExecutor {
+public:
+    Task<Execution> carry_out(Request request, Plan plan,
+                              std::map<ServerId, Progress> known) override;
+};
+
+}  // namespace reaper
