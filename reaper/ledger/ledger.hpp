@@ -11,6 +11,7 @@
 
 #include <map>
 #include <optional>
+#include <set>
 #include <vector>
 
 #include "reaper/model/cloud.hpp"
@@ -39,6 +40,7 @@ public:
         std::vector<ServerId> requesters;  ///< known to wait for it
         TimePoint since{};
         std::optional<TimePoint> until;  ///< none while the cull is under way
+        std::set<ServerId> taken_by;     ///< servers that took a slot of it, which it no more has
     };
 
     /// The victims of `plan` are evicting, and its slots promised to `request` (alternatives too:

@@ -4,24 +4,13 @@
 #include <array>
 #include <limits>
 
+#include "reaper/model/amount.hpp"
+
 namespace reaper {
 namespace {
 
-Amount saturating_add(Amount a, Amount b) {
-    Amount sum = 0;
-    if (!__builtin_add_overflow(a, b, &sum)) return sum;
-    return b > 0 ? std::numeric_limits<Amount>::max() : std::numeric_limits<Amount>::min();
-}
-
 Amount saturating_negate(Amount a) {
     return a == std::numeric_limits<Amount>::min() ? std::numeric_limits<Amount>::max() : -a;
-}
-
-Amount saturating_multiply(Amount a, Amount b) {
-    Amount product = 0;
-    if (!__builtin_mul_overflow(a, b, &product)) return product;
-    return (a > 0) == (b > 0) ? std::numeric_limits<Amount>::max()
-                              : std::numeric_limits<Amount>::min();
 }
 
 template <class Entries>

@@ -1,0 +1,113 @@
+#include "reaper/ledger/ledger.hpp"
+
+#include <algorithm>
+#include <chrono>
+#include <utility>
+
+namespace reaper {
+namespace {
+
+/// What the server holds on the providers of `host`.
+Resources held_on(const Server& server, const Host& host) {
+    Resources held;
+    for (const auto& provider : host.providers)
+        if (const auto at = server.allocations.find(provider.id); at != server.allocations.end())
+            held += at->second;
+    return held;
+}
+
+bool is_requester(const Ledger::Promise& promise, const ServerId& server) {
+    return std::find(promise.requesters.begin(), promise.requesters.end(), server) !=
+           promise.requesters.end();
+}
+
+/// Could this server be the request's second try, or the requester itself?
+bool takes_slot_of(const Ledger::Promise& promise, const Server& server, const Host& host) {
+    if (promise.taken_by.contains(server.id)) return false;
+    const Resources held = held_on(server, host);
+    if (held.empty()) return false;
+    if (is_requester(promise, server.id)) return true;
+    // Nova tells times in whole seconds, cut off.
+    const auto since = std::chrono::floor<std::chrono::seconds>(promise.since);
+    const bool came_after =
+        server.created >= since || (server.launched.has_value() && *server.launched >= since);
+    return came_after && server.project == promise.project && held == promise.slot;
+}
+
+}  // namespace
+
+void Ledger::enter(const Request& request, const Plan& plan, TimePoint now) {
+    std::erase_if(promises_, [&](const Promise& p) { return p.request == request.id; });
+    for (const auto& host : plan.hosts) {
+        for (const auto& victim : host.victims)
+            evictions_.emplace(victim.server, Eviction{request.id, host.host, victim.server});
+        if (host.slots <= 0) continue;
+        promises_.push_back(Promise{request.id,
+                                    request.project,
+                                    host.host,
+                                    request.resources,
+                                    host.slots,
+                                    request.requesters,
+                                    now,
+                                    std::nullopt,
+                                    {}});
+    }
+}
+
+void Ledger::drop_eviction(const ServerId& server) {
+    evictions_.erase(server);
+}
+
+void Ledger::settle(const RequestId& request, TimePoint until) {
+    for (auto& promise : promises_)
+        if (promise.request == request) promise.until = until;
+    std::erase_if(evictions_, [&](const auto& e) { return e.second.request == request; });
+}
+
+void Ledger::release(const RequestId& request) {
+    std::erase_if(promises_, [&](const Promise& p) { return p.request == request; });
+    std::erase_if(evictions_, [&](const auto& e) { return e.second.request == request; });
+}
+
+void Ledger::expire(const Snapshot& snapshot, TimePoint now) {
+    std::erase_if(promises_, [&](const Promise& p) { return p.until && *p.until <= now; });
+    // A server takes one slot, of one promise: its own request's if it is a known requester.
+    const auto taken = [&](const ServerId& server) {
+        return std::any_of(promises_.begin(), promises_.end(),
+                           [&](const Promise& p) { return p.taken_by.contains(server); });
+    };
+    for (const bool requesters_only : {true, false})
+        for (const auto& host : snapshot.hosts)
+            for (auto& promise : promises_) {
+                if (promise.host != host.id || !promise.until) continue;
+                for (const auto& server : host.servers) {
+                    if (promise.slots == 0) break;
+                    if (requesters_only && !is_requester(promise, server.id)) continue;
+                    if (!takes_slot_of(promise, server, host) || taken(server.id)) continue;
+                    promise.taken_by.insert(server.id);
+                    --promise.slots;
+                }
+            }
+    std::erase_if(promises_, [](const Promise& p) { return p.slots == 0; });
+}
+
+bool Ledger::evicting(const ServerId& server) const {
+    return evictions_.contains(server);
+}
+
+std::vector<ServerId> Ledger::evicting_on(const HostId& host) const {
+    std::vector<ServerId> servers;
+    for (const auto& [server, eviction] : evictions_)
+        if (eviction.host == host) servers.push_back(server);
+    return servers;
+}
+
+Resources Ledger::promised_to_others(const HostId& host, const RequestId& request) const {
+    Resources promised;
+    for (const auto& promise : promises_)
+        if (promise.host == host && promise.request != request)
+            promised += promise.slot * promise.slots;
+    return promised;
+}
+
+}  // namespace reaper

@@ -1,0 +1,190 @@
+#include "reaper/planner/room.hpp"
+
+#include <algorithm>
+#include <limits>
+#include <set>
+
+#include "reaper/model/amount.hpp"
+
+namespace reaper {
+namespace {
+
+constexpr Amount most = std::numeric_limits<Amount>::max();
+
+/// No cloud has more of anything on one provider; sums of thousands of these stay in range.
+constexpr Amount sane_limit = Amount{1} << 50;
+
+Amount sane(Amount amount) {
+    return std::clamp(amount, -sane_limit, sane_limit);
+}
+
+Amount used_on(const Provider& provider, const ResourceClass& resource_class) {
+    return sane(provider.used.get(resource_class));
+}
+
+/// What consumers that are on their way out still hold on the providers of a host.
+Allocations evicting_holdings(const Host& host, const Ledger& ledger) {
+    Allocations held;
+    if (ledger.empty()) return held;
+    std::set<ServerId> listed;
+    for (const auto& server : host.servers) {
+        listed.insert(server.id);
+        if (!ledger.evicting(server.id)) continue;
+        for (const auto& [provider, resources] : server.allocations) held[provider] += resources;
+    }
+    for (const auto& provider : host.providers)
+        for (const auto& [consumer, resources] : provider.other_consumers)
+            if (!listed.contains(consumer) && ledger.evicting(consumer))
+                held[provider.id] += resources;
+    return held;
+}
+
+std::vector<Pool> pools_of(const Host& host, const Shape& shape, const Allocations& evicting) {
+    std::vector<Pool> pools;
+    for (std::size_t need = 0; need < shape.size(); ++need) {
+        const auto& [resource_class, amount] = shape[need];
+        for (const auto& provider : host.providers) {
+            const auto at = provider.inventories.find(resource_class);
+            if (at == provider.inventories.end() || !units_allow(at->second, amount)) continue;
+            const Amount capacity = sane(at->second.capacity());
+            const auto going = evicting.find(provider.id);
+            const Amount back =
+                going == evicting.end() ? 0 : sane(going->second.get(resource_class));
+            const Amount room = saturating_add(
+                saturating_subtract(capacity, used_on(provider, resource_class)), back);
+            pools.push_back(Pool{provider.id, need, room, capacity});
+        }
+    }
+    std::sort(pools.begin(), pools.end(), [](const Pool& a, const Pool& b) {
+        return std::pair(a.need, a.provider) < std::pair(b.need, b.provider);
+    });
+    return pools;
+}
+
+/// Takes promised room off: exactly where one provider has the class; where several have it, the
+/// promise may be taken from any of them, and costs at worst its own slots, each rounded up.
+void take_off_promises(HostRoom& room, const Host& host, const Shape& shape, const Ledger& ledger,
+                       const RequestId& request) {
+    room.promised_slots.assign(shape.size(), 0);
+    room.promised.assign(shape.size(), 0);
+    std::vector<std::size_t> pools_of_need(shape.size(), 0);
+    for (const auto& pool : room.pools) ++pools_of_need[pool.need];
+    for (const auto& promise : ledger.promises()) {
+        if (promise.host != host.id || promise.request == request || promise.slots <= 0) continue;
+        for (std::size_t need = 0; need < shape.size(); ++need) {
+            const Amount each = promise.slot.get(shape[need].resource_class);
+            if (each <= 0) continue;
+            const Amount all = saturating_multiply(each, promise.slots);
+            if (pools_of_need[need] == 1) {
+                for (auto& pool : room.pools)
+                    if (pool.need == need) pool.room = saturating_subtract(pool.room, all);
+            } else {
+                const Amount cost =
+                    saturating_multiply(divide_up(each, shape[need].amount), promise.slots);
+                room.promised_slots[need] = saturating_add(room.promised_slots[need], cost);
+                room.promised[need] = saturating_add(room.promised[need], all);
+            }
+        }
+    }
+}
+
+}  // namespace
+
+bool units_allow(const Inventory& inventory, Amount amount) {
+    return amount >= inventory.min_unit && amount <= inventory.max_unit &&
+           (inventory.step_size <= 1 || amount % inventory.step_size == 0);
+}
+
+Shape shape_of(const Resources& resources) {
+    Shape shape;
+    for (const auto& [resource_class, amount] : resources)
+        if (amount > 0) shape.push_back(Need{resource_class, amount});
+    return shape;
+}
+
+HostRoom room_on(const Host& host, const Shape& shape, const Ledger& ledger,
+                 const RequestId& request) {
+    HostRoom room;
+    room.pools = pools_of(host, shape, evicting_holdings(host, ledger));
+    take_off_promises(room, host, shape, ledger, request);
+    return room;
+}
+
+Amount HostRoom::slots(const Shape& shape, const ByPool& room) const {
+    std::vector<Amount> by_need(shape.size(), 0);
+    for (std::size_t i = 0; i < pools.size(); ++i)
+        if (room[i] > 0)
+            by_need[pools[i].need] =
+                saturating_add(by_need[pools[i].need], room[i] / shape[pools[i].need].amount);
+    Amount scarcest = shape.empty() ? 0 : most;
+    for (std::size_t need = 0; need < shape.size(); ++need)
+        scarcest = std::min(scarcest, saturating_subtract(by_need[need], promised_slots[need]));
+    return std::max<Amount>(scarcest, 0);
+}
+
+std::vector<Amount> HostRoom::totals(const Shape& shape, const ByPool& room) const {
+    std::vector<Amount> sums(shape.size(), 0);
+    for (std::size_t i = 0; i < pools.size(); ++i)
+        sums[pools[i].need] = saturating_add(sums[pools[i].need], room[i]);
+    for (std::size_t need = 0; need < shape.size(); ++need)
+        sums[need] = saturating_subtract(sums[need], promised[need]);
+    return sums;
+}
+
+std::vector<Amount> HostRoom::missing(const Shape& shape, const ByPool& room, Amount slots) const {
+    std::vector<Amount> short_of(shape.size(), 0);
+    for (std::size_t need = 0; need < shape.size(); ++need) {
+        const Amount amount = shape[need].amount;
+        Amount have = 0;
+        Amount best_rest = 0;
+        std::size_t count = 0;
+        Amount only = 0;
+        for (std::size_t i = 0; i < pools.size(); ++i) {
+            if (pools[i].need != need) continue;
+            ++count;
+            only = room[i];
+            have = saturating_add(have, std::max<Amount>(room[i], 0) / amount);
+            best_rest = std::max(best_rest, std::max<Amount>(room[i], 0) % amount);
+        }
+        const Amount lacking =
+            saturating_subtract(saturating_add(slots, promised_slots[need]), have);
+        if (lacking <= 0) continue;
+        short_of[need] = count == 1
+                             ? saturating_subtract(saturating_multiply(slots, amount), only)
+                             : saturating_subtract(saturating_multiply(lacking, amount), best_rest);
+    }
+    return short_of;
+}
+
+ByPool HostRoom::room_now() const {
+    ByPool now(pools.size());
+    std::transform(pools.begin(), pools.end(), now.begin(), [](const Pool& p) { return p.room; });
+    return now;
+}
+
+ByPool HostRoom::capacities() const {
+    ByPool full(pools.size());
+    std::transform(pools.begin(), pools.end(), full.begin(),
+                   [](const Pool& p) { return p.capacity; });
+    return full;
+}
+
+ByPool gains_of(const HostRoom& room, const Shape& shape, const Allocations& allocations) {
+    ByPool gains(room.pools.size(), 0);
+    for (std::size_t i = 0; i < gains.size(); ++i) {
+        const auto at = allocations.find(room.pools[i].provider);
+        if (at == allocations.end()) continue;
+        gains[i] =
+            std::max<Amount>(sane(at->second.get(shape[room.pools[i].need].resource_class)), 0);
+    }
+    return gains;
+}
+
+Resources named(const Shape& shape, const std::vector<Amount>& amounts) {
+    Resources resources;
+    for (std::size_t need = 0; need < shape.size(); ++need)
+        resources.set(shape[need].resource_class, amounts[need]);
+    return resources;
+}
+
+}  // namespace reaper

@@ -1,0 +1,47 @@
+#include "strategies/leftover_parameters.hpp"
+
+#include <algorithm>
+#include <set>
+#include <string>
+
+namespace reaper {
+namespace {
+
+constexpr std::int64_t max_steps_limit = 100'000'000;
+
+bool is_class_name(const std::string& text) {
+    return !text.empty() && text.size() <= 255 && std::all_of(text.begin(), text.end(), [](char c) {
+        return (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_';
+    });
+}
+
+}  // namespace
+
+std::vector<ParameterSpec> leftover_parameter_specs() {
+    return {
+        {"leftover_order", ParameterKind::text_list,
+         std::vector<std::string>{"MEMORY_MB", "VCPU", "DISK_GB"},
+         "resource classes whose waste counts first, second, ...; the request's other classes "
+         "follow by name"},
+        {"max_steps", ParameterKind::integer, std::int64_t{200'000},
+         "search steps for one host and number of slots at most, 1 to 100000000; if they run out, "
+         "the best found so far is taken and the plan says how far it may be from the best"},
+    };
+}
+
+std::variant<LeftoverParameters, ParameterError> leftover_parameters(const Parameters& parameters) {
+    LeftoverParameters read;
+    std::set<std::string> seen;
+    for (const auto& name : std::get<std::vector<std::string>>(parameters.at("leftover_order"))) {
+        if (!is_class_name(name) || !seen.insert(name).second)
+            return ParameterError{"leftover_order",
+                                  "names of resource classes (MEMORY_MB, CUSTOM_...), each once"};
+        read.order.emplace_back(name);
+    }
+    read.max_steps = std::get<std::int64_t>(parameters.at("max_steps"));
+    if (read.max_steps < 1 || read.max_steps > max_steps_limit)
+        return ParameterError{"max_steps", "a number from 1 to 100000000"};
+    return read;
+}
+
+}  // namespace reaper
