@@ -1,0 +1,140 @@
+#include "config/checks.hpp"
+
+#include "config/values.hpp"
+
+namespace reaper::config {
+namespace {
+
+void check_order(const std::string& small, milliseconds less, const std::string& large,
+                 milliseconds more, Findings& findings) {
+    if (less <= more) return;
+    // The file may set only one of the two: the mistake is shown there.
+    const std::string& key = findings.has(large) || !findings.has(small) ? large : small;
+    const bool at_large = &key == &large;
+    findings.error(key,
+                   "is " + duration_text(at_large ? more : less) +
+                       (at_large ? ", less than " + small + " (" + duration_text(less) + ")"
+                                 : ", more than " + large + " (" + duration_text(more) + ")"),
+                   at_large ? "at least as much" : "at most as much");
+}
+
+void check_certificate(const std::string& section, const std::string& cert, const std::string& key,
+                       Findings& findings) {
+    const std::string cert_key = section + ".cert_file";
+    const std::string key_key = section + ".key_file";
+    // A file that could not be read is a mistake of its own; what counts here is the key.
+    const bool has_cert = !cert.empty() || findings.has(cert_key);
+    const bool has_key = !key.empty() || findings.has(key_key);
+    if (has_cert && !has_key) findings.error(cert_key, "is given without key_file", "both or none");
+    if (has_key && !has_cert) findings.error(key_key, "is given without cert_file", "both or none");
+}
+
+void check_queues(const Broker& broker, Findings& findings) {
+    if (broker.queue == broker.dead_letter_queue) {
+        const std::string key =
+            findings.has("broker.dead_letter_queue") ? "broker.dead_letter_queue" : "broker.queue";
+        findings.error(key, "is the same as the other queue", "two different names");
+    }
+    const auto check = [&](const std::string& key, const std::string& queue) {
+        if (queue.starts_with("amq."))
+            findings.error(key, "begins with amq., which RabbitMQ keeps for itself",
+                           "another name");
+        for (const auto& topic : broker.topics)
+            if (queue == topic || queue.starts_with(topic + "."))
+                findings.error(key, "is Nova's own queue; its messages belong to others",
+                               "a name of our own, such as reaper");
+    };
+    check("broker.queue", broker.queue);
+    check("broker.dead_letter_queue", broker.dead_letter_queue);
+}
+
+struct Reporter {
+    const CredentialPlace& place;
+    Findings& findings;
+    void operator()(const std::string& problem, const std::string& expected) const {
+        findings.add_error({place.file, place.line, place.key, problem, expected});
+    }
+};
+
+void check_application_credential(const Credentials& credentials, const Reporter& report) {
+    if (credentials.application_credential_secret.empty())
+        report("has no application_credential_secret", "the secret, or _file or _env of it");
+    if (!credentials.password.empty())
+        report("has both a password and an application credential", "only one of the two");
+    const bool user = !credentials.username.empty() || !credentials.user_id.empty();
+    if (credentials.application_credential_id.empty() && !user)
+        report("names an application credential without its user",
+               "application_credential_id, or username or user_id with it");
+}
+
+void check_password(const Credentials& credentials, const Reporter& report) {
+    if (!credentials.application_credential_secret.empty())
+        report("has the secret of an application credential without its id",
+               "application_credential_id");
+    if (credentials.username.empty() && credentials.user_id.empty())
+        report("has no user", "username or user_id, or an application credential");
+    if (credentials.password.empty())
+        report("has no password", "password, password_file or password_env");
+    if (credentials.project_name.empty() && credentials.project_id.empty())
+        report("has no project", "project_name or project_id");
+}
+
+}  // namespace
+
+void check_settings(const Draft& draft, Findings& findings) {
+    const Settings& settings = draft.settings;
+    const Http& http = settings.http;
+    const Broker& broker = settings.broker;
+    const Cull& cull = settings.cull;
+    check_order("http.retry_backoff", http.retry_backoff, "http.retry_backoff_max",
+                http.retry_backoff_max, findings);
+    check_order("http.connect_timeout", http.connect_timeout, "http.call_timeout",
+                http.call_timeout, findings);
+    check_order("broker.reconnect_backoff", broker.reconnect_backoff,
+                "broker.reconnect_backoff_max", broker.reconnect_backoff_max, findings);
+    check_order("cull.poll_interval", cull.poll_interval, "cull.deadline", cull.deadline, findings);
+    check_certificate("cloud", settings.cloud.cert_file, settings.cloud.key_file, findings);
+    check_certificate("broker", broker.cert_file, broker.key_file, findings);
+    check_queues(broker, findings);
+    const bool urls = findings.has("broker.urls") || findings.has("broker.urls_file") ||
+                      findings.has("broker.urls_env");
+    if (!urls)
+        findings.error("broker", "has no URL of a broker", "one of urls, urls_file, urls_env");
+    const std::string certificates = "true, and the CA in ca_file if it is a private one";
+    if (!settings.cloud.verify_tls)
+        findings.warn("cloud.verify_tls", "certificates are not checked", certificates);
+    if (!broker.verify_tls)
+        findings.warn("broker.verify_tls", "certificates are not checked", certificates);
+}
+
+void check_credential_source(const Draft& draft, Findings& findings) {
+    std::vector<std::string> sources;
+    for (const char* const key : {"cloud.name", "cloud.auth"})
+        if (findings.has(key)) sources.emplace_back(key);
+    if (draft.from_environment) sources.emplace_back("cloud.from_environment");
+    if (sources.size() > 1)
+        findings.error(sources.back(), "given with " + sources.front(),
+                       "only one of name, auth, from_environment");
+    if (sources.empty())
+        findings.error("cloud", "has no credentials",
+                       "one of name (of clouds.yaml), auth, from_environment: true");
+    if (findings.has("cloud.clouds_file") && findings.has("cloud.auth"))
+        findings.error("cloud.clouds_file", "given with cloud.auth", "it with name, or alone");
+}
+
+void check_credentials(Credentials& credentials, const CredentialPlace& place, Findings& findings) {
+    const Reporter report{place, findings};
+    if (credentials.auth_url.empty()) report("has no auth_url", "Keystone's URL");
+    if (credentials.uses_application_credential())
+        check_application_credential(credentials, report);
+    else
+        check_password(credentials, report);
+    if (!credentials.username.empty() && credentials.user_domain_name.empty() &&
+        credentials.user_domain_id.empty())
+        credentials.user_domain_id = "default";
+    if (!credentials.project_name.empty() && credentials.project_domain_name.empty() &&
+        credentials.project_domain_id.empty())
+        credentials.project_domain_id = "default";
+}
+
+}  // namespace reaper::config

@@ -1,0 +1,28 @@
+// Checks that concern several keys at once.
+#pragma once
+
+#include <string>
+
+#include "config/findings.hpp"
+#include "config/keys.hpp"
+
+namespace reaper::config {
+
+/// Limits that contradict each other, certificates without keys, a queue that is not ours, ...
+void check_settings(const Draft& draft, Findings& findings);
+
+/// Exactly one source of credentials is named.
+void check_credential_source(const Draft& draft, Findings& findings);
+
+/// Where credentials came from, for messages.
+struct CredentialPlace {
+    std::string file;
+    int line = 0;
+    std::string key;  ///< `cloud.auth`, `clouds.mycloud`, ...
+};
+
+/// Complete and unambiguous: a password with user and project, or an application credential. Fills
+/// in the domain `default`, as OpenStack's own tools do.
+void check_credentials(Credentials& credentials, const CredentialPlace& place, Findings& findings);
+
+}  // namespace reaper::config

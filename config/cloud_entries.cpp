@@ -1,0 +1,166 @@
+#include "config/cloud_entries.hpp"
+
+#include <array>
+#include <utility>
+#include <vector>
+
+#include "config/document.hpp"
+#include "config/values.hpp"
+
+namespace reaper::config {
+namespace {
+
+constexpr std::array<std::pair<const char*, const char*>, 27> variables{{
+    {"OS_AUTH_TYPE", "auth_type"},
+    {"OS_AUTH_URL", "auth.auth_url"},
+    {"OS_USERNAME", "auth.username"},
+    {"OS_USER_ID", "auth.user_id"},
+    {"OS_USER_DOMAIN_NAME", "auth.user_domain_name"},
+    {"OS_USER_DOMAIN_ID", "auth.user_domain_id"},
+    {"OS_PASSWORD", "auth.password"},
+    {"OS_PROJECT_NAME", "auth.project_name"},
+    {"OS_TENANT_NAME", "auth.tenant_name"},
+    {"OS_PROJECT_ID", "auth.project_id"},
+    {"OS_TENANT_ID", "auth.tenant_id"},
+    {"OS_PROJECT_DOMAIN_NAME", "auth.project_domain_name"},
+    {"OS_PROJECT_DOMAIN_ID", "auth.project_domain_id"},
+    {"OS_DEFAULT_DOMAIN_ID", "auth.default_domain_id"},
+    {"OS_DEFAULT_DOMAIN_NAME", "auth.default_domain_name"},
+    {"OS_DEFAULT_DOMAIN", "auth.default_domain_id"},
+    {"OS_APPLICATION_CREDENTIAL_ID", "auth.application_credential_id"},
+    {"OS_APPLICATION_CREDENTIAL_NAME", "auth.application_credential_name"},
+    {"OS_APPLICATION_CREDENTIAL_SECRET", "auth.application_credential_secret"},
+    {"OS_REGION_NAME", "region_name"},
+    {"OS_INTERFACE", "interface"},
+    {"OS_ENDPOINT_TYPE", "endpoint_type"},
+    {"OS_CACERT", "cacert"},
+    {"OS_CERT", "cert"},
+    {"OS_KEY", "key"},
+    {"OS_INSECURE", "insecure"},
+    {"OS_VERIFY", "verify"},
+}};
+
+/// clouds.yaml or secure.yaml of one place.
+struct Found {
+    std::string path;
+    FileText file;
+};
+
+std::optional<Found> try_file(const std::string& path, const Environment& environment,
+                              Findings& findings) {
+    auto file = environment.read_file(path);
+    if (file) return Found{path, std::move(*file)};
+    if (file.error().code != Errc::not_found)
+        findings.add_error({path, 0, "", "can't be read (" + file.error().what + ")", ""});
+    return std::nullopt;
+}
+
+/// `beside` (may be empty) is a file whose folder is searched first.
+std::optional<Found> search(const std::string& stem, const std::string& override_variable,
+                            const std::string& beside, const Environment& environment,
+                            Findings& findings) {
+    std::vector<std::string> places;
+    if (const auto named = environment.variable(override_variable); named && !named->empty())
+        places.push_back(*named);
+    std::vector<std::string> folders;
+    if (const auto slash = beside.rfind('/'); slash != std::string::npos)
+        folders.push_back(beside.substr(0, slash));
+    folders.emplace_back(".");
+    if (const auto home = environment.variable("HOME"); home && !home->empty())
+        folders.push_back(*home + "/.config/openstack");
+    folders.emplace_back("/etc/openstack");
+    for (const auto& folder : folders)
+        for (const char* const ending : {".yaml", ".yml"})
+            places.push_back(folder + "/" + stem + ending);
+    for (const auto& place : places)
+        if (auto found = try_file(place, environment, findings)) return found;
+    return std::nullopt;
+}
+
+void flatten(const YAML::Node& node, const std::string& prefix, const std::string& file,
+             const std::string& key, CloudEntries& entries) {
+    for (const auto& entry : node) {
+        if (!entry.first.IsScalar()) continue;
+        const std::string name = prefix + entry.first.Scalar();
+        if (entry.second.IsScalar()) {
+            const std::string full = key + "." + name;
+            entries[name] = {entry.second.Scalar(), file, line_of(entry.first), full};
+        } else if (name == "auth" && entry.second.IsMap()) {
+            flatten(entry.second, "auth.", file, key, entries);
+        } else if (name == "regions" && entry.second.IsSequence() && entry.second.size() > 0) {
+            const YAML::Node first = entry.second[0];
+            const YAML::Node region = first.IsMap() ? first["name"] : first;
+            if (region.IsDefined() && region.IsScalar())
+                entries["regions"] = {region.Scalar(), file, line_of(entry.first),
+                                      key + ".regions"};
+        }
+    }
+}
+
+/// The entries of one file laid over `entries`; false if the file is wrong or lacks the cloud.
+bool lay_over(const Found& found, const std::string& name, CloudEntries& entries,
+              std::vector<std::string>& known, Findings& findings) {
+    auto parsed = parse_document(found.path, found.file.text);
+    if (const auto* const error = std::get_if<ConfigError>(&parsed)) {
+        findings.add_error(*error);
+        return false;
+    }
+    const YAML::Node clouds = std::get<YAML::Node>(parsed)["clouds"];
+    if (!clouds.IsDefined() || !clouds.IsMap()) return false;
+    bool there = false;
+    for (const auto& entry : clouds) {
+        if (!entry.first.IsScalar()) continue;
+        known.push_back(entry.first.Scalar());
+        if (entry.first.Scalar() != name || !entry.second.IsMap()) continue;
+        flatten(entry.second, "", found.path, "clouds." + name, entries);
+        there = true;
+    }
+    const bool secret =
+        entries.contains("auth.password") || entries.contains("auth.application_credential_secret");
+    if (there && secret && found.file.others_can_read)
+        findings.add_warning({found.path, 0, "", "everyone can read this file with a secret",
+                              "a file of mode 0640 or less"});
+    return there;
+}
+
+}  // namespace
+
+std::optional<CloudEntries> cloud_of_file(const std::string& name, const std::string& clouds_file,
+                                          const ConfigError& asked_by,
+                                          const Environment& environment, Findings& findings) {
+    const auto fail = [&](const std::string& problem, const std::string& expected) {
+        ConfigError error = asked_by;
+        error.problem = problem;
+        error.expected = expected;
+        findings.add_error(std::move(error));
+        return std::nullopt;
+    };
+    const bool before = findings.clean();
+    const auto clouds = clouds_file.empty()
+                            ? search("clouds", "OS_CLIENT_CONFIG_FILE", "", environment, findings)
+                            : try_file(clouds_file, environment, findings);
+    if (!clouds)
+        return fail("no clouds.yaml found",
+                    "it in ., ~/.config/openstack or /etc/openstack, or clouds_file");
+    CloudEntries entries;
+    std::vector<std::string> known;
+    const bool there = lay_over(*clouds, name, entries, known, findings);
+    if (!there && before && !findings.clean()) return std::nullopt;  // not readable: said already
+    if (!there)
+        return fail("no cloud " + shown(name) + " in " + clouds->path,
+                    known.empty() ? "clouds: with one of that name" : "one of " + joined(known));
+    if (const auto secure =
+            search("secure", "OS_CLIENT_SECURE_FILE", clouds_file, environment, findings))
+        lay_over(*secure, name, entries, known, findings);
+    return entries;
+}
+
+CloudEntries cloud_of_variables(const Environment& environment) {
+    CloudEntries entries;
+    for (const auto& [variable, entry] : variables)
+        if (const auto value = environment.variable(variable); value && !value->empty())
+            entries.emplace(entry, CloudEntry{*value, "environment", 0, variable});
+    return entries;
+}
+
+}  // namespace reaper::config

@@ -1,0 +1,97 @@
+// The settings as YAML, by the table of keys; secrets as ***.
+#include <yaml-cpp/yaml.h>
+
+#include "config/keys.hpp"
+#include "config/loader.hpp"
+#include "config/values.hpp"
+
+namespace reaper::config {
+namespace {
+
+using std::chrono::milliseconds;
+constexpr const char* hidden = "***";
+
+class Dump {
+public:
+    explicit Dump(Draft& draft) : draft_(draft) {}
+
+    std::string text() {
+        out_ << YAML::BeginMap;
+        keys(sections().front());
+        for (const auto& section : sections())
+            if (!section.path.empty() && section.path.find('.') == std::string_view::npos)
+                whole(section, section.path);
+        out_ << YAML::EndMap;
+        return std::string{out_.c_str()} + "\n";
+    }
+
+private:
+    void whole(const Section& section, std::string_view name) {
+        out_ << YAML::Key << std::string{name} << YAML::Value << YAML::BeginMap;
+        keys(section);
+        const std::string inside = std::string{section.path} + ".";
+        for (const auto& child : sections())
+            if (child.path.starts_with(inside)) whole(child, child.path.substr(inside.size()));
+        out_ << YAML::EndMap;
+    }
+
+    void keys(const Section& section) {
+        for (const auto& key : section.keys) {
+            key_ = &key;
+            std::visit([this](auto target) { write(target(draft_)); }, key.target);
+        }
+    }
+
+    YAML::Emitter& begin() { return out_ << YAML::Key << std::string{key_->name} << YAML::Value; }
+    void write(int value) { begin() << value; }
+    void write(std::int64_t value) { begin() << value; }
+    void write(std::uint64_t value) {
+        begin() << value / static_cast<std::uint64_t>(std::get<WholeNumber>(key_->type).unit);
+    }
+    void write(milliseconds value) { begin() << duration_text(value); }
+    void write(std::chrono::seconds value) { begin() << duration_text(value); }
+    void write(bool value) {
+        if (!key_->standard.empty()) begin() << value;
+    }
+    void write(const std::string& value) {
+        if (!value.empty()) begin() << value;
+    }
+    void write(const Secret& value) {
+        if (!value.empty()) begin() << hidden;
+    }
+    void write(const std::vector<std::string>& values) { begin() << YAML::Flow << values; }
+    void write(const std::vector<Secret>& values) {
+        begin() << YAML::Flow << std::vector<std::string>(values.size(), hidden);
+    }
+    void write(const Plugin& plugin) {
+        begin();
+        mapping(plugin);
+    }
+    void write(const std::vector<Plugin>& plugins) {
+        begin() << YAML::BeginSeq;
+        for (const auto& plugin : plugins) mapping(plugin);
+        out_ << YAML::EndSeq;
+    }
+    void mapping(const Plugin& plugin) {
+        out_ << YAML::BeginMap << YAML::Key << "name" << YAML::Value << plugin.name;
+        for (const auto& [name, value] : plugin.parameters) {
+            out_ << YAML::Key << name << YAML::Value;
+            if (std::holds_alternative<std::vector<std::string>>(value)) out_ << YAML::Flow;
+            std::visit([this](const auto& each) { out_ << each; }, value);
+        }
+        out_ << YAML::EndMap;
+    }
+
+    Draft& draft_;
+    YAML::Emitter out_;
+    const Key* key_ = nullptr;
+};
+
+}  // namespace
+
+std::string to_yaml(const Settings& settings) {
+    Draft draft{settings, "", "", false};
+    return Dump{draft}.text();
+}
+
+}  // namespace reaper::config

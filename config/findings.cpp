@@ -1,0 +1,36 @@
+#include "config/findings.hpp"
+
+#include <algorithm>
+#include <tuple>
+
+namespace reaper::config {
+
+void Findings::error(const std::string& key, std::string problem, std::string expected) {
+    errors_.push_back({file_, line(key), key, std::move(problem), std::move(expected)});
+}
+
+void Findings::warn(const std::string& key, std::string problem, std::string expected) {
+    warnings_.push_back({file_, line(key), key, std::move(problem), std::move(expected)});
+}
+
+int Findings::line(std::string_view key) const {
+    while (!key.empty()) {
+        if (const auto at = lines_.find(key); at != lines_.end()) return at->second;
+        const auto dot = key.find_last_of(".[");
+        if (dot == std::string_view::npos) break;
+        key = key.substr(0, dot);
+    }
+    return 0;
+}
+
+std::vector<ConfigError> Findings::sorted(std::vector<ConfigError> findings) const {
+    const auto order = [this](const ConfigError& error) {
+        return std::tuple{error.file != file_, std::string_view{error.file}, error.line};
+    };
+    std::stable_sort(
+        findings.begin(), findings.end(),
+        [&](const ConfigError& a, const ConfigError& b) { return order(a) < order(b); });
+    return findings;
+}
+
+}  // namespace reaper::config

@@ -1,0 +1,45 @@
+// What the loader found: mistakes and warnings, and on which line each key of the file stands.
+#pragma once
+
+#include <map>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "config/error.hpp"
+
+namespace reaper::config {
+
+class Findings {
+public:
+    explicit Findings(std::string file) : file_(std::move(file)) {}
+
+    /// About a key of the main file, at the key's own line.
+    void error(const std::string& key, std::string problem, std::string expected = "");
+    void warn(const std::string& key, std::string problem, std::string expected = "");
+    /// Anywhere.
+    void add_error(ConfigError error) { errors_.push_back(std::move(error)); }
+    void add_warning(ConfigError warning) { warnings_.push_back(std::move(warning)); }
+
+    /// Remembers where a key stands; false if it was there already.
+    bool place(const std::string& key, int line) { return lines_.emplace(key, line).second; }
+    bool has(const std::string& key) const { return lines_.contains(key); }
+    /// The key's line; else that of the section around it; else 0.
+    int line(std::string_view key) const;
+
+    const std::string& file() const noexcept { return file_; }
+    /// By line, the main file first.
+    std::vector<ConfigError> errors() const { return sorted(errors_); }
+    std::vector<ConfigError> warnings() const { return sorted(warnings_); }
+    bool clean() const noexcept { return errors_.empty(); }
+
+private:
+    std::vector<ConfigError> sorted(std::vector<ConfigError> findings) const;
+
+    std::string file_;
+    std::map<std::string, int, std::less<>> lines_;
+    std::vector<ConfigError> errors_;
+    std::vector<ConfigError> warnings_;
+};
+
+}  // namespace reaper::config

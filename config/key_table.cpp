@@ -1,0 +1,241 @@
+#include "config/keys.hpp"
+
+namespace reaper::config {
+namespace {
+
+using namespace std::chrono_literals;
+
+/// The member of Settings at the end of a path of members.
+template <auto... Path>
+auto& member(Draft& draft) {
+    return (draft.settings.*....*Path);
+}
+
+/// A member of the draft itself.
+template <auto Member>
+auto& own_member(Draft& draft) {
+    return draft.*Member;
+}
+
+template <auto... Path>
+Target at() {
+    return Target{&member<Path...>};
+}
+
+template <auto Member>
+Target draft_at() {
+    return Target{&own_member<Member>};
+}
+
+const std::vector<std::string_view> http_urls{"http", "https"};
+const std::vector<std::string_view> amqp_urls{"amqp", "amqps"};
+
+constexpr auto longest_wait = 1h;
+
+template <auto... Path>
+Target cloud_at() {
+    return at<&Settings::cloud, Path...>();
+}
+
+template <auto... Path>
+Target auth_at() {
+    return cloud_at<&Cloud::credentials, Path...>();
+}
+
+std::string& endpoint(Draft& draft, const char* service) {
+    return draft.settings.cloud.endpoint_overrides[service];
+}
+
+template <auto Member>
+Target http_at() {
+    return at<&Settings::http, Member>();
+}
+
+template <auto Member>
+Target broker_at() {
+    return at<&Settings::broker, Member>();
+}
+
+template <auto Member>
+Target cull_at() {
+    return at<&Settings::cull, Member>();
+}
+
+const Section top{
+    "",
+    "the whole file",
+    {
+        {"taggers", PluginList{}, "[{name: project}]",
+         "which servers are revocable; one says so: it is",
+         at<&Settings::policy, &Policy::taggers>()},
+        {"strategy", OnePlugin{}, "{name: strict}", "how the victims are chosen",
+         at<&Settings::policy, &Policy::strategy>()},
+        {"alternatives", WholeNumber{1, 1000}, "1", "slots to free for each requested one",
+         at<&Settings::policy, &Policy::alternatives>()},
+    }};
+
+const Section cloud{
+    "cloud",
+    "the OpenStack cloud, and as whom",
+    {
+        {"name", Text{}, "", "a cloud of clouds.yaml", draft_at<&Draft::cloud_name>()},
+        {"clouds_file", ReadableFile{}, "", "instead of the places where clouds.yaml is searched",
+         draft_at<&Draft::clouds_file>()},
+        {"from_environment", Flag{}, "", "credentials from OS_* variables",
+         draft_at<&Draft::from_environment>()},
+        {"region", Text{}, "", "default: the only one of the catalog", cloud_at<&Cloud::region>()},
+        {"interface", Choice{{"public", "internal", "admin"}}, "public", "of the catalog",
+         cloud_at<&Cloud::interface>()},
+        {"ca_file", ReadableFile{}, "", "PEM; default: the system's certificates",
+         cloud_at<&Cloud::ca_file>()},
+        {"cert_file", ReadableFile{}, "", "client certificate, PEM, with key_file",
+         cloud_at<&Cloud::cert_file>()},
+        {"key_file", ReadableFile{true}, "", "its key, PEM", cloud_at<&Cloud::key_file>()},
+        {"verify_tls", Flag{}, "true", "whether certificates are checked",
+         cloud_at<&Cloud::verify_tls>()},
+    }};
+
+const Section auth{
+    "cloud.auth",
+    "inline credentials: a password, or an application credential",
+    {
+        {"auth_url", Url{http_urls}, "", "Keystone, with or without /v3",
+         auth_at<&Credentials::auth_url>()},
+        {"username", Text{}, "", "or user_id", auth_at<&Credentials::username>()},
+        {"user_id", Text{}, "", "or username", auth_at<&Credentials::user_id>()},
+        {"user_domain_name", Text{}, "", "or user_domain_id; the domain `default` without",
+         auth_at<&Credentials::user_domain_name>()},
+        {"user_domain_id", Text{}, "", "or user_domain_name",
+         auth_at<&Credentials::user_domain_id>()},
+        {"password", SecretText{}, "", "of the user", auth_at<&Credentials::password>()},
+        {"project_name", Text{}, "", "or project_id", auth_at<&Credentials::project_name>()},
+        {"project_id", Text{}, "", "or project_name", auth_at<&Credentials::project_id>()},
+        {"project_domain_name", Text{}, "", "or project_domain_id; the domain `default` without",
+         auth_at<&Credentials::project_domain_name>()},
+        {"project_domain_id", Text{}, "", "or project_domain_name",
+         auth_at<&Credentials::project_domain_id>()},
+        {"application_credential_id", Text{}, "", "instead of user, password and project",
+         auth_at<&Credentials::application_credential_id>()},
+        {"application_credential_name", Text{}, "", "the same by name, with its user",
+         auth_at<&Credentials::application_credential_name>()},
+        {"application_credential_secret", SecretText{}, "", "of the application credential",
+         auth_at<&Credentials::application_credential_secret>()},
+    }};
+
+const Section endpoints{
+    "cloud.endpoints",
+    "instead of the catalog's",
+    {
+        {"compute", Url{http_urls}, "", "Nova, with its version: .../v2.1",
+         Target{+[](Draft& draft) -> std::string& { return endpoint(draft, "compute"); }}},
+        {"placement", Url{http_urls}, "", "Placement",
+         Target{+[](Draft& draft) -> std::string& { return endpoint(draft, "placement"); }}},
+        {"identity", Url{http_urls}, "", "Keystone",
+         Target{+[](Draft& draft) -> std::string& { return endpoint(draft, "identity"); }}},
+    }};
+
+const Section http{
+    "http",
+    "how the APIs are called",
+    {
+        {"call_timeout", Span{1ms, longest_wait}, "30s", "one call, all of it",
+         http_at<&Http::call_timeout>()},
+        {"connect_timeout", Span{1ms, longest_wait}, "5s", "one connection",
+         http_at<&Http::connect_timeout>()},
+        {"max_connections_per_endpoint", WholeNumber{1, 1000}, "8", "at once",
+         http_at<&Http::max_connections_per_endpoint>()},
+        {"max_retries", WholeNumber{0, 20}, "4", "after the first try, where a retry is safe",
+         http_at<&Http::max_retries>()},
+        {"retry_backoff", Span{1ms, longest_wait}, "250ms", "doubles each time, with jitter",
+         http_at<&Http::retry_backoff>()},
+        {"retry_backoff_max", Span{1ms, longest_wait}, "10s", "up to here",
+         http_at<&Http::retry_backoff_max>()},
+        {"max_body_mib", WholeNumber{1, 4096, 1024 * 1024}, "256",
+         "MiB; a larger answer is refused", http_at<&Http::max_body_bytes>()},
+    }};
+
+const Section broker{
+    "broker",
+    "RabbitMQ, where Nova's notifications come from",
+    {
+        {"urls", SecretUrls{amqp_urls}, "", "tried in turn", broker_at<&Broker::urls>()},
+        {"exchange", Text{255}, "nova", "Nova's notification exchange",
+         broker_at<&Broker::exchange>()},
+        {"topics", TextList{}, "[versioned_notifications]", "of the notifications",
+         broker_at<&Broker::topics>()},
+        {"queue", Text{255}, "reaper", "our own, durable; never Nova's default queue",
+         broker_at<&Broker::queue>()},
+        {"dead_letter_queue", Text{255}, "reaper.dead-letter", "messages that can't be understood",
+         broker_at<&Broker::dead_letter_queue>()},
+        {"queue_max_length", WholeNumber{1, 100'000'000}, "100000",
+         "messages; the oldest are dropped first", broker_at<&Broker::queue_max_length>()},
+        {"dead_letter_max_length", WholeNumber{1, 100'000'000}, "10000", "messages",
+         broker_at<&Broker::dead_letter_max_length>()},
+        {"prefetch", WholeNumber{1, 65535}, "256", "messages taken and not yet acknowledged",
+         broker_at<&Broker::prefetch>()},
+        {"heartbeat", Span{1s, 1h, 1s}, "30s", "whole seconds", broker_at<&Broker::heartbeat>()},
+        {"connect_timeout", Span{1ms, longest_wait}, "10s", "one connection",
+         broker_at<&Broker::connect_timeout>()},
+        {"reconnect_backoff", Span{1ms, longest_wait}, "500ms", "doubles each time, with jitter",
+         broker_at<&Broker::reconnect_backoff>()},
+        {"reconnect_backoff_max", Span{1ms, longest_wait}, "30s", "up to here",
+         broker_at<&Broker::reconnect_backoff_max>()},
+        {"ca_file", ReadableFile{}, "", "PEM, for amqps://; default: the system's certificates",
+         broker_at<&Broker::ca_file>()},
+        {"cert_file", ReadableFile{}, "", "client certificate, PEM, with key_file",
+         broker_at<&Broker::cert_file>()},
+        {"key_file", ReadableFile{true}, "", "its key, PEM", broker_at<&Broker::key_file>()},
+        {"verify_tls", Flag{}, "true", "whether certificates are checked",
+         broker_at<&Broker::verify_tls>()},
+    }};
+
+const Section trigger{
+    "trigger",
+    "which messages become requests",
+    {
+        {"max_age", Span{1s, 168h}, "10min", "older messages are dropped, with a reason",
+         at<&Settings::trigger, &Trigger::max_age>()},
+    }};
+
+const Section cull{
+    "cull",
+    "how a plan is carried out",
+    {
+        {"max_parallel_deletions", WholeNumber{1, 1000}, "8", "over all requests",
+         cull_at<&Cull::max_parallel_deletions>()},
+        {"max_rounds", WholeNumber{1, 100}, "3",
+         "plans for one request, when victims turn out unfit", cull_at<&Cull::max_rounds>()},
+        {"deadline", Span{1ms, 24h}, "5min", "from a plan until Placement shows its room",
+         cull_at<&Cull::deadline>()},
+        {"poll_interval", Span{1ms, longest_wait}, "500ms",
+         "of Placement while waiting; grows to ten times that", cull_at<&Cull::poll_interval>()},
+        {"promise", Span{0ms, 24h}, "1min", "how long freed room stays promised to its request",
+         cull_at<&Cull::promise>()},
+    }};
+
+const Section journal{
+    "journal",
+    "the durable record",
+    {
+        {"path", Text{4096}, "/var/lib/reaper/journal.db", "its directory must be writable",
+         at<&Settings::journal, &JournalFile::path>()},
+    }};
+
+const Section log{"log",
+                  "what is written, where",
+                  {
+                      {"level", Choice{{"trace", "debug", "info", "warning", "error"}}, "info",
+                       "the least important that is written", at<&Settings::log, &Log::level>()},
+                      {"target", Choice{{"auto", "terminal", "journald"}}, "auto",
+                       "auto: journald under systemd", at<&Settings::log, &Log::target>()},
+                  }};
+
+}  // namespace
+
+const std::vector<Section>& sections() {
+    static const std::vector<Section> all{top,    cloud,   auth, endpoints, http,
+                                          broker, trigger, cull, journal,   log};
+    return all;
+}
+
+}  // namespace reaper::config

@@ -1,0 +1,65 @@
+#include "config/keys.hpp"
+
+#include "config/values.hpp"
+
+namespace reaper::config {
+namespace {
+
+using namespace std::chrono_literals;
+
+struct Expectation {
+    static std::string schemes(const std::vector<std::string_view>& names) {
+        std::string text;
+        for (const auto& name : names)
+            text += (text.empty() ? "" : " or ") + std::string{name} + "://HOST:PORT";
+        return text;
+    }
+    std::string operator()(const WholeNumber& number) const {
+        return "a whole number from " + std::to_string(number.least) + " to " +
+               std::to_string(number.most);
+    }
+    std::string operator()(const Span& span) const {
+        return "a duration with its unit (500ms, 10s, 5min, 2h) from " + duration_text(span.least) +
+               " to " + duration_text(span.most) +
+               (span.step > 1ms ? ", a multiple of " + duration_text(span.step) : "");
+    }
+    std::string operator()(const Flag&) const { return "true or false"; }
+    std::string operator()(const Text& text) const {
+        return "a text of 1 to " + std::to_string(text.longest) + " bytes";
+    }
+    std::string operator()(const Choice& choice) const {
+        return "one of " + joined(choice.choices);
+    }
+    std::string operator()(const TextList&) const { return "a list of texts, at least one"; }
+    std::string operator()(const Url& url) const { return "a URL, " + schemes(url.schemes); }
+    std::string operator()(const ReadableFile&) const { return "the path of a readable file"; }
+    std::string operator()(const SecretText&) const { return "a text that is not empty"; }
+    std::string operator()(const SecretUrls& urls) const {
+        return "a list of URLs, " + schemes(urls.schemes);
+    }
+    std::string operator()(const OnePlugin&) const { return "a mapping with `name`"; }
+    std::string operator()(const PluginList&) const {
+        return "a list of mappings with `name`, at least one";
+    }
+};
+
+}  // namespace
+
+std::string expectation(const Type& type) {
+    return std::visit(Expectation{}, type);
+}
+
+std::vector<std::string> spellings(const Key& key) {
+    const std::string name{key.name};
+    const bool secret = std::holds_alternative<SecretText>(key.type) ||
+                        std::holds_alternative<SecretUrls>(key.type);
+    if (!secret) return {name};
+    return {name, name + "_file", name + "_env"};
+}
+
+std::string join_path(std::string_view section, std::string_view key) {
+    if (section.empty()) return std::string{key};
+    return std::string{section} + "." + std::string{key};
+}
+
+}  // namespace reaper::config

@@ -1,0 +1,100 @@
+// The table of keys: every key of the file with its type, bounds, default and help. It drives the
+// reader, the dump and the messages; deploy/reaper.yaml and settings.hpp say the same (a test
+// compares all three).
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <type_traits>
+#include <variant>
+#include <vector>
+
+#include "config/settings.hpp"
+
+namespace reaper::config {
+
+/// Settings in the making, with what the file says about where credentials come from.
+struct Draft {
+    Settings settings;
+    std::string cloud_name;
+    std::string clouds_file;
+    bool from_environment = false;
+};
+
+// Types of values, with their bounds.
+struct WholeNumber {
+    std::int64_t least, most;
+    std::int64_t unit = 1;  ///< the member counts in units of which the file names `unit` at once
+};
+struct Span {
+    std::chrono::milliseconds least, most;
+    std::chrono::milliseconds step{1};  ///< a multiple of it
+};
+struct Flag {};
+struct Text {
+    std::size_t longest = 1024;
+};
+struct Choice {
+    std::vector<std::string> choices;
+};
+struct TextList {};
+/// Of a service: no user information.
+struct Url {
+    std::vector<std::string_view> schemes;
+};
+/// A file that must be readable; `secret`: and not by everyone.
+struct ReadableFile {
+    bool secret = false;
+};
+/// K, K_file or K_env.
+struct SecretText {};
+/// K (a list), K_file (one a line) or K_env (separated by spaces).
+struct SecretUrls {
+    std::vector<std::string_view> schemes;
+};
+/// `name` of a plugin with its parameters; read by plugins.hpp.
+struct OnePlugin {};
+struct PluginList {};
+
+using Type = std::variant<WholeNumber, Span, Flag, Text, Choice, TextList, Url, ReadableFile,
+                          SecretText, SecretUrls, OnePlugin, PluginList>;
+
+/// Where a value goes.
+template <class T>
+using Member = T& (*)(Draft&);
+using Target =
+    std::variant<Member<int>, Member<std::int64_t>, Member<std::uint64_t>,
+                 Member<std::chrono::milliseconds>, Member<std::chrono::seconds>, Member<bool>,
+                 Member<std::string>, Member<std::vector<std::string>>, Member<Secret>,
+                 Member<std::vector<Secret>>, Member<Plugin>, Member<std::vector<Plugin>>>;
+
+struct Key {
+    std::string_view name;
+    Type type;
+    std::string_view standard;  ///< the default as the file would say it; empty: none
+    std::string_view help;
+    Target target;
+};
+
+/// A mapping of the file. `path` is empty for the whole file; `cloud.auth` stands inside `cloud`.
+struct Section {
+    std::string_view path;
+    std::string_view help;
+    std::vector<Key> keys;
+};
+
+/// The whole file first, a section before the sections inside it.
+const std::vector<Section>& sections();
+
+/// What a value of the type looks like: `a whole number from 1 to 100`.
+std::string expectation(const Type& type);
+
+/// The names under which the key may stand (a secret has three).
+std::vector<std::string> spellings(const Key& key);
+
+/// `a.b`, or `b` at the top.
+std::string join_path(std::string_view section, std::string_view key);
+
+}  // namespace reaper::config

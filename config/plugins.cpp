@@ -1,0 +1,190 @@
+#include "config/plugins.hpp"
+
+#include <algorithm>
+
+#include "config/document.hpp"
+#include "config/reader.hpp"
+#include "config/values.hpp"
+#include "strategies/strategy_table.hpp"
+#include "tagging/tagger_table.hpp"
+
+namespace reaper::config {
+namespace {
+
+std::string expectation_of(ParameterKind kind) {
+    switch (kind) {
+        case ParameterKind::integer: return "a whole number";
+        case ParameterKind::text: return "a text";
+        case ParameterKind::text_list: return "a list of texts";
+    }
+    return "a value";
+}
+
+std::optional<ParameterValue> read_list(const YAML::Node& node, const std::string& key,
+                                        const std::string& expected, Findings& findings) {
+    if (!node.IsSequence()) {
+        findings.error(key, "is not a list", expected);
+        return std::nullopt;
+    }
+    std::vector<std::string> texts;
+    for (std::size_t i = 0; i < node.size(); ++i) {
+        const std::string item = key + "[" + std::to_string(i) + "]";
+        findings.place(item, line_of(node[i]) > 0 ? line_of(node[i]) : findings.line(key));
+        if (auto text = read_text(node[i], item, 1024, "a text", findings))
+            texts.push_back(std::move(*text));
+    }
+    if (texts.size() != node.size()) return std::nullopt;
+    return ParameterValue{std::move(texts)};
+}
+
+std::optional<ParameterValue> read_parameter(const ParameterSpec& spec, const YAML::Node& node,
+                                             const std::string& key, Findings& findings) {
+    const std::string expected = expectation_of(spec.kind) + " (" + std::string{spec.help} + ")";
+    if (spec.kind == ParameterKind::text_list) return read_list(node, key, expected, findings);
+    auto text = read_text(node, key, 1024, expected, findings);
+    if (!text) return std::nullopt;
+    if (spec.kind == ParameterKind::text) return ParameterValue{std::move(*text)};
+    if (const auto number = integer_of(*text)) return ParameterValue{*number};
+    findings.error(key, "is " + shown(*text), expected);
+    return std::nullopt;
+}
+
+template <class Info>
+std::vector<std::string> names_of(const std::vector<Info>& table) {
+    std::vector<std::string> names;
+    for (const auto& info : table) names.emplace_back(info.name);
+    return names;
+}
+
+template <class Info>
+const Info* find_plugin(const std::vector<Info>& table, const std::string& name) {
+    const auto at = std::find_if(table.begin(), table.end(),
+                                 [&](const Info& info) { return info.name == name; });
+    return at == table.end() ? nullptr : &*at;
+}
+
+/// The `name` of the mapping; a bare word is a name without parameters.
+template <class Info>
+const Info* read_name(const YAML::Node& node, const std::string& key,
+                      const std::vector<Info>& table, Findings& findings) {
+    const std::string expected = "one of " + joined(names_of(table));
+    std::string at = key;
+    YAML::Node name = node;
+    if (node.IsMap()) {
+        at += ".name";
+        name.reset(node["name"]);
+        if (!name.IsDefined()) {
+            findings.error(key, "has no name", "name: " + expected);
+            return nullptr;
+        }
+    }
+    const auto text = read_text(name, at, 255, expected, findings);
+    if (!text) return nullptr;
+    const Info* const info = find_plugin(table, *text);
+    if (info == nullptr) findings.error(at, "unknown name " + shown(*text), expected);
+    return info;
+}
+
+/// All parameters of the mapping; none if one is wrong.
+std::optional<Parameters> read_parameters(const YAML::Node& node, const std::string& key,
+                                          const std::vector<ParameterSpec>& specs,
+                                          Findings& findings) {
+    Parameters parameters;
+    std::vector<std::string> known{"name"};
+    for (const auto& spec : specs) known.emplace_back(spec.name);
+    bool good = true;
+    for (const auto& entry : node) {
+        const std::string name = entry.first.IsScalar() ? entry.first.Scalar() : "?";
+        if (name == "name") continue;
+        const std::string full = key + "." + name;
+        const auto spec = std::find_if(specs.begin(), specs.end(), [&](const ParameterSpec& each) {
+            return each.name == name;
+        });
+        if (spec == specs.end()) {
+            const auto near = nearest(name, known);
+            findings.error(full, "unknown key", near ? *near : "one of " + joined(known));
+            good = false;
+        } else if (auto value = read_parameter(*spec, entry.second, full, findings)) {
+            parameters.emplace(name, std::move(*value));
+        } else {
+            good = false;
+        }
+    }
+    if (!good) return std::nullopt;
+    return parameters;
+}
+
+/// Remembers where each key of the mapping stands; false if one is there twice.
+bool place_keys(const YAML::Node& node, const std::string& key, Findings& findings) {
+    bool good = true;
+    for (const auto& entry : node) {
+        const std::string name = entry.first.IsScalar() ? entry.first.Scalar() : "?";
+        const std::string full = key + "." + name;
+        const int line = line_of(entry.first);
+        if (findings.place(full, line)) continue;
+        findings.add_error(
+            {findings.file(), line, full,
+             "given twice (first on line " + std::to_string(findings.line(full)) + ")", "one"});
+        good = false;
+    }
+    return good;
+}
+
+template <class Info>
+std::optional<Plugin> read_plugin(const YAML::Node& node, const std::string& key,
+                                  const std::vector<Info>& table, Findings& findings) {
+    if (node.IsMap() && !place_keys(node, key, findings)) return std::nullopt;
+    const Info* const info = read_name(node, key, table, findings);
+    if (info == nullptr) return std::nullopt;
+    std::optional<Parameters> given = Parameters{};
+    if (node.IsMap()) given = read_parameters(node, key, info->parameters, findings);
+    if (!given) return std::nullopt;
+    Plugin plugin{std::string{info->name}, with_standards(info->parameters, std::move(*given))};
+    const auto made = info->make(plugin.parameters);
+    if (const auto* const refusal = std::get_if<ParameterError>(&made)) {
+        findings.error(key + "." + refusal->parameter, "impossible value", refusal->expected);
+        return std::nullopt;
+    }
+    return plugin;
+}
+
+template <class Info>
+Plugin standard(const std::vector<Info>& table, const std::string& name) {
+    const Info* const info = find_plugin(table, name);
+    if (info == nullptr) return Plugin{name, {}};
+    return Plugin{name, with_standards(info->parameters, {})};
+}
+
+}  // namespace
+
+std::optional<Plugin> read_strategy(const YAML::Node& node, const std::string& key,
+                                    Findings& findings) {
+    return read_plugin(node, key, strategy_table(), findings);
+}
+
+std::vector<Plugin> read_taggers(const YAML::Node& node, const std::string& key,
+                                 Findings& findings) {
+    std::vector<Plugin> plugins;
+    if (!node.IsSequence() || node.size() == 0) {
+        findings.error(key, node.IsSequence() ? "is an empty list" : "is not a list",
+                       "a list of mappings with `name`, at least one");
+        return plugins;
+    }
+    for (std::size_t i = 0; i < node.size(); ++i) {
+        const std::string item = key + "[" + std::to_string(i) + "]";
+        findings.place(item, line_of(node[i]) > 0 ? line_of(node[i]) : findings.line(key));
+        if (auto plugin = read_plugin(node[i], item, tagger_table(), findings))
+            plugins.push_back(std::move(*plugin));
+    }
+    return plugins;
+}
+
+Plugin standard_strategy() {
+    return standard(strategy_table(), "strict");
+}
+
+Plugin standard_tagger() {
+    return standard(tagger_table(), "project");
+}
+
+}  // namespace reaper::config

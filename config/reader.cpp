@@ -1,0 +1,239 @@
+#include "config/reader.hpp"
+
+#include <algorithm>
+
+#include "config/document.hpp"
+#include "config/plugins.hpp"
+#include "config/secrets.hpp"
+#include "config/values.hpp"
+
+namespace reaper::config {
+namespace {
+
+using std::chrono::milliseconds;
+using std::chrono::seconds;
+
+const Section* find_section(const std::string& path) {
+    for (const auto& section : sections())
+        if (section.path == path) return &section;
+    return nullptr;
+}
+
+/// The names that may stand in a section: its keys and the sections inside it.
+std::vector<std::string> names_in(const Section& section) {
+    std::vector<std::string> names;
+    for (const auto& key : section.keys)
+        for (auto& name : spellings(key)) names.push_back(std::move(name));
+    for (const auto& child : sections()) {
+        const auto dot = child.path.rfind('.');
+        const auto parent = dot == std::string_view::npos ? "" : child.path.substr(0, dot);
+        if (!child.path.empty() && parent == section.path)
+            names.emplace_back(dot == std::string_view::npos ? child.path
+                                                             : child.path.substr(dot + 1));
+    }
+    return names;
+}
+
+class Reader {
+public:
+    Reader(const Environment& environment, Draft& draft, Findings& findings)
+        : environment_(environment), draft_(draft), findings_(findings) {}
+
+    void section(const YAML::Node& node, const Section& section) {
+        if (node.IsNull()) return;  // all of it commented out
+        const std::string path{section.path};
+        if (!node.IsMap()) return findings_.error(path, "not a mapping", "a mapping of keys");
+        for (const auto& entry : node) {
+            if (!entry.first.IsScalar()) {
+                findings_.error(path, "a key that is not a word (line " +
+                                          std::to_string(line_of(entry.first)) + ")");
+                continue;
+            }
+            const std::string& name = entry.first.Scalar();
+            const int line = line_of(entry.first);
+            const std::string full = join_path(path, name);
+            if (!findings_.place(full, line)) {
+                findings_.add_error(
+                    {findings_.file(), line, printable(full),
+                     "given twice (first on line " + std::to_string(findings_.line(full)) + ")",
+                     "one"});
+                continue;
+            }
+            this->entry(section, name, full, entry.second);
+        }
+    }
+
+private:
+    static std::string printable(const std::string& text) {
+        const std::string quoted = shown(text);
+        return quoted.substr(1, quoted.size() - 2);
+    }
+
+    void entry(const Section& section, const std::string& name, const std::string& full,
+               const YAML::Node& value) {
+        // A dot in a name would look like the path of a key elsewhere.
+        if (name.find_first_of(".[") != std::string::npos) return unknown(section, name, full);
+        if (const Section* const inner = find_section(full)) return this->section(value, *inner);
+        for (const auto& key : section.keys) {
+            const auto names = spellings(key);
+            if (std::find(names.begin(), names.end(), name) == names.end()) continue;
+            if (names.size() == 1) return this->value(key, full, value);
+            return read_secret(key, std::string{section.path}, name, value, environment_, draft_,
+                               findings_);
+        }
+        unknown(section, name, full);
+    }
+
+    void unknown(const Section& section, const std::string& name, const std::string& full) {
+        const int line = findings_.line(full);
+        if (name == "<<")
+            return findings_.add_error(
+                {findings_.file(), line, full, "merge keys are not known here", "plain keys"});
+        const auto known = names_in(section);
+        const auto near = nearest(name, known);
+        findings_.add_error({findings_.file(), line, printable(full), "unknown key",
+                             near ? *near : "one of " + joined(known)});
+    }
+
+    void value(const Key& key, const std::string& full, const YAML::Node& node) {
+        if (node.IsNull()) return findings_.error(full, "has no value", expectation(key.type));
+        std::visit([&](const auto& type) { read(key, type, full, node); }, key.type);
+    }
+
+    void wrong(const Key& key, const std::string& full, const YAML::Node& node) {
+        const std::string got = node.IsScalar()     ? shown(node.Scalar())
+                                : node.IsSequence() ? "a list"
+                                                    : "a mapping";
+        findings_.error(full, "is " + got, expectation(key.type));
+    }
+
+    void read(const Key& key, const WholeNumber& type, const std::string& full,
+              const YAML::Node& node) {
+        const auto number = node.IsScalar() ? integer_of(node.Scalar()) : std::nullopt;
+        if (!number || *number < type.least || *number > type.most) return wrong(key, full, node);
+        const std::int64_t amount = *number * type.unit;
+        if (const auto* const target = std::get_if<Member<int>>(&key.target))
+            (*target)(draft_) = static_cast<int>(amount);
+        else if (const auto* const large = std::get_if<Member<std::uint64_t>>(&key.target))
+            (*large)(draft_) = static_cast<std::uint64_t>(amount);
+        else
+            std::get<Member<std::int64_t>>(key.target)(draft_) = amount;
+    }
+
+    void read(const Key& key, const Span& type, const std::string& full, const YAML::Node& node) {
+        const auto span = node.IsScalar() ? duration_of(node.Scalar()) : std::nullopt;
+        if (!span || *span < type.least || *span > type.most ||
+            *span % type.step != milliseconds::zero())
+            return wrong(key, full, node);
+        if (const auto* const target = std::get_if<Member<seconds>>(&key.target))
+            (*target)(draft_) = std::chrono::duration_cast<seconds>(*span);
+        else
+            std::get<Member<milliseconds>>(key.target)(draft_) = *span;
+    }
+
+    void read(const Key& key, const Flag&, const std::string& full, const YAML::Node& node) {
+        const bool yes = node.IsScalar() && node.Scalar() == "true";
+        if (!yes && !(node.IsScalar() && node.Scalar() == "false")) return wrong(key, full, node);
+        std::get<Member<bool>>(key.target)(draft_) = yes;
+    }
+
+    void read(const Key& key, const Text& type, const std::string& full, const YAML::Node& node) {
+        if (auto text = read_text(node, full, type.longest, expectation(key.type), findings_))
+            std::get<Member<std::string>>(key.target)(draft_) = std::move(*text);
+    }
+
+    void read(const Key& key, const Choice& type, const std::string& full, const YAML::Node& node) {
+        const auto& choices = type.choices;
+        if (!node.IsScalar() ||
+            std::find(choices.begin(), choices.end(), node.Scalar()) == choices.end())
+            return wrong(key, full, node);
+        std::get<Member<std::string>>(key.target)(draft_) = node.Scalar();
+    }
+
+    void read(const Key& key, const TextList&, const std::string& full, const YAML::Node& node) {
+        if (!node.IsSequence()) return wrong(key, full, node);
+        if (node.size() == 0)
+            return findings_.error(full, "is an empty list", expectation(key.type));
+        std::vector<std::string> texts;
+        for (std::size_t i = 0; i < node.size(); ++i) {
+            const std::string item = full + "[" + std::to_string(i) + "]";
+            findings_.place(item, line_of(node[i]) > 0 ? line_of(node[i]) : findings_.line(full));
+            if (auto text = read_text(node[i], item, 255, "a text of 1 to 255 bytes", findings_))
+                texts.push_back(std::move(*text));
+        }
+        std::get<Member<std::vector<std::string>>>(key.target)(draft_) = std::move(texts);
+    }
+
+    void read(const Key& key, const Url& type, const std::string& full, const YAML::Node& node) {
+        auto text = read_text(node, full, 2048, expectation(key.type), findings_);
+        if (!text) return;
+        if (const auto problem = url_problem(*text, type.schemes, false))
+            return findings_.error(full, *problem, expectation(key.type));
+        std::get<Member<std::string>>(key.target)(draft_) = std::move(*text);
+    }
+
+    void read(const Key& key, const ReadableFile& type, const std::string& full,
+              const YAML::Node& node) {
+        auto path = read_text(node, full, 4096, expectation(key.type), findings_);
+        if (!path) return;
+        const auto file = environment_.read_file(*path);
+        if (!file)
+            return findings_.error(full, unreadable(*path, file.error()), expectation(key.type));
+        if (type.secret && file->others_can_read)
+            findings_.warn(full, "everyone can read " + shown(*path),
+                           "a file of mode 0640 or less");
+        std::get<Member<std::string>>(key.target)(draft_) = std::move(*path);
+    }
+
+    void read(const Key& key, const OnePlugin&, const std::string& full, const YAML::Node& node) {
+        if (auto plugin = read_strategy(node, full, findings_))
+            std::get<Member<Plugin>>(key.target)(draft_) = std::move(*plugin);
+    }
+
+    void read(const Key& key, const PluginList&, const std::string& full, const YAML::Node& node) {
+        std::get<Member<std::vector<Plugin>>>(key.target)(draft_) =
+            read_taggers(node, full, findings_);
+    }
+
+    // Secrets have several spellings and never come here.
+    void read(const Key&, const SecretText&, const std::string&, const YAML::Node&) {}
+    void read(const Key&, const SecretUrls&, const std::string&, const YAML::Node&) {}
+
+    const Environment& environment_;
+    Draft& draft_;
+    Findings& findings_;
+};
+
+}  // namespace
+
+void read_document(const YAML::Node& root, const Environment& environment, Draft& draft,
+                   Findings& findings) {
+    Reader reader{environment, draft, findings};
+    reader.section(root, sections().front());
+}
+
+std::optional<std::string> read_text(const YAML::Node& node, const std::string& key,
+                                     std::size_t longest, const std::string& expected,
+                                     Findings& findings) {
+    if (!node.IsScalar()) {
+        findings.error(key, node.IsNull() ? "has no value" : "is not a plain text", expected);
+        return std::nullopt;
+    }
+    const std::string& text = node.Scalar();
+    const bool clean = std::none_of(text.begin(), text.end(), [](char c) {
+        return static_cast<unsigned char>(c) < 0x20 || c == 0x7f;
+    });
+    if (!text.empty() && text.size() <= longest && clean) return text;
+    findings.error(key,
+                   text.empty() ? "is empty"
+                   : clean      ? "is too long"
+                                : "has a control character in it",
+                   expected);
+    return std::nullopt;
+}
+
+std::string unreadable(const std::string& path, const Error& error) {
+    return "can't read " + shown(path) + " (" + error.what + ")";
+}
+
+}  // namespace reaper::config

@@ -1,0 +1,143 @@
+#include "config/values.hpp"
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <numeric>
+#include <utility>
+
+namespace reaper::config {
+namespace {
+
+using std::chrono::milliseconds;
+
+struct Unit {
+    std::string_view name;
+    std::int64_t milliseconds;
+};
+constexpr std::array<Unit, 4> units{{{"h", 3'600'000}, {"min", 60'000}, {"s", 1'000}, {"ms", 1}}};
+constexpr std::int64_t ten_years = 10LL * 365 * 24 * 3'600'000;
+
+/// Insertions, deletions, replacements and swaps of neighbours that turn one word into the other.
+std::size_t distance(std::string_view a, std::string_view b) {
+    std::vector<std::vector<std::size_t>> rows(a.size() + 1,
+                                               std::vector<std::size_t>(b.size() + 1));
+    for (std::size_t i = 0; i <= a.size(); ++i) rows[i][0] = i;
+    std::iota(rows[0].begin(), rows[0].end(), std::size_t{0});
+    for (std::size_t i = 1; i <= a.size(); ++i) {
+        for (std::size_t j = 1; j <= b.size(); ++j) {
+            const std::size_t replace = rows[i - 1][j - 1] + (a[i - 1] == b[j - 1] ? 0 : 1);
+            rows[i][j] = std::min({rows[i - 1][j] + 1, rows[i][j - 1] + 1, replace});
+            if (i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1])
+                rows[i][j] = std::min(rows[i][j], rows[i - 2][j - 2] + 1);
+        }
+    }
+    return rows[a.size()][b.size()];
+}
+
+bool is_control(char c) {
+    return static_cast<unsigned char>(c) < 0x20 || c == 0x7f;
+}
+
+/// `host`, `host:port`, `[v6]:port`.
+std::optional<std::string> authority_problem(std::string_view authority) {
+    std::string_view port;
+    std::string_view host = authority;
+    if (!authority.empty() && authority.front() == '[') {
+        const auto close = authority.find(']');
+        if (close == std::string_view::npos) return "has an unclosed [ in its host";
+        host = authority.substr(1, close - 1);
+        port = authority.substr(close + 1);
+        if (!port.empty() && port.front() != ':') return "has text after the ] of its host";
+    } else if (const auto colon = authority.find(':'); colon != std::string_view::npos) {
+        host = authority.substr(0, colon);
+        port = authority.substr(colon);
+    }
+    if (host.empty()) return "has no host";
+    if (port.empty()) return std::nullopt;
+    const auto number = integer_of(port.substr(1));
+    if (!number || *number < 1 || *number > 65535) return "has a port that is not 1 to 65535";
+    return std::nullopt;
+}
+
+}  // namespace
+
+std::optional<std::int64_t> integer_of(std::string_view text) {
+    std::int64_t value = 0;
+    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+    if (error != std::errc{} || end != text.data() + text.size()) return std::nullopt;
+    return value;
+}
+
+std::optional<milliseconds> duration_of(std::string_view text) {
+    const auto digits = std::min(text.find_first_not_of("0123456789"), text.size());
+    const auto number = integer_of(text.substr(0, digits));
+    if (!number) return std::nullopt;
+    for (const auto& unit : units) {
+        if (text.substr(digits) != unit.name) continue;
+        if (*number > ten_years / unit.milliseconds) return std::nullopt;
+        return milliseconds{*number * unit.milliseconds};
+    }
+    return std::nullopt;
+}
+
+std::string duration_text(milliseconds duration) {
+    const std::int64_t count = duration.count();
+    if (count == 0) return "0s";
+    for (const auto& unit : units)
+        if (count % unit.milliseconds == 0)
+            return std::to_string(count / unit.milliseconds) + std::string{unit.name};
+    return std::to_string(count) + "ms";
+}
+
+std::optional<std::string> url_problem(std::string_view url,
+                                       const std::vector<std::string_view>& schemes,
+                                       bool user_allowed) {
+    const bool clean =
+        std::none_of(url.begin(), url.end(), [](char c) { return c == ' ' || is_control(c); });
+    if (!clean) return "has a space or a control character in it";
+    const auto scheme = std::find_if(schemes.begin(), schemes.end(), [&](std::string_view known) {
+        return url.starts_with(known) && url.substr(known.size()).starts_with("://");
+    });
+    if (scheme == schemes.end()) return "has another scheme";
+    std::string_view rest = url.substr(scheme->size() + 3);
+    rest = rest.substr(0, rest.find_first_of("/?#"));
+    if (const auto at = rest.rfind('@'); at != std::string_view::npos) {
+        if (!user_allowed) return "carries user information, which does not belong here";
+        rest = rest.substr(at + 1);
+    }
+    return authority_problem(rest);
+}
+
+std::string shown(std::string_view text) {
+    constexpr std::size_t longest = 60;
+    std::string safe{text.substr(0, longest)};
+    std::replace_if(safe.begin(), safe.end(), is_control, '?');
+    return "\"" + safe + (text.size() > longest ? "...\"" : "\"");
+}
+
+std::string joined(const std::vector<std::string>& words) {
+    std::string text;
+    for (const auto& word : words) text += (text.empty() ? "" : ", ") + word;
+    return text;
+}
+
+std::optional<std::string> nearest(std::string_view word, const std::vector<std::string>& known) {
+    if (word.size() > 64) return std::nullopt;
+    std::optional<std::string> best;
+    std::size_t least = std::max<std::size_t>(1, word.size() / 3) + 1;
+    for (const auto& candidate : known) {
+        const std::size_t far = distance(word, candidate);
+        if (far >= least) continue;
+        least = far;
+        best = candidate;
+    }
+    return best;
+}
+
+std::string without_newline(std::string text) {
+    while (!text.empty() && (text.back() == '\n' || text.back() == '\r')) text.pop_back();
+    return text;
+}
+
+}  // namespace reaper::config

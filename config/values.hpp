@@ -1,0 +1,40 @@
+// Texts of the configuration as values: numbers, durations, URLs; and words for messages.
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace reaper::config {
+
+/// A decimal number with an optional minus; none for anything else or beyond 64 bits.
+std::optional<std::int64_t> integer_of(std::string_view text);
+
+/// `500ms`, `10s`, `5min`, `2h`: digits and a unit, nothing else; at most 10 years.
+std::optional<std::chrono::milliseconds> duration_of(std::string_view text);
+
+/// The inverse, in the largest unit that is exact.
+std::string duration_text(std::chrono::milliseconds duration);
+
+/// What is wrong with a URL, without showing it (it may carry a password); none if nothing.
+/// Checks scheme, host and port; user information only where `user_allowed`.
+std::optional<std::string> url_problem(std::string_view url,
+                                       const std::vector<std::string_view>& schemes,
+                                       bool user_allowed);
+
+/// For messages: in quotes, control characters as `?`, cut after 60 bytes.
+std::string shown(std::string_view text);
+
+/// `a, b, c`
+std::string joined(const std::vector<std::string>& words);
+
+/// The word that was probably meant; none if none is near.
+std::optional<std::string> nearest(std::string_view word, const std::vector<std::string>& known);
+
+/// Text without newlines at its end.
+std::string without_newline(std::string text);
+
+}  // namespace reaper::config
