@@ -1,0 +1,29 @@
+#include "clients/http/message.hpp"
+
+#include <boost/beast/core/string.hpp>
+
+namespace reaper::http {
+
+std::string_view to_string(Method method) {
+    switch (method) {
+        case Method::get: return "GET";
+        case Method::head: return "HEAD";
+        case Method::post: return "POST";
+        case Method::put: return "PUT";
+        case Method::del: return "DELETE";
+    }
+    return "?";
+}
+
+std::string_view Response::header(std::string_view name) const {
+    for (const Header& entry : headers)
+        if (boost::beast::iequals(entry.name, name)) return entry.value;
+    return {};
+}
+
+std::string_view Response::request_id() const {
+    const std::string_view id = header("x-openstack-request-id");
+    return id.empty() ? header("x-compute-request-id") : id;
+}
+
+}  // namespace reaper::http

@@ -1,0 +1,19 @@
+// Foreign text made fit for one line of a log or an error.
+#pragma once
+
+#include <cstddef>
+#include <string>
+#include <string_view>
+
+#include "reaper/model/time.hpp"
+
+namespace reaper::http {
+
+/// `text` without control characters and bytes that are not UTF-8, runs of blanks made one, cut
+/// (with `...`) to at most `limit` bytes.
+std::string one_line(std::string_view text, std::size_t limit);
+
+/// `30 s`, `1.5 s`, `250 ms`.
+std::string words_for(Duration duration);
+
+}  // namespace reaper::http
