@@ -55,7 +55,7 @@ config::Policy effective_policy(config::Policy policy, const PlanCommand& comman
 }
 
 Decision decide(Desk& desk, const Request& request, const Picture& picture) {
-    if (auto why = desk.policy.why_revocable(request, picture.facts)) {
+    if (auto why = why_revocable(request, desk.policy.taggers, picture.facts)) {
         NothingToDo refused;
         refused.reason = "the requester is revocable itself: " + *why;
         return refused;

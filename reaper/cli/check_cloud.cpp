@@ -1,0 +1,211 @@
+// Checks of the cloud, through the ports that the daemon uses.
+#include <algorithm>
+#include <set>
+
+#include "reaper/cli/checks.hpp"
+#include "reaper/report/time_text.hpp"
+
+namespace reaper::cli {
+namespace {
+
+std::string joined(const std::vector<std::string>& words, std::size_t at_most) {
+    std::string text;
+    for (std::size_t i = 0; i < std::min(words.size(), at_most); ++i)
+        text += (i == 0 ? "" : ", ") + words[i];
+    if (words.size() > at_most) text += " and " + std::to_string(words.size() - at_most) + " more";
+    return text;
+}
+
+std::string counted(std::size_t number, const char* one, const char* many) {
+    return std::to_string(number) + " " + (number == 1 ? one : many);
+}
+
+/// The error, with what to do where the kind of error tells.
+std::string advice(const Error& error, const char* right) {
+    if (error.code == Errc::forbidden)
+        return error.what + "; give the reaper's user the right '" + right +
+               "' (the admin role has it)";
+    return error.what;
+}
+
+struct CloudCheck {
+    CloudPorts cloud;
+    CloudSession& session;
+    const Report& report;
+
+    void ok(std::string what, std::string detail) const {
+        report({Verdict::ok, std::move(what), std::move(detail)});
+    }
+    void warn(std::string what, std::string detail) const {
+        report({Verdict::warn, std::move(what), std::move(detail)});
+    }
+    void fail(std::string what, std::string detail) const {
+        report({Verdict::fail, std::move(what), std::move(detail)});
+    }
+};
+
+/// What the delete right rests on: it is the one thing that can't be tried.
+void tell_delete_right(const CloudCheck& check, const AuthInfo& who) {
+    const bool admin = std::find(who.roles.begin(), who.roles.end(), "admin") != who.roles.end();
+    if (admin)
+        check.ok("right to delete",
+                 "not tried; role admin is there, and Nova's default policy lets it delete any "
+                 "server");
+    else
+        check.warn("right to delete",
+                   "not tried; no role admin: the policies os_compute_api:servers:delete and "
+                   "os_compute_api:os-deferred-delete:force must allow it for all projects");
+}
+
+Task<bool> check_keystone(const CloudCheck& check) {
+    auto who = co_await check.session.authenticate();
+    if (!who) {
+        check.fail("keystone", who.error().what);
+        co_return false;
+    }
+    check.ok("keystone", "user " + who->user_name + " (" + who->user_domain + ") in project " +
+                             who->project_name + " (" + who->project_domain + "), roles " +
+                             joined(who->roles, 10) + "; token until " +
+                             report::short_time(who->expires) + " UTC");
+    tell_delete_right(check, *who);
+    co_return true;
+}
+
+Task<bool> check_endpoint(const CloudCheck& check, CloudService service) {
+    const std::string what{to_string(service)};
+    auto found = co_await check.session.endpoint(service);
+    if (!found) {
+        check.fail(what, found.error().what);
+        co_return false;
+    }
+    std::string detail = found->url + ", version " + found->version;
+    if (!found->service_version.empty() && found->service_version != found->version)
+        detail += " (it has " + found->service_version + ")";
+    check.ok(what, detail);
+    co_return true;
+}
+
+Task<void> check_tagged_projects(const CloudCheck& check, TagQuestions questions) {
+    for (const std::string& tag : questions.project_tags) {
+        const std::string what = "projects tagged '" + tag + "'";
+        auto projects = co_await check.cloud.identity.projects_with_tag(tag);
+        if (!projects) {
+            check.fail(what, advice(projects.error(), "identity:list_projects"));
+            continue;
+        }
+        std::vector<std::string> names;
+        for (const Project& project : *projects) names.push_back(project.name);
+        if (names.empty())
+            check.fail(what,
+                       "none: nothing of theirs is revocable; tag one with 'openstack "
+                       "project set --tag " +
+                           tag + " PROJECT'");
+        else
+            check.ok(what, std::to_string(names.size()) + ": " + joined(names, 10));
+    }
+}
+
+Task<void> check_placement_rights(const CloudCheck& check) {
+    auto providers = co_await check.cloud.placement.providers();
+    if (!providers) {
+        check.fail("resource providers",
+                   advice(providers.error(), "placement:resource_providers:list"));
+        co_return;
+    }
+    if (providers->empty()) {
+        check.fail("resource providers", "Placement has none: does nova-compute run anywhere?");
+        co_return;
+    }
+    check.ok("resource providers", std::to_string(providers->size()));
+    const ProviderId first = providers->front().id;
+    auto state = co_await check.cloud.placement.provider(first);
+    if (!state)
+        check.fail("allocations",
+                   advice(state.error(), "placement:resource_providers:allocations:list"));
+    else
+        check.ok("allocations", "readable (" + providers->front().name + ": " +
+                                    counted(state->allocations.size(), "consumer", "consumers") +
+                                    ")");
+}
+
+Task<void> check_servers(const CloudCheck& check) {
+    auto servers = co_await check.cloud.compute.servers();
+    if (!servers) {
+        check.fail("servers of all projects",
+                   advice(servers.error(), "os_compute_api:servers:detail:get_all_tenants"));
+        co_return;
+    }
+    std::set<ProjectId> projects;
+    std::size_t unplaced = 0;
+    for (const ServerRecord& record : *servers) {
+        projects.insert(record.server.project);
+        if (record.server.host.empty() && record.server.status == "ACTIVE") ++unplaced;
+    }
+    const std::string detail = counted(servers->size(), "server", "servers") + " of " +
+                               counted(projects.size(), "project", "projects");
+    if (unplaced > 0)
+        check.fail("servers of all projects",
+                   detail + ", but not the host of " + std::to_string(unplaced) +
+                       ": the right os_compute_api:os-extended-server-attributes is missing (the "
+                       "admin role has it)");
+    else if (projects.size() < 2)
+        check.warn("servers of all projects",
+                   detail + ": whether those of other projects would be seen can't be told");
+    else
+        check.ok("servers of all projects", detail);
+}
+
+Task<void> check_compute_hosts(const CloudCheck& check) {
+    auto hypervisors = co_await check.cloud.compute.hypervisors();
+    if (!hypervisors)
+        check.fail("hypervisors", advice(hypervisors.error(), "os_compute_api:os-hypervisors"));
+    else if (hypervisors->empty())
+        check.fail("hypervisors",
+                   "Nova has none: does nova-compute run, and are the hosts "
+                   "discovered ('nova-manage cell_v2 discover_hosts')?");
+    else
+        check.ok("hypervisors", std::to_string(hypervisors->size()));
+
+    auto services = co_await check.cloud.compute.compute_services();
+    if (!services) {
+        check.fail("compute services", advice(services.error(), "os_compute_api:os-services:list"));
+    } else {
+        std::size_t usable = 0;
+        for (const ComputeServiceRecord& service : *services)
+            if (service.up && service.enabled) ++usable;
+        const std::string detail =
+            std::to_string(usable) + " of " + std::to_string(services->size()) + " up and enabled";
+        if (usable == 0)
+            check.fail("compute services", detail + ": no host could take a server");
+        else
+            check.ok("compute services", detail);
+    }
+
+    auto aggregates = co_await check.cloud.compute.aggregates();
+    if (!aggregates)
+        check.fail("aggregates", advice(aggregates.error(), "os_compute_api:os-aggregates:index"));
+    else
+        check.ok("aggregates", std::to_string(aggregates->size()));
+}
+
+}  // namespace
+
+Task<void> check_cloud(CloudPorts cloud, CloudSession& session, TagQuestions questions,
+                       const Report& report) {
+    const CloudCheck check{cloud, session, report};
+    const bool known = co_await check_keystone(check);
+    if (!known) {
+        check.fail("placement, nova", "not asked: Keystone must let us in first");
+        co_return;
+    }
+    const bool identity = co_await check_endpoint(check, CloudService::identity);
+    if (identity) co_await check_tagged_projects(check, questions);
+    const bool placement = co_await check_endpoint(check, CloudService::placement);
+    if (placement) co_await check_placement_rights(check);
+    const bool compute = co_await check_endpoint(check, CloudService::compute);
+    if (!compute) co_return;
+    co_await check_servers(check);
+    co_await check_compute_hosts(check);
+}
+
+}  // namespace reaper::cli

@@ -1,0 +1,70 @@
+// `reaper check`: everything that the daemon needs, one line each.
+#include <utility>
+
+#include "clients/amqp/broker_probe.hpp"
+#include "reaper/cli/checks.hpp"
+#include "reaper/cli/commands.hpp"
+#include "reaper/cli/composition.hpp"
+#include "reaper/cli/run_task.hpp"
+#include "reaper/report/json.hpp"
+#include "reaper/service/policy.hpp"
+
+namespace reaper::cli {
+namespace {
+
+Task<bool> check_whole_cloud(Cloud& cloud, TagQuestions questions, const Report& report) {
+    co_await check_cloud(cloud.ports(), *cloud.parts.session, std::move(questions), report);
+    co_return true;
+}
+
+/// Without a configuration there is nothing to go on with.
+std::optional<config::Settings> check_config(const std::string& path, const Report& report) {
+    const auto fail = [&](std::string line) { report({Verdict::fail, "config", std::move(line)}); };
+    const auto warn = [&](std::string line) { report({Verdict::warn, "config", std::move(line)}); };
+    auto settings = load_config(path, fail, warn);
+    if (settings) report({Verdict::ok, "config", path});
+    return settings;
+}
+
+void check_parts(const config::Settings& settings, const Report& report, const Terminal& terminal) {
+    TagQuestions questions;
+    if (const auto policy = compile_policy(settings.policy); !policy) {
+        report({Verdict::fail, "policy", policy.error().what});
+    } else {
+        questions = (*policy)->questions();
+        report({Verdict::ok, "policy",
+                "strategy " + (*policy)->strategy_name + ", alternatives " +
+                    std::to_string((*policy)->alternatives)});
+    }
+    check_journal(settings.journal, report);
+    terminal.progress("asking the broker ...");
+    check_broker(settings.broker, probe_broker(settings.broker), report);
+
+    boost::asio::io_context io{1};
+    auto cloud = connect_cloud(io, settings);
+    if (!cloud) {
+        report({Verdict::fail, "cloud", cloud.error().what});
+        return;
+    }
+    terminal.progress("asking the cloud ...");
+    run_task(io, check_whole_cloud(*cloud, std::move(questions), report));
+}
+
+}  // namespace
+
+ExitCode check_everything(const GlobalOptions& global, const Terminal& terminal) {
+    std::vector<Finding> findings;
+    const Report report = [&](Finding finding) {
+        terminal.end_progress();
+        if (!terminal.json()) terminal.answer(to_line(finding, terminal.color()));
+        findings.push_back(std::move(finding));
+    };
+    const auto settings = check_config(global.config_file, report);
+    if (settings) check_parts(*settings, report, terminal);
+    terminal.end_progress();
+    if (terminal.json()) terminal.answer(report::dump(to_json(findings), 2) + "\n");
+    if (!settings) return ExitCode::usage;
+    return any_failed(findings) ? ExitCode::attention : ExitCode::ok;
+}
+
+}  // namespace reaper::cli

@@ -1,0 +1,52 @@
+#include "reaper/cli/check_list.hpp"
+
+#include <algorithm>
+
+#include "reaper/model/text.hpp"
+#include "reaper/report/json.hpp"
+
+namespace reaper::cli {
+namespace {
+
+constexpr std::size_t longest_detail = 2000;
+
+const char* word(Verdict verdict) {
+    switch (verdict) {
+        case Verdict::ok: return "ok";
+        case Verdict::warn: return "warn";
+        case Verdict::fail: return "fail";
+    }
+    return "";
+}
+
+const char* mark(Verdict verdict, bool color) {
+    switch (verdict) {
+        case Verdict::ok: return color ? "\x1b[32mok\x1b[0m  " : "ok  ";
+        case Verdict::warn: return color ? "\x1b[33mwarn\x1b[0m" : "warn";
+        case Verdict::fail: return color ? "\x1b[31mFAIL\x1b[0m" : "FAIL";
+    }
+    return "";
+}
+
+}  // namespace
+
+std::string to_line(const Finding& finding, bool color) {
+    return std::string(mark(finding.verdict, color)) + " " + finding.what + ": " +
+           printable(finding.detail, longest_detail) + "\n";
+}
+
+nlohmann::json to_json(const std::vector<Finding>& findings) {
+    nlohmann::json checks = nlohmann::json::array();
+    for (const Finding& finding : findings)
+        checks.push_back({{"verdict", word(finding.verdict)},
+                          {"what", finding.what},
+                          {"detail", finding.detail}});
+    return {{"version", report::json_version}, {"ok", !any_failed(findings)}, {"checks", checks}};
+}
+
+bool any_failed(const std::vector<Finding>& findings) {
+    return std::any_of(findings.begin(), findings.end(),
+                       [](const Finding& finding) { return finding.verdict == Verdict::fail; });
+}
+
+}  // namespace reaper::cli

@@ -1,0 +1,30 @@
+// The findings of `reaper check`, one line each.
+#pragma once
+
+#include <nlohmann/json.hpp>
+#include <string>
+#include <vector>
+
+namespace reaper::cli {
+
+enum class Verdict {
+    ok,
+    warn,  ///< works, but is worth knowing, or can't be told from outside
+    fail,  ///< must be mended; the detail says how
+};
+
+struct Finding {
+    Verdict verdict{};
+    std::string what;
+    std::string detail;
+};
+
+/// `ok   what: detail`, `warn what: detail`, `FAIL what: detail`; control characters made safe.
+std::string to_line(const Finding& finding, bool color);
+
+/// {version, ok, checks: [{verdict: "ok" | "warn" | "fail", what, detail}]}
+nlohmann::json to_json(const std::vector<Finding>& findings);
+
+bool any_failed(const std::vector<Finding>& findings);
+
+}  // namespace reaper::cli

@@ -1,0 +1,100 @@
+// Checks of this machine and of the broker.
+#include <filesystem>
+#include <pwd.h>
+#include <system_error>
+#include <unistd.h>
+
+#include "clients/journal/sqlite_journal.hpp"
+#include "reaper/cli/checks.hpp"
+
+namespace reaper::cli {
+namespace {
+
+std::string user_name() {
+    const passwd* const entry = getpwuid(geteuid());
+    return entry != nullptr ? entry->pw_name : std::to_string(geteuid());
+}
+
+std::string counted(std::uint64_t number, const char* one, const char* many) {
+    return std::to_string(number) + " " + (number == 1 ? one : many);
+}
+
+void check_queue(const config::Broker& broker, const BrokerReport& found, const Report& report) {
+    const std::string name = "queue '" + broker.queue + "'";
+    if (!found.queue) {
+        report({Verdict::ok, name, "not there yet; 'reaper run' makes it"});
+        return;
+    }
+    const std::string detail =
+        counted(found.queue->messages, "message waits", "messages wait") + ", " +
+        counted(found.queue->consumers, "reaper consumes", "reapers consume");
+    const bool unheard = found.queue->messages > 0 && found.queue->consumers == 0;
+    report({unheard ? Verdict::warn : Verdict::ok, name,
+            detail + (unheard ? ": is 'reaper run' running?" : "")});
+}
+
+void check_dead_letters(const config::Broker& broker, const BrokerReport& found,
+                        const Report& report) {
+    if (!found.dead_letter) return;
+    const auto messages = found.dead_letter->messages;
+    report({messages == 0 ? Verdict::ok : Verdict::warn, "queue '" + broker.dead_letter_queue + "'",
+            messages == 0 ? "empty: every message was understood"
+                          : counted(messages, "message", "messages") +
+                                " could not be understood; see 'reaper history messages'"});
+}
+
+}  // namespace
+
+void check_journal(const config::JournalFile& journal, const Report& report) {
+    namespace fs = std::filesystem;
+    const std::string what = "journal " + journal.path;
+    const fs::path folder = fs::absolute(journal.path).parent_path();
+    std::error_code error;
+    if (!fs::is_directory(folder, error)) {
+        report({Verdict::fail, what,
+                "there is no directory " + folder.string() +
+                    ": make it, owned by the user that runs the reaper"});
+        return;
+    }
+    if (access(folder.c_str(), W_OK | X_OK) != 0) {
+        report({Verdict::fail, what,
+                "user " + user_name() + " may not write to " + folder.string() +
+                    ": run the check as the reaper's user, or change the directory's owner"});
+        return;
+    }
+    if (!fs::exists(journal.path, error)) {
+        report({Verdict::ok, what,
+                "not there yet; user " + user_name() + " may make it in " + folder.string()});
+        return;
+    }
+    if (auto opened = open_journal_for_reading(journal.path); !opened)
+        report({Verdict::fail, what, opened.error().what});
+    else if (access(journal.path.c_str(), W_OK) != 0)
+        report({Verdict::fail, what,
+                "user " + user_name() + " may not write it: run the check as the reaper's user, " +
+                    "or change the file's owner"});
+    else
+        report({Verdict::ok, what, "readable, and user " + user_name() + " may write it"});
+}
+
+void check_broker(const config::Broker& broker, const Result<BrokerReport>& probe,
+                  const Report& report) {
+    if (!probe) {
+        report({Verdict::fail, "broker", probe.error().what});
+        return;
+    }
+    report({Verdict::ok, "broker", probe->product + " at " + probe->broker});
+    for (const std::string& remark : probe->remarks) report({Verdict::warn, "broker", remark});
+    const std::string exchange = "exchange '" + broker.exchange + "'";
+    if (probe->exchange_exists)
+        report({Verdict::ok, exchange, "there"});
+    else
+        report({Verdict::fail, exchange,
+                "not there: Nova has sent no notification yet; in nova.conf, set driver = "
+                "messagingv2 in [oslo_messaging_notifications] and notification_format = versioned "
+                "(or both) in [notifications], on the same broker and virtual host"});
+    check_queue(broker, *probe, report);
+    check_dead_letters(broker, *probe, report);
+}
+
+}  // namespace reaper::cli

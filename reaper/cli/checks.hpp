@@ -1,0 +1,28 @@
+// The single checks of `reaper check`. Each reads, adds what it found, and never stops the others.
+#pragma once
+
+#include <functional>
+
+#include "clients/amqp/broker_probe.hpp"
+#include "clients/openstack/openstack.hpp"
+#include "config/settings.hpp"
+#include "reaper/cli/check_list.hpp"
+#include "reaper/service/policy.hpp"
+#include "reaper/service/snapshot_reader.hpp"
+
+namespace reaper::cli {
+
+using Report = std::function<void(Finding)>;
+
+/// The journal's directory and file, as the user that runs the check.
+void check_journal(const config::JournalFile& journal, const Report& report);
+
+/// What the probe of the broker found.
+void check_broker(const config::Broker& broker, const Result<BrokerReport>& probe,
+                  const Report& report);
+
+/// Keystone, Placement and Nova; their rights; the taggers' projects.
+Task<void> check_cloud(CloudPorts cloud, CloudSession& session, TagQuestions questions,
+                       const Report& report);
+
+}  // namespace reaper::cli

@@ -1,0 +1,19 @@
+// `reaper config`: what is in effect.
+#include "config/loader.hpp"
+#include "reaper/cli/commands.hpp"
+#include "reaper/cli/composition.hpp"
+#include "reaper/cli/settings_json.hpp"
+#include "reaper/report/json.hpp"
+
+namespace reaper::cli {
+
+ExitCode show_config(const GlobalOptions& global, const Terminal& terminal) {
+    const auto complain = [&](const std::string& line) { terminal.complain(line); };
+    const auto settings = load_config(global.config_file, complain, complain);
+    if (!settings) return ExitCode::usage;
+    terminal.answer(terminal.json() ? report::dump(to_json(*settings), 2) + "\n"
+                                    : config::to_yaml(*settings));
+    return ExitCode::ok;
+}
+
+}  // namespace reaper::cli
