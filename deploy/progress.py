@@ -13,6 +13,7 @@ import sys
 import time
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Callable
 
 TITLE_WIDTH = 46
 TICK_S = 0.25
@@ -130,13 +131,13 @@ def run(
     deadline_s: float,
     cwd: Path,
     env: dict[str, str] | None = None,
-    announce: bool = True,
+    where: Callable[[Path], str] = where_it_is,
 ) -> Done:
-    """Runs a command to its end or its deadline; its output is appended to the log."""
+    """Runs a command to its end or its deadline; its output is appended to the log, in which
+    `where` finds how far it is."""
     log.parent.mkdir(parents=True, exist_ok=True)
     started = time.monotonic()
-    if announce:
-        screen.start(title)
+    screen.start(title)
     with log.open("ab") as output:
         output.write(f"$ {' '.join(command)}\n".encode())
         output.flush()
@@ -150,7 +151,7 @@ def run(
             start_new_session=True,
         )
         try:
-            timed_out = not _watch(screen, title, process, log, started, deadline_s)
+            timed_out = not _watch(screen, title, process, lambda: where(log), started, deadline_s)
         finally:
             if process.poll() is None:
                 end_group(process)
@@ -159,8 +160,7 @@ def run(
     word = "done" if done.status == 0 else "failed"
     if timed_out:
         word = f"stopped after {clock(deadline_s)}"
-    if announce or done.status != 0:
-        screen.end(title, seconds, word, done.status == 0)
+    screen.end(title, seconds, word, done.status == 0)
     return done
 
 
@@ -168,7 +168,7 @@ def _watch(
     screen: Screen,
     title: str,
     process: subprocess.Popen,
-    log: Path,
+    where: Callable[[], str],
     started: float,
     deadline_s: float,
 ) -> bool:
@@ -182,7 +182,7 @@ def _watch(
             now = time.monotonic()
         if now - started > deadline_s:
             return False
-        screen.running(title, now - started, where_it_is(log))
+        screen.running(title, now - started, where())
         if now - told >= QUIET_INTERVAL_S:
             told = now
-            screen.still_running(title, now - started, where_it_is(log))
+            screen.still_running(title, now - started, where())

@@ -112,6 +112,6 @@ if __name__ == "__main__":
     what, build_dir, root_dir = sys.argv[1], Path(sys.argv[2]), Path(sys.argv[3])
     if what == "sight":
         found = check_sight(build_dir)
-        print("\n".join(found))
+        print(*found, sep="\n")
         sys.exit(1 if found else 0)
     sys.exit(0 if (syntax(build_dir) if what == "syntax" else tidy(build_dir, root_dir)) else 1)
