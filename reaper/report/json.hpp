@@ -22,7 +22,9 @@
 #pragma once
 
 #include <nlohmann/json.hpp>
+#include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "reaper/model/cloud.hpp"
@@ -37,6 +39,9 @@ inline constexpr int json_version = 1;
 
 nlohmann::json to_json(const Resources& resources);
 nlohmann::json to_json(const Request& request);
+nlohmann::json to_json(const Victim& victim);
+nlohmann::json to_json(const HostPlan& host);
+nlohmann::json to_json(const Rejection& rejection);
 nlohmann::json to_json(const Decision& decision);
 nlohmann::json to_json(const Outcome& outcome);
 nlohmann::json to_json(const StepEntry& step);
@@ -48,11 +53,22 @@ nlohmann::json to_json(const std::vector<StoryLine>& lines);
 nlohmann::json to_json(const MessageEntry& message);
 /// {version, messages: [...]}
 nlohmann::json to_json(const std::vector<MessageEntry>& messages);
+nlohmann::json to_json(const Server& server);
+nlohmann::json to_json(const Host& host);
 /// {version, taken_at, hosts: [{id, name, service_host, enabled, up, why_unavailable,
 /// availability_zone, aggregates[], capacity, used, free, servers: [{id, name, project, status,
 /// task_state, locked, created, flavor, resources, revocable, revocable_because (or null)}]}],
 /// remarks[]}; free of a class may be negative (an overcommitted host).
 nlohmann::json to_json(const Snapshot& snapshot);
+
+/// What a host has and what is taken, over all its providers.
+struct Room {
+    Resources capacity;
+    Resources used;
+};
+Room room_of(const Host& host);
+
+std::optional<RejectionCode> rejection_code_from(std::string_view text);
 
 /// The inverses. `bad_answer` with the place for anything of another shape or version.
 Result<Request> request_from_json(const nlohmann::json& json);

@@ -1,0 +1,212 @@
+#include "reaper/report/json.hpp"
+
+#include "reaper/report/time_text.hpp"
+
+namespace reaper::report {
+namespace {
+
+using nlohmann::json;
+
+json array_of(const auto& things) {
+    json array = json::array();
+    for (const auto& thing : things) array.push_back(to_json(thing));
+    return array;
+}
+
+json id_array(const auto& ids) {
+    json array = json::array();
+    for (const auto& id : ids) array.push_back(id.str());
+    return array;
+}
+
+json text_or_null(const std::optional<std::string>& text) {
+    return text ? json(*text) : json(nullptr);
+}
+
+struct DecisionJson {
+    json operator()(const Plan& plan) const {
+        return {{"version", json_version},
+                {"decision", "plan"},
+                {"request", plan.request.str()},
+                {"strategy", plan.strategy},
+                {"slots_requested", plan.slots_requested},
+                {"slots_wanted", plan.slots_wanted},
+                {"slots_freed", plan.slots_freed},
+                {"hosts", array_of(plan.hosts)},
+                {"rejected", array_of(plan.rejected)},
+                {"note", plan.note}};
+    }
+    json operator()(const NothingToDo& nothing) const {
+        return {{"version", json_version},
+                {"decision", "nothing-to-do"},
+                {"reason", nothing.reason},
+                {"hosts", array_of(nothing.hosts)}};
+    }
+    json operator()(const NotEnough& not_enough) const {
+        return {{"version", json_version},
+                {"decision", "not-enough"},
+                {"slots_requested", not_enough.slots_requested},
+                {"slots_possible", not_enough.slots_possible},
+                {"reason", not_enough.reason},
+                {"rejected", array_of(not_enough.rejected)}};
+    }
+};
+
+json outcome_or_null(const std::optional<Outcome>& outcome) {
+    return outcome ? to_json(*outcome) : json(nullptr);
+}
+
+}  // namespace
+
+Room room_of(const Host& host) {
+    Room room;
+    for (const auto& provider : host.providers) {
+        for (const auto& [resource_class, inventory] : provider.inventories)
+            room.capacity.add(resource_class, inventory.capacity());
+        room.used += provider.used;
+    }
+    return room;
+}
+
+json to_json(const Resources& resources) {
+    json object = json::object();
+    for (const auto& [resource_class, amount] : resources) object[resource_class.str()] = amount;
+    return object;
+}
+
+json to_json(const Request& request) {
+    return {{"version", json_version},
+            {"id", request.id.str()},
+            {"operation", std::string{to_string(request.operation)}},
+            {"project", request.project.str()},
+            {"resources", to_json(request.resources)},
+            {"slots", request.slots},
+            {"requesters", id_array(request.requesters)},
+            {"availability_zone", text_or_null(request.availability_zone)},
+            {"required_traits", id_array(request.required_traits)},
+            {"forbidden_traits", id_array(request.forbidden_traits)},
+            {"excluded_hosts", json(request.excluded_hosts)},
+            {"sent_at", iso_time(request.sent_at)}};
+}
+
+json to_json(const Victim& victim) {
+    return {{"server", victim.server.str()},
+            {"name", victim.name},
+            {"project", victim.project.str()},
+            {"host", victim.host},
+            {"resources", to_json(victim.resources)},
+            {"created", iso_time(victim.created)},
+            {"reason", victim.reason}};
+}
+
+json to_json(const HostPlan& host) {
+    return {{"host", host.host.str()},
+            {"host_name", host.host_name},
+            {"slots", host.slots},
+            {"slots_ready", host.slots_ready},
+            {"victims", array_of(host.victims)},
+            {"free_before", to_json(host.free_before)},
+            {"free_after", to_json(host.free_after)},
+            {"reason", host.reason}};
+}
+
+json to_json(const Rejection& rejection) {
+    return {{"host", rejection.host.str()},
+            {"host_name", rejection.host_name},
+            {"code", std::string{to_string(rejection.code)}},
+            {"reason", rejection.reason}};
+}
+
+json to_json(const Decision& decision) {
+    return std::visit(DecisionJson{}, decision);
+}
+
+json to_json(const Outcome& outcome) {
+    return {{"kind", std::string{to_string(outcome.kind)}},
+            {"reason", outcome.reason},
+            {"at", iso_time(outcome.at)}};
+}
+
+json to_json(const StepEntry& step) {
+    return {{"server", step.server.str()},
+            {"step", std::string{to_string(step.step)}},
+            {"detail", step.detail},
+            {"at", iso_time(step.at)}};
+}
+
+json to_json(const PlanEntry& plan) {
+    return {{"round", plan.round}, {"at", iso_time(plan.at)}, {"decision", to_json(plan.decision)}};
+}
+
+json to_json(const Story& story) {
+    return {{"version", json_version},
+            {"request", to_json(story.request)},
+            {"received_at", iso_time(story.received_at)},
+            {"plans", array_of(story.plans)},
+            {"steps", array_of(story.steps)},
+            {"outcome", outcome_or_null(story.outcome)}};
+}
+
+json to_json(const StoryLine& line) {
+    return {{"request", to_json(line.request)},
+            {"received_at", iso_time(line.received_at)},
+            {"victims", line.victims},
+            {"outcome", outcome_or_null(line.outcome)}};
+}
+
+json to_json(const std::vector<StoryLine>& lines) {
+    return {{"version", json_version}, {"stories", array_of(lines)}};
+}
+
+json to_json(const MessageEntry& message) {
+    return {{"message_id", message.message_id}, {"event_type", message.event_type},
+            {"request", message.request.str()}, {"verdict", message.verdict},
+            {"reason", message.reason},         {"at", iso_time(message.at)}};
+}
+
+json to_json(const std::vector<MessageEntry>& messages) {
+    return {{"version", json_version}, {"messages", array_of(messages)}};
+}
+
+json to_json(const Server& server) {
+    return {{"id", server.id.str()},
+            {"name", server.name},
+            {"project", server.project.str()},
+            {"status", server.status},
+            {"task_state", server.task_state},
+            {"locked", server.locked},
+            {"created", iso_time(server.created)},
+            {"flavor", server.flavor_name},
+            {"resources", to_json(server.resources())},
+            {"revocable", server.revocable()},
+            {"revocable_because", text_or_null(server.revocable_because)}};
+}
+
+json to_json(const Host& host) {
+    const Room room = room_of(host);
+    return {{"id", host.id.str()},
+            {"name", host.name},
+            {"service_host", host.service_host},
+            {"enabled", host.enabled},
+            {"up", host.up},
+            {"why_unavailable", host.why_unavailable},
+            {"availability_zone", host.availability_zone},
+            {"aggregates", host.aggregates},
+            {"capacity", to_json(room.capacity)},
+            {"used", to_json(room.used)},
+            {"free", to_json(room.capacity - room.used)},
+            {"servers", array_of(host.servers)}};
+}
+
+json to_json(const Snapshot& snapshot) {
+    return {{"version", json_version},
+            {"taken_at", iso_time(snapshot.taken_at)},
+            {"hosts", array_of(snapshot.hosts)},
+            {"remarks", json(snapshot.remarks)}};
+}
+
+std::string dump(const json& document, int indent) {
+    return document.dump(indent, ' ', false, json::error_handler_t::replace);
+}
+
+}  // namespace reaper::report
