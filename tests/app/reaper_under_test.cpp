@@ -1,0 +1,72 @@
+#include "app/reaper_under_test.hpp"
+
+#include <boost/asio/co_spawn.hpp>
+#include <stdexcept>
+
+namespace reaper::test {
+
+ReaperUnderTest::ReaperUnderTest() {
+    config::Plugin project;
+    project.name = "project";
+    settings.policy.taggers.push_back(project);
+    settings.policy.strategy.name = "strict";
+}
+
+ReaperUnderTest::~ReaperUnderTest() {
+    crash();
+}
+
+ServiceOptions ReaperUnderTest::options() const {
+    ServiceOptions options;
+    options.policy = compile_policy(settings.policy).value();
+    options.cull = settings.cull;
+    options.trigger = settings.trigger;
+    options.dry_run = dry_run;
+    return options;
+}
+
+void ReaperUnderTest::start() {
+    io_ = std::make_unique<boost::asio::io_context>();
+    messages = std::make_unique<FakeMessages>();
+    service_ = std::make_unique<Service>(cloud.ports(), journal, *messages, options(),
+                                         [this](ServiceStatus now) { status = std::move(now); });
+    ended.reset();
+    boost::asio::co_spawn(*io_, service_->run(),
+                          [this](std::exception_ptr error, Result<void> result) {
+                              if (error) std::rethrow_exception(error);
+                              ended = std::move(result);
+                          });
+    run_until([&] { return status.ready; });
+}
+
+void ReaperUnderTest::crash() {
+    service_.reset();
+    io_.reset();
+    messages.reset();
+    clock.forget_sleepers();
+    status = {};
+}
+
+void ReaperUnderTest::run_until(const std::function<bool()>& done) {
+    if (!clock.run_until(*io_, done)) throw std::runtime_error("it never happened");
+}
+
+const Outcome& ReaperUnderTest::outcome_of(const std::string& request) {
+    const RequestId id{request};
+    run_until([&] {
+        const auto found = journal.stories.find(id);
+        return found != journal.stories.end() && found->second.outcome.has_value();
+    });
+    return *journal.stories.at(id).outcome;
+}
+
+void ReaperUnderTest::stop_and_join() {
+    service_->stop();
+    run_until([&] { return ended.has_value(); });
+}
+
+bool ReaperUnderTest::all_acknowledged(std::uint64_t last) const {
+    return messages->acknowledged.size() == last;
+}
+
+}  // namespace reaper::test

@@ -1,0 +1,48 @@
+// A whole reaper over fakes: io_context, clock, cloud, journal, messages, service.
+#pragma once
+
+#include <boost/asio/io_context.hpp>
+#include <gtest/gtest.h>
+#include <memory>
+#include <optional>
+
+#include "fakes/fake_clock.hpp"
+#include "fakes/fake_cloud.hpp"
+#include "fakes/fake_journal.hpp"
+#include "fakes/fake_messages.hpp"
+#include "fakes/nova_messages.hpp"
+#include "reaper/service/service.hpp"
+
+namespace reaper::test {
+
+/// The world outlives the process: `start` begins a process, `crash` ends one as kill -9 does.
+class ReaperUnderTest : public ::testing::Test {
+protected:
+    ReaperUnderTest();
+    ~ReaperUnderTest() override;
+
+    void start();
+    void crash();
+    /// Lets time run until `done`; fails the test if it never is.
+    void run_until(const std::function<bool()>& done);
+    /// Until the request has an outcome in the journal.
+    const Outcome& outcome_of(const std::string& request);
+    void stop_and_join();
+    bool all_acknowledged(std::uint64_t last) const;
+    ServiceOptions options() const;
+
+    FakeClock clock;
+    FakeCloud cloud{clock};
+    FakeJournal journal;
+    std::unique_ptr<FakeMessages> messages;
+    ServiceStatus status;
+    config::Settings settings;
+    bool dry_run = false;
+    std::optional<Result<void>> ended;
+
+private:
+    std::unique_ptr<boost::asio::io_context> io_;
+    std::unique_ptr<Service> service_;
+};
+
+}  // namespace reaper::test

@@ -1,0 +1,199 @@
+#include "fakes/fake_cloud.hpp"
+
+#include <algorithm>
+
+namespace reaper::test {
+
+void FakeCloud::add_host(const std::string& name, Resources capacity, const std::string& zone) {
+    hosts_[name] = FakeHost{name, HostId{"rp-" + name}, std::move(capacity)};
+    ComputeServiceRecord service;
+    service.host = name;
+    service.zone = zone;
+    services[name] = service;
+}
+
+FakeServer& FakeCloud::add_server(const std::string& id, const std::string& host,
+                                  const std::string& project, Resources resources) {
+    FakeServer added;
+    added.record.server.id = ServerId{id};
+    added.record.server.name = "name-of-" + id;
+    added.record.server.project = ProjectId{project};
+    added.record.server.host = host;
+    added.record.server.status = "ACTIVE";
+    added.record.server.created = clock_.now() - std::chrono::hours{1};
+    added.provider = hosts_.at(host).id;
+    added.resources = std::move(resources);
+    return servers_[ServerId{id}] = std::move(added);
+}
+
+void FakeCloud::add_requester(const std::string& id, const std::string& project, Flavor flavor) {
+    FakeServer failed;
+    failed.record.server.id = ServerId{id};
+    failed.record.server.project = ProjectId{project};
+    failed.record.server.status = "ERROR";
+    failed.record.flavor = std::move(flavor);
+    servers_[ServerId{id}] = std::move(failed);
+}
+
+bool FakeCloud::exists(const std::string& id) {
+    settle();
+    return servers_.contains(ServerId{id});
+}
+
+Resources FakeCloud::free_on(const std::string& host) {
+    settle();
+    Resources room = hosts_.at(host).capacity;
+    for (const auto& [id, server] : servers_)
+        if (server.provider == hosts_.at(host).id) room -= server.resources;
+    return room;
+}
+
+std::vector<std::string> FakeCloud::living(const std::string& host) {
+    settle();
+    std::vector<std::string> ids;
+    for (const auto& [id, server] : servers_)
+        if (server.record.server.host == host) ids.push_back(id.str());
+    return ids;
+}
+
+std::size_t FakeCloud::count(const std::string& call_prefix) const {
+    return static_cast<std::size_t>(
+        std::count_if(calls.begin(), calls.end(),
+                      [&](const auto& call) { return call.starts_with(call_prefix); }));
+}
+
+std::optional<Error> FakeCloud::note(const std::string& call) {
+    settle();
+    calls.push_back(call);
+    return on_call ? on_call(call) : std::nullopt;
+}
+
+void FakeCloud::settle() {
+    std::erase_if(servers_, [&](const auto& entry) {
+        return entry.second.gone_at && *entry.second.gone_at <= clock_.now();
+    });
+}
+
+ResultTask<std::vector<Project>> FakeCloud::projects_with_tag(std::string tag) {
+    if (auto error = note("projects " + tag)) co_return *error;
+    std::vector<Project> projects;
+    for (const auto& id : tagged) {
+        Project project;
+        project.id = id;
+        project.name = id.str();
+        projects.push_back(project);
+    }
+    co_return projects;
+}
+
+ResultTask<std::optional<Project>> FakeCloud::find_project(std::string id_or_name) {
+    Project project;
+    project.id = ProjectId{id_or_name};
+    co_return std::optional<Project>{project};
+}
+
+ResultTask<std::vector<ServerRecord>> FakeCloud::servers() {
+    if (auto error = note("servers")) co_return *error;
+    std::vector<ServerRecord> records;
+    for (const auto& [id, server] : servers_) records.push_back(server.record);
+    co_return records;
+}
+
+ResultTask<std::optional<ServerRecord>> FakeCloud::server(ServerId id) {
+    if (auto error = note("server " + id.str())) co_return *error;
+    const auto found = servers_.find(id);
+    if (found == servers_.end()) co_return std::optional<ServerRecord>{};
+    co_return std::optional<ServerRecord>{found->second.record};
+}
+
+ResultTask<std::optional<std::string>> FakeCloud::action(ServerId, RequestId request) {
+    if (auto error = note("action " + request.str())) co_return *error;
+    const auto found = actions.find(request.str());
+    if (found == actions.end()) co_return std::optional<std::string>{};
+    co_return std::optional<std::string>{found->second};
+}
+
+ResultTask<std::vector<HypervisorRecord>> FakeCloud::hypervisors() {
+    if (auto error = note("hypervisors")) co_return *error;
+    std::vector<HypervisorRecord> records;
+    for (const auto& [name, host] : hosts_) {
+        HypervisorRecord record;
+        record.id = host.id;
+        record.name = name;
+        record.service_host = name;
+        records.push_back(record);
+    }
+    co_return records;
+}
+
+ResultTask<std::vector<ComputeServiceRecord>> FakeCloud::compute_services() {
+    if (auto error = note("services")) co_return *error;
+    std::vector<ComputeServiceRecord> records;
+    for (const auto& [name, service] : services) records.push_back(service);
+    co_return records;
+}
+
+ResultTask<std::vector<AggregateRecord>> FakeCloud::aggregates() {
+    if (auto error = note("aggregates")) co_return *error;
+    co_return std::vector<AggregateRecord>{};
+}
+
+ResultTask<DeleteAnswer> FakeCloud::delete_server(ServerId id) {
+    if (auto error = note("DELETE " + id.str())) co_return *error;
+    const auto found = servers_.find(id);
+    if (found == servers_.end()) co_return DeleteAnswer::gone;
+    if (ignore_deletes) co_return DeleteAnswer::accepted;
+    if (soft_delete) {
+        found->second.record.server.status = "SOFT_DELETED";
+    } else {
+        found->second.record.server.task_state = "deleting";
+        found->second.gone_at = clock_.now() + deletion_takes;
+    }
+    co_return DeleteAnswer::accepted;
+}
+
+ResultTask<DeleteAnswer> FakeCloud::force_delete_server(ServerId id) {
+    if (auto error = note("FORCE " + id.str())) co_return *error;
+    const auto found = servers_.find(id);
+    if (found == servers_.end()) co_return DeleteAnswer::gone;
+    found->second.gone_at = clock_.now() + deletion_takes;
+    co_return DeleteAnswer::accepted;
+}
+
+ResultTask<std::vector<ProviderRecord>> FakeCloud::providers() {
+    if (auto error = note("providers")) co_return *error;
+    std::vector<ProviderRecord> records;
+    for (const auto& [name, host] : hosts_) {
+        ProviderRecord record;
+        record.id = host.id;
+        record.name = name;
+        record.root = host.id;
+        records.push_back(record);
+    }
+    co_return records;
+}
+
+ResultTask<ProviderState> FakeCloud::provider(ProviderId id) {
+    if (auto error = note("provider " + id.str())) co_return *error;
+    ProviderState state;
+    for (const auto& [name, host] : hosts_) {
+        if (host.id != id) continue;
+        for (const auto& [resource_class, total] : host.capacity)
+            state.inventories[resource_class].total = total;
+    }
+    for (const auto& [server_id, server] : servers_)
+        if (server.provider == id && !server.resources.empty())
+            state.allocations[server_id] = server.resources;
+    co_return state;
+}
+
+ResultTask<Allocations> FakeCloud::allocations(ServerId consumer) {
+    if (auto error = note("allocations " + consumer.str())) co_return *error;
+    Allocations held;
+    const auto found = servers_.find(consumer);
+    if (found != servers_.end() && !found->second.resources.empty())
+        held[found->second.provider] = found->second.resources;
+    co_return held;
+}
+
+}  // namespace reaper::test

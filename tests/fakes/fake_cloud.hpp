@@ -1,0 +1,95 @@
+// A small cloud in memory behind the real ports. It records every call, deletes asynchronously as
+// Nova does, and lets a test change it at the moment of any call.
+#pragma once
+
+#include <functional>
+#include <map>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "fakes/fake_clock.hpp"
+#include "reaper/ports/compute.hpp"
+#include "reaper/ports/identity.hpp"
+#include "reaper/ports/placement.hpp"
+#include "reaper/service/snapshot_reader.hpp"
+
+namespace reaper::test {
+
+struct FakeServer {
+    ServerRecord record;
+    HostId provider;  ///< where its room is held
+    Resources resources;
+    std::optional<TimePoint> gone_at;  ///< its room comes free then
+};
+
+class FakeCloud final : public Identity, public Compute, public Placement {
+public:
+    explicit FakeCloud(FakeClock& clock) : clock_(clock) {}
+
+    CloudPorts ports() { return CloudPorts{*this, *this, *this, clock_}; }
+
+    // The world.
+    void add_host(const std::string& name, Resources capacity, const std::string& zone = "nova");
+    FakeServer& add_server(const std::string& id, const std::string& host,
+                           const std::string& project, Resources resources);
+    /// A failed server: no host, status ERROR.
+    void add_requester(const std::string& id, const std::string& project, Flavor flavor);
+    void remove(const std::string& id) { servers_.erase(ServerId{id}); }
+    FakeServer& server_at(const std::string& id) { return servers_.at(ServerId{id}); }
+    /// An empty world again.
+    void clear() {
+        hosts_.clear();
+        servers_.clear();
+        services.clear();
+        calls.clear();
+        on_call = {};
+    }
+    bool exists(const std::string& id);
+    Resources free_on(const std::string& host);
+    std::vector<std::string> living(const std::string& host);
+
+    std::set<ProjectId> tagged{ProjectId{"spot"}};
+    std::map<std::string, std::string> actions;  ///< request id -> action
+    Duration deletion_takes{2000};
+    bool soft_delete = false;
+    bool ignore_deletes = false;  ///< accepted, never done
+    std::map<std::string, ComputeServiceRecord> services;
+
+    // What happened.
+    std::vector<std::string> calls;
+    std::size_t count(const std::string& call_prefix) const;
+    /// Called with each call (`server s1`, `DELETE s1`, `servers`, ...) before it is answered; an
+    /// error that it returns is the answer.
+    std::function<std::optional<Error>(const std::string&)> on_call;
+
+    // The ports.
+    ResultTask<std::vector<Project>> projects_with_tag(std::string tag) override;
+    ResultTask<std::optional<Project>> find_project(std::string id_or_name) override;
+    ResultTask<std::vector<ServerRecord>> servers() override;
+    ResultTask<std::optional<ServerRecord>> server(ServerId id) override;
+    ResultTask<std::optional<std::string>> action(ServerId id, RequestId request) override;
+    ResultTask<std::vector<HypervisorRecord>> hypervisors() override;
+    ResultTask<std::vector<ComputeServiceRecord>> compute_services() override;
+    ResultTask<std::vector<AggregateRecord>> aggregates() override;
+    ResultTask<DeleteAnswer> delete_server(ServerId id) override;
+    ResultTask<DeleteAnswer> force_delete_server(ServerId id) override;
+    ResultTask<std::vector<ProviderRecord>> providers() override;
+    ResultTask<ProviderState> provider(ProviderId id) override;
+    ResultTask<Allocations> allocations(ServerId consumer) override;
+
+private:
+    std::optional<Error> note(const std::string& call);
+    void settle();
+
+    struct FakeHost {
+        std::string name;
+        HostId id;
+        Resources capacity;
+    };
+    FakeClock& clock_;
+    std::map<std::string, FakeHost> hosts_;
+    std::map<ServerId, FakeServer> servers_;
+};
+
+}  // namespace reaper::test

@@ -1,0 +1,38 @@
+// A journal in memory that can fail, and remembers the order of what was written.
+#pragma once
+
+#include <algorithm>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "reaper/ports/journal.hpp"
+
+namespace reaper::test {
+
+class FakeJournal final : public Journal {
+public:
+    std::map<RequestId, Story> stories;
+    std::vector<MessageEntry> notes;
+    std::vector<std::string> written;  ///< `admit req`, `plan req`, `delete-sent s1`, `finish req`
+    /// Called with each write; true: it fails.
+    std::function<bool(const std::string&)> fails;
+
+    ResultTask<Admission> admit(Request request, TimePoint now) override;
+    ResultTask<void> add_plan(RequestId id, PlanEntry plan) override;
+    ResultTask<void> add_step(RequestId id, StepEntry step) override;
+    ResultTask<void> finish(RequestId id, Outcome outcome) override;
+    ResultTask<void> note_message(MessageEntry message) override;
+    ResultTask<std::vector<Story>> unfinished() override;
+    ResultTask<std::vector<Story>> finished_since(TimePoint since) override;
+    ResultTask<std::vector<StoryLine>> list(int limit) override;
+    ResultTask<std::optional<Story>> story(RequestId id) override;
+    ResultTask<std::vector<MessageEntry>> messages(int limit) override;
+
+    bool has_step(const std::string& server, Step step) const;
+
+private:
+    std::optional<Error> write(const std::string& what);
+};
+
+}  // namespace reaper::test

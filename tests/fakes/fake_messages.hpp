@@ -1,0 +1,46 @@
+// A broker in memory: the test delivers, and sees what was acknowledged or set aside.
+#pragma once
+
+#include <set>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "reaper/ports/message_source.hpp"
+
+namespace reaper::test {
+
+class FakeMessages final : public MessageSource {
+public:
+    void start(Handlers handlers) override {
+        handlers_ = std::move(handlers);
+        handlers_.state(BrokerState{true, "fake"});
+    }
+    void acknowledge(DeliveryTicket ticket) override { acknowledged.insert(ticket.tag); }
+    void set_aside(Delivery delivery, std::string reason) override {
+        aside.emplace_back(std::move(delivery), std::move(reason));
+    }
+    Task<void> stop() override {
+        stopped = true;
+        handlers_ = {};
+        co_return;
+    }
+
+    std::uint64_t deliver(std::string body) {
+        Delivery delivery;
+        delivery.ticket = DeliveryTicket{1, ++last_tag_};
+        delivery.body = std::move(body);
+        handlers_.message(std::move(delivery));
+        return last_tag_;
+    }
+
+    std::set<std::uint64_t> acknowledged;
+    std::vector<std::pair<Delivery, std::string>> aside;
+    bool stopped = false;
+
+private:
+    Handlers handlers_;
+    std::uint64_t last_tag_ = 0;
+};
+
+}  // namespace reaper::test

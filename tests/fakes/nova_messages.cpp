@@ -1,0 +1,57 @@
+#include "fakes/nova_messages.hpp"
+
+#include <nlohmann/json.hpp>
+
+namespace reaper::test {
+
+using nlohmann::json;
+
+namespace {
+
+json object(const std::string& name, json data) {
+    return {{"nova_object.name", name},
+            {"nova_object.namespace", "nova"},
+            {"nova_object.version", "1.1"},
+            {"nova_object.data", std::move(data)}};
+}
+
+}  // namespace
+
+std::string body_of(const NovaFailure& failure) {
+    const json flavor = object("FlavorPayload", {{"flavorid", "f"},
+                                                 {"name", "flavor"},
+                                                 {"vcpus", failure.vcpus},
+                                                 {"memory_mb", failure.memory_mb},
+                                                 {"root_gb", failure.root_gb},
+                                                 {"ephemeral_gb", 0},
+                                                 {"swap", 0},
+                                                 {"extra_specs", json::object()}});
+    const json image = object("ImageMetaPayload", {{"id", "image-1"}, {"name", "tiny"}});
+    const json zone = failure.availability_zone.empty() ? json{} : json(failure.availability_zone);
+    const json spec = object("RequestSpecPayload", {{"instance_uuid", failure.spec_server},
+                                                    {"project_id", failure.project},
+                                                    {"availability_zone", zone},
+                                                    {"flavor", flavor},
+                                                    {"image", image},
+                                                    {"num_instances", failure.num_instances}});
+    const json reason =
+        object("ExceptionPayload", {{"exception", failure.exception},
+                                    {"exception_message", "No valid host was found. \nTraceback"}});
+    const json payload = object("ComputeTaskPayload", {{"instance_uuid", failure.server},
+                                                       {"request_spec", spec},
+                                                       {"state", "error"},
+                                                       {"reason", reason}});
+    const json message = {{"message_id", failure.request_id + "/" + failure.server},
+                          {"publisher_id", "nova-conductor:ctl"},
+                          {"event_type", failure.event},
+                          {"priority", "ERROR"},
+                          {"payload", payload},
+                          {"timestamp", failure.timestamp},
+                          {"_unique_id", "u"},
+                          {"_context_request_id", failure.request_id},
+                          {"_context_project_id", failure.project}};
+    const json envelope = {{"oslo.version", "2.0"}, {"oslo.message", message.dump()}};
+    return envelope.dump();
+}
+
+}  // namespace reaper::test

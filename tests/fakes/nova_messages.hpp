@@ -1,0 +1,26 @@
+// Nova's failure notifications, in the exact shape of the recorded ones, with chosen contents.
+#pragma once
+
+#include <string>
+
+namespace reaper::test {
+
+struct NovaFailure {
+    std::string event = "compute_task.build_instances.error";
+    std::string request_id = "req-1";
+    std::string server = "requester-1";
+    std::string spec_server = "requester-1";
+    std::string project = "regular";
+    int num_instances = 1;
+    int vcpus = 2;
+    int memory_mb = 2048;
+    int root_gb = 20;
+    std::string exception = "NoValidHost_Remote";
+    std::string timestamp = "2026-11-20 00:00:00.000000";
+    std::string availability_zone;  ///< empty: null
+};
+
+/// The body as on the wire, envelope included.
+std::string body_of(const NovaFailure& failure);
+
+}  // namespace reaper::test
