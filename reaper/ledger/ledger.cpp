@@ -21,36 +21,17 @@ bool is_requester(const Ledger::Promise& promise, const ServerId& server) {
            promise.requesters.end();
 }
 
-/// Could this server be the request's second try, or the requester itself?
-bool takes_slot_of(const Ledger::Promise& promise, const Server& server, const Host& host) {
-    if (promise.taken_by.contains(server.id)) return false;
-    const Resources held = held_on(server, host);
-    if (held.empty()) return false;
-    if (is_requester(promise, server.id)) return true;
-    // Nova tells times in whole seconds, cut off.
-    const auto since = std::chrono::floor<std::chrono::seconds>(promise.since);
-    const bool came_after =
-        server.created >= since || (server.launched.has_value() && *server.launched >= since);
-    return came_after && server.project == promise.project && held == promise.slot;
-}
-
 }  // namespace
 
 void Ledger::enter(const Request& request, const Plan& plan, TimePoint now) {
     std::erase_if(promises_, [&](const Promise& p) { return p.request == request.id; });
+    std::erase_if(took_, [&](const auto& t) { return t.second == request.id; });
     for (const auto& host : plan.hosts) {
         for (const auto& victim : host.victims)
             evictions_.emplace(victim.server, Eviction{request.id, host.host, victim.server});
         if (host.slots <= 0) continue;
-        promises_.push_back(Promise{request.id,
-                                    request.project,
-                                    host.host,
-                                    request.resources,
-                                    host.slots,
-                                    request.requesters,
-                                    now,
-                                    std::nullopt,
-                                    {}});
+        promises_.push_back(Promise{request.id, request.project, host.host, request.resources,
+                                    host.slots, request.requesters, now, std::nullopt});
     }
 }
 
@@ -71,11 +52,7 @@ void Ledger::release(const RequestId& request) {
 
 void Ledger::expire(const Snapshot& snapshot, TimePoint now) {
     std::erase_if(promises_, [&](const Promise& p) { return p.until && *p.until <= now; });
-    // A server takes one slot, of one promise: its own request's if it is a known requester.
-    const auto taken = [&](const ServerId& server) {
-        return std::any_of(promises_.begin(), promises_.end(),
-                           [&](const Promise& p) { return p.taken_by.contains(server); });
-    };
+    // Known requesters first: a like server of the same project must not take their request's slot.
     for (const bool requesters_only : {true, false})
         for (const auto& host : snapshot.hosts)
             for (auto& promise : promises_) {
@@ -83,12 +60,27 @@ void Ledger::expire(const Snapshot& snapshot, TimePoint now) {
                 for (const auto& server : host.servers) {
                     if (promise.slots == 0) break;
                     if (requesters_only && !is_requester(promise, server.id)) continue;
-                    if (!takes_slot_of(promise, server, host) || taken(server.id)) continue;
-                    promise.taken_by.insert(server.id);
+                    if (!takes_slot(server, promise, host)) continue;
+                    took_.insert_or_assign(server.id, promise.request);
                     --promise.slots;
                 }
             }
-    std::erase_if(promises_, [](const Promise& p) { return p.slots == 0; });
+    if (promises_.empty()) took_.clear();
+}
+
+/// Is the server the request's second try, or the requester itself, and not counted yet?
+bool Ledger::takes_slot(const Server& server, const Promise& promise, const Host& host) const {
+    const auto took = took_.find(server.id);
+    if (took != took_.end() && took->second == promise.request) return false;
+    const Resources held = held_on(server, host);
+    if (held.empty()) return false;
+    if (is_requester(promise, server.id)) return true;
+    if (took != took_.end()) return false;
+    // Nova tells times in whole seconds, cut off.
+    const auto since = std::chrono::floor<std::chrono::seconds>(promise.since);
+    const bool came_after =
+        server.created >= since || (server.launched.has_value() && *server.launched >= since);
+    return came_after && server.project == promise.project && held == promise.slot;
 }
 
 bool Ledger::evicting(const ServerId& server) const {

@@ -11,7 +11,6 @@
 
 #include <map>
 #include <optional>
-#include <set>
 #include <vector>
 
 #include "reaper/model/cloud.hpp"
@@ -40,7 +39,6 @@ public:
         std::vector<ServerId> requesters;  ///< known to wait for it
         TimePoint since{};
         std::optional<TimePoint> until;  ///< none while the cull is under way
-        std::set<ServerId> taken_by;     ///< servers that took a slot of it, which it no more has
     };
 
     /// The victims of `plan` are evicting, and its slots promised to `request` (alternatives too:
@@ -64,12 +62,17 @@ public:
     std::vector<ServerId> evicting_on(const HostId& host) const;
     /// Promises on a host to requests other than `request`.
     Resources promised_to_others(const HostId& host, const RequestId& request) const;
+    /// One with 0 slots left counts for nothing.
     const std::vector<Promise>& promises() const noexcept { return promises_; }
     bool empty() const noexcept { return evictions_.empty() && promises_.empty(); }
 
 private:
+    bool takes_slot(const Server& server, const Promise& promise, const Host& host) const;
+
     std::map<ServerId, Eviction> evictions_;
     std::vector<Promise> promises_;
+    /// Whose slot a server took, so that it takes no second one while there are promises.
+    std::map<ServerId, RequestId> took_;
 };
 
 }  // namespace reaper

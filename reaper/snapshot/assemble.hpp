@@ -3,6 +3,8 @@
 
 #include <map>
 #include <memory>
+#include <optional>
+#include <string>
 #include <vector>
 
 #include "reaper/model/cloud.hpp"
@@ -21,7 +23,7 @@ struct CloudRecords {
     std::vector<ServerRecord> servers;
 };
 
-using Taggers = std::vector<std::unique_ptr<const Tagger>>;
+using Taggers = std::vector<std::unique_ptr<Tagger>>;
 
 /// Puts the records together: a host is a root provider with a hypervisor of the same UUID; the
 /// service of its `host` tells whether it is up; servers belong to the host that Nova names, and

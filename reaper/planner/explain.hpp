@@ -1,0 +1,32 @@
+// Reasons: every host and victim of a decision in the words and units of the request.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "reaper/model/plan.hpp"
+#include "reaper/planner/minimal.hpp"
+#include "strategies/strategy.hpp"
+
+namespace reaper {
+
+/// Why no plan is needed, with hosts that have `requested` slots together.
+NothingToDo room_is_there(const Problem& problem, Amount requested);
+
+/// One host of a plan, each victim with its reason.
+HostPlan explain_host(const Problem& problem, std::size_t host, const OnHost& chosen,
+                      const Selection& selection);
+
+/// A host that could give slots and was not chosen.
+Rejection ranked_lower(const HostOption& option, const Selection& selection, std::size_t host);
+
+/// A host that gives slots, but all hosts together too few.
+Rejection too_few_slots(const HostOption& option, Amount requested);
+
+/// Why all revocable servers together are not enough.
+std::string why_not_enough(const Problem& problem, const std::vector<Rejection>& rejected,
+                           Amount requested, Amount possible);
+
+void sort_by_name(std::vector<Rejection>& rejected);
+
+}  // namespace reaper

@@ -1,0 +1,164 @@
+#include "reaper/planner/filter.hpp"
+
+#include <algorithm>
+#include <utility>
+
+#include "reaper/model/text.hpp"
+#include "reaper/planner/eligibility.hpp"
+
+namespace reaper {
+namespace {
+
+using Refusal = std::optional<std::pair<RejectionCode, std::string>>;
+
+const Trait disabled_trait{"COMPUTE_STATUS_DISABLED"};
+
+bool has_trait(const Host& host, const Trait& trait) {
+    return std::any_of(host.providers.begin(), host.providers.end(),
+                       [&](const Provider& p) { return p.traits.contains(trait); });
+}
+
+std::string with_detail(std::string text, const std::string& detail) {
+    return detail.empty() ? text : text + ": " + printable(detail);
+}
+
+/// Is the host in service, and may this request go there?
+Refusal refused_by_state(const Host& host, const Request& request) {
+    if (!host.up)
+        return {{RejectionCode::down, with_detail("nova-compute is down", host.why_unavailable)}};
+    if (!host.enabled)
+        return {{RejectionCode::disabled,
+                 with_detail("nova-compute is disabled", host.why_unavailable)}};
+    if (has_trait(host, disabled_trait))
+        return {{RejectionCode::disabled, "Placement marks it " + disabled_trait.str()}};
+    if (request.availability_zone && *request.availability_zone != host.availability_zone)
+        return {{RejectionCode::wrong_availability_zone,
+                 "it is in availability zone '" + printable(host.availability_zone) +
+                     "', the request wants '" + printable(*request.availability_zone) + "'"}};
+    if (const auto at = request.excluded_hosts.find(host.service_host);
+        at != request.excluded_hosts.end())
+        return {{RejectionCode::excluded, at->second}};
+    for (const auto& trait : request.required_traits)
+        if (!has_trait(host, trait))
+            return {{RejectionCode::missing_trait, "it lacks the required trait " + trait.str()}};
+    for (const auto& trait : request.forbidden_traits)
+        if (has_trait(host, trait))
+            return {{RejectionCode::forbidden_trait, "it has the forbidden trait " + trait.str()}};
+    return std::nullopt;
+}
+
+std::string unit_words(const Inventory& inventory) {
+    return "min_unit " + std::to_string(inventory.min_unit) + ", max_unit " +
+           std::to_string(inventory.max_unit) + ", step_size " +
+           std::to_string(inventory.step_size);
+}
+
+/// Does it offer the classes, in units that allow the amounts?
+Refusal refused_by_inventory(const Host& host, const Shape& shape) {
+    for (const auto& [resource_class, amount] : shape) {
+        const Inventory* last = nullptr;
+        bool allowed = false;
+        for (const auto& provider : host.providers) {
+            const auto at = provider.inventories.find(resource_class);
+            if (at == provider.inventories.end()) continue;
+            last = &at->second;
+            allowed = allowed || units_allow(at->second, amount);
+        }
+        if (last == nullptr)
+            return {{RejectionCode::no_such_class, "it offers no " + resource_class.str()}};
+        if (!allowed)
+            return {{RejectionCode::unit_limits, "its units refuse " + resource_class.str() + "=" +
+                                                     std::to_string(amount) + " (" +
+                                                     unit_words(*last) + ")"}};
+    }
+    return std::nullopt;
+}
+
+Refusal refused_when_empty(const HostRoom& room, const Shape& shape) {
+    for (std::size_t need = 0; need < shape.size(); ++need) {
+        Amount largest = 0;
+        for (const auto& pool : room.pools)
+            if (pool.need == need) largest = std::max(largest, pool.capacity);
+        if (largest < shape[need].amount)
+            return {{RejectionCode::not_enough_capacity,
+                     "too small even when empty: " + shape[need].resource_class.str() + "=" +
+                         std::to_string(largest) + " of the " + std::to_string(shape[need].amount) +
+                         " that one slot takes"}};
+    }
+    return std::nullopt;
+}
+
+/// The revocable servers of a host: those that may go, and why the others may not.
+struct Sorted {
+    std::vector<Candidate> candidates;
+    std::map<std::string, int> kept;  // reason to number
+};
+
+/// Why a revocable server of this host can't be a victim now.
+std::optional<std::string> why_kept(const Server& server, const FilterInput& input) {
+    if (const auto at = input.spared.find(server.id); at != input.spared.end())
+        return at->second.empty() ? "it is spared" : at->second;
+    return why_no_victim(server);
+}
+
+Sorted sort_servers(const Host& host, const HostRoom& room, const FilterInput& input) {
+    Sorted sorted;
+    for (const auto& server : host.servers) {
+        if (!server.revocable() || input.ledger.evicting(server.id)) continue;
+        if (const auto why = why_kept(server, input)) {
+            ++sorted.kept[*why];
+            continue;
+        }
+        auto gains = gains_of(room, input.shape, server.allocations);
+        if (std::any_of(gains.begin(), gains.end(), [](Amount gain) { return gain > 0; }))
+            sorted.candidates.push_back(Candidate{&server, std::move(gains)});
+    }
+    std::sort(sorted.candidates.begin(), sorted.candidates.end(),
+              [](const Candidate& a, const Candidate& b) { return a.server->id < b.server->id; });
+    return sorted;
+}
+
+std::string servers(std::size_t n) {
+    return std::to_string(n) + " revocable server" + (n == 1 ? "" : "s");
+}
+
+std::string why_not_enough(const HostRoom& room, const ByPool& emptied, const Shape& shape,
+                           const Sorted& sorted) {
+    std::string text = "short of " + to_string(named(shape, room.missing(shape, emptied, 1)));
+    text += sorted.candidates.empty() ? ", and no revocable server that may go holds any of it"
+                                      : " even without its " + servers(sorted.candidates.size());
+    for (const auto& [reason, n] : sorted.kept)
+        text += "; " + servers(static_cast<std::size_t>(n)) + " can't go: " + reason;
+    return text;
+}
+
+}  // namespace
+
+std::variant<HostOption, Rejection> filter_host(const Host& host, const FilterInput& input) {
+    const auto reject = [&](RejectionCode code, std::string reason) {
+        return Rejection{host.id, host.name, code, std::move(reason)};
+    };
+    if (auto no = refused_by_state(host, input.request)) return reject(no->first, no->second);
+    if (auto no = refused_by_inventory(host, input.shape)) return reject(no->first, no->second);
+    HostOption option;
+    option.host = &host;
+    option.room = room_on(host, input.shape, input.ledger, input.request.id);
+    if (auto no = refused_when_empty(option.room, input.shape))
+        return reject(no->first, no->second);
+
+    Sorted sorted = sort_servers(host, option.room, input);
+    option.candidates = std::move(sorted.candidates);
+    std::vector<std::size_t> all(option.candidates.size());
+    for (std::size_t i = 0; i < all.size(); ++i) all[i] = i;
+    const ByPool emptied = room_without(option, all);
+    option.slots_ready = option.room.slots(input.shape, option.room.room_now());
+    option.slots_possible = option.room.slots(input.shape, emptied);
+    if (option.slots_possible == 0) {
+        sorted.candidates = std::move(option.candidates);
+        return reject(RejectionCode::not_enough_revocable,
+                      why_not_enough(option.room, emptied, input.shape, sorted));
+    }
+    return option;
+}
+
+}  // namespace reaper

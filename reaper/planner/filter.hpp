@@ -1,0 +1,30 @@
+// Which hosts can take a request, and which of their servers may go; with the reason where not.
+#pragma once
+
+#include <map>
+#include <optional>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "reaper/ledger/ledger.hpp"
+#include "reaper/model/cloud.hpp"
+#include "reaper/model/plan.hpp"
+#include "reaper/model/request.hpp"
+#include "reaper/planner/room.hpp"
+#include "strategies/strategy.hpp"
+
+namespace reaper {
+
+struct FilterInput {
+    const Request& request;
+    const Shape& shape;
+    const Ledger& ledger;
+    const std::map<ServerId, std::string>& spared;
+};
+
+/// The host with its room and candidates, or why it can't give a single slot. `host` must outlive
+/// the result.
+std::variant<HostOption, Rejection> filter_host(const Host& host, const FilterInput& input);
+
+}  // namespace reaper

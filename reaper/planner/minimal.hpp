@@ -1,0 +1,24 @@
+// Rule 3: no victim of a plan could be left out.
+#pragma once
+
+#include <vector>
+
+#include "strategies/strategy.hpp"
+
+namespace reaper {
+
+/// What is taken on one host.
+struct OnHost {
+    std::vector<std::size_t> victims;  ///< candidates
+    Amount slots = 0;                  ///< that count for the request
+};
+
+/// By the problem's hosts.
+using Chosen = std::vector<OnHost>;
+
+/// Drops every victim without which the hosts still give as many slots (at most `wanted` count),
+/// and sets the slots that count on each host. Returns their sum, at most `wanted`. One pass is
+/// enough: a victim that was needed stays needed when others are dropped.
+Amount drop_needless(const Problem& problem, Chosen& chosen, Amount wanted);
+
+}  // namespace reaper

@@ -1,0 +1,10 @@
+// The taggers that there are; each is one file.
+#pragma once
+
+#include "tagging/tagger_table.hpp"
+
+namespace reaper {
+
+TaggerInfo project_tagger();
+
+}  // namespace reaper

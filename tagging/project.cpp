@@ -1,0 +1,54 @@
+// project: servers and requesters are revocable if their Keystone project carries a tag.
+#include "tagging/builtin.hpp"
+
+namespace reaper {
+namespace {
+
+class ProjectTagger : public Tagger {
+public:
+    explicit ProjectTagger(std::string tag) : tag_{std::move(tag)} {}
+
+    void ask(TagQuestions& questions) const override { questions.project_tags.insert(tag_); }
+
+    std::optional<std::string> why_revocable(const Server& server,
+                                             const TagFacts& facts) const override {
+        return why(server.project, facts);
+    }
+    std::optional<std::string> why_revocable(const Request& request,
+                                             const TagFacts& facts) const override {
+        return why(request.project, facts);
+    }
+
+private:
+    std::optional<std::string> why(const ProjectId& project, const TagFacts& facts) const {
+        const auto projects = facts.projects_by_tag.find(tag_);
+        if (project.empty() || projects == facts.projects_by_tag.end() ||
+            !projects->second.contains(project))
+            return std::nullopt;
+        return "its project " + project.str() + " carries the tag '" + tag_ + "'";
+    }
+
+    std::string tag_;
+};
+
+/// Keystone's rules: 1 to 255 characters, no '/' and no ','.
+bool is_tag(const std::string& text) {
+    return !text.empty() && text.size() <= 255 && text.find_first_of("/,") == std::string::npos;
+}
+
+std::variant<std::unique_ptr<Tagger>, ParameterError> make(const Parameters& parameters) {
+    const auto& tag = std::get<std::string>(parameters.at("tag"));
+    if (!is_tag(tag)) return ParameterError{"tag", "1 to 255 characters without '/' and ','"};
+    return std::make_unique<ProjectTagger>(tag);
+}
+
+}  // namespace
+
+TaggerInfo project_tagger() {
+    return {"project",
+            "a server or requester is revocable if its Keystone project carries the tag",
+            {{"tag", ParameterKind::text, std::string{"preemptible"}, "tag of the project"}},
+            make};
+}
+
+}  // namespace reaper
