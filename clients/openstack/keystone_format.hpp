@@ -1,0 +1,31 @@
+// Keystone's answers as records. Pure.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "clients/openstack/catalog.hpp"
+#include "clients/openstack/openstack.hpp"
+#include "reaper/model/time.hpp"
+#include "reaper/ports/identity.hpp"
+
+namespace reaper::openstack {
+
+/// The body of an answer of `POST /v3/auth/tokens`; the token itself is in a header.
+struct TokenBody {
+    AuthInfo info;
+    TimePoint issued{};
+    Catalog catalog;
+};
+
+/// `where` names the call in the error, as for all functions here: `GET keystone ...`.
+Result<TokenBody> read_token(std::string_view body, const std::string& where);
+/// `{"projects": [...]}`. A part of a list is `bad_answer`.
+Result<std::vector<Project>> read_projects(std::string_view body, const std::string& where);
+/// `{"project": {...}}`
+Result<Project> read_project(std::string_view body, const std::string& where);
+/// `{"version": {"id": "v3.14"}}`: 3.14
+Result<std::string> read_keystone_version(std::string_view body, const std::string& where);
+
+}  // namespace reaper::openstack

@@ -1,0 +1,240 @@
+#include "clients/openstack/nova.hpp"
+
+#include <spdlog/spdlog.h>
+#include <unordered_map>
+#include <unordered_set>
+#include <utility>
+
+#include "clients/http/text.hpp"
+#include "clients/http/url.hpp"
+#include "clients/openstack/nova_format.hpp"
+
+namespace reaper::openstack {
+
+namespace {
+
+constexpr int page_size = 1000;  // Nova's own usual maximum
+constexpr int max_pages = 10'000;
+constexpr int max_restarts = 5;  // of a list whose marker vanished in mid-list
+
+std::string with_marker(std::string path, const std::string& marker) {
+    if (!marker.empty()) path += "&marker=" + http::escape(marker);
+    return path;
+}
+
+class Nova : public std::enable_shared_from_this<Nova> {
+public:
+    explicit Nova(std::shared_ptr<Service> service) : service_(std::move(service)) {}
+
+    ResultTask<std::vector<ServerRecord>> servers() {
+        const auto self = shared_from_this();
+        for (int start = 0; start <= max_restarts; ++start) {
+            auto listed = co_await try_servers();
+            if (!listed) co_return listed.error();
+            if (*listed) co_return std::move(**listed);
+            spdlog::debug("nova: the server at the end of a page was deleted; listing again");
+        }
+        co_return Error{Errc::conflict, "nova: the list of servers changed under every one of " +
+                                            std::to_string(max_restarts + 1) + " readings"};
+    }
+
+    ResultTask<std::optional<ServerRecord>> server(ServerId id) {
+        const auto self = shared_from_this();
+        auto answer = co_await get("/servers/" + http::escape(id.str()));
+        if (!answer) co_return answer.error();
+        if (answer->response.status == 404) co_return std::optional<ServerRecord>();
+        if (answer->response.status != 200) co_return service_->refusal(*answer);
+        auto record = read_server(answer->response.body, answer->where);
+        if (!record) co_return record.error();
+        if (record->server.id != id)
+            co_return Error{Errc::bad_answer, answer->where + ": answered with another server, " +
+                                                  http::one_line(record->server.id.str(), 60)};
+        if (record->server.status == "DELETED") co_return std::optional<ServerRecord>();
+        co_return std::optional<ServerRecord>(std::move(*record));
+    }
+
+    ResultTask<std::optional<std::string>> action(ServerId id, RequestId request) {
+        const auto self = shared_from_this();
+        auto answer = co_await get("/servers/" + http::escape(id.str()) + "/os-instance-actions/" +
+                                   http::escape(request.str()));
+        if (!answer) co_return answer.error();
+        if (answer->response.status == 404) co_return std::optional<std::string>();
+        if (answer->response.status != 200) co_return service_->refusal(*answer);
+        auto name = read_action(answer->response.body, answer->where);
+        if (!name) co_return name.error();
+        co_return std::optional<std::string>(std::move(*name));
+    }
+
+    ResultTask<std::vector<HypervisorRecord>> hypervisors() {
+        const auto self = shared_from_this();
+        for (int start = 0; start <= max_restarts; ++start) {
+            auto listed = co_await try_hypervisors();
+            if (!listed) co_return listed.error();
+            if (*listed) co_return std::move(**listed);
+        }
+        co_return Error{Errc::conflict, "nova: the list of hypervisors changes all the time"};
+    }
+
+    ResultTask<std::vector<ComputeServiceRecord>> compute_services() {
+        const auto self = shared_from_this();
+        auto answer = co_await get("/os-services?binary=nova-compute");
+        if (!answer) co_return answer.error();
+        if (answer->response.status != 200) co_return service_->refusal(*answer);
+        co_return read_services(answer->response.body, answer->where);
+    }
+
+    ResultTask<std::vector<AggregateRecord>> aggregates() {
+        const auto self = shared_from_this();
+        auto answer = co_await get("/os-aggregates");
+        if (!answer) co_return answer.error();
+        if (answer->response.status != 200) co_return service_->refusal(*answer);
+        co_return read_aggregates(answer->response.body, answer->where);
+    }
+
+    ResultTask<DeleteAnswer> delete_server(ServerId id) {
+        const auto self = shared_from_this();
+        ServiceCall call;
+        call.method = http::Method::del;
+        call.path = "/servers/" + http::escape(id.str());
+        co_return co_await remove(std::move(id), std::move(call));
+    }
+
+    ResultTask<DeleteAnswer> force_delete_server(ServerId id) {
+        const auto self = shared_from_this();
+        ServiceCall call;
+        call.method = http::Method::post;
+        call.path = "/servers/" + http::escape(id.str()) + "/action";
+        call.body = R"({"forceDelete": null})";
+        co_return co_await remove(std::move(id), std::move(call));
+    }
+
+private:
+    ResultTask<Answer> get(std::string path) {
+        ServiceCall call;
+        call.path = std::move(path);
+        co_return co_await service_->call(std::move(call));
+    }
+
+    ResultTask<DeleteAnswer> remove(ServerId id, ServiceCall call) {
+        // Without an id the path would be that of the collection.
+        if (id.empty()) co_return Error{Errc::bad_input, "nova: delete of a server without an id"};
+        call.repeat = http::Repeat::safe;  // the second one finds it gone, or going
+        auto answer = co_await service_->call(std::move(call));
+        if (!answer) co_return answer.error();
+        switch (answer->response.status) {
+            case 202:
+            case 204: co_return DeleteAnswer::accepted;
+            case 404: co_return DeleteAnswer::gone;
+            case 409: co_return DeleteAnswer::conflict;
+            default: co_return service_->refusal(*answer);
+        }
+    }
+
+    /// None if the list must be read again from its start.
+    ResultTask<std::optional<std::vector<ServerRecord>>> try_servers() {
+        using Listed = std::optional<std::vector<ServerRecord>>;
+        std::vector<ServerRecord> all;
+        std::unordered_map<ServerId, std::size_t> seen;
+        std::string marker;
+        for (int number = 0; number < max_pages; ++number) {
+            auto answer = co_await get(with_marker(
+                "/servers/detail?all_tenants=1&limit=" + std::to_string(page_size), marker));
+            if (!answer) co_return answer.error();
+            if (answer->response.status == 400 && !marker.empty()) co_return Listed();
+            if (answer->response.status != 200) co_return service_->refusal(*answer);
+            auto page = read_servers(answer->response.body, answer->where);
+            if (!page) co_return page.error();
+            const std::size_t before = seen.size();
+            for (ServerRecord& record : page->servers) take(all, seen, std::move(record), marker);
+            if (!page->more) co_return Listed(without_deleted(std::move(all)));
+            if (seen.size() == before)
+                co_return Error{Errc::bad_answer, answer->where + ": the pages go in a circle at " +
+                                                      http::one_line(marker, 60)};
+        }
+        co_return Error{Errc::bad_answer, "nova: the list of servers does not end"};
+    }
+
+    /// A server that moved to a later page meanwhile is taken once, as read last.
+    static void take(std::vector<ServerRecord>& all,
+                     std::unordered_map<ServerId, std::size_t>& seen, ServerRecord record,
+                     std::string& marker) {
+        // Rows of a cell that is down can't be markers: Nova would have to find them there.
+        if (record.server.status != "UNKNOWN") marker = record.server.id.str();
+        const auto [at, is_new] = seen.emplace(record.server.id, all.size());
+        if (is_new)
+            all.push_back(std::move(record));
+        else
+            all[at->second] = std::move(record);
+    }
+
+    static std::vector<ServerRecord> without_deleted(std::vector<ServerRecord> all) {
+        std::erase_if(all,
+                      [](const ServerRecord& record) { return record.server.status == "DELETED"; });
+        return all;
+    }
+
+    ResultTask<std::optional<std::vector<HypervisorRecord>>> try_hypervisors() {
+        using Listed = std::optional<std::vector<HypervisorRecord>>;
+        std::vector<HypervisorRecord> all;
+        std::unordered_set<HostId> seen;
+        std::string marker;
+        for (int number = 0; number < max_pages; ++number) {
+            auto answer = co_await get(
+                with_marker("/os-hypervisors/detail?limit=" + std::to_string(page_size), marker));
+            if (!answer) co_return answer.error();
+            if (answer->response.status == 400 && !marker.empty()) co_return Listed();
+            if (answer->response.status != 200) co_return service_->refusal(*answer);
+            auto page = read_hypervisors(answer->response.body, answer->where);
+            if (!page) co_return page.error();
+            const std::size_t before = all.size();
+            for (HypervisorRecord& record : page->hypervisors) {
+                marker = record.id.str();
+                if (seen.insert(record.id).second) all.push_back(std::move(record));
+            }
+            if (!page->more) co_return Listed(std::move(all));
+            if (all.size() == before)
+                co_return Error{Errc::bad_answer, answer->where + ": the pages go in a circle"};
+        }
+        co_return Error{Errc::bad_answer, "nova: the list of hypervisors does not end"};
+    }
+
+    std::shared_ptr<Service> service_;
+};
+
+class NovaCompute final : public Compute {
+public:
+    explicit NovaCompute(std::shared_ptr<Service> service)
+        : nova_(std::make_shared<Nova>(std::move(service))) {}
+
+    ResultTask<std::vector<ServerRecord>> servers() override { return nova_->servers(); }
+    ResultTask<std::optional<ServerRecord>> server(ServerId id) override {
+        return nova_->server(std::move(id));
+    }
+    ResultTask<std::optional<std::string>> action(ServerId id, RequestId request) override {
+        return nova_->action(std::move(id), std::move(request));
+    }
+    ResultTask<std::vector<HypervisorRecord>> hypervisors() override {
+        return nova_->hypervisors();
+    }
+    ResultTask<std::vector<ComputeServiceRecord>> compute_services() override {
+        return nova_->compute_services();
+    }
+    ResultTask<std::vector<AggregateRecord>> aggregates() override { return nova_->aggregates(); }
+    ResultTask<DeleteAnswer> delete_server(ServerId id) override {
+        return nova_->delete_server(std::move(id));
+    }
+    ResultTask<DeleteAnswer> force_delete_server(ServerId id) override {
+        return nova_->force_delete_server(std::move(id));
+    }
+
+private:
+    std::shared_ptr<Nova> nova_;
+};
+
+}  // namespace
+
+std::unique_ptr<Compute> make_compute(std::shared_ptr<Service> nova) {
+    return std::make_unique<NovaCompute>(std::move(nova));
+}
+
+}  // namespace reaper::openstack

@@ -1,0 +1,166 @@
+#include "clients/openstack/nova_format.hpp"
+
+#include "clients/openstack/fields.hpp"
+
+namespace reaper::openstack {
+
+namespace {
+
+constexpr const char* host_key = "OS-EXT-SRV-ATTR:host";
+
+/// A member that policy hides from those who are not administrators.
+Field privileged(const Field& row, std::string_view key) {
+    const Field* const member = &row;
+    try {
+        return (*member)[key];
+    } catch (const BadField& missing) {
+        throw BadField(std::string(missing.what()) +
+                           ": Nova shows it to administrators only; the user needs the admin role",
+                       Errc::forbidden);
+    }
+}
+
+Amount swap_of(const Field& flavor) {
+    const Field swap = flavor["swap"];
+    return swap.is_text() && swap.text().empty() ? 0 : swap.integer();  // "" of old releases: none
+}
+
+Flavor flavor_from(const Field& row) {
+    Flavor flavor;
+    flavor.name = row["original_name"].text();
+    flavor.vcpus = row["vcpus"].integer();
+    flavor.memory_mb = row["ram"].integer();
+    flavor.root_gb = row["disk"].integer();
+    flavor.ephemeral_gb = row["ephemeral"].integer();
+    flavor.swap_mb = swap_of(row);
+    flavor.extra_specs = privileged(row, "extra_specs").text_map();
+    return flavor;
+}
+
+/// A server in a cell that Nova can't reach: what is missing stays empty, above all the host.
+ServerRecord partial_server(const Field& row) {
+    ServerRecord record;
+    record.server.id = ServerId(row["id"].text());
+    record.server.project = ProjectId(row["tenant_id"].text());
+    record.server.status = row["status"].text();
+    record.server.created = row["created"].time();
+    return record;
+}
+
+ServerRecord server_from(const Field& row) {
+    ServerRecord record = partial_server(row);
+    Server& server = record.server;
+    if (server.id.empty()) row["id"].complain("is empty");
+    if (server.project.empty()) row["tenant_id"].complain("is empty");
+    if (server.status == "UNKNOWN" && !row.has("name")) return record;
+    server.name = row["name"].text();
+    privileged(row, host_key);
+    server.host = row.text_or_empty(host_key);
+    server.task_state = row.text_or_empty("OS-EXT-STS:task_state");
+    server.locked = row["locked"].boolean();
+    if (row.has("OS-SRV-USG:launched_at")) server.launched = row["OS-SRV-USG:launched_at"].time();
+    server.metadata = row["metadata"].text_map();
+    server.tags = row["tags"].text_set();
+    record.flavor = flavor_from(row["flavor"]);
+    server.flavor_name = record.flavor.name;
+    server.flavor_extra_specs = record.flavor.extra_specs;
+    const Field image = row["image"];
+    record.boot_from_volume = image.is_null() || (image.is_text() && image.text().empty());
+    return record;
+}
+
+/// `servers_links: [{"rel": "next", ...}]`: that there is one matters, not where it leads.
+bool has_next(const Field& top, std::string_view links) {
+    bool next = false;
+    if (top.has(links))
+        top[links].each([&](const Field& link) { next = next || link["rel"].text() == "next"; });
+    return next;
+}
+
+HypervisorRecord hypervisor_from(const Field& row) {
+    HypervisorRecord record;
+    record.id = HostId(row["id"].text());
+    record.name = row["hypervisor_hostname"].text();
+    record.service_host = row["service"]["host"].text();
+    record.type = row.text_or_empty("hypervisor_type");
+    return record;
+}
+
+ComputeServiceRecord service_from(const Field& row) {
+    ComputeServiceRecord record;
+    record.host = row["host"].text();
+    const std::string status = row["status"].text();
+    if (status == "UNKNOWN") {
+        record.enabled = false;
+        record.up = false;
+        record.disabled_reason = "its cell is down";
+        return record;
+    }
+    record.zone = row.text_or_empty("zone");
+    record.enabled = status == "enabled";
+    record.up = row["state"].text() == "up" && !row["forced_down"].boolean();
+    record.disabled_reason = row.text_or_empty("disabled_reason");
+    return record;
+}
+
+AggregateRecord aggregate_from(const Field& row) {
+    AggregateRecord record;
+    record.uuid = row["uuid"].text();
+    record.name = row["name"].text();
+    row["hosts"].each([&](const Field& host) { record.hosts.push_back(host.text()); });
+    record.metadata = row["metadata"].text_map();
+    return record;
+}
+
+}  // namespace
+
+Result<ServerPage> read_servers(std::string_view body, const std::string& where) {
+    return read_answer(body, where, [](const Field& top) {
+        ServerPage page;
+        top["servers"].each([&](const Field& row) { page.servers.push_back(server_from(row)); });
+        page.more = has_next(top, "servers_links");
+        return page;
+    });
+}
+
+Result<ServerRecord> read_server(std::string_view body, const std::string& where) {
+    return read_answer(body, where, [](const Field& top) { return server_from(top["server"]); });
+}
+
+Result<std::string> read_action(std::string_view body, const std::string& where) {
+    return read_answer(body, where,
+                       [](const Field& top) { return top["instanceAction"]["action"].text(); });
+}
+
+Result<HypervisorPage> read_hypervisors(std::string_view body, const std::string& where) {
+    return read_answer(body, where, [](const Field& top) {
+        HypervisorPage page;
+        top["hypervisors"].each(
+            [&](const Field& row) { page.hypervisors.push_back(hypervisor_from(row)); });
+        page.more = has_next(top, "hypervisors_links");
+        return page;
+    });
+}
+
+Result<std::vector<ComputeServiceRecord>> read_services(std::string_view body,
+                                                        const std::string& where) {
+    return read_answer(body, where, [](const Field& top) {
+        std::vector<ComputeServiceRecord> services;
+        top["services"].each([&](const Field& row) {
+            if (row["binary"].text() == "nova-compute") services.push_back(service_from(row));
+        });
+        return services;
+    });
+}
+
+Result<std::vector<AggregateRecord>> read_aggregates(std::string_view body,
+                                                     const std::string& where) {
+    return read_answer(body, where, [](const Field& top) {
+        std::vector<AggregateRecord> aggregates;
+        top["aggregates"].each(
+            [&](const Field& row) { aggregates.push_back(aggregate_from(row)); });
+        return aggregates;
+    });
+}
+
+}  // namespace reaper::openstack

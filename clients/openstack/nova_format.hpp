@@ -1,0 +1,36 @@
+// Nova's answers as records. Pure. `where` names the call in the error.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "reaper/model/error.hpp"
+#include "reaper/ports/compute.hpp"
+
+namespace reaper::openstack {
+
+struct ServerPage {
+    std::vector<ServerRecord> servers;
+    bool more = false;  ///< Nova says that there is a next page
+};
+/// `{"servers": [...], "servers_links": [...]}`. A row whose cell is down has the status UNKNOWN
+/// and little else. `forbidden` if Nova hides what only administrators see.
+Result<ServerPage> read_servers(std::string_view body, const std::string& where);
+/// `{"server": {...}}`
+Result<ServerRecord> read_server(std::string_view body, const std::string& where);
+/// `{"instanceAction": {"action": "create"}}`
+Result<std::string> read_action(std::string_view body, const std::string& where);
+
+struct HypervisorPage {
+    std::vector<HypervisorRecord> hypervisors;
+    bool more = false;
+};
+Result<HypervisorPage> read_hypervisors(std::string_view body, const std::string& where);
+/// Rows of nova-compute only.
+Result<std::vector<ComputeServiceRecord>> read_services(std::string_view body,
+                                                        const std::string& where);
+Result<std::vector<AggregateRecord>> read_aggregates(std::string_view body,
+                                                     const std::string& where);
+
+}  // namespace reaper::openstack

@@ -1,0 +1,89 @@
+#include "clients/openstack/openstack.hpp"
+
+#include <algorithm>
+#include <utility>
+
+#include "clients/http/client.hpp"
+#include "clients/openstack/credentials.hpp"
+#include "clients/openstack/keystone.hpp"
+#include "clients/openstack/nova.hpp"
+#include "clients/openstack/placement.hpp"
+#include "clients/openstack/service.hpp"
+#include "clients/openstack/session.hpp"
+
+namespace reaper {
+
+namespace {
+
+http::Options http_options(const config::Cloud& cloud, const config::Http& http) {
+    http::Options options;
+    options.tls.ca_file = cloud.ca_file;
+    options.tls.cert_file = cloud.cert_file;
+    options.tls.key_file = cloud.key_file;
+    options.tls.verify = cloud.verify_tls;
+    options.call_timeout = http.call_timeout;
+    options.connect_timeout = http.connect_timeout;
+    options.max_connections =
+        static_cast<std::size_t>(std::max(1, http.max_connections_per_endpoint));
+    options.max_retries = http.max_retries;
+    options.backoff = http.retry_backoff;
+    options.backoff_max = http.retry_backoff_max;
+    options.max_body_bytes = http.max_body_bytes;
+    return options;
+}
+
+class Handle final : public CloudSession {
+public:
+    Handle(std::shared_ptr<openstack::Session> session, std::shared_ptr<openstack::Service> nova,
+           std::shared_ptr<openstack::Service> placement)
+        : session_(std::move(session)), nova_(std::move(nova)), placement_(std::move(placement)) {}
+
+    ResultTask<AuthInfo> authenticate() override { return session_->authenticate(); }
+
+    ResultTask<EndpointInfo> endpoint(CloudService service) override {
+        if (service == CloudService::compute) return nova_->info();
+        if (service == CloudService::placement) return placement_->info();
+        return openstack::keystone_info(session_);
+    }
+
+private:
+    std::shared_ptr<openstack::Session> session_;
+    std::shared_ptr<openstack::Service> nova_;
+    std::shared_ptr<openstack::Service> placement_;
+};
+
+}  // namespace
+
+std::string_view to_string(CloudService service) {
+    switch (service) {
+        case CloudService::identity: return "identity";
+        case CloudService::compute: return "compute";
+        case CloudService::placement: return "placement";
+    }
+    return "?";
+}
+
+Result<OpenStack> connect_openstack(boost::asio::any_io_executor executor,
+                                    const config::Cloud& cloud, const config::Http& http,
+                                    Clock& clock) {
+    using openstack::Service;
+    if (auto checked = openstack::check_credentials(cloud.credentials); !checked)
+        return checked.error();
+    auto keystone = openstack::keystone_root(cloud.credentials.auth_url);
+    if (!keystone) return keystone.error();
+    auto client = http::make_client(executor, http_options(cloud, http), clock);
+    if (!client) return client.error();
+    auto session = std::make_shared<openstack::Session>(executor, cloud, std::move(*keystone),
+                                                        std::move(*client), clock);
+    auto nova = std::make_shared<Service>(session, CloudService::compute, openstack::nova_need);
+    auto placement =
+        std::make_shared<Service>(session, CloudService::placement, openstack::placement_need);
+    OpenStack parts;
+    parts.identity = openstack::make_identity(session);
+    parts.compute = openstack::make_compute(nova);
+    parts.placement = openstack::make_placement(placement);
+    parts.session = std::make_unique<Handle>(session, nova, placement);
+    return parts;
+}
+
+}  // namespace reaper

@@ -1,0 +1,99 @@
+#include "clients/openstack/placement.hpp"
+
+#include <boost/asio/experimental/awaitable_operators.hpp>
+#include <utility>
+
+#include "clients/http/text.hpp"
+#include "clients/http/url.hpp"
+#include "clients/openstack/placement_format.hpp"
+
+namespace reaper::openstack {
+
+namespace {
+
+class Reader : public std::enable_shared_from_this<Reader> {
+public:
+    explicit Reader(std::shared_ptr<Service> service) : service_(std::move(service)) {}
+
+    ResultTask<std::vector<ProviderRecord>> providers() {
+        const auto self = shared_from_this();
+        auto answer = co_await get("/resource_providers");
+        if (!answer) co_return answer.error();
+        co_return read_providers(answer->response.body, answer->where);
+    }
+
+    ResultTask<ProviderState> provider(ProviderId id) {
+        using namespace boost::asio::experimental::awaitable_operators;
+        const auto self = shared_from_this();
+        if (id.empty()) co_return Error{Errc::bad_input, "placement: provider without an id"};
+        const std::string path = "/resource_providers/" + http::escape(id.str());
+        auto ask_inventories = get(path + "/inventories");
+        auto ask_traits = get(path + "/traits");
+        auto ask_allocations = get(path + "/allocations");
+        auto all =
+            std::move(ask_inventories) && std::move(ask_traits) && std::move(ask_allocations);
+        auto [inventories, traits, allocations] = co_await std::move(all);
+        if (!inventories) co_return inventories.error();
+        if (!traits) co_return traits.error();
+        if (!allocations) co_return allocations.error();
+        co_return read_state(*inventories, *traits, *allocations);
+    }
+
+    ResultTask<Allocations> allocations(ServerId consumer) {
+        const auto self = shared_from_this();
+        if (consumer.empty()) co_return Error{Errc::bad_input, "placement: consumer without an id"};
+        auto answer = co_await get("/allocations/" + http::escape(consumer.str()));
+        if (!answer) co_return answer.error();
+        co_return read_consumer_allocations(answer->response.body, answer->where);
+    }
+
+private:
+    ResultTask<Answer> get(std::string path) {
+        ServiceCall call;
+        call.path = std::move(path);
+        auto answer = co_await service_->call(std::move(call));
+        if (answer && answer->response.status != 200) co_return service_->refusal(*answer);
+        co_return answer;
+    }
+
+    static Result<ProviderState> read_state(const Answer& inventories, const Answer& traits,
+                                            const Answer& allocations) {
+        auto room = read_inventories(inventories.response.body, inventories.where);
+        if (!room) return room.error();
+        auto names = read_traits(traits.response.body, traits.where);
+        if (!names) return names.error();
+        auto held = read_provider_allocations(allocations.response.body, allocations.where);
+        if (!held) return held.error();
+        ProviderState state;
+        state.inventories = std::move(*room);
+        state.traits = std::move(*names);
+        state.allocations = std::move(*held);
+        return state;
+    }
+
+    std::shared_ptr<Service> service_;
+};
+
+class ServicePlacement final : public Placement {
+public:
+    explicit ServicePlacement(std::shared_ptr<Service> service)
+        : reader_(std::make_shared<Reader>(std::move(service))) {}
+    ResultTask<std::vector<ProviderRecord>> providers() override { return reader_->providers(); }
+    ResultTask<ProviderState> provider(ProviderId id) override {
+        return reader_->provider(std::move(id));
+    }
+    ResultTask<Allocations> allocations(ServerId consumer) override {
+        return reader_->allocations(std::move(consumer));
+    }
+
+private:
+    std::shared_ptr<Reader> reader_;
+};
+
+}  // namespace
+
+std::unique_ptr<Placement> make_placement(std::shared_ptr<Service> placement) {
+    return std::make_unique<ServicePlacement>(std::move(placement));
+}
+
+}  // namespace reaper::openstack

@@ -1,0 +1,91 @@
+#include "clients/openstack/placement_format.hpp"
+
+#include "clients/openstack/fields.hpp"
+
+namespace reaper::openstack {
+
+namespace {
+
+Amount amount_from(const Field& field) {
+    const Amount amount = field.integer();
+    if (amount < 0) field.complain("is negative");
+    return amount;
+}
+
+ProviderRecord provider_from(const Field& row) {
+    ProviderRecord record;
+    record.id = ProviderId(row["uuid"].text());
+    record.name = row["name"].text();
+    record.parent = ProviderId(row.text_or_empty("parent_provider_uuid"));
+    record.root = ProviderId(row["root_provider_uuid"].text());
+    if (record.id.empty()) row["uuid"].complain("is empty");
+    return record;
+}
+
+Inventory inventory_from(const Field& row) {
+    Inventory inventory;
+    inventory.total = amount_from(row["total"]);
+    inventory.reserved = amount_from(row["reserved"]);
+    inventory.allocation_ratio = row["allocation_ratio"].number();
+    inventory.min_unit = amount_from(row["min_unit"]);
+    inventory.max_unit = amount_from(row["max_unit"]);
+    inventory.step_size = amount_from(row["step_size"]);
+    return inventory;
+}
+
+/// `{KEY: {"resources": {CLASS: amount}}}`
+template <class Key>
+std::map<Key, Resources> held_by(const Field& allocations) {
+    std::map<Key, Resources> held;
+    allocations.each_member([&](const std::string& key, const Field& entry) {
+        Resources& resources = held[Key(key)];
+        entry["resources"].each_member([&](const std::string& name, const Field& amount) {
+            resources.set(ResourceClass(name), amount_from(amount));
+        });
+    });
+    return held;
+}
+
+}  // namespace
+
+Result<std::vector<ProviderRecord>> read_providers(std::string_view body,
+                                                   const std::string& where) {
+    return read_answer(body, where, [](const Field& top) {
+        std::vector<ProviderRecord> providers;
+        top["resource_providers"].each(
+            [&](const Field& row) { providers.push_back(provider_from(row)); });
+        return providers;
+    });
+}
+
+Result<std::map<ResourceClass, Inventory>> read_inventories(std::string_view body,
+                                                            const std::string& where) {
+    return read_answer(body, where, [](const Field& top) {
+        std::map<ResourceClass, Inventory> inventories;
+        top["inventories"].each_member([&](const std::string& name, const Field& row) {
+            inventories.emplace(ResourceClass(name), inventory_from(row));
+        });
+        return inventories;
+    });
+}
+
+Result<std::set<Trait>> read_traits(std::string_view body, const std::string& where) {
+    return read_answer(body, where, [](const Field& top) {
+        std::set<Trait> traits;
+        top["traits"].each([&](const Field& name) { traits.emplace(name.text()); });
+        return traits;
+    });
+}
+
+Result<std::map<ServerId, Resources>> read_provider_allocations(std::string_view body,
+                                                                const std::string& where) {
+    return read_answer(body, where,
+                       [](const Field& top) { return held_by<ServerId>(top["allocations"]); });
+}
+
+Result<Allocations> read_consumer_allocations(std::string_view body, const std::string& where) {
+    return read_answer(body, where,
+                       [](const Field& top) { return held_by<ProviderId>(top["allocations"]); });
+}
+
+}  // namespace reaper::openstack

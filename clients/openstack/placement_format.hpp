@@ -1,0 +1,28 @@
+// Placement's answers as records. Pure. `where` names the call in the error.
+#pragma once
+
+#include <map>
+#include <set>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "reaper/model/error.hpp"
+#include "reaper/ports/placement.hpp"
+
+namespace reaper::openstack {
+
+/// `{"resource_providers": [...]}`
+Result<std::vector<ProviderRecord>> read_providers(std::string_view body, const std::string& where);
+/// `{"inventories": {"VCPU": {...}}}`
+Result<std::map<ResourceClass, Inventory>> read_inventories(std::string_view body,
+                                                            const std::string& where);
+/// `{"traits": [...]}`
+Result<std::set<Trait>> read_traits(std::string_view body, const std::string& where);
+/// Of one provider: `{"allocations": {CONSUMER: {"resources": {"VCPU": 2}}}}`
+Result<std::map<ServerId, Resources>> read_provider_allocations(std::string_view body,
+                                                                const std::string& where);
+/// Of one consumer: `{"allocations": {PROVIDER: {"resources": {"VCPU": 2}}}}`
+Result<Allocations> read_consumer_allocations(std::string_view body, const std::string& where);
+
+}  // namespace reaper::openstack

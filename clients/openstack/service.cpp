@@ -1,0 +1,76 @@
+#include "clients/openstack/service.hpp"
+
+#include <utility>
+
+namespace reaper::openstack {
+
+namespace {
+
+bool is_version_segment(std::string_view segment) {
+    if (segment.size() < 2 || segment[0] != 'v') return false;
+    return segment.find_first_not_of("0123456789.", 1) == std::string_view::npos;
+}
+
+}  // namespace
+
+std::string version_root(const std::string& endpoint) {
+    const std::size_t host = endpoint.find("://");
+    std::size_t slash = endpoint.find('/', host == std::string::npos ? 0 : host + 3);
+    while (slash != std::string::npos) {
+        const std::size_t next = endpoint.find('/', slash + 1);
+        const std::size_t length = (next == std::string::npos ? endpoint.size() : next) - slash - 1;
+        if (is_version_segment(std::string_view(endpoint).substr(slash + 1, length)))
+            return endpoint.substr(0, slash + 1 + length) + '/';
+        slash = next;
+    }
+    return endpoint + '/';
+}
+
+Service::Service(std::shared_ptr<Session> session, CloudService which, Need need)
+    : session_(std::move(session)), which_(which), need_(need) {}
+
+ResultTask<Service::Agreed> Service::agreed() {
+    auto url = co_await session_->url_of(which_);
+    if (!url) co_return url.error();
+    if (agreed_ && agreed_->url == *url) co_return *agreed_;
+    ServiceCall ask;
+    auto answer = co_await session_->call_at(which_, version_root(*url), std::move(ask));
+    if (!answer) co_return answer.error();
+    if (answer->response.status != 200) co_return refusal(*answer);
+    auto offered = read_versions(answer->response.body, answer->where);
+    if (!offered) co_return offered.error();
+    auto version = agree(need_, *offered, project_name(which_), *url);
+    if (!version) co_return version.error();
+    Agreed found;
+    found.url = std::move(*url);
+    found.version = *version;
+    found.newest = offered->newest;
+    agreed_ = found;
+    co_return found;
+}
+
+ResultTask<Answer> Service::call(ServiceCall call) {
+    const auto self = shared_from_this();
+    auto with = co_await agreed();
+    if (!with) co_return with.error();
+    call.headers.push_back(
+        {"OpenStack-API-Version", std::string(to_string(which_)) + ' ' + to_string(with->version)});
+    auto answer = co_await session_->call_at(which_, with->url, std::move(call));
+    // The service was replaced by another release: the next call agrees anew.
+    if (answer && answer->response.status == 406) agreed_.reset();
+    co_return answer;
+}
+
+ResultTask<EndpointInfo> Service::info() {
+    const auto self = shared_from_this();
+    agreed_.reset();
+    auto found = co_await agreed();
+    if (!found) co_return found.error();
+    EndpointInfo info;
+    info.url = found->url;
+    info.version = to_string(found->version);
+    info.service_version = to_string(found->newest);
+    co_return info;
+}
+
+}  // namespace reaper::openstack

@@ -1,0 +1,41 @@
+// A service with microversions: agrees on one, and sends it with every call.
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "clients/openstack/session.hpp"
+#include "clients/openstack/version.hpp"
+
+namespace reaper::openstack {
+
+class Service : public std::enable_shared_from_this<Service> {
+public:
+    Service(std::shared_ptr<Session> session, CloudService which, Need need);
+
+    /// As Session::call, with the agreed version. Any status but 401 is an Answer.
+    ResultTask<Answer> call(ServiceCall call);
+    ResultTask<EndpointInfo> info();
+    Error refusal(const Answer& answer) const { return session_->refusal(answer); }
+
+private:
+    struct Agreed {
+        std::string url;
+        Version version;
+        Version newest;
+    };
+    /// Asks the service what it speaks, unless it was asked at this address before.
+    ResultTask<Agreed> agreed();
+
+    std::shared_ptr<Session> session_;
+    CloudService which_;
+    Need need_;
+    std::optional<Agreed> agreed_;
+};
+
+/// Where a service tells its versions: the path up to its version segment (`/v2.1/`), or all of it
+/// if there is none.
+std::string version_root(const std::string& endpoint);
+
+}  // namespace reaper::openstack

@@ -1,0 +1,29 @@
+// A service's refusal as an Error of ours. Pure.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include "clients/http/message.hpp"
+#include "reaper/model/error.hpp"
+
+namespace reaper::openstack {
+
+/// An answer of a service, and the call that it answers: `GET nova http://host:8774/v2.1/servers`.
+struct Answer {
+    http::Response response;
+    std::string where;
+};
+
+/// The message in an error body of Nova, Keystone or Placement; of another body its beginning. One
+/// line, cut; empty if there is nothing.
+std::string service_message(std::string_view body);
+
+/// For an answer that is not the one that the call hopes for. `who` is who asked, for the hint of
+/// a 403.
+Error status_error(const Answer& answer, const std::string& who);
+
+/// `text` with every occurrence of `secret` taken out.
+std::string without(std::string text, const std::string& secret);
+
+}  // namespace reaper::openstack

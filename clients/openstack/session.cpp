@@ -1,0 +1,249 @@
+#include "clients/openstack/session.hpp"
+
+#include <algorithm>
+#include <boost/asio/redirect_error.hpp>
+#include <boost/asio/steady_timer.hpp>
+#include <boost/asio/use_awaitable.hpp>
+#include <chrono>
+#include <spdlog/spdlog.h>
+#include <utility>
+
+#include "clients/http/text.hpp"
+#include "clients/http/url.hpp"
+#include "clients/openstack/credentials.hpp"
+
+namespace reaper::openstack {
+
+namespace {
+
+namespace asio = boost::asio;
+
+/// A token is renewed that long before its end, or in the last half of a shorter life.
+constexpr Duration renewal_margin = std::chrono::minutes(5);
+
+std::string without_slash(std::string url) {
+    while (url.ends_with('/')) url.pop_back();
+    return url;
+}
+
+/// `GET nova http://host:8774/v2.1/servers`
+std::string name_call(std::string_view service, http::Method method, const std::string& url) {
+    const auto parsed = http::parse_url(url);
+    const std::string shown =
+        parsed ? http::to_string(parsed->endpoint) + http::shown_target(*parsed) : "";
+    return std::string(http::to_string(method)) + ' ' + std::string(service) + ' ' + shown;
+}
+
+}  // namespace
+
+std::string_view project_name(CloudService service) {
+    switch (service) {
+        case CloudService::identity: return "keystone";
+        case CloudService::compute: return "nova";
+        case CloudService::placement: return "placement";
+    }
+    return "?";
+}
+
+/// An authentication that one caller does and others wait for. No result: its caller was cancelled.
+struct Session::Flight {
+    explicit Flight(const asio::any_io_executor& executor)
+        : landed(executor, asio::steady_timer::time_point::max()) {}
+    asio::steady_timer landed;  // never expires; cancelled when there is a result
+    bool over = false;
+    std::optional<Result<TokenPtr>> result;
+};
+
+/// Ends the flight, however its coroutine ends.
+class Session::Landing {
+public:
+    explicit Landing(Session& session) : session_(session), flight_(session.flight_) {}
+    Landing(const Landing&) = delete;
+    Landing& operator=(const Landing&) = delete;
+    ~Landing() {
+        session_.flight_.reset();
+        flight_->over = true;
+        flight_->landed.cancel();
+    }
+
+private:
+    Session& session_;
+    std::shared_ptr<Flight> flight_;
+};
+
+Session::Session(asio::any_io_executor executor, config::Cloud cloud, std::string keystone,
+                 std::unique_ptr<http::Client> client, Clock& clock)
+    : executor_(std::move(executor)),
+      cloud_(std::move(cloud)),
+      keystone_(std::move(keystone)),
+      client_(std::move(client)),
+      clock_(clock) {}
+
+ResultTask<Session::TokenPtr> Session::token(TokenPtr refused) {
+    const auto self = shared_from_this();
+    while (true) {
+        if (token_ && token_ != refused && clock_.now() < token_->renew_at) co_return token_;
+        const auto flight = flight_;
+        if (!flight) break;
+        boost::system::error_code ignored;
+        if (!flight->over)
+            co_await flight->landed.async_wait(asio::redirect_error(asio::use_awaitable, ignored));
+        if (flight->result) co_return *flight->result;
+        if (!flight->over) co_return Error{Errc::cancelled, "authentication: cancelled"};
+    }
+    flight_ = std::make_shared<Flight>(executor_);
+    const auto flight = flight_;
+    const Landing landing(*this);
+    Result<TokenPtr> fetched = co_await fetch_token();
+    if (fetched) token_ = *fetched;
+    flight->result = fetched;
+    co_return fetched;
+}
+
+ResultTask<Session::TokenPtr> Session::fetch_token() {
+    http::Request request;
+    request.method = http::Method::post;
+    request.url = keystone_ + "/auth/tokens";
+    request.service = project_name(CloudService::identity);
+    request.headers.push_back({"Content-Type", "application/json"});
+    request.body = auth_body(cloud_.credentials);
+    request.repeat = http::Repeat::safe;  // a second token does no harm
+    Answer answer;
+    answer.where = name_call(request.service, request.method, request.url);
+    auto response = co_await client_->call(std::move(request));
+    if (!response) co_return response.error();
+    answer.response = std::move(*response);
+    if (answer.response.status != 201) co_return auth_error(answer);
+    auto token = token_from(answer);
+    if (token)
+        spdlog::debug("keystone: token for {} until {} ms since 1970", describe(cloud_.credentials),
+                      (*token)->body.info.expires.time_since_epoch().count());
+    co_return token;
+}
+
+Result<Session::TokenPtr> Session::token_from(const Answer& answer) const {
+    const std::string_view text = answer.response.header("x-subject-token");
+    if (text.empty())
+        return Error{Errc::bad_answer, answer.where + ": header X-Subject-Token is missing"};
+    auto body = read_token(answer.response.body, answer.where);
+    if (!body) return body.error();
+    // Counted from now by Keystone's own clock, so that a wrong clock of ours does no harm.
+    const Duration life = body->info.expires - body->issued;
+    const Duration margin = std::min(renewal_margin, life / 2);
+    auto token = std::make_shared<Token>();
+    token->text = text;
+    token->body = std::move(*body);
+    token->renew_at = clock_.now() + life - margin;
+    return token;
+}
+
+Error Session::auth_error(const Answer& answer) const {
+    const config::Credentials& with = cloud_.credentials;
+    Error error = status_error(answer, describe(with));
+    const int status = answer.response.status;
+    if (status == 401) {
+        const std::string check =
+            with.uses_application_credential()
+                ? "check its secret, and whether it expired or was deleted"
+                : "check name, domain and password, and its role on the project";
+        error.what = "Keystone at " + keystone_ + " refused the credentials of " + describe(with) +
+                     " (401): " + check;
+        const std::string message = service_message(answer.response.body);
+        if (!message.empty()) error.what += "; it says: " + message;
+    } else if (status == 404) {
+        error.what += "; is cloud.auth.auth_url the address of Keystone?";
+    }
+    // A proxy may echo what it was sent.
+    error.what = without(std::move(error.what), with.password.reveal());
+    error.what = without(std::move(error.what), with.application_credential_secret.reveal());
+    return error;
+}
+
+Result<std::string> Session::endpoint_in(const Token& token, CloudService service) const {
+    const auto given = cloud_.endpoint_overrides.find(std::string(to_string(service)));
+    std::string url;
+    if (given != cloud_.endpoint_overrides.end() && !given->second.empty()) {
+        url = given->second;
+    } else {
+        auto chosen = choose_endpoint(token.body.catalog, service, cloud_.region, cloud_.interface);
+        if (!chosen) return chosen.error();
+        url = std::move(*chosen);
+    }
+    if (auto parsed = http::parse_url(url); !parsed)
+        return Error{Errc::bad_input, "endpoint for " + std::string(to_string(service)) + ": " +
+                                          parsed.error().what};
+    url = without_slash(std::move(url));
+    if (service == CloudService::identity) return keystone_root(url);
+    return url;
+}
+
+ResultTask<std::string> Session::url_of(CloudService service) {
+    const auto self = shared_from_this();
+    TokenPtr none;
+    auto current = co_await token(std::move(none));
+    if (!current) co_return current.error();
+    co_return endpoint_in(**current, service);
+}
+
+ResultTask<Answer> Session::call(CloudService service, ServiceCall call) {
+    auto base = co_await url_of(service);
+    if (!base) co_return base.error();
+    co_return co_await call_at(service, std::move(*base), std::move(call));
+}
+
+ResultTask<Answer> Session::call_at(CloudService service, std::string base, ServiceCall call) {
+    const auto self = shared_from_this();
+    TokenPtr refused;
+    auto current = co_await token(refused);
+    if (!current) co_return current.error();
+    auto answer = co_await send(service, base, call, **current);
+    if (!answer || answer->response.status != 401) co_return answer;
+
+    refused = *current;
+    auto renewed = co_await token(refused);
+    if (!renewed) co_return renewed.error();
+    auto second = co_await send(service, base, call, **renewed);
+    if (!second || second->response.status != 401) co_return second;
+    Error error = refusal(*second);
+    error.what += "; even with a new token: does it ask the same Keystone?";
+    co_return error;
+}
+
+ResultTask<Answer> Session::send(CloudService service, const std::string& base,
+                                 const ServiceCall& call, const Token& token) {
+    http::Request request;
+    request.method = call.method;
+    request.url = base + call.path;
+    request.service = project_name(service);
+    request.headers = call.headers;
+    request.headers.push_back({"X-Auth-Token", token.text});
+    if (!call.body.empty()) request.headers.push_back({"Content-Type", "application/json"});
+    request.body = call.body;
+    request.repeat = call.repeat;
+    Answer answer;
+    answer.where = name_call(request.service, request.method, request.url);
+    auto response = co_await client_->call(std::move(request));
+    if (!response) co_return response.error();
+    answer.response = std::move(*response);
+    co_return answer;
+}
+
+ResultTask<AuthInfo> Session::authenticate() {
+    const auto self = shared_from_this();
+    TokenPtr refused = token_;
+    auto fresh = co_await token(std::move(refused));
+    if (!fresh) co_return fresh.error();
+    co_return (*fresh)->body.info;
+}
+
+Error Session::refusal(const Answer& answer) const {
+    std::string who = describe(cloud_.credentials);
+    if (token_)
+        who = "user " + http::one_line(token_->body.info.user_name, 100) + " on project " +
+              http::one_line(token_->body.info.project_name, 100);
+    Error error = status_error(answer, who);
+    if (token_) error.what = without(std::move(error.what), token_->text);
+    return error;
+}
+
+}  // namespace reaper::openstack
