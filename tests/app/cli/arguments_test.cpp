@@ -1,0 +1,160 @@
+#include "reaper/cli/arguments.hpp"
+
+#include <cstdlib>
+#include <gtest/gtest.h>
+
+namespace reaper::cli {
+namespace {
+
+std::variant<Arguments, Leave> parse(std::vector<const char*> words) {
+    words.insert(words.begin(), "reaper");
+    return parse_arguments(static_cast<int>(words.size()), words.data());
+}
+
+Arguments good(std::vector<const char*> words) {
+    auto parsed = parse(std::move(words));
+    if (const auto* leave = std::get_if<Leave>(&parsed)) {
+        ADD_FAILURE() << leave->err;
+        return {};
+    }
+    return std::get<Arguments>(parsed);
+}
+
+std::string error(std::vector<const char*> words) {
+    auto parsed = parse(std::move(words));
+    const auto* leave = std::get_if<Leave>(&parsed);
+    if (leave == nullptr) return "accepted";
+    EXPECT_EQ(leave->code, ExitCode::usage);
+    EXPECT_EQ(leave->out, "");
+    return leave->err;
+}
+
+TEST(Arguments, GlobalOptionsStandBeforeOrAfterTheCommand) {
+    for (const auto& words : std::vector<std::vector<const char*>>{
+             {"--config", "a.yaml", "--json", "-v", "--color", "never", "hosts"},
+             {"hosts", "--config", "a.yaml", "--json", "-v", "--color", "never"}}) {
+        const Arguments arguments = good(words);
+        EXPECT_EQ(arguments.global.config_file, "a.yaml");
+        EXPECT_TRUE(arguments.global.json);
+        EXPECT_EQ(arguments.global.log_level, "debug");
+        EXPECT_EQ(arguments.global.color, ColorMode::never);
+        EXPECT_TRUE(std::holds_alternative<HostsCommand>(arguments.command));
+    }
+}
+
+TEST(Arguments, GlobalOptionsStandAfterANestedCommand) {
+    const Arguments arguments = good({"history", "show", "req-1", "--json"});
+    EXPECT_TRUE(arguments.global.json);
+    const auto& history = std::get<HistoryCommand>(arguments.command);
+    EXPECT_EQ(history.what, HistoryCommand::What::show);
+    EXPECT_EQ(history.request, "req-1");
+}
+
+TEST(Arguments, HistoryTakesItsLimitBeforeOrAfterMessages) {
+    for (const auto& words : std::vector<std::vector<const char*>>{
+             {"history", "--limit", "7", "messages"}, {"history", "messages", "--limit", "7"}}) {
+        const Arguments arguments = good(words);
+        const auto& history = std::get<HistoryCommand>(arguments.command);
+        EXPECT_EQ(history.what, HistoryCommand::What::messages);
+        EXPECT_EQ(history.limit, 7);
+    }
+}
+
+TEST(Arguments, TheEnvironmentNamesTheConfigurationUnlessAnOptionDoes) {
+    setenv("REAPER_CONFIG", "/from/environment", 1);
+    EXPECT_EQ(good({"check"}).global.config_file, "/from/environment");
+    EXPECT_EQ(good({"check", "--config", "b"}).global.config_file, "b");
+    unsetenv("REAPER_CONFIG");
+    EXPECT_EQ(good({"check"}).global.config_file, "/etc/reaper/reaper.yaml");
+}
+
+TEST(Arguments, AnExplicitLevelWinsOverVerbose) {
+    EXPECT_EQ(good({"-vv", "check"}).global.log_level, "trace");
+    EXPECT_EQ(good({"-v", "--log-level", "error", "check"}).global.log_level, "error");
+    EXPECT_EQ(good({"check"}).global.log_level, std::nullopt);
+}
+
+TEST(Arguments, PlanDescribesARequest) {
+    const Arguments arguments =
+        good({"plan", "--resources", "VCPU=4,MEMORY_MB=2048", "--slots", "3", "--project", "web",
+              "--az", "nova", "--trait", "CUSTOM_A=required", "--trait", "CUSTOM_B=forbidden",
+              "--strategy", "chance", "--alternatives", "2"});
+    const auto& plan = std::get<PlanCommand>(arguments.command);
+    EXPECT_EQ(plan.resources, (Resources{{"VCPU", 4}, {"MEMORY_MB", 2048}}));
+    EXPECT_EQ(plan.slots, 3);
+    EXPECT_EQ(plan.project, "web");
+    EXPECT_EQ(plan.availability_zone, "nova");
+    EXPECT_EQ(plan.required_traits, std::vector<std::string>{"CUSTOM_A"});
+    EXPECT_EQ(plan.forbidden_traits, std::vector<std::string>{"CUSTOM_B"});
+    EXPECT_EQ(plan.strategy, "chance");
+    EXPECT_EQ(plan.alternatives, 2);
+}
+
+TEST(Arguments, PlanTakesSeveralNotifications) {
+    const Arguments arguments =
+        good({"plan", "--notification", "a", "--notification", "-", "--json"});
+    EXPECT_EQ(std::get<PlanCommand>(arguments.command).notifications,
+              (std::vector<std::string>{"a", "-"}));
+}
+
+TEST(Arguments, AbsentPlanOptionsLeaveTheConfigurationInForce) {
+    const Arguments arguments = good({"plan", "--resources", "VCPU=1", "--project", "p"});
+    const auto& plan = std::get<PlanCommand>(arguments.command);
+    EXPECT_EQ(plan.strategy, std::nullopt);
+    EXPECT_EQ(plan.alternatives, std::nullopt);
+    EXPECT_EQ(plan.availability_zone, std::nullopt);
+    EXPECT_EQ(plan.slots, 1);
+}
+
+TEST(Arguments, MistakesAreOneLineThatHelps) {
+    const struct {
+        std::vector<const char*> words;
+        const char* expected;
+    } cases[] = {
+        {{}, "no command given; see 'reaper --help'"},
+        {{"plann"}, "unknown command 'plann'; did you mean 'plan'?"},
+        {{"frobnicate"}, "unknown command 'frobnicate'; see 'reaper --help'"},
+        {{"run", "--dryrun"}, "unknown option '--dryrun'; did you mean '--dry-run'?"},
+        {{"hosts", "--jsn"}, "unknown option '--jsn'; did you mean '--json'?"},
+        {{"history", "shwo"},
+         "what is 'shwo'? 'reaper history' takes no such word; did you mean "
+         "'show'?"},
+        {{"hosts", "run"},
+         "what is 'run'? 'reaper hosts' takes no such word; see "
+         "'reaper hosts --help'"},
+        {{"history", "show"}, "ID is required; see 'reaper history show --help'"},
+        {{"plan"}, "'reaper plan' needs either --notification FILE or --resources LIST"},
+        {{"plan", "--notification", "x", "--resources", "VCPU=1", "--project", "p"},
+         "'reaper plan' needs either --notification FILE or --resources LIST"},
+        {{"plan", "--notification", "x", "--slots", "2"},
+         "--slots goes with --resources: a notification says it itself"},
+        {{"plan", "--resources", "VCPU=1"},
+         "--resources needs --project, to know if the requester is revocable itself"},
+        {{"plan", "--resources", "VCPU", "--project", "p"},
+         "--resources: 'VCPU' is not CLASS=AMOUNT (example: VCPU=4,MEMORY_MB=2048)"},
+        {{"plan", "--resources", "VCPU=1", "--project", "p", "--trait", "CUSTOM_A=maybe"},
+         "--trait: trait CUSTOM_A is 'maybe', expected required or forbidden"},
+    };
+    for (const auto& [words, expected] : cases) EXPECT_EQ(error(words), expected);
+}
+
+TEST(Arguments, ValuesOutOfRangeAreRefused) {
+    EXPECT_NE(error({"plan", "--resources", "VCPU=1", "--project", "p", "--slots", "0"}),
+              "accepted");
+    EXPECT_NE(error({"plan", "--resources", "VCPU=1", "--project", "p", "--alternatives", "0"}),
+              "accepted");
+    EXPECT_NE(error({"history", "--limit", "0"}), "accepted");
+    EXPECT_NE(error({"--log-level", "loud", "check"}), "accepted");
+    EXPECT_NE(error({"--color", "blue", "check"}), "accepted");
+}
+
+TEST(Arguments, VersionIsAnAnswer) {
+    const auto parsed = parse({"--version"});
+    const auto& leave = std::get<Leave>(parsed);
+    EXPECT_EQ(leave.code, ExitCode::ok);
+    EXPECT_EQ(leave.out.substr(0, 7), "reaper ");
+    EXPECT_EQ(leave.err, "");
+}
+
+}  // namespace
+}  // namespace reaper::cli

@@ -1,0 +1,180 @@
+#include <algorithm>
+#include <gtest/gtest.h>
+
+#include "app/cli/program.hpp"
+#include "fakes/fake_cloud.hpp"
+#include "reaper/cli/checks.hpp"
+#include "reaper/cli/run_task.hpp"
+
+namespace reaper::cli {
+namespace {
+
+class FakeSession final : public CloudSession {
+public:
+    std::vector<std::string> roles{"admin", "member"};
+    std::optional<Error> refused;
+
+    ResultTask<AuthInfo> authenticate() override {
+        if (refused) co_return *refused;
+        AuthInfo who;
+        who.user_name = "reaper";
+        who.project_name = "service";
+        who.roles = roles;
+        co_return who;
+    }
+    ResultTask<EndpointInfo> endpoint(CloudService service) override {
+        EndpointInfo info;
+        info.url = "http://" + std::string(to_string(service));
+        info.version = "1.39";
+        info.service_version = "1.39";
+        co_return info;
+    }
+};
+
+class CheckCloud : public testing::Test {
+protected:
+    void SetUp() override {
+        cloud_.add_host("h1", Resources{{"VCPU", 8}});
+        cloud_.add_server("s1", "h1", "spot", Resources{{"VCPU", 1}});
+        cloud_.add_server("s2", "h1", "regular", Resources{{"VCPU", 1}});
+    }
+    Task<bool> check(const Report& report) {
+        TagQuestions questions;
+        questions.project_tags = {"preemptible"};
+        co_await check_cloud(cloud_.ports(), session_, questions, report);
+        co_return true;
+    }
+    void run() {
+        const Report report = [this](Finding finding) { findings_.push_back(std::move(finding)); };
+        run_task(io_, check(report));
+    }
+    const Finding* find(const std::string& what) const {
+        const auto found = std::find_if(findings_.begin(), findings_.end(),
+                                        [&](const Finding& f) { return f.what == what; });
+        return found == findings_.end() ? nullptr : &*found;
+    }
+    void expect(const std::string& what, Verdict verdict) const {
+        const Finding* const finding = find(what);
+        ASSERT_NE(finding, nullptr) << what;
+        EXPECT_EQ(finding->verdict, verdict) << to_line(*finding, false);
+    }
+
+    test::FakeClock clock_;
+    test::FakeCloud cloud_{clock_};
+    FakeSession session_;
+    boost::asio::io_context io_{1};
+    std::vector<Finding> findings_;
+};
+
+TEST_F(CheckCloud, AWorkingCloudHasNoFailure) {
+    run();
+    for (const Finding& finding : findings_)
+        EXPECT_EQ(finding.verdict, Verdict::ok) << to_line(finding, false);
+    EXPECT_GE(findings_.size(), 10U);
+}
+
+TEST_F(CheckCloud, NothingIsWritten) {
+    run();
+    EXPECT_EQ(cloud_.count("DELETE"), 0U);
+    EXPECT_EQ(cloud_.count("forceDelete"), 0U);
+}
+
+TEST_F(CheckCloud, RefusedCredentialsEndTheQuestions) {
+    session_.refused = Error{Errc::unauthorized, "keystone: the password is refused"};
+    run();
+    expect("keystone", Verdict::fail);
+    expect("placement, nova", Verdict::fail);
+    EXPECT_TRUE(cloud_.calls.empty());
+}
+
+TEST_F(CheckCloud, WithoutTheAdminRoleTheRightToDeleteIsNotCertain) {
+    session_.roles = {"member"};
+    run();
+    expect("right to delete", Verdict::warn);
+}
+
+TEST_F(CheckCloud, NoTaggedProjectIsAFailureWithTheCommandThatMendsIt) {
+    cloud_.tagged.clear();
+    run();
+    expect("projects tagged 'preemptible'", Verdict::fail);
+    EXPECT_NE(find("projects tagged 'preemptible'")->detail.find("--tag preemptible"),
+              std::string::npos);
+}
+
+TEST_F(CheckCloud, AMissingRightIsNamedAndTheOtherChecksGoOn) {
+    cloud_.on_call = [](const std::string& call) -> std::optional<Error> {
+        if (call != "servers") return std::nullopt;
+        return Error{Errc::forbidden, "nova: 403"};
+    };
+    run();
+    expect("servers of all projects", Verdict::fail);
+    EXPECT_NE(find("servers of all projects")->detail.find("get_all_tenants"), std::string::npos);
+    expect("hypervisors", Verdict::ok);
+}
+
+TEST_F(CheckCloud, ServersOfOneProjectAloneAreDoubtful) {
+    cloud_.remove("s2");
+    run();
+    expect("servers of all projects", Verdict::warn);
+}
+
+TEST(CheckBroker, TellsWhatIsMissing) {
+    config::Broker broker;
+    BrokerReport found;
+    found.broker = "amqp://h:5672/";
+    found.product = "RabbitMQ 3.10.8";
+    std::vector<Finding> findings;
+    const Report report = [&](Finding finding) { findings.push_back(std::move(finding)); };
+    check_broker(broker, found, report);
+    ASSERT_EQ(findings.size(), 3U);
+    EXPECT_EQ(findings[0].verdict, Verdict::ok);
+    EXPECT_EQ(findings[1].verdict, Verdict::fail) << "no exchange";
+    EXPECT_EQ(findings[2].verdict, Verdict::ok) << "no queue yet";
+
+    findings.clear();
+    found.exchange_exists = true;
+    found.queue = QueueReport{5, 0};
+    found.dead_letter = QueueReport{2, 0};
+    check_broker(broker, found, report);
+    ASSERT_EQ(findings.size(), 4U);
+    EXPECT_EQ(findings[2].verdict, Verdict::warn) << "messages and no consumer";
+    EXPECT_EQ(findings[3].verdict, Verdict::warn) << "dead letters";
+}
+
+TEST(CheckJournal, AMissingDirectoryIsAFailure) {
+    std::vector<Finding> findings;
+    const Report report = [&](Finding finding) { findings.push_back(std::move(finding)); };
+    check_journal({"/nonexistent/reaper/journal.db"}, report);
+    ASSERT_EQ(findings.size(), 1U);
+    EXPECT_EQ(findings[0].verdict, Verdict::fail);
+    EXPECT_NE(findings[0].detail.find("/nonexistent/reaper"), std::string::npos);
+}
+
+TEST(CheckJournal, AWritableDirectoryWillDo) {
+    const test::TemporaryDirectory directory;
+    std::vector<Finding> findings;
+    const Report report = [&](Finding finding) { findings.push_back(std::move(finding)); };
+    check_journal({directory.file("journal.db")}, report);
+    ASSERT_EQ(findings.size(), 1U);
+    EXPECT_EQ(findings[0].verdict, Verdict::ok);
+}
+
+TEST(CheckJournal, AFileThatIsNoJournalIsAFailure) {
+    const test::TemporaryDirectory directory;
+    const std::string path = directory.write("journal.db", "this is no database, by far");
+    std::vector<Finding> findings;
+    const Report report = [&](Finding finding) { findings.push_back(std::move(finding)); };
+    check_journal({path}, report);
+    ASSERT_EQ(findings.size(), 1U);
+    EXPECT_EQ(findings[0].verdict, Verdict::fail);
+}
+
+TEST(CheckList, LinesKeepControlCharactersOut) {
+    EXPECT_EQ(to_line({Verdict::fail, "nova", "bad\x1b[2Jname"}, false),
+              "FAIL nova: bad\\x1b[2Jname\n");
+    EXPECT_EQ(to_line({Verdict::ok, "nova", "fine"}, false), "ok   nova: fine\n");
+    EXPECT_EQ(to_line({Verdict::warn, "nova", "odd"}, false), "warn nova: odd\n");
+}
+
+}  // namespace
+}  // namespace reaper::cli

@@ -1,0 +1,136 @@
+// The real daemon, with neither broker nor cloud: how it starts, reloads and leaves.
+#include <csignal>
+#include <filesystem>
+#include <gtest/gtest.h>
+
+#include "app/cli/notify_socket.hpp"
+#include "app/cli/program.hpp"
+
+namespace reaper::test {
+namespace {
+
+class DaemonTest : public testing::Test {
+protected:
+    /// Right, and leading nowhere: nothing listens on these ports.
+    std::string config(const std::string& promise, const std::string& queue) const {
+        return "cloud:\n"
+               "  auth:\n"
+               "    auth_url: http://127.0.0.1:1/v3\n"
+               "    username: reaper\n"
+               "    user_domain_name: Default\n"
+               "    password: swordfish\n"
+               "    project_name: service\n"
+               "    project_domain_name: Default\n"
+               "http: {max_retries: 0, connect_timeout: 1s}\n"
+               "broker:\n"
+               "  urls: [\"amqp://reaper:swordfish@127.0.0.1:1/\"]\n"
+               "  queue: " +
+               queue +
+               "\n"
+               "taggers: [{name: project}]\n"
+               "cull: {promise: " +
+               promise +
+               "}\n"
+               "journal: {path: " +
+               directory_.file("journal.db") + "}\n";
+    }
+    std::string write_config(const std::string& promise = "1min",
+                             const std::string& queue = "reaper") const {
+        return directory_.write("reaper.yaml", config(promise, queue));
+    }
+    Program::Environment environment() const {
+        return {{"NOTIFY_SOCKET", systemd_.path()}, {"WATCHDOG_USEC", "200000"}};
+    }
+
+    TemporaryDirectory directory_;
+    NotifySocket systemd_;
+};
+
+TEST_F(DaemonTest, StaysUpWithoutBrokerAndCloudAndLeavesOnTerm) {
+    Program daemon({"--config", write_config(), "run"}, environment());
+    ASSERT_TRUE(daemon.wait_for_error_text("starts"));
+    ASSERT_TRUE(daemon.wait_for_error_text("127.0.0.1:1"));
+    EXPECT_EQ(systemd_.next_that_starts_with("WATCHDOG=1"), "WATCHDOG=1");
+    daemon.send_signal(SIGTERM);
+    EXPECT_EQ(systemd_.next_that_starts_with("STOPPING=1"), "STOPPING=1");
+    const auto result = daemon.finish();
+    EXPECT_EQ(result.exit_code, 0) << result.err;
+    EXPECT_EQ(result.err.find("swordfish"), std::string::npos) << result.err;
+    EXPECT_TRUE(std::filesystem::exists(directory_.file("journal.db")));
+}
+
+TEST_F(DaemonTest, IsNotReadyBeforeBrokerAndCloudAnswer) {
+    Program daemon({"--config", write_config(), "run"}, environment());
+    ASSERT_TRUE(daemon.wait_for_error_text("127.0.0.1:1"));
+    daemon.send_signal(SIGINT);
+    EXPECT_EQ(daemon.finish().exit_code, 0);
+    std::string message;
+    do {
+        message = systemd_.next();
+        EXPECT_NE(message, "READY=1");
+    } while (message != "STOPPING=1" && !message.empty());
+}
+
+TEST_F(DaemonTest, AReloadTellsWhatIsAppliedAndWhatNeedsARestart) {
+    Program daemon({"--config", write_config(), "run"}, environment());
+    ASSERT_TRUE(daemon.wait_for_error_text("starts"));
+    write_config("2min", "other");
+    daemon.send_signal(SIGHUP);
+    EXPECT_TRUE(daemon.wait_for_error_text("applied: cull; needs a restart: broker"));
+    EXPECT_EQ(systemd_.next_that_starts_with("RELOADING=1").substr(0, 27),
+              "RELOADING=1\nMONOTONIC_USEC=");
+    daemon.send_signal(SIGHUP);
+    EXPECT_TRUE(daemon.wait_for_error_text("needs a restart: broker"));
+    daemon.send_signal(SIGTERM);
+    EXPECT_EQ(daemon.finish().exit_code, 0);
+}
+
+TEST_F(DaemonTest, ABadFileIsRefusedAndTheOldOneKept) {
+    Program daemon({"--config", write_config(), "run"}, environment());
+    ASSERT_TRUE(daemon.wait_for_error_text("starts"));
+    directory_.write("reaper.yaml", config("1min", "reaper") + "nonsense: 1\n");
+    daemon.send_signal(SIGHUP);
+    EXPECT_TRUE(daemon.wait_for_error_text("nonsense"));
+    EXPECT_TRUE(daemon.wait_for_error_text("reload refused"));
+    write_config();
+    daemon.send_signal(SIGHUP);
+    EXPECT_TRUE(daemon.wait_for_error_text("nothing changed"));
+    daemon.send_signal(SIGTERM);
+    EXPECT_EQ(daemon.finish().exit_code, 0);
+}
+
+TEST_F(DaemonTest, AJournalThatCannotBeUsedIsAFailure) {
+    const std::string path = directory_.write("reaper.yaml", config("1min", "reaper"));
+    std::filesystem::create_directory(directory_.file("journal.db"));
+    const auto result = run_program({"--config", path, "run"});
+    EXPECT_EQ(result.exit_code, 1);
+    EXPECT_NE(result.err.find(directory_.file("journal.db")), std::string::npos) << result.err;
+}
+
+TEST_F(DaemonTest, ASecondDaemonOnTheSameJournalIsRefused) {
+    Program first({"--config", write_config(), "run"}, environment());
+    ASSERT_TRUE(first.wait_for_error_text("starts"));
+    const auto second = run_program({"--config", directory_.file("reaper.yaml"), "run"});
+    EXPECT_EQ(second.exit_code, 1) << second.err;
+    first.send_signal(SIGTERM);
+    EXPECT_EQ(first.finish().exit_code, 0);
+}
+
+TEST_F(DaemonTest, ADryRunKeepsNoJournal) {
+    Program daemon({"--config", write_config(), "run", "--dry-run"}, environment());
+    ASSERT_TRUE(daemon.wait_for_error_text("dry run"));
+    daemon.send_signal(SIGTERM);
+    EXPECT_EQ(daemon.finish().exit_code, 0);
+    EXPECT_FALSE(std::filesystem::exists(directory_.file("journal.db")));
+}
+
+TEST_F(DaemonTest, UnderJournaldLinesCarryTheirPriority) {
+    directory_.write("reaper.yaml", config("1min", "reaper") + "log: {target: journald}\n");
+    Program daemon({"--config", directory_.file("reaper.yaml"), "run"}, environment());
+    EXPECT_TRUE(daemon.wait_for_error_text("<6>reaper "));
+    daemon.send_signal(SIGTERM);
+    EXPECT_EQ(daemon.finish().exit_code, 0);
+}
+
+}  // namespace
+}  // namespace reaper::test

@@ -1,0 +1,225 @@
+// The real binary: what it prints and how it ends. Golden texts stand in golden/; with
+// REAPER_UPDATE_GOLDEN set, they are written anew instead.
+#include "app/cli/program.hpp"
+
+#include <algorithm>
+#include <cstdlib>
+#include <fstream>
+#include <gtest/gtest.h>
+#include <nlohmann/json.hpp>
+#include <sstream>
+
+namespace reaper::test {
+namespace {
+
+std::string golden_file(const std::string& name) {
+    return std::string(REAPER_SOURCE_DIR) + "/tests/app/cli/golden/" + name + ".txt";
+}
+
+void expect_golden(const std::string& name, const std::string& text) {
+    if (std::getenv("REAPER_UPDATE_GOLDEN") != nullptr) std::ofstream(golden_file(name)) << text;
+    std::ifstream file(golden_file(name));
+    std::stringstream expected;
+    expected << file.rdbuf();
+    EXPECT_EQ(text, expected.str()) << golden_file(name);
+}
+
+/// A configuration that is right and leads nowhere: nothing listens on these ports.
+std::string quiet_config(const TemporaryDirectory& directory) {
+    return "cloud:\n"
+           "  auth:\n"
+           "    auth_url: http://127.0.0.1:1/v3\n"
+           "    username: reaper\n"
+           "    user_domain_name: Default\n"
+           "    password: swordfish\n"
+           "    project_name: service\n"
+           "    project_domain_name: Default\n"
+           "http:\n"
+           "  max_retries: 0\n"
+           "  call_timeout: 2s\n"
+           "  connect_timeout: 1s\n"
+           "broker:\n"
+           "  urls: [\"amqp://reaper:swordfish@127.0.0.1:1/\"]\n"
+           "  connect_timeout: 1s\n"
+           "taggers:\n"
+           "  - name: project\n"
+           "journal:\n"
+           "  path: " +
+           directory.file("journal.db") + "\n";
+}
+
+TEST(ProgramHelp, IsGolden) {
+    const struct {
+        const char* name;
+        std::vector<std::string> words;
+    } pages[] = {{"help", {"--help"}},
+                 {"help-run", {"run", "--help"}},
+                 {"help-plan", {"plan", "--help"}},
+                 {"help-hosts", {"hosts", "--help"}},
+                 {"help-check", {"check", "--help"}},
+                 {"help-history", {"history", "--help"}},
+                 {"help-history-show", {"history", "show", "--help"}},
+                 {"help-history-messages", {"history", "messages", "--help"}},
+                 {"help-strategies", {"strategies", "--help"}},
+                 {"help-taggers", {"taggers", "--help"}},
+                 {"help-config", {"config", "--help"}}};
+    for (const auto& [name, words] : pages) {
+        const auto result = run_program(words);
+        EXPECT_EQ(result.exit_code, 0) << name;
+        EXPECT_EQ(result.err, "") << name;
+        expect_golden(name, result.out);
+    }
+}
+
+TEST(ProgramTables, StrategiesAndTaggersAreGolden) {
+    for (const std::string name : {"strategies", "taggers"}) {
+        const auto text = run_program({name});
+        EXPECT_EQ(text.exit_code, 0);
+        expect_golden(name, text.out);
+        const auto json = run_program({name, "--json"});
+        EXPECT_EQ(json.exit_code, 0);
+        expect_golden(name + "-json", json.out);
+    }
+}
+
+TEST(ProgramTables, NeedNoConfiguration) {
+    const auto result = run_program({"--config", "/nonexistent", "strategies"});
+    EXPECT_EQ(result.exit_code, 0);
+    EXPECT_EQ(result.err, "");
+}
+
+TEST(ProgramErrors, AWrongCommandLineIsOneLineAndExitTwo) {
+    const auto result = run_program({"plann"});
+    EXPECT_EQ(result.exit_code, 2);
+    EXPECT_EQ(result.out, "");
+    EXPECT_EQ(result.err, "reaper: unknown command 'plann'; did you mean 'plan'?\n");
+}
+
+TEST(ProgramErrors, EveryCommandThatNeedsAConfigurationSaysThatItIsMissing) {
+    for (const std::vector<std::string>& words :
+         {std::vector<std::string>{"run"},
+          {"hosts"},
+          {"history"},
+          {"config"},
+          {"plan", "--resources", "VCPU=1", "--project", "p"}}) {
+        std::vector<std::string> all{"--config", "/nonexistent/reaper.yaml"};
+        all.insert(all.end(), words.begin(), words.end());
+        const auto result = run_program(all);
+        EXPECT_EQ(result.exit_code, 2) << words.front();
+        EXPECT_EQ(result.out, "") << words.front();
+        EXPECT_EQ(result.err.substr(0, 32), "reaper: /nonexistent/reaper.yaml") << result.err;
+        EXPECT_EQ(std::count(result.err.begin(), result.err.end(), '\n'), 1) << result.err;
+    }
+}
+
+TEST(ProgramErrors, AllMistakesOfAConfigurationAreToldAtOnce) {
+    const TemporaryDirectory directory;
+    const std::string path = directory.write("reaper.yaml", quiet_config(directory) +
+                                                                "cull:\n"
+                                                                "  max_rounds: many\n"
+                                                                "  dedline: 5min\n");
+    const auto result = run_program({"run"}, {{"REAPER_CONFIG", path}});
+    EXPECT_EQ(result.exit_code, 2);
+    EXPECT_NE(result.err.find("reaper: " + path + ":20: cull.max_rounds: "), std::string::npos)
+        << result.err;
+    EXPECT_NE(result.err.find("reaper: " + path + ":21: cull.dedline: "), std::string::npos)
+        << result.err;
+    EXPECT_EQ(std::count(result.err.begin(), result.err.end(), '\n'), 2) << result.err;
+}
+
+TEST(ProgramErrors, AnUnknownStrategyIsAUsageError) {
+    const TemporaryDirectory directory;
+    const std::string path = directory.write("reaper.yaml", quiet_config(directory));
+    const auto result = run_program({"--config", path, "plan", "--resources", "VCPU=1", "--project",
+                                     "p", "--strategy", "gentle"});
+    EXPECT_EQ(result.exit_code, 2);
+    EXPECT_EQ(result.err, "reaper: there is no strategy 'gentle'\n");
+}
+
+TEST(ProgramConfig, ShowsNoSecret) {
+    const TemporaryDirectory directory;
+    const std::string path = directory.write("reaper.yaml", quiet_config(directory));
+    for (const std::vector<std::string>& words :
+         {std::vector<std::string>{"config"}, {"config", "--json"}}) {
+        std::vector<std::string> all{"--config", path};
+        all.insert(all.end(), words.begin(), words.end());
+        const auto result = run_program(all);
+        EXPECT_EQ(result.exit_code, 0) << result.err;
+        EXPECT_EQ(result.out.find("swordfish"), std::string::npos) << result.out;
+        EXPECT_NE(result.out.find("127.0.0.1:1"), std::string::npos) << result.out;
+    }
+}
+
+TEST(ProgramPlan, AMessageThatIsNoneIsRefused) {
+    const TemporaryDirectory directory;
+    const std::string path = directory.write("reaper.yaml", quiet_config(directory));
+    const auto result =
+        run_program({"--config", path, "plan", "--notification", "-"}, {}, "not json");
+    EXPECT_EQ(result.exit_code, 2);
+    EXPECT_EQ(result.err.substr(0, 46), "reaper: stdin is not a notification of Nova: m")
+        << result.err;
+}
+
+TEST(ProgramPlan, AnotherEventMakesNoRequestAndNeedsNoCloud) {
+    const TemporaryDirectory directory;
+    const std::string path = directory.write("reaper.yaml", quiet_config(directory));
+    const std::string message =
+        std::string(REAPER_TEST_DATA) + "/openstack-zed/notifications/instance.create.end.json";
+    const auto text = run_program({"--config", path, "plan", "--notification", message});
+    EXPECT_EQ(text.exit_code, 0) << text.err;
+    EXPECT_EQ(text.out.substr(0, message.size() + 17), message + ": nothing to plan");
+    const auto json = run_program({"--config", path, "plan", "--json", "--notification", message});
+    const auto parsed = nlohmann::json::parse(json.out);
+    EXPECT_EQ(parsed.at("plans").size(), 0U);
+    EXPECT_EQ(parsed.at("no_request").at(0).at("source"), message);
+}
+
+TEST(ProgramPlan, AnUnreachableCloudIsAFailureInOneLine) {
+    const TemporaryDirectory directory;
+    const std::string path = directory.write("reaper.yaml", quiet_config(directory));
+    const auto result =
+        run_program({"--config", path, "plan", "--resources", "VCPU=1", "--project", "p"});
+    EXPECT_EQ(result.exit_code, 1);
+    EXPECT_EQ(result.out, "");
+    EXPECT_NE(result.err.find("127.0.0.1:1"), std::string::npos) << result.err;
+    EXPECT_EQ(result.err.find("swordfish"), std::string::npos) << result.err;
+}
+
+TEST(ProgramHistory, WithoutAJournalSaysSo) {
+    const TemporaryDirectory directory;
+    const std::string path = directory.write("reaper.yaml", quiet_config(directory));
+    const auto result = run_program({"--config", path, "history"});
+    EXPECT_EQ(result.exit_code, 1);
+    EXPECT_NE(result.err.find(directory.file("journal.db")), std::string::npos) << result.err;
+}
+
+TEST(ProgramCheck, GoesOnAfterFailuresAndSaysSoInItsExitCode) {
+    const TemporaryDirectory directory;
+    const std::string path = directory.write("reaper.yaml", quiet_config(directory));
+    const auto text = run_program({"--config", path, "check"});
+    EXPECT_EQ(text.exit_code, 4) << text.err;
+    EXPECT_NE(text.out.find("ok   config: " + path + "\n"), std::string::npos) << text.out;
+    EXPECT_NE(text.out.find("ok   journal "), std::string::npos) << text.out;
+    EXPECT_NE(text.out.find("FAIL broker: "), std::string::npos) << text.out;
+    EXPECT_NE(text.out.find("FAIL keystone: "), std::string::npos) << text.out;
+    EXPECT_EQ(text.out.find("swordfish"), std::string::npos) << text.out;
+
+    const auto json = run_program({"--config", path, "check", "--json"});
+    EXPECT_EQ(json.exit_code, 4);
+    const auto parsed = nlohmann::json::parse(json.out);
+    EXPECT_EQ(parsed.at("version"), 1);
+    EXPECT_EQ(parsed.at("ok"), false);
+    EXPECT_EQ(parsed.at("checks").at(0).at("verdict"), "ok");
+}
+
+TEST(ProgramCheck, AConfigurationThatIsWrongIsAFinding) {
+    const TemporaryDirectory directory;
+    const std::string path = directory.write("reaper.yaml", "clowd: {}\n");
+    const auto result = run_program({"--config", path, "check"});
+    EXPECT_EQ(result.exit_code, 2);
+    EXPECT_NE(result.out.find("FAIL config: " + path + ":1: clowd"), std::string::npos)
+        << result.out;
+}
+
+}  // namespace
+}  // namespace reaper::test

@@ -1,0 +1,57 @@
+#include "reaper/cli/value_parsers.hpp"
+
+#include <gtest/gtest.h>
+
+namespace reaper::cli {
+namespace {
+
+TEST(ParseResources, ReadsClassesAndAmounts) {
+    const auto parsed = parse_resources("VCPU=4,MEMORY_MB=2048,CUSTOM_GPU_80GB=1");
+    ASSERT_TRUE(parsed);
+    EXPECT_EQ(*parsed, (Resources{{"VCPU", 4}, {"MEMORY_MB", 2048}, {"CUSTOM_GPU_80GB", 1}}));
+}
+
+TEST(ParseResources, RefusesWhatPlacementCouldNotMean) {
+    for (const char* text : {"", ",", "VCPU", "VCPU=", "=4", "VCPU=0", "VCPU=-1", "VCPU=4x",
+                             "VCPU=1.5", "VCPU=1,", "VCPU=1,VCPU=2", "vcpu=1", "VC PU=1",
+                             "VCPU=99999999999999999999", "VCPU= 4", "VCPU=4;MEMORY_MB=1"}) {
+        const auto parsed = parse_resources(text);
+        ASSERT_FALSE(parsed) << text;
+        EXPECT_EQ(parsed.error().code, Errc::bad_input) << text;
+    }
+}
+
+TEST(ParseResources, SaysWhichPartIsWrong) {
+    EXPECT_EQ(parse_resources("VCPU=4,vcpus=1").error().what,
+              "'vcpus' is not a resource class: they are written like VCPU or CUSTOM_GPU");
+    EXPECT_EQ(parse_resources("MEMORY_MB=2GB").error().what,
+              "the amount of MEMORY_MB is '2GB', expected a whole number above 0");
+    EXPECT_EQ(parse_resources("VCPU=1,VCPU=1").error().what, "VCPU is given twice");
+}
+
+TEST(ParseTrait, IsRequiredUnlessForbidden) {
+    EXPECT_EQ(parse_trait("CUSTOM_A")->second, TraitRule::required);
+    EXPECT_EQ(parse_trait("CUSTOM_A=required")->second, TraitRule::required);
+    EXPECT_EQ(parse_trait("CUSTOM_A=forbidden")->second, TraitRule::forbidden);
+    EXPECT_EQ(parse_trait("CUSTOM_A=forbidden")->first, "CUSTOM_A");
+    for (const char* text : {"", "=required", "custom=required", "CUSTOM_A=", "CUSTOM_A=never"})
+        EXPECT_FALSE(parse_trait(text)) << text;
+}
+
+TEST(Nearest, FindsTypingErrors) {
+    const std::vector<std::string> commands{"run", "plan", "hosts", "check", "history"};
+    EXPECT_EQ(nearest("plna", commands), "plan");
+    EXPECT_EQ(nearest("host", commands), "hosts");
+    EXPECT_EQ(nearest("chekc", commands), "check");
+    EXPECT_EQ(nearest("histroy", commands), "history");
+}
+
+TEST(Nearest, DoesNotGuessWildly) {
+    const std::vector<std::string> commands{"run", "plan", "hosts", "check", "history"};
+    EXPECT_EQ(nearest("frobnicate", commands), "");
+    EXPECT_EQ(nearest("", commands), "");
+    EXPECT_EQ(nearest("x", {}), "");
+}
+
+}  // namespace
+}  // namespace reaper::cli
