@@ -23,10 +23,10 @@ class CheckFailed(Exception):
     """The check itself could not be done; nothing is known about the tree."""
 
 
-def sources(root: Path) -> list[str]:
+def sources(root: Path, folders: tuple[str, ...]) -> list[str]:
     found = (
         path.relative_to(root).as_posix()
-        for folder in FOLDERS
+        for folder in folders
         for path in sorted((root / folder).rglob("*"))
         if path.suffix in (".cpp", ".hpp")
     )
@@ -45,11 +45,11 @@ def without_comments(text: str) -> str:
 
 
 class Tree:
-    """The sources of one tree, with the project headers and outside headers that each includes."""
+    """The sources of some folders, with the project headers and outside headers that each includes."""
 
-    def __init__(self, root: Path):
+    def __init__(self, root: Path, folders: tuple[str, ...] = FOLDERS):
         self.root = root
-        self.files = sources(root)
+        self.files = sources(root, folders)
         self.text = {name: (root / name).read_text(encoding="utf-8") for name in self.files}
         self.inside: dict[str, list[tuple[str, int]]] = {}
         self.outside: dict[str, list[tuple[str, int]]] = {}

@@ -45,7 +45,11 @@ LAYERS = (
     Layer(
         "service",
         ("reaper/executor/", "reaper/service/"),
-        CORE + SETTINGS + ("reaper/ports/", "reaper/report/", "reaper/executor/", "reaper/service/"),
+        CORE
+        + SETTINGS
+        + ("reaper/ports/", "reaper/report/", "reaper/executor/", "reaper/service/")
+        # A function of the message's text, and the words for what it finds.
+        + ("clients/amqp/nova_notification.hpp",),
     ),
 )
 

@@ -6,6 +6,7 @@ import unittest
 from pathlib import Path
 
 import checker
+import coroutines
 
 COMPILER = ["g++"]
 
@@ -56,6 +57,40 @@ PLANTED = {
     "YAML outside of config": ("reaper/cli/a.cpp", "#include <yaml-cpp/yaml.h>\n", "yaml-cpp (<yaml-cpp/yaml.h>) belongs in"),
     "SQLite outside of the journal": ("clients/a.cpp", "#include <sqlite3.h>\n", "SQLite (<sqlite3.h>) belongs in"),
 }
+
+
+# Statements of a coroutine, and what is wrong with them; None: nothing is.
+COROUTINES = {
+    "co_await f(Request{a, b});": "a braced temporary",
+    "auto r = co_await f({a, b});": "a braced temporary",
+    "co_await f([x] { return x; });": "a capturing lambda",
+    "co_await f(a ? b : c);": "?: inside co_await",
+    "co_await (a ? f(b) : f(c));": "?: inside co_await",
+    "co_spawn(io, [x]() -> Task<void> { co_return; }(), detached);": "a capturing lambda",
+    "co_spawn(io, f(Request{a}), detached);": "a braced temporary",
+    "co_await f(std::move(named));": None,
+    'co_await f(a == b ? "one" : "");': None,
+    "if (co_await f(a)) { g({a, b}); }": None,
+    "co_spawn(io, f(a), [self](std::exception_ptr error) { self->end(error); });": None,
+    "co_await f(a, b[x]);": None,
+    "// co_await f({a, b});": None,
+    "auto result = Request{co_await f(a), 1};": None,
+}
+
+
+class Coroutines(unittest.TestCase):
+    def test_what_the_compiler_breaks_is_refused_and_only_that(self) -> None:
+        for code, words in COROUTINES.items():
+            with self.subTest(code), tempfile.TemporaryDirectory() as directory:
+                source = Path(directory) / "clients/a.cpp"
+                source.parent.mkdir()
+                source.write_text(f"Task<void> a() {{\n    {code}\n}}\n")
+                found = coroutines.check(checker.Tree(Path(directory)))
+                if words is None:
+                    self.assertEqual(found, [])
+                else:
+                    self.assertTrue(found and words in found[0], found)
+                    self.assertTrue(found[0].startswith("clients/a.cpp:2: "), found)
 
 
 class Planted(unittest.TestCase):
