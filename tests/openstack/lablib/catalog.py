@@ -179,4 +179,6 @@ def try_hosts(lab: Description, timeout: float = 60) -> None:
 def make_flavors(lab: Description) -> None:
     nova = client(lab, "compute", default_microversion="2.61", service_type="compute")
     for name, size in FLAVORS.items():
-        lab["flavors"][name] = nova.post("/flavors", json={"flavor": {"name": name, **size}}).json()["flavor"]["id"]
+        lab["flavors"][name] = nova.post("/flavors", json={"flavor": {"name": name, **size}}).json()[
+            "flavor"
+        ]["id"]

@@ -11,7 +11,18 @@ from . import catalog, pki, ports, processes, schemas, services, settings
 from .place import LabError, Place
 from .steps import Progress, Step, run_steps
 
-PORTS = ["amqp", "amqps", "epmd", "erlang", "keystone", "placement", "nova-api", "nova-api-soft", "glance", "neutron"]
+PORTS = [
+    "amqp",
+    "amqps",
+    "epmd",
+    "erlang",
+    "keystone",
+    "placement",
+    "nova-api",
+    "nova-api-soft",
+    "glance",
+    "neutron",
+]
 TLS_PORTS = ["keystone-tls", "placement-tls", "nova-api-tls"]
 
 # nova-compute needs about 155 MB each.
@@ -136,7 +147,14 @@ def _start(place: Place, lab: dict[str, Any], progress: Progress) -> None:
         return Step(service, lambda: services.start(place, lab, service), after)
 
     computes = [services.compute_of(host) for host in lab["hosts"]]
-    for_nova = ("rabbitmq", "placement", "service user", "nova's api database", "nova's cell0", "nova's cell1")
+    for_nova = (
+        "rabbitmq",
+        "placement",
+        "service user",
+        "nova's api database",
+        "nova's cell0",
+        "nova's cell1",
+    )
     steps = [
         Step("mariadb installed", lambda: schemas.install_mariadb(place)),
         starts("mariadb", "mariadb installed"),
@@ -153,7 +171,11 @@ def _start(place: Place, lab: dict[str, Any], progress: Progress) -> None:
         starts("keystone", "keystone's database"),
         Step("service user", asks("keystone", catalog.admit_services), ("keystone",)),
         Step("users and regions", asks("keystone", catalog.fill_keystone), ("service user",)),
-        Step("application credential", asks("keystone", catalog.make_application_credential), ("users and regions",)),
+        Step(
+            "application credential",
+            asks("keystone", catalog.make_application_credential),
+            ("users and regions",),
+        ),
         starts("placement", "placement's database"),
         starts("nova-conductor", *for_nova),
         starts("nova-scheduler", *for_nova),
@@ -165,7 +187,11 @@ def _start(place: Place, lab: dict[str, Any], progress: Progress) -> None:
         Step("flavors", asks("nova-api", catalog.make_flavors), ("nova-api",)),
         Step("hosts in placement", asks("placement", catalog.wait_for_hosts), tuple(computes)),
         Step("hosts known to nova", lambda: schemas.discover_hosts(place), ("hosts in placement",)),
-        Step("a server on each host", asks("nova-conductor", catalog.try_hosts), ("hosts known to nova", "flavors", "image")),
+        Step(
+            "a server on each host",
+            asks("nova-conductor", catalog.try_hosts),
+            ("hosts known to nova", "flavors", "image"),
+        ),
     ]
     run_steps(steps, progress, abandon=lambda: processes.stop_everything(place, patience=1))
     place.save(lab)
@@ -186,4 +212,7 @@ def _write_clients(place: Place, lab: dict[str, Any]) -> None:
     clouds = {"clouds": {"lab": {"auth": login, "region_name": "RegionOne"}}}
     place.write("clouds.yaml", yaml.safe_dump(clouds, sort_keys=False))
     lines = [f"export OS_{key.upper()}={value}" for key, value in login.items()]
-    place.write("openrc", "\n".join([*lines, "export OS_REGION_NAME=RegionOne", "export OS_IDENTITY_API_VERSION=3", ""]))
+    place.write(
+        "openrc",
+        "\n".join([*lines, "export OS_REGION_NAME=RegionOne", "export OS_IDENTITY_API_VERSION=3", ""]),
+    )

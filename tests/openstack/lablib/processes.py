@@ -48,7 +48,9 @@ def start(place: Place, name: str, argv: list[str], extra_env: dict[str, str] | 
     return child.pid
 
 
-def run(place: Place, name: str, argv: list[str], extra_env: dict[str, str] | None = None, timeout: float = 120) -> None:
+def run(
+    place: Place, name: str, argv: list[str], extra_env: dict[str, str] | None = None, timeout: float = 120
+) -> None:
     """Runs a command to its end; its output goes to DIR/log/NAME.log."""
     child = _spawn(place, name, argv, extra_env)
     try:

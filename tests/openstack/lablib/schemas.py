@@ -31,7 +31,13 @@ def keystone(place: Place, lab: Description) -> None:
     place.path("home", "fernet-keys").mkdir(mode=0o700)
     url = lab["endpoints"]["RegionOne"]["identity"]
     admin = lab["users"]["admin"]
-    bootstrap = ["bootstrap", "--bootstrap-username", admin["name"], "--bootstrap-password", admin["password"]]
+    bootstrap = [
+        "bootstrap",
+        "--bootstrap-username",
+        admin["name"],
+        "--bootstrap-password",
+        admin["password"],
+    ]
     bootstrap += ["--bootstrap-project-name", admin["project"], "--bootstrap-region-id", "RegionOne"]
     for interface in ("public", "internal", "admin"):
         bootstrap += [f"--bootstrap-{interface}-url", url]
@@ -58,7 +64,11 @@ def nova_api(place: Place, lab: Description) -> None:
     _manage(
         place,
         "nova-api-database",
-        [[*config, "api_db", "sync"], [*config, *cell0], [*config, "cell_v2", "create_cell", "--name", "cell1"]],
+        [
+            [*config, "api_db", "sync"],
+            [*config, *cell0],
+            [*config, "cell_v2", "create_cell", "--name", "cell1"],
+        ],
         module="nova.cmd.manage",
     )
 
@@ -68,7 +78,9 @@ def nova_cell(place: Place, lab: Description, database: str) -> None:
     overlay = place.path("etc", f"{database}-database.conf")
     overlay.write_text(f"[database]\nconnection = {database_url(place, lab, database)}\n")
     config = [*_nova_config(place), "--config-file", str(overlay)]
-    _manage(place, f"{database}-database", [[*config, "db", "sync", "--local_cell"]], module="nova.cmd.manage")
+    _manage(
+        place, f"{database}-database", [[*config, "db", "sync", "--local_cell"]], module="nova.cmd.manage"
+    )
 
 
 def discover_hosts(place: Place) -> None:
@@ -80,7 +92,9 @@ def discover_hosts(place: Place) -> None:
 def check_programs() -> None:
     """Fails early, and with what to do, when a package is missing."""
     modules = ["nova", "placement", "keystone", "glance", "keystoneauth1", "pymysql", "amqp"]
-    found = subprocess.run([PYTHON, "-c", f"import {', '.join(modules)}"], capture_output=True, text=True, env={})
+    found = subprocess.run(
+        [PYTHON, "-c", f"import {', '.join(modules)}"], capture_output=True, text=True, env={}
+    )
     if found.returncode != 0:
         reason = found.stderr.strip().splitlines()[-1]
         raise LabError(f"{reason}: run deploy/install-dependencies lab")
@@ -90,6 +104,8 @@ def _nova_config(place: Place) -> list[str]:
     return ["--config-file", str(place.path("etc", "nova.conf"))]
 
 
-def _manage(place: Place, name: str, commands: list[list[str]], env: dict[str, str] | None = None, module: str = "") -> None:
+def _manage(
+    place: Place, name: str, commands: list[list[str]], env: dict[str, str] | None = None, module: str = ""
+) -> None:
     argv = [PYTHON, str(HERE / "fork_commands.py"), module or f"{name}.cmd.manage"]
     processes.run(place, f"{name}-manage", [*argv, *(json.dumps(command) for command in commands)], env)

@@ -45,9 +45,23 @@ def table(place: Place, lab: Description) -> dict[str, Service]:
         _epmd(lab),
         _rabbitmq(place, lab),
         _mariadb(place),
-        Service("stunnel", ["/usr/bin/stunnel", str(place.path("etc", "stunnel.conf"))], *_port(lab, "nova-api-tls")),
-        Service("neutron", [PYTHON, str(HERE / "neutron_stub.py"), str(lab["ports"]["neutron"])], *_port(lab, "neutron")),
-        _wsgi(place, lab, "keystone", "/v3", {"OS_KEYSTONE_CONFIG_FILES": str(place.path("etc", "keystone.conf"))}),
+        Service(
+            "stunnel",
+            ["/usr/bin/stunnel", str(place.path("etc", "stunnel.conf"))],
+            *_port(lab, "nova-api-tls"),
+        ),
+        Service(
+            "neutron",
+            [PYTHON, str(HERE / "neutron_stub.py"), str(lab["ports"]["neutron"])],
+            *_port(lab, "neutron"),
+        ),
+        _wsgi(
+            place,
+            lab,
+            "keystone",
+            "/v3",
+            {"OS_KEYSTONE_CONFIG_FILES": str(place.path("etc", "keystone.conf"))},
+        ),
         _wsgi(place, lab, "placement", "/", {"OS_PLACEMENT_CONFIG_DIR": str(place.path("etc"))}),
         _glance(place, lab),
         _nova_daemon(place, "nova-conductor", "conductor"),
@@ -157,7 +171,15 @@ def _mariadb(place: Place) -> Service:
     return Service("mariadb", argv, _logged(place, "mariadb", "ready for connections"), {})
 
 
-def _wsgi(place: Place, lab: Description, name: str, path: str, env: dict[str, str], workers: int = 1, threads: int = 4) -> Service:
+def _wsgi(
+    place: Place,
+    lab: Description,
+    name: str,
+    path: str,
+    env: dict[str, str],
+    workers: int = 1,
+    threads: int = 4,
+) -> Service:
     port = lab["ports"][name]
     argv = [
         "/usr/bin/uwsgi",
@@ -186,7 +208,9 @@ def _glance(place: Place, lab: Description) -> Service:
 
 def _nova_daemon(place: Place, name: str, module: str, overlay: str | None = None) -> Service:
     files = [place.path("etc", "nova.conf"), place.path("etc", f"{overlay or name}.conf")]
-    return Service(name, _python(f"nova.cmd.{module}", *files), _logged(place, name, f"Starting {module} node"), {})
+    return Service(
+        name, _python(f"nova.cmd.{module}", *files), _logged(place, name, f"Starting {module} node"), {}
+    )
 
 
 def _nova_api(place: Place, lab: Description, name: str) -> Service:

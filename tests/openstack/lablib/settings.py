@@ -40,7 +40,9 @@ def write_all(place: Place, lab: Description) -> None:
 
 
 def database_url(place: Place, lab: Description, name: str) -> str:
-    return f"mysql+pymysql://root:@localhost/{name}?unix_socket={place.path('run', 'mariadb.sock')}&charset=utf8"
+    return (
+        f"mysql+pymysql://root:@localhost/{name}?unix_socket={place.path('run', 'mariadb.sock')}&charset=utf8"
+    )
 
 
 DATABASES = ("keystone", "placement", "glance", "nova_api", "nova_cell0", "nova")
@@ -144,7 +146,7 @@ config_file = {place.path("etc", "glance-paste.ini")}
 
 
 def _nova(place: Place, lab: Description) -> str:
-    ports, region = lab["ports"], lab["endpoints"]["RegionOne"]
+    region = lab["endpoints"]["RegionOne"]
     return f"""\
 [DEFAULT]
 host = controller

@@ -1,0 +1,205 @@
+"""What a scenario may ask of a cloud, in the words of the reaper.
+
+Scenarios know only this interface. `lab_cloud.LabCloud` is it on a real OpenStack;
+a simulated cloud can be another. Nothing here returns before it is certain: a
+method that changes something either says in its name that it does not wait, or
+returns when the change can be seen.
+"""
+
+import time
+from abc import ABC, abstractmethod
+from contextlib import AbstractContextManager
+from dataclasses import dataclass
+from typing import Any, Callable, TypeVar
+
+T = TypeVar("T")
+
+# Far above what anything takes on an idle machine: only a failure waits so long.
+PATIENCE = 60
+
+
+def eventually(what: str, ask: Callable[[], T], timeout: float = PATIENCE, every: float = 0.1) -> T:
+    """Asks until the answer is truthy and returns it; fails with `what`."""
+    deadline = time.monotonic() + timeout
+    while True:
+        answer = ask()
+        if answer:
+            return answer
+        if time.monotonic() > deadline:
+            raise AssertionError(f"not after {timeout:.0f} s: {what} (last answer: {answer!r})")
+        time.sleep(every)
+
+
+@dataclass(frozen=True)
+class Server:
+    """A server as it was asked for; how it is now is `Cloud.look`'s to tell."""
+
+    id: str
+    name: str
+    project: str
+    request: str  # the id of the API request that created it
+
+
+@dataclass(frozen=True)
+class Look:
+    """A server as Nova tells it now."""
+
+    status: str  # ACTIVE, ERROR, ...; GONE if Nova knows it no more
+    host: str | None
+    task: str | None
+
+    @property
+    def gone(self) -> bool:
+        return self.status == "GONE"
+
+
+@dataclass(frozen=True)
+class Deletion:
+    """A request of the reaper to delete a server."""
+
+    server: str
+    kind: str  # delete or forceDelete
+    status: int
+
+
+class Cloud(ABC):
+    """A cloud of a few hosts with 10 VCPU each; see FLAVORS for what fits."""
+
+    hosts: list[str]
+
+    # Servers -----------------------------------------------------------------
+
+    @abstractmethod
+    def ask(
+        self,
+        flavor: str,
+        project: str = "regular",
+        count: int = 1,
+        host: str | None = None,
+        zone: str | None = None,
+    ) -> list[Server]:
+        """Asks for servers in one request; does not wait for them. The project
+        `spot` is the revocable one."""
+
+    @abstractmethod
+    def look(self, server: Server) -> Look:
+        ...
+
+    @abstractmethod
+    def delete_without_waiting(self, server: Server) -> None:
+        ...
+
+    @abstractmethod
+    def lock(self, server: Server) -> None:
+        ...
+
+    @abstractmethod
+    def resize_without_waiting(self, server: Server, flavor: str) -> str:
+        """Returns the id of the request."""
+
+    @abstractmethod
+    def confirm_resize(self, server: Server) -> None:
+        ...
+
+    # Hosts -------------------------------------------------------------------
+
+    @abstractmethod
+    def disable_host(self, host: str) -> None:
+        ...
+
+    @abstractmethod
+    def make_zone(self, name: str, hosts: list[str]) -> None:
+        """Puts hosts that hold no server into an availability zone."""
+
+    @abstractmethod
+    def used_vcpus(self, host: str) -> int:
+        """As Placement counts them."""
+
+    @abstractmethod
+    def room_held_by(self, server: Server) -> dict[str, int]:
+        """As Placement counts it: empty when nothing is held."""
+
+    @abstractmethod
+    def hold_deletions(self, host: str) -> AbstractContextManager[None]:
+        """While it holds, servers on the host can be deleted, but their deletion
+        does not come to its end."""
+
+    @abstractmethod
+    def reset(self) -> None:
+        """No servers, all hosts enabled, no zones, no messages."""
+
+    # Messages ----------------------------------------------------------------
+
+    @abstractmethod
+    def failure_messages(self, count: int) -> list[bytes]:
+        """The next `count` messages of Nova about requests without a valid host,
+        since the last reset, as they were on the wire."""
+
+    @abstractmethod
+    def publish(self, message: bytes) -> None:
+        """As Nova would send it."""
+
+    @abstractmethod
+    def waiting_messages(self, queue: str) -> int:
+        """How many messages nobody has taken, or taken and given back."""
+
+    @abstractmethod
+    def broker_and_host_outage(self, host: str) -> AbstractContextManager[None]:
+        """The host's agent is away while it lasts; the broker restarts before it
+        comes back. Deletions accepted meanwhile come to their end afterwards."""
+
+    # The reaper --------------------------------------------------------------
+
+    @abstractmethod
+    def reaper_config(
+        self, region: str = "RegionOne", tls: bool = False, user: str = "reaper"
+    ) -> dict[str, Any]:
+        """The parts of the reaper's configuration that say where the cloud is."""
+
+    @abstractmethod
+    def secrets(self) -> list[str]:
+        """What the reaper must never show."""
+
+    @abstractmethod
+    def mark(self) -> int:
+        """A point in the record of requests, for the two below."""
+
+    @abstractmethod
+    def reaper_deletions(self, since: int) -> list[Deletion]:
+        ...
+
+    @abstractmethod
+    def reaper_writes(self, since: int) -> list[str]:
+        """All requests of the reaper that ask for a change, deletions included."""
+
+    # What follows from the above ---------------------------------------------
+
+    def wait_for(self, servers: list[Server], status: str) -> None:
+        for server in servers:
+            eventually(f"{server.name} is {status}", lambda: self._settled(server, status), every=0.15)
+
+    def _settled(self, server: Server, status: str) -> bool:
+        look = self.look(server)
+        assert look.status != "ERROR" or status == "ERROR", f"{server.name} is in ERROR, not {status}"
+        assert look.status != "ACTIVE" or status != "ERROR", f"{server.name} found a host"
+        return look.status == status and look.task is None
+
+    def boot(self, flavor: str, project: str, host: str, count: int = 1) -> list[Server]:
+        """Servers on a host; waits until they are ACTIVE."""
+        servers = self.ask(flavor, project, count, host)
+        self.wait_for(servers, "ACTIVE")
+        return servers
+
+    def ask_in_vain(
+        self, flavor: str, project: str = "regular", count: int = 1, zone: str | None = None
+    ) -> list[Server]:
+        """Asks for servers that find no host."""
+        servers = self.ask(flavor, project, count, zone=zone)
+        self.wait_for(servers, "ERROR")
+        return servers
+
+    def wait_gone(self, servers: list[Server]) -> None:
+        """Waits until Nova knows them no more and they hold no room."""
+        for server in servers:
+            eventually(f"{server.name} is gone", lambda: self.look(server).gone)
+            eventually(f"{server.name} holds no room", lambda: not self.room_held_by(server))

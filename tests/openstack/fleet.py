@@ -1,0 +1,81 @@
+"""Fills the hosts of a cloud for a scenario, and checks what became of them."""
+
+from dataclasses import dataclass
+
+from cloud import Cloud, Server
+
+VCPUS_OF_A_HOST = 10
+FLAVORS = {"small": 2, "medium": 5, "large": 10}
+
+# What a host holds: (project, flavor, how many).
+Holding = tuple[str, str, int]
+
+
+@dataclass
+class Fleet:
+    """The servers that a scenario begins with."""
+
+    cloud: Cloud
+    by_host: dict[str, dict[str, list[Server]]]
+
+    def spot(self, *hosts: str) -> list[Server]:
+        """The revocable servers on some hosts, or on all."""
+        return self._of("spot", hosts)
+
+    def regular(self, *hosts: str) -> list[Server]:
+        return self._of("regular", hosts)
+
+    def _of(self, project: str, hosts: tuple[str, ...]) -> list[Server]:
+        return [server for host in hosts or self.by_host for server in self.by_host[host].get(project, [])]
+
+    def all(self) -> list[Server]:
+        return self.spot() + self.regular()
+
+
+def fill(cloud: Cloud, holdings: dict[str, list[Holding]], exactly: bool = True) -> Fleet:
+    """Boots what each host is to hold, all at once; by default the hosts must
+    then be full to the last VCPU, so that nothing else can be placed."""
+    fleet = Fleet(cloud, {host: {} for host in cloud.hosts})
+    for host in cloud.hosts:
+        vcpus = sum(FLAVORS[flavor] * count for _, flavor, count in holdings[host])
+        assert vcpus == VCPUS_OF_A_HOST or not exactly, f"{host} would hold {vcpus} VCPU"
+        for project, flavor, count in holdings[host]:
+            servers = cloud.ask(flavor, project, count, host)
+            fleet.by_host[host].setdefault(project, []).extend(servers)
+    for host, projects in fleet.by_host.items():
+        for servers in projects.values():
+            cloud.wait_for(servers, "ACTIVE")
+            for server in servers:
+                assert cloud.look(server).host == host
+    return fleet
+
+
+def assert_only_victims_died(fleet: Fleet, since: int, victims: list[Server]) -> None:
+    """The reaper deleted these, each once and nothing else; they are gone with
+    their room, and all the others live."""
+    cloud = fleet.cloud
+    deletions = cloud.reaper_deletions(since)
+    assert sorted(d.server for d in deletions) == sorted(v.id for v in victims)
+    assert len(cloud.reaper_writes(since)) == len(deletions), cloud.reaper_writes(since)
+    for server in fleet.all():
+        look = cloud.look(server)
+        if server in victims:
+            assert look.gone and not cloud.room_held_by(server), f"{server.name}: {look}"
+        else:
+            assert look.status == "ACTIVE" and look.task is None, f"{server.name}: {look}"
+            assert cloud.room_held_by(server), f"{server.name} lost its room"
+
+
+def assert_nobody_died(fleet: Fleet, since: int) -> None:
+    """Not one write of the reaper, and all live."""
+    assert fleet.cloud.reaper_writes(since) == []
+    assert_only_victims_died(fleet, since, [])
+
+
+def assert_freed(fleet: Fleet, since: int, count: int, among: list[Server]) -> list[Server]:
+    """Exactly `count` of these servers died, and nothing else; returns them."""
+    died = [d.server for d in fleet.cloud.reaper_deletions(since)]
+    victims = [server for server in among if server.id in died]
+    assert len(victims) == count, f"{len(victims)} of {[s.name for s in among]} died, not {count}"
+    assert_only_victims_died(fleet, since, victims)
+    return victims

@@ -1,0 +1,109 @@
+"""The lab's RabbitMQ as a scenario sees it: Nova's messages in and out."""
+
+import time
+from contextlib import contextmanager
+from typing import Any, Iterator
+
+import amqp
+
+from cloud import eventually
+
+EXCHANGE = "nova"
+ROUTING_KEY = "versioned_notifications.error"
+
+
+class LabMessages:
+    """Keeps a queue of its own that receives what the reaper's queue receives.
+
+    Its connection is opened when needed and again after RabbitMQ restarted; the
+    queue is then a new one, as the old one ended with its connection.
+    """
+
+    def __init__(self, broker: dict[str, Any]):
+        self.broker = broker
+        self._connection: amqp.Connection | None = None
+        self._channel: Any = None
+        self._queue = ""
+
+    def listen(self) -> None:
+        """From now on, messages are kept for `take`."""
+        self.close()
+        self._connection = self._connect()
+        self._channel = self._connection.channel()
+        self._queue = self._channel.queue_declare(exclusive=True).queue
+        self._channel.queue_bind(self._queue, EXCHANGE, ROUTING_KEY)
+
+    def take(self, count: int) -> list[bytes]:
+        """The next messages, oldest first."""
+        taken: list[bytes] = []
+
+        def enough() -> bool:
+            while len(taken) < count:
+                message = self._channel.basic_get(self._queue, no_ack=True)
+                if message is None:
+                    return False
+                body = message.body
+                taken.append(body.encode() if isinstance(body, str) else body)
+            return True
+
+        eventually(f"{count} failure messages of Nova", enough)
+        return taken
+
+    def publish(self, body: bytes) -> None:
+        """Sends a message as Nova's messagingv2 driver does, and waits until the
+        broker has put it into the queues."""
+        message = amqp.Message(
+            body, content_type="application/json", content_encoding="utf-8", delivery_mode=2
+        )
+        with self._short() as channel:
+            channel.confirm_select()
+            channel.basic_publish_confirm(message, EXCHANGE, ROUTING_KEY)
+
+    def waiting(self, queue: str) -> int:
+        """Messages that are in a queue and with no consumer."""
+        with self._short() as channel:
+            return channel.queue_declare(queue, passive=True).message_count
+
+    def delete_queues(self, queues: list[str]) -> None:
+        with self._short() as channel:
+            for queue in queues:
+                channel.queue_delete(queue)
+
+    def wait_for_broker(self, timeout: float = 60) -> None:
+        deadline = time.monotonic() + timeout
+        while True:
+            try:
+                self._connect().close()
+                return
+            except (OSError, amqp.AMQPError):
+                if time.monotonic() > deadline:
+                    raise
+                time.sleep(0.2)
+
+    def close(self) -> None:
+        if self._connection is not None:
+            try:
+                self._connection.close()
+            except (OSError, amqp.AMQPError):
+                pass  # RabbitMQ was restarted meanwhile
+        self._connection = None
+
+    def _connect(self, **options: Any) -> amqp.Connection:
+        connection = amqp.Connection(
+            f"{self.broker['host']}:{self.broker['port']}",
+            userid=self.broker["user"],
+            password=self.broker["password"],
+            connect_timeout=10,
+            read_timeout=30,
+            **options,
+        )
+        connection.connect()
+        return connection
+
+    @contextmanager
+    def _short(self) -> Iterator[Any]:
+        connection = self._connect(confirm_publish=True)
+        try:
+            yield connection.channel()
+        finally:
+            connection.close()

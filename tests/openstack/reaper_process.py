@@ -1,0 +1,205 @@
+"""The reaper under test: its configuration, its daemon, its commands."""
+
+import json
+import os
+import signal
+import socket
+import subprocess
+from copy import deepcopy
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+from cloud import Cloud, eventually
+
+START_PATIENCE = 30
+COMMAND_PATIENCE = 60
+
+# Quicker than an operator would set them: a scenario waits for these.
+DEFAULTS: dict[str, Any] = {
+    "http": {"call_timeout": "20s"},
+    "taggers": [{"name": "project", "tag": "preemptible"}],
+    "cull": {"poll_interval": "200ms", "deadline": "90s"},
+    "log": {"level": "debug", "target": "terminal"},
+}
+
+
+class Reaper:
+    """A reaper with its own configuration, journal and queue.
+
+    Its daemon can be started and ended several times; they all belong to the
+    same installation, as restarts of a service do.
+    """
+
+    def __init__(self, binary: Path, cloud: Cloud, directory: Path, **places: Any):
+        """`places` says where the cloud is: see Cloud.reaper_config."""
+        self.binary = binary
+        self.cloud = cloud
+        self.directory = directory
+        self.config: dict[str, Any] = deepcopy(DEFAULTS) | cloud.reaper_config(**places)
+        self.config["journal"] = {"path": str(directory / "journal.db")}
+        self.log = directory / "reaper.log"
+        self.answers = directory / "reaper.out"
+        self.daemon: subprocess.Popen | None = None
+        self.notices: Notices | None = None
+
+    @property
+    def queue(self) -> str:
+        return self.config["broker"]["queue"]
+
+    # The daemon --------------------------------------------------------------
+
+    def start(self, *options: str, wait: bool = True) -> None:
+        """Starts the daemon; waits until it tells systemd that it is ready."""
+        assert self.daemon is None, "it runs already"
+        self.notices = Notices(self.directory / "notify")
+        with open(self.log, "ab") as log, open(self.answers, "ab") as answers:
+            self.daemon = subprocess.Popen(
+                [str(self.binary), "--config", str(self._write_config()), "run", *options],
+                stdin=subprocess.DEVNULL,
+                stdout=answers,
+                stderr=log,
+                env=self._environment() | {"NOTIFY_SOCKET": self.notices.address},
+                start_new_session=True,
+            )
+        if wait:
+            self.wait_ready()
+
+    def wait_ready(self) -> None:
+        eventually("the reaper is ready", self._is_ready, START_PATIENCE)
+
+    def _is_ready(self) -> bool:
+        assert self.daemon is not None and self.notices is not None
+        assert (
+            self.daemon.poll() is None
+        ), f"the reaper ended with {self.daemon.returncode}:\n{self.log_text()}"
+        return "READY=1" in self.notices.received()
+
+    def ask_to_stop(self) -> None:
+        assert self.daemon is not None
+        self.daemon.send_signal(signal.SIGTERM)
+
+    def wait_stopped(self, timeout: float = 30) -> int:
+        """Its exit code; nothing of it is left."""
+        assert self.daemon is not None
+        code = self.daemon.wait(timeout)
+        self._forget()
+        return code
+
+    def stop(self) -> None:
+        """Ends the daemon as systemd would; it must end well and by itself."""
+        self.ask_to_stop()
+        assert self.wait_stopped() == 0, self.log_text()
+
+    def kill(self) -> None:
+        """Like a loss of power."""
+        assert self.daemon is not None
+        self.daemon.kill()
+        self.daemon.wait(10)
+        self._forget()
+
+    def end(self) -> None:
+        """After a scenario: nothing of it may be left, and no secret was told."""
+        if self.daemon is not None:
+            self.kill()
+        print(self.log_text())  # pytest shows it if the scenario failed
+        self.assert_no_secrets()
+
+    def _forget(self) -> None:
+        self.daemon = None
+        if self.notices is not None:
+            self.notices.close()
+        self.notices = None
+
+    def log_text(self) -> str:
+        return self.log.read_text(errors="replace") if self.log.exists() else ""
+
+    def printed(self) -> str:
+        """What the daemon wrote to stdout: the plans of a dry run."""
+        return self.answers.read_text(errors="replace") if self.answers.exists() else ""
+
+    def assert_no_secrets(self) -> None:
+        """Neither the log nor the journal may hold a password."""
+        for path in self.directory.iterdir():
+            if path.name.startswith(("journal", "reaper.log", "reaper.out")):
+                content = path.read_bytes()
+                for secret in self.cloud.secrets():
+                    assert secret.encode() not in content, f"{path.name} holds a secret"
+
+    # Commands ----------------------------------------------------------------
+
+    def command(self, *arguments: str) -> subprocess.CompletedProcess[str]:
+        """Runs a command of the reaper to its end, whatever its exit code."""
+        return subprocess.run(
+            [str(self.binary), "--config", str(self._write_config()), *arguments],
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            text=True,
+            timeout=COMMAND_PATIENCE,
+            env=self._environment(),
+        )
+
+    def json(self, *arguments: str) -> Any:
+        """The answer of a command that must succeed."""
+        done = self.command("--json", *arguments)
+        assert done.returncode == 0, f"{arguments} ended with {done.returncode}: {done.stderr}"
+        return json.loads(done.stdout)
+
+    def story(self, request: str) -> dict[str, Any] | None:
+        """What the journal tells of a request; None if it knows it not (yet)."""
+        done = self.command("--json", "history", "show", request)
+        return json.loads(done.stdout) if done.returncode == 0 else None
+
+    def wait_outcome(self, request: str) -> dict[str, Any]:
+        """Waits until the reaper has done with a request. What it did is to be
+        asked of the cloud."""
+
+        def outcome() -> dict[str, Any] | None:
+            story = self.story(request)
+            return story["outcome"] if story else None
+
+        return eventually(f"the reaper has done with {request}", outcome, timeout=90)  # type: ignore[return-value]
+
+    def wait_messages_done(self) -> None:
+        """Ends the daemon, which finishes what it holds; then nothing may be left."""
+        self.stop()
+        assert self.cloud.waiting_messages(self.queue) == 0, "it left messages unacknowledged"
+
+    # -------------------------------------------------------------------------
+
+    def _write_config(self) -> Path:
+        path = self.directory / "reaper.yaml"
+        path.write_text(yaml.safe_dump(self.config, sort_keys=False))
+        path.chmod(0o600)
+        return path
+
+    @staticmethod
+    def _environment() -> dict[str, str]:
+        """No OS_*, no proxies, no NO_COLOR of the caller."""
+        kept = ("PATH", "HOME", "ASAN_OPTIONS", "UBSAN_OPTIONS", "LLVM_PROFILE_FILE")
+        return {key: os.environ[key] for key in kept if key in os.environ}
+
+
+class Notices:
+    """What a service tells systemd: the other end of NOTIFY_SOCKET."""
+
+    def __init__(self, path: Path):
+        path.unlink(missing_ok=True)
+        self.address = str(path)
+        self._socket = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM)
+        self._socket.bind(self.address)
+        self._socket.setblocking(False)
+        self._lines: list[str] = []
+
+    def received(self) -> list[str]:
+        """All lines so far, such as READY=1 and STATUS=..."""
+        while True:
+            try:
+                self._lines += self._socket.recv(65536).decode(errors="replace").split("\n")
+            except BlockingIOError:
+                return self._lines
+
+    def close(self) -> None:
+        self._socket.close()
+        Path(self.address).unlink(missing_ok=True)
