@@ -7,6 +7,7 @@ import signal
 import sys
 import tempfile
 import time
+import traceback
 from pathlib import Path
 
 sys.dont_write_bytecode = True
@@ -142,6 +143,10 @@ def last_step_of_lab(log: Path) -> str:
     return lines[-1].split(" s  ", 1)[1].split(" (")[0] + " is there" if lines else ""
 
 
+def first_line(text: str) -> str:
+    return next(iter(text.strip().splitlines()), "")
+
+
 def parse() -> argparse.Namespace:
     parser = argparse.ArgumentParser(prog="deploy/quickstart")
     parser.add_argument("--keep", action="store_true", help="leave the OpenStack running")
@@ -161,6 +166,10 @@ def main() -> int:
         status, failure = 130, StepFailed("interrupted")
     except StepFailed as error:
         failure = error
+    except Exception as error:  # whatever it is: one line here, the rest in the log
+        log = LOGS / "quickstart.log"
+        log.write_text(traceback.format_exc())
+        failure = StepFailed(f"{type(error).__name__}: {first_line(str(error))}", log)
     finally:
         # From here on, being asked to end again must not keep us from cleaning up.
         for number in (signal.SIGINT, signal.SIGTERM):
