@@ -169,6 +169,10 @@ class Cloud(ABC):
         ...
 
     @abstractmethod
+    def reaper_requests(self, since: int) -> list[str]:
+        """All requests of the reaper; those to log in, too."""
+
+    @abstractmethod
     def reaper_writes(self, since: int) -> list[str]:
         """All requests of the reaper that ask for a change, deletions included."""
 

@@ -216,20 +216,17 @@ class LabCloud(Cloud):
     # The reaper --------------------------------------------------------------
 
     def reaper_config(
-        self, region: str = "RegionOne", tls: bool = False, user: str = "reaper"
+        self,
+        region: str = "RegionOne",
+        tls: bool = False,
+        user: str = "reaper",
+        application_credential: bool = False,
     ) -> dict[str, Any]:
+        auth = {"auth_url": self.lab["endpoints"][region]["identity"]}
+        auth |= self._application_credential() if application_credential else self._password(user)
         self._counter += 1
         queue = f"{QUEUE_PREFIX}{self._counter}"
         self._reaper_queues |= {queue, f"{queue}.dead-letter"}
-        who = self.lab["users"][user]
-        auth = {
-            "auth_url": self.lab["endpoints"][region]["identity"],
-            "username": who["name"],
-            "password": who["password"],
-            "project_name": who["project"],
-            "user_domain_name": "Default",
-            "project_domain_name": "Default",
-        }
         cloud: dict[str, Any] = {"auth": auth, "region": region}
         broker = {"urls": [self.lab["broker"]["amqps_url" if tls else "amqp_url"]]}
         broker.update(queue=queue, dead_letter_queue=f"{queue}.dead-letter", reconnect_backoff_max="1s")
@@ -239,6 +236,19 @@ class LabCloud(Cloud):
             broker.update(ca_file=files["ca_file"])
             broker.update(cert_file=files["client_cert_file"], key_file=files["client_key_file"])
         return {"cloud": cloud, "broker": broker}
+
+    def _password(self, user: str) -> dict[str, str]:
+        who = self.lab["users"][user]
+        domains = {"user_domain_name": "Default", "project_domain_name": "Default"}
+        login = {"username": who["name"], "password": who["password"], "project_name": who["project"]}
+        return login | domains
+
+    def _application_credential(self) -> dict[str, str]:
+        credential = self.lab["application_credential"]
+        return {
+            "application_credential_id": credential["id"],
+            "application_credential_secret": credential["secret"],
+        }
 
     def secrets(self) -> list[str]:
         passwords = [user["password"] for user in self.lab["users"].values()]
@@ -254,6 +264,9 @@ class LabCloud(Cloud):
             if found and (request.method == "DELETE" or request.action == "forceDelete"):
                 deletions.append(Deletion(found["server"], request.action or "delete", request.status))
         return deletions
+
+    def reaper_requests(self, since: int) -> list[str]:
+        return [str(request) for request in self.access.since(since, user="reaper")]
 
     def reaper_writes(self, since: int) -> list[str]:
         return [str(request) for request in self.access.since(since, user="reaper") if request.is_write]

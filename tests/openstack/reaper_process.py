@@ -161,8 +161,15 @@ class Reaper:
 
         return eventually(f"the reaper has done with {request}", outcome, timeout=90)  # type: ignore[return-value]
 
-    def wait_messages_done(self) -> None:
-        """Ends the daemon, which finishes what it holds; then nothing may be left."""
+    def wait_messages_done(self, others: int = 0) -> None:
+        """Waits until it has seen `others` messages that made no request of
+        their own, and ends the daemon, which finishes what it holds. Then no
+        message may be left."""
+        eventually(
+            f"the reaper has seen {others} other messages",
+            lambda: not others or len(self.json("history", "messages")["messages"]) >= others,
+            every=0.3,
+        )
         self.stop()
         assert self.cloud.waiting_messages(self.queue) == 0, "it left messages unacknowledged"
 

@@ -1,0 +1,165 @@
+"""The commands that look: check, hosts, plan, history. None of them writes."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from cloud import Cloud
+from fleet import assert_nobody_died, fill
+from reaper_process import Reaper
+
+FULL = [("regular", "large", 1)]
+HALF_SPOT = [("spot", "medium", 1), ("regular", "medium", 1)]
+MEDIUM = "VCPU=5,MEMORY_MB=2048,DISK_GB=20"
+
+
+@pytest.fixture
+def fleet(cloud: Cloud):
+    one, two, three = cloud.hosts
+    return fill(cloud, {one: HALF_SPOT, two: FULL, three: FULL})
+
+
+def failures(output: str) -> list[str]:
+    return [line for line in output.splitlines() if "FAIL" in line]
+
+
+# check ------------------------------------------------------------------------
+
+
+def test_check_finds_all_in_place(cloud: Cloud, reaper: Reaper) -> None:
+    mark = cloud.mark()
+    done = reaper.command("check")
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert not failures(done.stdout)
+    assert cloud.reaper_writes(mark) == []
+    json.loads(reaper.command("--json", "check").stdout)
+
+
+def test_check_with_an_application_credential(cloud: Cloud, install) -> None:
+    reaper = install(application_credential=True)
+    done = reaper.command("check")
+    assert done.returncode == 0, done.stdout + done.stderr
+
+
+def test_check_with_a_wrong_password(install) -> None:
+    reaper = install()
+    reaper.config["cloud"]["auth"]["password"] = "not-it"
+    done = reaper.command("check")
+    assert done.returncode == 4
+    assert any("keystone" in line.lower() for line in failures(done.stdout)), done.stdout
+    assert "not-it" not in done.stdout + done.stderr
+
+
+def test_check_as_a_user_without_rights(install) -> None:
+    reaper = install(user="onlooker")
+    done = reaper.command("check")
+    assert done.returncode == 4
+    assert any(
+        "admin" in line.lower() or "right" in line.lower() for line in failures(done.stdout)
+    ), done.stdout
+
+
+def test_check_without_a_broker(install) -> None:
+    reaper = install()
+    reaper.config["broker"]["urls"] = ["amqp://lab:nobody@127.0.0.1:9/"]
+    done = reaper.command("check")
+    assert done.returncode == 4
+    assert failures(done.stdout), done.stdout
+
+
+# plan -------------------------------------------------------------------------
+
+
+def victims(decision: dict) -> list[str]:
+    return [victim["server"] for host in decision["hosts"] for victim in host["victims"]]
+
+
+def test_plan_from_a_captured_notification(cloud: Cloud, install, fleet, tmp_path: Path) -> None:
+    reaper = install()
+    cloud.ask_in_vain("medium")
+    captured = tmp_path / "message.json"
+    captured.write_bytes(cloud.failure_messages(1)[0])
+    mark = cloud.mark()
+    decision = reaper.json("plan", "--notification", str(captured))
+    assert decision["decision"] == "plan"
+    assert victims(decision) == [server.id for server in fleet.spot()]
+    assert_nobody_died(fleet, mark)
+
+
+def test_plan_from_resources(cloud: Cloud, install, fleet) -> None:
+    reaper = install()
+    mark = cloud.mark()
+    decision = reaper.json("plan", "--resources", MEDIUM, "--project", "regular")
+    assert victims(decision) == [server.id for server in fleet.spot()]
+    text = reaper.command("plan", "--resources", MEDIUM, "--project", "regular")
+    assert text.returncode == 0 and fleet.spot()[0].name in text.stdout
+    assert_nobody_died(fleet, mark)
+
+
+def test_plan_says_when_there_is_not_enough(cloud: Cloud, install, fleet) -> None:
+    reaper = install()
+    mark = cloud.mark()
+    done = reaper.command("--json", "plan", "--resources", MEDIUM, "--slots", "2", "--project", "regular")
+    assert done.returncode == 3, done.stdout + done.stderr
+    assert json.loads(done.stdout)["decision"] == "not-enough"
+    assert_nobody_died(fleet, mark)
+
+
+def test_plan_for_a_revocable_project_kills_nobody(install, fleet) -> None:
+    decision = install().json("plan", "--resources", MEDIUM, "--project", "spot")
+    assert decision["decision"] == "nothing-to-do"
+
+
+# hosts ------------------------------------------------------------------------
+
+
+def test_hosts_shows_what_nova_and_placement_hold(cloud: Cloud, install, fleet) -> None:
+    reaper = install()
+    picture = {host["name"]: host for host in reaper.json("hosts")["hosts"]}
+    assert sorted(picture) == sorted(cloud.hosts)
+    for name, host in picture.items():
+        assert host["used"]["VCPU"] == cloud.used_vcpus(name) == 10
+        shown = {server["id"]: server["revocable"] for server in host["servers"]}
+        assert shown == {s.id: True for s in fleet.spot(name)} | {s.id: False for s in fleet.regular(name)}
+    text = reaper.command("hosts").stdout
+    for server in fleet.all():
+        assert server.name in text
+
+
+# history ----------------------------------------------------------------------
+
+
+def test_history_tells_the_story_of_a_request(cloud: Cloud, reaper: Reaper, fleet) -> None:
+    [victim] = fleet.spot()
+    [refused] = cloud.ask_in_vain("medium")
+    [message] = cloud.failure_messages(1)
+    reaper.wait_outcome(refused.request)
+    cloud.wait_gone([victim])
+    cloud.publish(message)
+    reaper.wait_messages_done(others=1)
+
+    lines = reaper.json("history")["stories"]
+    assert [line["request"] for line in lines] == [refused.request]
+    story = reaper.json("history", "show", refused.request)
+    assert victims(story["plans"][0]["decision"]) == [victim.id]
+    assert {step["server"] for step in story["steps"]} == {victim.id}
+    text = reaper.command("history", "show", refused.request).stdout
+    assert victim.name in text and refused.request in text
+    assert len(reaper.json("history", "messages")["messages"]) == 1, "the repeated message"
+
+
+def test_history_of_an_unknown_request(reaper: Reaper) -> None:
+    done = reaper.command("history", "show", "req-00000000-0000-0000-0000-000000000000")
+    assert done.returncode != 0
+    assert "req-00000000" in done.stderr
+
+
+# lists ------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("command, known", [("strategies", "strict"), ("taggers", "project")])
+def test_lists_of_what_can_be_chosen(install, command: str, known: str) -> None:
+    reaper = install()
+    assert known in reaper.command(command).stdout
+    json.loads(reaper.command("--json", command).stdout)

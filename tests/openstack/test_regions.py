@@ -1,0 +1,67 @@
+"""Clouds that are set up in other ways: deferred deletion, TLS everywhere."""
+
+from cloud import Cloud
+from fleet import assert_only_victims_died, fill
+
+FULL = [("regular", "large", 1)]
+HALF_SPOT = [("spot", "medium", 1), ("regular", "medium", 1)]
+
+
+def half_spot(cloud: Cloud):
+    one, two, three = cloud.hosts
+    return fill(cloud, {one: HALF_SPOT, two: FULL, three: FULL})
+
+
+def test_where_deletion_is_deferred_the_room_comes_free_at_once(cloud: Cloud, install) -> None:
+    """With reclaim_instance_interval a deleted server keeps its room for hours."""
+    reaper = install(region="SoftRegion")
+    reaper.start()
+    fleet = half_spot(cloud)
+    [victim] = fleet.spot()
+    mark = cloud.mark()
+    [refused] = cloud.ask_in_vain("medium")
+    reaper.wait_outcome(refused.request)
+    cloud.wait_gone([victim])
+    kinds = [(deletion.server, deletion.kind) for deletion in cloud.reaper_deletions(mark)]
+    assert kinds == [(victim.id, "delete"), (victim.id, "forceDelete")]
+    for server in fleet.regular():
+        assert cloud.look(server).status == "ACTIVE"
+    cloud.wait_for(cloud.ask("medium"), "ACTIVE")
+
+
+def test_all_over_tls_with_a_private_authority(cloud: Cloud, install) -> None:
+    """https for Keystone, Nova and Placement; amqps with a client certificate.
+    Their links lead to plain http, where the reaper must not follow."""
+    reaper = install(region="TlsRegion", tls=True)
+    done = reaper.command("check")
+    assert done.returncode == 0, done.stdout + done.stderr
+    reaper.start()
+    fleet = half_spot(cloud)
+    mark = cloud.mark()
+    [refused] = cloud.ask_in_vain("medium")
+    reaper.wait_outcome(refused.request)
+    assert_only_victims_died(fleet, mark, fleet.spot())
+    cloud.wait_for(cloud.ask("medium"), "ACTIVE")
+    reaper.wait_messages_done()
+
+
+def test_without_the_authority_it_trusts_nobody(cloud: Cloud, install) -> None:
+    reaper = install(region="TlsRegion", tls=True)
+    del reaper.config["cloud"]["ca_file"]
+    del reaper.config["broker"]["ca_file"]
+    mark = cloud.mark()
+    done = reaper.command("check")
+    assert done.returncode == 4, done.stdout + done.stderr
+    failures = [line for line in done.stdout.splitlines() if "FAIL" in line]
+    assert sum("certificate" in line.lower() for line in failures) >= 2, done.stdout
+    assert not cloud.reaper_requests(mark), "it talked to a cloud that it can't trust"
+
+
+def test_without_its_client_certificate_the_broker_refuses_it(cloud: Cloud, install) -> None:
+    reaper = install(region="TlsRegion", tls=True)
+    del reaper.config["broker"]["cert_file"]
+    del reaper.config["broker"]["key_file"]
+    done = reaper.command("check")
+    assert done.returncode == 4, done.stdout + done.stderr
+    [failure] = [line for line in done.stdout.splitlines() if "FAIL" in line]
+    assert "broker" in failure.lower() or "rabbit" in failure.lower() or "amqps" in failure.lower()

@@ -1,0 +1,105 @@
+"""The same room is never freed twice: messages that come again, at any time, and
+victims that are already on their way."""
+
+from cloud import Cloud, eventually
+from fleet import Fleet, assert_freed, assert_only_victims_died, fill
+from reaper_process import Reaper
+
+FULL = [("regular", "large", 1)]
+SPOT = [("spot", "medium", 2)]
+REPEATS = 3
+
+
+def publish_again(cloud: Cloud, message: bytes) -> None:
+    for _ in range(REPEATS):
+        cloud.publish(message)
+
+
+def plenty_of_spot(cloud: Cloud) -> Fleet:
+    """More victims than needed: a repeated message would find some."""
+    one, two, three = cloud.hosts
+    return fill(cloud, {one: SPOT, two: FULL, three: SPOT})
+
+
+def test_a_message_that_comes_again_afterwards(cloud: Cloud, reaper: Reaper) -> None:
+    fleet = plenty_of_spot(cloud)
+    mark = cloud.mark()
+    [refused] = cloud.ask_in_vain("medium")
+    [message] = cloud.failure_messages(1)
+    reaper.wait_outcome(refused.request)
+    # Take the room, or a second plan would rightly find that nothing is to do.
+    cloud.wait_for(cloud.ask("medium"), "ACTIVE")
+    publish_again(cloud, message)
+    reaper.wait_messages_done(others=REPEATS)
+    assert_freed(fleet, mark, 1, among=fleet.spot())
+
+    reaper.start()
+    publish_again(cloud, message)
+    reaper.wait_messages_done(others=2 * REPEATS)
+    assert_freed(fleet, mark, 1, among=fleet.spot())
+
+
+def test_a_message_that_comes_again_while_in_work(cloud: Cloud, reaper: Reaper) -> None:
+    fleet = plenty_of_spot(cloud)
+    mark = cloud.mark()
+    one, _, three = cloud.hosts
+    with cloud.hold_deletions(one), cloud.hold_deletions(three):
+        [refused] = cloud.ask_in_vain("medium")
+        [message] = cloud.failure_messages(1)
+        eventually("a victim is deleted", lambda: cloud.reaper_deletions(mark))
+        publish_again(cloud, message)
+        # The next request is behind them in the queue: once it is at work, they were seen.
+        [other] = cloud.ask_in_vain("medium")
+        eventually("the next victim is deleted", lambda: len(cloud.reaper_deletions(mark)) >= 2)
+    for request in (refused.request, other.request):
+        reaper.wait_outcome(request)
+    reaper.wait_messages_done(others=REPEATS)
+    assert_freed(fleet, mark, 2, among=fleet.spot())
+
+
+def test_a_victim_that_its_user_deletes_is_credited(cloud: Cloud, reaper: Reaper) -> None:
+    """It is on its way when the plan is made: its room counts, it is not deleted
+    again, and only what is still missing dies."""
+    one, two, three = cloud.hosts
+    fleet = fill(cloud, {one: SPOT, two: FULL, three: FULL})
+    leaving, staying = fleet.spot(one)
+    mark = cloud.mark()
+    with cloud.hold_deletions(one):
+        cloud.delete_without_waiting(leaving)
+        [refused] = cloud.ask_in_vain("large")
+        eventually("a victim is deleted", lambda: cloud.reaper_deletions(mark))
+    reaper.wait_outcome(refused.request)
+    cloud.wait_gone([leaving])
+    assert [d.server for d in cloud.reaper_deletions(mark)] == [staying.id]
+    cloud.wait_for(cloud.ask("large"), "ACTIVE")
+
+
+def test_a_victim_that_its_user_deletes_in_mid_plan(cloud: Cloud, reaper: Reaper) -> None:
+    """Both are being deleted by the reaper; the user deletes one as well."""
+    one, two, three = cloud.hosts
+    fleet = fill(cloud, {one: SPOT, two: SPOT, three: FULL})
+    mark = cloud.mark()
+    with cloud.hold_deletions(one), cloud.hold_deletions(two):
+        refused = cloud.ask_in_vain("medium", count=2)
+        eventually("both victims are deleted", lambda: len(cloud.reaper_deletions(mark)) == 2)
+        victims = {deletion.server for deletion in cloud.reaper_deletions(mark)}
+        [first, *_] = [server for server in fleet.spot() if server.id in victims]
+        cloud.delete_without_waiting(first)
+    reaper.wait_outcome(refused[0].request)
+    reaper.wait_messages_done(others=1)
+    assert_freed(fleet, mark, 2, among=fleet.spot())
+    cloud.wait_for(cloud.ask("medium", count=2), "ACTIVE")
+
+
+def test_two_requests_at_once_get_a_slot_each(cloud: Cloud, reaper: Reaper) -> None:
+    """The second plan must not count on room that the first one frees."""
+    one, two, three = cloud.hosts
+    fleet = fill(cloud, {one: SPOT, two: FULL, three: FULL})
+    mark = cloud.mark()
+    with cloud.hold_deletions(one):
+        refused = [cloud.ask_in_vain("medium")[0] for _ in range(2)]
+        eventually("both are deleted", lambda: len(cloud.reaper_deletions(mark)) == 2)
+    for server in refused:
+        reaper.wait_outcome(server.request)
+    assert_only_victims_died(fleet, mark, fleet.spot(one))
+    cloud.wait_for(cloud.ask("medium") + cloud.ask("medium"), "ACTIVE")

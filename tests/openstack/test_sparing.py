@@ -1,0 +1,66 @@
+"""Servers that must not die, hosts that would not help, and looking without
+touching."""
+
+import pytest
+
+from cloud import Cloud, eventually
+from fleet import Fleet, assert_nobody_died, assert_only_victims_died, fill
+from reaper_process import Reaper
+
+FULL = [("regular", "large", 1)]
+HALF_SPOT = [("spot", "medium", 1), ("regular", "medium", 1)]
+
+
+def two_half_spot_hosts(cloud: Cloud) -> Fleet:
+    one, two, three = cloud.hosts
+    return fill(cloud, {one: HALF_SPOT, two: HALF_SPOT, three: FULL})
+
+
+# Whichever the strategy would take, one of the two cases catches it.
+@pytest.mark.parametrize("kept", [0, 1])
+def test_a_locked_server_is_spared(cloud: Cloud, reaper: Reaper, kept: int) -> None:
+    """An administrator's DELETE would not be stopped by the lock."""
+    fleet = two_half_spot_hosts(cloud)
+    [locked] = fleet.spot(cloud.hosts[kept])
+    cloud.lock(locked)
+    mark = cloud.mark()
+    [refused] = cloud.ask_in_vain("medium")
+    reaper.wait_outcome(refused.request)
+    assert_only_victims_died(fleet, mark, fleet.spot(cloud.hosts[1 - kept]))
+
+
+def test_if_all_are_locked_nobody_dies(cloud: Cloud, reaper: Reaper) -> None:
+    fleet = two_half_spot_hosts(cloud)
+    for server in fleet.spot():
+        cloud.lock(server)
+    mark = cloud.mark()
+    [refused] = cloud.ask_in_vain("medium")
+    reaper.wait_outcome(refused.request)
+    reaper.wait_messages_done()
+    assert_nobody_died(fleet, mark)
+
+
+@pytest.mark.parametrize("disabled", [0, 1])
+def test_a_disabled_host_gives_no_room(cloud: Cloud, reaper: Reaper, disabled: int) -> None:
+    fleet = two_half_spot_hosts(cloud)
+    cloud.disable_host(cloud.hosts[disabled])
+    mark = cloud.mark()
+    [refused] = cloud.ask_in_vain("medium")
+    reaper.wait_outcome(refused.request)
+    assert_only_victims_died(fleet, mark, fleet.spot(cloud.hosts[1 - disabled]))
+    again = cloud.ask("medium")
+    cloud.wait_for(again, "ACTIVE")
+    assert cloud.look(again[0]).host == cloud.hosts[1 - disabled]
+
+
+def test_a_dry_run_plans_and_writes_nothing(cloud: Cloud, install) -> None:
+    reaper = install()
+    reaper.start("--dry-run")
+    fleet = two_half_spot_hosts(cloud)
+    mark = cloud.mark()
+    [refused] = cloud.ask_in_vain("medium")
+    plan = eventually("a plan is printed", lambda: refused.request in reaper.printed() and reaper.printed())
+    assert any(server.id in plan or server.name in plan for server in fleet.spot())
+    reaper.stop()
+    assert_nobody_died(fleet, mark)
+    assert not (reaper.directory / "journal.db").exists(), "a dry run keeps no journal"
