@@ -30,7 +30,8 @@ struct AmqpTuning {
     std::chrono::milliseconds answer_timeout{10'000};
     /// How long `stop` waits for the broker before it cuts the connection.
     std::chrono::milliseconds stop_timeout{5'000};
-    /// A larger body is not handed out: it is set aside, cut to `copy_bytes`.
+    /// A larger body is handed out cut to `copy_bytes`, as nobody can understand it then; its
+    /// dead-letter copy says so.
     std::size_t max_body_bytes = 1024 * 1024;
     std::size_t copy_bytes = 64 * 1024;
     /// Tries to store a dead-letter copy; then the original stays unacknowledged, for redelivery.

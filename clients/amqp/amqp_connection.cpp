@@ -1,0 +1,262 @@
+#include "clients/amqp/amqp_connection.hpp"
+
+#include <algorithm>
+#include <amqp_tcp_socket.h>
+#include <array>
+#include <fcntl.h>
+#include <sys/socket.h>
+#include <sys/time.h>
+#include <unistd.h>
+
+#include "clients/amqp/amqp_bytes.hpp"
+#include "reaper/model/text.hpp"
+
+namespace reaper::amqp {
+namespace {
+
+timeval as_timeval(std::chrono::milliseconds time) {
+    return {time.count() / 1000, static_cast<suseconds_t>(time.count() % 1000 * 1000)};
+}
+
+/// How RabbitMQ's management shows us.
+std::string connection_name() {
+    std::array<char, 256> host{};
+    if (gethostname(host.data(), host.size() - 1) != 0) host[0] = '\0';
+    return std::string("reaper on ") + host.data() + ", process " + std::to_string(getpid());
+}
+
+Errc kind_of_status(int status) {
+    switch (status) {
+        case AMQP_STATUS_TIMEOUT: return Errc::timeout;
+        case AMQP_STATUS_SSL_ERROR:
+        case AMQP_STATUS_SSL_HOSTNAME_VERIFY_FAILED:
+        case AMQP_STATUS_SSL_PEER_VERIFY_FAILED:
+        case AMQP_STATUS_SSL_CONNECTION_FAILED: return Errc::tls;
+        case AMQP_STATUS_BAD_AMQP_DATA:
+        case AMQP_STATUS_UNKNOWN_CLASS:
+        case AMQP_STATUS_UNKNOWN_METHOD:
+        case AMQP_STATUS_INCOMPATIBLE_AMQP_VERSION: return Errc::bad_answer;
+        default: return Errc::unreachable;
+    }
+}
+
+std::string words_for_status(int status) {
+    switch (status) {
+        case AMQP_STATUS_TIMEOUT: return "no answer in time";
+        case AMQP_STATUS_HOSTNAME_RESOLUTION_FAILED: return "the host name does not resolve";
+        case AMQP_STATUS_SOCKET_ERROR:
+        case AMQP_STATUS_TCP_ERROR: return "no connection (refused, reset or no route)";
+        case AMQP_STATUS_SOCKET_CLOSED:
+        case AMQP_STATUS_CONNECTION_CLOSED: return "the broker closed the connection";
+        case AMQP_STATUS_HEARTBEAT_TIMEOUT: return "no heartbeat from the broker";
+        case AMQP_STATUS_BROKER_UNSUPPORTED_SASL_METHOD:
+            return "the broker does not take user and password (PLAIN)";
+        case AMQP_STATUS_BAD_AMQP_DATA:
+        case AMQP_STATUS_INCOMPATIBLE_AMQP_VERSION: return "what answers does not speak AMQP 0-9-1";
+        default: return amqp_error_string2(status);
+    }
+}
+
+struct ReplyText {
+    int code = 0;
+    std::string text;
+};
+
+ReplyText reply_text(const amqp_method_t& method) {
+    if (method.id == AMQP_CHANNEL_CLOSE_METHOD) {
+        const auto* close = static_cast<const amqp_channel_close_t*>(method.decoded);
+        return {close->reply_code, printable(view(close->reply_text))};
+    }
+    if (method.id == AMQP_CONNECTION_CLOSE_METHOD) {
+        const auto* close = static_cast<const amqp_connection_close_t*>(method.decoded);
+        return {close->reply_code, printable(view(close->reply_text))};
+    }
+    return {0, "an answer out of order"};
+}
+
+Errc kind_of_code(int code) {
+    switch (code) {
+        case 403: return Errc::forbidden;
+        case 404: return Errc::not_found;
+        case 405: return Errc::conflict;
+        case 406: return Errc::rejected;
+        case 320: return Errc::unreachable;  // closed by an operator, or the broker stops
+        default: return Errc::server_error;
+    }
+}
+
+}  // namespace
+
+void Cutter::hold(int socket) {
+    release();
+    const std::lock_guard lock(mutex_);
+    socket_ = ::fcntl(socket, F_DUPFD_CLOEXEC, 0);
+    if (cut_ && socket_ >= 0) ::shutdown(socket_, SHUT_RDWR);
+}
+
+void Cutter::release() {
+    const std::lock_guard lock(mutex_);
+    if (socket_ >= 0) ::close(socket_);
+    socket_ = -1;
+}
+
+void Cutter::cut() {
+    const std::lock_guard lock(mutex_);
+    cut_ = true;
+    if (socket_ >= 0) ::shutdown(socket_, SHUT_RDWR);
+}
+
+Connection::Connection(const BrokerUrl& url, Cutter& cutter)
+    : state_(amqp_new_connection()), cutter_(cutter), name_(url.name()) {
+    if (!state_) throw std::bad_alloc();
+}
+
+Connection::~Connection() {
+    cutter_.release();
+    amqp_destroy_connection(state_);
+}
+
+Result<std::unique_ptr<Connection>> Connection::open(const BrokerUrl& url,
+                                                     const config::Broker& broker,
+                                                     milliseconds answer_timeout, Cutter& cutter) {
+    std::unique_ptr<Connection> made(new Connection(url, cutter));
+    if (const auto done = made->connect(url, broker); !done) return done.error();
+    if (const auto done = made->log_in(url, broker); !done) return done.error();
+    const timeval limit = as_timeval(answer_timeout);
+    amqp_set_rpc_timeout(made->state_, &limit);
+    made->alive_ = true;
+    made->logged_in_ = true;
+    return made;
+}
+
+Result<void> Connection::connect(const BrokerUrl& url, const config::Broker& broker) {
+    amqp_socket_t* socket = nullptr;
+    if (url.tls) {
+        auto made = make_tls_socket(state_, url, broker, tls_);
+        if (!made) return Error{made.error().code, name_ + ": " + made.error().what};
+        socket = *made;
+    } else {
+        socket = amqp_tcp_socket_new(state_);
+        if (!socket) throw std::bad_alloc();
+    }
+    const timeval limit = as_timeval(broker.connect_timeout);
+    const int status = amqp_socket_open_noblock(socket, url.host.c_str(), url.port, &limit);
+    if (status != AMQP_STATUS_OK) return library_error(status, "connecting");
+    cutter_.hold(amqp_get_sockfd(state_));
+    return {};
+}
+
+Result<void> Connection::log_in(const BrokerUrl& url, const config::Broker& broker) {
+    Table capabilities;
+    capabilities.add("consumer_cancel_notify", true);
+    capabilities.add("connection.blocked", true);
+    Table properties;
+    properties.add("product", std::string("reaper"));
+    properties.add("connection_name", connection_name());
+    properties.add("capabilities", capabilities);
+    const amqp_table_t table = properties.raw();
+
+    const timeval limit = as_timeval(broker.connect_timeout);
+    amqp_set_handshake_timeout(state_, &limit);
+    const auto heartbeat = std::clamp<std::int64_t>(broker.heartbeat.count(), 0, 65'535);
+    const amqp_rpc_reply_t reply = amqp_login_with_properties(
+        state_, url.vhost.c_str(), 0, AMQP_DEFAULT_FRAME_SIZE, static_cast<int>(heartbeat), &table,
+        AMQP_SASL_METHOD_PLAIN, url.user.c_str(), url.password.reveal().c_str());
+    if (reply.reply_type == AMQP_RESPONSE_NORMAL) return {};
+    if (reply.reply_type == AMQP_RESPONSE_SERVER_EXCEPTION) {
+        const ReplyText said = reply_text(reply.reply);
+        return login_refused(said.code, said.text, url);
+    }
+    Error error = library_error(reply.library_error, "logging in");
+    const bool closed = reply.library_error == AMQP_STATUS_CONNECTION_CLOSED ||
+                        reply.library_error == AMQP_STATUS_SOCKET_CLOSED;
+    if (closed && !url.tls) error.what += " (if this port speaks TLS, write amqps://)";
+    return error;
+}
+
+Error Connection::login_refused(int code, const std::string& text, const BrokerUrl& url) const {
+    const std::string user = "user '" + printable(url.user) + "'";
+    const std::string vhost = "virtual host '" + printable(url.vhost) + "'";
+    if (code == 403) {
+        return {Errc::unauthorized, name_ + ": the broker refused " + user +
+                                        ": wrong name or password, or a guest from afar (" + text +
+                                        ")"};
+    }
+    if (code == 530 && text.find("not found") != std::string::npos) {
+        return {Errc::not_found, name_ + ": the broker has no " + vhost +
+                                     ": correct the URL, or create it (rabbitmqctl add_vhost)"};
+    }
+    if (code == 530) {
+        return {Errc::forbidden, name_ + ": " + user + " may not use " + vhost +
+                                     ": rabbitmqctl set_permissions (" + text + ")"};
+    }
+    return {kind_of_code(code), name_ + ": login refused: " + std::to_string(code) + " " + text};
+}
+
+std::string Connection::product() const {
+    std::string product = "unknown broker";
+    std::string version;
+    const amqp_table_t* table = amqp_get_server_properties(state_);
+    for (int i = 0; table && i < table->num_entries; ++i) {
+        const amqp_table_entry_t& entry = table->entries[i];
+        if (entry.value.kind != AMQP_FIELD_KIND_UTF8) continue;
+        if (view(entry.key) == "product") product = printable(view(entry.value.value.bytes));
+        if (view(entry.key) == "version") version = printable(view(entry.value.value.bytes));
+    }
+    return version.empty() ? product : product + " " + version;
+}
+
+Error Connection::library_error(int status, const std::string& doing) const {
+    const bool tls_failed = kind_of_status(status) == Errc::tls || !tls_.empty();
+    if (tls_failed && logged_in_) {  // it worked before, so it is not about certificates
+        return {Errc::unreachable, name_ + ": " + doing + ": the connection broke"};
+    }
+    if (tls_failed) return {Errc::tls, name_ + ": " + tls_.describe()};
+    return {kind_of_status(status), name_ + ": " + doing + ": " + words_for_status(status)};
+}
+
+Outcome Connection::open_channel(amqp_channel_t channel) {
+    if (channels_.contains(channel)) return {};
+    amqp_channel_open(state_, channel);
+    if (auto failed = check(channel, "opening a channel")) return failed;
+    channels_.insert(channel);
+    return {};
+}
+
+Outcome Connection::check(amqp_channel_t channel, amqp_rpc_reply_t reply,
+                          const std::string& doing) {
+    if (reply.reply_type == AMQP_RESPONSE_NORMAL) return {};
+    if (reply.reply_type != AMQP_RESPONSE_SERVER_EXCEPTION) {
+        alive_ = false;
+        return Failure{library_error(reply.library_error, doing)};
+    }
+    const ReplyText said = reply_text(reply.reply);
+    Failure failure{{kind_of_code(said.code), name_ + ": " + doing + ": " + said.text}, said.code};
+    if (reply.reply.id == AMQP_CHANNEL_CLOSE_METHOD) {
+        amqp_channel_close_ok_t ok{};
+        const int sent = amqp_send_method(state_, channel, AMQP_CHANNEL_CLOSE_OK_METHOD, &ok);
+        channels_.erase(channel);
+        failure.fatal = sent != AMQP_STATUS_OK;
+    } else if (reply.reply.id == AMQP_CONNECTION_CLOSE_METHOD) {
+        amqp_connection_close_ok_t ok{};
+        amqp_send_method(state_, 0, AMQP_CONNECTION_CLOSE_OK_METHOD, &ok);
+    }
+    alive_ = !failure.fatal;
+    return failure;
+}
+
+Outcome Connection::check_status(int status, const std::string& doing) {
+    if (status == AMQP_STATUS_OK) return {};
+    alive_ = false;
+    return Failure{library_error(status, doing)};
+}
+
+void Connection::close(milliseconds limit) {
+    if (!alive_) return;
+    alive_ = false;
+    const timeval time = as_timeval(std::max(limit, milliseconds(1)));
+    amqp_set_rpc_timeout(state_, &time);
+    amqp_connection_close(state_, AMQP_REPLY_SUCCESS);
+}
+
+}  // namespace reaper::amqp

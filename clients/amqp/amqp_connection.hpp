@@ -1,0 +1,102 @@
+// One connection to one broker, with RAII and errors as values. Blocks; one thread.
+// Internal to clients/amqp.
+#pragma once
+
+#include <amqp.h>
+#include <chrono>
+#include <cstdint>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <set>
+#include <string>
+
+#include "clients/amqp/amqp_tls.hpp"
+#include "clients/amqp/broker_url.hpp"
+#include "config/settings.hpp"
+#include "reaper/model/error.hpp"
+
+namespace reaper::amqp {
+
+/// Lets another thread end whatever the connection is waiting for.
+class Cutter {
+public:
+    Cutter() = default;
+    ~Cutter() { release(); }
+    Cutter(const Cutter&) = delete;
+    Cutter& operator=(const Cutter&) = delete;
+
+    void hold(int socket);
+    void release();
+    /// Ends the held socket, and any that is held later.
+    void cut();
+
+private:
+    std::mutex mutex_;
+    int socket_ = -1;  // a duplicate: the library may close its own at any time
+    bool cut_ = false;
+};
+
+/// Why the broker did not do what was asked.
+struct Failure {
+    Error error;
+    int code = 0;       ///< AMQP's reply code (404, 406, ...); 0 if the broker did not say
+    bool fatal = true;  ///< the connection is lost; otherwise only the channel was
+};
+
+/// Empty when it worked.
+using Outcome = std::optional<Failure>;
+
+struct QueueCounts {
+    std::uint64_t messages = 0;
+    std::uint64_t consumers = 0;
+};
+
+class Connection {
+public:
+    using milliseconds = std::chrono::milliseconds;
+
+    /// Connects and logs in, within about twice `broker.connect_timeout`. `cutter` must outlive it.
+    static Result<std::unique_ptr<Connection>> open(const BrokerUrl& url,
+                                                    const config::Broker& broker,
+                                                    milliseconds answer_timeout, Cutter& cutter);
+    ~Connection();
+    Connection(const Connection&) = delete;
+    Connection& operator=(const Connection&) = delete;
+
+    amqp_connection_state_t raw() const { return state_; }
+    const std::string& name() const { return name_; }
+    /// `RabbitMQ 3.10.8`, as the broker says.
+    std::string product() const;
+
+    /// Opens the channel unless it is open.
+    Outcome open_channel(amqp_channel_t channel);
+    /// After a call of librabbitmq's: nothing, or what went wrong. `doing` is for people. A refused
+    /// channel is answered and forgotten, so that open_channel opens it again.
+    Outcome check(amqp_channel_t channel, amqp_rpc_reply_t reply, const std::string& doing);
+    Outcome check(amqp_channel_t channel, const std::string& doing) {
+        return check(channel, amqp_get_rpc_reply(state_), doing);
+    }
+    /// A send that failed; nothing for a status of 0.
+    Outcome check_status(int status, const std::string& doing);
+
+    /// Says goodbye, for at most `limit`.
+    void close(milliseconds limit);
+
+private:
+    Connection(const BrokerUrl& url, Cutter& cutter);
+    Result<void> connect(const BrokerUrl& url, const config::Broker& broker);
+    Result<void> log_in(const BrokerUrl& url, const config::Broker& broker);
+    Error library_error(int status, const std::string& doing) const;
+    Error login_refused(int code, const std::string& text, const BrokerUrl& url) const;
+
+    amqp_connection_state_t state_;
+    Cutter& cutter_;
+    std::string name_;
+    TlsDiagnosis tls_;
+    std::set<amqp_channel_t> channels_;
+    bool alive_ = false;
+    bool logged_in_ = false;
+};
+
+}  // namespace reaper::amqp

@@ -1,0 +1,204 @@
+#include "clients/amqp/amqp_session.hpp"
+
+#include <poll.h>
+#include <random>
+#include <spdlog/spdlog.h>
+
+#include "clients/amqp/amqp_bytes.hpp"
+#include "clients/amqp/amqp_topology.hpp"
+#include "reaper/model/text.hpp"
+
+namespace reaper::amqp {
+namespace {
+
+std::string temporary_name(const std::string& queue) {
+    std::random_device random;
+    return fmt::format("{}.dry-run.{:08x}{:08x}", queue, random(), random());
+}
+
+}  // namespace
+
+Session::Session(Connection& connection, const config::Broker& broker, const AmqpTuning& tuning,
+                 CommandQueue& commands, Outlet& outlet, const Tell& tell)
+    : connection_(connection),
+      broker_(broker),
+      tuning_(tuning),
+      commands_(commands),
+      outlet_(outlet),
+      tell_(tell),
+      queue_(broker.temporary_queue ? temporary_name(broker.queue) : broker.queue),
+      assembler_(tuning.max_body_bytes, tuning.copy_bytes),
+      dead_letters_(connection, broker, tuning),
+      missing_backoff_(broker.reconnect_backoff, tuning.recheck_missing_max),
+      refused_backoff_(broker.reconnect_backoff, broker.reconnect_backoff_max) {}
+
+std::optional<Error> Session::run() {
+    for (;;) {
+        if (const auto deadline = commands_.stop_deadline()) {
+            wind_down(*deadline);
+            outlet_.end_epoch();
+            return std::nullopt;
+        }
+        bool more = false;
+        Outcome failed = round(more);
+        if (!failed && Steady::now() >= next_check_) failed = check_topology(Steady::now());
+        if (failed) {
+            outlet_.end_epoch();
+            if (commands_.stop_deadline()) return std::nullopt;
+            return failed->error;
+        }
+        if (!more && !commands_.stop_deadline()) wait();
+    }
+}
+
+Outcome Session::round(bool& more) {
+    if (auto failed = serve_commands()) return failed;
+    if (auto failed = dead_letters_.work(Steady::now())) return failed;
+    return serve_frames(more);
+}
+
+void Session::wait() const {
+    if (amqp_frames_enqueued(connection_.raw()) || amqp_data_in_buffer(connection_.raw())) return;
+    // The library serves heartbeats only while it is called.
+    std::chrono::milliseconds most(1'000);
+    if (const auto heartbeat = amqp_get_heartbeat(connection_.raw()); heartbeat > 0) {
+        most = std::min(most, std::chrono::milliseconds(heartbeat * 250));
+    }
+    const auto due = std::min(next_check_, dead_letters_.due());
+    pollfd waits[2] = {{amqp_get_sockfd(connection_.raw()), POLLIN, 0},
+                       {commands_.wake_fd(), POLLIN, 0}};
+    ::poll(waits, 2, poll_timeout(due, most));
+}
+
+Outcome Session::check_topology(Steady::time_point now) {
+    const auto failed = set_up();
+    if (!failed) {
+        missing_backoff_.reset();
+        refused_backoff_.reset();
+        next_check_ = now + tuning_.recheck;
+        was_consuming_ = true;
+        tell_(true, connection_.name() + ": consuming queue '" + queue_ + "'", std::nullopt);
+        return {};
+    }
+    if (failed->fatal) return failed;
+    const bool exchange_missing = consuming_ && failed->code == 404;
+    const auto pause = exchange_missing ? missing_backoff_.next() : refused_backoff_.next();
+    next_check_ = Steady::now() + pause;
+    tell_(false,
+          exchange_missing ? connection_.name() + ": waiting for exchange '" + broker_.exchange +
+                                 "': Nova declares it with its first notification (in nova.conf: "
+                                 "[oslo_messaging_notifications] driver = messagingv2)"
+                           : failed->error.what,
+          pause);
+    return {};
+}
+
+/// Our queue first: it may hold messages from before Nova's exchange vanished.
+Outcome Session::set_up() {
+    if (auto failed = declare_queue(connection_, broker_, queue_)) return failed;
+    if (!broker_.temporary_queue) {
+        if (auto failed = declare_dead_letter_queue(connection_, broker_)) return failed;
+    }
+    if (auto failed = start_consuming()) return failed;
+    if (auto failed = look_for_exchange(connection_, broker_)) return failed;
+    return bind_queue(connection_, broker_, queue_);
+}
+
+Outcome Session::start_consuming() {
+    if (consuming_) return {};
+    if (epoch_ == 0) {
+        if (auto failed = connection_.open_channel(consume_channel)) return failed;
+        epoch_ = outlet_.new_epoch();
+    }
+    const auto prefetch = std::clamp(broker_.prefetch, 1, 65'535);
+    amqp_basic_qos(connection_.raw(), consume_channel, 0, static_cast<std::uint16_t>(prefetch), 0);
+    auto failed = connection_.check(consume_channel, "setting the prefetch");
+    if (!failed) {
+        amqp_basic_consume(connection_.raw(), consume_channel, bytes(queue_), bytes("reaper"), 0, 0,
+                           0, amqp_empty_table);
+        failed = connection_.check(consume_channel, "consuming queue '" + queue_ + "'");
+    }
+    if (failed) stop_trusting_deliveries();
+    consuming_ = !failed;
+    return failed;
+}
+
+/// The channel is gone, and the broker delivers all of it again.
+void Session::stop_trusting_deliveries() {
+    outlet_.end_epoch();
+    epoch_ = 0;
+    consuming_ = false;
+    unacknowledged_.clear();
+    assembler_.reset();
+    dead_letters_.forget();
+}
+
+Outcome Session::serve_commands() {
+    for (Command& command : commands_.take()) {
+        if (epoch_ == 0 || command.ticket.connection != epoch_) continue;
+        if (!unacknowledged_.contains(command.ticket.tag)) continue;
+        if (command.set_aside_because && !broker_.temporary_queue) {
+            set_aside(std::move(command));
+        } else if (auto failed = acknowledge(command.ticket.tag)) {
+            return failed;
+        }
+    }
+    return {};
+}
+
+Outcome Session::acknowledge(std::uint64_t tag) {
+    if (unacknowledged_.erase(tag) == 0) return {};
+    return connection_.check_status(amqp_basic_ack(connection_.raw(), consume_channel, tag, 0),
+                                    "acknowledging");
+}
+
+void Session::set_aside(Command command) {
+    const Unacknowledged& original = unacknowledged_.at(command.ticket.tag);
+    Copy copy;
+    copy.delivery_tag = command.ticket.tag;
+    copy.properties = original.properties;
+    copy.body = std::move(command.delivery.body);
+    copy.routing_key = std::move(command.delivery.routing_key);
+    copy.reason = std::move(*command.set_aside_because);
+    if (original.full_size > original.handed_out) {
+        copy.reason = fmt::format(
+            "the message has {} bytes, more than the {} that are taken; {} "
+            "are kept; {}",
+            original.full_size, tuning_.max_body_bytes, original.handed_out, copy.reason);
+    }
+    dead_letters_.add(std::move(copy));
+}
+
+void Session::deliver(Message message) {
+    unacknowledged_[message.tag] = {std::move(message.properties), message.full_size,
+                                    message.body.size()};
+    if (stopping_) return;  // it stays unacknowledged, for the next reaper
+    Delivery delivery;
+    delivery.ticket = {epoch_, message.tag};
+    delivery.body = std::move(message.body);
+    delivery.routing_key = std::move(message.routing_key);
+    delivery.redelivered = message.redelivered;
+    outlet_.message(std::move(delivery));
+}
+
+/// Cancels the consumer, sends what is due, says goodbye.
+void Session::wind_down(Steady::time_point deadline) {
+    stopping_ = true;
+    bool more = false;
+    if (round(more)) return;
+    if (consuming_) {
+        amqp_basic_cancel(connection_.raw(), consume_channel, bytes("reaper"));
+        if (connection_.check(consume_channel, "cancelling")) return;
+        consuming_ = false;
+    }
+    next_check_ = deadline;
+    while (more || (!dead_letters_.idle() && Steady::now() < deadline)) {
+        if (round(more)) return;
+        if (!more && !dead_letters_.idle()) wait();
+    }
+    if (serve_commands()) return;
+    connection_.close(
+        std::chrono::duration_cast<std::chrono::milliseconds>(deadline - Steady::now()));
+}
+
+}  // namespace reaper::amqp

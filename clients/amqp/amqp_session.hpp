@@ -1,0 +1,86 @@
+// Life on one connection: declares, binds, consumes, acknowledges, sets aside, until the connection
+// is lost or a stop is asked for. Internal to clients/amqp; runs in the connection's thread.
+#pragma once
+
+#include <functional>
+#include <map>
+#include <string>
+
+#include "clients/amqp/amqp_connection.hpp"
+#include "clients/amqp/amqp_source.hpp"
+#include "clients/amqp/backoff.hpp"
+#include "clients/amqp/command_queue.hpp"
+#include "clients/amqp/dead_letters.hpp"
+#include "clients/amqp/frame_assembler.hpp"
+#include "clients/amqp/outlet.hpp"
+#include "config/settings.hpp"
+
+namespace reaper::amqp {
+
+/// Tells a state: is all well, what, and (if not) the pause before the next try.
+using Tell = std::function<void(bool consuming, const std::string& what,
+                                std::optional<std::chrono::milliseconds> pause)>;
+
+class Session {
+public:
+    /// All references must outlive the session.
+    Session(Connection& connection, const config::Broker& broker, const AmqpTuning& tuning,
+            CommandQueue& commands, Outlet& outlet, const Tell& tell);
+
+    /// Why the connection was lost; none after a stop.
+    std::optional<Error> run();
+    /// Messages did flow.
+    bool was_consuming() const { return was_consuming_; }
+
+private:
+    /// Set up or check; then says when to check again.
+    Outcome check_topology(Steady::time_point now);
+    Outcome set_up();
+    Outcome start_consuming();
+    void stop_trusting_deliveries();
+
+    Outcome serve_commands();
+    Outcome acknowledge(std::uint64_t tag);
+    void set_aside(Command command);
+
+    /// Handles what has arrived, at most some; `more` if there may be more.
+    Outcome serve_frames(bool& more);
+    Outcome serve(const amqp_frame_t& frame);
+    Outcome serve_connection_method(const amqp_method_t& method);
+    Outcome serve_consume_method(const amqp_method_t& method);
+    Outcome serve_publish_method(const amqp_method_t& method);
+    Outcome closed_by_broker(amqp_channel_t channel, const amqp_method_t& method, std::string& why);
+    void deliver(Message message);
+
+    /// Waits until there is something to do.
+    void wait() const;
+    Outcome round(bool& more);
+    void wind_down(Steady::time_point deadline);
+
+    Connection& connection_;
+    const config::Broker& broker_;
+    const AmqpTuning& tuning_;
+    CommandQueue& commands_;
+    Outlet& outlet_;
+    const Tell& tell_;
+
+    struct Unacknowledged {
+        ContentProperties properties;
+        std::uint64_t full_size = 0;
+        std::size_t handed_out = 0;  ///< bytes of the body
+    };
+
+    std::string queue_;
+    std::uint64_t epoch_ = 0;
+    bool consuming_ = false;
+    bool was_consuming_ = false;
+    bool stopping_ = false;
+    std::map<std::uint64_t, Unacknowledged> unacknowledged_;  // at most `prefetch`
+    FrameAssembler assembler_;
+    DeadLetters dead_letters_;
+    Steady::time_point next_check_{};
+    Backoff missing_backoff_;
+    Backoff refused_backoff_;
+};
+
+}  // namespace reaper::amqp

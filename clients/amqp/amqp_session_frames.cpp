@@ -1,0 +1,135 @@
+// The part of Session that reads what the broker sends.
+#include <spdlog/spdlog.h>
+
+#include "clients/amqp/amqp_bytes.hpp"
+#include "clients/amqp/amqp_session.hpp"
+#include "clients/amqp/amqp_topology.hpp"
+#include "reaper/model/text.hpp"
+
+namespace reaper::amqp {
+namespace {
+
+constexpr int frames_per_round = 64;  // so that a flood does not keep acknowledgements waiting
+
+template <class T>
+const T& decoded(const amqp_method_t& method) {
+    return *static_cast<const T*>(method.decoded);
+}
+
+}  // namespace
+
+Outcome Session::serve_frames(bool& more) {
+    for (int i = 0; i < frames_per_round; ++i) {
+        amqp_frame_t frame;
+        constexpr timeval at_once{0, 0};
+        const int status = amqp_simple_wait_frame_noblock(connection_.raw(), &frame, &at_once);
+        if (status == AMQP_STATUS_TIMEOUT) {
+            more = false;
+            return {};
+        }
+        if (auto failed = connection_.check_status(status, "reading")) return failed;
+        auto failed = serve(frame);
+        amqp_maybe_release_buffers(connection_.raw());
+        if (failed) return failed;
+    }
+    more = true;
+    return {};
+}
+
+Outcome Session::serve(const amqp_frame_t& frame) {
+    if (frame.frame_type == AMQP_FRAME_METHOD) {
+        switch (frame.channel) {
+            case 0: return serve_connection_method(frame.payload.method);
+            case consume_channel: return serve_consume_method(frame.payload.method);
+            case publish_channel: return serve_publish_method(frame.payload.method);
+            default: return {};
+        }
+    }
+    // The content of a returned copy arrives on the publishing channel and is of no use.
+    if (frame.channel != consume_channel || epoch_ == 0) return {};
+    if (auto message = assembler_.add(frame)) deliver(std::move(*message));
+    return {};
+}
+
+Outcome Session::serve_connection_method(const amqp_method_t& method) {
+    switch (method.id) {
+        case AMQP_CONNECTION_BLOCKED_METHOD:
+            spdlog::warn(
+                "{}: the broker takes no messages at present ({}); dead-letter copies wait",
+                connection_.name(),
+                printable(view(decoded<amqp_connection_blocked_t>(method).reason)));
+            dead_letters_.set_blocked(true);
+            return {};
+        case AMQP_CONNECTION_UNBLOCKED_METHOD: dead_letters_.set_blocked(false); return {};
+        case AMQP_CONNECTION_CLOSE_METHOD: {
+            std::string why;
+            return closed_by_broker(0, method, why);
+        }
+        default: return {};
+    }
+}
+
+Outcome Session::serve_consume_method(const amqp_method_t& method) {
+    switch (method.id) {
+        case AMQP_BASIC_DELIVER_METHOD:
+            assembler_.start(decoded<amqp_basic_deliver_t>(method));
+            return {};
+        case AMQP_BASIC_CANCEL_METHOD: {  // the queue was deleted, or moved
+            consuming_ = false;
+            const auto pause = missing_backoff_.next();
+            next_check_ = Steady::now() + pause;
+            tell_(false,
+                  connection_.name() + ": queue '" + queue_ + "' was deleted; making it anew",
+                  pause);
+            return {};
+        }
+        case AMQP_CHANNEL_CLOSE_METHOD: {
+            std::string why;
+            if (auto failed = closed_by_broker(consume_channel, method, why)) return failed;
+            stop_trusting_deliveries();
+            const auto pause = refused_backoff_.next();
+            next_check_ = Steady::now() + pause;
+            tell_(false, why, pause);
+            return {};
+        }
+        default: return {};
+    }
+}
+
+Outcome Session::serve_publish_method(const amqp_method_t& method) {
+    switch (method.id) {
+        case AMQP_BASIC_ACK_METHOD: {
+            const auto& ack = decoded<amqp_basic_ack_t>(method);
+            const auto original = dead_letters_.confirmed(ack.delivery_tag, ack.multiple != 0);
+            return original ? acknowledge(*original) : Outcome();
+        }
+        case AMQP_BASIC_NACK_METHOD: {
+            const auto& nack = decoded<amqp_basic_nack_t>(method);
+            dead_letters_.refused(nack.delivery_tag, nack.multiple != 0);
+            return {};
+        }
+        case AMQP_BASIC_RETURN_METHOD:
+            dead_letters_.returned();
+            next_check_ = Steady::now();  // declares the dead-letter queue again
+            return {};
+        case AMQP_CHANNEL_CLOSE_METHOD: {
+            std::string why;
+            if (auto failed = closed_by_broker(publish_channel, method, why)) return failed;
+            dead_letters_.channel_closed(why);
+            return {};
+        }
+        default: return {};
+    }
+}
+
+/// Answers the broker's close. A failure if the connection is gone; otherwise only `why`.
+Outcome Session::closed_by_broker(amqp_channel_t channel, const amqp_method_t& method,
+                                  std::string& why) {
+    const amqp_rpc_reply_t reply{AMQP_RESPONSE_SERVER_EXCEPTION, method, 0};
+    auto failed = connection_.check(channel, reply, "the broker closed");
+    why = failed->error.what;
+    if (!failed->fatal) failed.reset();
+    return failed;
+}
+
+}  // namespace reaper::amqp

@@ -1,0 +1,93 @@
+#include "clients/amqp/amqp_topology.hpp"
+
+#include "clients/amqp/amqp_bytes.hpp"
+
+namespace reaper::amqp {
+namespace {
+
+std::string quoted(const std::string& kind, const std::string& name) {
+    return kind + " '" + name + "'";
+}
+
+/// Says what to do about a refused declaration.
+Outcome advised(Outcome failed, const std::string& queue, const std::string& length_key) {
+    if (!failed) return failed;
+    std::string& what = failed->error.what;
+    if (failed->code == 406) {
+        what += ": the queue exists with other arguments; set broker." + length_key +
+                " to what it has, or delete the queue (rabbitmqctl delete_queue " + queue +
+                "), and it is made anew";
+    } else if (failed->code == 405) {
+        what += ": another connection owns it alone; choose another broker.queue";
+    } else if (failed->code == 403) {
+        what +=
+            ": the user needs the rights configure, write and read on it "
+            "(rabbitmqctl set_permissions)";
+    }
+    return failed;
+}
+
+Outcome declare(Connection& connection, const std::string& name, const Table& arguments,
+                bool temporary) {
+    if (auto failed = connection.open_channel(scratch_channel)) return failed;
+    amqp_queue_declare(connection.raw(), scratch_channel, bytes(name), 0, temporary ? 0 : 1,
+                       temporary ? 1 : 0, temporary ? 1 : 0, arguments.raw());
+    return connection.check(scratch_channel, "declaring " + quoted("queue", name));
+}
+
+}  // namespace
+
+Outcome declare_queue(Connection& connection, const config::Broker& broker,
+                      const std::string& name) {
+    Table arguments;
+    arguments.add_integer("x-max-length", broker.queue_max_length);
+    if (!broker.temporary_queue) arguments.add("x-single-active-consumer", true);
+    return advised(declare(connection, name, arguments, broker.temporary_queue), name,
+                   "queue_max_length");
+}
+
+Outcome declare_dead_letter_queue(Connection& connection, const config::Broker& broker) {
+    Table arguments;
+    arguments.add_integer("x-max-length", broker.dead_letter_max_length);
+    return advised(declare(connection, broker.dead_letter_queue, arguments, false),
+                   broker.dead_letter_queue, "dead_letter_max_length");
+}
+
+Outcome look_for_exchange(Connection& connection, const config::Broker& broker) {
+    if (auto failed = connection.open_channel(scratch_channel)) return failed;
+    amqp_exchange_declare(connection.raw(), scratch_channel, bytes(broker.exchange), bytes("topic"),
+                          1, 0, 0, 0, amqp_empty_table);
+    return connection.check(scratch_channel, "looking for " + quoted("exchange", broker.exchange));
+}
+
+Outcome bind_queue(Connection& connection, const config::Broker& broker, const std::string& name) {
+    for (const std::string& topic : broker.topics) {
+        if (auto failed = connection.open_channel(scratch_channel)) return failed;
+        const std::string key = topic + ".error";
+        amqp_queue_bind(connection.raw(), scratch_channel, bytes(name), bytes(broker.exchange),
+                        bytes(key), amqp_empty_table);
+        auto failed = connection.check(
+            scratch_channel, "binding " + quoted("queue", name) + " to " +
+                                 quoted("exchange", broker.exchange) + " with key " + key);
+        if (failed && failed->code == 403) {
+            failed->error.what +=
+                ": the user needs the right write on the queue and read on the "
+                "exchange (rabbitmqctl set_permissions)";
+        }
+        if (failed) return failed;
+    }
+    return {};
+}
+
+Outcome look_at_queue(Connection& connection, const std::string& name, QueueCounts& counts) {
+    if (auto failed = connection.open_channel(scratch_channel)) return failed;
+    const amqp_queue_declare_ok_t* found = amqp_queue_declare(
+        connection.raw(), scratch_channel, bytes(name), 1, 0, 0, 0, amqp_empty_table);
+    if (auto failed = connection.check(scratch_channel, "looking at " + quoted("queue", name))) {
+        return failed;
+    }
+    if (found) counts = {found->message_count, found->consumer_count};
+    return {};
+}
+
+}  // namespace reaper::amqp

@@ -1,0 +1,32 @@
+// What we declare on the broker and look at. Every call blocks for one answer. Each uses the
+// scratch channel, for a refusal closes the channel that it was asked on.
+// Internal to clients/amqp.
+#pragma once
+
+#include <string>
+
+#include "clients/amqp/amqp_connection.hpp"
+#include "config/settings.hpp"
+
+namespace reaper::amqp {
+
+constexpr amqp_channel_t consume_channel = 1;
+constexpr amqp_channel_t publish_channel = 2;
+constexpr amqp_channel_t scratch_channel = 3;
+
+/// Our durable, bounded queue (the oldest messages go first), one active consumer at a time; or,
+/// with `temporary_queue`, an exclusive one under `name` that goes with the connection.
+Outcome declare_queue(Connection& connection, const config::Broker& broker,
+                      const std::string& name);
+Outcome declare_dead_letter_queue(Connection& connection, const config::Broker& broker);
+
+/// A failure of code 404 if it is not there. Declares nothing.
+Outcome look_for_exchange(Connection& connection, const config::Broker& broker);
+
+/// Binds the queue to `<topic>.error` of every topic; harmless when it is bound already.
+Outcome bind_queue(Connection& connection, const config::Broker& broker, const std::string& name);
+
+/// Messages and consumers; a failure of code 404 if it is not there. Declares nothing.
+Outcome look_at_queue(Connection& connection, const std::string& name, QueueCounts& counts);
+
+}  // namespace reaper::amqp

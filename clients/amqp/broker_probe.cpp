@@ -1,0 +1,80 @@
+#include "clients/amqp/broker_probe.hpp"
+
+#include <algorithm>
+
+#include "clients/amqp/amqp_connection.hpp"
+#include "clients/amqp/amqp_topology.hpp"
+#include "clients/amqp/broker_url.hpp"
+
+namespace reaper {
+namespace {
+
+using amqp::Connection;
+
+Result<std::unique_ptr<Connection>> connect(const config::Broker& broker, const BrokerUrl& url,
+                                            amqp::Cutter& cutter) {
+    return Connection::open(url, broker, broker.connect_timeout, cutter);
+}
+
+/// None if there is no such queue.
+Result<std::optional<QueueReport>> look_at(Connection& connection, const std::string& queue) {
+    amqp::QueueCounts counts;
+    const auto failed = amqp::look_at_queue(connection, queue, counts);
+    if (failed && failed->code == 404) return std::optional<QueueReport>();
+    if (failed) return failed->error;
+    return std::optional<QueueReport>({counts.messages, counts.consumers});
+}
+
+/// The first broker that answers; the others go to `remarks`.
+Result<std::unique_ptr<Connection>> connect_any(const config::Broker& broker, amqp::Cutter& cutter,
+                                                std::vector<std::string>& remarks) {
+    std::optional<Error> first;
+    for (const auto& secret : broker.urls) {
+        const auto url = parse_broker_url(secret);
+        auto connection =
+            url ? connect(broker, *url, cutter)
+                : Result<std::unique_ptr<Connection>>(boost::system::in_place_error, url.error());
+        if (connection) return connection;
+        remarks.push_back(connection.error().what);
+        if (!first) first = connection.error();
+    }
+    return first.value_or(Error{Errc::bad_input, "broker.urls is empty"});
+}
+
+}  // namespace
+
+Result<BrokerReport> probe_broker(const config::Broker& broker) {
+    BrokerReport report;
+    amqp::Cutter cutter;
+    auto connected = connect_any(broker, cutter, report.remarks);
+    if (!connected) return connected.error();
+    Connection& connection = **connected;
+    report.broker = connection.name();
+    report.product = connection.product();
+
+    const auto exchange = amqp::look_for_exchange(connection, broker);
+    if (exchange && exchange->code != 404) return exchange->error;
+    report.exchange_exists = !exchange;
+
+    const auto queue = look_at(connection, broker.queue);
+    if (!queue) return queue.error();
+    report.queue = *queue;
+    const auto dead_letter = look_at(connection, broker.dead_letter_queue);
+    if (!dead_letter) return dead_letter.error();
+    report.dead_letter = *dead_letter;
+    connection.close(broker.connect_timeout);
+    return report;
+}
+
+Result<std::uint64_t> count_dead_letters(const config::Broker& broker) {
+    amqp::Cutter cutter;
+    std::vector<std::string> remarks;
+    auto connected = connect_any(broker, cutter, remarks);
+    if (!connected) return connected.error();
+    const auto found = look_at(**connected, broker.dead_letter_queue);
+    if (!found) return found.error();
+    (*connected)->close(broker.connect_timeout);
+    return *found ? (*found)->messages : 0;
+}
+
+}  // namespace reaper

@@ -1,0 +1,133 @@
+#include "clients/amqp/broker_url.hpp"
+
+#include <charconv>
+#include <optional>
+#include <string_view>
+
+namespace reaper {
+namespace {
+
+constexpr std::string_view encode_hint =
+    " (inside user, password and virtual host write % / ? # @ : as %25 %2F %3F %23 %40 %3A)";
+
+Error bad(std::string_view why) {
+    return Error{Errc::bad_input, "broker URL: " + std::string(why)};
+}
+
+std::optional<int> hex_digit(char c) {
+    if (c >= '0' && c <= '9') return c - '0';
+    if (c >= 'a' && c <= 'f') return c - 'a' + 10;
+    if (c >= 'A' && c <= 'F') return c - 'A' + 10;
+    return std::nullopt;
+}
+
+/// None for a broken escape, and for NUL, which would cut the text in librabbitmq.
+std::optional<std::string> decode(std::string_view text) {
+    std::string out;
+    for (std::size_t i = 0; i < text.size(); ++i) {
+        char c = text[i];
+        if (c == '%') {
+            if (i + 2 >= text.size()) return std::nullopt;
+            const auto high = hex_digit(text[i + 1]);
+            const auto low = hex_digit(text[i + 2]);
+            if (!high || !low) return std::nullopt;
+            c = static_cast<char>(*high * 16 + *low);
+            i += 2;
+        }
+        if (c == '\0') return std::nullopt;
+        out += c;
+    }
+    return out;
+}
+
+Result<void> read_scheme(std::string_view& rest, BrokerUrl& url) {
+    if (rest.starts_with("amqp://")) {
+        rest.remove_prefix(7);
+    } else if (rest.starts_with("amqps://")) {
+        url.tls = true;
+        rest.remove_prefix(8);
+    } else if (rest.starts_with("rabbit://")) {
+        return bad(
+            "rabbit:// is for oslo.messaging; write amqp:// (or amqps:// for TLS), one "
+            "URL for each broker");
+    } else {
+        return bad("expected amqp://user:password@host:port/vhost or amqps://...");
+    }
+    return {};
+}
+
+Result<void> read_user(std::string_view user_info, BrokerUrl& url) {
+    const auto colon = user_info.find(':');
+    const auto user = decode(user_info.substr(0, colon));
+    const auto password =
+        decode(colon == std::string_view::npos ? std::string_view() : user_info.substr(colon + 1));
+    if (!user || !password) return bad("a % escape in user or password is broken");
+    if (user->empty()) return bad("the user name is empty");
+    url.user = *user;
+    url.password = config::Secret(*password);
+    return {};
+}
+
+Result<void> read_host(std::string_view text, BrokerUrl& url) {
+    std::string_view port;
+    if (text.starts_with('[')) {
+        const auto end = text.find(']');
+        if (end == std::string_view::npos) return bad("the IPv6 address lacks its ]");
+        url.host = text.substr(1, end - 1);
+        port = text.substr(end + 1);
+    } else {
+        const auto colon = text.find(':');
+        url.host = text.substr(0, colon);
+        if (colon != std::string_view::npos) port = text.substr(colon);
+    }
+    if (url.host.empty()) return bad("the host is missing");
+    if (url.host.find_first_of(" ,%\t") != std::string::npos) {
+        return bad("the host is not one name or address; give one URL for each broker");
+    }
+    url.port = url.tls ? 5671 : 5672;
+    if (port.empty()) return {};
+    const char* end = port.data() + port.size();
+    const auto parsed = std::from_chars(port.data() + 1, end, url.port);
+    if (parsed.ec != std::errc() || parsed.ptr != end || url.port == 0) {
+        return bad("the port is not a number from 1 to 65535" + std::string(encode_hint));
+    }
+    return {};
+}
+
+}  // namespace
+
+std::string BrokerUrl::name() const {
+    const bool v6 = host.find(':') != std::string::npos;
+    return (tls ? "amqps://" : "amqp://") + (v6 ? "[" + host + "]" : host) + ":" +
+           std::to_string(port) + "/" + (vhost == "/" ? "" : vhost);
+}
+
+Result<BrokerUrl> parse_broker_url(const config::Secret& secret) {
+    BrokerUrl url;
+    std::string_view rest = secret.reveal();
+    if (const auto scheme = read_scheme(rest, url); !scheme) return scheme.error();
+    if (rest.find_first_of("?#") != std::string_view::npos) {
+        return bad(
+            "what follows ? or # is not understood; heartbeat, timeouts and certificates "
+            "are keys of `broker`" +
+            std::string(encode_hint));
+    }
+    const auto slash = rest.find('/');
+    std::string_view authority = rest.substr(0, slash);
+    const auto path = slash == std::string_view::npos ? std::string_view() : rest.substr(slash + 1);
+    if (const auto at = authority.rfind('@'); at != std::string_view::npos) {
+        if (const auto user = read_user(authority.substr(0, at), url); !user) return user.error();
+        authority.remove_prefix(at + 1);
+    }
+    if (const auto host = read_host(authority, url); !host) return host.error();
+    const auto vhost = decode(path);
+    if (!vhost) return bad("a % escape in the virtual host is broken");
+    if (vhost->size() > 255) return bad("the virtual host is longer than 255 bytes");
+    if (path.find('/') != std::string_view::npos && path != "/") {
+        return bad("the virtual host holds a bare /; write it as %2F");
+    }
+    if (!vhost->empty()) url.vhost = *vhost;
+    return url;
+}
+
+}  // namespace reaper
