@@ -1,0 +1,90 @@
+// SQLite, thinly: a connection with its prepared statements. Failures are exceptions of this
+// folder's own; they end where a call of the store ends (see storage_error).
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <optional>
+#include <sqlite3.h>
+#include <string>
+#include <string_view>
+
+#include "reaper/model/error.hpp"
+
+namespace reaper::journal {
+
+/// A call of SQLite that failed.
+struct DatabaseFailure {
+    int code;  ///< extended result code
+    std::string message;
+};
+
+/// One line with the path and what to do.
+Error storage_error(const std::string& path, const DatabaseFailure& failure);
+
+/// One use of a prepared statement: bind from 1, step through the rows, read columns from 0. Its
+/// end makes the statement ready for the next use.
+class Statement {
+public:
+    explicit Statement(sqlite3_stmt* prepared) : prepared_(prepared) {}
+    Statement(const Statement&) = delete;
+    Statement& operator=(const Statement&) = delete;
+    ~Statement();
+
+    /// Bytes as they are, zero bytes too.
+    Statement& bind(int index, std::string_view text);
+    Statement& bind(int index, std::int64_t number);
+    /// True: there is a row to read.
+    bool step();
+    /// For statements without rows.
+    void run();
+
+    std::int64_t number(int column) const { return sqlite3_column_int64(prepared_, column); }
+    std::string text(int column) const;
+    bool null(int column) const { return sqlite3_column_type(prepared_, column) == SQLITE_NULL; }
+
+private:
+    sqlite3_stmt* prepared_;
+};
+
+class Database {
+public:
+    /// `flags` as of sqlite3_open_v2. Throws DatabaseFailure.
+    Database(const std::string& path, int flags);
+
+    /// The statement of this text, prepared at its first use. One use at a time.
+    Statement statement(const char* sql);
+    /// Several statements without results.
+    void execute(const std::string& sql);
+    /// First column of the first row, as a text.
+    std::string ask(const std::string& sql);
+    std::int64_t ask_number(const std::string& sql);
+    std::int64_t last_row() const { return sqlite3_last_insert_rowid(handle_.get()); }
+    int changes() const { return sqlite3_changes(handle_.get()); }
+
+private:
+    struct Close {
+        void operator()(sqlite3* handle) const { sqlite3_close_v2(handle); }
+    };
+    struct Finalize {
+        void operator()(sqlite3_stmt* statement) const { sqlite3_finalize(statement); }
+    };
+    std::unique_ptr<sqlite3, Close> handle_;
+    std::map<std::string_view, std::unique_ptr<sqlite3_stmt, Finalize>> statements_;
+};
+
+/// All or nothing: what is not committed is undone.
+class Transaction {
+public:
+    explicit Transaction(Database& database);
+    Transaction(const Transaction&) = delete;
+    Transaction& operator=(const Transaction&) = delete;
+    ~Transaction();
+    void commit();
+
+private:
+    Database* database_;
+};
+
+}  // namespace reaper::journal

@@ -1,0 +1,104 @@
+#include "clients/journal/schema.hpp"
+
+#include <array>
+
+namespace reaper::journal {
+namespace {
+
+constexpr std::int64_t application_id = 0x52454150;  // "REAP"
+
+// Each entry takes the file from the version of its index to the next. Never change one that was
+// released; append. Times are milliseconds since 1970 UTC; `request` and `decision` are the JSON of
+// reaper/report/json.hpp; kinds are the words of the to_string functions.
+constexpr std::array<const char*, 1> migrations{R"sql(
+CREATE TABLE request (
+    seq            INTEGER PRIMARY KEY,
+    id             TEXT NOT NULL UNIQUE,
+    request        TEXT NOT NULL,
+    received_at    INTEGER NOT NULL,
+    outcome        TEXT,
+    outcome_reason TEXT,
+    finished_at    INTEGER,
+    CHECK ((outcome IS NULL) = (finished_at IS NULL))
+);
+CREATE INDEX request_unfinished ON request (seq) WHERE finished_at IS NULL;
+CREATE INDEX request_finished ON request (finished_at) WHERE finished_at IS NOT NULL;
+
+CREATE TABLE plan (
+    seq      INTEGER PRIMARY KEY,
+    request  INTEGER NOT NULL REFERENCES request (seq) ON DELETE CASCADE,
+    round    INTEGER NOT NULL,
+    at       INTEGER NOT NULL,
+    decision TEXT NOT NULL
+);
+CREATE INDEX plan_of_request ON plan (request, seq);
+
+CREATE TABLE step (
+    seq     INTEGER PRIMARY KEY,
+    request INTEGER NOT NULL REFERENCES request (seq) ON DELETE CASCADE,
+    server  TEXT NOT NULL,
+    step    TEXT NOT NULL,
+    detail  TEXT NOT NULL,
+    at      INTEGER NOT NULL
+);
+CREATE INDEX step_of_request ON step (request, seq);
+
+CREATE TABLE message (
+    seq        INTEGER PRIMARY KEY,
+    message_id TEXT NOT NULL,
+    event_type TEXT NOT NULL,
+    request    TEXT NOT NULL,
+    verdict    TEXT NOT NULL,
+    reason     TEXT NOT NULL,
+    at         INTEGER NOT NULL
+);
+CREATE INDEX message_at ON message (at);
+)sql"};
+
+Error refused(const std::string& path, const std::string& why) {
+    return Error{Errc::storage, "journal " + path + ": " + why};
+}
+
+Error too_new(const std::string& path, std::int64_t version) {
+    return refused(path, "its schema has version " + std::to_string(version) +
+                             ", this reaper knows up to " + std::to_string(schema_version()) +
+                             ": use the reaper that wrote it, or a newer one");
+}
+
+bool foreign(Database& database) {
+    return database.ask_number("PRAGMA application_id") != application_id &&
+           database.ask_number("SELECT count(*) FROM sqlite_schema") > 0;
+}
+
+}  // namespace
+
+std::int64_t schema_version() {
+    return static_cast<std::int64_t>(migrations.size());
+}
+
+Result<void> migrate(Database& database, const std::string& path) {
+    if (foreign(database)) return refused(path, "is the database of another program: move it");
+    std::int64_t version = database.ask_number("PRAGMA user_version");
+    if (version < 0 || version > schema_version()) return too_new(path, version);
+    for (; version < schema_version(); ++version) {
+        Transaction transaction{database};
+        database.execute(migrations[static_cast<std::size_t>(version)]);
+        database.execute("PRAGMA application_id = " + std::to_string(application_id));
+        database.execute("PRAGMA user_version = " + std::to_string(version + 1));
+        transaction.commit();
+    }
+    return {};
+}
+
+Result<void> check_schema(Database& database, const std::string& path) {
+    if (foreign(database)) return refused(path, "is the database of another program");
+    const std::int64_t version = database.ask_number("PRAGMA user_version");
+    if (version > schema_version()) return too_new(path, version);
+    if (version == 0)
+        return Error{Errc::not_found, "journal " + path + ": is empty, no reaper has written yet"};
+    if (version < schema_version())
+        return refused(path, "was written by an older reaper: start this one once");
+    return {};
+}
+
+}  // namespace reaper::journal

@@ -1,0 +1,195 @@
+#include "clients/journal/sqlite_journal.hpp"
+
+#include <cerrno>
+#include <cstring>
+#include <filesystem>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "clients/journal/schema.hpp"
+#include "clients/journal/store.hpp"
+#include "clients/journal/worker.hpp"
+
+namespace reaper {
+namespace {
+
+using journal::Database;
+using journal::DatabaseFailure;
+using journal::Lease;
+using journal::Store;
+
+constexpr int most_waiting_calls = 10'000;
+constexpr const char* in_memory = ":memory:";
+
+Error refused(const std::string& path, const std::string& why) {
+    return Error{Errc::storage, "journal " + path + ": " + why};
+}
+
+/// Runs `work`, and turns what SQLite and memory throw into an error of the journal.
+template <class T, class Work>
+Result<T> guarded(const std::string& path, const Work& work) {
+    try {
+        return work();
+    } catch (const DatabaseFailure& failure) {
+        return journal::storage_error(path, failure);
+    } catch (const std::exception& exception) {
+        return refused(path, exception.what());
+    }
+}
+
+class SqliteJournal final : public Journal {
+public:
+    explicit SqliteJournal(std::unique_ptr<Store> store) : store_(std::move(store)) {}
+
+    ResultTask<Admission> admit(Request request, TimePoint now) override {
+        return call<Admission>([request = std::move(request), now](Store& store) {
+            return store.admit(request, now);
+        });
+    }
+    ResultTask<void> add_plan(RequestId id, PlanEntry plan) override {
+        return call<void>([id = std::move(id), plan = std::move(plan)](Store& store) {
+            return store.add_plan(id, plan);
+        });
+    }
+    ResultTask<void> add_step(RequestId id, StepEntry step) override {
+        return call<void>([id = std::move(id), step = std::move(step)](Store& store) {
+            return store.add_step(id, step);
+        });
+    }
+    ResultTask<void> finish(RequestId id, Outcome outcome) override {
+        return call<void>([id = std::move(id), outcome = std::move(outcome)](Store& store) {
+            return store.finish(id, outcome);
+        });
+    }
+    ResultTask<void> note_message(MessageEntry message) override {
+        return call<void>(
+            [message = std::move(message)](Store& store) { return store.note_message(message); });
+    }
+    ResultTask<std::vector<Story>> unfinished() override {
+        return call<std::vector<Story>>([](Store& store) { return store.unfinished(); });
+    }
+    ResultTask<std::vector<Story>> finished_since(TimePoint since) override {
+        return call<std::vector<Story>>(
+            [since](Store& store) { return store.finished_since(since); });
+    }
+    ResultTask<std::vector<StoryLine>> list(int limit) override {
+        return call<std::vector<StoryLine>>([limit](Store& store) { return store.list(limit); });
+    }
+    ResultTask<std::optional<Story>> story(RequestId id) override {
+        return call<std::optional<Story>>(
+            [id = std::move(id)](Store& store) { return store.story(id); });
+    }
+    ResultTask<std::vector<MessageEntry>> messages(int limit) override {
+        return call<std::vector<MessageEntry>>(
+            [limit](Store& store) { return store.messages(limit); });
+    }
+
+private:
+    template <class T, class Work>
+    ResultTask<T> call(Work work) {
+        std::function<Result<T>()> job = [this, work = std::move(work)] {
+            return guarded<T>(store_->path(), [&] { return work(*store_); });
+        };
+        Error overload = refused(store_->path(), "too many calls wait for the disk");
+        return worker_.run<T>(std::move(job), std::move(overload));
+    }
+
+    std::unique_ptr<Store> store_;
+    journal::Worker worker_{most_waiting_calls};  // ends before the store
+};
+
+/// Why a file can't be kept there; before SQLite says it in fewer words.
+Result<void> check_directory(const std::string& path) {
+    const auto directory = std::filesystem::path{path}.parent_path().string();
+    const std::string folder = directory.empty() ? "." : directory;
+    struct stat status {};
+    if (::stat(folder.c_str(), &status) != 0)
+        return refused(path, "directory " + folder + ": " + std::strerror(errno) +
+                                 "; create it for the reaper's user");
+    if (!S_ISDIR(status.st_mode)) return refused(path, folder + " is not a directory");
+    if (::access(folder.c_str(), W_OK | X_OK) != 0)
+        return refused(path, "directory " + folder + ": " + std::strerror(errno) +
+                                 "; give it to the reaper's user");
+    return {};
+}
+
+Result<void> prepare_for_writing(Database& database, const std::string& path) {
+    const std::string mode = database.ask("PRAGMA journal_mode = WAL");
+    if (mode != "wal" && path != in_memory)
+        return refused(path, "its file system can't hold a write-ahead log; use a local disk");
+    database.execute(
+        "PRAGMA synchronous = FULL; PRAGMA foreign_keys = ON;"
+        "PRAGMA trusted_schema = OFF; PRAGMA journal_size_limit = 67108864");
+    const std::string damage = database.ask("PRAGMA quick_check(1)");
+    if (damage != "ok")
+        return refused(path, "is damaged (" + damage + "); stop the reaper and move it aside");
+    return journal::migrate(database, path);
+}
+
+Result<std::unique_ptr<Journal>> open_store(const std::string& path, std::optional<Lease> lease,
+                                            std::chrono::days retention) {
+    Database database{path, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE};
+    if (const auto prepared = prepare_for_writing(database, path); !prepared)
+        return prepared.error();
+    auto store = std::make_unique<Store>(path, std::move(database), std::move(lease), retention);
+    return std::unique_ptr<Journal>{std::make_unique<SqliteJournal>(std::move(store))};
+}
+
+/// `file:` URI of a path, for SQLite's options.
+std::string uri_of(const std::string& path) {
+    std::string uri = "file:";
+    for (const char c : path)
+        uri += c == '%' ? "%25" : c == '?' ? "%3f" : c == '#' ? "%23" : std::string(1, c);
+    return uri;
+}
+
+Database open_read_only(const std::string& path) {
+    try {
+        Database database{path, SQLITE_OPEN_READONLY};
+        database.ask("SELECT count(*) FROM sqlite_schema");
+        return database;
+    } catch (const DatabaseFailure&) {
+        // A reader without rights to the directory can't make the shared memory of a write-ahead
+        // log. When no log is there, the file alone is everything.
+        if (::access((path + "-wal").c_str(), F_OK) == 0) throw;
+        Database database{uri_of(path) + "?immutable=1", SQLITE_OPEN_READONLY | SQLITE_OPEN_URI};
+        database.ask("SELECT count(*) FROM sqlite_schema");
+        return database;
+    }
+}
+
+}  // namespace
+
+Result<std::unique_ptr<Journal>> open_journal(const std::string& path, JournalOptions options) {
+    using Opened = std::unique_ptr<Journal>;
+    return guarded<Opened>(path, [&]() -> Result<Opened> {
+        if (path == in_memory) return open_store(path, std::nullopt, options.retention);
+        // The same file by another name must have the same lock.
+        const std::string real = std::filesystem::weakly_canonical(path).string();
+        if (const auto good = check_directory(real); !good) return good.error();
+        auto lease = Lease::take(real);
+        if (!lease) return lease.error();
+        return open_store(real, std::move(*lease), options.retention);
+    });
+}
+
+Result<std::unique_ptr<Journal>> open_journal_for_reading(const std::string& path) {
+    using Opened = std::unique_ptr<Journal>;
+    return guarded<Opened>(path, [&]() -> Result<Opened> {
+        struct stat status {};
+        if (::stat(path.c_str(), &status) != 0) {
+            if (errno == ENOENT)
+                return Error{Errc::not_found, "journal " + path +
+                                                  ": there is none yet; the reaper writes it when "
+                                                  "it runs (journal.path in its configuration)"};
+            return refused(path, std::string{std::strerror(errno)} + "; run as the reaper's user");
+        }
+        Database database = open_read_only(path);
+        if (const auto good = journal::check_schema(database, path); !good) return good.error();
+        auto store = std::make_unique<Store>(path, std::move(database), std::nullopt,
+                                             default_journal_retention);
+        return Opened{std::make_unique<SqliteJournal>(std::move(store))};
+    });
+}
+
+}  // namespace reaper

@@ -1,0 +1,158 @@
+#include "clients/journal/store.hpp"
+
+#include <algorithm>
+
+#include "reaper/report/json.hpp"
+
+namespace reaper::journal {
+namespace {
+
+constexpr int most_rows = 100'000;
+constexpr int messages_between_prunes = 1'000;
+
+std::int64_t count(TimePoint time) {
+    return time.time_since_epoch().count();
+}
+
+TimePoint time_of(std::int64_t milliseconds) {
+    return TimePoint{Duration{milliseconds}};
+}
+
+}  // namespace
+
+Store::Row Store::row_of(const Statement& statement) {
+    Row row;
+    row.seq = statement.number(0);
+    row.id = statement.text(1);
+    row.json = statement.text(2);
+    row.received_at = time_of(statement.number(3));
+    if (!statement.null(4)) {
+        const auto kind = outcome_kind_from(statement.text(4));
+        row.outcome = Outcome{kind.value_or(OutcomeKind::failed), statement.text(5),
+                              time_of(statement.number(6))};
+    }
+    return row;
+}
+
+std::optional<Store::Row> Store::find(const RequestId& id) {
+    auto select = database_.statement(
+        "SELECT seq, id, request, received_at, outcome, outcome_reason, finished_at "
+        "FROM request WHERE id = ?1");
+    select.bind(1, id.str());
+    if (!select.step()) return std::nullopt;
+    return row_of(select);
+}
+
+Result<std::int64_t> Store::must_find(const RequestId& id) {
+    if (const auto row = find(id)) return row->seq;
+    return Error{Errc::storage, "journal " + path_ + ": no request " + id.str() + " in it"};
+}
+
+Error Store::unreadable(const std::string& id, const std::string& why) const {
+    return Error{Errc::storage, "journal " + path_ + ": the story of " + id +
+                                    " can't be read: " + why + "; move the file aside"};
+}
+
+Result<Admission> Store::admit(const Request& request, TimePoint now) {
+    prune(now);
+    Transaction transaction{database_};
+    if (const auto row = find(request.id)) {
+        auto known = request_of(*row);
+        if (!known) return known.error();
+        const std::size_t before = known->requesters.size();
+        for (const auto& requester : request.requesters)
+            if (std::find(known->requesters.begin(), known->requesters.end(), requester) ==
+                known->requesters.end())
+                known->requesters.push_back(requester);
+        if (known->requesters.size() > before) {
+            auto update = database_.statement("UPDATE request SET request = ?2 WHERE seq = ?1");
+            update.bind(1, row->seq).bind(2, report::dump(report::to_json(*known)));
+            update.run();
+            transaction.commit();
+        }
+        return Admission{false, row->outcome};
+    }
+    auto insert =
+        database_.statement("INSERT INTO request (id, request, received_at) VALUES (?1, ?2, ?3)");
+    insert.bind(1, request.id.str()).bind(2, report::dump(report::to_json(request)));
+    insert.bind(3, count(now));
+    insert.run();
+    transaction.commit();
+    return Admission{true, std::nullopt};
+}
+
+Result<void> Store::add_plan(const RequestId& id, const PlanEntry& plan) {
+    Transaction transaction{database_};
+    const auto request = must_find(id);
+    if (!request) return request.error();
+    auto insert = database_.statement(
+        "INSERT INTO plan (request, round, at, decision) VALUES (?1, ?2, ?3, ?4)");
+    insert.bind(1, *request).bind(2, std::int64_t{plan.round}).bind(3, count(plan.at));
+    insert.bind(4, report::dump(report::to_json(plan.decision)));
+    insert.run();
+    transaction.commit();
+    return {};
+}
+
+Result<void> Store::add_step(const RequestId& id, const StepEntry& step) {
+    Transaction transaction{database_};
+    const auto request = must_find(id);
+    if (!request) return request.error();
+    auto insert = database_.statement(
+        "INSERT INTO step (request, server, step, detail, at) VALUES (?1, ?2, ?3, ?4, ?5)");
+    insert.bind(1, *request).bind(2, step.server.str()).bind(3, to_string(step.step));
+    insert.bind(4, step.detail).bind(5, count(step.at));
+    insert.run();
+    transaction.commit();
+    return {};
+}
+
+Result<void> Store::finish(const RequestId& id, const Outcome& outcome) {
+    Transaction transaction{database_};
+    const auto request = must_find(id);
+    if (!request) return request.error();
+    // A story ends once: the first outcome stays.
+    auto update = database_.statement(
+        "UPDATE request SET outcome = ?2, outcome_reason = ?3, finished_at = ?4 "
+        "WHERE seq = ?1 AND outcome IS NULL");
+    update.bind(1, *request).bind(2, to_string(outcome.kind)).bind(3, outcome.reason);
+    update.bind(4, count(outcome.at));
+    update.run();
+    transaction.commit();
+    return {};
+}
+
+Result<void> Store::note_message(const MessageEntry& message) {
+    if (++messages_since_prune_ >= messages_between_prunes) pruned_at_.reset();
+    prune(message.at);
+    auto insert = database_.statement(
+        "INSERT INTO message (message_id, event_type, request, verdict, reason, at) "
+        "VALUES (?1, ?2, ?3, ?4, ?5, ?6)");
+    insert.bind(1, message.message_id).bind(2, message.event_type).bind(3, message.request.str());
+    insert.bind(4, message.verdict).bind(5, message.reason).bind(6, count(message.at));
+    insert.run();
+    return {};
+}
+
+void Store::prune(TimePoint now) {
+    if (pruned_at_ && now < *pruned_at_ + std::chrono::days{1}) return;
+    pruned_at_ = now;
+    messages_since_prune_ = 0;
+    const std::int64_t oldest = count(now - retention_);
+    // Failing to tidy up is no reason to fail the call that came by: the next day tries again.
+    try {
+        Transaction transaction{database_};
+        auto stories = database_.statement("DELETE FROM request WHERE finished_at < ?1");
+        stories.bind(1, oldest).run();
+        auto old = database_.statement("DELETE FROM message WHERE at < ?1");
+        old.bind(1, oldest).run();
+        auto many = database_.statement(
+            "DELETE FROM message WHERE seq <= (SELECT max(seq) FROM message) - ?1");
+        many.bind(1, std::int64_t{most_rows}).run();
+        transaction.commit();
+    } catch (const DatabaseFailure&) {
+        return;
+    }
+}
+
+}  // namespace reaper::journal

@@ -1,0 +1,73 @@
+// The journal's calls, blocking, on one connection. Used by one thread (see sqlite_journal.cpp).
+// Failures of SQLite come out as DatabaseFailure; what the caller or the file got wrong, as
+// results.
+#pragma once
+
+#include <chrono>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "clients/journal/database.hpp"
+#include "clients/journal/lease.hpp"
+#include "reaper/ports/journal.hpp"
+
+namespace reaper::journal {
+
+class Store {
+public:
+    /// `lease` is held as long as the store lives; none for readers and memory.
+    Store(std::string path, Database database, std::optional<Lease> lease,
+          std::chrono::days retention)
+        : path_(std::move(path)),
+          lease_(std::move(lease)),
+          database_(std::move(database)),
+          retention_(retention) {}
+
+    Result<Admission> admit(const Request& request, TimePoint now);
+    Result<void> add_plan(const RequestId& id, const PlanEntry& plan);
+    Result<void> add_step(const RequestId& id, const StepEntry& step);
+    Result<void> finish(const RequestId& id, const Outcome& outcome);
+    Result<void> note_message(const MessageEntry& message);
+
+    Result<std::vector<Story>> unfinished();
+    Result<std::vector<Story>> finished_since(TimePoint since);
+    Result<std::vector<StoryLine>> list(int limit);
+    Result<std::optional<Story>> story(const RequestId& id);
+    Result<std::vector<MessageEntry>> messages(int limit);
+
+    const std::string& path() const noexcept { return path_; }
+
+private:
+    /// A row of `request`.
+    struct Row {
+        std::int64_t seq = 0;
+        std::string id;
+        std::string json;
+        TimePoint received_at{};
+        std::optional<Outcome> outcome;
+    };
+    static Row row_of(const Statement& statement);
+
+    std::optional<Row> find(const RequestId& id);
+    Result<std::int64_t> must_find(const RequestId& id);
+    Result<Request> request_of(const Row& row) const;
+    Result<Story> story_of(const Row& row);
+    Result<std::vector<Story>> stories_of(const std::vector<Row>& rows);
+    Result<std::vector<PlanEntry>> plans_of(const Row& row);
+    Result<std::vector<StepEntry>> steps_of(const Row& row);
+    Error unreadable(const std::string& id, const std::string& why) const;
+
+    /// Drops what is past the retention, once a day by the time that calls bring.
+    void prune(TimePoint now);
+
+    std::string path_;
+    std::optional<Lease> lease_;  // outlives the connection
+    Database database_;
+    std::chrono::days retention_;
+    std::optional<TimePoint> pruned_at_;
+    int messages_since_prune_ = 0;
+};
+
+}  // namespace reaper::journal

@@ -1,0 +1,137 @@
+// The store's reading side: rows back to stories.
+#include <algorithm>
+
+#include "clients/journal/store.hpp"
+#include "reaper/report/json.hpp"
+
+namespace reaper::journal {
+namespace {
+
+constexpr int most_rows = 100'000;
+
+TimePoint time_of(std::int64_t milliseconds) {
+    return TimePoint{Duration{milliseconds}};
+}
+
+nlohmann::json parsed(const std::string& text) {
+    return nlohmann::json::parse(text, nullptr, false);
+}
+
+}  // namespace
+
+Result<Request> Store::request_of(const Row& row) const {
+    auto request = report::request_from_json(parsed(row.json));
+    if (!request) return unreadable(row.id, request.error().what);
+    request->id = RequestId{row.id};  // byte for byte, which JSON can't promise
+    return request;
+}
+
+Result<std::vector<PlanEntry>> Store::plans_of(const Row& row) {
+    std::vector<PlanEntry> plans;
+    auto select =
+        database_.statement("SELECT round, at, decision FROM plan WHERE request = ?1 ORDER BY seq");
+    select.bind(1, row.seq);
+    while (select.step()) {
+        auto decision = report::decision_from_json(parsed(select.text(2)));
+        if (!decision) return unreadable(row.id, decision.error().what);
+        if (auto* const plan = std::get_if<Plan>(&*decision)) plan->request = RequestId{row.id};
+        plans.push_back(
+            {static_cast<int>(select.number(0)), time_of(select.number(1)), std::move(*decision)});
+    }
+    return plans;
+}
+
+Result<std::vector<StepEntry>> Store::steps_of(const Row& row) {
+    std::vector<StepEntry> steps;
+    auto select = database_.statement(
+        "SELECT server, step, detail, at FROM step WHERE request = ?1 ORDER BY seq");
+    select.bind(1, row.seq);
+    while (select.step()) {
+        const auto step = step_from(select.text(1));
+        if (!step) return unreadable(row.id, "unknown step " + select.text(1));
+        steps.push_back(
+            {ServerId{select.text(0)}, *step, select.text(2), time_of(select.number(3))});
+    }
+    return steps;
+}
+
+Result<Story> Store::story_of(const Row& row) {
+    auto request = request_of(row);
+    if (!request) return request.error();
+    auto plans = plans_of(row);
+    if (!plans) return plans.error();
+    auto steps = steps_of(row);
+    if (!steps) return steps.error();
+    return Story{std::move(*request), row.received_at, std::move(*plans), std::move(*steps),
+                 row.outcome};
+}
+
+Result<std::vector<Story>> Store::stories_of(const std::vector<Row>& rows) {
+    std::vector<Story> stories;
+    for (const auto& row : rows) {
+        auto story = story_of(row);
+        if (!story) return story.error();
+        stories.push_back(std::move(*story));
+    }
+    return stories;
+}
+
+Result<std::vector<Story>> Store::unfinished() {
+    std::vector<Row> rows;
+    auto select = database_.statement(
+        "SELECT seq, id, request, received_at, outcome, outcome_reason, finished_at "
+        "FROM request WHERE finished_at IS NULL ORDER BY seq");
+    while (select.step()) rows.push_back(row_of(select));
+    return stories_of(rows);
+}
+
+Result<std::vector<Story>> Store::finished_since(TimePoint since) {
+    std::vector<Row> rows;
+    auto select = database_.statement(
+        "SELECT seq, id, request, received_at, outcome, outcome_reason, finished_at "
+        "FROM request WHERE finished_at >= ?1 ORDER BY finished_at, seq");
+    select.bind(1, std::int64_t{since.time_since_epoch().count()});
+    while (select.step()) rows.push_back(row_of(select));
+    return stories_of(rows);
+}
+
+Result<std::vector<StoryLine>> Store::list(int limit) {
+    std::vector<StoryLine> lines;
+    auto select = database_.statement(
+        "SELECT seq, id, request, received_at, outcome, outcome_reason, finished_at, "
+        "(SELECT count(DISTINCT server) FROM step WHERE step.request = request.seq "
+        " AND step IN (?2, ?3)) "
+        "FROM request ORDER BY seq DESC LIMIT ?1");
+    select.bind(1, std::int64_t{std::clamp(limit, 0, most_rows)});
+    select.bind(2, to_string(Step::delete_sent)).bind(3, to_string(Step::force_delete_sent));
+    while (select.step()) {
+        const Row row = row_of(select);
+        auto request = request_of(row);
+        if (!request) return request.error();
+        lines.push_back({std::move(*request), row.received_at, static_cast<int>(select.number(7)),
+                         row.outcome});
+    }
+    return lines;
+}
+
+Result<std::optional<Story>> Store::story(const RequestId& id) {
+    const auto row = find(id);
+    if (!row) return std::optional<Story>{};
+    auto story = story_of(*row);
+    if (!story) return story.error();
+    return std::optional<Story>{std::move(*story)};
+}
+
+Result<std::vector<MessageEntry>> Store::messages(int limit) {
+    std::vector<MessageEntry> messages;
+    auto select = database_.statement(
+        "SELECT message_id, event_type, request, verdict, reason, at FROM message "
+        "ORDER BY seq DESC LIMIT ?1");
+    select.bind(1, std::int64_t{std::clamp(limit, 0, most_rows)});
+    while (select.step())
+        messages.push_back({select.text(0), select.text(1), RequestId{select.text(2)},
+                            select.text(3), select.text(4), time_of(select.number(5))});
+    return messages;
+}
+
+}  // namespace reaper::journal
