@@ -40,7 +40,8 @@ public:
 
     ResultTask<std::optional<ServerRecord>> server(ServerId id) {
         const auto self = shared_from_this();
-        auto answer = co_await get("/servers/" + http::escape(id.str()));
+        std::string path = "/servers/" + http::escape(id.str());
+        auto answer = co_await get(std::move(path));
         if (!answer) co_return answer.error();
         if (answer->response.status == 404) co_return std::optional<ServerRecord>();
         if (answer->response.status != 200) co_return service_->refusal(*answer);
@@ -55,8 +56,9 @@ public:
 
     ResultTask<std::optional<std::string>> action(ServerId id, RequestId request) {
         const auto self = shared_from_this();
-        auto answer = co_await get("/servers/" + http::escape(id.str()) + "/os-instance-actions/" +
-                                   http::escape(request.str()));
+        std::string path = "/servers/" + http::escape(id.str()) + "/os-instance-actions/" +
+                           http::escape(request.str());
+        auto answer = co_await get(std::move(path));
         if (!answer) co_return answer.error();
         if (answer->response.status == 404) co_return std::optional<std::string>();
         if (answer->response.status != 200) co_return service_->refusal(*answer);
@@ -77,7 +79,8 @@ public:
 
     ResultTask<std::vector<ComputeServiceRecord>> compute_services() {
         const auto self = shared_from_this();
-        auto answer = co_await get("/os-services?binary=nova-compute");
+        std::string path = "/os-services?binary=nova-compute";
+        auto answer = co_await get(std::move(path));
         if (!answer) co_return answer.error();
         if (answer->response.status != 200) co_return service_->refusal(*answer);
         co_return read_services(answer->response.body, answer->where);
@@ -85,7 +88,8 @@ public:
 
     ResultTask<std::vector<AggregateRecord>> aggregates() {
         const auto self = shared_from_this();
-        auto answer = co_await get("/os-aggregates");
+        std::string path = "/os-aggregates";
+        auto answer = co_await get(std::move(path));
         if (!answer) co_return answer.error();
         if (answer->response.status != 200) co_return service_->refusal(*answer);
         co_return read_aggregates(answer->response.body, answer->where);
@@ -137,8 +141,9 @@ private:
         std::unordered_map<ServerId, std::size_t> seen;
         std::string marker;
         for (int number = 0; number < max_pages; ++number) {
-            auto answer = co_await get(with_marker(
-                "/servers/detail?all_tenants=1&limit=" + std::to_string(page_size), marker));
+            std::string path = with_marker(
+                "/servers/detail?all_tenants=1&limit=" + std::to_string(page_size), marker);
+            auto answer = co_await get(std::move(path));
             if (!answer) co_return answer.error();
             if (answer->response.status == 400 && !marker.empty()) co_return Listed();
             if (answer->response.status != 200) co_return service_->refusal(*answer);
@@ -179,8 +184,9 @@ private:
         std::unordered_set<HostId> seen;
         std::string marker;
         for (int number = 0; number < max_pages; ++number) {
-            auto answer = co_await get(
-                with_marker("/os-hypervisors/detail?limit=" + std::to_string(page_size), marker));
+            std::string path =
+                with_marker("/os-hypervisors/detail?limit=" + std::to_string(page_size), marker);
+            auto answer = co_await get(std::move(path));
             if (!answer) co_return answer.error();
             if (answer->response.status == 400 && !marker.empty()) co_return Listed();
             if (answer->response.status != 200) co_return service_->refusal(*answer);

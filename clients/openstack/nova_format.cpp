@@ -10,9 +10,8 @@ constexpr const char* host_key = "OS-EXT-SRV-ATTR:host";
 
 /// A member that policy hides from those who are not administrators.
 Field privileged(const Field& row, std::string_view key) {
-    const Field* const member = &row;
     try {
-        return (*member)[key];
+        return row[key];
     } catch (const BadField& missing) {
         throw BadField(std::string(missing.what()) +
                            ": Nova shows it to administrators only; the user needs the admin role",

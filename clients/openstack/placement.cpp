@@ -17,7 +17,8 @@ public:
 
     ResultTask<std::vector<ProviderRecord>> providers() {
         const auto self = shared_from_this();
-        auto answer = co_await get("/resource_providers");
+        std::string path = "/resource_providers";
+        auto answer = co_await get(std::move(path));
         if (!answer) co_return answer.error();
         co_return read_providers(answer->response.body, answer->where);
     }
@@ -27,9 +28,12 @@ public:
         const auto self = shared_from_this();
         if (id.empty()) co_return Error{Errc::bad_input, "placement: provider without an id"};
         const std::string path = "/resource_providers/" + http::escape(id.str());
-        auto ask_inventories = get(path + "/inventories");
-        auto ask_traits = get(path + "/traits");
-        auto ask_allocations = get(path + "/allocations");
+        std::string inventories_path = path + "/inventories";
+        std::string traits_path = path + "/traits";
+        std::string allocations_path = path + "/allocations";
+        auto ask_inventories = get(std::move(inventories_path));
+        auto ask_traits = get(std::move(traits_path));
+        auto ask_allocations = get(std::move(allocations_path));
         auto all =
             std::move(ask_inventories) && std::move(ask_traits) && std::move(ask_allocations);
         auto [inventories, traits, allocations] = co_await std::move(all);
@@ -42,7 +46,8 @@ public:
     ResultTask<Allocations> allocations(ServerId consumer) {
         const auto self = shared_from_this();
         if (consumer.empty()) co_return Error{Errc::bad_input, "placement: consumer without an id"};
-        auto answer = co_await get("/allocations/" + http::escape(consumer.str()));
+        std::string path = "/allocations/" + http::escape(consumer.str());
+        auto answer = co_await get(std::move(path));
         if (!answer) co_return answer.error();
         co_return read_consumer_allocations(answer->response.body, answer->where);
     }

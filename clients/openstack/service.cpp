@@ -34,7 +34,8 @@ ResultTask<Service::Agreed> Service::agreed() {
     if (!url) co_return url.error();
     if (agreed_ && agreed_->url == *url) co_return *agreed_;
     ServiceCall ask;
-    auto answer = co_await session_->call_at(which_, version_root(*url), std::move(ask));
+    std::string root = version_root(*url);
+    auto answer = co_await session_->call_at(which_, std::move(root), std::move(ask));
     if (!answer) co_return answer.error();
     if (answer->response.status != 200) co_return refusal(*answer);
     auto offered = read_versions(answer->response.body, answer->where);

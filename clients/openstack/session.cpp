@@ -20,6 +20,8 @@ namespace asio = boost::asio;
 
 /// A token is renewed that long before its end, or in the last half of a shorter life.
 constexpr Duration renewal_margin = std::chrono::minutes(5);
+/// After a renewal that failed, while the old token still works.
+constexpr Duration renewal_pause = std::chrono::seconds(30);
 
 std::string without_slash(std::string url) {
     while (url.ends_with('/')) url.pop_back();
@@ -79,10 +81,15 @@ Session::Session(asio::any_io_executor executor, config::Cloud cloud, std::strin
       client_(std::move(client)),
       clock_(clock) {}
 
+bool Session::is_good(const Token& token) const {
+    const TimePoint now = clock_.now();
+    return now < token.renew_at || (now < token.expires_at && now < renewal_paused_until_);
+}
+
 ResultTask<Session::TokenPtr> Session::token(TokenPtr refused) {
     const auto self = shared_from_this();
     while (true) {
-        if (token_ && token_ != refused && clock_.now() < token_->renew_at) co_return token_;
+        if (token_ && token_ != refused && is_good(*token_)) co_return token_;
         const auto flight = flight_;
         if (!flight) break;
         boost::system::error_code ignored;
@@ -95,9 +102,21 @@ ResultTask<Session::TokenPtr> Session::token(TokenPtr refused) {
     const auto flight = flight_;
     const Landing landing(*this);
     Result<TokenPtr> fetched = co_await fetch_token();
-    if (fetched) token_ = *fetched;
+    if (fetched)
+        token_ = *fetched;
+    else if (may_keep(token_, refused, fetched.error()))
+        fetched = token_;
     flight->result = fetched;
     co_return fetched;
+}
+
+bool Session::may_keep(const TokenPtr& old, const TokenPtr& refused, const Error& why) {
+    const bool passing = why.code == Errc::unreachable || why.code == Errc::timeout ||
+                         why.code == Errc::server_error;
+    if (!passing || !old || old == refused || clock_.now() >= old->expires_at) return false;
+    renewal_paused_until_ = clock_.now() + renewal_pause;
+    spdlog::warn("{}; the present token is used on while it is valid", why.what);
+    return true;
 }
 
 ResultTask<Session::TokenPtr> Session::fetch_token() {
@@ -133,7 +152,8 @@ Result<Session::TokenPtr> Session::token_from(const Answer& answer) const {
     auto token = std::make_shared<Token>();
     token->text = text;
     token->body = std::move(*body);
-    token->renew_at = clock_.now() + life - margin;
+    token->expires_at = clock_.now() + life;
+    token->renew_at = token->expires_at - margin;
     return token;
 }
 
@@ -186,6 +206,7 @@ ResultTask<std::string> Session::url_of(CloudService service) {
 }
 
 ResultTask<Answer> Session::call(CloudService service, ServiceCall call) {
+    const auto self = shared_from_this();
     auto base = co_await url_of(service);
     if (!base) co_return base.error();
     co_return co_await call_at(service, std::move(*base), std::move(call));

@@ -54,6 +54,7 @@ private:
         std::string text;
         TokenBody body;
         TimePoint renew_at{};
+        TimePoint expires_at{};  // both by our clock
     };
     using TokenPtr = std::shared_ptr<const Token>;
     struct Flight;
@@ -63,6 +64,9 @@ private:
     /// one at the same time share one authentication.
     ResultTask<TokenPtr> token(TokenPtr refused);
     ResultTask<TokenPtr> fetch_token();
+    bool is_good(const Token& token) const;
+    /// Keystone is away for a while: does the old token do until it is back?
+    bool may_keep(const TokenPtr& old, const TokenPtr& refused, const Error& why);
     Result<TokenPtr> token_from(const Answer& answer) const;
     Error auth_error(const Answer& answer) const;
     Result<std::string> endpoint_in(const Token& token, CloudService service) const;
@@ -75,6 +79,7 @@ private:
     std::unique_ptr<http::Client> client_;
     Clock& clock_;
     TokenPtr token_;
+    TimePoint renewal_paused_until_{};
     std::shared_ptr<Flight> flight_;  // the authentication under way
 };
 

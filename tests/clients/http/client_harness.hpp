@@ -1,0 +1,111 @@
+// What the tests of network clients share: bounded runs, a clock moved by hand, captured logs.
+#pragma once
+
+#include <boost/asio/co_spawn.hpp>
+#include <boost/asio/io_context.hpp>
+#include <boost/asio/post.hpp>
+#include <boost/asio/use_awaitable.hpp>
+#include <chrono>
+#include <exception>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <spdlog/sinks/ostream_sink.h>
+#include <spdlog/spdlog.h>
+#include <sstream>
+#include <stdexcept>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "reaper/ports/clock.hpp"
+#include "reaper/ports/task.hpp"
+
+namespace reaper::test {
+
+/// Runs the context until the condition holds; false if it does not within 20 s of real time.
+inline bool run_until(boost::asio::io_context& io, const std::function<bool()>& condition) {
+    const auto end = std::chrono::steady_clock::now() + std::chrono::seconds(20);
+    io.restart();
+    while (!condition() && std::chrono::steady_clock::now() < end)
+        if (io.run_one_until(end) == 0) break;
+    return condition();
+}
+
+/// A coroutine that was started, and what came of it.
+template <class T>
+struct Started {
+    std::optional<T> value;
+    std::exception_ptr thrown;
+    bool done() const { return value || thrown; }
+};
+
+template <class T>
+std::shared_ptr<Started<T>> start(boost::asio::io_context& io, Task<T> task) {
+    auto started = std::make_shared<Started<T>>();
+    const auto keep = [started](std::exception_ptr thrown, T value) {
+        if (thrown)
+            started->thrown = thrown;
+        else
+            started->value = std::move(value);
+    };
+    boost::asio::co_spawn(io, std::move(task), keep);
+    return started;
+}
+
+template <class T>
+T finish(boost::asio::io_context& io, const std::shared_ptr<Started<T>>& started) {
+    if (!run_until(io, [&] { return started->done(); }))
+        throw std::runtime_error("the coroutine did not end in time");
+    if (started->thrown) std::rethrow_exception(started->thrown);
+    return std::move(*started->value);
+}
+
+template <class T>
+T run(boost::asio::io_context& io, Task<T> task) {
+    return finish(io, start(io, std::move(task)));
+}
+
+/// Time stands still but for sleeps, which pass at once and are recorded.
+class ManualClock final : public Clock {
+public:
+    explicit ManualClock(boost::asio::io_context& io, TimePoint start) : io_(io), now_(start) {}
+
+    TimePoint now() const override { return now_; }
+    Task<void> sleep(Duration duration) override {
+        sleeps.push_back(duration);
+        now_ += duration;
+        co_await boost::asio::post(io_, boost::asio::use_awaitable);
+    }
+    void set(TimePoint time) { now_ = time; }
+    void advance(Duration duration) { now_ += duration; }
+
+    std::vector<Duration> sleeps;
+
+private:
+    boost::asio::io_context& io_;
+    TimePoint now_;
+};
+
+/// Everything that is logged while it lives, debug included.
+class LogCapture {
+public:
+    LogCapture() : before_(spdlog::default_logger()) {
+        auto sink = std::make_shared<spdlog::sinks::ostream_sink_mt>(text_);
+        auto logger = std::make_shared<spdlog::logger>("captured", std::move(sink));
+        logger->set_level(spdlog::level::trace);
+        logger->flush_on(spdlog::level::trace);
+        spdlog::set_default_logger(std::move(logger));
+    }
+    ~LogCapture() { spdlog::set_default_logger(before_); }
+    LogCapture(const LogCapture&) = delete;
+    LogCapture& operator=(const LogCapture&) = delete;
+
+    std::string text() const { return text_.str(); }
+
+private:
+    std::ostringstream text_;
+    std::shared_ptr<spdlog::logger> before_;
+};
+
+}  // namespace reaper::test
