@@ -1,0 +1,78 @@
+#include <algorithm>
+
+#include "reaper/report/render_parts.hpp"
+
+namespace reaper::report {
+namespace {
+
+class DecisionText {
+public:
+    DecisionText(const Request& request, const RenderOptions& options)
+        : request_(request), options_(options), paint_(options.color), width_(width_of(options)) {}
+
+    std::string operator()(const Plan& plan) const {
+        std::string text = hosts(plan.hosts) + rejected(plan.rejected);
+        if (!plan.note.empty()) text += wrapped("Note: " + plan.note, 0, width_) + "\n";
+        return text +
+               verdict(plan.victims().empty() ? paint_.green("Plan") : paint_.red("Plan"), plan);
+    }
+    std::string operator()(const NothingToDo& nothing) const {
+        return hosts(nothing.hosts) + verdict(paint_.green("Verdict"), nothing);
+    }
+    std::string operator()(const NotEnough& not_enough) const {
+        std::string text = rejected(not_enough.rejected);
+        text += "Possible: " + std::to_string(not_enough.slots_possible) + " of " +
+                counted(count(not_enough.slots_requested), "slot") + "\n\n";
+        return text + verdict(paint_.yellow("Verdict"), not_enough);
+    }
+
+private:
+    static std::size_t count(int n) { return static_cast<std::size_t>(std::max(n, 0)); }
+
+    std::string verdict(const std::string& word, const Decision& decision) const {
+        return word + ": " + safe(summary(decision)) + "\n";
+    }
+
+    std::string rejected(const std::vector<Rejection>& rejections) const {
+        const std::string text = rejected_lines(rejections, options_);
+        return text.empty() ? text : text + "\n";
+    }
+
+    std::string hosts(const std::vector<HostPlan>& plans) const {
+        std::string text;
+        for (const auto& host : plans) text += this->host(host) + "\n";
+        return text;
+    }
+
+    std::string host(const HostPlan& host) const {
+        std::string head = counted(count(host.slots), "slot");
+        if (host.slots_ready > 0 && host.slots_ready == host.slots)
+            head += ", ready";
+        else if (host.slots_ready > 0)
+            head += " (" + std::to_string(host.slots_ready) + " ready)";
+        head +=
+            host.victims.empty() ? ", nobody dies" : ", " + counted(host.victims.size(), "victim");
+        std::string text = paint_.bold("Host " + safe(host.host_name)) + ": " + head + "\n";
+        text += wrapped(host.reason, 2, width_);
+        text += room_table(request_.resources, host.free_before, host.free_after)
+                    .text(2, width_, paint_);
+        if (!host.victims.empty())
+            text += victim_table(host.victims, options_).text(2, width_, paint_);
+        return text;
+    }
+
+    const Request& request_;
+    const RenderOptions& options_;
+    Paint paint_;
+    std::size_t width_;
+};
+
+}  // namespace
+
+std::string render_decision(const Decision& decision, const Request& request,
+                            const RenderOptions& options) {
+    return request_lines(request, options) + "\n" +
+           std::visit(DecisionText{request, options}, decision);
+}
+
+}  // namespace reaper::report

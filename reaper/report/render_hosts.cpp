@@ -1,0 +1,85 @@
+#include <algorithm>
+
+#include "reaper/report/json.hpp"
+#include "reaper/report/render_parts.hpp"
+
+namespace reaper::report {
+namespace {
+
+std::string state_of(const Host& host) {
+    std::string state = host.up ? "up" : "down";
+    state += host.enabled ? ", enabled" : ", disabled";
+    if (!host.why_unavailable.empty()) state += " (" + host.why_unavailable + ")";
+    if (!host.availability_zone.empty()) state += ", zone " + host.availability_zone;
+    for (const auto& aggregate : host.aggregates) state += ", aggregate " + aggregate;
+    if (host.service_host != host.name && !host.service_host.empty())
+        state += ", service " + host.service_host;
+    return state;
+}
+
+TextTable room_lines(const Host& host) {
+    using Align = TextTable::Align;
+    const Room room = room_of(host);
+    TextTable table{
+        {{"ROOM"}, {"CAPACITY", Align::right}, {"USED", Align::right}, {"FREE", Align::right}}};
+    for (const auto& each : classes_of({room.capacity, room.used}))
+        table.row({each.str(), std::to_string(room.capacity.get(each)),
+                   std::to_string(room.used.get(each)),
+                   std::to_string(room.capacity.get(each) - room.used.get(each))});
+    return table;
+}
+
+std::string status_of(const Server& server) {
+    std::string status = server.status;
+    if (!server.task_state.empty()) status += " (" + server.task_state + ")";
+    if (server.locked) status += " locked";
+    return status;
+}
+
+TextTable server_lines(const Host& host, const RenderOptions& options) {
+    TextTable table{
+        {{"TYPE"}, {"SERVER"}, {"ID"}, {"PROJECT"}, {age_head(options)}, {"STATUS"}, {"HOLDS"}}};
+    for (const bool revocable : {false, true})
+        for (const auto& server : host.servers) {
+            if (server.revocable() != revocable) continue;
+            table.row({revocable ? "revocable" : "regular", shortened(safe(server.name), 40),
+                       server.id.str(), server.project.str(), age(server.created, options),
+                       status_of(server), to_string(server.resources())});
+            if (revocable) table.note(*server.revocable_because);
+        }
+    return table;
+}
+
+std::size_t revocable_in(const Host& host) {
+    return static_cast<std::size_t>(std::count_if(host.servers.begin(), host.servers.end(),
+                                                  [](const Server& s) { return s.revocable(); }));
+}
+
+std::string counts(std::size_t all, std::size_t revocable) {
+    return std::to_string(all - revocable) + " regular and " +
+           counted(revocable, "revocable server");
+}
+
+}  // namespace
+
+std::string render_hosts(const Snapshot& snapshot, const RenderOptions& options) {
+    const Paint paint{options.color};
+    const std::size_t width = width_of(options);
+    std::string text;
+    std::size_t all = 0;
+    std::size_t revocable = 0;
+    for (const auto& host : snapshot.hosts) {
+        const std::size_t here = revocable_in(host);
+        all += host.servers.size();
+        revocable += here;
+        text += paint.bold("Host " + safe(host.name)) + ": " + counts(host.servers.size(), here) +
+                "\n" + wrapped(state_of(host), 2, width);
+        text += room_lines(host).text(2, width, paint);
+        if (!host.servers.empty()) text += server_lines(host, options).text(2, width, paint);
+        text += "\n";
+    }
+    for (const auto& remark : snapshot.remarks) text += wrapped("Remark: " + remark, 0, width);
+    return text + counted(snapshot.hosts.size(), "host") + ": " + counts(all, revocable) + "\n";
+}
+
+}  // namespace reaper::report

@@ -1,0 +1,135 @@
+#include <algorithm>
+#include <map>
+
+#include "reaper/report/render_parts.hpp"
+#include "reaper/report/time_text.hpp"
+
+namespace reaper::report {
+namespace {
+
+struct Event {
+    TimePoint at;
+    std::string text;
+    std::vector<std::string> details;
+};
+
+/// Names of the victims, for steps that know only ids.
+std::map<ServerId, std::string> names_in(const Story& story) {
+    std::map<ServerId, std::string> names;
+    for (const auto& entry : story.plans)
+        if (const auto* const plan = std::get_if<Plan>(&entry.decision))
+            for (const auto& victim : plan->victims()) names.emplace(victim.server, victim.name);
+    return names;
+}
+
+Event event_of(const PlanEntry& entry) {
+    Event event{
+        entry.at, "plan " + std::to_string(entry.round) + ": " + summary(entry.decision), {}};
+    if (const auto* const plan = std::get_if<Plan>(&entry.decision))
+        for (const auto& host : plan->hosts)
+            for (const auto& victim : host.victims)
+                event.details.push_back(host.host_name + ": " + victim.name + " (" +
+                                        victim.server.str() + ", " + to_string(victim.resources) +
+                                        "): " + victim.reason);
+    return event;
+}
+
+Event event_of(const StepEntry& step, const std::map<ServerId, std::string>& names) {
+    const auto name = names.find(step.server);
+    std::string text = std::string{to_string(step.step)} + " " +
+                       (name == names.end() ? "" : name->second + " ") + step.server.str();
+    if (!step.detail.empty()) text += ": " + step.detail;
+    return {step.at, text, {}};
+}
+
+std::string outcome_text(const Outcome& outcome) {
+    return std::string{to_string(outcome.kind)} +
+           (outcome.reason.empty() ? "" : ": " + outcome.reason);
+}
+
+std::string painted(OutcomeKind kind, const std::string& text, const Paint& paint) {
+    switch (kind) {
+        case OutcomeKind::freed:
+        case OutcomeKind::already_there: return paint.green(text);
+        case OutcomeKind::incomplete:
+        case OutcomeKind::failed: return paint.red(text);
+        case OutcomeKind::not_enough:
+        case OutcomeKind::refused:
+        case OutcomeKind::dry_run: return paint.yellow(text);
+    }
+    return text;
+}
+
+std::vector<Event> events_of(const Story& story) {
+    std::vector<Event> events;
+    const auto names = names_in(story);
+    events.push_back({story.request.sent_at, "Nova says: no room", {}});
+    events.push_back({story.received_at, "received", {}});
+    for (const auto& plan : story.plans) events.push_back(event_of(plan));
+    for (const auto& step : story.steps) events.push_back(event_of(step, names));
+    if (story.request.operation == Operation::manual || story.request.sent_at == TimePoint{})
+        events.erase(events.begin());
+    std::stable_sort(events.begin(), events.end(),
+                     [](const Event& a, const Event& b) { return a.at < b.at; });
+    return events;
+}
+
+}  // namespace
+
+std::string render_story(const Story& story, const RenderOptions& options) {
+    const Paint paint{options.color};
+    const std::size_t width = width_of(options);
+    constexpr std::size_t margin = 26;  // of the texts, after the time
+    std::string text = request_lines(story.request, options) + "\n";
+    for (const auto& event : events_of(story)) {
+        std::string lines = wrapped(event.text, margin, width);
+        if (lines.empty()) continue;
+        // iso_time is 24 columns: it replaces the margin of the first line.
+        text += paint.dim(iso_time(event.at)) + lines.substr(margin - 2);
+        for (const auto& detail : event.details) text += wrapped(detail, margin + 2, width);
+    }
+    if (!story.outcome) return text + "\n" + paint.yellow("Outcome") + ": none yet\n";
+    const Outcome& outcome = *story.outcome;
+    text += "\n" + painted(outcome.kind, "Outcome", paint) + ": " + safe(outcome_text(outcome)) +
+            " (" + iso_time(outcome.at) + ", after " + span_text(outcome.at - story.received_at) +
+            ")\n";
+    return text;
+}
+
+std::string render_story_lines(const std::vector<StoryLine>& lines, const RenderOptions& options) {
+    if (lines.empty()) return "No requests.\n";
+    using Align = TextTable::Align;
+    TextTable table{{{"RECEIVED (UTC)"},
+                     {"REQUEST"},
+                     {"OPERATION"},
+                     {"PROJECT"},
+                     {"SLOTS", Align::right},
+                     {"OF"},
+                     {"VICTIMS", Align::right},
+                     {"OUTCOME"}}};
+    for (const auto& line : lines) {
+        const Request& request = line.request;
+        table.row({short_time(line.received_at), request.id.str(),
+                   std::string{to_string(request.operation)}, request.project.str(),
+                   std::to_string(request.slots), to_string(request.resources),
+                   std::to_string(line.victims),
+                   line.outcome ? std::string{to_string(line.outcome->kind)} : "under way"});
+        if (line.outcome) table.note(line.outcome->reason);
+    }
+    return table.text(0, width_of(options), Paint{options.color});
+}
+
+std::string render_messages(const std::vector<MessageEntry>& messages,
+                            const RenderOptions& options) {
+    if (messages.empty()) return "No messages.\n";
+    TextTable table{{{"AT (UTC)"}, {"VERDICT"}, {"EVENT"}, {"REQUEST"}, {"MESSAGE"}}};
+    for (const auto& message : messages) {
+        table.row({short_time(message.at), message.verdict, shortened(safe(message.event_type), 60),
+                   message.request.empty() ? "-" : message.request.str(),
+                   shortened(safe(message.message_id), 40)});
+        table.note(message.reason);
+    }
+    return table.text(0, width_of(options), Paint{options.color});
+}
+
+}  // namespace reaper::report

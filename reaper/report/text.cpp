@@ -1,0 +1,149 @@
+#include "reaper/report/text.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cstdio>
+
+namespace reaper::report {
+namespace {
+
+struct CodePoint {
+    char32_t value = 0;
+    std::size_t size = 0;  ///< bytes; 0: not UTF-8
+};
+
+/// The code point at the beginning of `text`, which is not empty. Overlong forms, surrogates and
+/// values past the end of Unicode are not UTF-8.
+CodePoint decode(std::string_view text) {
+    const auto byte = [&](std::size_t i) { return static_cast<unsigned char>(text[i]); };
+    const unsigned char first = byte(0);
+    if (first < 0x80) return {first, 1};
+    const std::size_t size = first >= 0xf0 ? 4 : first >= 0xe0 ? 3 : 2;
+    if (first < 0xc2 || first > 0xf4 || text.size() < size) return {};
+    char32_t value = first & (0xffU >> (size + 1));
+    for (std::size_t i = 1; i < size; ++i) {
+        if ((byte(i) & 0xc0) != 0x80) return {};
+        value = (value << 6) | (byte(i) & 0x3f);
+    }
+    constexpr std::array<char32_t, 5> least{0, 0, 0x80, 0x800, 0x10000};
+    if (value < least[size] || value > 0x10ffff || (value >= 0xd800 && value <= 0xdfff)) return {};
+    return {value, size};
+}
+
+bool invisible(char32_t c) {
+    return c < 0x20 || (c >= 0x7f && c < 0xa0) || c == 0xad || c == 0x061c || c == 0x180e ||
+           (c >= 0x200b && c <= 0x200f) || (c >= 0x2028 && c <= 0x202e) ||
+           (c >= 0x2060 && c <= 0x206f) || c == 0xfeff || (c >= 0xfff9 && c <= 0xfffb) ||
+           (c >= 0xe0000 && c <= 0xe007f);
+}
+
+std::string escaped(char32_t c) {
+    if (c == '\n') return "\\n";
+    if (c == '\t') return "\\t";
+    if (c == '\r') return "\\r";
+    std::array<char, 16> text{};
+    std::snprintf(text.data(), text.size(), c < 0x100 ? "\\x%02x" : "\\u{%x}",
+                  static_cast<unsigned>(c));
+    return text.data();
+}
+
+}  // namespace
+
+std::string safe(std::string_view text) {
+    std::string result;
+    while (!text.empty()) {
+        const CodePoint next = decode(text);
+        if (next.size == 0)
+            result += escaped(static_cast<unsigned char>(text.front()));
+        else if (invisible(next.value))
+            result += escaped(next.value);
+        else
+            result += text.substr(0, next.size);
+        text.remove_prefix(std::max<std::size_t>(next.size, 1));
+    }
+    return result;
+}
+
+std::size_t columns(std::string_view text) {
+    return static_cast<std::size_t>(std::count_if(text.begin(), text.end(), [](char c) {
+        return (static_cast<unsigned char>(c) & 0xc0) != 0x80;
+    }));
+}
+
+std::string shortened(const std::string& text, std::size_t width) {
+    if (columns(text) <= width) return text;
+    const std::size_t keep = width > 3 ? width - 3 : 0;
+    std::size_t end = 0;
+    for (std::size_t seen = 0; end < text.size(); ++end) {
+        const bool starts = (static_cast<unsigned char>(text[end]) & 0xc0) != 0x80;
+        if (starts && seen++ == keep) break;
+    }
+    return text.substr(0, end) + "...";
+}
+
+std::string wrapped(std::string_view text, std::size_t indent, std::size_t width) {
+    const std::string clean = safe(text);
+    const std::string margin(indent, ' ');
+    std::string result;
+    std::string line;
+    std::size_t from = 0;
+    while (from < clean.size()) {
+        const std::size_t end = std::min(clean.find(' ', from), clean.size());
+        const std::string word = clean.substr(from, end - from);
+        from = end + 1;
+        if (word.empty()) continue;
+        if (!line.empty() && indent + columns(line) + 1 + columns(word) > width) {
+            result += margin + line + "\n";
+            line.clear();
+        }
+        line += (line.empty() ? "" : " ") + word;
+    }
+    return line.empty() ? result : result + margin + line + "\n";
+}
+
+void TextTable::row(std::vector<std::string> cells) {
+    for (auto& cell : cells) cell = safe(cell);
+    cells.resize(head_.size());
+    rows_.push_back({std::move(cells), {}});
+}
+
+void TextTable::note(std::string text) {
+    if (!rows_.empty() && !text.empty()) rows_.back().notes.push_back(std::move(text));
+}
+
+std::string TextTable::line(const std::vector<std::string>& cells,
+                            const std::vector<std::size_t>& widths, std::size_t indent) const {
+    std::string text(indent, ' ');
+    for (std::size_t i = 0; i < cells.size(); ++i) {
+        const std::string fill(widths[i] - std::min(widths[i], columns(cells[i])), ' ');
+        text += (i == 0 ? "" : "  ");
+        text += head_[i].align == Align::right ? fill + cells[i] : cells[i] + fill;
+    }
+    text.erase(text.find_last_not_of(' ') + 1);
+    return text + "\n";
+}
+
+std::string TextTable::text(std::size_t indent, std::size_t width, const Paint& paint) const {
+    std::vector<std::size_t> widths;
+    std::vector<std::string> heads;
+    for (std::size_t i = 0; i < head_.size(); ++i) {
+        heads.push_back(head_[i].head);
+        std::size_t widest = columns(head_[i].head);
+        for (const auto& row : rows_) widest = std::max(widest, columns(row.cells[i]));
+        widths.push_back(widest);
+    }
+    std::string head = line(heads, widths, indent);
+    head.pop_back();
+    std::string text = paint.dim(head) + "\n";
+    for (const auto& row : rows_) {
+        text += line(row.cells, widths, indent);
+        for (const auto& note : row.notes) text += wrapped(note, indent + 4, width);
+    }
+    return text;
+}
+
+std::string counted(std::size_t n, std::string_view what) {
+    return std::to_string(n) + " " + std::string{what} + (n == 1 ? "" : "s");
+}
+
+}  // namespace reaper::report
