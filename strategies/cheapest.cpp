@@ -158,10 +158,11 @@ private:
         const bool searched = !next.cost.empty();
         const Cost& cost = searched ? next.cost : next.bound;
         if (cost.empty()) return "no further slot is possible";
+        const bool none_unused = order_.leftover(problem_.shape, worst.cost).empty();
         return "would leave " + std::string{searched ? "" : "at least "} + unused(cost) + " with " +
-               (searched ? "" : "at least ") + count(cost.back(), "victim") +
-               "; chosen hosts leave at most " + unused(worst.cost) + " with " +
-               count(static_cast<Amount>(worst.victims.size()), "victim");
+               count(cost.back(), "victim") + (searched ? "" : " or more") +
+               "; chosen hosts leave " + (none_unused ? "" : "at most ") + unused(worst.cost) +
+               " with " + count(static_cast<Amount>(worst.victims.size()), "victim");
     }
 
     void add_note(std::string& note, std::size_t host, const Cover& cover) const {

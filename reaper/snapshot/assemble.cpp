@@ -53,7 +53,10 @@ private:
         for (const auto& [provider, state] : records_.states)
             for (const auto& [consumer, held] : state.allocations)
                 if (!held.empty()) held_[consumer][provider] = held;
-        for (const auto& service : records_.services) services_.emplace(service.host, &service);
+        for (const auto* service : sorted_by(records_.services, [](const auto& s) {
+                 return std::tie(s.host, s.up, s.enabled, s.zone);
+             }))
+            services_.emplace(service->host, service);
     }
 
     void add_host(const HypervisorRecord& hypervisor, std::vector<Host>& hosts) {
@@ -115,6 +118,9 @@ private:
         std::sort(tree.begin(), tree.end(), [&](const auto* a, const auto* b) {
             return std::pair(a->id != host.id, a->id) < std::pair(b->id != host.id, b->id);
         });
+        tree.erase(std::unique(tree.begin(), tree.end(),
+                               [](const auto* a, const auto* b) { return a->id == b->id; }),
+                   tree.end());
         for (const auto* record : tree) {
             const auto state = records_.states.find(record->id);
             if (state == records_.states.end()) {

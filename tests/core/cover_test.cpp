@@ -1,0 +1,206 @@
+// The search on one host against plain enumeration, and its bounds on effort.
+#include "strategies/cover.hpp"
+
+#include <algorithm>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <optional>
+
+#include "cloud_builder.hpp"
+#include "seeded.hpp"
+#include "strategies/dice.hpp"
+
+namespace reaper {
+namespace {
+
+using namespace reaper::testing;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+
+constexpr std::int64_t plenty = 10'000'000;
+
+HostOption option_of(const Host& host, const Shape& shape) {
+    HostOption option;
+    option.host = &host;
+    option.room = room_on(host, shape, {}, RequestId{"req"});
+    for (const auto& server : host.servers)
+        if (server.revocable())
+            option.candidates.push_back(
+                Candidate{&server, gains_of(option.room, shape, server.allocations)});
+    std::erase_if(option.candidates, [](const Candidate& c) {
+        return std::all_of(c.gains.begin(), c.gains.end(), [](Amount a) { return a == 0; });
+    });
+    std::sort(option.candidates.begin(), option.candidates.end(),
+              [](const auto& a, const auto& b) { return a.server->id < b.server->id; });
+    std::vector<std::size_t> all(option.candidates.size());
+    for (std::size_t i = 0; i < all.size(); ++i) all[i] = i;
+    option.slots_ready = option.room.slots(shape, option.room.room_now());
+    option.slots_possible = option.room.slots(shape, room_without(option, all));
+    return option;
+}
+
+/// What the order says about one set: cost, then the places of its servers.
+struct Value {
+    Cost cost;
+    std::vector<std::size_t> ranks;
+    friend auto operator<=>(const Value&, const Value&) = default;
+};
+
+/// All subsets, one by one.
+std::optional<Value> enumerate(const Shape& shape, const HostOption& option, const Order& order,
+                               Amount slots) {
+    const auto ranking = order.ranking(option.candidates);
+    std::optional<Value> best;
+    for (std::size_t set = 0; set < std::size_t{1} << ranking.size(); ++set) {
+        Value value{order.base(shape, option.room, slots), {}};
+        std::vector<std::size_t> victims;
+        for (std::size_t rank = 0; rank < ranking.size(); ++rank) {
+            if ((set >> rank & 1U) == 0) continue;
+            victims.push_back(ranking[rank]);
+            value.ranks.push_back(rank);
+            const auto more = order.of(option.room, option.candidates[ranking[rank]].gains);
+            for (std::size_t i = 0; i < more.size(); ++i) value.cost[i] += more[i];
+        }
+        if (option.room.slots(shape, room_without(option, victims)) < slots) continue;
+        if (!best || value < *best) best = value;
+    }
+    return best;
+}
+
+Value value_of(const Cover& cover, const HostOption& option, const Order& order) {
+    const auto ranking = order.ranking(option.candidates);
+    Value value{cover.cost, {}};
+    for (const std::size_t victim : cover.victims)
+        value.ranks.push_back(static_cast<std::size_t>(
+            std::find(ranking.begin(), ranking.end(), victim) - ranking.begin()));
+    return value;
+}
+
+int upto(int limit) {
+    return *rc::gen::inRange(0, limit + 1);
+}
+
+/// Up to 11 servers, of few sizes or of many, on one provider or two, over up to four classes.
+Host random_host() {
+    const bool few_sizes = upto(1) == 0;
+    const auto amount = [&](int scale) {
+        return static_cast<Amount>(scale * (few_sizes ? 1 << upto(2) : 1 + upto(40)));
+    };
+    Host made = host(
+        "h",
+        Resources{{"VCPU", 200}, {"MEMORY_MB", 200'000}, {"DISK_GB", 5000}, {"CUSTOM_X", 100}});
+    if (upto(2) == 0) nest(made, "nested", Resources{{"VCPU", 100}, {"CUSTOM_X", 50}});
+    const int servers = upto(11);
+    for (int i = 0; i < servers; ++i) {
+        const auto& on = made.providers[static_cast<std::size_t>(
+            upto(static_cast<int>(made.providers.size()) - 1))];
+        Resources held{{"VCPU", amount(1)}, {"MEMORY_MB", amount(few_sizes ? 512 : 1)}};
+        if (on.parent.empty()) held.set(ResourceClass{"DISK_GB"}, amount(10));
+        if (upto(4) == 0) held.set(ResourceClass{"CUSTOM_X"}, upto(3));
+        put(made, revocable("s" + std::to_string(i), on.id, held, upto(3)));
+    }
+    for (auto& provider : made.providers)
+        for (auto& [name, inventory] : provider.inventories)
+            inventory.total = std::min(inventory.total, provider.used.get(name) + upto(8));
+    return made;
+}
+
+TEST(Cover, EqualsEnumerationForEveryOrderAndNumberOfSlots) {
+    holds("best set", [] {
+        const Host made = random_host();
+        Resources slot{{"VCPU", 1 + upto(6)}, {"MEMORY_MB", 1 + upto(2000)}};
+        if (upto(1) == 0) slot.set(ResourceClass{"DISK_GB"}, 1 + upto(60));
+        if (upto(4) == 0) slot.set(ResourceClass{"CUSTOM_X"}, 1 + upto(2));
+        const Shape shape = shape_of(slot);
+        const HostOption option = option_of(made, shape);
+        const auto tie = std::vector{Order::Tie::id, Order::Tie::newest,
+                                     Order::Tie::oldest}[static_cast<std::size_t>(upto(2))];
+        const Order order =
+            leftover_order(shape, {ResourceClass{"MEMORY_MB"}, ResourceClass{"VCPU"}}, tie);
+        for (Amount slots = option.slots_ready + 1;
+             slots <= std::min(option.slots_possible, option.slots_ready + 6); ++slots) {
+            RC_CLASSIFY(true, "searched");
+            CoverSearch search{shape, option, order, slots};
+            std::int64_t steps = plenty;
+            const Cost bound = search.bound();
+            const Cover cover = search.best(steps);
+            const auto expected = enumerate(shape, option, order, slots);
+            RC_ASSERT(cover.proven);
+            RC_ASSERT(expected.has_value());
+            RC_ASSERT(value_of(cover, option, order).cost == expected->cost);
+            RC_ASSERT(value_of(cover, option, order).ranks == expected->ranks);
+            RC_ASSERT(bound[0] <= expected->cost[0]);
+            RC_ASSERT(bound <= expected->cost);
+        }
+    });
+}
+
+/// A full host of `servers` servers of the given sizes in MiB (and VCPU to match).
+Host host_of_sizes(const std::vector<Amount>& sizes) {
+    Amount memory = 0;
+    for (const Amount size : sizes) memory += size;
+    const auto vcpus = static_cast<Amount>(sizes.size()) * 4;
+    Host made = host("h", {{"VCPU", vcpus}, {"MEMORY_MB", memory}});
+    for (std::size_t i = 0; i < sizes.size(); ++i)
+        put(made, revocable("s" + std::to_string(100 + i), made.id,
+                            {{"VCPU", 1 + static_cast<Amount>(i % 4)}, {"MEMORY_MB", sizes[i]}}));
+    made.providers[0].used.set(ResourceClass{"VCPU"}, vcpus);
+    return made;
+}
+
+TEST(Cover, SixtyServersOfFewSizesAreProvenWithinTheStandardSteps) {
+    std::vector<Amount> sizes;
+    for (int i = 0; i < 60; ++i) sizes.push_back(Amount{512} << i % 6);
+    const Host made = host_of_sizes(sizes);
+    const Shape shape = shape_of({{"VCPU", 8}, {"MEMORY_MB", 13 * 1024}});
+    const HostOption option = option_of(made, shape);
+    const Order order = leftover_order(shape, {ResourceClass{"MEMORY_MB"}}, Order::Tie::id);
+    for (Amount slots = 1; slots <= 3; ++slots) {
+        std::int64_t steps = 200'000;
+        const Cover cover = CoverSearch{shape, option, order, slots}.best(steps);
+        EXPECT_TRUE(cover.proven) << slots;
+        EXPECT_EQ(cover.cost[0], 0) << slots;
+    }
+}
+
+TEST(Cover, SixtyServersOfSixtySizesStopAtTheBoundWithAGoodSet) {
+    Dice dice{7};
+    std::vector<Amount> sizes;
+    for (int i = 0; i < 60; ++i) sizes.push_back(static_cast<Amount>(500 + dice.below(30'000)));
+    const Host made = host_of_sizes(sizes);
+    const Shape shape = shape_of({{"VCPU", 8}, {"MEMORY_MB", 100'003}});
+    const HostOption option = option_of(made, shape);
+    const Order order = leftover_order(shape, {ResourceClass{"MEMORY_MB"}}, Order::Tie::id);
+    constexpr std::int64_t allowed = 20'000;
+    std::int64_t steps = allowed;
+    const Cover cover = CoverSearch{shape, option, order, 1}.best(steps);
+    EXPECT_GE(steps, 0);
+    EXPECT_LE(cover.bound, cover.cost);
+    EXPECT_GE(option.room.slots(shape, room_without(option, cover.victims)), 1);
+    EXPECT_LT(cover.cost[0], 3000) << "MiB wasted of 100003";
+    EXPECT_TRUE(cover.proven || steps == 0);
+}
+
+TEST(Cover, PlanTellsThatTheSearchWasCutAndTheGap) {
+    Dice dice{11};
+    std::vector<Amount> sizes;
+    for (int i = 0; i < 60; ++i) sizes.push_back(static_cast<Amount>(500 + dice.below(30'000)));
+    const Snapshot cloud{at(0), {host_of_sizes(sizes)}, {}};
+    const auto decision = plan(request({{"VCPU", 8}, {"MEMORY_MB", 100'003}}), cloud, {}, {},
+                               "strict", {{"max_steps", std::int64_t{50}}});
+    ASSERT_TRUE(std::holds_alternative<Plan>(decision));
+    EXPECT_THAT(std::get<Plan>(decision).note, HasSubstr("the search on h was cut short: at most"));
+    EXPECT_THAT(std::get<Plan>(decision).note, HasSubstr("above the least possible"));
+}
+
+TEST(Cover, ThousandServersDoNotHang) {
+    std::vector<Amount> sizes;
+    for (int i = 0; i < 1000; ++i) sizes.push_back(1024 + i);
+    const Snapshot cloud{at(0), {host_of_sizes(sizes)}, {}};
+    const auto decision = plan(request({{"VCPU", 8}, {"MEMORY_MB", 50'000}}, 2), cloud, {}, {},
+                               "strict", {{"max_steps", std::int64_t{500}}});
+    EXPECT_TRUE(std::holds_alternative<Plan>(decision));
+}
+
+}  // namespace
+}  // namespace reaper

@@ -1,0 +1,167 @@
+#include "reaper/ledger/ledger.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "cloud_builder.hpp"
+
+namespace reaper {
+namespace {
+
+using namespace reaper::testing;
+using ::testing::ElementsAre;
+using ::testing::IsEmpty;
+
+const Resources slot{{"VCPU", 2}, {"MEMORY_MB", 1024}};
+const HostId on_a{"a"};
+const RequestId nobody{"req-nobody"};
+
+Plan plan_on(const std::string& host, int slots, const std::vector<std::string>& victims) {
+    HostPlan on_host;
+    on_host.host = HostId{host};
+    on_host.slots = slots;
+    for (const auto& id : victims) {
+        Victim victim;
+        victim.server = ServerId{id};
+        on_host.victims.push_back(victim);
+    }
+    Plan plan;
+    plan.hosts = {on_host};
+    return plan;
+}
+
+/// One host `a` with these servers.
+Snapshot cloud(const std::vector<Server>& servers) {
+    Host a = host("a", {{"VCPU", 100}, {"MEMORY_MB", 100'000}});
+    for (const auto& each : servers) put(a, each);
+    return Snapshot{at(0), {a}, {}};
+}
+
+Server of_project(Server server, const std::string& project) {
+    server.project = ProjectId{project};
+    return server;
+}
+
+Server second_try(const std::string& id, long created) {
+    return of_project(server(id, on_a, slot, created), "regular");
+}
+
+TEST(Ledger, PlanMakesVictimsEvictingAndSlotsPromised) {
+    Ledger ledger;
+    EXPECT_TRUE(ledger.empty());
+    ledger.enter(request(slot, 2, "req-1"), plan_on("a", 2, {"w", "v"}), at(0));
+    EXPECT_THAT(ledger.evicting_on(on_a), ElementsAre(ServerId{"v"}, ServerId{"w"}));
+    EXPECT_THAT(ledger.evicting_on(HostId{"b"}), IsEmpty());
+    EXPECT_TRUE(ledger.evicting(ServerId{"v"}));
+    EXPECT_EQ(ledger.promised_to_others(on_a, nobody), slot * 2);
+    EXPECT_EQ(ledger.promised_to_others(on_a, RequestId{"req-1"}), Resources{});
+    EXPECT_EQ(ledger.promised_to_others(HostId{"b"}, nobody), Resources{});
+}
+
+TEST(Ledger, FurtherPlanAddsEvictionsAndReplacesPromises) {
+    Ledger ledger;
+    const auto wanted = request(slot, 2, "req-1");
+    ledger.enter(wanted, plan_on("a", 1, {"v"}), at(0));
+    ledger.enter(wanted, plan_on("b", 2, {"w"}), at(1));
+    EXPECT_TRUE(ledger.evicting(ServerId{"v"}));
+    EXPECT_TRUE(ledger.evicting(ServerId{"w"}));
+    EXPECT_EQ(ledger.promised_to_others(on_a, nobody), Resources{});
+    EXPECT_EQ(ledger.promised_to_others(HostId{"b"}, nobody), slot * 2);
+}
+
+TEST(Ledger, SettlingForgetsEvictionsAndKeepsPromisesUntilTheirTime) {
+    Ledger ledger;
+    ledger.enter(request(slot, 1, "req-1"), plan_on("a", 1, {"v"}), at(0));
+    ledger.settle(RequestId{"req-1"}, at(60));
+    EXPECT_FALSE(ledger.evicting(ServerId{"v"}));
+    ledger.expire(cloud({}), at(59));
+    EXPECT_EQ(ledger.promised_to_others(on_a, nobody), slot);
+    ledger.expire(cloud({}), at(60));
+    EXPECT_TRUE(ledger.empty());
+}
+
+TEST(Ledger, PromiseOfACullUnderWayNeverExpires) {
+    Ledger ledger;
+    ledger.enter(request(slot, 1, "req-1"), plan_on("a", 1, {}), at(0));
+    ledger.expire(cloud({second_try("n", 10)}), at(1'000'000));
+    EXPECT_EQ(ledger.promised_to_others(on_a, nobody), slot);
+}
+
+TEST(Ledger, ReleaseForgetsTheRequestAndNoOther) {
+    Ledger ledger;
+    ledger.enter(request(slot, 1, "req-1"), plan_on("a", 1, {"v"}), at(0));
+    ledger.enter(request(slot, 1, "req-2"), plan_on("a", 1, {"w"}), at(0));
+    ledger.release(RequestId{"req-1"});
+    EXPECT_FALSE(ledger.evicting(ServerId{"v"}));
+    EXPECT_TRUE(ledger.evicting(ServerId{"w"}));
+    EXPECT_EQ(ledger.promised_to_others(on_a, nobody), slot);
+}
+
+struct Landing {
+    const char* name;
+    Server server;
+    bool takes;
+};
+
+class LedgerLanding : public ::testing::TestWithParam<Landing> {};
+
+TEST_P(LedgerLanding, TakesAPromisedSlotOrNot) {
+    Ledger ledger;
+    auto wanted = request(slot, 2, "req-1");
+    wanted.requesters = {ServerId{"requester"}};
+    ledger.enter(wanted, plan_on("a", 2, {}), at(100));
+    ledger.settle(RequestId{"req-1"}, at(200));
+    for (int again = 0; again < 2; ++again) ledger.expire(cloud({GetParam().server}), at(150));
+    EXPECT_EQ(ledger.promised_to_others(on_a, nobody), slot * (GetParam().takes ? 1 : 2));
+}
+
+Server moved_there() {
+    auto server = second_try("moved", 5);
+    server.launched = at(120);
+    return server;
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    Servers, LedgerLanding,
+    ::testing::Values(
+        Landing{"SecondTry", second_try("new", 120), true},
+        Landing{"CreatedInTheSameSecond", second_try("new", 100), true},
+        Landing{"MovedThere", moved_there(), true},
+        Landing{"RequesterWhateverItsShape",
+                of_project(server("requester", on_a, {{"VCPU", 3}}, 5), "regular"), true},
+        Landing{"CreatedBefore", second_try("old", 99), false},
+        Landing{"OfAnotherProject", of_project(server("new", on_a, slot, 120), "other"), false},
+        Landing{"OfAnotherShape", of_project(server("new", on_a, slot * 2, 120), "regular"), false},
+        Landing{"HoldingNothingHere",
+                of_project(server("new", ProviderId{"b"}, slot, 120), "regular"), false}),
+    [](const auto& row) { return row.param.name; });
+
+TEST(Ledger, Rule4OneServerTakesOneSlotOfOnePromise) {
+    Ledger ledger;
+    for (const auto* id : {"req-1", "req-2"}) {
+        ledger.enter(request(slot, 1, id), plan_on("a", 1, {}), at(100));
+        ledger.settle(RequestId{id}, at(200));
+    }
+    const auto picture = cloud({second_try("new", 120)});
+    for (int again = 0; again < 3; ++again) ledger.expire(picture, at(150));
+    EXPECT_EQ(ledger.promised_to_others(on_a, nobody), slot);
+    ledger.expire(cloud({second_try("new", 120), second_try("newer", 130)}), at(151));
+    EXPECT_EQ(ledger.promised_to_others(on_a, nobody), Resources{});
+}
+
+TEST(Ledger, ALikeServerDoesNotTakeTheSlotOfAKnownRequester) {
+    Ledger ledger;
+    auto first = request(slot, 1, "req-1");
+    ledger.enter(first, plan_on("a", 1, {}), at(100));
+    auto second = request(slot, 1, "req-2");
+    second.requesters = {ServerId{"mover"}};
+    ledger.enter(second, plan_on("a", 1, {}), at(100));
+    for (const auto* id : {"req-1", "req-2"}) ledger.settle(RequestId{id}, at(200));
+    // `mover` is like a second try of req-1 too; it takes its own.
+    ledger.expire(cloud({second_try("mover", 120)}), at(150));
+    EXPECT_EQ(ledger.promised_to_others(on_a, RequestId{"req-1"}), Resources{});
+    EXPECT_EQ(ledger.promised_to_others(on_a, RequestId{"req-2"}), slot);
+}
+
+}  // namespace
+}  // namespace reaper
