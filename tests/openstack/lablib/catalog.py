@@ -151,29 +151,40 @@ def wait_for_hosts(lab: Description, timeout: float = 90) -> None:
         time.sleep(0.3)
 
 
-def try_hosts(lab: Description, timeout: float = 60) -> None:
+def try_hosts(lab: Description, timeout: float = 90) -> None:
     """Boots a server on each host and deletes it: all parts work together."""
     nova = client(lab, "compute", default_microversion="2.74", service_type="compute")
-    servers = {}
-    for host in lab["hosts"]:
-        body = {"name": f"try-{host}", "imageRef": lab["image"], "flavorRef": lab["flavors"]["small"]}
-        body.update(networks="none", host=host)
-        servers[nova.post("/servers", json={"server": body}).json()["server"]["id"]] = host
+    waiting = {host: "" for host in lab["hosts"]}  # to the server's id
     deadline = time.monotonic() + timeout
-    while servers:
-        for server, host in list(servers.items()):
-            answer = nova.get(f"/servers/{server}", raise_exc=False)
-            if answer.status_code == 404:
-                del servers[server]
-                continue
-            state = answer.json()["server"]
-            if state["status"] == "ERROR":
-                raise LabError(f"{host} can't boot a server: {state['fault']['message']}")
-            if state["status"] == "ACTIVE" and state["OS-EXT-STS:task_state"] is None:
-                nova.delete(f"/servers/{server}")
+    while waiting:
+        for host, server in list(waiting.items()):
+            if not server:
+                waiting[host] = _try_host(nova, lab, host)
+            elif _came_and_went(nova, server, host):
+                del waiting[host]
         if time.monotonic() > deadline:
-            raise LabError(f"no server came and went in {timeout:.0f} s on: {', '.join(servers.values())}")
+            raise LabError(f"no server came and went in {timeout:.0f} s on: {', '.join(waiting)}")
         time.sleep(0.2)
+
+
+def _try_host(nova: adapter.Adapter, lab: Description, host: str) -> str:
+    """Asks for a server; empty while Nova's scheduler has not discovered the host."""
+    body = {"name": f"try-{host}", "imageRef": lab["image"], "flavorRef": lab["flavors"]["small"]}
+    body.update(networks="none", host=host)
+    answer = nova.post("/servers", json={"server": body}, raise_exc=False)
+    return answer.json()["server"]["id"] if answer.status_code == 202 else ""
+
+
+def _came_and_went(nova: adapter.Adapter, server: str, host: str) -> bool:
+    answer = nova.get(f"/servers/{server}", raise_exc=False)
+    if answer.status_code == 404:
+        return True
+    state = answer.json()["server"]
+    if state["status"] == "ERROR":
+        raise LabError(f"{host} can't boot a server: {state['fault']['message']}")
+    if state["status"] == "ACTIVE" and state["OS-EXT-STS:task_state"] is None:
+        nova.delete(f"/servers/{server}")
+    return False
 
 
 def make_flavors(lab: Description) -> None:

@@ -46,7 +46,7 @@ def up(directory: str | Path, hosts: int, quiet: bool = False) -> dict[str, Any]
             place.remove(keep_logs=True)
             progress.say(f"failed; only the logs are left, in {place.path('log')}")
             raise
-    progress.say(f"the lab is up: {hosts} hosts, {place.path('lab.json')}")
+    progress.say(f"the lab is up: {hosts} {'host' if hosts == 1 else 'hosts'}, {place.path('lab.json')}")
     return lab
 
 
@@ -147,14 +147,7 @@ def _start(place: Place, lab: dict[str, Any], progress: Progress) -> None:
         return Step(service, lambda: services.start(place, lab, service), after)
 
     computes = [services.compute_of(host) for host in lab["hosts"]]
-    for_nova = (
-        "rabbitmq",
-        "placement",
-        "service user",
-        "nova's api database",
-        "nova's cell0",
-        "nova's cell1",
-    )
+    for_nova = ("rabbitmq", "placement", "service user", "nova's databases")
     steps = [
         Step("mariadb installed", lambda: schemas.install_mariadb(place)),
         starts("mariadb", "mariadb installed"),
@@ -163,9 +156,7 @@ def _start(place: Place, lab: dict[str, Any], progress: Progress) -> None:
         starts("stunnel"),
         starts("neutron"),
         Step("keystone's database", lambda: schemas.keystone(place, lab), ("mariadb",)),
-        Step("nova's api database", lambda: schemas.nova_api(place, lab), ("mariadb",)),
-        Step("nova's cell0", lambda: schemas.nova_cell(place, lab, "nova_cell0"), ("mariadb",)),
-        Step("nova's cell1", lambda: schemas.nova_cell(place, lab, "nova"), ("mariadb",)),
+        Step("nova's databases", lambda: schemas.nova(place, lab), ("mariadb",)),
         Step("placement's database", lambda: schemas.placement(place), ("mariadb",)),
         Step("glance's database", lambda: schemas.glance(place), ("mariadb",)),
         starts("keystone", "keystone's database"),
@@ -186,11 +177,10 @@ def _start(place: Place, lab: dict[str, Any], progress: Progress) -> None:
         Step("image", asks("glance", catalog.make_image), ("glance",)),
         Step("flavors", asks("nova-api", catalog.make_flavors), ("nova-api",)),
         Step("hosts in placement", asks("placement", catalog.wait_for_hosts), tuple(computes)),
-        Step("hosts known to nova", lambda: schemas.discover_hosts(place), ("hosts in placement",)),
         Step(
             "a server on each host",
             asks("nova-conductor", catalog.try_hosts),
-            ("hosts known to nova", "flavors", "image"),
+            ("hosts in placement", "flavors", "image", "nova-scheduler"),
         ),
     ]
     run_steps(steps, progress, abandon=lambda: processes.stop_everything(place, patience=1))

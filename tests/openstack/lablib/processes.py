@@ -49,10 +49,15 @@ def start(place: Place, name: str, argv: list[str], extra_env: dict[str, str] | 
 
 
 def run(
-    place: Place, name: str, argv: list[str], extra_env: dict[str, str] | None = None, timeout: float = 120
+    place: Place,
+    name: str,
+    argv: list[str],
+    extra_env: dict[str, str] | None = None,
+    timeout: float = 120,
+    stdin: Path | None = None,
 ) -> None:
     """Runs a command to its end; its output goes to DIR/log/NAME.log."""
-    child = _spawn(place, name, argv, extra_env)
+    child = _spawn(place, name, argv, extra_env, stdin)
     try:
         code = child.wait(timeout)
     except subprocess.TimeoutExpired:
@@ -152,11 +157,13 @@ def strays(place: Place) -> list[int]:
     return found
 
 
-def _spawn(place: Place, name: str, argv: list[str], extra_env: dict[str, str] | None) -> subprocess.Popen:
-    with open(place.log(name), "ab") as log:
+def _spawn(
+    place: Place, name: str, argv: list[str], extra_env: dict[str, str] | None, stdin: Path | None = None
+) -> subprocess.Popen:
+    with open(place.log(name), "ab") as log, open(stdin or os.devnull, "rb") as source:
         child = subprocess.Popen(
             argv,
-            stdin=subprocess.DEVNULL,
+            stdin=source,
             stdout=log,
             stderr=subprocess.STDOUT,
             cwd=place.root,

@@ -4,11 +4,18 @@ Keystone's first user. Each runs before the services that need it."""
 import json
 import os
 import subprocess
+from pathlib import Path
 
 from . import processes
 from .place import LabError, Place
-from .services import HERE, PYTHON
+from .services import HERE, PYTHON, mariadbd
 from .settings import Description, database_url
+
+
+# What mysql_install_db feeds to a new server. Not by that script, which, run by
+# root, changes the owner of a directory of the system's MariaDB.
+MARIADB_SQL = Path("/usr/share/mysql")
+MARIADB_SYSTEM = ["mysql_system_tables.sql", "mysql_performance_tables.sql", "mysql_system_tables_data.sql"]
 
 
 def install_mariadb(place: Place) -> None:
@@ -16,40 +23,32 @@ def install_mariadb(place: Place) -> None:
     listens on a socket in the lab's directory alone."""
     data = place.path("home", "mariadb")
     data.mkdir()
-    argv = [
-        "/usr/bin/mysql_install_db",
-        "--no-defaults",
-        "--user=root",
-        "--auth-root-authentication-method=normal",
-        "--skip-test-db",
-        f"--datadir={data}",
-    ]
-    processes.run(place, "mariadb-install", argv)
+    statements = ["CREATE DATABASE mysql;", "USE mysql;", "SET @auth_root_socket = NULL;"]
+    statements += [MARIADB_SQL.joinpath(name).read_text() for name in MARIADB_SYSTEM]
+    script = place.path("etc", "mariadb-system.sql")
+    script.write_text("\n".join(statements))
+    argv = [*mariadbd(place), "--bootstrap", "--log-warnings=0", "--enforce-storage-engine="]
+    processes.run(place, "mariadb-install", argv, stdin=script)
 
 
 def keystone(place: Place, lab: Description) -> None:
     place.path("home", "fernet-keys").mkdir(mode=0o700)
     url = lab["endpoints"]["RegionOne"]["identity"]
     admin = lab["users"]["admin"]
-    bootstrap = [
-        "bootstrap",
-        "--bootstrap-username",
-        admin["name"],
-        "--bootstrap-password",
-        admin["password"],
-    ]
-    bootstrap += ["--bootstrap-project-name", admin["project"], "--bootstrap-region-id", "RegionOne"]
+    bootstrap = ["bootstrap", "--bootstrap-username", admin["name"], "--bootstrap-region-id", "RegionOne"]
+    bootstrap += ["--bootstrap-project-name", admin["project"]]
     for interface in ("public", "internal", "admin"):
         bootstrap += [f"--bootstrap-{interface}-url", url]
     config = ["--config-file", str(place.path("etc", "keystone.conf"))]
     fernet = ["fernet_setup", "--keystone-user", str(os.getuid()), "--keystone-group", str(os.getgid())]
-    _manage(place, "keystone", [[*config, *fernet], [*config, "db_sync"], [*config, *bootstrap]])
+    commands = [[*config, *fernet], [*config, "db_sync"], [*config, *bootstrap]]
+    _manage(place, "keystone", commands, env={"OS_BOOTSTRAP_PASSWORD": admin["password"]})
 
 
 def placement(place: Place) -> None:
     env = {"OS_PLACEMENT_CONFIG_DIR": str(place.path("etc"))}
     config = ["--config-file", str(place.path("etc", "placement.conf"))]
-    _manage(place, "placement", [[*config, "db", "sync"]], env)
+    _manage(place, "placement", [[*config, "db", "sync"]], env=env)
 
 
 def glance(place: Place) -> None:
@@ -57,36 +56,22 @@ def glance(place: Place) -> None:
     _manage(place, "glance", [["--config-file", str(place.path("etc", "glance.conf")), "db", "sync"]])
 
 
-def nova_api(place: Place, lab: Description) -> None:
-    """The API's database, which also knows the two cells."""
-    config = _nova_config(place)
-    cell0 = ["cell_v2", "map_cell0", "--database_connection", database_url(place, lab, "nova_cell0")]
-    _manage(
-        place,
-        "nova-api-database",
-        [
-            [*config, "api_db", "sync"],
-            [*config, *cell0],
-            [*config, "cell_v2", "create_cell", "--name", "cell1"],
-        ],
-        module="nova.cmd.manage",
-    )
-
-
-def nova_cell(place: Place, lab: Description, database: str) -> None:
-    """The database of one cell; they are made side by side."""
-    overlay = place.path("etc", f"{database}-database.conf")
-    overlay.write_text(f"[database]\nconnection = {database_url(place, lab, database)}\n")
-    config = [*_nova_config(place), "--config-file", str(overlay)]
-    _manage(
-        place, f"{database}-database", [[*config, "db", "sync", "--local_cell"]], module="nova.cmd.manage"
-    )
-
-
-def discover_hosts(place: Place) -> None:
-    """Makes Nova's scheduler see the hosts whose nova-compute has registered."""
-    config = _nova_config(place)
-    _manage(place, "nova-discover", [[*config, "cell_v2", "discover_hosts"]], module="nova.cmd.manage")
+def nova(place: Place, lab: Description) -> None:
+    """The API's database, which knows the two cells, and those of the cells, all
+    side by side."""
+    config = ["--config-file", str(place.path("etc", "nova.conf"))]
+    cell0 = ["--database_connection", database_url(place, lab, "nova_cell0")]
+    api = [
+        [*config, "api_db", "sync"],
+        [*config, "cell_v2", "map_cell0", *cell0],
+        [*config, "cell_v2", "create_cell", "--name", "cell1"],
+    ]
+    cells = []
+    for database in ("nova_cell0", "nova"):
+        overlay = place.path("etc", f"{database}-database.conf")
+        overlay.write_text(f"[database]\nconnection = {database_url(place, lab, database)}\n")
+        cells.append([[*config, "--config-file", str(overlay), "db", "sync", "--local_cell"]])
+    _manage(place, "nova", api, *cells)
 
 
 def check_programs() -> None:
@@ -100,12 +85,7 @@ def check_programs() -> None:
         raise LabError(f"{reason}: run deploy/install-dependencies lab")
 
 
-def _nova_config(place: Place) -> list[str]:
-    return ["--config-file", str(place.path("etc", "nova.conf"))]
-
-
-def _manage(
-    place: Place, name: str, commands: list[list[str]], env: dict[str, str] | None = None, module: str = ""
-) -> None:
-    argv = [PYTHON, str(HERE / "fork_commands.py"), module or f"{name}.cmd.manage"]
-    processes.run(place, f"{name}-manage", [*argv, *(json.dumps(command) for command in commands)], env)
+def _manage(place: Place, name: str, *groups: list[list[str]], env: dict[str, str] | None = None) -> None:
+    """Runs groups of NAME-manage commands side by side, those of a group in order."""
+    argv = [PYTHON, str(HERE / "fork_commands.py"), f"{name}.cmd.manage"]
+    processes.run(place, f"{name}-manage", [*argv, *(json.dumps(group) for group in groups)], env)

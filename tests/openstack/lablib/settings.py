@@ -108,6 +108,10 @@ provider = fernet
 expiration = 14400
 [fernet_tokens]
 key_repository = {place.path("home", "fernet-keys")}
+[fernet_receipts]
+key_repository = {place.path("home", "fernet-keys")}
+[credential]
+key_repository = {place.path("home", "credential-keys")}
 [identity]
 password_hash_rounds = 4
 """
@@ -176,7 +180,7 @@ connection = {database_url(place, lab, "nova")}
 workers = 1
 [scheduler]
 workers = 1
-discover_hosts_in_cells_interval = -1
+discover_hosts_in_cells_interval = 2
 [filter_scheduler]
 enabled_filters = ComputeFilter,ComputeCapabilitiesFilter,ImagePropertiesFilter,ServerGroupAntiAffinityFilter,ServerGroupAffinityFilter
 [glance]
