@@ -11,8 +11,13 @@ namespace reaper::testing {
 
 /// RapidCheck reads RC_PARAMS once; the standard seed makes runs repeatable.
 inline void print_seed() {
-    setenv("RC_PARAMS", "seed=20261120", 0);
+    setenv("RC_PARAMS", "seed=20261120 max_success=300", 0);
     std::cout << "RC_PARAMS=\"" << std::getenv("RC_PARAMS") << "\"\n";
+}
+
+/// A number from 0 to `limit`, each as likely from the first case on.
+inline int upto(int limit) {
+    return *rc::gen::resize(rc::kNominalSize, rc::gen::inRange(0, limit + 1));
 }
 
 /// Fails the test with RapidCheck's counterexample if the property does not hold.

@@ -94,11 +94,10 @@ TEST(StrictTime, AgeDecidesBetweenHostsToo) {
 }
 
 TEST(StrictTime, WasteComesBeforeAge) {
-    Host a = host("a", big);
+    Host a = host("a", {{"VCPU", 8}, {"MEMORY_MB", 9096}});
     put(a, revocable("exact-old", a.id, half, 10));
-    put(a, revocable("wasteful-new", a.id, {{"VCPU", 4}, {"MEMORY_MB", 4000}}, 20));
-    EXPECT_THAT(victims(request({{"VCPU", 4}, {"MEMORY_MB", 4096}}), {a}, "strict_time"),
-                ElementsAre("exact-old"));
+    put(a, revocable("wasteful-new", a.id, {{"VCPU", 4}, {"MEMORY_MB", 5000}}, 20));
+    EXPECT_THAT(victims(request(half), {a}, "strict_time"), ElementsAre("exact-old"));
 }
 
 std::vector<Host> four_hosts() {
