@@ -28,11 +28,20 @@ DaemonShell::DaemonShell(boost::asio::io_context& io, config::Settings settings,
       watchdog_(io) {}
 
 void DaemonShell::on_status(const ServiceStatus& status) {
-    if (!stopping_) manager_.status(status.line);
-    if (!status.ready || was_ready_) return;
+    if (stopping_) return;
+    manager_.status(status.line);
+    const bool turned = status.ready != is_ready_;
+    is_ready_ = status.ready;
+    if (!status.ready) {
+        // What is waited for, and when the next try is: once each, not with every request.
+        if (status.line != last_wait_) spdlog::warn("{}", status.line);
+        last_wait_ = status.line;
+        return;
+    }
+    last_wait_.clear();
+    if (turned) spdlog::info("ready: {}", status.line);
+    if (!was_ready_) manager_.ready();
     was_ready_ = true;
-    manager_.ready();
-    spdlog::info("ready: {}", status.line);
 }
 
 ExitCode DaemonShell::run(Service& service, bool dry_run) {

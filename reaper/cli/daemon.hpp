@@ -47,7 +47,9 @@ private:
     boost::asio::steady_timer watchdog_;
     Service* service_ = nullptr;
     bool dry_run_ = false;
-    bool was_ready_ = false;
+    bool was_ready_ = false;  ///< systemd has been told
+    bool is_ready_ = false;
+    std::string last_wait_;
     bool stopping_ = false;
     ExitCode exit_code_ = ExitCode::ok;
 };

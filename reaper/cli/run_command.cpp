@@ -31,6 +31,15 @@ ReportingJournal::Report reporter(const Terminal& terminal) {
     };
 }
 
+/// Lines about a configuration that may not be loaded yet: journald gets their priority, people the
+/// program's name.
+std::function<void(std::string)> teller(const Terminal& terminal, spdlog::level::level_enum level) {
+    if (daemon_style("auto") != LogStyle::journald)
+        return [&terminal](const std::string& line) { terminal.complain(line); };
+    set_up_logging(LogStyle::journald, "info", false);
+    return [level](const std::string& line) { spdlog::log(level, "{}", line); };
+}
+
 ExitCode leave(ExitCode code, const std::string& why) {
     spdlog::error("{}", why);
     return code;
@@ -40,8 +49,9 @@ ExitCode leave(ExitCode code, const std::string& why) {
 
 ExitCode run_daemon(const GlobalOptions& global, const RunCommand& command,
                     const Terminal& terminal) {
-    const auto complain = [&](const std::string& line) { terminal.complain(line); };
-    auto settings = load_config(global.config_file, complain, complain);
+    std::signal(SIGPIPE, SIG_IGN);  // whoever read our output may leave; the culls go on
+    auto settings = load_config(global.config_file, teller(terminal, spdlog::level::err),
+                                teller(terminal, spdlog::level::warn));
     if (!settings) return ExitCode::usage;
     set_up_logging(daemon_style(settings->log.target),
                    global.log_level.value_or(settings->log.level), terminal.error_color());
