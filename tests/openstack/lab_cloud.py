@@ -151,17 +151,20 @@ class LabCloud(Cloud):
         try:
             yield
             self.messages.close()
-            processes.stop(self.place, ["rabbitmq"], patience=20)
+            processes.stop(self.place, ["rabbitmq"], patience=30)
         finally:
-            services.start(self.place, self.lab, "rabbitmq")
-            self.messages.wait_for_broker()
-            services.start(self.place, self.lab, compute)
+            self._start_what_is_stopped()
+
+    def _start_what_is_stopped(self) -> None:
+        for service in services.table(self.place, self.lab):
+            services.start(self.place, self.lab, service)
+        queues = ["conductor", "scheduler", *(f"compute.{host}" for host in self.hosts)]
+        self.messages.wait_for_consumers(queues)
 
     # Between scenarios -------------------------------------------------------
 
     def reset(self) -> None:
-        for service in services.table(self.place, self.lab):
-            services.start(self.place, self.lab, service)  # if a scenario left it stopped
+        self._start_what_is_stopped()
         self._purge_servers()
         for service in self.nova.get("/os-services?binary=nova-compute").json()["services"]:
             if service["status"] != "enabled" or service["forced_down"]:

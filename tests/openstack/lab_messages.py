@@ -1,6 +1,5 @@
 """The lab's RabbitMQ as a scenario sees it: Nova's messages in and out."""
 
-import time
 from contextlib import contextmanager
 from typing import Any, Iterator
 
@@ -69,16 +68,18 @@ class LabMessages:
             for queue in queues:
                 channel.queue_delete(queue)
 
-    def wait_for_broker(self, timeout: float = 60) -> None:
-        deadline = time.monotonic() + timeout
-        while True:
+    def wait_for_consumers(self, queues: list[str]) -> None:
+        """Waits until RabbitMQ is there and somebody reads each of these queues.
+        What Nova's services send one another before that is lost."""
+
+        def all_read() -> bool:
             try:
-                self._connect().close()
-                return
+                with self._short() as channel:
+                    return all(channel.queue_declare(q, passive=True).consumer_count for q in queues)
             except (OSError, amqp.AMQPError):
-                if time.monotonic() > deadline:
-                    raise
-                time.sleep(0.2)
+                return False
+
+        eventually(f"{', '.join(queues)} are read", all_read, timeout=120, every=0.3)
 
     def close(self) -> None:
         if self._connection is not None:

@@ -2,7 +2,8 @@
 
 Only what a test lab needs differs from OpenStack's defaults: allocation ratios
 of 1 so that a host is exactly full when it looks full, versioned notifications,
-no quotas, and cheap passwords.
+no quotas, and cheap passwords. A host counts as down only if a test says so
+(forced_down), not because the machine is busy or its agent was stopped.
 """
 
 from typing import Any
@@ -159,7 +160,7 @@ state_path = {place.path("nova")}
 transport_url = {lab["broker"]["url"]}
 compute_driver = fake.MediumFakeDriver
 report_interval = 5
-service_down_time = 60
+service_down_time = 600
 initial_cpu_allocation_ratio = 1.0
 initial_ram_allocation_ratio = 1.0
 initial_disk_allocation_ratio = 1.0
