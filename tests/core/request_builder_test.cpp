@@ -1,0 +1,188 @@
+#include "reaper/trigger/request_builder.hpp"
+
+#include <chrono>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "cloud_builder.hpp"
+
+namespace reaper {
+namespace {
+
+using namespace reaper::testing;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+using ::testing::Optional;
+
+FailureNotice notice(FailureEvent event = FailureEvent::build_instances) {
+    FailureNotice made;
+    made.message_id = "m-1";
+    made.event = event;
+    made.request_id = RequestId{"req-1"};
+    made.exception = "NoValidHost_Remote";
+    made.server = ServerId{"server-2"};
+    made.spec_server = ServerId{"server-1"};
+    made.project = ProjectId{"p"};
+    made.flavor = Flavor{"f", 4, 2048, 20, 0, 0, {}};
+    made.image_id = "image";
+    made.sent_at = at(0);
+    return made;
+}
+
+Request built(const FailureNotice& given, const RequesterFacts& facts) {
+    auto result = build_request(given, facts);
+    if (const auto* refused = std::get_if<Refused>(&result)) {
+        ADD_FAILURE() << refused->reason;
+        return {};
+    }
+    return std::get<Request>(std::move(result));
+}
+
+std::string refusal(const FailureNotice& given, const RequesterFacts& facts) {
+    const auto result = build_request(given, facts);
+    const auto* refused = std::get_if<Refused>(&result);
+    return refused == nullptr ? "not refused" : refused->reason;
+}
+
+RequesterFacts facts(const std::string& action, const std::string& host = "") {
+    RequesterFacts made;
+    made.action = action;
+    made.host = host;
+    return made;
+}
+
+TEST(BuildRequest, MultiCreateIsOneRequestOfNSlots) {
+    auto given = notice();
+    given.num_instances = 3;
+    given.availability_zone = "az1";
+    const auto request = built(given, facts("create"));
+    EXPECT_EQ(request.id, RequestId{"req-1"});
+    EXPECT_EQ(request.operation, Operation::build);
+    EXPECT_EQ(request.slots, 3);
+    EXPECT_EQ(request.project, ProjectId{"p"});
+    EXPECT_EQ(request.resources, (Resources{{"VCPU", 4}, {"MEMORY_MB", 2048}, {"DISK_GB", 20}}));
+    EXPECT_THAT(request.requesters, ElementsAre(ServerId{"server-2"}));
+    EXPECT_THAT(request.availability_zone, Optional(std::string{"az1"}));
+    EXPECT_THAT(request.excluded_hosts, IsEmpty());
+    EXPECT_EQ(request.sent_at, at(0));
+}
+
+TEST(BuildRequest, Rule4AllMessagesOfOneMultiCreateShareTheKey) {
+    auto first = notice();
+    first.num_instances = 2;
+    auto second = first;
+    second.message_id = "m-2";
+    second.server = ServerId{"server-1"};
+    EXPECT_EQ(request_key(first), request_key(second));
+}
+
+TEST(BuildRequest, ExhaustedRetriesAreOneSlotEachWithAKeyOfTheirOwn) {
+    for (const auto* exception : {"MaxRetriesExceeded", "MaxRetriesExceeded_Remote"}) {
+        auto given = notice();
+        given.exception = exception;
+        given.num_instances = 3;
+        EXPECT_EQ(request_key(given), RequestId{"req-1/server-2"});
+        const auto request = built(given, facts("create"));
+        EXPECT_EQ(request.slots, 1);
+        EXPECT_EQ(request.id, request_key(given));
+    }
+}
+
+struct Moved {
+    FailureEvent event;
+    const char* action;
+    Operation operation;
+};
+
+class MovedServer : public ::testing::TestWithParam<Moved> {};
+
+TEST_P(MovedServer, LeavesItsOwnHost) {
+    auto given = notice(GetParam().event);
+    given.num_instances = 5;
+    const auto request = built(given, facts(GetParam().action, "host-1"));
+    EXPECT_EQ(request.operation, GetParam().operation);
+    EXPECT_EQ(request.slots, 1);
+    ASSERT_EQ(request.excluded_hosts.size(), 1U);
+    EXPECT_EQ(request.excluded_hosts.begin()->first, "host-1");
+    EXPECT_THAT(request.excluded_hosts.begin()->second, HasSubstr("the server"));
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    Actions, MovedServer,
+    ::testing::Values(Moved{FailureEvent::migrate_server, "resize", Operation::resize},
+                      Moved{FailureEvent::migrate_server, "migrate", Operation::migrate},
+                      Moved{FailureEvent::migrate_server, "live-migration",
+                            Operation::live_migrate},
+                      Moved{FailureEvent::rebuild_server, "evacuate", Operation::evacuate}));
+
+TEST(BuildRequest, LiveMigrationTakesTheServersOwnFlavor) {
+    auto given = notice(FailureEvent::migrate_server);
+    given.flavor.reset();
+    given.image_id.reset();
+    auto known = facts("live-migration", "host-1");
+    known.flavor = Flavor{"own", 2, 512, 10, 0, 0, {}};
+    EXPECT_EQ(built(given, known).resources,
+              (Resources{{"VCPU", 2}, {"MEMORY_MB", 512}, {"DISK_GB", 10}}));
+    known.boot_from_volume = true;
+    EXPECT_EQ(built(given, known).resources, (Resources{{"VCPU", 2}, {"MEMORY_MB", 512}}));
+    known.flavor.reset();
+    EXPECT_THAT(refusal(given, known), HasSubstr("flavor"));
+}
+
+TEST(BuildRequest, MigrationOfUnknownActionIsToldByItsFlavor) {
+    auto given = notice(FailureEvent::migrate_server);
+    auto known = facts("", "host-1");
+    known.flavor = given.flavor;
+    EXPECT_EQ(built(given, known).operation, Operation::migrate);
+    known.flavor->vcpus = 1;
+    EXPECT_EQ(built(given, known).operation, Operation::resize);
+    given.flavor.reset();
+    EXPECT_EQ(built(given, known).operation, Operation::live_migrate);
+}
+
+TEST(BuildRequest, BootFromVolumeTakesNoRootDisk) {
+    auto given = notice();
+    given.image_id.reset();
+    EXPECT_EQ(built(given, facts("create")).resources,
+              (Resources{{"VCPU", 4}, {"MEMORY_MB", 2048}}));
+}
+
+TEST(BuildRequest, TraitsOfTheFlavorAreKept) {
+    auto given = notice();
+    given.flavor->extra_specs = {{"trait:CUSTOM_A", "required"},
+                                 {"trait1:CUSTOM_B", "required"},
+                                 {"trait:CUSTOM_C", "forbidden"},
+                                 {"trait:CUSTOM_D", "preferred"},
+                                 {"hw:cpu_thread_policy", "isolate"}};
+    const auto request = built(given, facts("create"));
+    EXPECT_THAT(request.required_traits, ElementsAre(Trait{"CUSTOM_A"}, Trait{"CUSTOM_B"}));
+    EXPECT_THAT(request.forbidden_traits,
+                ElementsAre(Trait{"CUSTOM_C"}, Trait{"HW_CPU_HYPERTHREADING"}));
+}
+
+TEST(BuildRequest, RefusesWhatNoRoomCanHelp) {
+    auto gone = facts("create");
+    gone.exists = false;
+    EXPECT_THAT(refusal(notice(), gone), HasSubstr("server-2 is gone"));
+    auto deleting = facts("create");
+    deleting.deleting = true;
+    EXPECT_THAT(refusal(notice(), deleting), HasSubstr("server-2 is being deleted"));
+    const auto rebuild = notice(FailureEvent::rebuild_server);
+    EXPECT_THAT(refusal(rebuild, facts("rebuild", "h")), HasSubstr("stays on its host"));
+    EXPECT_THAT(refusal(rebuild, facts("", "h")), HasSubstr("does not tell"));
+    auto bad = notice();
+    bad.flavor->extra_specs = {{"resources:VCPU", "x"}};
+    EXPECT_THAT(refusal(bad, facts("create")), HasSubstr("resources:VCPU"));
+}
+
+TEST(TooOld, JustYoungEnoughAndJustTooOld) {
+    const Duration max_age = std::chrono::seconds{600};
+    EXPECT_EQ(too_old(notice(), at(600), max_age), std::nullopt);
+    EXPECT_THAT(too_old(notice(), at(600) + Duration{1}, max_age),
+                Optional(HasSubstr("600 s old; messages older than 600 s")));
+    EXPECT_EQ(too_old(notice(), at(-60), max_age), std::nullopt) << "a clock that is ahead";
+}
+
+}  // namespace
+}  // namespace reaper
