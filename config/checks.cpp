@@ -48,17 +48,33 @@ void check_queues(const Broker& broker, Findings& findings) {
     check("broker.dead_letter_queue", broker.dead_letter_queue);
 }
 
+/// Reports about the credentials of one place.
 struct Reporter {
     const CredentialPlace& place;
     Findings& findings;
+
     void operator()(const std::string& problem, const std::string& expected) const {
         findings.add_error({place.file, place.line, place.key, problem, expected});
+    }
+    /// One of the keys must be there. A key that stands there with a bad value was reported
+    /// already.
+    void need(const std::vector<std::string>& values, const std::vector<std::string>& keys,
+              const std::string& what, const std::string& expected) const {
+        for (const auto& value : values)
+            if (!value.empty()) return;
+        for (const auto& key : keys)
+            if (findings.has(place.key + "." + key)) return;
+        (*this)("has no " + what, expected);
+    }
+    void need(const Secret& secret, const std::string& key) const {
+        if (!secret.empty()) return;
+        need({}, {key, key + "_file", key + "_env"}, key,
+             key + ", " + key + "_file or " + key + "_env");
     }
 };
 
 void check_application_credential(const Credentials& credentials, const Reporter& report) {
-    if (credentials.application_credential_secret.empty())
-        report("has no application_credential_secret", "the secret, or _file or _env of it");
+    report.need(credentials.application_credential_secret, "application_credential_secret");
     if (!credentials.password.empty())
         report("has both a password and an application credential", "only one of the two");
     const bool user = !credentials.username.empty() || !credentials.user_id.empty();
@@ -71,12 +87,11 @@ void check_password(const Credentials& credentials, const Reporter& report) {
     if (!credentials.application_credential_secret.empty())
         report("has the secret of an application credential without its id",
                "application_credential_id");
-    if (credentials.username.empty() && credentials.user_id.empty())
-        report("has no user", "username or user_id, or an application credential");
-    if (credentials.password.empty())
-        report("has no password", "password, password_file or password_env");
-    if (credentials.project_name.empty() && credentials.project_id.empty())
-        report("has no project", "project_name or project_id");
+    report.need({credentials.username, credentials.user_id}, {"username", "user_id"}, "user",
+                "username or user_id, or an application credential");
+    report.need(credentials.password, "password");
+    report.need({credentials.project_name, credentials.project_id}, {"project_name", "project_id"},
+                "project", "project_name or project_id");
 }
 
 }  // namespace
@@ -124,7 +139,7 @@ void check_credential_source(const Draft& draft, Findings& findings) {
 
 void check_credentials(Credentials& credentials, const CredentialPlace& place, Findings& findings) {
     const Reporter report{place, findings};
-    if (credentials.auth_url.empty()) report("has no auth_url", "Keystone's URL");
+    report.need({credentials.auth_url}, {"auth_url"}, "auth_url", "Keystone's URL");
     if (credentials.uses_application_credential())
         check_application_credential(credentials, report);
     else

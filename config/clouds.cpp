@@ -161,10 +161,11 @@ void take(const CloudEntries& entries, const Environment& environment, Cloud& cl
 
 /// Where the entries came from, for what is missing in them.
 CredentialPlace place_of(const CloudEntries& entries, const std::string& cloud) {
+    if (cloud.empty()) return {"environment", 0, "OS_*"};
     for (const char* const name : {"auth.auth_url", "auth.username", "auth.password"})
-        if (const auto* const entry = find(entries, name))
-            return {entry->file, entry->line, cloud.empty() ? "" : "clouds." + cloud};
-    return {"environment", 0, cloud.empty() ? "OS_*" : "clouds." + cloud};
+        if (const auto* const entry = find(entries, name); entry != nullptr && entry->line > 0)
+            return {entry->file, entry->line, "clouds." + cloud};
+    return {"clouds.yaml", 0, "clouds." + cloud};
 }
 
 std::optional<CloudEntries> entries_of_environment(const Environment& environment,

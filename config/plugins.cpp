@@ -69,15 +69,14 @@ const Info* read_name(const YAML::Node& node, const std::string& key,
                       const std::vector<Info>& table, Findings& findings) {
     const std::string expected = "one of " + joined(names_of(table));
     std::string at = key;
-    YAML::Node name = node;
     if (node.IsMap()) {
         at += ".name";
-        name.reset(node["name"]);
-        if (!name.IsDefined()) {
+        if (!node["name"].IsDefined()) {
             findings.error(key, "has no name", "name: " + expected);
             return nullptr;
         }
     }
+    const YAML::Node name = node.IsMap() ? node["name"] : node;
     const auto text = read_text(name, at, 255, expected, findings);
     if (!text) return nullptr;
     const Info* const info = find_plugin(table, *text);

@@ -1,0 +1,268 @@
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "tests/config/world.hpp"
+
+namespace reaper::config::test {
+namespace {
+
+using std::chrono::milliseconds;
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::IsEmpty;
+using testing::Not;
+
+TEST(Loader, ReadsEveryKindOfValue) {
+    World world;
+    const Settings settings = world.good(minimal(R"(
+http: {call_timeout: 90s, max_retries: 0, retry_backoff: 1500ms, max_body_mib: 2}
+trigger:
+  max_age: 2h
+cull: {deadline: 7min, promise: 0s}
+log: {level: debug, target: terminal}
+journal: {path: /srv/j.db}
+alternatives: 3
+)"));
+    EXPECT_EQ(settings.http.call_timeout, milliseconds{90'000});
+    EXPECT_EQ(settings.http.max_retries, 0);
+    EXPECT_EQ(settings.http.retry_backoff, milliseconds{1'500});
+    EXPECT_EQ(settings.http.max_body_bytes, 2U * 1024 * 1024);
+    EXPECT_EQ(settings.trigger.max_age, milliseconds{7'200'000});
+    EXPECT_EQ(settings.cull.deadline, milliseconds{420'000});
+    EXPECT_EQ(settings.cull.promise, milliseconds{0});
+    EXPECT_EQ(settings.log.level, "debug");
+    EXPECT_EQ(settings.journal.path, "/srv/j.db");
+    EXPECT_EQ(settings.policy.alternatives, 3);
+    EXPECT_EQ(settings.cloud.credentials.password.reveal(), "hidden-word");
+    EXPECT_EQ(settings.cloud.credentials.user_domain_id, "default");
+    EXPECT_TRUE(settings.cloud.endpoint_overrides.empty());
+}
+
+TEST(Loader, ASectionWithNothingInItIsItsDefaults) {
+    World world;
+    EXPECT_EQ(world.good(minimal("http:\ncull: {}\n")).http.max_retries, Http{}.max_retries);
+}
+
+TEST(Loader, AnchorsMayBeUsed) {
+    World world;
+    const Settings settings =
+        world.good(minimal("http: {connect_timeout: &t 7s, retry_backoff: *t}\n"));
+    EXPECT_EQ(settings.http.retry_backoff, milliseconds{7'000});
+}
+
+struct Mistake {
+    const char* what;
+    const char* text;   // after the minimal file: from line 9 on
+    const char* error;  // all of its line
+};
+
+std::string name_of(const testing::TestParamInfo<Mistake>& mistake) {
+    return mistake.param.what;
+}
+
+class Mistakes : public testing::TestWithParam<Mistake> {};
+
+TEST_P(Mistakes, GiveOneLine) {
+    World world;
+    EXPECT_THAT(world.errors(minimal(GetParam().text)), ElementsAre(GetParam().error));
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    Loader, Mistakes,
+    testing::Values(
+        Mistake{"UnknownKeyNearAnother", "http:\n  max_retrys: 3\n",
+                "reaper.yaml:10: http.max_retrys: unknown key; expected max_retries"},
+        Mistake{"UnknownKeyFarFromAll", "journal: {banana: 3}\n",
+                "reaper.yaml:9: journal.banana: unknown key; expected one of path"},
+        Mistake{"UnknownSection", "brokr: {}\n",
+                "reaper.yaml:9: brokr: unknown key; expected broker"},
+        Mistake{"PathAsKey", "http.max_retries: 3\n",
+                "reaper.yaml:9: http.max_retries: unknown key; expected one of taggers, strategy, "
+                "alternatives, cloud, http, broker, trigger, cull, journal, log"},
+        Mistake{"Duplicate", "http:\n  max_retries: 3\n  max_retries: 4\n",
+                "reaper.yaml:11: http.max_retries: given twice (first on line 10); expected one"},
+        Mistake{"TextForNumber", "http: {max_retries: many}\n",
+                "reaper.yaml:9: http.max_retries: is \"many\"; expected a whole number from 0 to "
+                "20"},
+        Mistake{"FractionForNumber", "alternatives: 1.5\n",
+                "reaper.yaml:9: alternatives: is \"1.5\"; expected a whole number from 1 to 1000"},
+        Mistake{"NumberTooLarge", "broker_: 1\n",
+                "reaper.yaml:9: broker_: unknown key; expected broker"},
+        Mistake{"NoConnections", "http: {max_connections_per_endpoint: 0}\n",
+                "reaper.yaml:9: http.max_connections_per_endpoint: is \"0\"; expected a whole "
+                "number from 1 to 1000"},
+        Mistake{"ListForNumber", "http: {max_retries: [1]}\n",
+                "reaper.yaml:9: http.max_retries: is a list; expected a whole number from 0 to 20"},
+        Mistake{"NoValue", "http:\n  max_retries:\n",
+                "reaper.yaml:10: http.max_retries: has no value; expected a whole number from 0 "
+                "to 20"},
+        Mistake{"DurationWithoutUnit", "trigger: {max_age: 600}\n",
+                "reaper.yaml:9: trigger.max_age: is \"600\"; expected a duration with its unit "
+                "(500ms, 10s, 5min, 2h) from 1s to 168h"},
+        Mistake{"NegativeDuration", "trigger: {max_age: -5s}\n",
+                "reaper.yaml:9: trigger.max_age: is \"-5s\"; expected a duration with its unit "
+                "(500ms, 10s, 5min, 2h) from 1s to 168h"},
+        Mistake{"Overflow", "trigger: {max_age: 99999999999999999999h}\n",
+                "reaper.yaml:9: trigger.max_age: is \"99999999999999999999h\"; expected a duration "
+                "with its unit (500ms, 10s, 5min, 2h) from 1s to 168h"},
+        Mistake{"BackoffAboveItsMaximum", "http:\n  retry_backoff: 20s\n",
+                "reaper.yaml:10: http.retry_backoff: is 20s, more than http.retry_backoff_max "
+                "(10s); expected at most as much"},
+        Mistake{"MaximumBelowBackoff", "http:\n  retry_backoff: 2s\n  retry_backoff_max: 1s\n",
+                "reaper.yaml:11: http.retry_backoff_max: is 1s, less than http.retry_backoff (2s); "
+                "expected at least as much"},
+        Mistake{"OddLevel", "log: {level: loud}\n",
+                "reaper.yaml:9: log.level: is \"loud\"; expected one of trace, debug, info, "
+                "warning, error"},
+        Mistake{"SectionIsAList", "http: [1]\n",
+                "reaper.yaml:9: http: not a mapping; expected a mapping of keys"},
+        Mistake{"EmptyText", "journal: {path: ''}\n",
+                "reaper.yaml:9: journal.path: is empty; expected a text of 1 to 4096 bytes"},
+        Mistake{"ControlCharacter", "journal: {path: \"a\\eb\"}\n",
+                "reaper.yaml:9: journal.path: has a control character in it; expected a text of 1 "
+                "to 4096 bytes"},
+        Mistake{"MergeKey", "http: {<<: {max_retries: 1}}\n",
+                "reaper.yaml:9: http.<<: merge keys are not known here; expected plain keys"},
+        Mistake{"UnknownParameter", "taggers:\n  - name: project\n    tagg: x\n",
+                "reaper.yaml:11: taggers[0].tagg: unknown key; expected tag"},
+        Mistake{"NoTaggers", "taggers: []\n",
+                "reaper.yaml:9: taggers: is an empty list; expected a list of mappings with "
+                "`name`, at least one"}),
+    name_of);
+
+TEST(Loader, AllMistakesComeAtOnceInTheOrderOfTheLines) {
+    World world;
+    const auto errors = world.errors(
+        "log: {level: loud}\n"
+        "http:\n"
+        "  max_retries: x\n"
+        "  nonsense_here: 1\n"
+        "alternatives: 0\n");
+    ASSERT_EQ(errors.size(), 6U);
+    EXPECT_THAT(errors[0], HasSubstr("reaper.yaml: "));  // what is missing has no line
+    EXPECT_THAT(errors[1], HasSubstr("reaper.yaml: "));
+    EXPECT_THAT(errors[2], HasSubstr("reaper.yaml:1: log.level"));
+    EXPECT_THAT(errors[3], HasSubstr("reaper.yaml:3: http.max_retries"));
+    EXPECT_THAT(errors[4], HasSubstr("reaper.yaml:4: http.nonsense_here"));
+    EXPECT_THAT(errors[5], HasSubstr("reaper.yaml:5: alternatives"));
+}
+
+TEST(Loader, UnknownPluginsAreToldTheKnownOnes) {
+    World world;
+    EXPECT_THAT(
+        world.errors(minimal("strategy: {name: strickt}\n")),
+        ElementsAre(testing::AllOf(
+            HasSubstr("reaper.yaml:9: strategy.name: unknown name \"strickt\"; expected one of"),
+            HasSubstr("strict_time"), HasSubstr("chance"))));
+    EXPECT_THAT(world.errors(minimal("taggers:\n  - name: colour\n")),
+                ElementsAre(testing::AllOf(
+                    HasSubstr("reaper.yaml:10: taggers[0].name: unknown name \"colour\""),
+                    HasSubstr("project"))));
+    EXPECT_THAT(world.errors(minimal("strategy:\n  max_steps: 3\n")),
+                ElementsAre(HasSubstr("reaper.yaml:9: strategy: has no name")));
+}
+
+TEST(Loader, APluginsRefusalIsAnErrorOfItsLine) {
+    World world;
+    EXPECT_THAT(
+        world.errors(minimal("strategy:\n  name: strict\n  leftover_order: [VCPU, VCPU]\n")),
+        ElementsAre(HasSubstr("reaper.yaml:11: strategy.leftover_order")));
+    EXPECT_THAT(world.errors(minimal("strategy:\n  name: strict\n  leftover_order: VCPU\n")),
+                ElementsAre(HasSubstr("reaper.yaml:11: strategy.leftover_order: is not a list")));
+}
+
+TEST(Loader, ABareWordIsAPluginWithoutParameters) {
+    World world;
+    const Settings settings = world.good(minimal("strategy: chance\ntaggers: [project]\n"));
+    EXPECT_EQ(settings.policy.strategy.name, "chance");
+    EXPECT_FALSE(settings.policy.strategy.parameters.empty());
+    EXPECT_EQ(settings.policy.taggers.at(0).name, "project");
+}
+
+TEST(Loader, OurQueueIsNeverNovas) {
+    World world;
+    const std::string text = minimal("  queue: versioned_notifications.error\n");
+    EXPECT_THAT(world.errors(text),
+                ElementsAre("reaper.yaml:9: broker.queue: is Nova's own queue; its messages belong "
+                            "to others; expected a name of our own, such as reaper"));
+    EXPECT_THAT(world.errors(minimal("  queue: q\n  dead_letter_queue: q\n")),
+                ElementsAre(HasSubstr("reaper.yaml:10: broker.dead_letter_queue: is the same")));
+    EXPECT_THAT(world.errors(minimal("  queue: amq.mine\n")), ElementsAre(HasSubstr("amq.")));
+}
+
+TEST(Loader, HeartbeatsAreWholeSeconds) {
+    World world;
+    EXPECT_THAT(world.errors(minimal("  heartbeat: 1500ms\n")),
+                ElementsAre(HasSubstr("a multiple of 1s")));
+    EXPECT_EQ(world.good(minimal("  heartbeat: 2min\n")).broker.heartbeat.count(), 120);
+}
+
+TEST(Loader, ACertificateNeedsItsKey) {
+    World world;
+    world.files["/c.pem"] = {"pem", true};
+    world.files["/k.pem"] = {"pem", true};
+    EXPECT_THAT(world.errors(minimal("  cert_file: /c.pem\n")),
+                ElementsAre("reaper.yaml:9: broker.cert_file: is given without key_file; expected "
+                            "both or none"));
+    EXPECT_THAT(world.errors(minimal("  key_file: /k.pem\n")),
+                ElementsAre(HasSubstr("is given without cert_file")));
+    EXPECT_THAT(world.errors(minimal("  cert_file: /c.pem\n  key_file: /k.pem\n")), IsEmpty());
+    EXPECT_THAT(world.warning_lines(),
+                ElementsAre(HasSubstr("reaper.yaml:10: broker.key_file: everyone can read")));
+    EXPECT_THAT(world.errors(minimal("  ca_file: /none.pem\n")),
+                ElementsAre("reaper.yaml:9: broker.ca_file: can't read \"/none.pem\" (No such file "
+                            "or directory); expected the path of a readable file"));
+}
+
+TEST(Loader, UncheckedCertificatesAreAWarning) {
+    World world;
+    world.good(minimal("  verify_tls: false\n"));
+    EXPECT_THAT(world.warning_lines(), ElementsAre(HasSubstr("broker.verify_tls")));
+}
+
+TEST(Loader, BadDocumentsAreOneError) {
+    World world;
+    EXPECT_THAT(world.errors(""), ElementsAre(HasSubstr("reaper.yaml: the file is empty")));
+    EXPECT_THAT(world.errors("# nothing\n"), ElementsAre(HasSubstr("the file is empty")));
+    EXPECT_THAT(world.errors("- a\n- b\n"), ElementsAre(HasSubstr("reaper.yaml:1: not a mapping")));
+    EXPECT_THAT(world.errors("a: [1, 2\nb: 3\n"), ElementsAre(HasSubstr("not valid YAML")));
+    EXPECT_THAT(world.errors("a: *nowhere\n"), ElementsAre(HasSubstr("not valid YAML")));
+    EXPECT_THAT(world.errors(minimal() + "---\na: 1\n"),
+                ElementsAre(HasSubstr("more than one YAML document")));
+    EXPECT_THAT(world.errors(std::string("a\0b", 3)), ElementsAre(HasSubstr("zero byte")));
+    EXPECT_THAT(world.errors("{[a, b]: 1}\n"), testing::Contains(HasSubstr("not a word")));
+}
+
+TEST(Loader, HugeAndDeepDocumentsAreRefused) {
+    World world;
+    EXPECT_THAT(world.errors(std::string(1024 * 1024 + 1, '#')),
+                ElementsAre(HasSubstr("larger than 1 MiB")));
+    EXPECT_THAT(world.errors("a: " + std::string(100'000, '[')),
+                ElementsAre(HasSubstr("nested too deeply")));
+    std::string blocks;
+    for (int i = 0; i < 60; ++i) blocks += std::string(static_cast<std::size_t>(i), ' ') + "k:\n";
+    EXPECT_THAT(world.errors(blocks), ElementsAre(HasSubstr("nested too deeply")));
+    std::string many = "a: [";
+    for (int i = 0; i < 30'000; ++i) many += "1,";
+    EXPECT_THAT(world.errors(many + "1]\n"), ElementsAre(HasSubstr("too many values")));
+    EXPECT_THAT(world.errors("a: &a [*a, *a]\n"), Not(IsEmpty()));
+}
+
+TEST(Loader, AMissingFileIsOneError) {
+    const World world;
+    const auto result = load_settings("/none.yaml", world.environment());
+    const auto& errors = std::get<std::vector<ConfigError>>(result);
+    ASSERT_EQ(errors.size(), 1U);
+    EXPECT_THAT(to_string(errors[0]), HasSubstr("/none.yaml: can't be read (No such file"));
+}
+
+TEST(Loader, HostileKeysAreShownHarmless) {
+    World world;
+    const auto errors = world.errors(minimal("\"\\e[2J" + std::string(500, 'x') + "\": 1\n"));
+    ASSERT_EQ(errors.size(), 1U);
+    EXPECT_EQ(errors[0].find('\x1b'), std::string::npos);
+    EXPECT_LT(errors[0].size(), 300U);
+}
+
+}  // namespace
+}  // namespace reaper::config::test
