@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "clients/http/connection.hpp"
+#include "clients/http/keeping.hpp"
 #include "clients/http/pool.hpp"
 #include "clients/http/request_id.hpp"
 #include "clients/http/retry.hpp"
@@ -76,7 +77,7 @@ struct Call {
     }
 };
 
-class Core : public std::enable_shared_from_this<Core> {
+class Core {
 public:
     Core(asio::any_io_executor executor, Options options, std::shared_ptr<TlsContext> tls,
          Clock& clock)
@@ -137,7 +138,6 @@ Result<Call> Core::prepare(Request request) {
 }
 
 ResultTask<Response> Core::call(Request request) {
-    const auto self = shared_from_this();
     auto call = prepare(std::move(request));
     if (!call) co_return call.error();
     try {
@@ -243,7 +243,9 @@ void Core::log_try(const Call& call, const Try& outcome, steady_clock::time_poin
 class BeastClient final : public Client {
 public:
     explicit BeastClient(std::shared_ptr<Core> core) : core_(std::move(core)) {}
-    ResultTask<Response> call(Request request) override { return core_->call(std::move(request)); }
+    ResultTask<Response> call(Request request) override {
+        return keeping(core_, core_->call(std::move(request)));
+    }
 
 private:
     std::shared_ptr<Core> core_;

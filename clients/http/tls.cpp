@@ -40,6 +40,7 @@ std::string explain_certificate(long verdict, const TlsOptions& options, const E
         case X509_V_ERR_UNABLE_TO_VERIFY_LEAF_SIGNATURE:
         case X509_V_ERR_DEPTH_ZERO_SELF_SIGNED_CERT:
         case X509_V_ERR_SELF_SIGNED_CERT_IN_CHAIN:
+        case X509_V_ERR_CERT_SIGNATURE_FAILURE:  // another authority of the same name
             return words + (options.ca_file.empty()
                                 ? "; set " + options.ca_key + " to the PEM file of its authority"
                                 : "; " + options.ca_key + " holds another authority");

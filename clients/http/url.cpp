@@ -1,9 +1,11 @@
 #include "clients/http/url.hpp"
 
+#include <algorithm>
 #include <array>
 #include <boost/url/parse.hpp>
 #include <boost/url/url_view.hpp>
 #include <cctype>
+#include <charconv>
 
 #include "clients/http/text.hpp"
 
@@ -58,9 +60,12 @@ Result<Url> parse_url(std::string_view text) {
     url.endpoint.host = view.host_address();
     if (url.endpoint.host.empty()) return bad_url(text, "names no host");
     url.endpoint.port = url.endpoint.tls ? 443 : 80;
-    if (view.has_port() && !view.port().empty()) {
-        url.endpoint.port = view.port_number();
-        if (url.endpoint.port == 0) return bad_url(text, "has no port between 1 and 65535");
+    const std::string port = view.port();
+    if (!port.empty()) {
+        const char* const end = port.data() + port.size();
+        const auto [stop, error] = std::from_chars(port.data(), end, url.endpoint.port);
+        if (error != std::errc{} || stop != end || url.endpoint.port == 0)
+            return bad_url(text, "has no port between 1 and 65535");
     }
     url.path = view.encoded_path();
     if (url.path.empty()) url.path = "/";

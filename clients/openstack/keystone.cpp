@@ -2,6 +2,7 @@
 
 #include <utility>
 
+#include "clients/http/keeping.hpp"
 #include "clients/http/text.hpp"
 #include "clients/http/url.hpp"
 #include "clients/openstack/keystone_format.hpp"
@@ -10,12 +11,11 @@ namespace reaper::openstack {
 
 namespace {
 
-class Keystone : public std::enable_shared_from_this<Keystone> {
+class Keystone {
 public:
     explicit Keystone(std::shared_ptr<Session> session) : session_(std::move(session)) {}
 
     ResultTask<std::vector<Project>> projects_with_tag(std::string tag) {
-        const auto self = shared_from_this();
         // A comma would ask for projects with several tags.
         if (tag.empty() || tag.find_first_of(",/") != std::string::npos)
             co_return Error{Errc::bad_input,
@@ -31,7 +31,6 @@ public:
     }
 
     ResultTask<std::optional<Project>> find_project(std::string id_or_name) {
-        const auto self = shared_from_this();
         if (id_or_name.empty()) co_return Error{Errc::bad_input, "project: no name or id given"};
         ServiceCall by_id;
         by_id.path = "/projects/" + http::escape(id_or_name);
@@ -81,10 +80,10 @@ public:
     explicit KeystoneIdentity(std::shared_ptr<Session> session)
         : keystone_(std::make_shared<Keystone>(std::move(session))) {}
     ResultTask<std::vector<Project>> projects_with_tag(std::string tag) override {
-        return keystone_->projects_with_tag(std::move(tag));
+        return http::keeping(keystone_, keystone_->projects_with_tag(std::move(tag)));
     }
     ResultTask<std::optional<Project>> find_project(std::string id_or_name) override {
-        return keystone_->find_project(std::move(id_or_name));
+        return http::keeping(keystone_, keystone_->find_project(std::move(id_or_name)));
     }
 
 private:

@@ -5,6 +5,7 @@
 #include <unordered_set>
 #include <utility>
 
+#include "clients/http/keeping.hpp"
 #include "clients/http/text.hpp"
 #include "clients/http/url.hpp"
 #include "clients/openstack/nova_format.hpp"
@@ -22,12 +23,11 @@ std::string with_marker(std::string path, const std::string& marker) {
     return path;
 }
 
-class Nova : public std::enable_shared_from_this<Nova> {
+class Nova {
 public:
     explicit Nova(std::shared_ptr<Service> service) : service_(std::move(service)) {}
 
     ResultTask<std::vector<ServerRecord>> servers() {
-        const auto self = shared_from_this();
         for (int start = 0; start <= max_restarts; ++start) {
             auto listed = co_await try_servers();
             if (!listed) co_return listed.error();
@@ -39,7 +39,6 @@ public:
     }
 
     ResultTask<std::optional<ServerRecord>> server(ServerId id) {
-        const auto self = shared_from_this();
         std::string path = "/servers/" + http::escape(id.str());
         auto answer = co_await get(std::move(path));
         if (!answer) co_return answer.error();
@@ -55,7 +54,6 @@ public:
     }
 
     ResultTask<std::optional<std::string>> action(ServerId id, RequestId request) {
-        const auto self = shared_from_this();
         std::string path = "/servers/" + http::escape(id.str()) + "/os-instance-actions/" +
                            http::escape(request.str());
         auto answer = co_await get(std::move(path));
@@ -68,7 +66,6 @@ public:
     }
 
     ResultTask<std::vector<HypervisorRecord>> hypervisors() {
-        const auto self = shared_from_this();
         for (int start = 0; start <= max_restarts; ++start) {
             auto listed = co_await try_hypervisors();
             if (!listed) co_return listed.error();
@@ -78,7 +75,6 @@ public:
     }
 
     ResultTask<std::vector<ComputeServiceRecord>> compute_services() {
-        const auto self = shared_from_this();
         std::string path = "/os-services?binary=nova-compute";
         auto answer = co_await get(std::move(path));
         if (!answer) co_return answer.error();
@@ -87,7 +83,6 @@ public:
     }
 
     ResultTask<std::vector<AggregateRecord>> aggregates() {
-        const auto self = shared_from_this();
         std::string path = "/os-aggregates";
         auto answer = co_await get(std::move(path));
         if (!answer) co_return answer.error();
@@ -96,7 +91,6 @@ public:
     }
 
     ResultTask<DeleteAnswer> delete_server(ServerId id) {
-        const auto self = shared_from_this();
         ServiceCall call;
         call.method = http::Method::del;
         call.path = "/servers/" + http::escape(id.str());
@@ -104,7 +98,6 @@ public:
     }
 
     ResultTask<DeleteAnswer> force_delete_server(ServerId id) {
-        const auto self = shared_from_this();
         ServiceCall call;
         call.method = http::Method::post;
         call.path = "/servers/" + http::escape(id.str()) + "/action";
@@ -212,25 +205,29 @@ public:
     explicit NovaCompute(std::shared_ptr<Service> service)
         : nova_(std::make_shared<Nova>(std::move(service))) {}
 
-    ResultTask<std::vector<ServerRecord>> servers() override { return nova_->servers(); }
+    ResultTask<std::vector<ServerRecord>> servers() override {
+        return http::keeping(nova_, nova_->servers());
+    }
     ResultTask<std::optional<ServerRecord>> server(ServerId id) override {
-        return nova_->server(std::move(id));
+        return http::keeping(nova_, nova_->server(std::move(id)));
     }
     ResultTask<std::optional<std::string>> action(ServerId id, RequestId request) override {
-        return nova_->action(std::move(id), std::move(request));
+        return http::keeping(nova_, nova_->action(std::move(id), std::move(request)));
     }
     ResultTask<std::vector<HypervisorRecord>> hypervisors() override {
-        return nova_->hypervisors();
+        return http::keeping(nova_, nova_->hypervisors());
     }
     ResultTask<std::vector<ComputeServiceRecord>> compute_services() override {
-        return nova_->compute_services();
+        return http::keeping(nova_, nova_->compute_services());
     }
-    ResultTask<std::vector<AggregateRecord>> aggregates() override { return nova_->aggregates(); }
+    ResultTask<std::vector<AggregateRecord>> aggregates() override {
+        return http::keeping(nova_, nova_->aggregates());
+    }
     ResultTask<DeleteAnswer> delete_server(ServerId id) override {
-        return nova_->delete_server(std::move(id));
+        return http::keeping(nova_, nova_->delete_server(std::move(id)));
     }
     ResultTask<DeleteAnswer> force_delete_server(ServerId id) override {
-        return nova_->force_delete_server(std::move(id));
+        return http::keeping(nova_, nova_->force_delete_server(std::move(id)));
     }
 
 private:

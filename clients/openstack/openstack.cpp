@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "clients/http/client.hpp"
+#include "clients/http/keeping.hpp"
 #include "clients/openstack/credentials.hpp"
 #include "clients/openstack/keystone.hpp"
 #include "clients/openstack/nova.hpp"
@@ -38,11 +39,14 @@ public:
            std::shared_ptr<openstack::Service> placement)
         : session_(std::move(session)), nova_(std::move(nova)), placement_(std::move(placement)) {}
 
-    ResultTask<AuthInfo> authenticate() override { return session_->authenticate(); }
+    ResultTask<AuthInfo> authenticate() override {
+        return http::keeping(session_, session_->authenticate());
+    }
 
     ResultTask<EndpointInfo> endpoint(CloudService service) override {
-        if (service == CloudService::compute) return nova_->info();
-        if (service == CloudService::placement) return placement_->info();
+        if (service == CloudService::compute) return http::keeping(nova_, nova_->info());
+        if (service == CloudService::placement)
+            return http::keeping(placement_, placement_->info());
         return openstack::keystone_info(session_);
     }
 

@@ -3,7 +3,7 @@
 #include <boost/asio/experimental/awaitable_operators.hpp>
 #include <utility>
 
-#include "clients/http/text.hpp"
+#include "clients/http/keeping.hpp"
 #include "clients/http/url.hpp"
 #include "clients/openstack/placement_format.hpp"
 
@@ -11,12 +11,11 @@ namespace reaper::openstack {
 
 namespace {
 
-class Reader : public std::enable_shared_from_this<Reader> {
+class Reader {
 public:
     explicit Reader(std::shared_ptr<Service> service) : service_(std::move(service)) {}
 
     ResultTask<std::vector<ProviderRecord>> providers() {
-        const auto self = shared_from_this();
         std::string path = "/resource_providers";
         auto answer = co_await get(std::move(path));
         if (!answer) co_return answer.error();
@@ -25,7 +24,6 @@ public:
 
     ResultTask<ProviderState> provider(ProviderId id) {
         using namespace boost::asio::experimental::awaitable_operators;
-        const auto self = shared_from_this();
         if (id.empty()) co_return Error{Errc::bad_input, "placement: provider without an id"};
         const std::string path = "/resource_providers/" + http::escape(id.str());
         std::string inventories_path = path + "/inventories";
@@ -44,7 +42,6 @@ public:
     }
 
     ResultTask<Allocations> allocations(ServerId consumer) {
-        const auto self = shared_from_this();
         if (consumer.empty()) co_return Error{Errc::bad_input, "placement: consumer without an id"};
         std::string path = "/allocations/" + http::escape(consumer.str());
         auto answer = co_await get(std::move(path));
@@ -83,12 +80,14 @@ class ServicePlacement final : public Placement {
 public:
     explicit ServicePlacement(std::shared_ptr<Service> service)
         : reader_(std::make_shared<Reader>(std::move(service))) {}
-    ResultTask<std::vector<ProviderRecord>> providers() override { return reader_->providers(); }
+    ResultTask<std::vector<ProviderRecord>> providers() override {
+        return http::keeping(reader_, reader_->providers());
+    }
     ResultTask<ProviderState> provider(ProviderId id) override {
-        return reader_->provider(std::move(id));
+        return http::keeping(reader_, reader_->provider(std::move(id)));
     }
     ResultTask<Allocations> allocations(ServerId consumer) override {
-        return reader_->allocations(std::move(consumer));
+        return http::keeping(reader_, reader_->allocations(std::move(consumer)));
     }
 
 private:

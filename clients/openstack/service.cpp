@@ -51,7 +51,6 @@ ResultTask<Service::Agreed> Service::agreed() {
 }
 
 ResultTask<Answer> Service::call(ServiceCall call) {
-    const auto self = shared_from_this();
     auto with = co_await agreed();
     if (!with) co_return with.error();
     call.headers.push_back(
@@ -63,7 +62,6 @@ ResultTask<Answer> Service::call(ServiceCall call) {
 }
 
 ResultTask<EndpointInfo> Service::info() {
-    const auto self = shared_from_this();
     agreed_.reset();
     auto found = co_await agreed();
     if (!found) co_return found.error();

@@ -10,7 +10,8 @@
 
 namespace reaper::openstack {
 
-class Service : public std::enable_shared_from_this<Service> {
+/// Must outlive its calls (see `http::keeping`).
+class Service {
 public:
     Service(std::shared_ptr<Session> session, CloudService which, Need need);
 

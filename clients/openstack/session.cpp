@@ -87,7 +87,6 @@ bool Session::is_good(const Token& token) const {
 }
 
 ResultTask<Session::TokenPtr> Session::token(TokenPtr refused) {
-    const auto self = shared_from_this();
     while (true) {
         if (token_ && token_ != refused && is_good(*token_)) co_return token_;
         const auto flight = flight_;
@@ -198,7 +197,6 @@ Result<std::string> Session::endpoint_in(const Token& token, CloudService servic
 }
 
 ResultTask<std::string> Session::url_of(CloudService service) {
-    const auto self = shared_from_this();
     TokenPtr none;
     auto current = co_await token(std::move(none));
     if (!current) co_return current.error();
@@ -206,14 +204,12 @@ ResultTask<std::string> Session::url_of(CloudService service) {
 }
 
 ResultTask<Answer> Session::call(CloudService service, ServiceCall call) {
-    const auto self = shared_from_this();
     auto base = co_await url_of(service);
     if (!base) co_return base.error();
     co_return co_await call_at(service, std::move(*base), std::move(call));
 }
 
 ResultTask<Answer> Session::call_at(CloudService service, std::string base, ServiceCall call) {
-    const auto self = shared_from_this();
     TokenPtr refused;
     auto current = co_await token(refused);
     if (!current) co_return current.error();
@@ -250,7 +246,6 @@ ResultTask<Answer> Session::send(CloudService service, const std::string& base,
 }
 
 ResultTask<AuthInfo> Session::authenticate() {
-    const auto self = shared_from_this();
     TokenPtr refused = token_;
     auto fresh = co_await token(std::move(refused));
     if (!fresh) co_return fresh.error();

@@ -26,8 +26,8 @@ struct ServiceCall {
 /// A service's name in logs: keystone, nova, placement.
 std::string_view project_name(CloudService service);
 
-/// Always held by a shared_ptr: a call keeps it alive.
-class Session : public std::enable_shared_from_this<Session> {
+/// Must outlive its calls (see `http::keeping`).
+class Session {
 public:
     /// `cloud.credentials` are checked; `keystone` is the version 3 root.
     Session(boost::asio::any_io_executor executor, config::Cloud cloud, std::string keystone,
