@@ -25,6 +25,13 @@ std::string connection_name() {
     return std::string("reaper on ") + host.data() + ", process " + std::to_string(getpid());
 }
 
+/// Statuses of an open connection that ended. Which one it is, is chance.
+bool closed(int status) {
+    return status == AMQP_STATUS_CONNECTION_CLOSED || status == AMQP_STATUS_SOCKET_CLOSED ||
+           status == AMQP_STATUS_SOCKET_ERROR || status == AMQP_STATUS_TCP_ERROR ||
+           status == AMQP_STATUS_SSL_ERROR;
+}
+
 Errc kind_of_status(int status) {
     switch (status) {
         case AMQP_STATUS_TIMEOUT: return Errc::timeout;
@@ -46,8 +53,6 @@ std::string words_for_status(int status) {
         case AMQP_STATUS_HOSTNAME_RESOLUTION_FAILED: return "the host name does not resolve";
         case AMQP_STATUS_SOCKET_ERROR:
         case AMQP_STATUS_TCP_ERROR: return "no connection (refused, reset or no route)";
-        case AMQP_STATUS_SOCKET_CLOSED:
-        case AMQP_STATUS_CONNECTION_CLOSED: return "the broker closed the connection";
         case AMQP_STATUS_HEARTBEAT_TIMEOUT: return "no heartbeat from the broker";
         case AMQP_STATUS_BROKER_UNSUPPORTED_SASL_METHOD:
             return "the broker does not take user and password (PLAIN)";
@@ -142,6 +147,7 @@ Result<void> Connection::connect(const BrokerUrl& url, const config::Broker& bro
     const timeval limit = as_timeval(broker.connect_timeout);
     const int status = amqp_socket_open_noblock(socket, url.host.c_str(), url.port, &limit);
     if (status != AMQP_STATUS_OK) return library_error(status, "connecting");
+    connected_ = true;
     cutter_.hold(amqp_get_sockfd(state_));
     return {};
 }
@@ -168,9 +174,14 @@ Result<void> Connection::log_in(const BrokerUrl& url, const config::Broker& brok
         return login_refused(said.code, said.text, url);
     }
     Error error = library_error(reply.library_error, "logging in");
-    const bool closed = reply.library_error == AMQP_STATUS_CONNECTION_CLOSED ||
-                        reply.library_error == AMQP_STATUS_SOCKET_CLOSED;
-    if (closed && !url.tls) error.what += " (if this port speaks TLS, write amqps://)";
+    if (!closed(reply.library_error)) return error;
+    if (!url.tls) error.what += " (if this port speaks TLS, write amqps://)";
+    if (url.tls && tls_.empty()) {  // its alert is lost when the reset of the socket overtakes it
+        error = {Errc::tls, name_ +
+                                ": the broker ended TLS after the handshake (see "
+                                "broker.cert_file and key_file: it may ask for a client "
+                                "certificate that its CA has signed)"};
+    }
     return error;
 }
 
@@ -207,11 +218,13 @@ std::string Connection::product() const {
 }
 
 Error Connection::library_error(int status, const std::string& doing) const {
-    const bool tls_failed = kind_of_status(status) == Errc::tls || !tls_.empty();
-    if (tls_failed && logged_in_) {  // it worked before, so it is not about certificates
-        return {Errc::unreachable, name_ + ": " + doing + ": the connection broke"};
+    const bool refused = kind_of_status(status) == Errc::tls || !tls_.empty();
+    if (refused && !logged_in_ && !(connected_ && tls_.empty())) {
+        return {Errc::tls, name_ + ": " + tls_.describe()};
     }
-    if (tls_failed) return {Errc::tls, name_ + ": " + tls_.describe()};
+    if (connected_ && closed(status)) {
+        return {Errc::unreachable, name_ + ": " + doing + ": the broker closed the connection"};
+    }
     return {kind_of_status(status), name_ + ": " + doing + ": " + words_for_status(status)};
 }
 

@@ -95,6 +95,7 @@ private:
     std::string name_;
     TlsDiagnosis tls_;
     std::set<amqp_channel_t> channels_;
+    bool connected_ = false;  // TCP, and the TLS handshake
     bool alive_ = false;
     bool logged_in_ = false;
 };

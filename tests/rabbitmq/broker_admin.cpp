@@ -1,4 +1,4 @@
-#include "rabbitmq/broker_admin.hpp"
+#include "tests/rabbitmq/broker_admin.hpp"
 
 #include <array>
 #include <cstdio>
@@ -25,6 +25,7 @@ const char* variable(const char* name) {
 config::Broker settings() {
     config::Broker broker;
     broker.urls = {config::Secret(BrokerPlace::get().url())};
+    broker.heartbeat = std::chrono::seconds(0);  // nobody serves it between two calls
     return broker;
 }
 

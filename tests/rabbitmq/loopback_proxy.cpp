@@ -1,4 +1,4 @@
-#include "rabbitmq/loopback_proxy.hpp"
+#include "tests/rabbitmq/loopback_proxy.hpp"
 
 #include <array>
 #include <atomic>
@@ -25,18 +25,17 @@ struct Pair : std::enable_shared_from_this<Pair> {
 
     void pump(tcp::socket& from, tcp::socket& to, std::array<char, 65536>& buffer,
               std::atomic<int>& reads) {
-        from.async_read_some(
-            asio::buffer(buffer), [=, self = shared_from_this(), &from, &to, &buffer, &reads](
-                                      error_code error, std::size_t size) {
-                if (error) return close();
-                ++reads;
-                if (*frozen) return;  // what was read is lost, as on a dead link
-                asio::async_write(to, asio::buffer(buffer.data(), size),
-                                  [=, &from, &to, &buffer, &reads](error_code failed, std::size_t) {
-                                      if (failed) return self->close();
-                                      self->pump(from, to, buffer, reads);
-                                  });
-            });
+        from.async_read_some(asio::buffer(buffer), [self = shared_from_this(), &from, &to, &buffer,
+                                                    &reads](error_code error, std::size_t size) {
+            if (error) return self->close();
+            ++reads;
+            if (*self->frozen) return;  // what was read is lost, as on a dead link
+            asio::async_write(to, asio::buffer(buffer.data(), size),
+                              [self, &from, &to, &buffer, &reads](error_code failed, std::size_t) {
+                                  if (failed) return self->close();
+                                  self->pump(from, to, buffer, reads);
+                              });
+        });
     }
     void close() {
         error_code ignored;
@@ -55,7 +54,7 @@ struct LoopbackProxy::State {
     asio::io_context context;
     tcp::acceptor acceptor{context, tcp::endpoint(loopback, 0)};
     std::uint16_t target = 0;
-    std::vector<std::weak_ptr<Pair>> pairs;
+    std::vector<std::shared_ptr<Pair>> pairs;  // a frozen one must stay open
     bool frozen = false;
     std::atomic<int> accepted{0}, client_reads{0}, broker_reads{0};
     std::thread thread;
@@ -79,9 +78,7 @@ struct LoopbackProxy::State {
         });
     }
     void close_all() {
-        for (auto& weak : pairs) {
-            if (const auto pair = weak.lock()) pair->close();
-        }
+        for (const auto& pair : pairs) pair->close();
         pairs.clear();
     }
 };

@@ -1,0 +1,225 @@
+// The message source on a real RabbitMQ that fails: cuts, silence, restarts, failover.
+#include "clients/amqp/broker_probe.hpp"
+#include "tests/rabbitmq/loopback_proxy.hpp"
+#include "tests/rabbitmq/source_runner.hpp"
+
+namespace reaper::test {
+namespace {
+
+config::Broker settings_through(const LoopbackProxy& proxy) {
+    config::Broker settings = broker_settings();
+    settings.urls = {config::Secret(BrokerPlace::get().url(proxy.port()))};
+    return settings;
+}
+
+TEST(AmqpOutage, AfterACutTheUnacknowledgedComeAgainUnderNewTickets) {
+    BrokerAdmin admin;
+    LoopbackProxy proxy(BrokerPlace::get().port);
+    SourceRunner run(settings_through(proxy));
+    admin.declare_exchange(run.broker.exchange);
+    run.start();
+    ASSERT_TRUE(run.until_consuming());
+    admin.publish(run.broker.exchange, error_key, "a");
+    admin.publish(run.broker.exchange, error_key, "b");
+    ASSERT_TRUE(run.until_messages(2));
+    run.source->acknowledge(run.messages[0].ticket);
+    EXPECT_TRUE(until_ready(admin, run.broker.queue, 0));
+    // The acknowledgement is served when a later question is: the broker takes them in order.
+    admin.publish(run.broker.exchange, error_key, "c");
+    ASSERT_TRUE(run.until_messages(3));
+    run.source->acknowledge(run.messages[2].ticket);
+
+    proxy.cut();
+    ASSERT_TRUE(run.until([&] { return run.states.size() >= 3; })) << run.all_states();
+    EXPECT_FALSE(run.states[1].consuming);
+    EXPECT_TRUE(run.states[2].consuming);
+    ASSERT_TRUE(run.until([&] { return run.messages.back().redelivered; }));
+    const Delivery again = run.messages.back();
+    EXPECT_EQ(again.body, "b");
+    EXPECT_NE(again.ticket, run.messages[1].ticket);
+
+    run.source->acknowledge(run.messages[1].ticket);       // stale: of no effect
+    run.source->set_aside(run.messages[1], "stale, too");  // likewise
+    ASSERT_TRUE(run.stop());
+    EXPECT_TRUE(until_ready(admin, run.broker.queue, 1));
+    EXPECT_TRUE(until_ready(admin, run.broker.dead_letter_queue, 0));
+}
+
+TEST(AmqpOutage, HeartbeatsKeepAnIdleConnection) {
+    BrokerAdmin admin;
+    LoopbackProxy proxy(BrokerPlace::get().port);
+    config::Broker settings = settings_through(proxy);
+    settings.heartbeat = std::chrono::seconds(1);
+    AmqpTuning tuning = quick_tuning();
+    tuning.recheck = std::chrono::hours(1);  // nothing but heartbeats
+    SourceRunner run(settings, tuning);
+    admin.declare_exchange(settings.exchange);
+    run.start();
+    ASSERT_TRUE(run.until_consuming());
+    const int sent = proxy.client_reads();
+    const int received = proxy.broker_reads();
+    ASSERT_TRUE(run.until(
+        [&] { return proxy.client_reads() >= sent + 4 && proxy.broker_reads() >= received + 4; }));
+    EXPECT_EQ(run.states.size(), 1U) << run.all_states();
+    EXPECT_EQ(proxy.accepted(), 1);
+    admin.publish(settings.exchange, error_key, "m");
+    ASSERT_TRUE(run.until_messages(1));
+    ASSERT_TRUE(run.stop());
+}
+
+TEST(AmqpOutage, ASilentBrokerIsGivenUpAfterTwoHeartbeats) {
+    BrokerAdmin admin;
+    LoopbackProxy proxy(BrokerPlace::get().port);
+    config::Broker settings = settings_through(proxy);
+    settings.heartbeat = std::chrono::seconds(1);
+    settings.connect_timeout = std::chrono::milliseconds(1'000);
+    AmqpTuning tuning = quick_tuning();
+    tuning.recheck = std::chrono::hours(1);
+    SourceRunner run(settings, tuning);
+    admin.declare_exchange(settings.exchange);
+    run.start();
+    ASSERT_TRUE(run.until_consuming());
+    proxy.freeze(true);
+    ASSERT_TRUE(run.until_told("heartbeat"));
+    proxy.freeze(false);
+    ASSERT_TRUE(run.until_consuming());
+    ASSERT_TRUE(run.stop());
+}
+
+TEST(AmqpOutage, ABrokerThatDoesNotAnswerADeclarationIsLeft) {
+    BrokerAdmin admin;
+    LoopbackProxy proxy(BrokerPlace::get().port);
+    config::Broker settings = settings_through(proxy);
+    settings.connect_timeout = std::chrono::milliseconds(500);
+    AmqpTuning tuning = quick_tuning();
+    tuning.answer_timeout = std::chrono::milliseconds(500);
+    SourceRunner run(settings, tuning);
+    admin.declare_exchange(settings.exchange);
+    run.start();
+    ASSERT_TRUE(run.until_consuming());
+    proxy.freeze(true);
+    ASSERT_TRUE(run.until_told("no answer in time"));
+    proxy.freeze(false);
+    ASSERT_TRUE(run.until_consuming());
+    ASSERT_TRUE(run.stop());
+}
+
+TEST(AmqpOutage, StopEndsEvenIfTheBrokerHangs) {
+    BrokerAdmin admin;
+    LoopbackProxy proxy(BrokerPlace::get().port);
+    AmqpTuning tuning = quick_tuning();
+    tuning.recheck = std::chrono::hours(1);
+    tuning.answer_timeout = std::chrono::hours(1);
+    tuning.stop_timeout = std::chrono::milliseconds(300);
+    SourceRunner run(settings_through(proxy), tuning);
+    admin.declare_exchange(run.broker.exchange);
+    run.start();
+    ASSERT_TRUE(run.until_consuming());
+    proxy.freeze(true);
+    EXPECT_TRUE(run.stop());
+}
+
+TEST(AmqpOutage, StopEndsWhileConnecting) {
+    LoopbackProxy proxy(BrokerPlace::get().port);
+    proxy.freeze(true);
+    config::Broker settings = settings_through(proxy);
+    settings.connect_timeout = std::chrono::hours(1);
+    AmqpTuning tuning = quick_tuning();
+    tuning.stop_timeout = std::chrono::milliseconds(300);
+    SourceRunner run(settings, tuning);
+    run.start();
+    ASSERT_TRUE(run.until([&] { return proxy.accepted() == 1; }));
+    EXPECT_TRUE(run.stop());
+}
+
+TEST(AmqpOutage, ASourceMayBeDestroyedWhileItWorks) {
+    BrokerAdmin admin;
+    {
+        SourceRunner run(broker_settings());
+        admin.declare_exchange(run.broker.exchange);
+        run.start();
+        ASSERT_TRUE(run.until_consuming());
+        admin.publish(run.broker.exchange, error_key, "m");
+        ASSERT_TRUE(run.until_messages(1));
+        run.source.reset();
+        run.context.restart();
+        run.context.run_for(std::chrono::milliseconds(20));
+    }
+    EXPECT_TRUE(until_ready(admin, "q.ASourceMayBeDestroyedWhileItWorks", 1));
+}
+
+TEST(AmqpOutage, TakesTheSecondBrokerWhenTheFirstIsDead) {
+    BrokerAdmin admin;
+    config::Broker settings = broker_settings();
+    settings.urls.insert(settings.urls.begin(), config::Secret("amqp://u:p@127.0.0.1:1/"));
+    SourceRunner run(settings);
+    admin.declare_exchange(settings.exchange);
+    run.start();
+    ASSERT_TRUE(run.until_consuming());
+    EXPECT_EQ(run.states.size(), 1U) << run.all_states();
+    ASSERT_TRUE(run.stop());
+}
+
+TEST(AmqpOutage, MovesToTheOtherBrokerWhenTheFirstDies) {
+    BrokerAdmin admin;
+    auto first = std::make_unique<LoopbackProxy>(BrokerPlace::get().port);
+    LoopbackProxy second(BrokerPlace::get().port);
+    config::Broker settings = settings_through(*first);
+    settings.urls.emplace_back(BrokerPlace::get().url(second.port()));
+    SourceRunner run(settings);
+    admin.declare_exchange(settings.exchange);
+    run.start();
+    ASSERT_TRUE(run.until_consuming());
+    EXPECT_EQ(second.accepted(), 0);
+    first.reset();
+    ASSERT_TRUE(run.until([&] { return second.accepted() > 0 && run.consuming(); }));
+    admin.publish(settings.exchange, error_key, "m");
+    ASSERT_TRUE(run.until_messages(1));
+    ASSERT_TRUE(run.stop());
+}
+
+TEST(AmqpOutage, TheSameReasonIsToldOnceHoweverOftenItIsTried) {
+    LoopbackProxy closes_at_once(0);
+    config::Broker settings = settings_through(closes_at_once);
+    settings.reconnect_backoff_max = std::chrono::milliseconds(40);
+    SourceRunner run(settings);
+    run.start();
+    ASSERT_TRUE(run.until([&] { return closes_at_once.accepted() >= 8; }));
+    EXPECT_EQ(run.states.size(), 1U) << run.all_states();
+    EXPECT_NE(run.all_states().find("next try in"), std::string::npos);
+    ASSERT_TRUE(run.stop());
+}
+
+TEST(AmqpOutage, SurvivesABrokerRestartInMidWork) {
+    const auto& place = BrokerPlace::get();
+    config::Broker settings = broker_settings();
+    SourceRunner run(settings);
+    {
+        BrokerAdmin admin;
+        admin.declare_exchange(settings.exchange);
+        run.start();
+        ASSERT_TRUE(run.until_consuming());
+        for (const char* body : {"a", "b", "c"}) {
+            admin.publish(settings.exchange, error_key, body);
+        }
+        ASSERT_TRUE(run.until_messages(3));
+    }
+    place.run("stop");
+    ASSERT_TRUE(run.until([&] { return !run.consuming(); }));
+    place.run("start");
+    ASSERT_TRUE(run.until_told("waiting for exchange")) << "a restart takes the exchange away";
+    ASSERT_TRUE(run.until_messages(6));
+    for (std::size_t i = 3; i < 6; ++i) EXPECT_TRUE(run.messages[i].redelivered);
+    BrokerAdmin admin;
+    admin.declare_exchange(settings.exchange);
+    ASSERT_TRUE(run.until_consuming());
+    admin.publish(settings.exchange, error_key, "d");
+    ASSERT_TRUE(run.until_messages(7));
+    EXPECT_EQ(run.messages[6].body, "d");
+    run.acknowledge_all();
+    ASSERT_TRUE(run.stop());
+    EXPECT_TRUE(until_ready(admin, settings.queue, 0));
+}
+
+}  // namespace
+}  // namespace reaper::test

@@ -1,0 +1,117 @@
+// Runs a message source on an io_context of its own and keeps what the handlers were told.
+#pragma once
+
+#include <boost/asio/co_spawn.hpp>
+#include <boost/asio/detached.hpp>
+#include <boost/asio/io_context.hpp>
+#include <chrono>
+#include <functional>
+#include <gtest/gtest.h>
+#include <string>
+#include <vector>
+
+#include "clients/amqp/amqp_source.hpp"
+#include "tests/rabbitmq/broker_admin.hpp"
+
+namespace reaper::test {
+
+/// Settings with short pauses and names that no other test uses.
+inline config::Broker broker_settings() {
+    const auto* test = testing::UnitTest::GetInstance()->current_test_info();
+    const std::string name = test->name();
+    config::Broker broker;
+    broker.urls = {config::Secret(BrokerPlace::get().url())};
+    broker.exchange = "nova." + name;
+    broker.queue = "q." + name;
+    broker.dead_letter_queue = "dead." + name;
+    broker.topics = {"versioned_notifications"};
+    broker.reconnect_backoff = std::chrono::milliseconds(20);
+    broker.reconnect_backoff_max = std::chrono::milliseconds(300);
+    return broker;
+}
+
+inline AmqpTuning quick_tuning() {
+    AmqpTuning tuning;
+    tuning.recheck = std::chrono::milliseconds(200);
+    tuning.recheck_missing_max = std::chrono::milliseconds(100);
+    return tuning;
+}
+
+constexpr const char* error_key = "versioned_notifications.error";
+
+class SourceRunner {
+public:
+    explicit SourceRunner(config::Broker settings, AmqpTuning tuning = quick_tuning())
+        : broker(std::move(settings)),
+          source(make_amqp_source(context.get_executor(), broker, tuning)) {}
+
+    void start() {
+        source->start({[this](Delivery delivery) { messages.push_back(std::move(delivery)); },
+                       [this](BrokerState state) { states.push_back(std::move(state)); }});
+    }
+    /// Runs handlers until `done`, at most `limit`; whether it came to that.
+    bool until(const std::function<bool()>& done,
+               std::chrono::seconds limit = std::chrono::seconds(30)) {
+        const auto end = std::chrono::steady_clock::now() + limit;
+        while (!done()) {
+            if (std::chrono::steady_clock::now() > end) return false;
+            context.restart();
+            context.run_for(std::chrono::milliseconds(10));
+        }
+        return true;
+    }
+    bool until_messages(std::size_t count) {
+        return until([&] { return messages.size() >= count; });
+    }
+    bool consuming() const { return !states.empty() && states.back().consuming; }
+    bool until_consuming() {
+        const bool came = until([&] { return consuming(); });
+        if (!came) ADD_FAILURE() << "not consuming; states:" << all_states();
+        return came;
+    }
+    /// The present state is a bad one that says this.
+    bool until_told(const std::string& text) {
+        const bool came = until([&] {
+            return !states.empty() && !states.back().consuming &&
+                   states.back().detail.find(text) != std::string::npos;
+        });
+        if (!came) ADD_FAILURE() << "not told '" << text << "'; states:" << all_states();
+        return came;
+    }
+    std::string all_states() const {
+        std::string all;
+        for (const auto& state : states) all += "\n  " + state.detail;
+        return all;
+    }
+    void acknowledge_all() {
+        for (const auto& message : messages) source->acknowledge(message.ticket);
+    }
+    /// Starts the stop; `stopped` turns true.
+    void begin_stop() {
+        auto done = [this](std::exception_ptr) { stopped = true; };
+        boost::asio::co_spawn(context, source->stop(), done);
+    }
+    bool stop() {
+        begin_stop();
+        return until([&] { return stopped; });
+    }
+
+    boost::asio::io_context context;
+    config::Broker broker;
+    std::vector<Delivery> messages;
+    std::vector<BrokerState> states;
+    bool stopped = false;
+    std::unique_ptr<MessageSource> source;
+};
+
+/// Polls the broker until the queue has so many ready messages.
+inline bool until_ready(BrokerAdmin& admin, const std::string& queue, std::uint64_t count) {
+    const auto end = std::chrono::steady_clock::now() + std::chrono::seconds(20);
+    do {
+        const auto seen = admin.look(queue);
+        if (seen && seen->messages == count) return true;
+    } while (std::chrono::steady_clock::now() < end);
+    return false;
+}
+
+}  // namespace reaper::test
