@@ -21,10 +21,14 @@ const json& member(const json& object, const char* name) {
     return *at;
 }
 
+const std::string& text_of(const json& value, const char* name) {
+    const auto* const content = value.get_ptr<const json::string_t*>();
+    if (content == nullptr) throw WrongShape{std::string{name} + " is not a text"};
+    return *content;
+}
+
 const std::string& text(const json& object, const char* name) {
-    const auto* const value = member(object, name).get_ptr<const json::string_t*>();
-    if (value == nullptr) throw WrongShape{std::string{name} + " is not a text"};
-    return *value;
+    return text_of(member(object, name), name);
 }
 
 Amount whole_number(const json& value, const std::string& name) {
@@ -58,11 +62,7 @@ const json& list(const json& object, const char* name) {
 template <class T>
 std::vector<T> texts(const json& object, const char* name) {
     std::vector<T> all;
-    for (const auto& each : list(object, name)) {
-        const auto* const value = each.get_ptr<const json::string_t*>();
-        if (value == nullptr) throw WrongShape{std::string{name} + " holds what is not a text"};
-        all.emplace_back(*value);
-    }
+    for (const auto& each : list(object, name)) all.emplace_back(text_of(each, name));
     return all;
 }
 
@@ -179,8 +179,9 @@ Request request(const json& object) {
     for (auto& trait : texts<Trait>(object, "forbidden_traits"))
         result.forbidden_traits.insert(std::move(trait));
     const json& excluded = member(object, "excluded_hosts");
+    if (!excluded.is_object()) throw WrongShape{"excluded_hosts is not an object"};
     for (const auto& [host, why] : excluded.items())
-        result.excluded_hosts[host] = text(excluded, host.c_str());
+        result.excluded_hosts[host] = text_of(why, "excluded_hosts");
     result.sent_at = time(object, "sent_at");
     return result;
 }

@@ -1,0 +1,221 @@
+// The journal's file: opening, sharing, damage, full disks, kill -9.
+#include <csignal>
+#include <fstream>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "clients/journal/schema.hpp"
+#include "clients/journal/store.hpp"
+#include "clients/journal/worker.hpp"
+#include "tests/clients/journal/stories.hpp"
+
+namespace reaper::journal::test {
+namespace {
+
+using testing::AllOf;
+using testing::HasSubstr;
+
+Error refusal(const std::string& path) {
+    const auto opened = open_journal(path);
+    EXPECT_FALSE(opened);
+    return opened ? Error{} : opened.error();
+}
+
+void write(const std::string& path, const std::string& sql) {
+    Database database{path, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE};
+    database.execute(sql);
+}
+
+TEST(JournalFile, HasOneWriter) {
+    const Folder folder;
+    auto first = open_journal(folder.path());
+    ASSERT_TRUE(first);
+    const Error error = refusal(folder.path());
+    EXPECT_EQ(error.code, Errc::storage);
+    EXPECT_THAT(error.what, AllOf(HasSubstr(folder.path()), HasSubstr("another reaper"),
+                                  HasSubstr("process " + std::to_string(::getpid()))));
+    std::filesystem::create_symlink(folder.path(), folder.path("other-name"));
+    EXPECT_THAT(refusal(folder.path("other-name")).what, HasSubstr("another reaper"));
+    first->reset();
+    EXPECT_TRUE(open_journal(folder.path()));
+}
+
+TEST(JournalFile, IsReadWhileAReaperWrites) {
+    const Folder folder;
+    auto writer = open_journal(folder.path()).value();
+    wait(writer->admit(request("req-1"), noon())).value();
+    auto reader = open_journal_for_reading(folder.path()).value();
+    EXPECT_EQ(wait(reader->list(10)).value().size(), 1U);
+    wait(writer->admit(request("req-2"), noon())).value();
+    EXPECT_EQ(wait(reader->list(10)).value().size(), 2U);
+    const auto refused = wait(reader->admit(request("req-3"), noon()));
+    ASSERT_FALSE(refused);
+    EXPECT_EQ(refused.error().code, Errc::storage);
+}
+
+TEST(JournalFile, IsReadAfterTheReaperLeft) {
+    const Folder folder;
+    {
+        auto writer = open_journal(folder.path()).value();
+        wait(writer->admit(request("req-1"), noon())).value();
+    }
+    auto reader = open_journal_for_reading(folder.path()).value();
+    EXPECT_EQ(wait(reader->list(10)).value().size(), 1U);
+}
+
+TEST(JournalFile, ReadersAreToldWhenThereIsNoneYet) {
+    const Folder folder;
+    const auto none = open_journal_for_reading(folder.path());
+    ASSERT_FALSE(none);
+    EXPECT_EQ(none.error().code, Errc::not_found);
+    EXPECT_THAT(none.error().what, HasSubstr("there is none yet"));
+    EXPECT_FALSE(std::filesystem::exists(folder.path()));
+    std::ofstream{folder.path()}.close();
+    EXPECT_EQ(open_journal_for_reading(folder.path()).error().code, Errc::not_found);
+}
+
+TEST(JournalFile, OfANewerReaperIsRefused) {
+    const Folder folder;
+    ASSERT_TRUE(open_journal(folder.path()));
+    write(folder.path(), "PRAGMA user_version = 99");
+    EXPECT_THAT(refusal(folder.path()).what,
+                AllOf(HasSubstr("version 99"), HasSubstr("knows up to")));
+    EXPECT_THAT(open_journal_for_reading(folder.path()).error().what, HasSubstr("version 99"));
+}
+
+TEST(JournalFile, OfAnotherProgramIsRefusedAndLeftAlone) {
+    const Folder folder;
+    write(folder.path(), "CREATE TABLE recipes (name TEXT)");
+    EXPECT_THAT(refusal(folder.path()).what, HasSubstr("another program"));
+    Database database{folder.path(), SQLITE_OPEN_READONLY};
+    EXPECT_EQ(database.ask_number("SELECT count(*) FROM sqlite_schema"), 1);
+}
+
+TEST(JournalFile, ThatIsNoDatabaseIsRefused) {
+    const Folder folder;
+    std::ofstream{folder.path()} << std::string(10'000, 'x');
+    const Error error = refusal(folder.path());
+    EXPECT_EQ(error.code, Errc::storage);
+    EXPECT_THAT(error.what, AllOf(HasSubstr(folder.path()), HasSubstr("not an SQLite database")));
+}
+
+TEST(JournalFile, ThatIsDamagedIsRefused) {
+    const Folder folder;
+    {
+        auto journal = open_journal(folder.path()).value();
+        for (int i = 0; i < 200; ++i)
+            wait(journal->admit(request("req-" + std::to_string(i)), noon())).value();
+    }
+    const auto size = std::filesystem::file_size(folder.path());
+    ASSERT_GT(size, 40'000U);
+    std::fstream file{folder.path(), std::ios::in | std::ios::out | std::ios::binary};
+    file.seekp(12'288);
+    file << std::string(20'000, '\x5a');
+    file.close();
+    EXPECT_THAT(refusal(folder.path()).what, HasSubstr("damaged"));
+}
+
+TEST(JournalFile, NeedsItsDirectory) {
+    const Folder folder;
+    EXPECT_THAT(refusal(folder.path("no/journal.db")).what,
+                AllOf(HasSubstr("No such file or directory"), HasSubstr("create it")));
+    std::ofstream{folder.path("file")}.close();
+    EXPECT_THAT(refusal(folder.path("file/journal.db")).what, HasSubstr("file"));
+    EXPECT_THAT(refusal(folder.path("")).code, Errc::storage);
+}
+
+TEST(JournalFile, InADirectoryThatCantBeWrittenSaysSo) {
+    if (::geteuid() == 0) GTEST_SKIP() << "root may write everywhere";
+    const Folder folder;
+    std::filesystem::create_directory(folder.path("closed"));
+    std::filesystem::permissions(folder.path("closed"), std::filesystem::perms::owner_read |
+                                                            std::filesystem::perms::owner_exec);
+    EXPECT_THAT(refusal(folder.path("closed/journal.db")).what,
+                AllOf(HasSubstr("Permission denied"), HasSubstr("reaper's user")));
+}
+
+TEST(JournalFile, AFullDiskIsAnErrorAndWhatWasWrittenStays) {
+    const Folder folder;
+    Database database{folder.path(), SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE};
+    ASSERT_TRUE(migrate(database, folder.path()));
+    // Stands for the disk: SQLite reports the same code.
+    database.execute("PRAGMA journal_mode = WAL; PRAGMA max_page_count = 30");
+    Store store{folder.path(), std::move(database), std::nullopt, default_journal_retention};
+    int written = 0;
+    std::string message;
+    try {
+        for (; written < 1'000; ++written)
+            store.admit(request("req-" + std::to_string(written)), noon()).value();
+    } catch (const DatabaseFailure& failure) {
+        message = storage_error(folder.path(), failure).what;
+    }
+    EXPECT_THAT(message, AllOf(HasSubstr(folder.path()), HasSubstr("disk is full")));
+    EXPECT_GT(written, 0);
+    EXPECT_EQ(store.unfinished().value().size(), static_cast<std::size_t>(written));
+}
+
+/// What a reaper does before it is killed; then waits for that.
+[[noreturn]] void write_and_wait(const std::string& path, int ready) {
+    auto journal = open_journal(path).value();
+    wait(journal->admit(request("req-1"), noon())).value();
+    const PlanEntry entry{1, noon(1), plan("req-1")};
+    wait(journal->add_plan(RequestId{"req-1"}, entry)).value();
+    wait(journal->add_step(RequestId{"req-1"},
+                           StepEntry{ServerId{"victim-1"}, Step::delete_sent, "", noon(2)}))
+        .value();
+    [[maybe_unused]] const auto told = ::write(ready, "x", 1);
+    while (true) ::pause();
+}
+
+TEST(JournalFile, KeepsEverythingThroughKillMinusNine) {
+    const Folder folder;
+    int ready[2];
+    ASSERT_EQ(::pipe(ready), 0);
+    const pid_t child = ::fork();
+    ASSERT_GE(child, 0);
+    if (child == 0) write_and_wait(folder.path(), ready[1]);
+    ::close(ready[1]);
+    char byte = 0;
+    ASSERT_EQ(::read(ready[0], &byte, 1), 1);
+    ::close(ready[0]);
+    EXPECT_THAT(refusal(folder.path()).what, HasSubstr("process " + std::to_string(child)));
+    ASSERT_EQ(::kill(child, SIGKILL), 0);
+    ASSERT_EQ(::waitpid(child, nullptr, 0), child);
+
+    auto journal = open_journal(folder.path()).value();
+    const auto stories = wait(journal->unfinished()).value();
+    ASSERT_EQ(stories.size(), 1U);
+    EXPECT_EQ(std::get<Plan>(stories[0].plans.at(0).decision), plan("req-1"));
+    EXPECT_EQ(stories[0].steps.at(0).step, Step::delete_sent);
+}
+
+TEST(JournalWorker, RefusesWorkAboveItsBound) {
+    boost::asio::io_context loop;
+    Worker worker{2};
+    std::promise<void> go;
+    auto gate = go.get_future().share();
+    const Error full{Errc::storage, "full"};
+    const auto call = [&] {
+        std::function<Result<int>()> job = [gate]() -> Result<int> {
+            gate.wait();
+            return 7;
+        };
+        return boost::asio::co_spawn(loop, worker.run<int>(std::move(job), full),
+                                     boost::asio::use_future);
+    };
+    auto first = call();
+    auto second = call();
+    auto third = call();
+    while (third.wait_for(std::chrono::seconds{0}) != std::future_status::ready)
+        ASSERT_GT(loop.run_one(), 0U);
+    EXPECT_EQ(third.get().error().what, "full");
+    go.set_value();
+    loop.run();
+    EXPECT_EQ(first.get().value(), 7);
+    EXPECT_EQ(second.get().value(), 7);
+}
+
+}  // namespace
+}  // namespace reaper::journal::test

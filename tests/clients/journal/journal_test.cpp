@@ -1,0 +1,223 @@
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "tests/clients/journal/stories.hpp"
+
+namespace reaper::journal::test {
+namespace {
+
+using testing::HasSubstr;
+
+class JournalTest : public testing::Test {
+protected:
+    JournalTest() { open(); }
+
+    void open() {
+        journal_.reset();
+        auto opened = open_journal(folder_.path());
+        ASSERT_TRUE(opened) << opened.error().what;
+        journal_ = std::move(*opened);
+    }
+    Admission admit(const Request& request, TimePoint now = noon()) {
+        return wait(journal_->admit(request, now)).value();
+    }
+    Story story(const std::string& id) { return *wait(journal_->story(RequestId{id})).value(); }
+    std::vector<std::string> ids(const std::vector<Story>& stories) {
+        std::vector<std::string> all;
+        for (const auto& each : stories) all.push_back(each.request.id.str());
+        return all;
+    }
+
+    Folder folder_;
+    std::unique_ptr<Journal> journal_;
+};
+
+TEST_F(JournalTest, ARequestIsFirstOnlyOnce) {
+    EXPECT_TRUE(admit(request("req-1")).first);
+    const Admission again = admit(request("req-1"));
+    EXPECT_FALSE(again.first);
+    EXPECT_FALSE(again.outcome);
+    EXPECT_TRUE(admit(request("req-2")).first);
+}
+
+TEST_F(JournalTest, AKnownRequestOnlyGainsRequesters) {
+    admit(request("req-1"), noon());
+    Request other = request("req-1");
+    other.slots = 99;
+    other.requesters = {ServerId{"waiting-2"}, ServerId{"waiting-1"}};
+    admit(other, noon(60));
+    Request expected = request("req-1");
+    expected.requesters = {ServerId{"waiting-1"}, ServerId{"waiting-2"}};
+    EXPECT_EQ(story("req-1").request, expected);
+    EXPECT_EQ(story("req-1").received_at, noon());
+}
+
+TEST_F(JournalTest, AStorySurvivesReopeningWhole) {
+    const RequestId id{"req-1"};
+    admit(request("req-1"));
+    const std::vector<Decision> decisions{
+        plan("req-1"), NothingToDo{"there", {plan("req-1").hosts[0]}},
+        NotEnough{2, 1, "too few", {{HostId{"p"}, "h", RejectionCode::ranked_lower, "r"}}}};
+    int round = 0;
+    for (const auto& decision : decisions) {
+        const PlanEntry entry{++round, noon(round), decision};
+        ASSERT_TRUE(wait(journal_->add_plan(id, entry)));
+    }
+    const std::vector<Step> steps{
+        Step::spared, Step::delete_sent, Step::delete_accepted, Step::force_delete_sent,
+        Step::gone,   Step::vanished,    Step::failed};
+    for (const Step step : steps)
+        ASSERT_TRUE(wait(
+            journal_->add_step(id, StepEntry{ServerId{"victim-1"}, step, "detail", noon(10)})));
+    const Outcome outcome{OutcomeKind::freed, "room is there", noon(20)};
+    ASSERT_TRUE(wait(journal_->finish(id, outcome)));
+
+    open();
+    const Story read = story("req-1");
+    EXPECT_EQ(read.request, request("req-1"));
+    ASSERT_EQ(read.plans.size(), decisions.size());
+    for (std::size_t i = 0; i < decisions.size(); ++i) {
+        EXPECT_EQ(read.plans[i].decision, decisions[i]);
+        EXPECT_EQ(read.plans[i].round, static_cast<int>(i) + 1);
+        EXPECT_EQ(read.plans[i].at, noon(static_cast<int>(i) + 1));
+    }
+    ASSERT_EQ(read.steps.size(), steps.size());
+    for (std::size_t i = 0; i < steps.size(); ++i) EXPECT_EQ(read.steps[i].step, steps[i]);
+    EXPECT_EQ(read.steps[0].server, ServerId{"victim-1"});
+    EXPECT_EQ(read.steps[0].detail, "detail");
+    EXPECT_EQ(read.steps[0].at, noon(10));
+    ASSERT_TRUE(read.outcome);
+    EXPECT_EQ(read.outcome->kind, OutcomeKind::freed);
+    EXPECT_EQ(read.outcome->reason, "room is there");
+    EXPECT_EQ(read.outcome->at, noon(20));
+}
+
+TEST_F(JournalTest, AnOutcomeIsToldToTheNextMessageAndStays) {
+    admit(request("req-1"));
+    wait(journal_->finish(RequestId{"req-1"}, Outcome{OutcomeKind::not_enough, "few", noon()}))
+        .value();
+    wait(journal_->finish(RequestId{"req-1"}, Outcome{OutcomeKind::freed, "late", noon(9)}))
+        .value();
+    const Admission again = admit(request("req-1"));
+    EXPECT_FALSE(again.first);
+    ASSERT_TRUE(again.outcome);
+    EXPECT_EQ(again.outcome->kind, OutcomeKind::not_enough);
+}
+
+TEST_F(JournalTest, UnfinishedAndFinishedStoriesAreToldApartInOrder) {
+    for (const char* const id : {"c", "a", "b", "d"}) admit(request(id));
+    wait(journal_->finish(RequestId{"d"}, Outcome{OutcomeKind::freed, "", noon(1)})).value();
+    wait(journal_->finish(RequestId{"a"}, Outcome{OutcomeKind::freed, "", noon(2)})).value();
+    EXPECT_THAT(ids(wait(journal_->unfinished()).value()), testing::ElementsAre("c", "b"));
+    EXPECT_THAT(ids(wait(journal_->finished_since(noon(1))).value()),
+                testing::ElementsAre("d", "a"));
+    EXPECT_THAT(ids(wait(journal_->finished_since(noon(2))).value()), testing::ElementsAre("a"));
+}
+
+TEST_F(JournalTest, TheListIsNewestFirstAndCountsVictims) {
+    for (const char* const id : {"a", "b", "c"}) admit(request(id));
+    const auto step = [&](const std::string& server, Step kind) {
+        wait(journal_->add_step(RequestId{"b"}, StepEntry{ServerId{server}, kind, "", noon()}))
+            .value();
+    };
+    step("v1", Step::delete_sent);
+    step("v1", Step::force_delete_sent);
+    step("v2", Step::delete_sent);
+    step("v3", Step::spared);
+    const auto lines = wait(journal_->list(2)).value();
+    ASSERT_EQ(lines.size(), 2U);
+    EXPECT_EQ(lines[0].request.id, RequestId{"c"});
+    EXPECT_EQ(lines[0].victims, 0);
+    EXPECT_EQ(lines[1].request, request("b"));
+    EXPECT_EQ(lines[1].victims, 2);
+    EXPECT_TRUE(wait(journal_->list(-1)).value().empty());
+}
+
+TEST_F(JournalTest, MessagesAreKeptNewestFirst) {
+    for (int i = 0; i < 3; ++i)
+        wait(journal_->note_message({"m" + std::to_string(i), "compute_task.x", RequestId{"r"},
+                                     "ignored", "why", noon(i)}))
+            .value();
+    const auto messages = wait(journal_->messages(2)).value();
+    ASSERT_EQ(messages.size(), 2U);
+    EXPECT_EQ(messages[0].message_id, "m2");
+    EXPECT_EQ(messages[0].event_type, "compute_task.x");
+    EXPECT_EQ(messages[0].request, RequestId{"r"});
+    EXPECT_EQ(messages[0].verdict, "ignored");
+    EXPECT_EQ(messages[0].at, noon(2));
+}
+
+TEST_F(JournalTest, UnknownRequestsAreErrorsOrNothing) {
+    EXPECT_FALSE(wait(journal_->story(RequestId{"none"})).value());
+    const PlanEntry entry{1, noon(), plan("none")};
+    const auto added = wait(journal_->add_plan(RequestId{"none"}, entry));
+    ASSERT_FALSE(added);
+    EXPECT_EQ(added.error().code, Errc::storage);
+    EXPECT_THAT(added.error().what, HasSubstr("no request none"));
+}
+
+TEST_F(JournalTest, HostileWordsAreOnlyWords) {
+    const std::string hostile =
+        std::string{"'); DROP TABLE request; --\"\0\x1b[2J", 30} + "\xff\xfe\n";
+    Request bad = request(hostile);
+    bad.excluded_hosts[hostile] = hostile;
+    ASSERT_TRUE(admit(bad).first);
+    EXPECT_FALSE(admit(bad).first);
+    EXPECT_TRUE(admit(request(hostile + "x")).first);
+    Plan worse = plan(hostile);
+    worse.hosts[0].victims[0].name = hostile;
+    const PlanEntry entry{1, noon(), worse};
+    ASSERT_TRUE(wait(journal_->add_plan(bad.id, entry)));
+    ASSERT_TRUE(wait(
+        journal_->add_step(bad.id, StepEntry{ServerId{hostile}, Step::failed, hostile, noon()})));
+    open();
+    const Story read = story(hostile);
+    EXPECT_EQ(read.request.id, bad.id);
+    EXPECT_EQ(read.steps[0].server.str(), hostile);
+    EXPECT_EQ(read.steps[0].detail, hostile);
+    EXPECT_EQ(std::get<Plan>(read.plans[0].decision).request, bad.id);
+}
+
+TEST_F(JournalTest, OldFinishedStoriesAndMessagesGoUnfinishedOnesStay) {
+    const auto days = [](int n) { return noon(n * 86'400); };
+    admit(request("old"), days(0));
+    wait(journal_->add_step(RequestId{"old"},
+                            StepEntry{ServerId{"v"}, Step::delete_sent, "", days(0)}))
+        .value();
+    wait(journal_->finish(RequestId{"old"}, Outcome{OutcomeKind::freed, "", days(0)})).value();
+    admit(request("waiting"), days(0));
+    wait(journal_->note_message({"m", "e", RequestId{}, "ignored", "", days(0)})).value();
+    admit(request("later"), days(89));
+    EXPECT_TRUE(wait(journal_->story(RequestId{"old"})).value());
+    admit(request("latest"), days(91));
+    EXPECT_FALSE(wait(journal_->story(RequestId{"old"})).value());
+    EXPECT_TRUE(wait(journal_->story(RequestId{"waiting"})).value());
+    EXPECT_TRUE(wait(journal_->messages(10)).value().empty());
+}
+
+TEST_F(JournalTest, ManyCallsAtOnceAllHappenInTheirOrder) {
+    boost::asio::io_context loop;
+    std::vector<std::future<Result<Admission>>> answers;
+    for (int i = 0; i < 200; ++i)
+        answers.push_back(boost::asio::co_spawn(
+            loop, journal_->admit(request("req-" + std::to_string(i / 2)), noon(i)),
+            boost::asio::use_future));
+    loop.run();
+    for (std::size_t i = 0; i < answers.size(); ++i)
+        EXPECT_EQ(answers[i].get().value().first, i % 2 == 0) << i;
+    const auto lines = wait(journal_->list(1000)).value();
+    ASSERT_EQ(lines.size(), 100U);
+    EXPECT_EQ(lines.front().request.id, RequestId{"req-99"});
+}
+
+TEST(MemoryJournal, KeepsEverythingForItsLife) {
+    auto journal = open_journal(":memory:").value();
+    EXPECT_TRUE(wait(journal->admit(request("r"), noon())).value().first);
+    EXPECT_FALSE(wait(journal->admit(request("r"), noon())).value().first);
+    auto another = open_journal(":memory:").value();
+    EXPECT_TRUE(wait(another->admit(request("r"), noon())).value().first);
+    EXPECT_FALSE(std::filesystem::exists(":memory:"));
+}
+
+}  // namespace
+}  // namespace reaper::journal::test
