@@ -316,15 +316,22 @@ TEST(NovaNotification, DeepNestingIsRefusedBeforeItIsBuilt) {
 }
 
 TEST(NovaNotification, AMessageCutAnywhereIsNeverTakenForAFailure) {
-    const std::string whole = failed_build();
-    std::size_t end = whole.find_last_of('}');
-    for (std::size_t n = 0; n < end; ++n) {
-        ASSERT_TRUE(std::holds_alternative<Malformed>(parse_notification(whole.substr(0, n)))) << n;
-    }
-    const std::string inner = json::parse(whole).at("oslo.message");
-    for (std::size_t n = 0; n < inner.size(); n += 7) {
-        ASSERT_TRUE(std::holds_alternative<Malformed>(parse_notification(inner.substr(0, n)))) << n;
-    }
+    const auto expect_malformed = [](const std::string& whole, std::size_t step) {
+        const std::size_t end = whole.find_last_of('}');
+        for (std::size_t n = 0; n <= end; n += step) {
+            const auto parsed = parse_notification(whole.substr(0, n));
+            ASSERT_TRUE(std::holds_alternative<Malformed>(parsed)) << n;
+        }
+    };
+    // Without the traceback, which is half of it, at every byte.
+    const std::string brief = edited([](json& m) {
+        reason(m)["traceback"] = "";
+        reason(m)["exception_message"] = "No valid host was found. ";
+    });
+    ASSERT_TRUE(std::holds_alternative<FailureNotice>(parse_notification(brief)));
+    expect_malformed(brief, 1);
+    expect_malformed(json::parse(brief).at("oslo.message"), 1);
+    expect_malformed(failed_build(), 37);
 }
 
 TEST(NovaNotification, AnyByteChangedGivesOneOfTheThree) {
