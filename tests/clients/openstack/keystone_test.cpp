@@ -1,0 +1,144 @@
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "clients/openstack/service.hpp"
+#include "clients/openstack/service_error.hpp"
+#include "tests/clients/openstack/fake_openstack.hpp"
+
+namespace reaper {
+namespace {
+
+using nlohmann::json;
+using test::FakeOpenStack;
+using test::json_reply;
+using test::recorded;
+using ::testing::HasSubstr;
+
+class KeystoneTest : public ::testing::Test {
+protected:
+    KeystoneTest() : parts(cloud.connect()) {}
+    Identity& keystone() { return *parts.identity; }
+
+    FakeOpenStack cloud;
+    OpenStack parts;
+};
+
+const std::string tag_path = "GET /v3/projects?tags=preemptible";
+
+TEST_F(KeystoneTest, ReadsRecordedProjectsWithATag) {
+    cloud.on(tag_path, json_reply(200, recorded("keystone-projects-preemptible").dump()));
+    const auto projects = cloud.run(keystone().projects_with_tag("preemptible"));
+    ASSERT_TRUE(projects) << projects.error().what;
+    ASSERT_EQ(projects->size(), 1U);
+    EXPECT_EQ(projects->front().name, "spot");
+    EXPECT_EQ(projects->front().domain, "default");
+    EXPECT_TRUE(projects->front().tags.contains("preemptible"));
+}
+
+TEST_F(KeystoneTest, AProjectWithoutTheTagIsNotTakenEvenIfItIsListed) {
+    json body = recorded("keystone-projects-preemptible");
+    body["projects"].push_back(body["projects"][0]);
+    body["projects"][1]["tags"] = {"other"};
+    body["projects"].push_back(body["projects"][0]);
+    body["projects"][2].erase("tags");
+    cloud.on(tag_path, json_reply(200, body.dump()));
+    EXPECT_EQ(cloud.run(keystone().projects_with_tag("preemptible"))->size(), 1U);
+}
+
+TEST_F(KeystoneTest, APartOfTheListIsAnError) {
+    json truncated = recorded("keystone-projects-preemptible");
+    truncated["truncated"] = true;
+    json paged = recorded("keystone-projects-preemptible");
+    paged["links"]["next"] = "http://evil.example/next";
+    for (const json& body : {truncated, paged}) {
+        cloud.on(tag_path, json_reply(200, body.dump()));
+        const auto projects = cloud.run(keystone().projects_with_tag("preemptible"));
+        ASSERT_FALSE(projects);
+        EXPECT_EQ(projects.error().code, Errc::bad_answer);
+        EXPECT_THAT(projects.error().what, HasSubstr("only a part of the list"));
+    }
+}
+
+TEST_F(KeystoneTest, ATagCannotSmuggleAnotherQueryIn) {
+    cloud.on("GET /v3/projects?tags=a%26name%3Db", json_reply(200, R"({"projects": []})"));
+    EXPECT_TRUE(cloud.run(keystone().projects_with_tag("a&name=b")));
+    for (const char* tag : {"", "a,b", "a/b"})
+        EXPECT_EQ(cloud.run(keystone().projects_with_tag(tag)).error().code, Errc::bad_input);
+}
+
+json project(const std::string& id, const std::string& name) {
+    json row = recorded("keystone-projects-preemptible")["projects"][0];
+    row["id"] = id;
+    row["name"] = name;
+    return row;
+}
+
+TEST_F(KeystoneTest, FindsAProjectByIdBeforeName) {
+    cloud.on("GET /v3/projects/p1", json_reply(200, json{{"project", project("p1", "n")}}.dump()));
+    const auto found = cloud.run(keystone().find_project("p1"));
+    ASSERT_TRUE(found) << found.error().what;
+    EXPECT_EQ((*found)->name, "n");
+}
+
+TEST_F(KeystoneTest, FindsAProjectByName) {
+    cloud.on(
+        "GET /v3/projects?name=n%201",
+        json_reply(200, json{{"projects", {project("p1", "n 1"), project("p2", "m")}}}.dump()));
+    const auto found = cloud.run(keystone().find_project("n 1"));
+    ASSERT_TRUE(found) << found.error().what;
+    EXPECT_EQ((*found)->id.str(), "p1");
+}
+
+TEST_F(KeystoneTest, SaysThatThereIsNoneOrMoreThanOne) {
+    cloud.on("GET /v3/projects?name=none", json_reply(200, R"({"projects": []})"));
+    EXPECT_FALSE(cloud.run(keystone().find_project("none"))->has_value());
+    cloud.on("GET /v3/projects?name=n",
+             json_reply(200, json{{"projects", {project("p1", "n"), project("p2", "n")}}}.dump()));
+    const auto found = cloud.run(keystone().find_project("n"));
+    ASSERT_FALSE(found);
+    EXPECT_EQ(found.error().code, Errc::bad_input);
+    EXPECT_THAT(found.error().what, HasSubstr("p1 (domain default) p2 (domain default)"));
+}
+
+TEST(ServiceMessage, IsFoundInEveryServicesForm) {
+    using openstack::service_message;
+    EXPECT_EQ(service_message(recorded("nova-delete-404").dump()),
+              "Instance 00000000-0000-0000-0000-000000000000 could not be found.");
+    EXPECT_EQ(service_message(recorded("keystone-auth-tokens-401").dump()),
+              "The request you have made requires authentication.");
+    EXPECT_EQ(
+        service_message(R"({"errors": [{"title": "T", "detail": "the\n  detail\u001b[0m"}]})"),
+        "the detail [0m");
+    EXPECT_EQ(service_message(R"({"message": "flat"})"), "flat");
+    EXPECT_EQ(service_message("<html><body><h1>504 Gateway</h1>Time-out</body></html>"),
+              "504 Gateway Time-out");
+    EXPECT_EQ(service_message(""), "");
+    EXPECT_EQ(service_message("{}"), "");
+    EXPECT_LE(service_message(std::string(10'000, 'x')).size(), 303U);
+}
+
+TEST(StatusError, MapsStatusesToKinds) {
+    const std::map<int, Errc> kinds{
+        {401, Errc::unauthorized}, {403, Errc::forbidden},    {404, Errc::not_found},
+        {409, Errc::conflict},     {400, Errc::rejected},     {422, Errc::rejected},
+        {429, Errc::server_error}, {500, Errc::server_error}, {503, Errc::server_error},
+        {302, Errc::bad_answer},   {206, Errc::bad_answer}};
+    for (const auto& [status, kind] : kinds) {
+        openstack::Answer answer;
+        answer.where = "GET nova /x";
+        answer.response.status = status;
+        EXPECT_EQ(openstack::status_error(answer, "user u").code, kind) << status;
+    }
+}
+
+TEST(Service, FindsTheRootThatTellsTheVersions) {
+    using openstack::version_root;
+    EXPECT_EQ(version_root("http://h:8774/v2.1"), "http://h:8774/v2.1/");
+    EXPECT_EQ(version_root("http://h:8774/v2.1/6c3697fe"), "http://h:8774/v2.1/");
+    EXPECT_EQ(version_root("http://h/compute/v2.1/6c36"), "http://h/compute/v2.1/");
+    EXPECT_EQ(version_root("http://h/placement"), "http://h/placement/");
+    EXPECT_EQ(version_root("http://h:8778"), "http://h:8778/");
+}
+
+}  // namespace
+}  // namespace reaper

@@ -1,0 +1,337 @@
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "clients/openstack/nova_format.hpp"
+#include "tests/clients/openstack/fake_openstack.hpp"
+
+namespace reaper {
+namespace {
+
+using namespace std::chrono_literals;
+using nlohmann::json;
+using test::FakeOpenStack;
+using test::json_reply;
+using test::recorded;
+using test::Reply;
+using test::ServerRequest;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+
+const std::string list_path = "GET /nova/v2.1/servers/detail?all_tenants=1&limit=1000";
+
+json server_row(const std::string& id) {
+    json row = recorded("nova-servers-detail")["servers"][1];
+    row["id"] = id;
+    return row;
+}
+
+Reply page(const std::vector<std::string>& ids, bool more) {
+    json body{{"servers", json::array()}};
+    for (const std::string& id : ids) body["servers"].push_back(server_row(id));
+    if (more) body["servers_links"] = {{{"rel", "next"}, {"href", "http://evil.example/steal"}}};
+    return json_reply(200, body.dump());
+}
+
+std::vector<std::string> ids_of(const std::vector<ServerRecord>& records) {
+    std::vector<std::string> ids;
+    for (const ServerRecord& record : records) ids.push_back(record.server.id.str());
+    return ids;
+}
+
+class NovaTest : public ::testing::Test {
+protected:
+    NovaTest() : parts(cloud.connect()) {}
+    Compute& nova() { return *parts.compute; }
+
+    FakeOpenStack cloud;
+    OpenStack parts;
+};
+
+TEST(NovaFormat, ReadsRecordedServers) {
+    const auto page =
+        openstack::read_servers(recorded("nova-servers-detail").dump(), "GET nova /servers/detail");
+    ASSERT_TRUE(page) << page.error().what;
+    ASSERT_EQ(page->servers.size(), 3U);
+    EXPECT_TRUE(page->more);
+    const ServerRecord& failed = page->servers[0];
+    EXPECT_EQ(failed.server.status, "ERROR");
+    EXPECT_EQ(failed.server.host, "");
+    EXPECT_EQ(failed.server.launched, std::nullopt);
+    const ServerRecord& active = page->servers[1];
+    EXPECT_EQ(active.server.id.str(), "157cb5d7-ad12-425b-af64-3ba7f81c3149");
+    EXPECT_EQ(active.server.name, "t8");
+    EXPECT_EQ(active.server.project.str(), "66353a943d1d438eb913527787c03586");
+    EXPECT_EQ(active.server.host, "host02");
+    EXPECT_EQ(active.server.status, "ACTIVE");
+    EXPECT_EQ(active.server.task_state, "");
+    EXPECT_FALSE(active.server.locked);
+    const TimePoint day = std::chrono::sys_days(std::chrono::year(2026) / 11 / 20);
+    EXPECT_EQ(active.server.created, day + 13h + 12min + 29s);
+    EXPECT_EQ(active.server.launched, day + 13h + 12min + 31s);
+    EXPECT_EQ(active.flavor.name, "spot-small");
+    EXPECT_EQ(active.flavor.vcpus, 2);
+    EXPECT_EQ(active.flavor.memory_mb, 1024);
+    EXPECT_EQ(active.flavor.root_gb, 10);
+    EXPECT_EQ(active.server.flavor_extra_specs.at("resources1:CUSTOM_PREEMPTIBLE"), "1");
+    EXPECT_FALSE(active.boot_from_volume);
+}
+
+Result<ServerRecord> read_with(const std::string& key, const json& value) {
+    json row = server_row("s1");
+    row[key] = value;
+    return openstack::read_server(json{{"server", row}}.dump(), "GET nova");
+}
+
+TEST(NovaFormat, KnowsAServerThatBootsFromAVolume) {
+    EXPECT_TRUE(read_with("image", "")->boot_from_volume);
+    EXPECT_FALSE(read_with("image", {{"id", "i"}})->boot_from_volume);
+}
+
+TEST(NovaFormat, ReadsWhatDecidesAboutADeletion) {
+    EXPECT_TRUE(read_with("locked", true)->server.locked);
+    EXPECT_EQ(read_with("OS-EXT-STS:task_state", "deleting")->server.task_state, "deleting");
+    EXPECT_EQ(read_with("status", "SOFT_DELETED")->server.status, "SOFT_DELETED");
+    EXPECT_EQ(read_with("metadata", {{"k", "v"}})->server.metadata.at("k"), "v");
+    EXPECT_TRUE(read_with("tags", {"keep"})->server.tags.contains("keep"));
+}
+
+TEST(NovaFormat, NamesTheFieldThatIsWrong) {
+    struct Case {
+        const char* key;
+        json value;
+        const char* complaint;
+    };
+    for (const Case& wrong : std::vector<Case>{
+             {"locked", "yes", "field server.locked is not true or false but string"},
+             {"created", "yesterday", "field server.created is not a time"},
+             {"created", "2026-13-20T13:12:30Z", "field server.created is not a time"},
+             {"tenant_id", nullptr, "field server.tenant_id is not a text but null"},
+             {"id", "", "field server.id is empty"},
+             {"flavor", json::array(), "field server.flavor is not an object but array"},
+             {"metadata", {{"k", 1}}, "field server.metadata.k is not a text but number"},
+             {"tags", {"a", 2}, "field server.tags[1] is not a text but number"}}) {
+        const auto record = read_with(wrong.key, wrong.value);
+        ASSERT_FALSE(record) << wrong.key;
+        EXPECT_EQ(record.error().code, Errc::bad_answer) << wrong.key;
+        EXPECT_THAT(record.error().what, HasSubstr(wrong.complaint)) << wrong.key;
+        EXPECT_THAT(record.error().what, HasSubstr("GET nova: ")) << wrong.key;
+    }
+}
+
+TEST(NovaFormat, SurvivesAnswersThatAreNoJson) {
+    for (const char* body : {"", "<html>", "[1,", "null", "[]", "42", "{}", "{\"servers\": {}}"}) {
+        const auto page = openstack::read_servers(body, "GET nova");
+        ASSERT_FALSE(page) << body;
+        EXPECT_EQ(page.error().code, Errc::bad_answer) << body;
+    }
+}
+
+TEST(NovaFormat, AFieldThatIsHiddenFromUsIsAMissingRight) {
+    for (const char* key : {"OS-EXT-SRV-ATTR:host", "extra_specs"}) {
+        json row = server_row("s1");
+        row.erase(key);
+        row["flavor"].erase(key);
+        const auto record = openstack::read_server(json{{"server", row}}.dump(), "GET nova");
+        ASSERT_FALSE(record) << key;
+        EXPECT_EQ(record.error().code, Errc::forbidden) << key;
+        EXPECT_THAT(record.error().what, HasSubstr("needs the admin role")) << key;
+    }
+}
+
+TEST(NovaFormat, AServerOfACellThatIsDownHasNoHost) {
+    const auto page = openstack::read_servers(R"({"servers": [{"id": "s1", "status": "UNKNOWN",
+        "tenant_id": "p1", "created": "2026-11-20T13:12:30Z", "links": []}]})",
+                                              "GET nova");
+    ASSERT_TRUE(page) << page.error().what;
+    EXPECT_EQ(page->servers[0].server.host, "");
+    EXPECT_EQ(page->servers[0].server.status, "UNKNOWN");
+}
+
+TEST(NovaFormat, ReadsRecordedHypervisorsServicesAndAggregates) {
+    const auto hypervisors =
+        openstack::read_hypervisors(recorded("nova-os-hypervisors-detail").dump(), "GET nova");
+    ASSERT_TRUE(hypervisors) << hypervisors.error().what;
+    ASSERT_EQ(hypervisors->hypervisors.size(), 3U);
+    EXPECT_EQ(hypervisors->hypervisors[0].id.str(), "335ec9a8-ba39-4138-b807-859a56184961");
+    EXPECT_EQ(hypervisors->hypervisors[0].service_host, "host02");
+    EXPECT_EQ(hypervisors->hypervisors[0].type, "fake");
+    const auto services =
+        openstack::read_services(recorded("nova-os-services-compute").dump(), "GET nova");
+    ASSERT_TRUE(services) << services.error().what;
+    ASSERT_EQ(services->size(), 3U);
+    EXPECT_EQ((*services)[0].host, "host03");
+    EXPECT_EQ((*services)[0].zone, "nova");
+    EXPECT_TRUE((*services)[0].enabled && (*services)[0].up);
+    const auto none = openstack::read_aggregates(recorded("nova-os-aggregates").dump(), "GET nova");
+    ASSERT_TRUE(none) << none.error().what;
+    EXPECT_TRUE(none->empty());
+    const auto one = openstack::read_aggregates(R"({"aggregates": [{"uuid": "u", "name": "n",
+        "hosts": ["h1", "h2"], "metadata": {"availability_zone": "az1"}}]})",
+                                                "GET nova");
+    ASSERT_TRUE(one) << one.error().what;
+    EXPECT_THAT((*one)[0].hosts, ElementsAre("h1", "h2"));
+    EXPECT_EQ((*one)[0].metadata.at("availability_zone"), "az1");
+}
+
+TEST(NovaFormat, AServiceIsUpOnlyIfItIsUpAndNotForcedDown) {
+    const auto read = [](const std::string& state, bool forced, const std::string& status) {
+        const json body{{"services",
+                         {{{"binary", "nova-compute"},
+                           {"host", "h"},
+                           {"zone", "nova"},
+                           {"state", state},
+                           {"status", status},
+                           {"forced_down", forced},
+                           {"disabled_reason", "maintenance"}},
+                          {{"binary", "nova-scheduler"}, {"host", "c"}}}}};
+        return openstack::read_services(body.dump(), "GET nova").value();
+    };
+    EXPECT_EQ(read("up", false, "enabled").size(), 1U) << "only nova-compute";
+    EXPECT_TRUE(read("up", false, "enabled")[0].up);
+    EXPECT_FALSE(read("up", true, "enabled")[0].up);
+    EXPECT_FALSE(read("down", false, "enabled")[0].up);
+    EXPECT_FALSE(read("up", false, "disabled")[0].enabled);
+    EXPECT_EQ(read("up", false, "disabled")[0].disabled_reason, "maintenance");
+}
+
+TEST_F(NovaTest, ReadsAllPagesFromItsOwnEndpointOnly) {
+    cloud.on(list_path, page({"a", "b"}, true));
+    cloud.on(list_path + "&marker=b", page({"c"}, true));
+    cloud.on(list_path + "&marker=c", page({}, false));
+    const auto servers = cloud.run(nova().servers());
+    ASSERT_TRUE(servers) << servers.error().what;
+    EXPECT_THAT(ids_of(*servers), ElementsAre("a", "b", "c"));
+}
+
+TEST_F(NovaTest, TakesAServerThatIsOnTwoPagesOnce) {
+    cloud.on(list_path, page({"a", "b"}, true));
+    cloud.on(list_path + "&marker=b", page({"b", "c"}, false));
+    const auto servers = cloud.run(nova().servers());
+    ASSERT_TRUE(servers) << servers.error().what;
+    EXPECT_THAT(ids_of(*servers), ElementsAre("a", "b", "c"));
+}
+
+TEST_F(NovaTest, LeavesDeletedServersOut) {
+    json body{{"servers", {server_row("a"), server_row("b")}}};
+    body["servers"][0]["status"] = "DELETED";
+    cloud.on(list_path, json_reply(200, body.dump()));
+    EXPECT_THAT(ids_of(*cloud.run(nova().servers())), ElementsAre("b"));
+}
+
+TEST_F(NovaTest, StartsAgainWhenTheMarkerVanished) {
+    int lists = 0;
+    cloud.on(list_path, [&](const ServerRequest&) {
+        return ++lists == 1 ? page({"a", "b"}, true) : page({"a", "c"}, false);
+    });
+    cloud.on(list_path + "&marker=b",
+             json_reply(400, R"({"badRequest": {"message": "marker [b] not found"}})"));
+    const auto servers = cloud.run(nova().servers());
+    ASSERT_TRUE(servers) << servers.error().what;
+    EXPECT_THAT(ids_of(*servers), ElementsAre("a", "c"));
+}
+
+TEST_F(NovaTest, GivesUpWhenEveryMarkerVanishes) {
+    cloud.on(list_path, page({"a", "b"}, true));
+    cloud.on(list_path + "&marker=b", json_reply(400, "{}"));
+    const auto servers = cloud.run(nova().servers());
+    ASSERT_FALSE(servers);
+    EXPECT_EQ(servers.error().code, Errc::conflict);
+    EXPECT_LT(cloud.server.requests().size(), 30U);
+}
+
+TEST_F(NovaTest, NoticesPagesThatGoInACircle) {
+    cloud.on(list_path, page({"a", "b"}, true));
+    cloud.on(list_path + "&marker=b", page({"a", "b"}, true));
+    const auto servers = cloud.run(nova().servers());
+    ASSERT_FALSE(servers);
+    EXPECT_EQ(servers.error().code, Errc::bad_answer);
+    EXPECT_THAT(servers.error().what, HasSubstr("circle"));
+}
+
+TEST_F(NovaTest, ReadsOneServer) {
+    cloud.on("GET /nova/v2.1/servers/a", json_reply(200, json{{"server", server_row("a")}}.dump()));
+    const auto found = cloud.run(nova().server(ServerId("a")));
+    ASSERT_TRUE(found) << found.error().what;
+    ASSERT_TRUE(found->has_value());
+    EXPECT_EQ((*found)->server.host, "host02");
+    const auto none = cloud.run(nova().server(ServerId("b")));
+    ASSERT_TRUE(none) << none.error().what;
+    EXPECT_FALSE(none->has_value());
+}
+
+TEST_F(NovaTest, AServerThatIsDeletedIsNone) {
+    json row = server_row("a");
+    row["status"] = "DELETED";
+    cloud.on("GET /nova/v2.1/servers/a", json_reply(200, json{{"server", row}}.dump()));
+    EXPECT_FALSE(cloud.run(nova().server(ServerId("a")))->has_value());
+}
+
+TEST_F(NovaTest, TheAnswerMustBeAboutTheServerThatWasAskedFor) {
+    cloud.on("GET /nova/v2.1/servers/a",
+             json_reply(200, json{{"server", server_row("other")}}.dump()));
+    EXPECT_EQ(cloud.run(nova().server(ServerId("a"))).error().code, Errc::bad_answer);
+}
+
+TEST_F(NovaTest, AFailedReadIsNotANone) {
+    cloud.on("GET /nova/v2.1/servers/a", json_reply(503, "{}"));
+    EXPECT_EQ(cloud.run(nova().server(ServerId("a"))).error().code, Errc::server_error);
+}
+
+TEST_F(NovaTest, NamesTheActionOfARequest) {
+    cloud.on("GET /nova/v2.1/servers/a/os-instance-actions/req-1",
+             json_reply(200, R"({"instanceAction": {"action": "resize"}})"));
+    EXPECT_EQ(cloud.run(nova().action(ServerId("a"), RequestId("req-1"))).value(), "resize");
+    EXPECT_EQ(cloud.run(nova().action(ServerId("a"), RequestId("req-2"))).value(), std::nullopt);
+}
+
+TEST_F(NovaTest, DeletionsAnswerInThreeWays) {
+    cloud.on("DELETE /nova/v2.1/servers/a", json_reply(204, ""));
+    cloud.on("DELETE /nova/v2.1/servers/b", json_reply(409, "{}"));
+    EXPECT_EQ(cloud.run(nova().delete_server(ServerId("a"))).value(), DeleteAnswer::accepted);
+    EXPECT_EQ(cloud.run(nova().delete_server(ServerId("b"))).value(), DeleteAnswer::conflict);
+    EXPECT_EQ(cloud.run(nova().delete_server(ServerId("c"))).value(), DeleteAnswer::gone);
+}
+
+TEST_F(NovaTest, ForceDeletesByAnAction) {
+    std::string sent;
+    cloud.on("POST /nova/v2.1/servers/a/action", [&](const ServerRequest& request) {
+        sent = request.body;
+        return json_reply(202, "");
+    });
+    EXPECT_EQ(cloud.run(nova().force_delete_server(ServerId("a"))).value(), DeleteAnswer::accepted);
+    EXPECT_EQ(json::parse(sent), json::parse(R"({"forceDelete": null})"));
+    EXPECT_EQ(cloud.run(nova().force_delete_server(ServerId("c"))).value(), DeleteAnswer::gone);
+}
+
+TEST_F(NovaTest, ADeletionWhoseAnswerWasLostIsRepeated) {
+    int deletions = 0;
+    cloud.on("DELETE /nova/v2.1/servers/a", [&](const ServerRequest&) {
+        Reply reply = json_reply(404, "{}");
+        reply.no_answer = ++deletions <= 2;
+        return reply;
+    });
+    EXPECT_EQ(cloud.run(nova().delete_server(ServerId("a"))).value(), DeleteAnswer::gone);
+    EXPECT_EQ(deletions, 3);
+}
+
+TEST_F(NovaTest, ADeletionNeedsAnIdAndCannotLeaveItsPath) {
+    EXPECT_EQ(cloud.run(nova().delete_server(ServerId(""))).error().code, Errc::bad_input);
+    EXPECT_EQ(cloud.run(nova().delete_server(ServerId("../os-services/1"))).value(),
+              DeleteAnswer::gone);
+    EXPECT_EQ(cloud.server.count("DELETE", "/nova/v2.1/servers/..%2Fos-services%2F1"), 1U);
+}
+
+TEST_F(NovaTest, ReadsHypervisorsInPages) {
+    json body = recorded("nova-os-hypervisors-detail");
+    body["hypervisors_links"] = {{{"rel", "next"}, {"href", "http://evil.example"}}};
+    const std::string path = "GET /nova/v2.1/os-hypervisors/detail?limit=1000";
+    cloud.on(path, json_reply(200, body.dump()));
+    cloud.on(path + "&marker=4ed30e09-b2a9-4f8d-98e4-0063e7e68c02",
+             json_reply(200, R"({"hypervisors": []})"));
+    const auto hypervisors = cloud.run(nova().hypervisors());
+    ASSERT_TRUE(hypervisors) << hypervisors.error().what;
+    EXPECT_EQ(hypervisors->size(), 3U);
+}
+
+}  // namespace
+}  // namespace reaper

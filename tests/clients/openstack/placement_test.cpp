@@ -1,0 +1,133 @@
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "clients/openstack/placement_format.hpp"
+#include "tests/clients/openstack/fake_openstack.hpp"
+
+namespace reaper {
+namespace {
+
+using test::FakeOpenStack;
+using test::json_reply;
+using test::recorded;
+using ::testing::HasSubstr;
+
+const std::string root = "335ec9a8-ba39-4138-b807-859a56184961";
+const std::string child = "ef72178a-60e6-4c7b-b4a4-c062cbe99371";
+const std::string server = "157cb5d7-ad12-425b-af64-3ba7f81c3149";
+
+class PlacementTest : public ::testing::Test {
+protected:
+    PlacementTest() : parts(cloud.connect()) {
+        on("/resource_providers", "placement-resource_providers");
+        on("/resource_providers/" + root + "/inventories", "placement-provider-inventories");
+        on("/resource_providers/" + root + "/traits", "placement-provider-traits");
+        on("/resource_providers/" + root + "/allocations", "placement-provider-allocations");
+        on("/allocations/" + server, "placement-allocations-of-server");
+    }
+    void on(const std::string& path, const std::string& name) {
+        cloud.on("GET /placement" + path, json_reply(200, recorded(name).dump()));
+    }
+    Placement& placement() { return *parts.placement; }
+
+    FakeOpenStack cloud;
+    OpenStack parts;
+};
+
+TEST_F(PlacementTest, ReadsRecordedProviders) {
+    const auto providers = cloud.run(placement().providers());
+    ASSERT_TRUE(providers) << providers.error().what;
+    ASSERT_EQ(providers->size(), 6U);
+    EXPECT_EQ((*providers)[0].name, "host02");
+    EXPECT_TRUE((*providers)[0].parent.empty());
+    EXPECT_EQ((*providers)[3].id.str(), child);
+    EXPECT_EQ((*providers)[3].parent.str(), root);
+    EXPECT_EQ((*providers)[3].root.str(), root);
+    EXPECT_EQ(cloud.server.requests().back().header("openstack-api-version"), "placement 1.39");
+}
+
+TEST_F(PlacementTest, ReadsOneProvider) {
+    const auto state = cloud.run(placement().provider(ProviderId(root)));
+    ASSERT_TRUE(state) << state.error().what;
+    const Inventory& memory = state->inventories.at(ResourceClass("MEMORY_MB"));
+    EXPECT_EQ(memory.total, 8192);
+    EXPECT_EQ(memory.max_unit, 8192);
+    EXPECT_EQ(memory.capacity(), 8192);
+    EXPECT_TRUE(state->traits.contains(Trait("COMPUTE_NODE")));
+    EXPECT_EQ(state->allocations.size(), 4U);
+    EXPECT_EQ(state->allocations.at(ServerId(server)),
+              (Resources{{"VCPU", 2}, {"MEMORY_MB", 1024}, {"DISK_GB", 10}}));
+}
+
+TEST_F(PlacementTest, AProviderThatIsGoneIsNotFound) {
+    const auto state = cloud.run(placement().provider(ProviderId("gone")));
+    ASSERT_FALSE(state);
+    EXPECT_EQ(state.error().code, Errc::not_found);
+}
+
+TEST_F(PlacementTest, AProviderThatGoesWhileItIsReadIsNotFound) {
+    cloud.on("GET /placement/resource_providers/" + root + "/allocations",
+             json_reply(404, R"({"errors": [{"status": 404, "title": "Not Found",
+                 "detail": "Resource provider not\nfound", "code": "placement.undefined_code"}]})"));
+    const auto state = cloud.run(placement().provider(ProviderId(root)));
+    ASSERT_FALSE(state);
+    EXPECT_EQ(state.error().code, Errc::not_found);
+    EXPECT_THAT(state.error().what, HasSubstr("404: Resource provider not found"));
+}
+
+TEST_F(PlacementTest, ReadsWhatAServerHoldsOnAllProviders) {
+    const auto held = cloud.run(placement().allocations(ServerId(server)));
+    ASSERT_TRUE(held) << held.error().what;
+    ASSERT_EQ(held->size(), 2U);
+    EXPECT_EQ(held->at(ProviderId(child)), (Resources{{"CUSTOM_PREEMPTIBLE", 1}}));
+    EXPECT_EQ(held->at(ProviderId(root)).get(ResourceClass("VCPU")), 2);
+}
+
+TEST_F(PlacementTest, AConsumerWithoutAllocationsHoldsNothing) {
+    cloud.on("GET /placement/allocations/x", json_reply(200, R"({"allocations": {}})"));
+    EXPECT_TRUE(cloud.run(placement().allocations(ServerId("x")))->empty());
+}
+
+TEST_F(PlacementTest, AnOldPlacementIsSpokenToInItsOwnVersion) {
+    cloud.on("GET /placement/", json_reply(200, R"({"versions": [{"id": "v1.0",
+        "max_version": "1.17", "min_version": "1.0"}]})"));
+    ASSERT_TRUE(cloud.run(placement().providers()));
+    EXPECT_EQ(cloud.server.requests().back().header("openstack-api-version"), "placement 1.17");
+}
+
+TEST_F(PlacementTest, AnOlderPlacementIsRefused) {
+    cloud.on("GET /placement/", json_reply(200, R"({"versions": [{"id": "v1.0",
+        "max_version": "1.10", "min_version": "1.0"}]})"));
+    const auto providers = cloud.run(placement().providers());
+    ASSERT_FALSE(providers);
+    EXPECT_THAT(providers.error().what, HasSubstr("Queens or later is needed"));
+}
+
+TEST(PlacementFormat, NamesTheFieldThatIsWrong) {
+    const auto missing = openstack::read_inventories(R"({"inventories": {"VCPU": {"total": 1}}})",
+                                                     "GET placement /x");
+    ASSERT_FALSE(missing);
+    EXPECT_EQ(missing.error().what, "GET placement /x: field inventories.VCPU.reserved is missing");
+    for (const char* amount : {"-1", "1.5", "\"2\"", "99999999999999999999", "null"}) {
+        const std::string body =
+            R"({"allocations": {"s": {"resources": {"VCPU": )" + std::string(amount) + "}}}}";
+        const auto held = openstack::read_provider_allocations(body, "GET placement /x");
+        ASSERT_FALSE(held) << amount;
+        EXPECT_EQ(held.error().code, Errc::bad_answer);
+        EXPECT_THAT(held.error().what, HasSubstr("allocations.s.resources.VCPU")) << amount;
+    }
+}
+
+TEST(PlacementFormat, ReadsNestedProvidersToo) {
+    const auto inventories = openstack::read_inventories(
+        recorded("placement-child-inventories").dump(), "GET placement");
+    ASSERT_TRUE(inventories) << inventories.error().what;
+    EXPECT_EQ(inventories->at(ResourceClass("CUSTOM_PREEMPTIBLE")).total, 4);
+    const auto held = openstack::read_provider_allocations(
+        recorded("placement-child-allocations").dump(), "GET placement");
+    ASSERT_TRUE(held) << held.error().what;
+    EXPECT_EQ(held->size(), 4U);
+}
+
+}  // namespace
+}  // namespace reaper
