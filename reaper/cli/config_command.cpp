@@ -9,7 +9,8 @@ namespace reaper::cli {
 
 ExitCode show_config(const GlobalOptions& global, const Terminal& terminal) {
     const auto complain = [&](const std::string& line) { terminal.complain(line); };
-    const auto settings = load_config(global.config_file, complain, complain);
+    const auto warn = [&](const std::string& line) { terminal.warn(line); };
+    const auto settings = load_config(global.config_file, complain, warn);
     if (!settings) return ExitCode::usage;
     terminal.answer(terminal.json() ? report::dump(to_json(*settings), 2) + "\n"
                                     : config::to_yaml(*settings));

@@ -1,6 +1,7 @@
 // `reaper history`: reads the journal, also while the daemon writes it.
 #include <boost/asio/io_context.hpp>
 #include <chrono>
+#include <spdlog/spdlog.h>
 
 #include "clients/journal/sqlite_journal.hpp"
 #include "reaper/cli/commands.hpp"
@@ -46,7 +47,9 @@ ExitCode show_story(boost::asio::io_context& io, Journal& journal, const std::st
 ExitCode show_history(const GlobalOptions& global, const HistoryCommand& command,
                       const Terminal& terminal) {
     const auto complain = [&](const std::string& line) { terminal.complain(line); };
-    const auto settings = load_config(global.config_file, complain, complain);
+    // `check` tells warnings; here they would only stand in the way.
+    const auto hint = [](const std::string& line) { spdlog::info("{}", line); };
+    const auto settings = load_config(global.config_file, complain, hint);
     if (!settings) return ExitCode::usage;
     auto journal = open_journal_for_reading(settings->journal.path);
     if (!journal) return failed(terminal, journal.error());

@@ -189,7 +189,9 @@ ExitCode fail(ExitCode code, const Error& error, const Terminal& terminal) {
 ExitCode show_plan(const GlobalOptions& global, const PlanCommand& command,
                    const Terminal& terminal) {
     const auto complain = [&](const std::string& line) { terminal.complain(line); };
-    const auto settings = load_config(global.config_file, complain, complain);
+    // `check` tells warnings; here they would only stand in the way.
+    const auto hint = [](const std::string& line) { spdlog::info("{}", line); };
+    const auto settings = load_config(global.config_file, complain, hint);
     if (!settings) return ExitCode::usage;
     auto policy = compile_policy(effective_policy(settings->policy, command));
     if (!policy) return fail(ExitCode::usage, policy.error(), terminal);

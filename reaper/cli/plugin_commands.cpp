@@ -4,6 +4,7 @@
 
 #include "reaper/cli/commands.hpp"
 #include "reaper/report/json.hpp"
+#include "reaper/report/text.hpp"
 #include "strategies/strategy_table.hpp"
 #include "tagging/tagger_table.hpp"
 
@@ -49,13 +50,14 @@ nlohmann::json table_json(const char* name, const std::vector<Info>& table) {
 }
 
 template <class Info>
-std::string table_text(const std::vector<Info>& table) {
+std::string table_text(const std::vector<Info>& table, std::size_t width) {
     std::ostringstream out;
     for (const Info& info : table) {
-        out << info.name << "\n    " << info.help << "\n";
+        out << info.name << "\n" << report::wrapped(info.help, 4, width);
         for (const ParameterSpec& spec : info.parameters)
             out << "    " << spec.name << " (" << kind_name(spec.kind) << ", default "
-                << value_text(spec.standard) << ")\n        " << spec.help << "\n";
+                << value_text(spec.standard) << ")\n"
+                << report::wrapped(spec.help, 8, width);
     }
     return out.str();
 }
@@ -63,7 +65,7 @@ std::string table_text(const std::vector<Info>& table) {
 template <class Info>
 ExitCode show_table(const char* name, const std::vector<Info>& table, const Terminal& terminal) {
     terminal.answer(terminal.json() ? report::dump(table_json(name, table), 2) + "\n"
-                                    : table_text(table));
+                                    : table_text(table, terminal.width()));
     return ExitCode::ok;
 }
 

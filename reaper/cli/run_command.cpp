@@ -35,7 +35,9 @@ ReportingJournal::Report reporter(const Terminal& terminal) {
 /// program's name.
 std::function<void(std::string)> teller(const Terminal& terminal, spdlog::level::level_enum level) {
     if (daemon_style("auto") != LogStyle::journald)
-        return [&terminal](const std::string& line) { terminal.complain(line); };
+        return [&terminal, level](const std::string& line) {
+            level == spdlog::level::warn ? terminal.warn(line) : terminal.complain(line);
+        };
     set_up_logging(LogStyle::journald, "info", false);
     return [level](const std::string& line) { spdlog::log(level, "{}", line); };
 }

@@ -50,6 +50,10 @@ void Terminal::complain(std::string_view line) const {
     std::cerr << "reaper: " << line << "\n" << std::flush;
 }
 
+void Terminal::warn(std::string_view line) const {
+    complain("warning: " + std::string(line));
+}
+
 void Terminal::progress(std::string_view line) const {
     if (!error_terminal_) return;
     std::cerr << "\r\x1b[K" << line << std::flush;

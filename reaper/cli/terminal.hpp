@@ -15,14 +15,18 @@ public:
     explicit Terminal(const GlobalOptions& options);
 
     bool json() const { return json_; }
-    bool color() const { return color_; }              ///< on stdout
-    bool error_color() const { return error_color_; }  ///< on stderr
+    bool color() const { return color_; }                                   ///< on stdout
+    bool error_color() const { return error_color_; }                       ///< on stderr
+    std::size_t width() const { return static_cast<std::size_t>(width_); }  ///< columns
     /// Ages in the answer are relative to `now`.
     report::RenderOptions render_options(TimePoint now) const;
 
     void answer(std::string_view text) const;
     /// A line to stderr, with the prefix `reaper: `.
     void complain(std::string_view line) const;
+
+    /// The same for what works, but should be mended: `reaper: warning: `.
+    void warn(std::string_view line) const;
 
     /// A line that replaces itself while something long goes on; only if stderr is a terminal.
     void progress(std::string_view line) const;

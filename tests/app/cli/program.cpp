@@ -137,6 +137,8 @@ TemporaryDirectory::~TemporaryDirectory() {
 
 std::string TemporaryDirectory::write(const std::string& name, const std::string& text) const {
     std::ofstream(file(name)) << text;
+    std::filesystem::permissions(
+        file(name), std::filesystem::perms::owner_read | std::filesystem::perms::owner_write);
     return file(name);
 }
 
