@@ -51,7 +51,7 @@ class Quickstart:
         done = progress.run(self.screen, title, list(command), path, deadline_s, ROOT, **more)
         self.took.append((title, done.seconds))
         if done.status != 0 or done.timed_out:
-            for line in progress.tail(path, 12):
+            for line in what_went_wrong(path):
                 self.screen.say(f"    {line}")
             raise StepFailed(f"this step failed: {title}", path)
 
@@ -141,6 +141,13 @@ def last_step_of_lab(log: Path) -> str:
     """The lab tells every step that is done: `12.3 s  keystone (4.1 s)`."""
     lines = [line for line in progress.tail(log, 3) if " s  " in line]
     return lines[-1].split(" s  ", 1)[1].split(" (")[0] + " is there" if lines else ""
+
+
+def what_went_wrong(log: Path) -> list[str]:
+    """From the lab's own word, if it is the lab's log, or the first error of a compiler."""
+    lines = progress.tail(log, 400)
+    marks = [n for n, line in enumerate(lines) if line.startswith("lab: ") or " error: " in line]
+    return lines[marks[0] : marks[0] + 6] if marks else lines[-12:]
 
 
 def first_line(text: str) -> str:
