@@ -27,7 +27,7 @@ Ledger ledger_of(const std::vector<Story>& unfinished, const std::vector<Story>&
         const OutcomeKind kind = story.outcome->kind;
         if (kind != OutcomeKind::freed && kind != OutcomeKind::incomplete) continue;
         enter_plans(ledger, story);
-        ledger.settle(story.request.id, story.outcome->at + promise);
+        ledger.settle(story.request.id, story.outcome->at, story.outcome->at + promise);
     }
     for (const Story& story : unfinished) {
         enter_plans(ledger, story);

@@ -28,7 +28,8 @@ void Ledger::enter(const Request& request, const Plan& plan, TimePoint now) {
     std::erase_if(took_, [&](const auto& t) { return t.second == request.id; });
     for (const auto& host : plan.hosts) {
         for (const auto& victim : host.victims)
-            evictions_.emplace(victim.server, Eviction{request.id, host.host, victim.server});
+            evictions_.emplace(victim.server,
+                               Eviction{request.id, host.host, victim.server, std::nullopt});
         if (host.slots <= 0) continue;
         promises_.push_back(Promise{request.id, request.project, host.host, request.resources,
                                     host.slots, request.requesters, now, std::nullopt});
@@ -39,10 +40,11 @@ void Ledger::drop_eviction(const ServerId& server) {
     evictions_.erase(server);
 }
 
-void Ledger::settle(const RequestId& request, TimePoint until) {
+void Ledger::settle(const RequestId& request, TimePoint now, TimePoint until) {
     for (auto& promise : promises_)
         if (promise.request == request) promise.until = until;
-    std::erase_if(evictions_, [&](const auto& e) { return e.second.request == request; });
+    for (auto& [server, eviction] : evictions_)
+        if (eviction.request == request) eviction.ended = now;
 }
 
 void Ledger::release(const RequestId& request) {
@@ -51,6 +53,9 @@ void Ledger::release(const RequestId& request) {
 }
 
 void Ledger::expire(const Snapshot& snapshot, TimePoint now) {
+    std::erase_if(evictions_, [&](const auto& e) {
+        return e.second.ended && *e.second.ended < snapshot.taken_at;
+    });
     std::erase_if(promises_, [&](const Promise& p) { return p.until && *p.until <= now; });
     // Known requesters first: a like server of the same project must not take their request's slot.
     for (const bool requesters_only : {true, false})

@@ -28,6 +28,9 @@ public:
         RequestId request;
         HostId host;
         ServerId server;
+        /// When its cull ended. A picture begun before may still list it, so it counts as evicting
+        /// until a later one does not.
+        std::optional<TimePoint> ended;
     };
     /// Room kept for a request.
     struct Promise {
@@ -45,16 +48,16 @@ public:
     /// they are insurance for it). A further plan for the same request adds to the first, and
     /// replaces its promises.
     void enter(const Request& request, const Plan& plan, TimePoint now);
-    /// The server is gone (or was found unfit and stays): it no longer counts as evicting.
+    /// The server stays (found unfit, or its deletion never happened): it is not evicting any more.
     void drop_eviction(const ServerId& server);
-    /// The cull of `request` ended: its promises hold until `until`, its evictions that never
-    /// ended are forgotten.
-    void settle(const RequestId& request, TimePoint until);
+    /// The cull of `request` ended at `now`, and its victims are gone: its promises hold until
+    /// `until`.
+    void settle(const RequestId& request, TimePoint now, TimePoint until);
     /// Nothing is held for `request` any more.
     void release(const RequestId& request);
     /// Drops promises whose time is over, and slots of settled promises that a server of the same
     /// project and shape, created (or moved there) after `since`, or one of the requesters itself,
-    /// has taken on that host.
+    /// has taken on that host; and evictions that ended before the picture was begun.
     void expire(const Snapshot& snapshot, TimePoint now);
 
     bool evicting(const ServerId& server) const;

@@ -390,7 +390,7 @@ Task<bool> Service::Impl::finish(RequestId key, Outcome outcome) {
     ++served_;
     const bool keep = outcome.kind == OutcomeKind::freed || outcome.kind == OutcomeKind::incomplete;
     if (keep)
-        ledger_.settle(key, cloud_.clock.now() + options_.cull.promise);
+        ledger_.settle(key, outcome.at, cloud_.clock.now() + options_.cull.promise);
     else
         ledger_.release(key);
     spdlog::info("{}: outcome {}: {}", key.str(), to_string(outcome.kind), outcome.reason);
@@ -417,7 +417,7 @@ void Service::Impl::restore_promise(const Story& story) {
     const auto* plan = std::get_if<Plan>(&story.plans.back().decision);
     if (plan == nullptr) return;
     ledger_.enter(story.request, *plan, story.plans.back().at);
-    ledger_.settle(story.request.id, story.outcome->at + options_.cull.promise);
+    ledger_.settle(story.request.id, story.outcome->at, story.outcome->at + options_.cull.promise);
 }
 
 Task<void> Service::Impl::resume(Story story) {

@@ -69,11 +69,24 @@ TEST(Ledger, FurtherPlanAddsEvictionsAndReplacesPromises) {
     EXPECT_EQ(ledger.promised_to_others(HostId{"b"}, nobody), slot * 2);
 }
 
-TEST(Ledger, SettlingForgetsEvictionsAndKeepsPromisesUntilTheirTime) {
+TEST(Ledger, APictureBegunBeforeTheEndOfACullStillCountsItsVictimsAsEvicting) {
     Ledger ledger;
     ledger.enter(request(slot, 1, "req-1"), plan_on("a", 1, {"v"}), at(0));
-    ledger.settle(RequestId{"req-1"}, at(60));
+    ledger.settle(RequestId{"req-1"}, at(30), at(60));
+    auto stale = cloud({});
+    stale.taken_at = at(29);
+    ledger.expire(stale, at(31));
+    EXPECT_TRUE(ledger.evicting(ServerId{"v"}));
+    auto fresh = cloud({});
+    fresh.taken_at = at(31);
+    ledger.expire(fresh, at(31));
     EXPECT_FALSE(ledger.evicting(ServerId{"v"}));
+}
+
+TEST(Ledger, SettledPromisesHoldUntilTheirTime) {
+    Ledger ledger;
+    ledger.enter(request(slot, 1, "req-1"), plan_on("a", 1, {}), at(0));
+    ledger.settle(RequestId{"req-1"}, at(10), at(60));
     ledger.expire(cloud({}), at(59));
     EXPECT_EQ(ledger.promised_to_others(on_a, nobody), slot);
     ledger.expire(cloud({}), at(60));
@@ -110,7 +123,7 @@ TEST_P(LedgerLanding, TakesAPromisedSlotOrNot) {
     auto wanted = request(slot, 2, "req-1");
     wanted.requesters = {ServerId{"requester"}};
     ledger.enter(wanted, plan_on("a", 2, {}), at(100));
-    ledger.settle(RequestId{"req-1"}, at(200));
+    ledger.settle(RequestId{"req-1"}, at(110), at(200));
     for (int again = 0; again < 2; ++again) ledger.expire(cloud({GetParam().server}), at(150));
     EXPECT_EQ(ledger.promised_to_others(on_a, nobody), slot * (GetParam().takes ? 1 : 2));
 }
@@ -140,7 +153,7 @@ TEST(Ledger, Rule4OneServerTakesOneSlotOfOnePromise) {
     Ledger ledger;
     for (const auto* id : {"req-1", "req-2"}) {
         ledger.enter(request(slot, 1, id), plan_on("a", 1, {}), at(100));
-        ledger.settle(RequestId{id}, at(200));
+        ledger.settle(RequestId{id}, at(110), at(200));
     }
     const auto picture = cloud({second_try("new", 120)});
     for (int again = 0; again < 3; ++again) ledger.expire(picture, at(150));
@@ -156,7 +169,7 @@ TEST(Ledger, ALikeServerDoesNotTakeTheSlotOfAKnownRequester) {
     auto second = request(slot, 1, "req-2");
     second.requesters = {ServerId{"mover"}};
     ledger.enter(second, plan_on("a", 1, {}), at(100));
-    for (const auto* id : {"req-1", "req-2"}) ledger.settle(RequestId{id}, at(200));
+    for (const auto* id : {"req-1", "req-2"}) ledger.settle(RequestId{id}, at(110), at(200));
     // `mover` is like a second try of req-1 too; it takes its own.
     ledger.expire(cloud({second_try("mover", 120)}), at(150));
     EXPECT_EQ(ledger.promised_to_others(on_a, RequestId{"req-1"}), Resources{});
