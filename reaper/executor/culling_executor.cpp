@@ -165,6 +165,7 @@ Task<void> CullingExecutor::send_delete(Cull& cull, const Victim& victim) {
                                      answer.error().code == Errc::unauthorized;
         const std::string what = answer.error().what;
         if (surely_not_done) {
+            --cull.sent;
             co_await spare(cull, victim, "Nova refused its deletion: " + what);
             cull.fail(answer.error());
         } else {
@@ -175,6 +176,7 @@ Task<void> CullingExecutor::send_delete(Cull& cull, const Victim& victim) {
                          label(victim), what);
         }
     } else if (*answer == DeleteAnswer::conflict) {
+        --cull.sent;
         co_await spare(cull, victim, "Nova refused its deletion: not in this state (409)");
     } else {
         co_await record(cull, victim, Step::delete_accepted,

@@ -16,7 +16,7 @@ protected:
         for (const char* n : {"a", "b", "c", "d"}) cloud.add_server(name + n, name, "spot", small);
     }
     void requester(const std::string& id = "requester-1") {
-        cloud.add_requester(id, "regular", Flavor{});
+        cloud.add_requester(uuid_of(id), "regular", Flavor{});
     }
     NovaFailure failure(int vcpus = 2) {
         NovaFailure one;
@@ -363,7 +363,7 @@ TEST_F(ServiceTest, StoppingLeavesARequestWithoutVictimsForTheNextReaper) {
         return Error{Errc::unreachable, "connection refused"};
     };
     messages->deliver(body_of(failure()));
-    run_until([&] { return cloud.count("server requester-1") > 2; });
+    run_until([&] { return cloud.count("server " + uuid_of("requester-1")) > 2; });
     stop_and_join();
     EXPECT_TRUE(messages->acknowledged.empty());
 }
@@ -454,7 +454,7 @@ TEST_F(ServiceTest, FreedRoomStaysPromisedOverARestart) {
 TEST_F(ServiceTest, AResizeDoesNotCountItsOwnHost) {
     full_host("host1");
     full_host("host2");
-    cloud.add_server("grower", "host1", "regular", Resources{});
+    cloud.add_server(uuid_of("grower"), "host1", "regular", Resources{});
     cloud.actions["req-1"] = "resize";
     start();
     NovaFailure one = failure(4);

@@ -1,5 +1,7 @@
 #include "fakes/nova_messages.hpp"
 
+#include <cstdint>
+#include <cstdio>
 #include <nlohmann/json.hpp>
 
 namespace reaper::test {
@@ -17,6 +19,16 @@ json object(const std::string& name, json data) {
 
 }  // namespace
 
+std::string uuid_of(const std::string& name) {
+    std::uint64_t hash = 1469598103934665603ULL;
+    for (const char c : name) hash = (hash ^ static_cast<unsigned char>(c)) * 1099511628211ULL;
+    char text[40];
+    std::snprintf(text, sizeof text, "%08x-0000-4000-8000-%012llx",
+                  static_cast<unsigned>(hash >> 32U),
+                  static_cast<unsigned long long>(hash & 0xffffffffffffULL));
+    return text;
+}
+
 std::string body_of(const NovaFailure& failure) {
     const json flavor = object("FlavorPayload", {{"flavorid", "f"},
                                                  {"name", "flavor"},
@@ -28,7 +40,7 @@ std::string body_of(const NovaFailure& failure) {
                                                  {"extra_specs", json::object()}});
     const json image = object("ImageMetaPayload", {{"id", "image-1"}, {"name", "tiny"}});
     const json zone = failure.availability_zone.empty() ? json{} : json(failure.availability_zone);
-    const json spec = object("RequestSpecPayload", {{"instance_uuid", failure.spec_server},
+    const json spec = object("RequestSpecPayload", {{"instance_uuid", uuid_of(failure.spec_server)},
                                                     {"project_id", failure.project},
                                                     {"availability_zone", zone},
                                                     {"flavor", flavor},
@@ -37,7 +49,7 @@ std::string body_of(const NovaFailure& failure) {
     const json reason =
         object("ExceptionPayload", {{"exception", failure.exception},
                                     {"exception_message", "No valid host was found. \nTraceback"}});
-    const json payload = object("ComputeTaskPayload", {{"instance_uuid", failure.server},
+    const json payload = object("ComputeTaskPayload", {{"instance_uuid", uuid_of(failure.server)},
                                                        {"request_spec", spec},
                                                        {"state", "error"},
                                                        {"reason", reason}});
