@@ -17,7 +17,7 @@ std::string age(TimePoint created, const RenderOptions& options) {
 }
 
 std::string age_head(const RenderOptions& options) {
-    return options.now ? "AGE" : "CREATED (UTC)";
+    return options.now ? "AGE" : "CREATED";
 }
 
 std::string request_lines(const Request& request, const RenderOptions& options) {

@@ -101,19 +101,19 @@ std::string render_story_lines(const std::vector<StoryLine>& lines, const Render
     using Align = TextTable::Align;
     TextTable table{{{"RECEIVED (UTC)"},
                      {"REQUEST"},
-                     {"OPERATION"},
-                     {"PROJECT"},
+                     {"OUTCOME"},
+                     {"VICTIMS", Align::right},
                      {"SLOTS", Align::right},
                      {"OF"},
-                     {"VICTIMS", Align::right},
-                     {"OUTCOME"}}};
+                     {"OPERATION"},
+                     {"PROJECT"}}};
     for (const auto& line : lines) {
         const Request& request = line.request;
         table.row({short_time(line.received_at), request.id.str(),
-                   std::string{to_string(request.operation)}, request.project.str(),
-                   std::to_string(request.slots), to_string(request.resources),
-                   std::to_string(line.victims),
-                   line.outcome ? std::string{to_string(line.outcome->kind)} : "under way"});
+                   line.outcome ? std::string{to_string(line.outcome->kind)} : "under way",
+                   std::to_string(line.victims), std::to_string(request.slots),
+                   to_string(request.resources), std::string{to_string(request.operation)},
+                   request.project.str()});
         if (line.outcome) table.note(line.outcome->reason);
     }
     return table.text(0, width_of(options), Paint{options.color});

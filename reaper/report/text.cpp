@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cctype>
 #include <cstdio>
 
 namespace reaper::report {
@@ -111,32 +112,55 @@ void TextTable::note(std::string text) {
     if (!rows_.empty() && !text.empty()) rows_.back().notes.push_back(std::move(text));
 }
 
+std::vector<std::size_t> TextTable::widths() const {
+    std::vector<std::size_t> widths;
+    for (std::size_t i = 0; i < head_.size(); ++i) {
+        std::size_t widest = columns(head_[i].head);
+        for (const auto& row : rows_) widest = std::max(widest, columns(row.cells[i]));
+        widths.push_back(widest);
+    }
+    return widths;
+}
+
 std::string TextTable::line(const std::vector<std::string>& cells,
                             const std::vector<std::size_t>& widths, std::size_t indent) const {
     std::string text(indent, ' ');
-    for (std::size_t i = 0; i < cells.size(); ++i) {
+    for (std::size_t i = 0; i < widths.size(); ++i) {
         const std::string fill(widths[i] - std::min(widths[i], columns(cells[i])), ' ');
         text += (i == 0 ? "" : "  ");
         text += head_[i].align == Align::right ? fill + cells[i] : cells[i] + fill;
     }
     text.erase(text.find_last_not_of(' ') + 1);
-    return text + "\n";
+    return text;
+}
+
+std::string TextTable::folded(const Row& row, std::size_t kept) const {
+    std::string text;
+    for (std::size_t i = kept; i < row.cells.size(); ++i) {
+        if (row.cells[i].empty()) continue;
+        std::string head = head_[i].head;
+        std::transform(head.begin(), head.end(), head.begin(),
+                       [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
+        text += (text.empty() ? "" : "; ") + head + " " + row.cells[i];
+    }
+    return text;
 }
 
 std::string TextTable::text(std::size_t indent, std::size_t width, const Paint& paint) const {
-    std::vector<std::size_t> widths;
-    std::vector<std::string> heads;
-    for (std::size_t i = 0; i < head_.size(); ++i) {
-        heads.push_back(head_[i].head);
-        std::size_t widest = columns(head_[i].head);
-        for (const auto& row : rows_) widest = std::max(widest, columns(row.cells[i]));
-        widths.push_back(widest);
+    auto widths = this->widths();
+    std::size_t total = indent;
+    for (const std::size_t each : widths) total += each + 2;
+    constexpr std::size_t least_columns = 2;
+    while (total > width + 2 && widths.size() > least_columns) {
+        total -= widths.back() + 2;
+        widths.pop_back();
     }
-    std::string head = line(heads, widths, indent);
-    head.pop_back();
-    std::string text = paint.dim(head) + "\n";
+    std::vector<std::string> heads;
+    for (const auto& column : head_) heads.push_back(column.head);
+    std::string text = paint.dim(line(heads, widths, indent)) + "\n";
     for (const auto& row : rows_) {
-        text += line(row.cells, widths, indent);
+        text += line(row.cells, widths, indent) + "\n";
+        text += wrapped(folded(row, widths.size()), indent + 4, width);
         for (const auto& note : row.notes) text += wrapped(note, indent + 4, width);
     }
     return text;

@@ -39,7 +39,8 @@ private:
     bool color_;
 };
 
-/// Rows under a head, columns as wide as their widest cell.
+/// Rows under a head, columns as wide as their widest cell. What does not fit beside each other
+/// goes under its row: the last columns first, as `head cell; head cell`.
 class TextTable {
 public:
     enum class Align { left, right };
@@ -61,8 +62,12 @@ private:
         std::vector<std::string> cells;
         std::vector<std::string> notes;
     };
+    std::vector<std::size_t> widths() const;
+    /// The first cells, as many as there are widths.
     std::string line(const std::vector<std::string>& cells, const std::vector<std::size_t>& widths,
                      std::size_t indent) const;
+    /// The cells from `kept` on, with their heads.
+    std::string folded(const Row& row, std::size_t kept) const;
     std::vector<Column> head_;
     std::vector<Row> rows_;
 };

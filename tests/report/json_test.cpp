@@ -1,0 +1,126 @@
+#include "reaper/report/json.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <limits>
+
+#include "reaper/report/time_text.hpp"
+#include "tests/report/examples.hpp"
+
+namespace reaper::report::test {
+namespace {
+
+using nlohmann::json;
+using testing::HasSubstr;
+
+/// Through text, as the journal does it.
+json through_text(const json& document) {
+    return json::parse(dump(document));
+}
+
+TEST(Json, HasItsDocumentedShape) {
+    expect_golden("story.json", dump(to_json(example_story()), 2) + "\n");
+    expect_golden("hosts.json", dump(to_json(example_snapshot()), 2) + "\n");
+    expect_golden("history.json", dump(to_json(example_lines()), 2) + "\n");
+}
+
+TEST(Json, RequestsComeBack) {
+    for (int i = 0; i <= static_cast<int>(Operation::manual); ++i) {
+        Request request = example_request();
+        request.operation = static_cast<Operation>(i);
+        if (i % 2 == 0) request.availability_zone.reset();
+        EXPECT_EQ(request_from_json(through_text(to_json(request))).value(), request);
+    }
+    EXPECT_EQ(request_from_json(through_text(to_json(Request{}))).value(), Request{});
+}
+
+TEST(Json, DecisionsComeBack) {
+    Plan extreme = example_plan();
+    extreme.hosts[0].free_before.set(ResourceClass{"VCPU"}, std::numeric_limits<Amount>::min());
+    extreme.hosts[0].free_after.set(ResourceClass{"VCPU"}, std::numeric_limits<Amount>::max());
+    const std::vector<Decision> decisions{example_plan(), extreme, Plan{},
+                                          NothingToDo{"there", example_plan().hosts},
+                                          NotEnough{3, 1, "few", example_plan().rejected}};
+    for (const auto& decision : decisions)
+        EXPECT_EQ(decision_from_json(through_text(to_json(decision))).value(), decision);
+}
+
+TEST(Json, EveryRejectionHasItsName) {
+    for (int i = 0; i <= static_cast<int>(RejectionCode::ranked_lower); ++i) {
+        const auto code = static_cast<RejectionCode>(i);
+        EXPECT_NE(to_string(code), "unknown");
+        EXPECT_EQ(rejection_code_from(to_string(code)), code);
+    }
+    EXPECT_EQ(rejection_code_from("unknown"), std::nullopt);
+}
+
+TEST(Json, WhatIsNotUtf8IsReplacedAndNeverThrown) {
+    const std::string text = dump(to_json(Decision{hostile_plan()}));
+    EXPECT_THAT(text, HasSubstr("\xef\xbf\xbd"));
+    EXPECT_TRUE(decision_from_json(json::parse(text)));
+}
+
+/// Each single member taken away or of another type is an error, never a crash or a guess.
+void expect_all_mutations_refused(const json& good, const auto& read) {
+    const json flat = good.flatten();
+    for (const auto& pointer : flat.items()) {
+        const json::json_pointer at{pointer.key()};
+        json wrong = good;
+        wrong[at] = json::array({json::object()});
+        if (wrong == good) continue;
+        EXPECT_FALSE(read(wrong)) << pointer.key();
+    }
+    for (const auto& member : good.items()) {
+        json less = good;
+        less.erase(member.key());
+        EXPECT_FALSE(read(less)) << member.key();
+    }
+}
+
+TEST(Json, AnotherShapeIsRefused) {
+    expect_all_mutations_refused(to_json(example_request()),
+                                 [](const json& j) { return bool{request_from_json(j)}; });
+    expect_all_mutations_refused(to_json(Decision{example_plan()}),
+                                 [](const json& j) { return bool{decision_from_json(j)}; });
+    for (const json& odd : {json{}, json(5), json::array(), json("plan"), json::object()}) {
+        EXPECT_FALSE(decision_from_json(odd));
+        EXPECT_FALSE(request_from_json(odd));
+    }
+    json newer = to_json(Decision{example_plan()});
+    newer["version"] = 2;
+    EXPECT_THAT(decision_from_json(newer).error().what, HasSubstr("version 2, not 1"));
+}
+
+TEST(TimeText, ComesBackToTheMillisecond) {
+    for (const int offset : {0, 1, 999, -1, 86'399'999})
+        EXPECT_EQ(time_from_iso(iso_time(noon(offset))), noon(offset));
+    EXPECT_EQ(iso_time(noon(7)), "2024-05-01T12:00:00.007Z");
+    EXPECT_EQ(iso_time(TimePoint{}), "1970-01-01T00:00:00.000Z");
+    EXPECT_EQ(iso_time(TimePoint{Duration{-1}}), "1969-12-31T23:59:59.999Z");
+    EXPECT_EQ(short_time(noon()), "2024-05-01 12:00:00");
+}
+
+TEST(TimeText, ReadsFractionsAndRefusesTheRest) {
+    EXPECT_EQ(time_from_iso("2024-05-01T12:00:00Z"), noon());
+    EXPECT_EQ(time_from_iso("2024-05-01T12:00:00.5Z"), noon(500));
+    EXPECT_EQ(time_from_iso("2024-05-01T12:00:00.123456789Z"), noon(123));
+    for (const char* const odd :
+         {"", "Z", "2024-05-01T12:00:00", "2024-05-01 12:00:00Z", "2024-13-01T12:00:00Z",
+          "2024-02-30T12:00:00Z", "2024-05-01T24:00:00Z", "2024-05-01T12:60:00Z",
+          "2024-05-01T12:00:00.Z", "2024-05-01T12:00:00.1234567890Z", "2024-05-01T12:00:00.12xZ",
+          "2024-05-01T12:00:00+00:00Z", "-024-05-01T12:00:00Z"})
+        EXPECT_EQ(time_from_iso(odd), std::nullopt) << odd;
+}
+
+TEST(TimeText, SpansHaveTwoUnits) {
+    EXPECT_EQ(span_text(Duration{0}), "0ms");
+    EXPECT_EQ(span_text(Duration{850}), "850ms");
+    EXPECT_EQ(span_text(Duration{12'345}), "12s");
+    EXPECT_EQ(span_text(Duration{185'000}), "3min 5s");
+    EXPECT_EQ(span_text(std::chrono::hours{2}), "2h");
+    EXPECT_EQ(span_text(std::chrono::hours{24 * 41 + 3}), "41d 3h");
+    EXPECT_EQ(span_text(Duration{-2'000}), "-2s");
+}
+
+}  // namespace
+}  // namespace reaper::report::test

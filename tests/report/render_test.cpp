@@ -1,0 +1,102 @@
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "tests/report/examples.hpp"
+
+namespace reaper::report::test {
+namespace {
+
+using testing::HasSubstr;
+using testing::Not;
+
+RenderOptions at_noon() {
+    RenderOptions options;
+    options.now = noon();
+    return options;
+}
+
+TEST(RenderDecision, ShowsAPlan) {
+    expect_golden("plan.txt", render_decision(example_plan(), example_request(), at_noon()));
+}
+
+TEST(RenderDecision, ShowsAPlanOnANarrowTerminalWithoutAClock) {
+    RenderOptions narrow;
+    narrow.width = 60;
+    narrow.max_rejected = 0;
+    expect_golden("plan-narrow.txt", render_decision(example_plan(), example_request(), narrow));
+}
+
+TEST(RenderDecision, ShowsThatNobodyDies) {
+    NotEnough not_enough;
+    not_enough.slots_requested = 2;
+    not_enough.slots_possible = 1;
+    not_enough.reason = "2 slots are requested, at most 1 can be freed";
+    not_enough.rejected = example_plan().rejected;
+    expect_golden("not-enough.txt", render_decision(not_enough, example_request(), at_noon()));
+}
+
+TEST(RenderDecision, ShowsThatTheRoomIsThere) {
+    const NothingToDo nothing{"2 slots are free already", {example_plan().hosts[1]}};
+    expect_golden("nothing-to-do.txt", render_decision(nothing, example_request(), at_noon()));
+}
+
+TEST(RenderDecision, HostileWordsStayWords) {
+    const std::string text = render_decision(hostile_plan(), example_request(), at_noon());
+    expect_golden("hostile.txt", text);
+    for (const char c : text)
+        EXPECT_TRUE(static_cast<unsigned char>(c) >= 0x20 || c == '\n') << int{c};
+    EXPECT_THAT(text, Not(HasSubstr("\xe2\x80\xae")));
+    EXPECT_THAT(text, Not(HasSubstr("\nVerdict: all is well")));
+}
+
+TEST(RenderDecision, ColoursOnlyWhenAsked) {
+    RenderOptions color = at_noon();
+    color.color = true;
+    EXPECT_THAT(render_decision(example_plan(), example_request(), color), HasSubstr("\x1b["));
+    EXPECT_THAT(render_decision(example_plan(), example_request(), at_noon()),
+                Not(HasSubstr("\x1b")));
+}
+
+TEST(RenderStory, ShowsItInOrderOfTime) {
+    expect_golden("story.txt", render_story(example_story(), at_noon()));
+}
+
+TEST(RenderStory, OfAManualRequestUnderWay) {
+    Story story;
+    story.request = example_request();
+    story.request.operation = Operation::manual;
+    story.received_at = noon();
+    expect_golden("story-open.txt", render_story(story, at_noon()));
+}
+
+TEST(RenderStoryLines, ShowsTheHistory) {
+    expect_golden("history.txt", render_story_lines(example_lines(), at_noon()));
+    EXPECT_EQ(render_story_lines({}), "No requests.\n");
+}
+
+TEST(RenderMessages, ShowsThem) {
+    const std::vector<MessageEntry> messages{
+        {"m-1", "compute_task.build_instances.error", RequestId{"req-1"}, "duplicate",
+         "the request is known", noon()},
+        {"m-2", "\x1b]0;title\x07", RequestId{}, "malformed", "not JSON", noon(1'000)}};
+    expect_golden("messages.txt", render_messages(messages, at_noon()));
+    EXPECT_EQ(render_messages({}), "No messages.\n");
+}
+
+TEST(RenderHosts, ShowsRoomAndServers) {
+    expect_golden("hosts.txt", render_hosts(example_snapshot(), at_noon()));
+}
+
+TEST(Render, EveryWidthIsSurvived) {
+    for (const int width : {-1, 0, 1, 39, 40, 41, 1'000, 1'000'000}) {
+        RenderOptions options;
+        options.width = width;
+        options.max_rejected = -1;
+        EXPECT_FALSE(render_decision(hostile_plan(), example_request(), options).empty());
+        EXPECT_FALSE(render_story(example_story(), options).empty());
+        EXPECT_FALSE(render_hosts(example_snapshot(), options).empty());
+    }
+}
+
+}  // namespace
+}  // namespace reaper::report::test
