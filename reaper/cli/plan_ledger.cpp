@@ -1,20 +1,37 @@
 #include "reaper/cli/plan_ledger.hpp"
 
-#include <utility>
+#include <map>
 #include <variant>
 
 namespace reaper::cli {
 namespace {
 
-void enter_plans(Ledger& ledger, const Story& story) {
-    for (const PlanEntry& entry : story.plans)
-        if (const auto* plan = std::get_if<Plan>(&entry.decision))
-            ledger.enter(story.request, *plan, entry.at);
+bool was_sent(Step step) {
+    return step == Step::delete_sent || step == Step::delete_accepted ||
+           step == Step::force_delete_sent || step == Step::gone || step == Step::vanished;
 }
 
-bool ends_eviction(Step step) {
-    return step == Step::gone || step == Step::vanished || step == Step::spared ||
-           step == Step::failed;
+/// What the last word on each server was.
+std::map<ServerId, Step> last_steps(const Story& story) {
+    std::map<ServerId, Step> steps;
+    for (const StepEntry& entry : story.steps) steps[entry.server] = entry.step;
+    return steps;
+}
+
+/// Enters all plans; of those that a later one replaced, only what was sent is on its way.
+void enter_plans(Ledger& ledger, const Story& story) {
+    const auto steps = last_steps(story);
+    for (const PlanEntry& entry : story.plans) {
+        const auto* const plan = std::get_if<Plan>(&entry.decision);
+        if (plan == nullptr) continue;
+        ledger.enter(story.request, *plan, entry.at);
+        const bool replaced = &entry != &story.plans.back();
+        for (const Victim& victim : plan->victims()) {
+            const auto step = steps.find(victim.server);
+            const bool stays = step == steps.end() ? replaced : !was_sent(step->second);
+            if (stays) ledger.drop_eviction(victim.server);
+        }
+    }
 }
 
 }  // namespace
@@ -29,11 +46,7 @@ Ledger ledger_of(const std::vector<Story>& unfinished, const std::vector<Story>&
         enter_plans(ledger, story);
         ledger.settle(story.request.id, story.outcome->at, story.outcome->at + promise);
     }
-    for (const Story& story : unfinished) {
-        enter_plans(ledger, story);
-        for (const StepEntry& step : story.steps)
-            if (ends_eviction(step.step)) ledger.drop_eviction(step.server);
-    }
+    for (const Story& story : unfinished) enter_plans(ledger, story);
     return ledger;
 }
 

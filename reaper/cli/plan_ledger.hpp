@@ -9,8 +9,9 @@
 
 namespace reaper::cli {
 
-/// `finished` are the stories that ended less than `promise` ago. Each plan of an unfinished story
-/// counts, but for the victims that are gone or were spared.
+/// `finished` are the stories that ended less than `promise` ago. The plans of an unfinished
+/// story count, but for victims that stay: spared ones, and those of a replaced plan that were
+/// never sent.
 Ledger ledger_of(const std::vector<Story>& unfinished, const std::vector<Story>& finished,
                  Duration promise);
 

@@ -41,25 +41,39 @@ TEST(LedgerOfTheJournal, AnUnfinishedPlanIsEvictingAndPromised) {
     EXPECT_EQ(ledger.promised_to_others(host, other), (Resources{{"VCPU", 2}}));
 }
 
-TEST(LedgerOfTheJournal, VictimsThatAreGoneOrSparedAreNotEvicting) {
-    Story story = story_with_plan({"gone", "vanished", "spared", "failed", "sent"});
-    story.steps = {{ServerId{"gone"}, Step::gone, "", noon},
-                   {ServerId{"vanished"}, Step::vanished, "", noon},
-                   {ServerId{"spared"}, Step::spared, "locked", noon},
-                   {ServerId{"failed"}, Step::failed, "", noon},
+TEST(LedgerOfTheJournal, VictimsThatStayAreNotEvicting) {
+    Story story = story_with_plan({"spared", "failed", "sent", "planned"});
+    story.steps = {{ServerId{"spared"}, Step::spared, "locked", noon},
+                   {ServerId{"failed"}, Step::delete_sent, "", noon},
+                   {ServerId{"failed"}, Step::failed, "refused", noon},
                    {ServerId{"sent"}, Step::delete_sent, "", noon}};
     const Ledger ledger = ledger_of({story}, {}, seconds{60});
-    EXPECT_EQ(ledger.evicting_on(host), std::vector<ServerId>{ServerId{"sent"}});
+    EXPECT_EQ(ledger.evicting_on(host),
+              (std::vector<ServerId>{ServerId{"planned"}, ServerId{"sent"}}));
+}
+
+TEST(LedgerOfTheJournal, OfAReplacedPlanOnlyWhatWasSentIsEvicting) {
+    Story story = story_with_plan({"spared", "sent", "never-sent"});
+    story.steps = {{ServerId{"spared"}, Step::spared, "locked", noon},
+                   {ServerId{"sent"}, Step::delete_sent, "", noon}};
+    story.plans.push_back(story_with_plan({"second"}).plans.front());
+    const Ledger ledger = ledger_of({story}, {}, seconds{60});
+    EXPECT_EQ(ledger.evicting_on(host),
+              (std::vector<ServerId>{ServerId{"second"}, ServerId{"sent"}}));
 }
 
 TEST(LedgerOfTheJournal, FreedRoomStaysPromisedForItsTime) {
     Story story = story_with_plan({"s1"});
     story.outcome = Outcome{OutcomeKind::freed, "", noon};
     Ledger ledger = ledger_of({}, {story}, seconds{60});
+    EXPECT_EQ(ledger.promised_to_others(host, other), (Resources{{"VCPU", 2}}));
+    Snapshot later;
+    later.taken_at = noon + seconds{59};
+    ledger.expire(later, later.taken_at);
     EXPECT_FALSE(ledger.evicting(ServerId{"s1"}));
     EXPECT_EQ(ledger.promised_to_others(host, other), (Resources{{"VCPU", 2}}));
-    Snapshot empty;
-    ledger.expire(empty, noon + seconds{61});
+    later.taken_at = noon + seconds{61};
+    ledger.expire(later, later.taken_at);
     EXPECT_TRUE(ledger.promised_to_others(host, other).empty());
 }
 
