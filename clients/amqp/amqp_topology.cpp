@@ -14,9 +14,10 @@ Outcome advised(Outcome failed, const std::string& queue, const std::string& len
     if (!failed) return failed;
     std::string& what = failed->error.what;
     if (failed->code == 406) {
-        what += ": the queue exists with other arguments; set broker." + length_key +
-                " to what it has, or delete the queue (rabbitmqctl delete_queue " + queue +
-                "), and it is made anew";
+        const bool length = what.find("x-max-length") != std::string::npos;
+        what += ": the queue exists with other arguments; " +
+                (length ? "set broker." + length_key + " to what it has, or " : std::string()) +
+                "delete it (rabbitmqctl delete_queue " + queue + "), and it is made anew";
     } else if (failed->code == 405) {
         what += ": another connection owns it alone; choose another broker.queue";
     } else if (failed->code == 403) {

@@ -71,15 +71,21 @@ void DeadLetters::forget() {
     sent_.reset();
 }
 
+void DeadLetters::set_blocked(bool blocked) {
+    blocked_ = blocked;
+    deadline_ = Steady::now() + tuning_.answer_timeout;  // a copy on its way is confirmed now
+}
+
 Steady::time_point DeadLetters::due() const {
+    if (blocked_ || idle()) return Steady::time_point::max();
     if (sent_) return deadline_;
-    if (waiting_.empty() || blocked_) return Steady::time_point::max();
     return not_before_;
 }
 
 Outcome DeadLetters::work(Steady::time_point now) {
+    if (blocked_) return {};
     if (sent_ && now >= deadline_) failed("the broker did not confirm it in time");
-    if (sent_ || waiting_.empty() || blocked_ || now < not_before_) return {};
+    if (sent_ || waiting_.empty() || now < not_before_) return {};
     if (auto refusal = open()) {
         if (refusal->fatal) return refusal;
         sent_ = std::move(waiting_.front());

@@ -44,7 +44,7 @@ public:
     /// The originals are no longer ours: forget the copies.
     void forget();
     /// The broker takes no messages at present (its memory or disk is full), or does again.
-    void set_blocked(bool blocked) { blocked_ = blocked; }
+    void set_blocked(bool blocked);
 
     /// Sends the next copy, if it is time for it, and gives up waiting for a late confirmation.
     Outcome work(Steady::time_point now);

@@ -190,6 +190,78 @@ TEST(AmqpOutage, TheSameReasonIsToldOnceHoweverOftenItIsTried) {
     ASSERT_TRUE(run.stop());
 }
 
+TEST(AmqpOutage, CopiesWaitWhileTheBrokerTakesNoMessages) {
+    const auto& place = BrokerPlace::get();
+    BrokerAdmin admin;
+    AmqpTuning tuning = quick_tuning();
+    tuning.answer_timeout = std::chrono::milliseconds(2'000);  // shorter than the block lasts
+    SourceRunner run(broker_settings(), tuning);
+    admin.declare_exchange(run.broker.exchange);
+    run.start();
+    ASSERT_TRUE(run.until_consuming());
+    admin.publish(run.broker.exchange, error_key, "a");
+    admin.publish(run.broker.exchange, error_key, "b");
+    ASSERT_TRUE(run.until_messages(2));
+    place.run("ctl", "-q set_vm_memory_high_watermark absolute 1");
+    run.source->set_aside(run.messages[0], "why");
+    run.source->set_aside(run.messages[1], "why");
+    place.run("ctl", "-q set_vm_memory_high_watermark 0.4");
+    EXPECT_TRUE(until_ready(admin, run.broker.dead_letter_queue, 2));
+    ASSERT_TRUE(run.stop());
+    EXPECT_TRUE(until_ready(admin, run.broker.queue, 0));
+}
+
+TEST(AmqpOutage, ACopyThatTheBrokerForbidsLeavesTheOriginalAndTheRest) {
+    BrokerAdmin admin;
+    config::Broker settings = broker_settings();
+    settings.urls = {config::Secret("amqp://consumer:consumer@127.0.0.1:" +
+                                    std::to_string(BrokerPlace::get().port))};
+    AmqpTuning tuning = quick_tuning();
+    tuning.copy_tries = 2;
+    SourceRunner run(settings, tuning);
+    admin.declare_exchange(settings.exchange);
+    run.start();
+    ASSERT_TRUE(run.until_consuming());
+    admin.publish(settings.exchange, error_key, "bad");
+    ASSERT_TRUE(run.until_messages(1));
+    run.source->set_aside(run.messages[0], "why");
+    admin.publish(settings.exchange, error_key, "good");
+    ASSERT_TRUE(run.until_messages(2));
+    run.source->acknowledge(run.messages[1].ticket);
+    ASSERT_TRUE(run.stop());
+    EXPECT_EQ(run.states.size(), 1U) << run.all_states();
+    EXPECT_TRUE(until_ready(admin, settings.queue, 1));
+    EXPECT_TRUE(until_ready(admin, settings.dead_letter_queue, 0));
+}
+
+/// RabbitMQ closes the channel of a consumer that keeps a message for too long (30 minutes).
+TEST(AmqpOutage, AChannelThatTheBrokerClosesIsOpenedAgain) {
+    const auto& place = BrokerPlace::get();
+    BrokerAdmin admin;
+    SourceRunner run(broker_settings());
+    admin.declare_exchange(run.broker.exchange);
+    const auto set = [&](const std::string& timeout, const std::string& tick) {
+        place.run("ctl", "-q eval 'application:set_env(rabbit, consumer_timeout, " + timeout +
+                             "), application:set_env(rabbit, channel_tick_interval, " + tick +
+                             ").'");
+    };
+    set("2000", "100");
+    run.start();
+    ASSERT_TRUE(run.until_consuming());
+    admin.publish(run.broker.exchange, error_key, "slow");
+    EXPECT_TRUE(run.until_messages(2)) << run.all_states();
+    set("1800000", "60000");
+    ASSERT_GE(run.messages.size(), 2U);
+    EXPECT_TRUE(run.messages.back().redelivered);
+    EXPECT_NE(run.messages.back().ticket, run.messages[0].ticket);
+    EXPECT_NE(run.all_states().find("timed out"), std::string::npos) << run.all_states();
+    ASSERT_TRUE(run.until_consuming());
+    run.source->acknowledge(run.messages[0].ticket);  // stale
+    run.source->acknowledge(run.messages.back().ticket);
+    ASSERT_TRUE(run.stop());
+    EXPECT_TRUE(until_ready(admin, run.broker.queue, 0));
+}
+
 TEST(AmqpOutage, SurvivesABrokerRestartInMidWork) {
     const auto& place = BrokerPlace::get();
     config::Broker settings = broker_settings();
