@@ -79,7 +79,7 @@ TEST(SortMessages, NamesTheSourceOfAMessageThatIsNone) {
 }
 
 TEST_F(CompleteGroup, ARequesterThatStillExistsNeedsNoRemark) {
-    cloud_.add_requester("requester-1", "regular", flavor());
+    cloud_.add_requester(test::uuid_of("requester-1"), "regular", flavor());
     const auto planned = complete({body_of(NovaFailure{})});
     ASSERT_TRUE(planned);
     EXPECT_TRUE(planned->remarks.empty());
@@ -92,39 +92,36 @@ TEST_F(CompleteGroup, ARequesterThatIsGoneIsPlannedWithWhatTheMessageHas) {
     const auto planned = complete({body_of(NovaFailure{})});
     ASSERT_TRUE(planned);
     ASSERT_EQ(planned->remarks.size(), 1U);
-    EXPECT_NE(planned->remarks.front().find("requester-1 no more"), std::string::npos);
+    EXPECT_NE(planned->remarks.front().find(test::uuid_of("requester-1") + " no more"),
+              std::string::npos);
     const auto& request = std::get<Request>(planned->request);
     EXPECT_EQ(request.resources.get(ResourceClass{"MEMORY_MB"}), 2048);
 }
 
 TEST_F(CompleteGroup, ARequesterThatIsBeingDeletedIsRefusedAsByTheDaemon) {
-    cloud_.add_requester("requester-1", "regular", flavor());
-    cloud_.server_at("requester-1").record.server.task_state = "deleting";
+    cloud_.add_requester(test::uuid_of("requester-1"), "regular", flavor());
+    cloud_.server_at(test::uuid_of("requester-1")).record.server.task_state = "deleting";
     const auto planned = complete({body_of(NovaFailure{})});
     ASSERT_TRUE(planned);
     EXPECT_TRUE(std::holds_alternative<Refused>(planned->request));
 }
 
 TEST_F(CompleteGroup, AllServersOfAMultiCreateAreRequesters) {
-    cloud_.add_requester("requester-1", "regular", flavor());
-    NovaFailure second;
-    second.server = "requester-2";
-    second.num_instances = 2;
+    cloud_.add_requester(test::uuid_of("requester-1"), "regular", flavor());
     NovaFailure first;
     first.num_instances = 2;
-    auto inputs = sort_messages({{"m", body_of(first)}, {"m", body_of(second)}});
+    auto inputs = sort_messages({{"m", body_of(first)}});
     ASSERT_TRUE(inputs);
-    // Both may carry the same message id in this fake; what counts is who is named.
     FailureNotice other = inputs->groups.front().notices.front();
     other.message_id += "-2";
     other.server = ServerId{"requester-2"};
-    inputs->groups.front().notices = {inputs->groups.front().notices.front(), other};
+    inputs->groups.front().notices.push_back(other);
     const auto planned = run_task(io_, complete_group(cloud_, inputs->groups.front()));
     ASSERT_TRUE(planned);
     const auto& request = std::get<Request>(planned->request);
     EXPECT_EQ(request.slots, 2);
-    EXPECT_EQ(request.requesters,
-              (std::vector<ServerId>{ServerId{"requester-1"}, ServerId{"requester-2"}}));
+    EXPECT_EQ(request.requesters, (std::vector<ServerId>{ServerId{test::uuid_of("requester-1")},
+                                                         ServerId{"requester-2"}}));
 }
 
 TEST_F(CompleteGroup, AnUnreachableNovaIsAnError) {

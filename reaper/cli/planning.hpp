@@ -1,0 +1,47 @@
+// The planning of `reaper plan`: the daemon's way from requests to decisions, on one picture of the
+// cloud, without the deed.
+#pragma once
+
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "reaper/cli/plan_input.hpp"
+#include "reaper/ledger/ledger.hpp"
+#include "reaper/model/plan.hpp"
+#include "reaper/service/policy.hpp"
+#include "reaper/service/snapshot_reader.hpp"
+
+namespace reaper::cli {
+
+/// What came of one request.
+struct Answer {
+    Request request;
+    Decision decision;
+    std::vector<std::string> remarks;
+};
+
+struct Answers {
+    std::vector<Answer> planned;      ///< in order; none counts the room of one before it
+    std::vector<NoRequest> ignored;   ///< messages that make no request, or a refused one
+    std::vector<std::string> doubts;  ///< about the picture
+    TimePoint taken_at{};
+};
+
+/// All that the planning needs. References must live until the end.
+struct PlanningDesk {
+    CloudPorts cloud;
+    const PlanCommand& command;
+    const CompiledPolicy& policy;
+    Ledger ledger;
+    std::function<void(std::string)> progress;  ///< what is being done; may be empty
+};
+
+/// The command line over the configuration. A strategy of another name than the configured one has
+/// its own parameters: the standard ones.
+config::Policy effective_policy(config::Policy policy, const PlanCommand& command);
+
+/// Plans for the requests of `inputs`, or for the one that the command describes.
+ResultTask<Answers> plan_requests(PlanningDesk& desk, Inputs inputs);
+
+}  // namespace reaper::cli

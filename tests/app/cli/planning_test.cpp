@@ -1,0 +1,171 @@
+#include "reaper/cli/planning.hpp"
+
+#include <gtest/gtest.h>
+
+#include "fakes/fake_cloud.hpp"
+#include "fakes/nova_messages.hpp"
+#include "reaper/cli/run_task.hpp"
+
+namespace reaper::cli {
+namespace {
+
+using test::NovaFailure;
+using test::uuid_of;
+
+class Planning : public testing::Test {
+protected:
+    void SetUp() override {
+        policy_settings_.taggers.push_back({"project", {}});
+        policy_settings_.strategy.name = "strict";
+        // Two hosts; on each, one revocable server of half the host and a regular one.
+        for (const std::string host : {"h1", "h2"}) {
+            cloud_.add_host(host, half() + half());
+            cloud_.add_server("spot-" + host, host, "spot", half());
+            cloud_.add_server("regular-" + host, host, "regular", half());
+        }
+        command_.resources = half();
+        command_.project = "regular";
+    }
+    static Resources half() { return Resources{{"VCPU", 2}, {"MEMORY_MB", 2048}, {"DISK_GB", 20}}; }
+    Result<Answers> plan(Inputs inputs = {}, Ledger ledger = {}) {
+        auto policy = compile_policy(effective_policy(policy_settings_, command_));
+        EXPECT_TRUE(policy);
+        PlanningDesk desk{cloud_.ports(), command_, **policy, std::move(ledger), {}};
+        return run_task(io_, plan_requests(desk, std::move(inputs)));
+    }
+    static Inputs inputs_of(const std::vector<NovaFailure>& failures) {
+        std::vector<std::pair<std::string, std::string>> messages;
+        for (const NovaFailure& failure : failures) messages.emplace_back("m", body_of(failure));
+        return *sort_messages(messages);
+    }
+    static NovaFailure failure(const std::string& number) {
+        NovaFailure failure;
+        failure.request_id = "req-" + number;
+        failure.server = failure.spec_server = "requester-" + number;
+        return failure;
+    }
+    static std::vector<std::string> victims(const Answer& answer) {
+        std::vector<std::string> names;
+        if (const auto* plan = std::get_if<Plan>(&answer.decision))
+            for (const Victim& victim : plan->victims()) names.push_back(victim.server.str());
+        return names;
+    }
+
+    test::FakeClock clock_;
+    test::FakeCloud cloud_{clock_};
+    boost::asio::io_context io_{1};
+    config::Policy policy_settings_;
+    PlanCommand command_;
+};
+
+TEST_F(Planning, ADescribedRequestGetsItsVictims) {
+    const auto answers = plan();
+    ASSERT_TRUE(answers);
+    ASSERT_EQ(answers->planned.size(), 1U);
+    const auto chosen = victims(answers->planned.front());
+    ASSERT_EQ(chosen.size(), 1U);
+    EXPECT_EQ(chosen.front().substr(0, 5), "spot-");
+}
+
+TEST_F(Planning, NothingIsWritten) {
+    ASSERT_TRUE(plan());
+    EXPECT_EQ(cloud_.count("DELETE"), 0U);
+    EXPECT_EQ(cloud_.count("forceDelete"), 0U);
+    EXPECT_EQ(cloud_.living("h1").size() + cloud_.living("h2").size(), 4U);
+}
+
+TEST_F(Planning, ARevocableRequesterKillsNobody) {
+    command_.project = "spot";
+    const auto answers = plan();
+    ASSERT_TRUE(answers);
+    const auto* nothing = std::get_if<NothingToDo>(&answers->planned.front().decision);
+    ASSERT_NE(nothing, nullptr);
+    EXPECT_NE(nothing->reason.find("revocable"), std::string::npos);
+}
+
+TEST_F(Planning, MoreSlotsThanCanBeFreedIsNotEnough) {
+    command_.slots = 3;
+    const auto answers = plan();
+    ASSERT_TRUE(answers);
+    EXPECT_TRUE(std::holds_alternative<NotEnough>(answers->planned.front().decision));
+}
+
+TEST_F(Planning, TwoRequestsDoNotCountTheSameRoom) {
+    command_.notifications = {"m"};
+    const auto answers = plan(inputs_of({failure("1"), failure("2"), failure("3")}));
+    ASSERT_TRUE(answers);
+    ASSERT_EQ(answers->planned.size(), 3U);
+    const auto first = victims(answers->planned[0]);
+    const auto second = victims(answers->planned[1]);
+    ASSERT_EQ(first.size(), 1U);
+    ASSERT_EQ(second.size(), 1U);
+    EXPECT_NE(first, second);
+    EXPECT_TRUE(std::holds_alternative<NotEnough>(answers->planned[2].decision));
+}
+
+TEST_F(Planning, RoomPromisedToAnotherRequestIsLeftAlone) {
+    Request other;
+    other.id = RequestId{"req-other"};
+    other.project = ProjectId{"regular"};
+    other.resources = half();
+    command_.slots = 2;
+    const auto before = plan();
+    ASSERT_TRUE(before);
+    const auto* both = std::get_if<Plan>(&before->planned.front().decision);
+    ASSERT_NE(both, nullptr);
+    Plan of_other = *both;
+    of_other.request = other.id;
+    of_other.hosts.resize(1);
+    Ledger ledger;
+    ledger.enter(other, of_other, clock_.now());
+    const auto after = plan({}, std::move(ledger));
+    ASSERT_TRUE(after);
+    EXPECT_TRUE(std::holds_alternative<NotEnough>(after->planned.front().decision));
+}
+
+TEST_F(Planning, ARefusedRequestIsToldAndTheOthersArePlanned) {
+    command_.notifications = {"m"};
+    cloud_.add_requester(uuid_of("requester-1"), "regular", Flavor{});
+    cloud_.server_at(uuid_of("requester-1")).record.server.task_state = "deleting";
+    const auto answers = plan(inputs_of({failure("1"), failure("2")}));
+    ASSERT_TRUE(answers);
+    ASSERT_EQ(answers->ignored.size(), 1U);
+    EXPECT_EQ(answers->ignored.front().source, "req-1");
+    EXPECT_EQ(answers->planned.size(), 1U);
+}
+
+TEST_F(Planning, MessagesWithoutARequestNeedNoPicture) {
+    command_.notifications = {"m"};
+    Inputs inputs;
+    inputs.ignored.push_back({"m", "another event"});
+    const auto answers = plan(inputs);
+    ASSERT_TRUE(answers);
+    EXPECT_TRUE(answers->planned.empty());
+    EXPECT_EQ(answers->ignored.size(), 1U);
+    EXPECT_TRUE(cloud_.calls.empty());
+}
+
+TEST_F(Planning, AFailedReadIsAnError) {
+    cloud_.on_call = [](const std::string& call) -> std::optional<Error> {
+        if (call != "servers") return std::nullopt;
+        return Error{Errc::timeout, "nova: no answer"};
+    };
+    const auto answers = plan();
+    ASSERT_FALSE(answers);
+    EXPECT_EQ(answers.error().what, "nova: no answer");
+}
+
+TEST_F(Planning, TheCommandLineWinsOverTheConfiguration) {
+    policy_settings_.strategy.parameters["leftover_order"] = std::vector<std::string>{"VCPU"};
+    command_.alternatives = 3;
+    command_.strategy = "chance";
+    const auto changed = effective_policy(policy_settings_, command_);
+    EXPECT_EQ(changed.alternatives, 3);
+    EXPECT_EQ(changed.strategy.name, "chance");
+    EXPECT_TRUE(changed.strategy.parameters.empty()) << "parameters of another strategy";
+    command_.strategy = "strict";
+    EXPECT_EQ(effective_policy(policy_settings_, command_).strategy.parameters.size(), 1U);
+}
+
+}  // namespace
+}  // namespace reaper::cli
