@@ -24,6 +24,12 @@ std::string kind_words(ParameterKind kind) {
     return "another kind of value";
 }
 
+const ParameterSpec* find_spec(const std::vector<ParameterSpec>& specs, std::string_view name) {
+    const auto at = std::find_if(specs.begin(), specs.end(),
+                                 [&](const ParameterSpec& spec) { return spec.name == name; });
+    return at == specs.end() ? nullptr : &*at;
+}
+
 std::string known_names(const std::vector<ParameterSpec>& specs) {
     if (specs.empty()) return "no parameters";
     std::string text = "one of ";
@@ -45,12 +51,11 @@ std::vector<ParameterError> check_parameters(const std::vector<ParameterSpec>& s
                                              const Parameters& parameters) {
     std::vector<ParameterError> errors;
     for (const auto& [name, value] : parameters) {
-        const auto at = std::find_if(specs.begin(), specs.end(),
-                                     [&](const ParameterSpec& spec) { return spec.name == name; });
-        if (at == specs.end())
+        const ParameterSpec* spec = find_spec(specs, name);
+        if (spec == nullptr)
             errors.push_back(ParameterError{name, known_names(specs)});
-        else if (!is_of_kind(value, at->kind))
-            errors.push_back(ParameterError{name, kind_words(at->kind)});
+        else if (!is_of_kind(value, spec->kind))
+            errors.push_back(ParameterError{name, kind_words(spec->kind)});
     }
     return errors;
 }
