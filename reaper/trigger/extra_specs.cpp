@@ -42,7 +42,7 @@ std::optional<GroupedKey> grouped_key(std::string_view key, std::string_view pre
     if (!key.starts_with(prefix)) return std::nullopt;
     key.remove_prefix(prefix.size());
     const auto colon = key.find(':');
-    if (colon == std::string_view::npos || colon > longest_group) return std::nullopt;
+    if (colon > longest_group) return std::nullopt;  // or there is none
     const auto group = key.substr(0, colon);
     if (!std::all_of(group.begin(), group.end(), is_group_character)) return std::nullopt;
     return GroupedKey{group, key.substr(colon + 1)};
