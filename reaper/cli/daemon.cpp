@@ -33,8 +33,10 @@ void DaemonShell::on_status(const ServiceStatus& status) {
     const bool turned = status.ready != is_ready_;
     is_ready_ = status.ready;
     if (!status.ready) {
-        // What is waited for, and when the next try is: once each, not with every request.
-        if (status.line != last_wait_) spdlog::warn("{}", status.line);
+        // What is waited for, and when the next try is: once each, not with every request. Of the
+        // cloud the service tells the reasons itself.
+        if (status.line != last_wait_ && status.line != "waiting for the cloud")
+            spdlog::warn("{}", status.line);
         last_wait_ = status.line;
         return;
     }

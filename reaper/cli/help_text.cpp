@@ -61,6 +61,8 @@ is taken into account, if the journal can be read.)",
   reaper plan --resources VCPU=1,CUSTOM_GPU=1 --project ml --az nova --trait CUSTOM_A100=required
   reaper plan --notification message.json --strategy strict_time --alternatives 2 --json
 
+With --json, one request is answered by its decision; several, or messages that make none, by
+{"plans": [decision, ...], "no_request": [{"source", "reason"}, ...]}.
 Exit code 3 says that not enough room can be freed: nobody would die.
 )"};
 

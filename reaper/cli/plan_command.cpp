@@ -14,19 +14,25 @@
 namespace reaper::cli {
 namespace {
 
+/// The decision, with what it is for and what is to be known about it.
+nlohmann::json to_json(const Answer& answer, const Answers& answers) {
+    nlohmann::json json = report::to_json(answer.decision);
+    json["asked"] = report::to_json(answer.request);
+    json["remarks"] = answer.remarks;
+    json["doubts"] = answers.doubts;
+    return json;
+}
+
+/// One request (what operators mostly ask for) is the decision itself; else a list of them.
 nlohmann::json to_json(const Answers& answers) {
+    if (answers.planned.size() == 1 && answers.ignored.empty())
+        return to_json(answers.planned.front(), answers);
     nlohmann::json plans = nlohmann::json::array();
-    for (const Answer& answer : answers.planned)
-        plans.push_back({{"request", report::to_json(answer.request)},
-                         {"decision", report::to_json(answer.decision)},
-                         {"remarks", answer.remarks}});
+    for (const Answer& answer : answers.planned) plans.push_back(to_json(answer, answers));
     nlohmann::json ignored = nlohmann::json::array();
     for (const NoRequest& message : answers.ignored)
         ignored.push_back({{"source", message.source}, {"reason", message.reason}});
-    return {{"version", report::json_version},
-            {"plans", plans},
-            {"no_request", ignored},
-            {"doubts", answers.doubts}};
+    return {{"version", report::json_version}, {"plans", plans}, {"no_request", ignored}};
 }
 
 void print(const Answers& answers, const Terminal& terminal) {
