@@ -14,6 +14,7 @@ import progress
 from cloud import Server
 from fleet import fill
 from lab_cloud import LabCloud
+from lablib.catalog import FLAVORS
 from reaper_process import Reaper
 
 WIDTH = 100
@@ -61,12 +62,13 @@ class Story:
         try:
             fleet = self.fill_the_cloud()
             self.look_with_the_reaper()
+            self.look_ahead()
             self.start_the_daemon()
             request = self.refused()
             story = self.make_room(request)
-            self.explain(request)
-            self.second_try(story)
+            self.second_try()
             self.check_the_others(fleet, story)
+            self.show_journal(request)
         except AssertionError as error:
             raise StoryFailed(str(error).splitlines()[0], self.logs / "reaper.log") from error
 
@@ -76,17 +78,26 @@ class Story:
         self.chapter("A cloud without room")
         self.say("Two projects share it. The servers of `regular` must run. Those of `spot` run in what is")
         self.say("left over: the project carries the tag `preemptible`, so they may be taken away.")
+        count = sum(number for held in HOLDINGS.values() for _, _, number in held)
+        title = f"boot {count} servers"
         began = time.monotonic()
-        self.screen.start("boot eight servers")
+        self.screen.start(title)
         self.cloud.reset()
         fleet = fill(self.cloud, HOLDINGS, exactly=False)
-        self.screen.end("boot eight servers", time.monotonic() - began)
-        self.command("hosts")
+        self.screen.end(title, time.monotonic() - began)
+        self.picture()
         return fleet.all()
 
     def look_with_the_reaper(self) -> None:
         self.chapter("Is everything in place for the reaper?")
         self.command("check", good=(0, 4))
+
+    def look_ahead(self) -> None:
+        self.chapter("If a regular server of 5 VCPU had to be placed now: who would go, and why?")
+        self.say("No host has 5 VCPU free. `reaper plan` looks at the live cloud and deletes nothing:")
+        size = FLAVORS[FLAVOR]
+        resources = f"VCPU={size['vcpus']},MEMORY_MB={size['ram']},DISK_GB={size['disk']}"
+        self.command("plan", "--resources", resources, "--project", "regular")
 
     def start_the_daemon(self) -> None:
         self.chapter("The daemon")
@@ -96,8 +107,7 @@ class Story:
         self.screen.end("reaper run", time.monotonic() - began, "ready: broker and cloud answer")
 
     def refused(self) -> Server:
-        self.chapter(f"A regular server of 5 VCPU is asked for")
-        self.say("No host has 5 VCPU free: most is 1. Nova refuses it:")
+        self.chapter("Now somebody asks Nova for that server, and is refused")
         [server] = self.cloud.ask_in_vain(FLAVOR)
         fault = self.cloud.nova.get(f"/servers/{server.id}").json()["server"].get("fault", {})
         self.show_status(server.name, "ERROR", fault.get("message", "").strip())
@@ -127,11 +137,7 @@ class Story:
             raise StoryFailed(f"the reaper ended with {story['outcome']['kind']}", self.logs / "reaper.log")
         return story
 
-    def explain(self, refused: Server) -> None:
-        self.chapter("Why these, and not others? The journal has the whole story")
-        self.command("history", "show", refused.request)
-
-    def second_try(self, story: dict[str, Any]) -> None:
+    def second_try(self) -> None:
         self.chapter("The same regular server, asked for again")
         [server] = self.cloud.ask(FLAVOR)
         self.cloud.wait_for([server], "ACTIVE")
@@ -145,10 +151,29 @@ class Story:
         assert {server.id for server in gone} == died, "Nova and the journal disagree about who died"
         assert all(look.status == "ACTIVE" for look in others), "a server that was no victim is not ACTIVE"
         assert all(server.project == "spot" for server in gone), "a regular server died"
+        self.picture()
         self.say(f"{len(gone)} revocable servers went; the other {len(others)} run on undisturbed.")
+
+    def show_journal(self, refused: Server) -> None:
+        self.chapter("The whole story stays in the journal")
+        self.command("history", "show", refused.request)
         self.reaper.stop()
 
     # -------------------------------------------------------------------------
+
+    def picture(self) -> None:
+        """Each host in a line, as `reaper hosts` tells it at length."""
+        answer = self.reaper.json("hosts")
+        for host in sorted(answer["hosts"], key=lambda host: host["name"]):
+            used, capacity = host["used"].get("VCPU", 0), host["capacity"]["VCPU"]
+            servers = sorted(host["servers"], key=lambda one: (one["revocable"], one["name"]))
+            names = [self.coloured_name(server) for server in servers]
+            self.screen.say(f"    {host['name']}  {used:2} of {capacity} VCPU used  {' '.join(names)}")
+        self.screen.say(self.screen.paint("    (`reaper hosts`, in short; in brackets: the VCPU of a server)", "dim"))
+
+    def coloured_name(self, server: dict[str, Any]) -> str:
+        text = f"{server['name']}({server['resources']['VCPU']})"
+        return self.screen.paint(text, "yellow" if server["revocable"] else "green")
 
     def chapter(self, title: str) -> None:
         self.chapter_number += 1
