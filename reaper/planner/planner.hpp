@@ -1,5 +1,6 @@
 // The planner: from a request and a picture of the cloud to a decision. Pure and deterministic:
-// the same inputs (the seed among them) give the same plan, to the byte.
+// the same inputs (the seed among them) give the same plan, to the byte, whatever the order of the
+// hosts, servers and providers in them.
 #pragma once
 
 #include <cstdint>
@@ -24,7 +25,12 @@ struct PlanOptions {
 /// Decides. Victims are only revocable servers of status ACTIVE, SHUTOFF, PAUSED, SUSPENDED, ERROR,
 /// ... that are not locked, not being changed (task state), not evicting already, and that hold
 /// room on the host in Placement. Counts room that is there and evictions of this request under
-/// way; leaves out room promised to other requests.
+/// way; leaves out room promised to other requests (see room.hpp).
+///
+/// NothingToDo if the requested slots are there already: alternatives alone never kill. NotEnough
+/// if they can't all come free (or the strategy's draw failed): nobody dies. Else a plan of at
+/// least the requested slots, up to `slots * alternatives`, without a victim that could be left
+/// out. Throws std::logic_error if the strategy returns servers that it was not offered.
 Decision make_plan(const Request& request, const Snapshot& snapshot, const Ledger& ledger,
                    const Strategy& strategy, std::string_view strategy_name,
                    const PlanOptions& options);

@@ -76,7 +76,7 @@ Value value_of(const Cover& cover, const HostOption& option, const Order& order)
     return value;
 }
 
-/// Up to 11 servers, of few sizes or of many, on one provider or two, over up to four classes.
+/// Up to 12 servers, of few sizes or of many, on one provider or two, over up to four classes.
 Host random_host() {
     const bool few_sizes = upto(1) == 0;
     const auto amount = [&](int scale) {
@@ -86,7 +86,7 @@ Host random_host() {
         "h",
         Resources{{"VCPU", 200}, {"MEMORY_MB", 200'000}, {"DISK_GB", 5000}, {"CUSTOM_X", 100}});
     if (upto(2) == 0) nest(made, "nested", Resources{{"VCPU", 100}, {"CUSTOM_X", 50}});
-    const int servers = upto(11);
+    const int servers = upto(12);
     for (int i = 0; i < servers; ++i) {
         const auto& on = made.providers[static_cast<std::size_t>(
             upto(static_cast<int>(made.providers.size()) - 1))];
