@@ -20,14 +20,6 @@ std::string counted(std::size_t number, const char* one, const char* many) {
     return std::to_string(number) + " " + (number == 1 ? one : many);
 }
 
-/// The error, with what to do where the kind of error tells.
-std::string advice(const Error& error, const char* right) {
-    if (error.code == Errc::forbidden)
-        return error.what + "; give the reaper's user the right '" + right +
-               "' (the admin role has it)";
-    return error.what;
-}
-
 struct CloudCheck {
     CloudPorts cloud;
     CloudSession& session;
@@ -90,7 +82,7 @@ Task<void> check_tagged_projects(const CloudCheck& check, TagQuestions questions
         const std::string what = "projects tagged '" + tag + "'";
         auto projects = co_await check.cloud.identity.projects_with_tag(tag);
         if (!projects) {
-            check.fail(what, advice(projects.error(), "identity:list_projects"));
+            check.fail(what, projects.error().what);
             continue;
         }
         std::vector<std::string> names;
@@ -108,8 +100,7 @@ Task<void> check_tagged_projects(const CloudCheck& check, TagQuestions questions
 Task<void> check_placement_rights(const CloudCheck& check) {
     auto providers = co_await check.cloud.placement.providers();
     if (!providers) {
-        check.fail("resource providers",
-                   advice(providers.error(), "placement:resource_providers:list"));
+        check.fail("resource providers", providers.error().what);
         co_return;
     }
     if (providers->empty()) {
@@ -120,8 +111,7 @@ Task<void> check_placement_rights(const CloudCheck& check) {
     const ProviderId first = providers->front().id;
     auto state = co_await check.cloud.placement.provider(first);
     if (!state)
-        check.fail("allocations",
-                   advice(state.error(), "placement:resource_providers:allocations:list"));
+        check.fail("allocations", state.error().what);
     else
         check.ok("allocations", "readable (" + providers->front().name + ": " +
                                     counted(state->allocations.size(), "consumer", "consumers") +
@@ -131,8 +121,7 @@ Task<void> check_placement_rights(const CloudCheck& check) {
 Task<void> check_servers(const CloudCheck& check) {
     auto servers = co_await check.cloud.compute.servers();
     if (!servers) {
-        check.fail("servers of all projects",
-                   advice(servers.error(), "os_compute_api:servers:detail:get_all_tenants"));
+        check.fail("servers of all projects", servers.error().what);
         co_return;
     }
     std::set<ProjectId> projects;
@@ -158,7 +147,7 @@ Task<void> check_servers(const CloudCheck& check) {
 Task<void> check_compute_hosts(const CloudCheck& check) {
     auto hypervisors = co_await check.cloud.compute.hypervisors();
     if (!hypervisors)
-        check.fail("hypervisors", advice(hypervisors.error(), "os_compute_api:os-hypervisors"));
+        check.fail("hypervisors", hypervisors.error().what);
     else if (hypervisors->empty())
         check.fail("hypervisors",
                    "Nova has none: does nova-compute run, and are the hosts "
@@ -168,7 +157,7 @@ Task<void> check_compute_hosts(const CloudCheck& check) {
 
     auto services = co_await check.cloud.compute.compute_services();
     if (!services) {
-        check.fail("compute services", advice(services.error(), "os_compute_api:os-services:list"));
+        check.fail("compute services", services.error().what);
     } else {
         std::size_t usable = 0;
         for (const ComputeServiceRecord& service : *services)
@@ -183,7 +172,7 @@ Task<void> check_compute_hosts(const CloudCheck& check) {
 
     auto aggregates = co_await check.cloud.compute.aggregates();
     if (!aggregates)
-        check.fail("aggregates", advice(aggregates.error(), "os_compute_api:os-aggregates:index"));
+        check.fail("aggregates", aggregates.error().what);
     else
         check.ok("aggregates", std::to_string(aggregates->size()));
 }

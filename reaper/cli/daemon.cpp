@@ -36,7 +36,7 @@ void DaemonShell::on_status(const ServiceStatus& status) {
         // What is waited for, and when the next try is: once each, not with every request. Of the
         // cloud the service tells the reasons itself.
         if (status.line != last_wait_ && status.line != "waiting for the cloud")
-            spdlog::warn("{}", status.line);
+            spdlog::error("{}", status.line);
         last_wait_ = status.line;
         return;
     }
