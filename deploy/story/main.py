@@ -2,6 +2,7 @@
 
 import argparse
 import os
+import re
 import shutil
 import signal
 import sys
@@ -146,7 +147,8 @@ def last_step_of_lab(log: Path) -> str:
 def what_went_wrong(log: Path) -> list[str]:
     """From the lab's own word, if it is the lab's log, or the first error of a compiler."""
     lines = progress.tail(log, 400)
-    marks = [n for n, line in enumerate(lines) if line.startswith("lab: ") or " error: " in line]
+    cause = re.compile(r"^lab: |\berror: |undefined reference|^CMake Error")
+    marks = [number for number, line in enumerate(lines) if cause.search(line)]
     return lines[marks[0] : marks[0] + 6] if marks else lines[-12:]
 
 

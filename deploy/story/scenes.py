@@ -90,7 +90,7 @@ class Story:
 
     def look_with_the_reaper(self) -> None:
         self.chapter("Is everything in place for the reaper?")
-        self.command("check", good=(0, 4))
+        self.command("check")
 
     def look_ahead(self) -> None:
         self.chapter("If a regular server of 5 VCPU had to be placed now: who would go, and why?")
