@@ -1,32 +1,11 @@
 #include "reaper/cli/planning.hpp"
 
-#include <cstdint>
 #include <utility>
 
-#include "reaper/planner/planner.hpp"
+#include "reaper/service/decision.hpp"
 
 namespace reaper::cli {
 namespace {
-
-/// The same dice for the same request as in the daemon.
-std::uint64_t seed_of(const RequestId& id) {
-    std::uint64_t hash = 14695981039346656037ULL;  // FNV-1a
-    for (const char c : id.str()) hash = (hash ^ static_cast<unsigned char>(c)) * 1099511628211ULL;
-    return hash;
-}
-
-Decision decide(PlanningDesk& desk, const Request& request, const Picture& picture) {
-    if (auto why = why_revocable(request, desk.policy.taggers, picture.facts)) {
-        NothingToDo refused;
-        refused.reason = "the requester is revocable itself: " + *why;
-        return refused;
-    }
-    PlanOptions options;
-    options.alternatives = desk.policy.alternatives;
-    options.seed = seed_of(request.id);
-    return make_plan(request, picture.snapshot, desk.ledger, *desk.policy.strategy,
-                     desk.policy.strategy_name, options);
-}
 
 /// The requests to plan for, each with remarks; messages that make none go to `answers`.
 ResultTask<std::vector<Answer>> gather(PlanningDesk& desk, Inputs inputs, Answers& answers) {
@@ -89,7 +68,7 @@ ResultTask<Answers> plan_requests(PlanningDesk& desk, Inputs inputs) {
     desk.ledger.expire(picture->snapshot, answers.taken_at);
     answers.doubts = picture->snapshot.remarks;
     for (Answer& answer : *requests) {
-        answer.decision = decide(desk, answer.request, *picture);
+        answer.decision = decide(desk.policy, answer.request, *picture, desk.ledger);
         // The next request must not count the room of this one.
         if (const auto* plan = std::get_if<Plan>(&answer.decision))
             desk.ledger.enter(answer.request, *plan, answers.taken_at);

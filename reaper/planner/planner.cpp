@@ -133,6 +133,13 @@ private:
 
 }  // namespace
 
+std::uint64_t seed_of(const RequestId& request) {
+    std::uint64_t hash = 14695981039346656037ULL;  // FNV-1a
+    for (const char c : request.str())
+        hash = (hash ^ static_cast<unsigned char>(c)) * 1099511628211ULL;
+    return hash;
+}
+
 Decision make_plan(const Request& request, const Snapshot& snapshot, const Ledger& ledger,
                    const Strategy& strategy, std::string_view strategy_name,
                    const PlanOptions& options) {

@@ -22,6 +22,9 @@ struct PlanOptions {
     std::map<ServerId, std::string> spared;
 };
 
+/// The same dice for the same request, whoever plans it: the daemon, or a dry run.
+std::uint64_t seed_of(const RequestId& request);
+
 /// Decides. Victims are only revocable servers of status ACTIVE, SHUTOFF, PAUSED, SUSPENDED, ERROR,
 /// ... that are not locked, not being changed (task state), not evicting already, and that hold
 /// room on the host in Placement. Counts room that is there and evictions of this request under

@@ -89,7 +89,7 @@ struct MessageEntry {
     std::string message_id;
     std::string event_type;
     RequestId request;    ///< empty if none
-    std::string verdict;  ///< `duplicate`, `ignored`, `too-old`, `malformed`
+    std::string verdict;  ///< `joined`, `duplicate`, `ignored`, `too-old`, `malformed`
     std::string reason;
     TimePoint at{};
 };

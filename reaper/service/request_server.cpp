@@ -1,22 +1,14 @@
 #include "reaper/service/request_server.hpp"
 
 #include <algorithm>
-#include <random>
 #include <spdlog/spdlog.h>
 #include <utility>
 
 #include "reaper/executor/culling_executor.hpp"
-#include "reaper/planner/planner.hpp"
+#include "reaper/service/decision.hpp"
 
 namespace reaper {
 namespace {
-
-/// The same dice for the same request, so that a plan can be made again from the journal.
-std::uint64_t seed_of(const RequestId& id) {
-    std::uint64_t hash = 14695981039346656037ULL;  // FNV-1a
-    for (const char c : id.str()) hash = (hash ^ static_cast<unsigned char>(c)) * 1099511628211ULL;
-    return hash;
-}
 
 std::unique_ptr<PlanExecutor> make_executor(const Workshop& workshop,
                                             const ServiceOptions& options) {
@@ -46,21 +38,6 @@ std::map<ServerId, Progress> progress_of(const Story& story) {
 
 }  // namespace
 
-Backoff::Backoff(Clock& clock, Duration longest) : clock_(clock), longest_(longest) {}
-
-Task<void> Backoff::pause(const bool& stopping) {
-    thread_local std::minstd_rand dice{std::random_device{}()};
-    std::uniform_int_distribution<Duration::rep> jitter(next_.count() / 2, next_.count());
-    Duration left{jitter(dice)};
-    next_ = std::min(next_ * 2, longest_);
-    // In slices, so that whoever stops the reaper need not wait for the longest pause.
-    constexpr Duration slice{250};
-    while (left > Duration::zero() && !stopping) {
-        co_await clock_.sleep(std::min(left, slice));
-        left -= slice;
-    }
-}
-
 RequestServer::RequestServer(Workshop workshop, ServiceOptions options, Request request)
     : workshop_(workshop),
       options_(std::move(options)),
@@ -84,7 +61,6 @@ Task<std::optional<Outcome>> RequestServer::resume(Story story) {
     if (known.empty() && out_of_time())
         co_return outcome(OutcomeKind::failed, "interrupted, and too old to go on");
     Plan plan = *last;
-    workshop_.ledger.enter(request_, plan, workshop_.cloud.clock.now());
     auto ended = co_await carry_out(std::move(plan), std::move(known));
     if (ended) co_return ended;
     co_return co_await rounds();
@@ -132,20 +108,8 @@ ResultTask<Decision> RequestServer::decide_now() {
     PlanEntry entry;
     entry.round = round_ + 1;
     entry.at = now;
-    if (auto why = why_revocable(request_, options_.policy->taggers, picture->facts)) {
-        // Rule 7.
-        NothingToDo refused;
-        refused.reason = "the requester is revocable itself: " + *why;
-        entry.decision = std::move(refused);
-    } else {
-        PlanOptions plan_options;
-        plan_options.alternatives = options_.policy->alternatives;
-        plan_options.seed = seed_of(request_.id);
-        plan_options.spared = spared_;
-        entry.decision =
-            make_plan(request_, picture->snapshot, workshop_.ledger, *options_.policy->strategy,
-                      options_.policy->strategy_name, plan_options);
-    }
+    entry.decision =
+        reaper::decide(*options_.policy, request_, *picture, workshop_.ledger, spared_);
     // In the ledger before anything else can run, so that no other plan counts the same room; and
     // in the journal before the first deletion (rule 5).
     const auto* plan = std::get_if<Plan>(&entry.decision);

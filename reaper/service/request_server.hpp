@@ -11,6 +11,7 @@
 #include "reaper/executor/plan_executor.hpp"
 #include "reaper/ledger/ledger.hpp"
 #include "reaper/ports/journal.hpp"
+#include "reaper/service/backoff.hpp"
 #include "reaper/service/policy.hpp"
 #include "reaper/service/service.hpp"
 #include "reaper/service/snapshot_reader.hpp"
@@ -25,20 +26,6 @@ struct Workshop {
     AsyncSemaphore& planning;   ///< one permit: a picture and the plan made of it belong together
     AsyncSemaphore& deletions;  ///< bounds the deletions sent at a time
     const bool& stopping;
-};
-
-/// Waits between tries of something outside: doubles from a quarter second to `longest`, with
-/// jitter, so that many who wait do not come back at once.
-class Backoff {
-public:
-    explicit Backoff(Clock& clock, Duration longest = std::chrono::seconds{15});
-    /// Ends early when `stopping` (which must outlive the pause) becomes true.
-    Task<void> pause(const bool& stopping);
-
-private:
-    Clock& clock_;
-    Duration next_{250};
-    Duration longest_;
 };
 
 /// References must outlive the object, and the object its coroutines.

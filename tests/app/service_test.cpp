@@ -75,6 +75,21 @@ TEST_F(ServiceTest, Rule4TheMessagesOfOneMultiCreateAreOneRequest) {
     EXPECT_EQ(cloud.count("DELETE"), 3U);
     EXPECT_EQ(journal.stories.size(), 1U);
     EXPECT_EQ(journal.stories.at(RequestId{"req-1"}).request.slots, 3);
+    ASSERT_EQ(journal.notes.size(), 2U);
+    EXPECT_EQ(journal.notes[0].verdict, "joined");
+    EXPECT_EQ(journal.stories.at(RequestId{"req-1"}).request.requesters.size(), 3U);
+}
+
+TEST_F(ServiceTest, Rule4AMessageDeliveredAgainWhileItIsServedChangesNothing) {
+    full_host();
+    requester();
+    start();
+    messages->deliver(body_of(failure()));
+    messages->deliver(body_of(failure()));
+    outcome_of("req-1");
+    run_until([&] { return all_acknowledged(2); });
+    EXPECT_EQ(cloud.count("DELETE"), 1U);
+    EXPECT_EQ(journal.notes.at(0).verdict, "duplicate");
 }
 
 TEST_F(ServiceTest, Rule4ARedeliveredMessageChangesNothing) {

@@ -12,6 +12,8 @@ ResultTask<Admission> FakeJournal::admit(Request request, TimePoint now) {
     Admission admission;
     if (const auto known = stories.find(request.id); known != stories.end()) {
         admission.outcome = known->second.outcome;
+        auto& requesters = known->second.request.requesters;
+        requesters.insert(requesters.end(), request.requesters.begin(), request.requesters.end());
         co_return admission;
     }
     if (auto error = write("admit " + request.id.str())) co_return *error;

@@ -1,8 +1,8 @@
-#include "reaper/cli/plan_ledger.hpp"
+#include "reaper/service/journalled_ledger.hpp"
 
 #include <gtest/gtest.h>
 
-namespace reaper::cli {
+namespace reaper {
 namespace {
 
 using std::chrono::seconds;
@@ -87,4 +87,4 @@ TEST(LedgerOfTheJournal, NobodyIsPromisedRoomThatWasNotFreed) {
 }
 
 }  // namespace
-}  // namespace reaper::cli
+}  // namespace reaper

@@ -1,9 +1,9 @@
-#include "reaper/cli/plan_ledger.hpp"
+#include "reaper/service/journalled_ledger.hpp"
 
 #include <map>
 #include <variant>
 
-namespace reaper::cli {
+namespace reaper {
 namespace {
 
 bool was_sent(Step step) {
@@ -58,4 +58,4 @@ ResultTask<Ledger> read_ledger(Journal& journal, TimePoint now, Duration promise
     co_return ledger_of(*unfinished, *finished, promise);
 }
 
-}  // namespace reaper::cli
+}  // namespace reaper

@@ -7,7 +7,7 @@
 #include "reaper/ledger/ledger.hpp"
 #include "reaper/ports/journal.hpp"
 
-namespace reaper::cli {
+namespace reaper {
 
 /// `finished` are the stories that ended less than `promise` ago. The plans of an unfinished
 /// story count, but for victims that stay: spared ones, and those of a replaced plan that were
@@ -18,4 +18,4 @@ Ledger ledger_of(const std::vector<Story>& unfinished, const std::vector<Story>&
 /// The same, read from a journal.
 ResultTask<Ledger> read_ledger(Journal& journal, TimePoint now, Duration promise);
 
-}  // namespace reaper::cli
+}  // namespace reaper

@@ -1,0 +1,24 @@
+#include "reaper/service/backoff.hpp"
+
+#include <algorithm>
+#include <random>
+
+namespace reaper {
+
+Backoff::Backoff(Clock& clock, Duration longest, Duration first)
+    : clock_(clock), next_(std::min(first, longest)), longest_(longest) {}
+
+Task<void> Backoff::pause(const bool& stopping) {
+    thread_local std::minstd_rand dice{std::random_device{}()};
+    std::uniform_int_distribution<Duration::rep> jitter(next_.count() / 2, next_.count());
+    Duration left{jitter(dice)};
+    next_ = std::min(next_ * 2, longest_);
+    // In slices, so that whoever stops the reaper need not wait for the longest pause.
+    constexpr Duration slice{250};
+    while (left > Duration::zero() && !stopping) {
+        co_await clock_.sleep(std::min(left, slice));
+        left -= slice;
+    }
+}
+
+}  // namespace reaper

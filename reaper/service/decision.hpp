@@ -1,0 +1,19 @@
+// The decision as the daemon and the operators' dry run both make it.
+#pragma once
+
+#include <map>
+#include <string>
+
+#include "reaper/ledger/ledger.hpp"
+#include "reaper/model/plan.hpp"
+#include "reaper/service/policy.hpp"
+#include "reaper/service/snapshot_reader.hpp"
+
+namespace reaper {
+
+/// Rule 7 first: a revocable requester causes no cull. Then the planner. `spared`: servers that
+/// must not be victims, each with the reason.
+Decision decide(const CompiledPolicy& policy, const Request& request, const Picture& picture,
+                const Ledger& ledger, std::map<ServerId, std::string> spared = {});
+
+}  // namespace reaper
