@@ -129,9 +129,14 @@ ResultTask<void> Service::Impl::run() {
     if (!restored) co_return restored.error();
 
     MessageSource::Handlers handlers;
-    const auto self = shared_from_this();
-    handlers.message = [self](Delivery delivery) { self->intake_.on_message(std::move(delivery)); };
-    handlers.state = [self](BrokerState state) {
+    // Weak: a source that outlives us must not keep us alive beyond the executor.
+    const std::weak_ptr<Impl> weak = weak_from_this();
+    handlers.message = [weak](Delivery delivery) {
+        if (const auto self = weak.lock()) self->intake_.on_message(std::move(delivery));
+    };
+    handlers.state = [weak](BrokerState state) {
+        const auto self = weak.lock();
+        if (!self) return;
         self->broker_ = std::move(state);
         self->report();
     };

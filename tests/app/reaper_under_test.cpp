@@ -41,9 +41,9 @@ void ReaperUnderTest::start() {
 
 void ReaperUnderTest::crash() {
     service_.reset();
+    clock.forget_sleepers();
     io_.reset();
     messages.reset();
-    clock.forget_sleepers();
     status = {};
 }
 
