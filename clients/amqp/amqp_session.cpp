@@ -41,7 +41,7 @@ std::optional<Error> Session::run() {
         }
         bool more = false;
         Outcome failed = round(more);
-        if (!failed && Steady::now() >= next_check_) failed = check_topology(Steady::now());
+        if (!failed && Steady::now() >= check_due()) failed = check_topology(Steady::now());
         if (failed) {
             outlet_.end_epoch();
             if (commands_.stop_deadline()) return std::nullopt;
@@ -57,6 +57,11 @@ Outcome Session::round(bool& more) {
     return serve_frames(more);
 }
 
+Steady::time_point Session::check_due() const {
+    if (stopping_ || !dead_letters_.answers_expected()) return Steady::time_point::max();
+    return next_check_;
+}
+
 void Session::wait() const {
     if (amqp_frames_enqueued(connection_.raw()) || amqp_data_in_buffer(connection_.raw())) return;
     // The library serves heartbeats only while it is called.
@@ -64,7 +69,7 @@ void Session::wait() const {
     if (const auto heartbeat = amqp_get_heartbeat(connection_.raw()); heartbeat > 0) {
         most = std::min(most, std::chrono::milliseconds(heartbeat * 250));
     }
-    const auto due = std::min(next_check_, dead_letters_.due());
+    const auto due = std::min(check_due(), dead_letters_.due());
     pollfd waits[2] = {{amqp_get_sockfd(connection_.raw()), POLLIN, 0},
                        {commands_.wake_fd(), POLLIN, 0}};
     ::poll(waits, 2, poll_timeout(due, most));
@@ -181,22 +186,17 @@ void Session::deliver(Message message) {
     outlet_.message(std::move(delivery));
 }
 
-/// Cancels the consumer, sends what is due, says goodbye.
+/// Sends what is due and says goodbye; what is delivered meanwhile stays unacknowledged. A blocked
+/// broker would not answer: what was sent to it is read when it reads again.
 void Session::wind_down(Steady::time_point deadline) {
     stopping_ = true;
     bool more = false;
-    if (round(more)) return;
-    if (consuming_) {
-        amqp_basic_cancel(connection_.raw(), consume_channel, bytes("reaper"));
-        if (connection_.check(consume_channel, "cancelling")) return;
-        consuming_ = false;
-    }
-    next_check_ = deadline;
-    while (more || (!dead_letters_.idle() && Steady::now() < deadline)) {
+    do {
         if (round(more)) return;
         if (!more && !dead_letters_.idle()) wait();
-    }
-    if (serve_commands()) return;
+    } while (!dead_letters_.blocked() && Steady::now() < deadline &&
+             (more || !dead_letters_.idle()));
+    if (dead_letters_.blocked() || serve_commands()) return;
     connection_.close(
         std::chrono::duration_cast<std::chrono::milliseconds>(deadline - Steady::now()));
 }

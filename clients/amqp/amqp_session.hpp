@@ -52,6 +52,8 @@ private:
     Outcome closed_by_broker(amqp_channel_t channel, const amqp_method_t& method, std::string& why);
     void deliver(Message message);
 
+    /// When the topology is to be checked next.
+    Steady::time_point check_due() const;
     /// Waits until there is something to do.
     void wait() const;
     Outcome round(bool& more);

@@ -41,6 +41,10 @@ public:
 
     void add(Copy copy) { waiting_.push_back(std::move(copy)); }
     bool idle() const { return waiting_.empty() && !sent_; }
+    bool blocked() const { return blocked_; }
+    /// The broker answers questions. One that is short of memory stops reading from us with the
+    /// first copy, and says so only then; so none is asked while a copy is on its way.
+    bool answers_expected() const { return !sent_ && !blocked_; }
     /// The originals are no longer ours: forget the copies.
     void forget();
     /// The broker takes no messages at present (its memory or disk is full), or does again.

@@ -8,6 +8,7 @@
 #include <functional>
 #include <gtest/gtest.h>
 #include <string>
+#include <unistd.h>
 #include <vector>
 
 #include "clients/amqp/amqp_source.hpp"
@@ -15,10 +16,12 @@
 
 namespace reaper::test {
 
-/// Settings with short pauses and names that no other test uses.
+/// Settings with short pauses and names that no other test uses, nor another run of this one.
 inline config::Broker broker_settings() {
     const auto* test = testing::UnitTest::GetInstance()->current_test_info();
-    const std::string name = test->name();
+    static int calls = 0;
+    const std::string name =
+        test->name() + ("." + std::to_string(::getpid())) + "." + std::to_string(++calls);
     config::Broker broker;
     broker.urls = {config::Secret(BrokerPlace::get().url())};
     broker.exchange = "nova." + name;
