@@ -154,7 +154,9 @@ Task<void> CullingExecutor::remove(Cull& cull, const Victim& victim) {
 
 Task<void> CullingExecutor::send_delete(Cull& cull, const Victim& victim) {
     // Rule 5: what can't be written is not done.
-    if (!co_await record(cull, victim, Step::delete_sent, victim.reason)) co_return;
+    std::string reason = victim.reason;
+    const bool written = co_await record(cull, victim, Step::delete_sent, std::move(reason));
+    if (!written) co_return;
     cull.state(victim) = Cull::State::sent;
     ++cull.sent;
     spdlog::info("{}: deleting {}: {}", cull.request.id.str(), label(victim), victim.reason);
@@ -226,7 +228,9 @@ Task<void> CullingExecutor::nudge(Cull& cull, const Victim& victim) {
 }
 
 Task<void> CullingExecutor::force_delete(Cull& cull, const Victim& victim, std::string reason) {
-    if (!co_await record(cull, victim, Step::force_delete_sent, reason)) co_return;
+    std::string detail = reason;
+    const bool written = co_await record(cull, victim, Step::force_delete_sent, std::move(detail));
+    if (!written) co_return;
     spdlog::info("{}: force-deleting {}: {}", cull.request.id.str(), label(victim), reason);
     auto answer = co_await cloud_.compute.force_delete_server(victim.server);
     if (!answer) {

@@ -219,7 +219,8 @@ void Service::Impl::spawn(Task<void> task) {
 // ---- requests ----
 
 Task<void> Service::Impl::handle(FailureNotice notice, RequestId key) {
-    if (co_await served_before(notice, key)) {
+    const bool served = co_await served_before(notice, key);
+    if (served) {
         intake_.close(key, true);
         report();
         co_return;
@@ -237,7 +238,8 @@ Task<bool> Service::Impl::served_before(FailureNotice notice, RequestId key) {
         known = std::move(*story);
         co_return Result<void>{};
     };
-    if (!co_await until_written(cloud_.clock, stopping_, key.str(), look)) co_return false;
+    const bool looked = co_await until_written(cloud_.clock, stopping_, key.str(), look);
+    if (!looked) co_return false;
     if (!known || !known->outcome) co_return false;
     MessageEntry entry = entry_for(notice, key, cloud_.clock.now());
     entry.verdict = "duplicate";
@@ -264,7 +266,8 @@ Task<std::optional<Outcome>> Service::Impl::outcome_of(FailureNotice notice, Req
     } else {
         outcome.reason = "nobody died: " + completed.error().what;
     }
-    if (!co_await admit(request)) co_return std::nullopt;
+    const bool admitted = co_await admit(request);
+    if (!admitted) co_return std::nullopt;
     if (!whole) co_return outcome;
     RequestServer server{workshop(), options_, std::move(request)};
     co_return co_await server.serve();
@@ -309,7 +312,8 @@ Task<void> Service::Impl::close(RequestId key, std::optional<Outcome> outcome) {
 
 Task<bool> Service::Impl::finish(RequestId key, Outcome outcome) {
     const auto write = [&]() { return journal_.finish(key, outcome); };
-    if (!co_await until_written(cloud_.clock, stopping_, key.str(), write)) co_return false;
+    const bool written = co_await until_written(cloud_.clock, stopping_, key.str(), write);
+    if (!written) co_return false;
     ++served_;
     const bool keep = outcome.kind == OutcomeKind::freed || outcome.kind == OutcomeKind::incomplete;
     if (keep)
