@@ -103,7 +103,8 @@ public:
         shared_->outlet->mute();
         const auto limit = shared_->tuning.stop_timeout;
         shared_->commands.request_stop(Steady::now() + limit);
-        if (!co_await finished_within(limit)) {
+        const bool finished = co_await finished_within(limit);
+        if (!finished) {
             shared_->cutter.cut();
             co_await finished_within(grace);
         }
