@@ -90,6 +90,8 @@ SettingsChange compare_settings(const config::Settings& before, const config::Se
     live("alternatives", before.policy.alternatives == alternatives);
     live("cull", parts(before.cull) == parts(cull));
     live("log.level", before.log.level == level);
+    restart("cull.max_parallel_deletions",
+            before.cull.max_parallel_deletions == cull.max_parallel_deletions);
     restart("cloud", parts(before.cloud) == parts(cloud));
     restart("http", parts(before.http) == parts(http));
     restart("broker", parts(before.broker) == parts(broker));

@@ -11,16 +11,17 @@ namespace asio = boost::asio;
 using boost::system::error_code;
 
 AsyncSemaphore::AsyncSemaphore(const asio::any_io_executor& executor, int permits)
-    : slots_(executor, static_cast<std::size_t>(permits)) {}
+    : slots_(std::make_shared<Slots>(executor, static_cast<std::size_t>(permits))) {}
 
 AsyncSemaphore::Permit::~Permit() {
-    if (owner_ != nullptr) owner_->slots_.try_receive([](error_code) {});
+    if (slots_) slots_->try_receive([](error_code) {});
 }
 
 Task<AsyncSemaphore::Permit> AsyncSemaphore::acquire() {
+    const auto slots = slots_;
     const error_code taken;
-    co_await slots_.async_send(taken, asio::use_awaitable);
-    co_return Permit{*this};
+    co_await slots->async_send(taken, asio::use_awaitable);
+    co_return Permit{slots};
 }
 
 namespace {

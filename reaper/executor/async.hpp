@@ -12,28 +12,29 @@
 
 namespace reaper {
 
-/// At most `permits` holders at a time; the others wait in order. Must outlive its permits.
+/// At most `permits` holders at a time; the others wait in order.
 class AsyncSemaphore {
 public:
+    using Slots = boost::asio::experimental::channel<void(boost::system::error_code)>;
+
     AsyncSemaphore(const boost::asio::any_io_executor& executor, int permits);
 
     /// Gives its place back when it dies.
     class Permit {
     public:
-        explicit Permit(AsyncSemaphore& owner) : owner_(&owner) {}
-        Permit(Permit&& other) noexcept : owner_(std::exchange(other.owner_, nullptr)) {}
+        explicit Permit(std::shared_ptr<Slots> slots) : slots_(std::move(slots)) {}
+        Permit(Permit&&) = default;
         Permit& operator=(Permit&&) = delete;
         ~Permit();
 
     private:
-        AsyncSemaphore* owner_;
+        std::shared_ptr<Slots> slots_;  // a permit may outlive the semaphore
     };
 
     Task<Permit> acquire();
 
 private:
-    using Slots = boost::asio::experimental::channel<void(boost::system::error_code)>;
-    Slots slots_;
+    std::shared_ptr<Slots> slots_;
 };
 
 /// Runs all tasks at once and returns when the last one is done. The first exception of any of

@@ -19,10 +19,12 @@ struct CullingExecutor::Cull {
     Request request;
     std::vector<Victim> victims;
     TagFacts facts;
+    std::optional<TimePoint> facts_at;  ///< when they were read
     std::map<ServerId, State> states;
     std::map<ServerId, std::string> spared;
     TimePoint deadline{};
-    std::set<ServerId> unheard;  ///< deletions whose answer was lost
+    std::set<ServerId> ours;     ///< whose deletion we sent, now or before a restart
+    std::set<ServerId> unheard;  ///< of these, the ones whose answer was lost
     int sent = 0;                ///< deletions that went out
     bool stopped = false;        ///< no further deletion is sent
     std::optional<Error> failure;
@@ -73,6 +75,7 @@ Task<Execution> CullingExecutor::carry_out(Request request, Plan plan,
             cull.state(victim) = Cull::State::gone;
         } else {
             cull.state(victim) = Cull::State::sent;
+            cull.ours.insert(victim.server);
             cull.unheard.insert(victim.server);
         }
     }
@@ -89,7 +92,22 @@ Task<Result<FreshVerdict>> CullingExecutor::look_at(Cull& cull, const Victim& vi
     if (!record) co_return record.error();
     auto allocations = co_await cloud_.placement.allocations(victim.server);
     if (!allocations) co_return allocations.error();
+    auto known = co_await read_facts(cull);
+    if (!known) co_return known.error();
     co_return judge_fresh(victim, *record, *allocations, policy_->taggers, cull.facts);
+}
+
+/// Whose projects are tagged, as of a second ago at most: one answer serves victims side by side.
+Task<Result<void>> CullingExecutor::read_facts(Cull& cull) {
+    constexpr Duration fresh_for{1000};
+    const TimePoint now = cloud_.clock.now();
+    if (cull.facts_at && now - *cull.facts_at < fresh_for) co_return Result<void>{};
+    TagQuestions questions = policy_->questions();
+    auto facts = co_await read_tag_facts(cloud_, std::move(questions));
+    if (!facts) co_return facts.error();
+    cull.facts = std::move(*facts);
+    cull.facts_at = now;
+    co_return Result<void>{};
 }
 
 Task<void> CullingExecutor::verify(Cull& cull, const Victim& victim) {
@@ -105,13 +123,6 @@ Task<void> CullingExecutor::verify(Cull& cull, const Victim& victim) {
 }
 
 Task<void> CullingExecutor::verify_all(Cull& cull) {
-    const TagQuestions questions = policy_->questions();
-    auto facts = co_await read_tag_facts(cloud_, questions);
-    if (!facts) {
-        cull.fail(facts.error());
-        co_return;
-    }
-    cull.facts = std::move(*facts);
     std::vector<Task<void>> looks;
     for (const auto& victim : cull.victims)
         if (cull.state(victim) == Cull::State::planned) looks.push_back(verify(cull, victim));
@@ -139,8 +150,10 @@ Task<void> CullingExecutor::remove(Cull& cull, const Victim& victim) {
             co_await record(cull, victim, Step::vanished, verdict->reason);
             cull.state(victim) = Cull::State::gone;
             break;
+        case Kind::soft_deleted:  // by its user, who may want it back
+            co_await spare(cull, victim, verdict->reason);
+            break;
         case Kind::going:
-        case Kind::soft_deleted:
             spdlog::info("{}: victim {}: {}", cull.request.id.str(), label(victim),
                          verdict->reason);
             cull.state(victim) = Cull::State::sent;
@@ -158,6 +171,7 @@ Task<void> CullingExecutor::send_delete(Cull& cull, const Victim& victim) {
     const bool written = co_await record(cull, victim, Step::delete_sent, std::move(reason));
     if (!written) co_return;
     cull.state(victim) = Cull::State::sent;
+    cull.ours.insert(victim.server);
     ++cull.sent;
     spdlog::info("{}: deleting {}: {}", cull.request.id.str(), label(victim), victim.reason);
     auto answer = co_await cloud_.compute.delete_server(victim.server);
@@ -207,7 +221,8 @@ Task<void> CullingExecutor::wait_until_gone(Cull& cull, const Victim& victim) {
         last = held ? "it still holds room in Placement" : held.error().what;
         if (cloud_.clock.now() >= cull.deadline) break;
         if (held) co_await nudge(cull, victim);
-        if (cull.state(victim) == Cull::State::spared) co_return;
+        const auto state = cull.state(victim);
+        if (state == Cull::State::spared || state == Cull::State::planned) co_return;
         co_await cloud_.clock.sleep(interval);
         interval = std::min(interval * 3 / 2, longest);
     }
@@ -216,15 +231,31 @@ Task<void> CullingExecutor::wait_until_gone(Cull& cull, const Victim& victim) {
     co_await record(cull, victim, Step::failed, "the deadline passed: " + last);
 }
 
+/// Looks at a victim that still holds its room: does its deletion need another push?
 Task<void> CullingExecutor::nudge(Cull& cull, const Victim& victim) {
     if (cull.state(victim) == Cull::State::forced) co_return;
     auto verdict = co_await look_at(cull, victim);
     if (!verdict) co_return;
-    if (verdict->kind == Kind::soft_deleted) {
+    const bool ours = cull.ours.contains(victim.server);
+    const bool unheard = cull.unheard.contains(victim.server);
+    if (verdict->kind == Kind::soft_deleted && ours) {
         co_await force_delete(cull, victim, verdict->reason);
-    } else if (verdict->kind == Kind::fit && cull.unheard.erase(victim.server) > 0) {
-        co_await send_delete(cull, victim);
+    } else if (verdict->kind == Kind::soft_deleted || (verdict->kind == Kind::unfit && unheard)) {
+        co_await spare(cull, victim, verdict->reason);
+    } else if (verdict->kind == Kind::fit && unheard) {
+        cull.unheard.erase(victim.server);
+        if (cull.stopped)
+            co_await call_off(cull, victim);
+        else
+            co_await send_delete(cull, victim);
     }
+}
+
+/// Nova never heard of its deletion, and its plan was stopped: the next plan decides.
+Task<void> CullingExecutor::call_off(Cull& cull, const Victim& victim) {
+    --cull.sent;
+    cull.state(victim) = Cull::State::planned;
+    co_await record(cull, victim, Step::spared, "its plan was stopped before Nova heard of it");
 }
 
 Task<void> CullingExecutor::force_delete(Cull& cull, const Victim& victim, std::string reason) {

@@ -37,11 +37,13 @@ private:
     struct Cull;
 
     Task<Result<FreshVerdict>> look_at(Cull& cull, const Victim& victim);
+    Task<Result<void>> read_facts(Cull& cull);
     Task<void> verify(Cull& cull, const Victim& victim);
     Task<void> remove(Cull& cull, const Victim& victim);
     Task<void> send_delete(Cull& cull, const Victim& victim);
     Task<void> wait_until_gone(Cull& cull, const Victim& victim);
     Task<void> nudge(Cull& cull, const Victim& victim);
+    Task<void> call_off(Cull& cull, const Victim& victim);
     Task<void> force_delete(Cull& cull, const Victim& victim, std::string reason);
     Task<void> verify_all(Cull& cull);
     Task<void> remove_all(Cull& cull);

@@ -36,6 +36,22 @@ std::map<ServerId, Progress> progress_of(const Story& story) {
     return known;
 }
 
+/// The last plan that the journal has; none if nothing was ever planned to die.
+const Plan* last_plan(const Story& story) {
+    const Plan* last = nullptr;
+    for (const auto& entry : story.plans)
+        if (const auto* plan = std::get_if<Plan>(&entry.decision)) last = plan;
+    return last;
+}
+
+/// The plan with the victims alone whose deletion went out.
+Plan what_was_sent(Plan plan, const std::map<ServerId, Progress>& known) {
+    for (auto& host : plan.hosts)
+        std::erase_if(host.victims,
+                      [&](const Victim& victim) { return !known.contains(victim.server); });
+    return plan;
+}
+
 }  // namespace
 
 RequestServer::RequestServer(Workshop workshop, ServiceOptions options, Request request)
@@ -52,18 +68,39 @@ Task<std::optional<Outcome>> RequestServer::serve() {
 Task<std::optional<Outcome>> RequestServer::resume(Story story) {
     round_ = static_cast<int>(story.plans.size());
     spdlog::info("{}: resuming {} after {} rounds", request_.id.str(), to_string(request_), round_);
-    const Plan* last =
-        story.plans.empty() ? nullptr : std::get_if<Plan>(&story.plans.back().decision);
-    if (last == nullptr) co_return co_await rounds();
-
     auto known = progress_of(story);
     deleted_ = static_cast<int>(known.size());
-    if (known.empty() && out_of_time())
-        co_return outcome(OutcomeKind::failed, "interrupted, and too old to go on");
-    Plan plan = *last;
-    auto ended = co_await carry_out(std::move(plan), std::move(known));
-    if (ended) co_return ended;
+    const Plan* const last = last_plan(story);
+    if (last != nullptr && deleted_ > 0) {
+        // Only what was sent: whether the rest is still needed, a new plan must tell.
+        Plan sent = what_was_sent(*last, known);
+        const bool all = sent.victims().size() == last->victims().size();
+        for (const auto& victim : last->victims())
+            if (!known.contains(victim.server)) workshop_.ledger.drop_eviction(victim.server);
+        auto ended = co_await carry_out(std::move(sent), std::move(known));
+        const bool partly = ended && ended->kind == OutcomeKind::freed && !all;
+        if (ended && !partly) co_return ended;
+    } else {
+        workshop_.ledger.release(request_.id);
+    }
+    if (out_of_time())
+        co_return outcome(deleted_ > 0 ? OutcomeKind::incomplete : OutcomeKind::failed,
+                          "interrupted, and too old now to go on; " + deaths(deleted_));
+    if (deleted_ == 0) {
+        const auto gone = co_await requester_gone();
+        if (gone) co_return outcome(OutcomeKind::refused, *gone);
+    }
     co_return co_await rounds();
+}
+
+/// Why nobody waits for the room any more; none if somebody may.
+Task<std::optional<std::string>> RequestServer::requester_gone() {
+    for (const auto& requester : request_.requesters) {
+        auto found = co_await workshop_.cloud.compute.server(requester);
+        if (!found || found->has_value()) co_return std::nullopt;
+    }
+    if (request_.requesters.empty()) co_return std::nullopt;
+    co_return "server " + request_.requesters.front().str() + " is gone";
 }
 
 Task<std::optional<Outcome>> RequestServer::rounds() {
@@ -117,7 +154,11 @@ ResultTask<Decision> RequestServer::decide_now() {
     Decision decision = entry.decision;
     auto written = co_await workshop_.journal.add_plan(request_.id, std::move(entry));
     if (!written) {
-        if (plan != nullptr && deleted_ == 0) workshop_.ledger.release(request_.id);
+        if (const auto* unwritten = std::get_if<Plan>(&decision)) {
+            for (const auto& victim : unwritten->victims())
+                workshop_.ledger.drop_eviction(victim.server);
+            if (deleted_ == 0) workshop_.ledger.release(request_.id);
+        }
         co_return written.error();
     }
     ++round_;

@@ -50,6 +50,7 @@ private:
     /// Carries a plan out; none: another round is needed.
     Task<std::optional<Outcome>> carry_out(Plan plan, std::map<ServerId, Progress> known);
     Outcome outcome(OutcomeKind kind, std::string reason) const;
+    Task<std::optional<std::string>> requester_gone();
     bool out_of_time() const;
 
     Workshop workshop_;

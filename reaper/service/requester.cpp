@@ -10,6 +10,7 @@ RequesterFacts facts_of(const ServerRecord& record) {
     facts.deleting = record.server.task_state == "deleting" || record.server.status == "DELETED" ||
                      record.server.status == "SOFT_DELETED";
     facts.boot_from_volume = record.boot_from_volume;
+    facts.project = record.server.project;
     facts.host = record.server.host;
     facts.flavor = record.flavor;
     return facts;

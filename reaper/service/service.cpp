@@ -164,7 +164,8 @@ void Service::Impl::reload(ServiceOptions options) {
 
 /// Why the cloud can't be worked with now; none if it answers.
 Task<std::optional<Error>> Service::Impl::cloud_trouble() {
-    auto facts = co_await read_tag_facts(cloud_, options_.policy->questions());
+    TagQuestions questions = options_.policy->questions();
+    auto facts = co_await read_tag_facts(cloud_, std::move(questions));
     if (!facts) co_return facts.error();
     auto services = co_await cloud_.compute.compute_services();
     if (!services) co_return services.error();

@@ -108,7 +108,7 @@ std::variant<Request, Refused> build_request(const FailureNotice& notice,
     Request request;
     request.id = request_key(notice);
     request.operation = std::get<Operation>(operation);
-    request.project = notice.project;
+    request.project = facts.project.empty() ? notice.project : facts.project;
     request.resources = std::get<Resources>(std::move(resources));
     const bool many = request.operation == Operation::build && !retries_exhausted(notice);
     request.slots = many ? std::max(notice.num_instances, 1) : 1;

@@ -15,6 +15,7 @@ struct RequesterFacts {
     bool exists = true;     ///< false: Nova knows the server no more
     bool deleting = false;  ///< task state `deleting`, or status DELETED or SOFT_DELETED
     bool boot_from_volume = false;
+    ProjectId project;             ///< whose it is; a live migration's notice does not tell
     std::string host;              ///< where it is now; empty while it has none
     std::optional<Flavor> flavor;  ///< its present one
     /// Nova's name of the action of this request id: create, resize, migrate, live-migration,

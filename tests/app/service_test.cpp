@@ -15,8 +15,8 @@ protected:
         cloud.add_host(name, small * 4);
         for (const char* n : {"a", "b", "c", "d"}) cloud.add_server(name + n, name, "spot", small);
     }
-    void requester(const std::string& id = "requester-1") {
-        cloud.add_requester(uuid_of(id), "regular", Flavor{});
+    void requester(const std::string& id = "requester-1", const std::string& project = "regular") {
+        cloud.add_requester(uuid_of(id), project, Flavor{});
     }
     NovaFailure failure(int vcpus = 2) {
         NovaFailure one;
@@ -210,7 +210,7 @@ TEST_F(ServiceTest, AVictimThatVanishesByItselfIsCredited) {
 
 TEST_F(ServiceTest, Rule7ARevocableRequesterNeverCausesACull) {
     full_host();
-    requester();
+    requester("requester-1", "spot");
     start();
     NovaFailure one = failure();
     one.project = "spot";
@@ -444,6 +444,107 @@ TEST_F(CrashTest, AfterEachJournalledWriteNothingIsRepeatedOrForgotten) {
         ++crashes;
     }
     EXPECT_GE(crashes, 7);
+}
+
+TEST_F(CrashTest, AnUnfinishedRequestThatIsTooOldNowKillsNobody) {
+    full_host();
+    requester();
+    start();
+    cloud.on_call = [](const std::string&) -> std::optional<Error> {
+        return Error{Errc::unreachable, "connection refused"};
+    };
+    journal.stories[RequestId{"req-1"}].request.id = RequestId{"req-1"};
+    journal.stories[RequestId{"req-1"}].request.resources = small;
+    journal.stories[RequestId{"req-1"}].request.sent_at = clock.now();
+    crash();
+    clock.advance(std::chrono::hours{48});
+    cloud.on_call = {};
+    start();
+    EXPECT_EQ(outcome_of("req-1").kind, OutcomeKind::failed);
+    EXPECT_EQ(cloud.count("DELETE"), 0U);
+}
+
+TEST_F(CrashTest, AfterALongAbsenceOnlyWhatWasSentIsFinished) {
+    full_host();
+    requester();
+    settings.cull.max_parallel_deletions = 1;
+    start();
+    messages->deliver(body_of(failure(6)));
+    run_until([&] { return cloud.count("DELETE") == 1; });
+    crash();
+    clock.advance(std::chrono::hours{48});
+    start();
+    EXPECT_EQ(outcome_of("req-1").kind, OutcomeKind::incomplete);
+    EXPECT_EQ(cloud.living("host1").size(), 3U);
+}
+
+TEST_F(ServiceTest, Rule7ALiveMigrationOfARevocableServerCausesNoCull) {
+    full_host("host1");
+    full_host("host2");
+    cloud.add_server(uuid_of("mover"), "host1", "spot", Resources{});
+    cloud.actions["req-1"] = "live-migration";
+    start();
+    NovaFailure one = failure();
+    one.event = "compute_task.migrate_server.error";
+    one.server = one.spec_server = "mover";
+    one.project = "admins-own";  // the caller's: the message has no better
+    messages->deliver(body_of(one));
+    EXPECT_EQ(outcome_of("req-1").kind, OutcomeKind::refused);
+    EXPECT_EQ(cloud.count("DELETE"), 0U);
+}
+
+TEST_F(ServiceTest, Rule1ATagTakenAwayWhileVictimsQueueSparesTheRest) {
+    full_host();
+    requester();
+    settings.cull.max_parallel_deletions = 1;
+    cloud.on_call = [&](const std::string& call) -> std::optional<Error> {
+        if (call.starts_with("DELETE")) {
+            cloud.tagged.clear();
+            clock.advance(std::chrono::seconds{2});
+        }
+        return std::nullopt;
+    };
+    start();
+    messages->deliver(body_of(failure(6)));
+    EXPECT_EQ(outcome_of("req-1").kind, OutcomeKind::incomplete);
+    EXPECT_EQ(cloud.count("DELETE"), 1U);
+}
+
+TEST_F(ServiceTest, Rule2ALostDeletionOfAStoppedPlanIsNotSentAgain) {
+    full_host();
+    requester();
+    settings.cull.max_parallel_deletions = 1;
+    bool lost = false;
+    cloud.on_call = [&](const std::string& call) -> std::optional<Error> {
+        if (!call.starts_with("DELETE") || lost) return std::nullopt;
+        lost = true;
+        for (const char* n : {"a", "b", "c", "d"})
+            if (call != std::string{"DELETE host1"} + n)
+                cloud.server_at(std::string{"host1"} + n).record.server.locked = true;
+        return Error{Errc::unreachable, "connection reset"};
+    };
+    start();
+    messages->deliver(body_of(failure(4)));
+    EXPECT_EQ(outcome_of("req-1").kind, OutcomeKind::not_enough);
+    EXPECT_EQ(cloud.living("host1").size(), 4U);
+}
+
+TEST_F(ServiceTest, AVictimThatItsUserDeletesSoftlyInMidPlanIsSpared) {
+    full_host();
+    requester();
+    std::string theirs;
+    int reads = 0;
+    cloud.on_call = [&](const std::string& call) -> std::optional<Error> {
+        if (!call.starts_with("server host1") || ++reads != 2) return std::nullopt;
+        theirs = call.substr(7);
+        cloud.server_at(theirs).record.server.status = "SOFT_DELETED";
+        return std::nullopt;
+    };
+    start();
+    messages->deliver(body_of(failure()));
+    EXPECT_EQ(outcome_of("req-1").kind, OutcomeKind::freed);
+    EXPECT_EQ(cloud.count("FORCE"), 0U);
+    EXPECT_TRUE(cloud.exists(theirs));
 }
 
 TEST_F(ServiceTest, FreedRoomStaysPromisedOverARestart) {

@@ -27,7 +27,8 @@ bool FakeClock::run_until(boost::asio::io_context& io, const std::function<bool(
     const TimePoint end = now_ + limit;
     while (true) {
         io.restart();
-        while (io.poll() > 0) io.restart();
+        while (io.poll_one() > 0)
+            if (done()) return true;
         if (done()) return true;
         if (now_ > end || !wake_next()) return false;
     }

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "fakes/breathe.hpp"
+
 namespace reaper::test {
 
 void FakeCloud::add_host(const std::string& name, Resources capacity, const std::string& zone) {
@@ -75,6 +77,7 @@ void FakeCloud::settle() {
 }
 
 ResultTask<std::vector<Project>> FakeCloud::projects_with_tag(std::string tag) {
+    co_await breathe();
     if (auto error = note("projects " + tag)) co_return *error;
     std::vector<Project> projects;
     for (const auto& id : tagged) {
@@ -87,12 +90,14 @@ ResultTask<std::vector<Project>> FakeCloud::projects_with_tag(std::string tag) {
 }
 
 ResultTask<std::optional<Project>> FakeCloud::find_project(std::string id_or_name) {
+    co_await breathe();
     Project project;
     project.id = ProjectId{id_or_name};
     co_return std::optional<Project>{project};
 }
 
 ResultTask<std::vector<ServerRecord>> FakeCloud::servers() {
+    co_await breathe();
     if (auto error = note("servers")) co_return *error;
     std::vector<ServerRecord> records;
     for (const auto& [id, server] : servers_) records.push_back(server.record);
@@ -100,6 +105,7 @@ ResultTask<std::vector<ServerRecord>> FakeCloud::servers() {
 }
 
 ResultTask<std::optional<ServerRecord>> FakeCloud::server(ServerId id) {
+    co_await breathe();
     if (auto error = note("server " + id.str())) co_return *error;
     const auto found = servers_.find(id);
     if (found == servers_.end()) co_return std::optional<ServerRecord>{};
@@ -107,6 +113,7 @@ ResultTask<std::optional<ServerRecord>> FakeCloud::server(ServerId id) {
 }
 
 ResultTask<std::optional<std::string>> FakeCloud::action(ServerId, RequestId request) {
+    co_await breathe();
     if (auto error = note("action " + request.str())) co_return *error;
     const auto found = actions.find(request.str());
     if (found == actions.end()) co_return std::optional<std::string>{};
@@ -114,6 +121,7 @@ ResultTask<std::optional<std::string>> FakeCloud::action(ServerId, RequestId req
 }
 
 ResultTask<std::vector<HypervisorRecord>> FakeCloud::hypervisors() {
+    co_await breathe();
     if (auto error = note("hypervisors")) co_return *error;
     std::vector<HypervisorRecord> records;
     for (const auto& [name, host] : hosts_) {
@@ -127,6 +135,7 @@ ResultTask<std::vector<HypervisorRecord>> FakeCloud::hypervisors() {
 }
 
 ResultTask<std::vector<ComputeServiceRecord>> FakeCloud::compute_services() {
+    co_await breathe();
     if (auto error = note("services")) co_return *error;
     std::vector<ComputeServiceRecord> records;
     for (const auto& [name, service] : services) records.push_back(service);
@@ -134,11 +143,13 @@ ResultTask<std::vector<ComputeServiceRecord>> FakeCloud::compute_services() {
 }
 
 ResultTask<std::vector<AggregateRecord>> FakeCloud::aggregates() {
+    co_await breathe();
     if (auto error = note("aggregates")) co_return *error;
     co_return std::vector<AggregateRecord>{};
 }
 
 ResultTask<DeleteAnswer> FakeCloud::delete_server(ServerId id) {
+    co_await breathe();
     if (auto error = note("DELETE " + id.str())) co_return *error;
     const auto found = servers_.find(id);
     if (found == servers_.end()) co_return DeleteAnswer::gone;
@@ -153,6 +164,7 @@ ResultTask<DeleteAnswer> FakeCloud::delete_server(ServerId id) {
 }
 
 ResultTask<DeleteAnswer> FakeCloud::force_delete_server(ServerId id) {
+    co_await breathe();
     if (auto error = note("FORCE " + id.str())) co_return *error;
     const auto found = servers_.find(id);
     if (found == servers_.end()) co_return DeleteAnswer::gone;
@@ -161,6 +173,7 @@ ResultTask<DeleteAnswer> FakeCloud::force_delete_server(ServerId id) {
 }
 
 ResultTask<std::vector<ProviderRecord>> FakeCloud::providers() {
+    co_await breathe();
     if (auto error = note("providers")) co_return *error;
     std::vector<ProviderRecord> records;
     for (const auto& [name, host] : hosts_) {
@@ -174,6 +187,7 @@ ResultTask<std::vector<ProviderRecord>> FakeCloud::providers() {
 }
 
 ResultTask<ProviderState> FakeCloud::provider(ProviderId id) {
+    co_await breathe();
     if (auto error = note("provider " + id.str())) co_return *error;
     ProviderState state;
     for (const auto& [name, host] : hosts_) {
@@ -188,6 +202,7 @@ ResultTask<ProviderState> FakeCloud::provider(ProviderId id) {
 }
 
 ResultTask<Allocations> FakeCloud::allocations(ServerId consumer) {
+    co_await breathe();
     if (auto error = note("allocations " + consumer.str())) co_return *error;
     Allocations held;
     const auto found = servers_.find(consumer);

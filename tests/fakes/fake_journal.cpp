@@ -1,5 +1,7 @@
 #include "fakes/fake_journal.hpp"
 
+#include "fakes/breathe.hpp"
+
 namespace reaper::test {
 
 std::optional<Error> FakeJournal::write(const std::string& what) {
@@ -9,6 +11,7 @@ std::optional<Error> FakeJournal::write(const std::string& what) {
 }
 
 ResultTask<Admission> FakeJournal::admit(Request request, TimePoint now) {
+    co_await breathe();
     Admission admission;
     if (const auto known = stories.find(request.id); known != stories.end()) {
         admission.outcome = known->second.outcome;
@@ -26,12 +29,14 @@ ResultTask<Admission> FakeJournal::admit(Request request, TimePoint now) {
 }
 
 ResultTask<void> FakeJournal::add_plan(RequestId id, PlanEntry plan) {
+    co_await breathe();
     if (auto error = write("plan " + id.str())) co_return *error;
     stories.at(id).plans.push_back(std::move(plan));
     co_return Result<void>{};
 }
 
 ResultTask<void> FakeJournal::add_step(RequestId id, StepEntry step) {
+    co_await breathe();
     if (auto error = write(std::string{to_string(step.step)} + " " + step.server.str()))
         co_return *error;
     stories.at(id).steps.push_back(std::move(step));
@@ -39,18 +44,21 @@ ResultTask<void> FakeJournal::add_step(RequestId id, StepEntry step) {
 }
 
 ResultTask<void> FakeJournal::finish(RequestId id, Outcome outcome) {
+    co_await breathe();
     if (auto error = write("finish " + id.str())) co_return *error;
     stories.at(id).outcome = std::move(outcome);
     co_return Result<void>{};
 }
 
 ResultTask<void> FakeJournal::note_message(MessageEntry message) {
+    co_await breathe();
     if (auto error = write("note " + message.verdict)) co_return *error;
     notes.push_back(std::move(message));
     co_return Result<void>{};
 }
 
 ResultTask<std::vector<Story>> FakeJournal::unfinished() {
+    co_await breathe();
     std::vector<Story> found;
     for (const auto& [id, story] : stories)
         if (!story.outcome) found.push_back(story);
@@ -58,6 +66,7 @@ ResultTask<std::vector<Story>> FakeJournal::unfinished() {
 }
 
 ResultTask<std::vector<Story>> FakeJournal::finished_since(TimePoint since) {
+    co_await breathe();
     std::vector<Story> found;
     for (const auto& [id, story] : stories)
         if (story.outcome && story.outcome->at >= since) found.push_back(story);
@@ -65,16 +74,19 @@ ResultTask<std::vector<Story>> FakeJournal::finished_since(TimePoint since) {
 }
 
 ResultTask<std::vector<StoryLine>> FakeJournal::list(int) {
+    co_await breathe();
     co_return std::vector<StoryLine>{};
 }
 
 ResultTask<std::optional<Story>> FakeJournal::story(RequestId id) {
+    co_await breathe();
     const auto found = stories.find(id);
     if (found == stories.end()) co_return std::optional<Story>{};
     co_return std::optional<Story>{found->second};
 }
 
 ResultTask<std::vector<MessageEntry>> FakeJournal::messages(int) {
+    co_await breathe();
     co_return notes;
 }
 
