@@ -139,7 +139,8 @@ def run(
     started = time.monotonic()
     screen.start(title)
     with log.open("ab") as output:
-        output.write(f"$ {' '.join(command)}\n".encode())
+        words = " ".join(command)
+        output.write(f"$ {words if len(words) < 300 else words[:300] + ' ...'}\n".encode())
         output.flush()
         process = subprocess.Popen(
             command,

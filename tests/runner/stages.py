@@ -16,6 +16,8 @@ CHECK_DEADLINE_S = 40 * 60
 UNIT_TESTS_DEADLINE_S = 20 * 60
 LAB_DEADLINE_S = 40 * 60
 CONFIGURE_DEADLINE_S = 5 * 60
+# Of a log's end on the screen: a linker's lines have thousands of characters.
+WIDEST_LINE = 240
 # Checks of their own stages, though ctest knows them too.
 NOT_UNIT_TESTS = r"^(purity|deploy|runner)\."
 CODE_FOLDERS = ("reaper", "config", "clients", "strategies", "tagging", "tests")
@@ -52,7 +54,7 @@ class Runner:
 
     def show_tail(self, name: str) -> None:
         for line in progress.tail(self.log(name)):
-            self.screen.say(f"    {line}")
+            self.screen.say(f"    {line[:WIDEST_LINE]}")
         self.screen.say(f"    the whole log: {self.log(name)}")
 
     def show_line(self, name: str, *words: str) -> None:
