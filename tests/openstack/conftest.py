@@ -8,6 +8,7 @@ none, and left running for the next session; `lab down --dir DIR` ends it.
 """
 
 import os
+import signal
 import sys
 import tempfile
 from pathlib import Path
@@ -17,6 +18,8 @@ import pytest
 
 sys.dont_write_bytecode = True
 sys.path.insert(0, str(Path(__file__).parent))
+
+pytest.register_assert_rewrite("cloud", "fleet", "reaper_process")
 
 from cloud import Cloud  # noqa: E402
 from lab_cloud import LabCloud  # noqa: E402
@@ -33,6 +36,15 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     group = parser.getgroup("reaper")
     group.addoption("--lab-dir", help="use the lab there, or make it, and leave it running")
     group.addoption("--reaper", help=f"the binary under test (default: REAPER, or {BUILT})")
+
+
+def pytest_configure() -> None:
+    """`timeout` and CI end a session with SIGTERM: the lab must go all the same."""
+
+    def leave(*_: object) -> None:
+        pytest.exit("terminated", returncode=143)
+
+    signal.signal(signal.SIGTERM, leave)
 
 
 @pytest.fixture(scope="session")

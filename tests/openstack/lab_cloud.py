@@ -2,6 +2,7 @@
 
 import os
 import re
+import secrets
 import signal
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
@@ -19,9 +20,6 @@ NOVA = {"default_microversion": "2.90", "service_type": "compute"}
 PLACEMENT = {"default_microversion": "1.36", "service_type": "placement"}
 
 SERVER_PATH = re.compile(r"/servers/(?P<server>[0-9a-f-]{36})(?P<action>/action)?$")
-
-# The reaper's queues begin with this; `reset` removes them.
-QUEUE_PREFIX = "reaper-"
 
 
 class LabCloud(Cloud):
@@ -43,6 +41,8 @@ class LabCloud(Cloud):
         providers = self.placement.get("/resource_providers").json()["resource_providers"]
         self.providers = {provider["name"]: provider["uuid"] for provider in providers}
         self._counter = 0
+        # Not those of an earlier session, which may hold messages.
+        self._queue_prefix = f"reaper-{secrets.token_hex(4)}"
         self._reaper_queues: set[str] = set()
 
     def close(self) -> None:
@@ -228,7 +228,7 @@ class LabCloud(Cloud):
         auth = {"auth_url": self.lab["endpoints"][region]["identity"]}
         auth |= self._application_credential() if application_credential else self._password(user)
         self._counter += 1
-        queue = f"{QUEUE_PREFIX}{self._counter}"
+        queue = f"{self._queue_prefix}-{self._counter}"
         self._reaper_queues |= {queue, f"{queue}.dead-letter"}
         cloud: dict[str, Any] = {"auth": auth, "region": region}
         broker = {"urls": [self.lab["broker"]["amqps_url" if tls else "amqp_url"]]}

@@ -16,6 +16,9 @@ from cloud import Cloud, eventually
 START_PATIENCE = 30
 COMMAND_PATIENCE = 60
 
+# A daemon that outlived a killed test session would serve the next one's requests.
+DIES_WITH_US = ["/usr/bin/setpriv", "--pdeathsig", "KILL", "--"]
+
 # Quicker than an operator would set them: a scenario waits for these.
 DEFAULTS: dict[str, Any] = {
     "http": {"call_timeout": "20s"},
@@ -56,7 +59,7 @@ class Reaper:
         self.notices = Notices(self.directory / "notify")
         with open(self.log, "ab") as log, open(self.answers, "ab") as answers:
             self.daemon = subprocess.Popen(
-                [str(self.binary), "--config", str(self._write_config()), "run", *options],
+                [*DIES_WITH_US, str(self.binary), "--config", str(self._write_config()), "run", *options],
                 stdin=subprocess.DEVNULL,
                 stdout=answers,
                 stderr=log,

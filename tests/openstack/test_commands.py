@@ -140,7 +140,7 @@ def test_history_tells_the_story_of_a_request(cloud: Cloud, reaper: Reaper, flee
     reaper.wait_messages_done(others=1)
 
     lines = reaper.json("history")["stories"]
-    assert [line["request"] for line in lines] == [refused.request]
+    assert [line["request"]["id"] for line in lines] == [refused.request]
     story = reaper.json("history", "show", refused.request)
     assert victims(story["plans"][0]["decision"]) == [victim.id]
     assert {step["server"] for step in story["steps"]} == {victim.id}
