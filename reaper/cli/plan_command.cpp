@@ -5,11 +5,11 @@
 #include "clients/journal/sqlite_journal.hpp"
 #include "reaper/cli/commands.hpp"
 #include "reaper/cli/composition.hpp"
-#include "reaper/service/journalled_ledger.hpp"
 #include "reaper/cli/planning.hpp"
 #include "reaper/cli/run_task.hpp"
 #include "reaper/report/json.hpp"
 #include "reaper/report/render.hpp"
+#include "reaper/service/journalled_ledger.hpp"
 
 namespace reaper::cli {
 namespace {
