@@ -64,7 +64,8 @@ void FakeOpenStack::on(const std::string& method_and_path,
 }
 
 OpenStack FakeOpenStack::connect() {
-    return std::move(connect_openstack(io.get_executor(), cloud, http, clock).value());
+    auto connected = connect_openstack(io.get_executor(), cloud, http, clock);
+    return std::move(connected.value());
 }
 
 Reply FakeOpenStack::token() {
