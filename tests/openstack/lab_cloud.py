@@ -9,6 +9,8 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, Iterator
 
+from keystoneauth1 import adapter
+
 from cloud import Cloud, Deletion, Look, Server, eventually
 from lab_messages import LabMessages
 from lablib import catalog, processes, services
@@ -76,6 +78,20 @@ class LabCloud(Cloud):
         assert len(found) == count, f"asked for {count} servers, Nova lists {len(found)}"
         request = answer.headers["x-openstack-request-id"]
         return [Server(one["id"], one["name"], project, request) for one in found]
+
+    @staticmethod
+    def _list(nova: adapter.Adapter, query: str) -> list[dict[str, Any]]:
+        """Servers, page by page; new ones may appear meanwhile."""
+        found: list[dict[str, Any]] = []
+        while True:
+            marker = f"&marker={found[-1]['id']}" if found else ""
+            page = nova.get(f"/servers?{query}{marker}", raise_exc=False)
+            if page.status_code == 400 and found:
+                found.clear()  # the marker went away: from the start
+                continue
+            if not page.json()["servers"]:
+                return found
+            found += page.json()["servers"]
 
     def look(self, server: Server) -> Look:
         answer = self.nova.get(f"/servers/{server.id}", raise_exc=False)
@@ -186,8 +202,8 @@ class LabCloud(Cloud):
             # Nova lists soft-deleted servers only among the deleted ones.
             left = [
                 server["id"]
-                for query in ("", "&deleted=1&status=SOFT_DELETED")
-                for server in self.nova.get(f"/servers?all_tenants=1{query}").json()["servers"]
+                for query in ("all_tenants=1", "all_tenants=1&deleted=1&status=SOFT_DELETED")
+                for server in self._list(self.nova, query)
             ]
             with ThreadPoolExecutor(4) as pool:
                 list(pool.map(delete, left))

@@ -36,7 +36,10 @@ def test_all_over_tls_with_a_private_authority(cloud: Cloud, install) -> None:
     done = reaper.command("check")
     assert done.returncode == 0, done.stdout + done.stderr
     reaper.start()
-    fleet = half_spot(cloud)
+    one, two, three = cloud.hosts
+    # More servers than on one page: the link to the next one is the bait.
+    crowd = [("regular", "small", 5)]
+    fleet = fill(cloud, {one: HALF_SPOT, two: crowd, three: crowd})
     mark = cloud.mark()
     [refused] = cloud.ask_in_vain("medium")
     reaper.wait_outcome(refused.request)

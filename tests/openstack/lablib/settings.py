@@ -12,6 +12,9 @@ from .place import Place
 
 Description = dict[str, Any]
 
+# Servers on a page of Nova's lists: few, so that a handful shows who forgets to turn it.
+PAGE = 6
+
 
 def write_all(place: Place, lab: Description) -> None:
     """Writes every configuration file below DIR/etc."""
@@ -171,6 +174,7 @@ graceful_shutdown_timeout = 2
 rpc_response_timeout = 30
 [api]
 auth_strategy = keystone
+max_limit = {PAGE}
 [wsgi]
 api_paste_config = {place.path("etc", "nova-paste.ini")}
 [api_database]
