@@ -144,8 +144,11 @@ private:
             if (!page) co_return page.error();
             const std::size_t before = seen.size();
             for (ServerRecord& record : page->servers) take(all, seen, std::move(record), marker);
-            if (!page->more) co_return Listed(without_deleted(std::move(all)));
-            if (seen.size() == before)
+            // While servers fail to build, Nova counts them twice against a page's limit and then
+            // shows no further link, though there are more: a page that adds nothing is the end.
+            const bool grew = seen.size() > before;
+            if (!grew && !page->more) co_return Listed(without_deleted(std::move(all)));
+            if (!grew)
                 co_return Error{Errc::bad_answer, answer->where + ": the pages go in a circle at " +
                                                       http::one_line(marker, 60)};
         }

@@ -87,6 +87,10 @@ Reply FakeOpenStack::answer(const ServerRequest& request) {
     if (!shown.starts_with(prefix) || std::stoi(shown.substr(prefix.size())) < first_good_token)
         return json_reply(401, R"({"error": {"message": "token refused", "code": 401}})");
     const auto found = answers_.find(request.method + ' ' + request.target);
+    // After its last server a list is empty.
+    if (found == answers_.end() && request.target.starts_with("/nova/v2.1/servers/detail?") &&
+        request.target.find("&marker=") != std::string::npos)
+        return json_reply(200, R"({"servers": []})");
     if (found == answers_.end())
         return json_reply(404, R"({"itemNotFound": {"message": "no such thing", "code": 404}})");
     return found->second(request);
