@@ -44,13 +44,13 @@ class Server:
 class Look:
     """A server as Nova tells it now."""
 
-    status: str  # ACTIVE, ERROR, ...; GONE if Nova knows it no more
+    status: str  # ACTIVE, ERROR, DELETED, ...; GONE if Nova knows it no more
     host: str | None
     task: str | None
 
     @property
     def gone(self) -> bool:
-        return self.status == "GONE"
+        return self.status in ("GONE", "DELETED")
 
 
 @dataclass(frozen=True)
