@@ -66,6 +66,8 @@ struct Server {
     bool revocable() const noexcept { return revocable_because.has_value(); }
     /// Sum over all providers.
     Resources resources() const;
+
+    friend bool operator==(const Server&, const Server&) = default;
 };
 
 /// A compute node: root provider in Placement, hypervisor and service in Nova.

@@ -19,6 +19,7 @@ struct ServerRecord {
     Server server;
     Flavor flavor;
     bool boot_from_volume = false;
+    friend bool operator==(const ServerRecord&, const ServerRecord&) = default;
 };
 
 struct HypervisorRecord {
@@ -34,6 +35,7 @@ struct ComputeServiceRecord {
     bool enabled = true;
     bool up = true;  ///< state up, and not forced down
     std::string disabled_reason;
+    friend bool operator==(const ComputeServiceRecord&, const ComputeServiceRecord&) = default;
 };
 
 struct AggregateRecord {
