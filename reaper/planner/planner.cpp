@@ -16,15 +16,6 @@ namespace {
 /// Slots of a plan at most, whatever is asked.
 constexpr Amount most_slots = 1'000'000;
 
-std::vector<const Host*> in_order(const Snapshot& snapshot) {
-    std::vector<const Host*> hosts;
-    for (const auto& host : snapshot.hosts) hosts.push_back(&host);
-    std::sort(hosts.begin(), hosts.end(), [](const Host* a, const Host* b) {
-        return std::tie(a->name, a->id) < std::tie(b->name, b->id);
-    });
-    return hosts;
-}
-
 /// Every index a real one, none twice, or the strategy is broken.
 void check(const Problem& problem, const Selection& selection) {
     for (const auto& [host, on_host] : selection.hosts) {
@@ -45,7 +36,7 @@ Chosen chosen_of(const Problem& problem, const Selection& selection) {
 
 class Planner {
 public:
-    Planner(const Request& request, const Snapshot& snapshot, const Ledger& ledger,
+    Planner(const Request& request, const CloudIndex& cloud, const Ledger& ledger,
             const PlanOptions& options)
         : request_{request}, requested_{request.slots} {
         problem_.shape = shape_of(request.resources);
@@ -54,7 +45,7 @@ public:
                              requested_, std::max(requested_, most_slots));
         if (problem_.shape.empty()) return;
         const FilterInput input{request, problem_.shape, ledger, options.spared};
-        for (const Host* host : in_order(snapshot)) {
+        for (const auto& [name, host] : cloud.hosts()) {
             auto filtered = filter_host(*host, input);
             if (auto* rejection = std::get_if<Rejection>(&filtered)) {
                 rejected_.push_back(std::move(*rejection));
@@ -140,10 +131,16 @@ std::uint64_t seed_of(const RequestId& request) {
     return hash;
 }
 
+Decision make_plan(const Request& request, const CloudIndex& cloud, const Ledger& ledger,
+                   const Strategy& strategy, std::string_view strategy_name,
+                   const PlanOptions& options) {
+    return Planner{request, cloud, ledger, options}.decide(strategy, strategy_name);
+}
+
 Decision make_plan(const Request& request, const Snapshot& snapshot, const Ledger& ledger,
                    const Strategy& strategy, std::string_view strategy_name,
                    const PlanOptions& options) {
-    return Planner{request, snapshot, ledger, options}.decide(strategy, strategy_name);
+    return make_plan(request, CloudIndex{snapshot}, ledger, strategy, strategy_name, options);
 }
 
 }  // namespace reaper

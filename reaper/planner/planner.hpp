@@ -11,6 +11,7 @@
 #include "reaper/model/cloud.hpp"
 #include "reaper/model/plan.hpp"
 #include "reaper/model/request.hpp"
+#include "reaper/planner/cloud_index.hpp"
 #include "strategies/strategy.hpp"
 
 namespace reaper {
@@ -34,6 +35,11 @@ std::uint64_t seed_of(const RequestId& request);
 /// if they can't all come free (or the strategy's draw failed): nobody dies. Else a plan of at
 /// least the requested slots, up to `slots * alternatives`, without a victim that could be left
 /// out. Throws std::logic_error if the strategy returns servers that it was not offered.
+Decision make_plan(const Request& request, const CloudIndex& cloud, const Ledger& ledger,
+                   const Strategy& strategy, std::string_view strategy_name,
+                   const PlanOptions& options);
+
+/// The same for one picture, without an index that is kept.
 Decision make_plan(const Request& request, const Snapshot& snapshot, const Ledger& ledger,
                    const Strategy& strategy, std::string_view strategy_name,
                    const PlanOptions& options);

@@ -1,0 +1,75 @@
+// The index that is kept from one decision to the next.
+#include "reaper/planner/cloud_index.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "cloud_builder.hpp"
+
+namespace reaper {
+namespace {
+
+using namespace reaper::testing;
+using ::testing::ElementsAre;
+
+const Resources big{{"VCPU", 8}};
+
+std::vector<std::string> names_of(const CloudIndex& cloud) {
+    std::vector<std::string> names;
+    for (const auto& [key, host] : cloud.hosts()) names.push_back(host->name);
+    return names;
+}
+
+TEST(CloudIndex, HoldsEachHostOnceByName) {
+    const Host a = host("a", big);
+    const Host b = host("b", big);
+    CloudIndex cloud;
+    cloud.put(b);
+    cloud.put(a);
+    cloud.put(b);
+    EXPECT_THAT(names_of(cloud), ElementsAre("a", "b"));
+    EXPECT_EQ(cloud.find(b.id), &b);
+}
+
+TEST(CloudIndex, RenamedHostIsNotThereTwice) {
+    Host a = host("a", big);
+    const Host b = host("b", big);
+    CloudIndex cloud;
+    cloud.put(a);
+    cloud.put(b);
+    Host renamed = a;
+    renamed.name = "c";
+    cloud.put(renamed);
+    EXPECT_THAT(names_of(cloud), ElementsAre("b", "c"));
+    EXPECT_EQ(cloud.find(a.id), &renamed);
+}
+
+TEST(CloudIndex, ErasedHostIsGoneAndErasingTwiceIsNothing) {
+    const Host a = host("a", big);
+    CloudIndex cloud;
+    cloud.put(a);
+    cloud.erase(a.id);
+    cloud.erase(a.id);
+    EXPECT_TRUE(cloud.empty());
+    EXPECT_EQ(cloud.find(a.id), nullptr);
+}
+
+TEST(CloudIndex, DecisionFollowsWhatWasPutLast) {
+    Host a = host("a", big);
+    put(a, revocable("a1", a.id, big));
+    CloudIndex cloud;
+    cloud.put(a);
+    const auto strategy = make_strategy("strict");
+    const auto decide = [&] {
+        return make_plan(request({{"VCPU", 4}}), cloud, Ledger{}, *strategy, "strict", {});
+    };
+    EXPECT_THAT(victim_ids(decide()), ElementsAre("a1"));
+    const Host emptied = host("a", big);
+    cloud.put(emptied);
+    EXPECT_TRUE(std::holds_alternative<NothingToDo>(decide()));
+    cloud.erase(a.id);
+    EXPECT_TRUE(std::holds_alternative<NotEnough>(decide()));
+}
+
+}  // namespace
+}  // namespace reaper
