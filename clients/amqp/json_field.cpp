@@ -57,6 +57,15 @@ json parse_json(std::string_view text, const std::string& what, int max_depth) {
     }
 }
 
+bool is_uuid(std::string_view text) {
+    bool good = text.size() == 36;
+    for (std::size_t i = 0; good && i < text.size(); ++i) {
+        const bool dash = i == 8 || i == 13 || i == 18 || i == 23;
+        good = dash ? text[i] == '-' : std::isxdigit(static_cast<unsigned char>(text[i])) != 0;
+    }
+    return good;
+}
+
 void JsonField::fail(const std::string& why) const {
     throw BadField{path_ + ": " + why};
 }
@@ -102,12 +111,7 @@ const std::string& JsonField::name() const {
 
 const std::string& JsonField::uuid() const {
     const std::string& id = text(255);
-    bool good = id.size() == 36;
-    for (std::size_t i = 0; good && i < id.size(); ++i) {
-        const bool dash = i == 8 || i == 13 || i == 18 || i == 23;
-        good = dash ? id[i] == '-' : std::isxdigit(static_cast<unsigned char>(id[i])) != 0;
-    }
-    if (!good) fail("expected a UUID, got '" + printable(id, 50) + "'");
+    if (!is_uuid(id)) fail("expected a UUID, got '" + printable(id, 50) + "'");
     return id;
 }
 

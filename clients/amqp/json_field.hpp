@@ -19,6 +19,9 @@ struct BadField {
 /// `what` names it in the reason. (A deep DOM overflows the stack where it is walked.)
 nlohmann::json parse_json(std::string_view text, const std::string& what, int max_depth = 64);
 
+/// 36 characters, hexadecimal digits and dashes where they belong.
+bool is_uuid(std::string_view text);
+
 /// A value with the path that led to it. Refers to the document, which must outlive it.
 class JsonField {
 public:

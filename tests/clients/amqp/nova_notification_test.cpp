@@ -1,13 +1,12 @@
 #include "clients/amqp/nova_notification.hpp"
 
 #include <filesystem>
-#include <fstream>
 #include <functional>
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
-#include <sstream>
 
 #include "clients/amqp/utc_time.hpp"
+#include "tests/clients/amqp/recorded_messages.hpp"
 
 namespace reaper {
 namespace {
@@ -15,34 +14,20 @@ namespace {
 using amqp::parse_utc_time;
 using nlohmann::json;
 
-const std::filesystem::path recorded =
-    std::filesystem::path(REAPER_TEST_DATA) / "openstack-zed" / "notifications";
-
-std::string read(const std::filesystem::path& file) {
-    std::ifstream in(file, std::ios::binary);
-    EXPECT_TRUE(in) << file;
-    std::ostringstream out;
-    out << in.rdbuf();
-    return out.str();
-}
+using test::payload;
+using test::read;
+using test::recorded;
 
 std::string failed_build() {
     return read(recorded / "build_instances.error.single.json");
 }
 
-/// The recorded failed build with something changed inside; `edit` gets the inner message.
+/// The recorded failed build with something changed inside.
 std::string edited(const std::function<void(json&)>& edit,
                    const std::string& file = "build_instances.error.single.json") {
-    json outer = json::parse(read(recorded / file));
-    json inner = json::parse(outer.at("oslo.message").get<std::string>());
-    edit(inner);
-    outer["oslo.message"] = inner.dump();
-    return outer.dump();
+    return test::edited(file, edit);
 }
 
-json& payload(json& m) {
-    return m["payload"]["nova_object.data"];
-}
 json& spec(json& m) {
     return payload(m)["request_spec"]["nova_object.data"];
 }
