@@ -63,6 +63,7 @@ struct Broker {
     std::string dead_letter_queue = "reaper.dead-letter";
     std::int64_t queue_max_length = 100'000;  ///< messages; the oldest go first
     std::int64_t dead_letter_max_length = 10'000;
+    std::int64_t events_max_length = 50'000;  ///< messages on changes of the cloud; likewise
     int prefetch = 256;  ///< unacknowledged messages at most
     std::chrono::seconds heartbeat{30};
     milliseconds connect_timeout{10'000};

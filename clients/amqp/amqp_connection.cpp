@@ -4,11 +4,13 @@
 #include <amqp_tcp_socket.h>
 #include <array>
 #include <fcntl.h>
+#include <poll.h>
 #include <sys/socket.h>
 #include <sys/time.h>
 #include <unistd.h>
 
 #include "clients/amqp/amqp_bytes.hpp"
+#include "clients/amqp/wakeup.hpp"
 #include "reaper/model/text.hpp"
 
 namespace reaper::amqp {
@@ -262,6 +264,46 @@ Outcome Connection::check_status(int status, const std::string& doing) {
     if (status == AMQP_STATUS_OK) return {};
     alive_ = false;
     return Failure{library_error(status, doing)};
+}
+
+Outcome Connection::closed_by_broker(amqp_channel_t channel, const amqp_method_t& method,
+                                     std::string& why) {
+    const amqp_rpc_reply_t reply{AMQP_RESPONSE_SERVER_EXCEPTION, method, 0};
+    auto failed = check(channel, reply, "the broker closed");
+    why = failed->error.what;
+    if (!failed->fatal) failed.reset();
+    return failed;
+}
+
+Outcome Connection::read_frames(int most, bool& more,
+                                const std::function<Outcome(const amqp_frame_t&)>& serve) {
+    for (int i = 0; i < most; ++i) {
+        amqp_frame_t frame;
+        constexpr timeval at_once{0, 0};
+        const int status = amqp_simple_wait_frame_noblock(state_, &frame, &at_once);
+        if (status == AMQP_STATUS_TIMEOUT) {
+            more = false;
+            return {};
+        }
+        if (auto failed = check_status(status, "reading")) return failed;
+        auto failed = serve(frame);
+        // While frames wait in the library's list (they came with the answer to a question),
+        // nothing could be released, but it would look through the list for each frame.
+        if (!amqp_frames_enqueued(state_)) amqp_maybe_release_buffers(state_);
+        if (failed) return failed;
+    }
+    more = true;
+    return {};
+}
+
+void Connection::wait(int wake_fd, std::chrono::steady_clock::time_point due) const {
+    if (amqp_frames_enqueued(state_) || amqp_data_in_buffer(state_)) return;
+    milliseconds most(1'000);
+    if (const auto heartbeat = amqp_get_heartbeat(state_); heartbeat > 0) {
+        most = std::min(most, milliseconds(heartbeat * 250));
+    }
+    pollfd waits[2] = {{amqp_get_sockfd(state_), POLLIN, 0}, {wake_fd, POLLIN, 0}};
+    ::poll(waits, 2, poll_timeout(due, most));
 }
 
 void Connection::close(milliseconds limit) {

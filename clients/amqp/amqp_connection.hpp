@@ -5,6 +5,7 @@
 #include <amqp.h>
 #include <chrono>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <mutex>
 #include <optional>
@@ -79,6 +80,18 @@ public:
     }
     /// A send that failed; nothing for a status of 0.
     Outcome check_status(int status, const std::string& doing);
+
+    /// Answers the broker's close of the channel, or (channel 0) of the connection. A failure if
+    /// the connection is gone; otherwise only `why`.
+    Outcome closed_by_broker(amqp_channel_t channel, const amqp_method_t& method, std::string& why);
+
+    /// Hands out frames that have arrived, at most `most`, until one fails; `more` if there may be
+    /// more. Serves heartbeats. What a frame points to is gone after its turn.
+    Outcome read_frames(int most, bool& more,
+                        const std::function<Outcome(const amqp_frame_t&)>& serve);
+    /// Waits until frames have arrived, `wake_fd` is readable, or it is `due`. Not for ever, as the
+    /// library serves heartbeats only while it is called.
+    void wait(int wake_fd, std::chrono::steady_clock::time_point due) const;
 
     /// Says goodbye, for at most `limit`.
     void close(milliseconds limit);

@@ -1,7 +1,5 @@
 #include "clients/amqp/amqp_session.hpp"
 
-#include <poll.h>
-#include <random>
 #include <spdlog/spdlog.h>
 
 #include "clients/amqp/amqp_bytes.hpp"
@@ -9,15 +7,6 @@
 #include "reaper/model/text.hpp"
 
 namespace reaper::amqp {
-namespace {
-
-std::string temporary_name(const std::string& queue) {
-    std::random_device random;
-    return fmt::format("{}.dry-run.{:08x}{:08x}", queue, random(), random());
-}
-
-}  // namespace
-
 Session::Session(Connection& connection, const config::Broker& broker, const AmqpTuning& tuning,
                  CommandQueue& commands, Outlet& outlet, const Tell& tell)
     : connection_(connection),
@@ -25,12 +14,10 @@ Session::Session(Connection& connection, const config::Broker& broker, const Amq
       tuning_(tuning),
       commands_(commands),
       outlet_(outlet),
-      tell_(tell),
-      queue_(broker.temporary_queue ? temporary_name(broker.queue) : broker.queue),
+      queue_(broker.temporary_queue ? unique_name(broker.queue, "dry-run") : broker.queue),
       assembler_(tuning.max_body_bytes, tuning.copy_bytes),
       dead_letters_(connection, broker, tuning),
-      missing_backoff_(broker.reconnect_backoff, tuning.recheck_missing_max),
-      refused_backoff_(broker.reconnect_backoff, broker.reconnect_backoff_max) {}
+      upkeep_(connection, broker, tuning, tell) {}
 
 std::optional<Error> Session::run() {
     for (;;) {
@@ -41,7 +28,10 @@ std::optional<Error> Session::run() {
         }
         bool more = false;
         Outcome failed = round(more);
-        if (!failed && Steady::now() >= check_due()) failed = check_topology(Steady::now());
+        if (!failed && Steady::now() >= check_due()) {
+            auto outcome = set_up();
+            failed = upkeep_.checked(std::move(outcome), consuming_, queue_);
+        }
         if (failed) {
             outlet_.end_epoch();
             if (commands_.stop_deadline()) return std::nullopt;
@@ -59,43 +49,11 @@ Outcome Session::round(bool& more) {
 
 Steady::time_point Session::check_due() const {
     if (stopping_ || !dead_letters_.answers_expected()) return Steady::time_point::max();
-    return next_check_;
+    return upkeep_.due();
 }
 
 void Session::wait() const {
-    if (amqp_frames_enqueued(connection_.raw()) || amqp_data_in_buffer(connection_.raw())) return;
-    // The library serves heartbeats only while it is called.
-    std::chrono::milliseconds most(1'000);
-    if (const auto heartbeat = amqp_get_heartbeat(connection_.raw()); heartbeat > 0) {
-        most = std::min(most, std::chrono::milliseconds(heartbeat * 250));
-    }
-    const auto due = std::min(check_due(), dead_letters_.due());
-    pollfd waits[2] = {{amqp_get_sockfd(connection_.raw()), POLLIN, 0},
-                       {commands_.wake_fd(), POLLIN, 0}};
-    ::poll(waits, 2, poll_timeout(due, most));
-}
-
-Outcome Session::check_topology(Steady::time_point now) {
-    const auto failed = set_up();
-    if (!failed) {
-        missing_backoff_.reset();
-        refused_backoff_.reset();
-        next_check_ = now + tuning_.recheck;
-        was_consuming_ = true;
-        tell_(true, connection_.name() + ": consuming queue '" + queue_ + "'", std::nullopt);
-        return {};
-    }
-    if (failed->fatal) return failed;
-    const bool exchange_missing = consuming_ && failed->code == 404;
-    const auto pause = exchange_missing ? missing_backoff_.next() : refused_backoff_.next();
-    next_check_ = Steady::now() + pause;
-    tell_(false,
-          exchange_missing ? connection_.name() + ": waiting for exchange '" + broker_.exchange +
-                                 "': Nova declares it with its first notification (in nova.conf: "
-                                 "[oslo_messaging_notifications] driver = messagingv2)"
-                           : failed->error.what,
-          pause);
-    return {};
+    connection_.wait(commands_.wake_fd(), std::min(check_due(), dead_letters_.due()));
 }
 
 /// Our queue first: it may hold messages from before Nova's exchange vanished.
@@ -106,7 +64,7 @@ Outcome Session::set_up() {
     }
     if (auto failed = start_consuming()) return failed;
     if (auto failed = look_for_exchange(connection_, broker_)) return failed;
-    return bind_queue(connection_, broker_, queue_);
+    return bind_queue(connection_, broker_, queue_, "error");
 }
 
 Outcome Session::start_consuming() {

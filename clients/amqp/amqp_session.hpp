@@ -2,24 +2,19 @@
 // is lost or a stop is asked for. Internal to clients/amqp; runs in the connection's thread.
 #pragma once
 
-#include <functional>
 #include <map>
 #include <string>
 
 #include "clients/amqp/amqp_connection.hpp"
 #include "clients/amqp/amqp_source.hpp"
-#include "clients/amqp/backoff.hpp"
 #include "clients/amqp/command_queue.hpp"
 #include "clients/amqp/dead_letters.hpp"
 #include "clients/amqp/frame_assembler.hpp"
 #include "clients/amqp/outlet.hpp"
+#include "clients/amqp/upkeep.hpp"
 #include "config/settings.hpp"
 
 namespace reaper::amqp {
-
-/// Tells a state: is all well, what, and (if not) the pause before the next try.
-using Tell = std::function<void(bool consuming, const std::string& what,
-                                std::optional<std::chrono::milliseconds> pause)>;
 
 class Session {
 public:
@@ -29,12 +24,8 @@ public:
 
     /// Why the connection was lost; none after a stop.
     std::optional<Error> run();
-    /// Messages did flow.
-    bool was_consuming() const { return was_consuming_; }
 
 private:
-    /// Set up or check; then says when to check again.
-    Outcome check_topology(Steady::time_point now);
     Outcome set_up();
     Outcome start_consuming();
     void stop_trusting_deliveries();
@@ -49,12 +40,10 @@ private:
     Outcome serve_connection_method(const amqp_method_t& method);
     Outcome serve_consume_method(const amqp_method_t& method);
     Outcome serve_publish_method(const amqp_method_t& method);
-    Outcome closed_by_broker(amqp_channel_t channel, const amqp_method_t& method, std::string& why);
     void deliver(Message message);
 
     /// When the topology is to be checked next.
     Steady::time_point check_due() const;
-    /// Waits until there is something to do.
     void wait() const;
     Outcome round(bool& more);
     void wind_down(Steady::time_point deadline);
@@ -64,7 +53,6 @@ private:
     const AmqpTuning& tuning_;
     CommandQueue& commands_;
     Outlet& outlet_;
-    const Tell& tell_;
 
     struct Unacknowledged {
         ContentProperties properties;
@@ -75,14 +63,11 @@ private:
     std::string queue_;
     std::uint64_t epoch_ = 0;
     bool consuming_ = false;
-    bool was_consuming_ = false;
     bool stopping_ = false;
     std::map<std::uint64_t, Unacknowledged> unacknowledged_;  // at most `prefetch`
     FrameAssembler assembler_;
     DeadLetters dead_letters_;
-    Steady::time_point next_check_{};
-    Backoff missing_backoff_;
-    Backoff refused_backoff_;
+    Upkeep upkeep_;
 };
 
 }  // namespace reaper::amqp

@@ -19,21 +19,8 @@ const T& decoded(const amqp_method_t& method) {
 }  // namespace
 
 Outcome Session::serve_frames(bool& more) {
-    for (int i = 0; i < frames_per_round; ++i) {
-        amqp_frame_t frame;
-        constexpr timeval at_once{0, 0};
-        const int status = amqp_simple_wait_frame_noblock(connection_.raw(), &frame, &at_once);
-        if (status == AMQP_STATUS_TIMEOUT) {
-            more = false;
-            return {};
-        }
-        if (auto failed = connection_.check_status(status, "reading")) return failed;
-        auto failed = serve(frame);
-        amqp_maybe_release_buffers(connection_.raw());
-        if (failed) return failed;
-    }
-    more = true;
-    return {};
+    return connection_.read_frames(frames_per_round, more,
+                                   [this](const amqp_frame_t& frame) { return serve(frame); });
 }
 
 Outcome Session::serve(const amqp_frame_t& frame) {
@@ -63,7 +50,7 @@ Outcome Session::serve_connection_method(const amqp_method_t& method) {
         case AMQP_CONNECTION_UNBLOCKED_METHOD: dead_letters_.set_blocked(false); return {};
         case AMQP_CONNECTION_CLOSE_METHOD: {
             std::string why;
-            return closed_by_broker(0, method, why);
+            return connection_.closed_by_broker(0, method, why);
         }
         default: return {};
     }
@@ -76,20 +63,15 @@ Outcome Session::serve_consume_method(const amqp_method_t& method) {
             return {};
         case AMQP_BASIC_CANCEL_METHOD: {  // the queue was deleted, or moved
             consuming_ = false;
-            const auto pause = missing_backoff_.next();
-            next_check_ = Steady::now() + pause;
-            tell_(false,
-                  connection_.name() + ": queue '" + queue_ + "' was deleted; making it anew",
-                  pause);
+            upkeep_.queue_vanished(queue_);
             return {};
         }
         case AMQP_CHANNEL_CLOSE_METHOD: {
             std::string why;
-            if (auto failed = closed_by_broker(consume_channel, method, why)) return failed;
+            if (auto failed = connection_.closed_by_broker(consume_channel, method, why))
+                return failed;
             stop_trusting_deliveries();
-            const auto pause = refused_backoff_.next();
-            next_check_ = Steady::now() + pause;
-            tell_(false, why, pause);
+            upkeep_.channel_closed(why);
             return {};
         }
         default: return {};
@@ -110,26 +92,17 @@ Outcome Session::serve_publish_method(const amqp_method_t& method) {
         }
         case AMQP_BASIC_RETURN_METHOD:
             dead_letters_.returned();
-            next_check_ = Steady::now();  // declares the dead-letter queue again
+            upkeep_.check_at_once();  // declares the dead-letter queue again
             return {};
         case AMQP_CHANNEL_CLOSE_METHOD: {
             std::string why;
-            if (auto failed = closed_by_broker(publish_channel, method, why)) return failed;
+            if (auto failed = connection_.closed_by_broker(publish_channel, method, why))
+                return failed;
             dead_letters_.channel_closed(why);
             return {};
         }
         default: return {};
     }
-}
-
-/// Answers the broker's close. A failure if the connection is gone; otherwise only `why`.
-Outcome Session::closed_by_broker(amqp_channel_t channel, const amqp_method_t& method,
-                                  std::string& why) {
-    const amqp_rpc_reply_t reply{AMQP_RESPONSE_SERVER_EXCEPTION, method, 0};
-    auto failed = connection_.check(channel, reply, "the broker closed");
-    why = failed->error.what;
-    if (!failed->fatal) failed.reset();
-    return failed;
 }
 
 }  // namespace reaper::amqp

@@ -11,28 +11,18 @@
 #pragma once
 
 #include <boost/asio/any_io_executor.hpp>
-#include <chrono>
 #include <cstddef>
 #include <memory>
 
+#include "clients/amqp/tuning.hpp"
 #include "config/settings.hpp"
 #include "reaper/ports/message_source.hpp"
 
 namespace reaper {
 
-/// What no operator needs to set.
-struct AmqpTuning {
-    /// How often exchange, queue and binding are checked while all is well.
-    std::chrono::milliseconds recheck{10'000};
-    /// Longest pause between two looks for an exchange that is not there.
-    std::chrono::milliseconds recheck_missing_max{2'000};
-    /// One question to the broker, and its confirmation of a dead-letter copy.
-    std::chrono::milliseconds answer_timeout{10'000};
-    /// How long `stop` waits for the broker before it cuts the connection.
-    std::chrono::milliseconds stop_timeout{5'000};
-    /// A larger body is handed out cut to `copy_bytes`, as nobody can understand it then; its
-    /// dead-letter copy says so.
-    std::size_t max_body_bytes = 1024 * 1024;
+/// What no operator needs to set. A body that was cut is handed out; its dead-letter copy says so.
+struct AmqpTuning : ConnectionTuning {
+    /// To this size.
     std::size_t copy_bytes = 64 * 1024;
     /// Tries to store a dead-letter copy; then the original stays unacknowledged, for redelivery.
     int copy_tries = 5;

@@ -1,5 +1,8 @@
 #include "clients/amqp/amqp_topology.hpp"
 
+#include <random>
+#include <spdlog/fmt/fmt.h>
+
 #include "clients/amqp/amqp_bytes.hpp"
 
 namespace reaper::amqp {
@@ -47,6 +50,14 @@ Outcome declare_queue(Connection& connection, const config::Broker& broker,
                    "queue_max_length");
 }
 
+Outcome declare_events_queue(Connection& connection, const config::Broker& broker,
+                             const std::string& name) {
+    Table arguments;
+    arguments.add_integer("x-max-length", broker.events_max_length);
+    arguments.add("x-overflow", std::string("drop-head"));
+    return advised(declare(connection, name, arguments, true), name, "events_max_length");
+}
+
 Outcome declare_dead_letter_queue(Connection& connection, const config::Broker& broker) {
     Table arguments;
     arguments.add_integer("x-max-length", broker.dead_letter_max_length);
@@ -61,10 +72,16 @@ Outcome look_for_exchange(Connection& connection, const config::Broker& broker) 
     return connection.check(scratch_channel, "looking for " + quoted("exchange", broker.exchange));
 }
 
-Outcome bind_queue(Connection& connection, const config::Broker& broker, const std::string& name) {
+std::string unique_name(const std::string& queue, const std::string& purpose) {
+    std::random_device random;
+    return fmt::format("{}.{}.{:08x}{:08x}", queue.substr(0, 200), purpose, random(), random());
+}
+
+Outcome bind_queue(Connection& connection, const config::Broker& broker, const std::string& name,
+                   const std::string& priority) {
     for (const std::string& topic : broker.topics) {
         if (auto failed = connection.open_channel(scratch_channel)) return failed;
-        const std::string key = topic + ".error";
+        const std::string key = topic + "." + priority;
         amqp_queue_bind(connection.raw(), scratch_channel, bytes(name), bytes(broker.exchange),
                         bytes(key), amqp_empty_table);
         auto failed = connection.check(

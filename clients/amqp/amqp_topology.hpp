@@ -18,13 +18,21 @@ constexpr amqp_channel_t scratch_channel = 3;
 /// with `temporary_queue`, an exclusive one under `name` that goes with the connection.
 Outcome declare_queue(Connection& connection, const config::Broker& broker,
                       const std::string& name);
+/// The queue for INFO messages: exclusive, bounded (the oldest messages go first), gone with us.
+Outcome declare_events_queue(Connection& connection, const config::Broker& broker,
+                             const std::string& name);
 Outcome declare_dead_letter_queue(Connection& connection, const config::Broker& broker);
 
 /// A failure of code 404 if it is not there. Declares nothing.
 Outcome look_for_exchange(Connection& connection, const config::Broker& broker);
 
-/// Binds the queue to `<topic>.error` of every topic; harmless when it is bound already.
-Outcome bind_queue(Connection& connection, const config::Broker& broker, const std::string& name);
+/// `queue.purpose.<something unique>`: for a queue that nobody else may meet, not even our own of
+/// an earlier connection that the broker has not missed yet.
+std::string unique_name(const std::string& queue, const std::string& purpose);
+
+/// Binds the queue to `<topic>.<priority>` of every topic; harmless when it is bound already.
+Outcome bind_queue(Connection& connection, const config::Broker& broker, const std::string& name,
+                   const std::string& priority);
 
 /// Messages and consumers; a failure of code 404 if it is not there. Declares nothing.
 Outcome look_at_queue(Connection& connection, const std::string& name, QueueCounts& counts);

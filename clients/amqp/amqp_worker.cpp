@@ -1,8 +1,7 @@
 #include "clients/amqp/amqp_worker.hpp"
 
 #include <spdlog/fmt/fmt.h>
-
-#include "clients/amqp/amqp_session.hpp"
+#include <utility>
 
 namespace reaper::amqp {
 namespace {
@@ -16,13 +15,23 @@ std::string seconds_text(std::chrono::milliseconds time) {
 
 }  // namespace
 
-Worker::Worker(std::shared_ptr<Shared> shared)
-    : shared_(std::move(shared)),
-      backoff_(shared_->broker.reconnect_backoff, shared_->broker.reconnect_backoff_max) {
-    for (const auto& url : shared_->broker.urls) urls_.push_back(parse_broker_url(url));
+Worker::Worker(const config::Broker& broker, std::chrono::milliseconds answer_timeout,
+               const Wakeup& wakeup, Cutter& cutter, Live live, State state)
+    : broker_(broker),
+      answer_timeout_(answer_timeout),
+      wakeup_(wakeup),
+      cutter_(cutter),
+      live_(std::move(live)),
+      state_(std::move(state)),
+      backoff_(broker.reconnect_backoff, broker.reconnect_backoff_max) {
+    for (const auto& url : broker.urls) urls_.push_back(parse_broker_url(url));
 }
 
 void Worker::run() {
+    const Tell teller = [this](bool consuming, const std::string& what,
+                               std::optional<std::chrono::milliseconds> pause) {
+        tell(consuming, what, pause);
+    };
     while (!stopping()) {
         const auto connection = connect();
         if (!connection) {
@@ -30,7 +39,7 @@ void Worker::run() {
             continue;
         }
         const auto born = Steady::now();
-        const auto lost = live_on(*connection);
+        const auto lost = live_(*connection, teller);
         if (!lost) break;
         if (Steady::now() - born > good_life) backoff_.reset();
         pause_before_retry(lost->what);
@@ -45,8 +54,7 @@ std::unique_ptr<Connection> Worker::connect() {
         const auto& url = urls_[index];
         std::string why;
         if (url) {
-            auto connection = Connection::open(*url, shared_->broker,
-                                               shared_->tuning.answer_timeout, shared_->cutter);
+            auto connection = Connection::open(*url, broker_, answer_timeout_, cutter_);
             if (connection) {
                 current_ = index;
                 return std::move(*connection);
@@ -60,20 +68,10 @@ std::unique_ptr<Connection> Worker::connect() {
     return nullptr;
 }
 
-std::optional<Error> Worker::live_on(Connection& connection) {
-    const Tell teller = [this](bool consuming, const std::string& what,
-                               std::optional<std::chrono::milliseconds> pause) {
-        tell(consuming, what, pause);
-    };
-    Session session(connection, shared_->broker, shared_->tuning, shared_->commands,
-                    *shared_->outlet, teller);
-    return session.run();
-}
-
 void Worker::pause_before_retry(const std::string& why) {
     const auto pause = backoff_.next();
     tell(false, why, pause);
-    shared_->commands.sleep_until(Steady::now() + pause);
+    wakeup_.sleep_until(Steady::now() + pause);
 }
 
 void Worker::tell(bool consuming, const std::string& what,
@@ -86,7 +84,7 @@ void Worker::tell(bool consuming, const std::string& what,
         detail += "; next try in " + seconds_text(*pause) + ", then with pauses of up to " +
                   seconds_text(backoff_.most());
     }
-    shared_->outlet->state({consuming, detail});
+    state_(consuming, detail);
 }
 
 }  // namespace reaper::amqp

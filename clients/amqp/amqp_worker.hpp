@@ -1,33 +1,31 @@
-// The connection's thread: connects, lets a Session live on the connection, and after a loss
-// connects again, for ever, until a stop. Internal to clients/amqp.
+// The work of a connection's thread: connects, lets somebody live on the connection, and after a
+// loss connects again, for ever, until a stop. Internal to clients/amqp.
 #pragma once
 
+#include <functional>
 #include <memory>
 #include <string>
 #include <vector>
 
 #include "clients/amqp/amqp_connection.hpp"
-#include "clients/amqp/amqp_source.hpp"
 #include "clients/amqp/backoff.hpp"
 #include "clients/amqp/broker_url.hpp"
-#include "clients/amqp/command_queue.hpp"
-#include "clients/amqp/outlet.hpp"
+#include "clients/amqp/upkeep.hpp"
+#include "clients/amqp/wakeup.hpp"
 #include "config/settings.hpp"
 
 namespace reaper::amqp {
 
-/// What the thread shares with the source; lives as long as either.
-struct Shared {
-    config::Broker broker;
-    AmqpTuning tuning;
-    CommandQueue commands;
-    Cutter cutter;
-    std::shared_ptr<Outlet> outlet;
-};
-
 class Worker {
 public:
-    explicit Worker(std::shared_ptr<Shared> shared);
+    /// Lives on the connection until it is lost; why, unless stopped.
+    using Live = std::function<std::optional<Error>(Connection&, const Tell&)>;
+    /// A new state, in words for people.
+    using State = std::function<void(bool consuming, const std::string& detail)>;
+
+    /// All references must outlive it.
+    Worker(const config::Broker& broker, std::chrono::milliseconds answer_timeout,
+           const Wakeup& wakeup, Cutter& cutter, Live live, State state);
 
     /// Returns after a stop was asked for.
     void run();
@@ -35,15 +33,18 @@ public:
 private:
     /// The first broker of the list that lets us in, starting with the last one that did.
     std::unique_ptr<Connection> connect();
-    /// Lives on the connection until it is lost; why, unless stopped.
-    std::optional<Error> live_on(Connection& connection);
     void pause_before_retry(const std::string& why);
     /// Says each state once, however often it is tried.
     void tell(bool consuming, const std::string& what,
               std::optional<std::chrono::milliseconds> pause);
-    bool stopping() const { return shared_->commands.stop_deadline().has_value(); }
+    bool stopping() const { return wakeup_.stop_deadline().has_value(); }
 
-    std::shared_ptr<Shared> shared_;
+    const config::Broker& broker_;
+    std::chrono::milliseconds answer_timeout_;
+    const Wakeup& wakeup_;
+    Cutter& cutter_;
+    Live live_;
+    State state_;
     std::vector<Result<BrokerUrl>> urls_;
     std::size_t current_ = 0;  // index of the broker that let us in last
     std::string why_not_;      // all reasons of the last round

@@ -65,6 +65,7 @@ json to_json(const config::Broker& b) {
             {"dead_letter_queue", b.dead_letter_queue},
             {"queue_max_length", b.queue_max_length},
             {"dead_letter_max_length", b.dead_letter_max_length},
+            {"events_max_length", b.events_max_length},
             {"prefetch", b.prefetch},
             {"heartbeat_ms", std::chrono::milliseconds(b.heartbeat).count()},
             {"connect_timeout_ms", b.connect_timeout.count()},

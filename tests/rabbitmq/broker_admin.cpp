@@ -86,16 +86,18 @@ void BrokerAdmin::delete_exchange(const std::string& name) {
 }
 
 void BrokerAdmin::publish(const std::string& exchange, const std::string& key,
-                          const std::string& body) {
+                          const std::string& body, int copies) {
     amqp_basic_properties_t properties{};
     properties._flags =
         AMQP_BASIC_CONTENT_TYPE_FLAG | AMQP_BASIC_DELIVERY_MODE_FLAG | AMQP_BASIC_MESSAGE_ID_FLAG;
     properties.content_type = bytes("application/json");
     properties.delivery_mode = AMQP_DELIVERY_PERSISTENT;
     properties.message_id = bytes("id-of-the-original");
-    const int status = amqp_basic_publish(connection_->raw(), scratch_channel, bytes(exchange),
-                                          bytes(key), 0, 0, &properties, bytes(body));
-    expect(connection_->check_status(status, "publishing"));
+    for (int i = 0; i < copies; ++i) {
+        const int status = amqp_basic_publish(connection_->raw(), scratch_channel, bytes(exchange),
+                                              bytes(key), 0, 0, &properties, bytes(body));
+        expect(connection_->check_status(status, "publishing"));
+    }
     // An answer to a later question means that the broker has seen the message.
     amqp_exchange_declare(connection_->raw(), scratch_channel, bytes("amq.topic"), bytes("topic"),
                           1, 0, 0, 0, amqp_empty_table);

@@ -38,7 +38,9 @@ public:
 
     void declare_exchange(const std::string& name);
     void delete_exchange(const std::string& name);
-    void publish(const std::string& exchange, const std::string& key, const std::string& body);
+    /// Returns when the broker has seen it (all `copies` of it).
+    void publish(const std::string& exchange, const std::string& key, const std::string& body,
+                 int copies = 1);
     void declare_queue(const std::string& name, std::int64_t max_length);
     void delete_queue(const std::string& name);
     /// Ready messages and consumers; none if there is no such queue.

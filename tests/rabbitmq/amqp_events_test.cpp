@@ -1,0 +1,342 @@
+// The stream of events on a real RabbitMQ: order, overflow, slowness, outages.
+#include "clients/amqp/amqp_events.hpp"
+
+#include <algorithm>
+#include <cstdio>
+#include <ctime>
+#include <nlohmann/json.hpp>
+#include <thread>
+
+#include "tests/clients/amqp/recorded_messages.hpp"
+#include "tests/rabbitmq/loopback_proxy.hpp"
+#include "tests/rabbitmq/source_runner.hpp"
+
+namespace reaper::test {
+namespace {
+
+constexpr const char* info_key = "versioned_notifications.info";
+
+EventTuning quick_event_tuning() {
+    EventTuning tuning;
+    static_cast<ConnectionTuning&>(tuning) = quick_tuning();
+    return tuning;
+}
+
+/// The end of a server whose host says which message it was.
+std::string numbered(int number, std::size_t padding = 0) {
+    return edited("instance.delete.end.json", [&](nlohmann::json& m) {
+        payload(m)["host"] = std::to_string(number);
+        payload(m)["display_description"] = std::string(padding, 'x');
+    });
+}
+
+class EventRunner {
+public:
+    explicit EventRunner(config::Broker settings, EventTuning tuning = quick_event_tuning())
+        : broker(std::move(settings)),
+          source(make_amqp_events(context.get_executor(), broker, tuning)) {}
+
+    void start() {
+        source->start({[this](std::vector<CloudEvent> batch) {
+                           ++batches;
+                           for (auto& event : batch) take(event);
+                       },
+                       [this](EventFeedState state) { states.push_back(std::move(state)); }});
+    }
+    bool until(const std::function<bool()>& done,
+               std::chrono::seconds limit = std::chrono::seconds(60)) {
+        const auto end = std::chrono::steady_clock::now() + limit;
+        while (!done()) {
+            if (std::chrono::steady_clock::now() > end) return false;
+            context.restart();
+            context.run_for(std::chrono::milliseconds(10));
+        }
+        return true;
+    }
+    bool flowing() const { return !states.empty() && states.back().flowing; }
+    bool until_flowing() {
+        const bool came = until([&] { return flowing(); });
+        if (!came) ADD_FAILURE() << "not flowing; states:" << all_states();
+        return came;
+    }
+    bool until_numbers(std::size_t count) {
+        return until([&] { return numbers.size() >= count; });
+    }
+    bool until_told(const std::string& text) {
+        const bool came = until([&] {
+            return !states.empty() && !states.back().flowing &&
+                   states.back().detail.find(text) != std::string::npos;
+        });
+        if (!came) ADD_FAILURE() << "not told '" << text << "'; states:" << all_states();
+        return came;
+    }
+    bool stop() {
+        bool stopped = false;
+        auto done = [&](std::exception_ptr) { stopped = true; };
+        boost::asio::co_spawn(context, source->stop(), done);
+        return until([&] { return stopped; });
+    }
+    /// The name of our queue, as the state tells it.
+    std::string queue() const {
+        const std::string& detail = states.back().detail;
+        const std::size_t begin = detail.find('\'') + 1;
+        return detail.substr(begin, detail.find('\'', begin) - begin);
+    }
+    std::string all_states() const {
+        std::string all;
+        for (const auto& state : states) all += "\n  " + state.detail;
+        return all;
+    }
+
+    boost::asio::io_context context;
+    config::Broker broker;
+    std::vector<int> numbers;
+    std::vector<EventFeedState> states;
+    int batches = 0;
+    std::unique_ptr<EventSource> source;
+
+private:
+    void take(const CloudEvent& event) {
+        const auto* gone = std::get_if<ServerGone>(&event);
+        numbers.push_back(gone ? std::stoi(gone->host) : -1);
+    }
+};
+
+std::vector<int> numbers_up_to(int count) {
+    std::vector<int> all;
+    for (int i = 0; i < count; ++i) all.push_back(i);
+    return all;
+}
+
+TEST(AmqpEvents, ArriveInOrder) {
+    BrokerAdmin admin;
+    EventRunner run(broker_settings());
+    admin.declare_exchange(run.broker.exchange);
+    run.start();
+    ASSERT_TRUE(run.until_flowing());
+    for (int i = 0; i < 100; ++i) admin.publish(run.broker.exchange, info_key, numbered(i));
+    ASSERT_TRUE(run.until_numbers(100));
+    EXPECT_EQ(run.numbers, numbers_up_to(100));
+    EXPECT_EQ(run.states.size(), 1U) << run.all_states();
+    ASSERT_TRUE(run.stop());
+}
+
+TEST(AmqpEvents, CountsWhatIsOfNoInterestAndWhatIsNotUnderstood) {
+    BrokerAdmin admin;
+    config::Broker settings = broker_settings();
+    settings.topics = {"one", "two"};
+    EventTuning tuning = quick_event_tuning();
+    tuning.max_body_bytes = 100'000;
+    EventRunner run(settings, tuning);
+    admin.declare_exchange(settings.exchange);
+    run.start();
+    ASSERT_TRUE(run.until_flowing());
+    admin.publish(settings.exchange, "one.error", numbered(7));
+    admin.publish(settings.exchange, "one.info", read(recorded / "instance.create.start.json"));
+    admin.publish(settings.exchange, "one.info", "nonsense");
+    admin.publish(settings.exchange, "one.info", numbered(8, 200'000));
+    admin.publish(settings.exchange, "two.info", numbered(1));
+    ASSERT_TRUE(run.until_numbers(1));
+    EXPECT_EQ(run.numbers, std::vector<int>{1});
+    const EventCounts counts = run.source->counts();
+    EXPECT_EQ(counts.received, 4U);
+    EXPECT_EQ(counts.ignored, 1U);
+    EXPECT_EQ(counts.malformed, 2U);
+    ASSERT_TRUE(run.stop());
+}
+
+TEST(AmqpEvents, ItsQueueIsItsOwnAndGoesWithIt) {
+    BrokerAdmin admin;
+    EventRunner one(broker_settings());
+    EventRunner two(one.broker);  // a second reaper
+    admin.declare_exchange(one.broker.exchange);
+    one.start();
+    two.start();
+    ASSERT_TRUE(one.until_flowing());
+    ASSERT_TRUE(two.until_flowing());
+    const std::string queue = one.queue();
+    EXPECT_EQ(queue.find(one.broker.queue + ".events."), 0U) << queue;
+    EXPECT_NE(queue, two.queue());
+    admin.publish(one.broker.exchange, info_key, numbered(0));
+    ASSERT_TRUE(one.until_numbers(1));
+    ASSERT_TRUE(two.until_numbers(1)) << "each sees all";
+    ASSERT_TRUE(one.stop());
+    EXPECT_FALSE(admin.look(queue));
+    EXPECT_FALSE(admin.look(one.broker.queue)) << "the queue of the failures is another's business";
+    ASSERT_TRUE(two.stop());
+}
+
+TEST(AmqpEvents, AreBoundAgainWhenTheExchangeComesBack) {
+    BrokerAdmin admin;
+    EventRunner run(broker_settings());
+    run.start();
+    ASSERT_TRUE(run.until_told("waiting for exchange"));
+    admin.declare_exchange(run.broker.exchange);
+    ASSERT_TRUE(run.until_flowing());
+    admin.delete_exchange(run.broker.exchange);
+    ASSERT_TRUE(run.until_told("waiting for exchange"));
+    admin.declare_exchange(run.broker.exchange);
+    ASSERT_TRUE(run.until_flowing());
+    admin.publish(run.broker.exchange, info_key, numbered(0));
+    ASSERT_TRUE(run.until_numbers(1));
+    ASSERT_TRUE(run.stop());
+}
+
+TEST(AmqpEvents, ADeletedQueueIsMadeAnew) {
+    BrokerAdmin admin;
+    EventTuning tuning = quick_event_tuning();
+    tuning.recheck = std::chrono::hours(1);
+    EventRunner run(broker_settings(), tuning);
+    admin.declare_exchange(run.broker.exchange);
+    run.start();
+    ASSERT_TRUE(run.until_flowing());
+    BrokerPlace::get().run("ctl", "-q delete_queue '" + run.queue() + "'");
+    ASSERT_TRUE(run.until([&] { return run.states.size() >= 3; })) << run.all_states();
+    EXPECT_NE(run.states[1].detail.find("was deleted"), std::string::npos) << run.all_states();
+    ASSERT_TRUE(run.flowing());
+    admin.publish(run.broker.exchange, info_key, numbered(0));
+    ASSERT_TRUE(run.until_numbers(1));
+    ASSERT_TRUE(run.stop());
+}
+
+TEST(AmqpEvents, FlowAgainAfterACut) {
+    BrokerAdmin admin;
+    LoopbackProxy proxy(BrokerPlace::get().port);
+    config::Broker settings = broker_settings();
+    settings.urls = {config::Secret(BrokerPlace::get().url(proxy.port()))};
+    EventRunner run(settings);
+    admin.declare_exchange(settings.exchange);
+    run.start();
+    ASSERT_TRUE(run.until_flowing());
+    proxy.cut();
+    ASSERT_TRUE(run.until([&] { return run.states.size() >= 3; })) << run.all_states();
+    EXPECT_FALSE(run.states[1].flowing);
+    ASSERT_TRUE(run.flowing());
+    admin.publish(settings.exchange, info_key, numbered(0));
+    ASSERT_TRUE(run.until_numbers(1));
+    ASSERT_TRUE(run.stop());
+}
+
+TEST(AmqpEvents, FlowAgainAfterABrokerRestart) {
+    const auto& place = BrokerPlace::get();
+    EventRunner run(broker_settings());
+    {
+        BrokerAdmin admin;
+        admin.declare_exchange(run.broker.exchange);
+        run.start();
+        ASSERT_TRUE(run.until_flowing());
+        admin.publish(run.broker.exchange, info_key, numbered(0));
+        ASSERT_TRUE(run.until_numbers(1));
+    }
+    place.run("stop");
+    ASSERT_TRUE(run.until([&] { return !run.flowing(); }));
+    place.run("start");
+    ASSERT_TRUE(run.until_told("waiting for exchange")) << "a restart takes the exchange away";
+    BrokerAdmin admin;
+    admin.declare_exchange(run.broker.exchange);
+    ASSERT_TRUE(run.until_flowing());
+    admin.publish(run.broker.exchange, info_key, numbered(1));
+    ASSERT_TRUE(run.until_numbers(2));
+    EXPECT_EQ(run.numbers, numbers_up_to(2));
+    ASSERT_TRUE(run.stop());
+}
+
+/// The executor does not run while messages come: no more is read than the bound allows, the
+/// publisher is not held up, the oldest of the queue give way to the newest, and we are told.
+TEST(AmqpEvents, ASlowExecutorBoundsWhatIsReadAndTheOldestAreLost) {
+    constexpr int published = 5'000;
+    BrokerAdmin admin;
+    config::Broker settings = broker_settings();
+    settings.events_max_length = 3'000;
+    EventTuning tuning = quick_event_tuning();
+    tuning.recheck = std::chrono::hours(1);
+    tuning.batches_in_flight = 2;
+    tuning.batch_messages = 10;
+    EventRunner run(settings, tuning);
+    admin.declare_exchange(settings.exchange);
+    run.start();
+    ASSERT_TRUE(run.until_flowing());
+    const std::string pattern = numbered(123456, 12'000);
+    const std::size_t place = pattern.find("123456");
+    for (int i = 0; i < published; ++i) {
+        std::string body = pattern;
+        body.replace(place, 6, std::to_string(100'000 + i));
+        admin.publish(settings.exchange, info_key, body);
+    }
+    EXPECT_LE(run.source->counts().received, 30U);
+
+    ASSERT_TRUE(run.until_told("more than half full")) << "events may be lost";
+    ASSERT_TRUE(run.until([&] { return run.numbers.back() == 100'000 + published - 1; }));
+    EXPECT_EQ(run.numbers.front(), 100'000);
+    EXPECT_LT(run.numbers.size(), static_cast<std::size_t>(published));
+    EXPECT_GE(run.numbers.size(), 3'000U);
+    EXPECT_TRUE(std::is_sorted(run.numbers.begin(), run.numbers.end()));
+    ASSERT_TRUE(run.until_flowing()) << "once we have caught up";
+    ASSERT_TRUE(run.stop());
+}
+
+TEST(AmqpEvents, TheBrokerHearsOfUsWhileTheExecutorIsBusy) {
+    BrokerAdmin admin;
+    LoopbackProxy proxy(BrokerPlace::get().port);
+    config::Broker settings = broker_settings();
+    settings.urls = {config::Secret(BrokerPlace::get().url(proxy.port()))};
+    settings.heartbeat = std::chrono::seconds(1);
+    EventTuning tuning = quick_event_tuning();
+    tuning.recheck = std::chrono::hours(1);
+    tuning.batches_in_flight = 1;
+    tuning.batch_messages = 1;
+    EventRunner run(settings, tuning);
+    admin.declare_exchange(settings.exchange);
+    run.start();
+    ASSERT_TRUE(run.until_flowing());
+    for (int i = 0; i < 5; ++i) admin.publish(settings.exchange, info_key, numbered(i));
+    const int sent = proxy.client_reads();
+    const auto end = std::chrono::steady_clock::now() + std::chrono::seconds(60);
+    while (proxy.client_reads() < sent + 16) {  // some 4 s; the broker gives up after 2
+        ASSERT_LT(std::chrono::steady_clock::now(), end);
+        std::this_thread::yield();
+    }
+    ASSERT_TRUE(run.until_numbers(5));
+    EXPECT_EQ(run.numbers, numbers_up_to(5));
+    EXPECT_EQ(proxy.accepted(), 1);
+    ASSERT_TRUE(run.stop());
+}
+
+TEST(AmqpEvents, TheSourceMayBeDestroyedWhileItWorks) {
+    BrokerAdmin admin;
+    EventRunner run(broker_settings());
+    admin.declare_exchange(run.broker.exchange);
+    run.start();
+    ASSERT_TRUE(run.until_flowing());
+    admin.publish(run.broker.exchange, info_key, numbered(0));
+    ASSERT_TRUE(run.until_numbers(1));
+    admin.publish(run.broker.exchange, info_key, numbered(1));
+    run.source.reset();
+    run.context.restart();
+    run.context.run_for(std::chrono::milliseconds(20));
+    EXPECT_EQ(run.numbers.size(), 1U) << "nothing comes any more";
+}
+
+/// Prints what one core makes of a flood; asserts nothing about time.
+TEST(AmqpEvents, AFloodIsTakenWhole) {
+    constexpr int published = 20'000;
+    BrokerAdmin admin;
+    EventRunner run(broker_settings());
+    admin.declare_exchange(run.broker.exchange);
+    run.start();
+    ASSERT_TRUE(run.until_flowing());
+    const std::string body = read(recorded / "instance.update.json");
+    const std::clock_t cpu_before = std::clock();
+    const auto before = std::chrono::steady_clock::now();
+    admin.publish(run.broker.exchange, info_key, body, published);
+    ASSERT_TRUE(run.until_numbers(published));
+    const std::chrono::duration<double> took = std::chrono::steady_clock::now() - before;
+    const double cpu = static_cast<double>(std::clock() - cpu_before) / CLOCKS_PER_SEC;
+    std::printf("[   FLOOD  ] %.0f messages/s; %.0f per second of our CPU; %d batches\n",
+                published / took.count(), published / cpu, run.batches);
+    EXPECT_EQ(run.numbers.size(), static_cast<std::size_t>(published));
+    ASSERT_TRUE(run.stop());
+}
+
+}  // namespace
+}  // namespace reaper::test
