@@ -33,10 +33,12 @@ auto parts(const config::Http& http) {
 }
 
 auto parts(const config::Broker& broker) {
-    const auto& [urls, exchange, topics, queue, dead, length, dead_length, prefetch, heartbeat,
-                 connect, backoff, backoff_max, ca, cert, key, verify, temporary] = broker;
-    return std::tuple(revealed(urls), exchange, topics, queue, dead, length, dead_length, prefetch,
-                      heartbeat, connect, backoff, backoff_max, ca, cert, key, verify, temporary);
+    const auto& [urls, exchange, topics, queue, dead, length, dead_length, events_length, prefetch,
+                 heartbeat, connect, backoff, backoff_max, ca, cert, key, verify, temporary] =
+        broker;
+    return std::tuple(revealed(urls), exchange, topics, queue, dead, length, dead_length,
+                      events_length, prefetch, heartbeat, connect, backoff, backoff_max, ca, cert,
+                      key, verify, temporary);
 }
 
 auto parts(const config::Cull& cull) {
