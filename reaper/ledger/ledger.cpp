@@ -23,6 +23,17 @@ bool is_requester(const Ledger::Promise& promise, const ServerId& server) {
 
 }  // namespace
 
+Ledger::Ledger(const std::vector<Eviction>& evictions, std::vector<Promise> promises)
+    : promises_(std::move(promises)) {
+    for (const Eviction& eviction : evictions) evictions_.emplace(eviction.server, eviction);
+}
+
+std::vector<Ledger::Eviction> Ledger::evictions() const {
+    std::vector<Eviction> all;
+    for (const auto& [server, eviction] : evictions_) all.push_back(eviction);
+    return all;
+}
+
 void Ledger::enter(const Request& request, const Plan& plan, TimePoint now) {
     std::erase_if(promises_, [&](const Promise& p) { return p.request == request.id; });
     std::erase_if(took_, [&](const auto& t) { return t.second == request.id; });

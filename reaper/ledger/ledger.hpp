@@ -44,6 +44,10 @@ public:
         std::optional<TimePoint> until;  ///< none while the cull is under way
     };
 
+    Ledger() = default;
+    /// As one was (see `evictions`, `promises`) before it expired anything.
+    Ledger(const std::vector<Eviction>& evictions, std::vector<Promise> promises);
+
     /// The victims of `plan` are evicting, and its slots promised to `request` (alternatives too:
     /// they are insurance for it). A further plan for the same request adds to the first, and
     /// replaces its promises.
@@ -63,6 +67,8 @@ public:
     bool evicting(const ServerId& server) const;
     /// Evictions of all requests on a host, in order of server id.
     std::vector<ServerId> evicting_on(const HostId& host) const;
+    /// All of them, in order of server id.
+    std::vector<Eviction> evictions() const;
     /// Promises on a host to requests other than `request`.
     Resources promised_to_others(const HostId& host, const RequestId& request) const;
     /// One with 0 slots left counts for nothing.

@@ -1,0 +1,150 @@
+#include "reaper/report/snapshot_file.hpp"
+
+#include "reaper/report/json.hpp"
+#include "reaper/report/time_text.hpp"
+
+namespace reaper::report {
+namespace {
+
+using nlohmann::json;
+
+json time_or_null(const std::optional<TimePoint>& time) {
+    return time ? json(iso_time(*time)) : json(nullptr);
+}
+
+json texts(const auto& ids) {
+    json array = json::array();
+    for (const auto& id : ids) array.push_back(id.str());
+    return array;
+}
+
+/// Amounts by provider, or by consumer.
+json held(const auto& by_id) {
+    json object = json::object();
+    for (const auto& [id, resources] : by_id) object[id.str()] = to_json(resources);
+    return object;
+}
+
+json whole(const Inventory& inventory) {
+    return {{"total", inventory.total},
+            {"reserved", inventory.reserved},
+            {"allocation_ratio", inventory.allocation_ratio},
+            {"min_unit", inventory.min_unit},
+            {"max_unit", inventory.max_unit},
+            {"step_size", inventory.step_size}};
+}
+
+json whole(const Provider& provider) {
+    json inventories = json::object();
+    for (const auto& [resource_class, inventory] : provider.inventories)
+        inventories[resource_class.str()] = whole(inventory);
+    return {{"id", provider.id.str()},
+            {"name", provider.name},
+            {"parent", provider.parent.str()},
+            {"inventories", std::move(inventories)},
+            {"used", to_json(provider.used)},
+            {"traits", texts(provider.traits)},
+            {"other_consumers", held(provider.other_consumers)}};
+}
+
+json whole(const Server& server) {
+    return {{"id", server.id.str()},
+            {"name", server.name},
+            {"project", server.project.str()},
+            {"host", server.host},
+            {"status", server.status},
+            {"task_state", server.task_state},
+            {"locked", server.locked},
+            {"created", iso_time(server.created)},
+            {"launched", time_or_null(server.launched)},
+            {"flavor", server.flavor_name},
+            {"flavor_extra_specs", server.flavor_extra_specs},
+            {"metadata", server.metadata},
+            {"tags", server.tags},
+            {"allocations", held(server.allocations)},
+            {"revocable_because",
+             server.revocable_because ? json(*server.revocable_because) : json(nullptr)}};
+}
+
+json whole(const Host& host) {
+    json providers = json::array();
+    for (const Provider& provider : host.providers) providers.push_back(whole(provider));
+    json servers = json::array();
+    for (const Server& server : host.servers) servers.push_back(whole(server));
+    return {{"id", host.id.str()},
+            {"name", host.name},
+            {"service_host", host.service_host},
+            {"enabled", host.enabled},
+            {"up", host.up},
+            {"why_unavailable", host.why_unavailable},
+            {"availability_zone", host.availability_zone},
+            {"aggregates", host.aggregates},
+            {"providers", std::move(providers)},
+            {"servers", std::move(servers)}};
+}
+
+json whole(const Ledger& ledger) {
+    json evictions = json::array();
+    for (const Ledger::Eviction& eviction : ledger.evictions()) {
+        evictions.push_back({{"request", eviction.request.str()},
+                             {"host", eviction.host.str()},
+                             {"server", eviction.server.str()},
+                             {"ended", time_or_null(eviction.ended)}});
+    }
+    json promises = json::array();
+    for (const Ledger::Promise& promise : ledger.promises()) {
+        promises.push_back({{"request", promise.request.str()},
+                            {"project", promise.project.str()},
+                            {"host", promise.host.str()},
+                            {"slot", to_json(promise.slot)},
+                            {"slots", promise.slots},
+                            {"requesters", texts(promise.requesters)},
+                            {"since", iso_time(promise.since)},
+                            {"until", time_or_null(promise.until)}});
+    }
+    return {{"evictions", std::move(evictions)}, {"promises", std::move(promises)}};
+}
+
+json whole(const TagFacts& facts) {
+    json projects = json::object();
+    for (const auto& [tag, ids] : facts.projects_by_tag) projects[tag] = texts(ids);
+    return {{"projects_by_tag", std::move(projects)}};
+}
+
+/// All but the hosts.
+json frame(const SnapshotFile& file) {
+    return {{"format", "reaper-snapshot"},
+            {"version", snapshot_version},
+            {"taken_at", iso_time(file.snapshot.taken_at)},
+            {"anonymous", file.anonymous},
+            {"facts", whole(file.facts)},
+            {"ledger", whole(file.ledger)},
+            {"remarks", json(file.snapshot.remarks)}};
+}
+
+}  // namespace
+
+json to_json(const SnapshotFile& file) {
+    json document = frame(file);
+    json hosts = json::array();
+    for (const Host& host : file.snapshot.hosts) hosts.push_back(whole(host));
+    document["hosts"] = std::move(hosts);
+    return document;
+}
+
+void write_snapshot(std::ostream& out, const SnapshotFile& file) {
+    // What the file is comes first, so that its beginning tells.
+    out << "{\n\"format\": \"reaper-snapshot\"";
+    const json members = frame(file);
+    for (const auto& [name, value] : members.items())
+        if (name != "format") out << ",\n\"" << name << "\": " << dump(value);
+    out << ",\n\"hosts\": [";
+    const char* separator = "\n";
+    for (const Host& host : file.snapshot.hosts) {
+        out << separator << dump(whole(host));
+        separator = ",\n";
+    }
+    out << "\n]\n}\n";
+}
+
+}  // namespace reaper::report

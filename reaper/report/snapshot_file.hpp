@@ -1,0 +1,38 @@
+// Snapshot files: the cloud as the reaper saw it at one time, to look at and plan on without a
+// cloud. `"format": "reaper-snapshot", "version": 1`; every field is described in SNAPSHOT.md
+// beside this file. A change that would break a reader gets a new number.
+#pragma once
+
+#include <nlohmann/json.hpp>
+#include <ostream>
+#include <string_view>
+
+#include "reaper/ledger/ledger.hpp"
+#include "reaper/model/cloud.hpp"
+#include "reaper/model/error.hpp"
+#include "tagging/tagger.hpp"
+
+namespace reaper::report {
+
+inline constexpr int snapshot_version = 1;
+
+struct SnapshotFile {
+    Snapshot snapshot;
+    TagFacts facts;  ///< the answers that the servers' `revocable_because` stands on
+    Ledger ledger;   ///< as the journal tells it: nothing expired yet
+    bool anonymous = false;
+};
+
+/// The whole file as one document.
+nlohmann::json to_json(const SnapshotFile& file);
+
+/// The same, written host by host, so that memory does not grow with the cloud. Ends in a newline.
+void write_snapshot(std::ostream& out, const SnapshotFile& file);
+
+/// The inverse. `bad_input` with the place (`hosts[3].servers[17].created: ...`) for text that is
+/// no JSON, another format or version, a field that is missing or of another shape, and for what
+/// would make no sense (a host without a provider, a server twice). Members that it does not know
+/// are left out. Builds one host at a time; nests at most 16 levels deep.
+Result<SnapshotFile> read_snapshot(std::string_view text);
+
+}  // namespace reaper::report

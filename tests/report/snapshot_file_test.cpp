@@ -1,0 +1,155 @@
+#include "reaper/report/snapshot_file.hpp"
+
+#include <functional>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <sstream>
+
+#include "reaper/report/json.hpp"
+#include "tests/report/examples.hpp"
+#include "tests/report/random_snapshot.hpp"
+
+namespace reaper::report::test {
+namespace {
+
+using nlohmann::json;
+using testing::HasSubstr;
+
+std::string written(const SnapshotFile& file) {
+    std::ostringstream out;
+    write_snapshot(out, file);
+    return out.str();
+}
+
+SnapshotFile example_file() {
+    SnapshotFile file;
+    file.snapshot = example_snapshot();
+    file.facts.projects_by_tag["preemptible"] = {ProjectId{"a1b2c3d4000040008000000000000001"}};
+    const Host& host = file.snapshot.hosts.front();
+    Ledger::Promise promise{RequestId{"req-1"},
+                            ProjectId{"p"},
+                            host.id,
+                            {{"VCPU", 2}},
+                            1,
+                            {ServerId{"9c000000-0000-4000-8000-000000000001"}},
+                            noon(),
+                            {}};
+    file.ledger =
+        Ledger({{RequestId{"req-1"}, host.id, host.servers.front().id, noon(5)}}, {promise});
+    return file;
+}
+
+std::string problem(const std::string& text) {
+    const auto file = read_snapshot(text);
+    if (file) return "";
+    EXPECT_EQ(file.error().code, Errc::bad_input);
+    return file.error().what;
+}
+
+std::string problem_after(const std::function<void(json&)>& edit) {
+    json document = to_json(example_file());
+    edit(document);
+    return problem(document.dump());
+}
+
+TEST(SnapshotFile, HasItsDocumentedShape) {
+    expect_golden("snapshot.json", dump(to_json(example_file()), 2) + "\n");
+}
+
+TEST(SnapshotFile, IsWrittenInPartsAsItIsAsAWhole) {
+    for (unsigned seed = 0; seed < 20; ++seed) {
+        const SnapshotFile file = RandomSnapshot(seed).make();
+        EXPECT_EQ(json::parse(written(file)), to_json(file));
+    }
+    EXPECT_EQ(written({}).substr(0, 30), "{\n\"format\": \"reaper-snapshot\",");
+}
+
+TEST(SnapshotFile, ComesBackWhole) {
+    for (unsigned seed = 0; seed < 300; ++seed) {
+        const SnapshotFile file = RandomSnapshot(seed).make();
+        const auto back = read_snapshot(written(file));
+        ASSERT_TRUE(back) << seed << ": " << back.error().what;
+        EXPECT_EQ(to_json(*back), to_json(file)) << seed;
+        ASSERT_EQ(back->snapshot.hosts.size(), file.snapshot.hosts.size());
+        for (std::size_t i = 0; i < file.snapshot.hosts.size(); ++i)
+            EXPECT_EQ(back->snapshot.hosts[i].servers, file.snapshot.hosts[i].servers) << seed;
+    }
+}
+
+TEST(SnapshotFile, MayBeInAnyOrderAndHoldMore) {
+    json document = to_json(example_file());
+    std::reverse(document["hosts"].begin(), document["hosts"].end());
+    for (json& host : document["hosts"]) {
+        std::reverse(host["servers"].begin(), host["servers"].end());
+        std::reverse(host["providers"].begin(), host["providers"].end());
+        host["colour"] = "blue";
+    }
+    document["aside"] = {{"hosts", {1, 2, 3}}};
+    const auto back = read_snapshot(document.dump());
+    ASSERT_TRUE(back) << back.error().what;
+    EXPECT_EQ(to_json(*back), to_json(example_file()));
+}
+
+TEST(SnapshotFile, WhatIsWrongIsNamedByItsPlace) {
+    const auto host = [](json& d) -> json& { return d["hosts"][0]; };
+    const auto root = [&](json& d) -> json& { return host(d)["providers"][0]; };
+    const struct {
+        std::function<void(json&)> edit;
+        const char* says;
+    } cases[] = {
+        {[](json& d) { d["format"] = "other"; }, "not a snapshot of the reaper"},
+        {[](json& d) { d["version"] = 2; }, "version 2 of the format; this reaper reads 1"},
+        {[](json& d) { d.erase("version"); }, "version: missing"},
+        {[](json& d) { d.erase("hosts"); }, "hosts: missing"},
+        {[](json& d) { d["hosts"] = 3; }, "hosts: expected a list, found number"},
+        {[](json& d) { d["hosts"][0] = "x"; }, "hosts[0]: expected an object, found string"},
+        {[](json& d) { d["taken_at"] = "noon"; }, "taken_at: expected a time"},
+        {[&](json& d) { host(d).erase("up"); }, "hosts[0].up: missing"},
+        {[&](json& d) { host(d)["name"] = nullptr; }, "hosts[0].name: expected a text, found null"},
+        {[&](json& d) { host(d)["id"] = "other"; },
+         "hosts[0].providers: none of them has the host's id"},
+        {[&](json& d) { host(d)["servers"][1]["created"] = 7; },
+         "hosts[0].servers[1].created: expected a text, found number"},
+        {[&](json& d) { host(d)["servers"][1]["metadata"]["k"] = 7; },
+         "hosts[0].servers[1].metadata.k: expected a text"},
+        {[&](json& d) { host(d)["servers"][1] = host(d)["servers"][0]; }, "is there twice (host "},
+        {[&](json& d) { root(d)["used"]["VCPU"] = -1; },
+         "hosts[0].providers[0].used.VCPU: -1 is not in the range"},
+        {[&](json& d) { root(d)["used"]["VCPU"] = 1ULL << 63U; },
+         "used.VCPU: 9223372036854775808 is"},
+        {[&](json& d) { root(d)["used"]["VCPU"] = 0.5; }, "expected a whole number, found number"},
+        {[&](json& d) { root(d)["inventories"]["VCPU"]["step_size"] = 0; },
+         "providers[0].inventories.VCPU.step_size: 0 is not in the range"},
+        {[&](json& d) { root(d)["inventories"]["VCPU"]["allocation_ratio"] = -1; },
+         "allocation_ratio: expected a number of 0 or more"},
+        {[](json& d) { d["ledger"]["promises"][0]["slots"] = -1; }, "ledger.promises[0].slots: -1"},
+        {[](json& d) { d["ledger"]["evictions"][0]["request"] = ""; },
+         "ledger.evictions[0].request: is empty"},
+        {[](json& d) { d["facts"]["projects_by_tag"] = json::array(); },
+         "facts.projects_by_tag: expected an object, found array"},
+    };
+    for (const auto& [edit, says] : cases) EXPECT_THAT(problem_after(edit), HasSubstr(says));
+}
+
+TEST(SnapshotFile, AnotherVersionIsNamedBeforeItsHostsAreRead) {
+    json document = to_json(example_file());
+    std::string text = written(example_file());
+    const std::string version = "\"version\": 1";
+    text.replace(text.find(version), version.size(), "\"version\": 2");
+    text.replace(text.find("\"hosts\": ["), 10, "\"hosts\": [7,");
+    EXPECT_THAT(problem(text), HasSubstr("version 2 of the format"));
+}
+
+TEST(SnapshotFile, NonsenseIsRefusedAndDepthIsBounded) {
+    EXPECT_THAT(problem(""), HasSubstr("not JSON"));
+    EXPECT_THAT(problem("[]"), HasSubstr("not a snapshot"));
+    EXPECT_THAT(problem("7"), HasSubstr("not a snapshot"));
+    EXPECT_THAT(problem(std::string(100'000, '[')), HasSubstr("deeper than 16"));
+    EXPECT_THAT(problem("{\"a\": 1e999}"), HasSubstr("out of range"));
+    const std::string whole = written(example_file());
+    for (std::size_t end = 0; end + 2 < whole.size(); end += 11)
+        EXPECT_FALSE(problem(whole.substr(0, end)).empty()) << end;
+}
+
+}  // namespace
+}  // namespace reaper::report::test
