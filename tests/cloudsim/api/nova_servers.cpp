@@ -1,0 +1,343 @@
+// Nova's /servers: list, show, create, delete.
+#include <algorithm>
+#include <nlohmann/json.hpp>
+
+#include "tests/cloudsim/api/nova_parts.hpp"
+
+namespace reaper::cloudsim {
+
+namespace {
+
+using Json = nlohmann::json;
+
+bool yes(const std::string& text) {
+    return text == "1" || text == "true" || text == "True" || text == "yes" || text.empty();
+}
+
+/// The filters of a list. Those that only administrators may use are ignored for others, silently.
+struct Filter {
+    std::optional<NameId> project;
+    bool nothing = false;  ///< no server can match
+    const Host* host = nullptr;
+    bool by_host = false;
+    bool soft_deleted = false;
+    std::string name, status, reservation, flavor, user, uuid;
+    std::optional<bool> locked;
+    std::vector<std::string> tags;
+    std::optional<Time> changed_since;
+
+    bool takes(const Call& call, const Server& server) const {
+        if (project && server.project != *project) return false;
+        if (by_host && server.host != host) return false;
+        if (!name.empty() && server.name.find(name) == std::string::npos) return false;
+        if (!status.empty() && server.status() != status) return false;
+        if (!reservation.empty() && server.reservation != reservation) return false;
+        if (!flavor.empty() && server.flavor->id != flavor) return false;
+        if (!user.empty() && call.world.names.text(server.user) != user) return false;
+        if (!uuid.empty() && server.id.text() != uuid) return false;
+        if (locked && server.locked != *locked) return false;
+        if (changed_since && server.updated.value_or(server.created) < *changed_since) return false;
+        return std::all_of(tags.begin(), tags.end(), [&](const std::string& tag) {
+            return server.extra() && server.extra()->tags.contains(tag);
+        });
+    }
+};
+
+std::vector<std::string> comma_parts(const std::string& text) {
+    std::vector<std::string> parts(1);
+    for (const char c : text) {
+        if (c == ',')
+            parts.emplace_back();
+        else
+            parts.back() += c;
+    }
+    return parts;
+}
+
+std::string anchors_dropped(std::string pattern) {
+    std::erase_if(pattern, [](char c) { return c == '^' || c == '$' || c == '\\'; });
+    return pattern;
+}
+
+void set_project(const Call& call, Filter& filter) {
+    const Request& request = call.request;
+    const auto all = request.parameter("all_tenants");
+    if (!all || !yes(*all)) {
+        filter.project = call.world.names.find(call.by->project_id);
+        filter.nothing = !filter.project;
+        return;
+    }
+    call.need_admin("os_compute_api:servers:detail:get_all_tenants");
+    auto wanted = request.parameter("project_id");
+    if (!wanted) wanted = request.parameter("tenant_id");
+    if (!wanted) return;
+    filter.project = call.world.names.find(*wanted);
+    filter.nothing = !filter.project;
+}
+
+Filter filter_of(const Call& call) {
+    const Request& request = call.request;
+    Filter filter;
+    set_project(call, filter);
+    filter.name = anchors_dropped(request.parameter("name").value_or(""));
+    filter.status = request.parameter("status").value_or("");
+    std::transform(filter.status.begin(), filter.status.end(), filter.status.begin(),
+                   [](char c) { return c >= 'a' && c <= 'z' ? static_cast<char>(c - 32) : c; });
+    filter.reservation = request.parameter("reservation_id").value_or("");
+    filter.flavor = request.parameter("flavor").value_or("");
+    filter.uuid = request.parameter("uuid").value_or("");
+    if (const auto tags = request.parameter("tags")) filter.tags = comma_parts(*tags);
+    if (const auto since = request.parameter("changes-since")) {
+        filter.changed_since = parse_iso_z(*since);
+        if (!filter.changed_since) throw ApiError(400, "Invalid filter field: changes-since.");
+    }
+    if (!call.by->is_admin) return filter;
+    filter.user = request.parameter("user_id").value_or("");
+    if (const auto locked = request.parameter("locked")) filter.locked = yes(*locked);
+    if (const auto deleted = request.parameter("deleted")) filter.soft_deleted = yes(*deleted);
+    auto host = request.parameter("host");
+    if (!host) host = request.parameter("node");
+    if (host) {
+        filter.by_host = true;
+        filter.host = call.world.nova.find_host(*host);
+        filter.nothing = filter.nothing || !filter.host;
+    }
+    return filter;
+}
+
+Server* marker_of(const Call& call) {
+    const auto text = call.request.parameter("marker");
+    if (!text) return nullptr;
+    const auto id = Uuid::parse(*text);
+    Server* marker = id ? call.world.nova.find_server(*id) : nullptr;
+    if (!marker) throw ApiError(400, "marker [" + *text + "] not found");
+    return marker;
+}
+
+struct Page {
+    std::vector<const Server*> servers;
+    bool full = false;
+};
+
+template <class Servers>
+void take_page(const Call& call, const Filter& filter, Servers first, Servers last,
+               std::size_t most, Page& page) {
+    for (; first != last && page.servers.size() < most; ++first)
+        if (filter.takes(call, **first)) page.servers.push_back(*first);
+    page.full = page.servers.size() == most;
+}
+
+Page page_of(const Call& call) {
+    const Filter filter = filter_of(call);
+    Server* marker = marker_of(call);
+    const std::size_t most = page_size(call);
+    Page page;
+    if (filter.nothing) return page;
+    const Nova& nova = call.world.nova;
+    if (filter.by_host && !filter.soft_deleted) {
+        std::vector<Server*> here;
+        for (Server* server : filter.host->servers)
+            if (server->state != VmState::soft_deleted) here.push_back(server);
+        std::sort(here.begin(), here.end(), ListOrder{});
+        auto first =
+            marker ? std::upper_bound(here.begin(), here.end(), marker, ListOrder{}) : here.begin();
+        take_page(call, filter, first, here.end(), most, page);
+        return page;
+    }
+    const Nova::Listed& all = filter.soft_deleted ? nova.soft_deleted() : nova.listed();
+    take_page(call, filter, marker ? all.upper_bound(marker) : all.begin(), all.end(), most, page);
+    return page;
+}
+
+Response list(Call& call, bool detail) {
+    const Page page = page_of(call);
+    JsonWriter json;
+    json.text().reserve(page.servers.size() * (detail ? 2000 : 400) + 100);
+    json.open_object().open_array("servers");
+    for (const Server* server : page.servers) {
+        if (detail) {
+            write_server(json, call, *server, false);
+            continue;
+        }
+        json.open_object().member("id", server->id.text()).member("name", server->name);
+        write_links(json, call, "servers", server->id.text());
+        json.close_object();
+    }
+    json.close_array();
+    if (page.full) write_next_link(json, call, "servers_links", page.servers.back()->id.text());
+    json.close_object();
+    return json_response(200, json.take());
+}
+
+Response list_brief(Call& call) {
+    return list(call, false);
+}
+Response list_detail(Call& call) {
+    return list(call, true);
+}
+
+Response show(Call& call) {
+    const Server& server = server_of(call);
+    JsonWriter json;
+    json.open_object().name("server");
+    write_server(json, call, server, true);
+    json.close_object();
+    return json_response(200, json.take());
+}
+
+Response update(Call& call) {
+    const Json document = call.body();
+    Server& server = server_of(call);
+    server.name = text_in(need_object(document, "server"), "name", server.name);
+    return show(call);
+}
+
+Response remove(Call& call) {
+    Server& server = server_of(call);
+    const Micros reclaim =
+        call.soft ? call.world.settings.soft_region_reclaim : call.world.settings.reclaim;
+    const DeleteKind kind = reclaim.count() > 0 ? DeleteKind::soft : DeleteKind::normal;
+    throw_refused(call.lifecycle.remove(server, kind, reclaim, call.by));
+    return accepted(204);
+}
+
+// Creation -------------------------------------------------------------------
+
+std::string last_segment(const std::string& reference) {
+    const auto slash = reference.rfind('/');
+    return slash == std::string::npos ? reference : reference.substr(slash + 1);
+}
+
+std::size_t count_in(const Json& said, const char* key, std::size_t fallback) {
+    const auto found = said.find(key);
+    if (found == said.end() || found->is_null()) return fallback;
+    std::int64_t count = 0;
+    if (found->is_number_integer()) count = found->get<std::int64_t>();
+    if (found->is_string()) count = number_in(found->get<std::string>(), "Invalid min_count");
+    constexpr std::int64_t most = 10'000;
+    if (count < 1 || count > most)
+        throw ApiError(400, std::string("Invalid input for field/attribute ") + key +
+                                ". Value: " + found->dump() + ".");
+    return static_cast<std::size_t>(count);
+}
+
+void read_zone(const Call& call, const Json& said, CreateRequest& request) {
+    const std::string text = text_in(said, "availability_zone", "");
+    const auto colon = text.find(':');
+    request.zone = text.substr(0, colon);
+    if (colon != std::string::npos) {
+        call.need_admin("os_compute_api:servers:create:forced_host");
+        request.forced_host = text.substr(colon + 1, text.find(':', colon + 1) - colon - 1);
+    }
+    const auto& hosts = call.world.nova.hosts;
+    if (!request.zone.empty() && request.forced_host.empty() &&
+        std::none_of(hosts.begin(), hosts.end(),
+                     [&](const auto& host) { return host->zone == request.zone; }))
+        throw ApiError(400, "The requested availability zone is not available");
+    request.host = call.since(74) ? text_in(said, "host", "") : "";
+    if (request.host.empty() && call.since(74))
+        request.host = text_in(said, "hypervisor_hostname", "");
+    if (request.host.empty()) return;
+    call.need_admin("os_compute_api:compute:servers:create:requested_destination");
+    if (!call.world.nova.find_host(request.host))
+        throw ApiError(400, "Compute host " + request.host + " could not be found.");
+}
+
+const Image* image_in(const Call& call, const Json& said) {
+    const std::string reference = text_in(said, "imageRef", "");
+    if (!reference.empty()) {
+        const Image* image = call.world.nova.find_image(last_segment(reference));
+        if (!image) throw ApiError(400, "Image " + reference + " could not be found.");
+        return image;
+    }
+    if (!said.contains("block_device_mapping_v2"))
+        throw ApiError(400, "Invalid imageRef provided.");
+    return nullptr;
+}
+
+ServerGroup* group_in(const Call& call, const Json& document) {
+    for (const char* key : {"os:scheduler_hints", "OS-SCH-HNT:scheduler_hints"}) {
+        const auto hints = document.find(key);
+        if (hints == document.end() || !hints->contains("group")) continue;
+        const std::string text = (*hints)["group"].get<std::string>();
+        const auto id = Uuid::parse(text);
+        ServerGroup* group = id ? call.world.nova.find_group(*id) : nullptr;
+        if (!group) throw ApiError(400, "Instance group " + text + " could not be found.");
+        return group;
+    }
+    return nullptr;
+}
+
+CreateRequest request_in(Call& call, const Json& document) {
+    const Json& said = need_object(document, "server");
+    CreateRequest request;
+    request.name = need_text(said, "name");
+    const std::string flavor = last_segment(need_text(said, "flavorRef"));
+    request.flavor = call.world.nova.find_flavor(flavor);
+    if (!request.flavor) throw ApiError(400, "Flavor " + flavor + " could not be found.");
+    request.image = image_in(call, said);
+    const std::size_t least = count_in(said, "min_count", 1);
+    request.count = count_in(said, "max_count", least);
+    if (request.count < least) throw ApiError(400, "min_count must be <= max_count");
+    read_zone(call, said, request);
+    if (said.contains("metadata"))
+        for (const auto& [key, value] : said["metadata"].items())
+            request.metadata[key] = value.is_string() ? value.get<std::string>() : value.dump();
+    if (said.contains("tags"))
+        for (const Json& tag : said["tags"]) request.tags.insert(tag.get<std::string>());
+    request.group = group_in(call, document);
+    return request;
+}
+
+Response create(Call& call) {
+    if (call.by->roles == std::vector<std::string>{"reader"})
+        throw ApiError(403, "os_compute_api:servers:create");
+    const Json document = call.body();
+    CreateRequest request;
+    try {
+        request = request_in(call, document);
+    } catch (const Json::exception& wrong) {
+        throw ApiError(400, std::string("Invalid input: ") + wrong.what());
+    }
+    const Json& said = document["server"];
+    const auto servers = call.lifecycle.create(std::move(request), call.by);
+    const Server& first = *servers.front();
+    JsonWriter json;
+    json.open_object();
+    if (said.contains("return_reservation_id") && said["return_reservation_id"] == true) {
+        json.member("reservation_id", first.reservation).close_object();
+        return json_response(202, json.take());
+    }
+    json.open_object("server").member("id", first.id.text());
+    write_links(json, call, "servers", first.id.text());
+    json.member("OS-DCF:diskConfig", "MANUAL");
+    json.open_array("security_groups").open_object().member("name", "default");
+    json.close_object().close_array();
+    json.member("adminPass", call.world.dice.letters(12)).close_object().close_object();
+    Response response = json_response(202, json.take());
+    response.headers.emplace_back("Location", call.base + "/v2.1/servers/" + first.id.text());
+    return response;
+}
+
+constexpr Route routes[] = {
+    {"GET", "servers", list_brief}, {"GET", "servers/detail", list_detail},
+    {"POST", "servers", create},    {"GET", "servers/*", show},
+    {"PUT", "servers/*", update},   {"DELETE", "servers/*", remove},
+};
+
+}  // namespace
+
+Server& server_of(Call& call) {
+    const auto id = Uuid::parse(call.args[0]);
+    Server* server = id ? call.world.nova.find_server(*id) : nullptr;
+    if (!server ||
+        (!call.by->is_admin && call.world.names.text(server->project) != call.by->project_id))
+        throw ApiError(404, "Instance " + call.args[0] + " could not be found.");
+    return *server;
+}
+
+std::span<const Route> nova_servers() {
+    return routes;
+}
+
+}  // namespace reaper::cloudsim

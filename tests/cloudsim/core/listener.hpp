@@ -1,0 +1,88 @@
+// What happens in the simulated cloud, told to those who want to know: the notifier (as Nova's
+// notifications) and the witness (what was really done).
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "tests/cloudsim/core/nova.hpp"
+
+namespace reaper::cloudsim {
+
+/// `instance.*`
+struct ServerMoment {
+    std::string_view event;  ///< `create.start`, `delete.end`, `update`, ...
+    const Server& server;
+    const ContextPtr& by;
+    std::string publisher;  ///< `nova-compute:host-3`
+    VmState old_state;      ///< for `update`
+    TaskState old_task;
+    const Flavor* new_flavor = nullptr;  ///< for `resize_prep`
+    bool deleted = false;                ///< at the end of a deletion
+};
+
+/// What the scheduler was asked, for one request of one or several servers.
+struct Placing {
+    std::vector<Uuid> servers;
+    std::shared_ptr<const Flavor> flavor;
+    const Image* image = nullptr;
+    NameId project = 0;
+    NameId user = 0;
+    std::string zone;         ///< empty if none was asked for
+    std::string forced;       ///< `az:host`: no filters
+    std::string host;         ///< `host` of 2.74: with filters
+    Host* ignored = nullptr;  ///< the old host of a resize
+    const ServerGroup* group = nullptr;
+
+    std::size_t count() const { return servers.size(); }
+};
+
+struct ScheduleMoment {
+    bool end = false;
+    const Placing& placing;
+    const ContextPtr& by;
+};
+
+/// No host was found.
+struct RefusalMoment {
+    std::string_view method;  ///< `build_instances` or `migrate_server`
+    Uuid server;              ///< the one that this message is about
+    const Placing& placing;
+    std::string_view state;  ///< `error`, or `active` for a resize
+    bool had_candidates = false;
+    const ContextPtr& by;
+};
+
+struct ServiceMoment {
+    const Host& host;
+    Time last_seen{};
+    const ContextPtr& by;
+};
+
+struct AggregateMoment {
+    std::string_view event;  ///< `create.end`, `add_host.start`, ...
+    const Aggregate& aggregate;
+    const ContextPtr& by;
+};
+
+/// A change that really happened, whatever was asked.
+struct Effect {
+    std::string_view what;  ///< `created`, `deleted`, `room freed`, `room taken`, `refused`, ...
+    Uuid server;
+    std::string host;
+    std::string project;  ///< id
+};
+
+class Listener {
+public:
+    virtual ~Listener() = default;
+    virtual void on_server(const ServerMoment&) {}
+    virtual void on_schedule(const ScheduleMoment&) {}
+    virtual void on_refusal(const RefusalMoment&) {}
+    virtual void on_service(const ServiceMoment&) {}
+    virtual void on_aggregate(const AggregateMoment&) {}
+    virtual void on_effect(const Effect&) {}
+};
+
+}  // namespace reaper::cloudsim

@@ -1,0 +1,189 @@
+#include "tests/cloudsim/core/scheduler.hpp"
+
+#include <algorithm>
+#include <limits>
+
+namespace reaper::cloudsim {
+
+namespace {
+
+constexpr std::size_t max_placement_results = 1000;
+
+/// `trait:NAME=required|forbidden`, `trait1:NAME=required`
+void add_traits(World& world, const Flavor& flavor, CandidateQuery& query) {
+    for (const auto& [key, value] : flavor.extra_specs) {
+        const auto colon = key.find(':');
+        if (!key.starts_with("trait") || colon == std::string::npos) continue;
+        RequestGroup& group = query.groups[key.substr(5, colon - 5)];
+        const NameId trait = world.names.id(key.substr(colon + 1));
+        if (value == "required") group.required.push_back({trait});
+        if (value == "forbidden") group.forbidden.insert(trait);
+    }
+}
+
+void add_zone(World& world, const Placing& placing, CandidateQuery& query) {
+    if (placing.zone.empty()) return;
+    std::set<Uuid> wanted;
+    for (const auto& aggregate : world.nova.aggregates) {
+        const auto zone = aggregate->metadata.find("availability_zone");
+        if (zone != aggregate->metadata.end() && zone->second == placing.zone)
+            wanted.insert(aggregate->id);
+    }
+    if (!wanted.empty()) query.groups[""].member_of.push_back(std::move(wanted));
+}
+
+void add_isolation(World& world, const Placing& placing, CandidateQuery& query) {
+    if (!world.settings.tenant_isolation) return;
+    for (const auto& aggregate : world.nova.aggregates) {
+        bool isolated = false;
+        bool ours = false;
+        for (const auto& [key, value] : aggregate->metadata)
+            if (key.starts_with("filter_tenant_id")) {
+                isolated = true;
+                ours = ours || value == world.names.text(placing.project);
+            }
+        if (isolated && !ours) query.groups[""].not_member_of.insert(aggregate->id);
+    }
+}
+
+bool suits_group(const World& world, const Placing& placing, const Host& host) {
+    if (!placing.group || placing.group->members.empty()) return true;
+    const std::string& policy = placing.group->policy;
+    bool any_placed = false;
+    bool here = false;
+    for (const Uuid& id : placing.group->members) {
+        const Server* member = world.nova.find_server(id);
+        if (!member || !member->host) continue;
+        any_placed = true;
+        here = here || member->host == &host;
+    }
+    if (policy == "anti-affinity") return !here;
+    if (policy == "affinity") return !any_placed || here;
+    return true;
+}
+
+struct Choice {
+    Host* host = nullptr;
+    const Candidate* candidate = nullptr;
+    std::size_t order = 0;
+    double weight = 0;
+};
+
+std::int64_t left(const Host& host, NameId resource_class) {
+    const Room* room = host.provider->room(resource_class);
+    return room ? room->inventory.capacity() - room->used : 0;
+}
+
+/// RAM, CPU and disk that are free, each scaled to 0..1 over the hosts: Nova's weighers.
+void weigh(World& world, std::vector<Choice>& choices) {
+    for (Choice& choice : choices) choice.weight = 0;
+    for (const char* name : {"MEMORY_MB", "VCPU", "DISK_GB"}) {
+        const NameId resource_class = world.names.id(name);
+        std::int64_t least = std::numeric_limits<std::int64_t>::max();
+        std::int64_t most = std::numeric_limits<std::int64_t>::min();
+        for (const Choice& choice : choices) {
+            const std::int64_t free = left(*choice.host, resource_class);
+            least = std::min(least, free);
+            most = std::max(most, free);
+        }
+        if (most == least) continue;
+        for (Choice& choice : choices)
+            choice.weight += static_cast<double>(left(*choice.host, resource_class) - least) /
+                             static_cast<double>(most - least);
+    }
+    std::sort(choices.begin(), choices.end(), [](const Choice& a, const Choice& b) {
+        return a.weight != b.weight ? a.weight > b.weight : a.order < b.order;
+    });
+}
+
+std::vector<Choice> filtered(World& world, const Placing& placing, const Candidates& candidates) {
+    std::vector<Choice> choices;
+    for (const Candidate& candidate : candidates.requests) {
+        Host* host = world.nova.host_of(*candidate.held.front().provider->root);
+        if (!host || host == placing.ignored) continue;
+        const bool passes =
+            !placing.forced.empty() ? host->name == placing.forced
+            : !placing.host.empty() && host->name != placing.host
+                ? false
+                : host->up() && !host->disabled && suits_group(world, placing, *host);
+        if (passes) choices.push_back({host, &candidate, choices.size(), 0});
+    }
+    return choices;
+}
+
+bool claim(World& world, const Placing& placing, const Uuid& server, const Choice& choice) {
+    Claim claim;
+    claim.consumer = server;
+    claim.project = placing.project;
+    claim.user = placing.user;
+    claim.type = world.names.id("unknown");
+    claim.held = choice.candidate->held;
+    return !world.placement.claim({claim});
+}
+
+/// A host for each server, each chosen with those before it in place.
+std::vector<Host*> place_all(World& world, const Placing& placing, const Candidates& candidates) {
+    std::vector<Host*> chosen;
+    std::vector<Choice> choices = filtered(world, placing, candidates);
+    const bool strict_group = placing.group && (placing.group->policy == "anti-affinity" ||
+                                                placing.group->policy == "affinity");
+    for (const Uuid& server : placing.servers) {
+        if (strict_group && !chosen.empty()) {
+            const bool together = placing.group->policy == "affinity";
+            std::erase_if(choices, [&](const Choice& choice) {
+                const bool here =
+                    std::find(chosen.begin(), chosen.end(), choice.host) != chosen.end();
+                return together ? !here : here;
+            });
+        }
+        weigh(world, choices);
+        const auto taken = std::find_if(choices.begin(), choices.end(), [&](const Choice& choice) {
+            return claim(world, placing, server, choice);
+        });
+        if (taken == choices.end()) break;
+        chosen.push_back(taken->host);
+    }
+    return chosen;
+}
+
+}  // namespace
+
+CandidateQuery query_for(World& world, const Placing& placing) {
+    CandidateQuery query;
+    query.limit = max_placement_results;
+    for (const auto& [suffix, amounts] : resources_of(*placing.flavor, placing.image == nullptr))
+        for (const auto& [name, amount] : amounts)
+            query.groups[suffix].resources.emplace_back(world.names.id(name), amount);
+    add_traits(world, *placing.flavor, query);
+    add_zone(world, placing, query);
+    add_isolation(world, placing, query);
+    query.root_forbidden.insert(world.names.id("COMPUTE_STATUS_DISABLED"));
+    if (const auto policy = placing.flavor->extra_specs.find("group_policy");
+        policy != placing.flavor->extra_specs.end())
+        query.isolate = policy->second == "isolate";
+    const std::string& only = placing.forced.empty() ? placing.host : placing.forced;
+    if (!only.empty()) {
+        const Host* host = world.nova.find_host(only);
+        query.groups[""].in_tree = host ? host->provider->uuid : Uuid{};
+    }
+    return query;
+}
+
+Selection select_destinations(World& world, const Placing& placing, const ContextPtr& by) {
+    const CandidateQuery query = query_for(world, placing);
+    const Candidates candidates = find_candidates(world.placement, query);
+    if (candidates.requests.empty()) return NoValidHost{false};
+    ScheduleMoment moment{false, placing, by};
+    world.tell([&](Listener& listener) { listener.on_schedule(moment); });
+    std::vector<Host*> chosen = place_all(world, placing, candidates);
+    if (chosen.size() < placing.count()) {
+        for (std::size_t at = 0; at < chosen.size(); ++at)
+            world.placement.remove_consumer(placing.servers[at]);
+        return NoValidHost{true};
+    }
+    moment.end = true;
+    world.tell([&](Listener& listener) { listener.on_schedule(moment); });
+    return chosen;
+}
+
+}  // namespace reaper::cloudsim

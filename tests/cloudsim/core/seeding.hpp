@@ -1,0 +1,17 @@
+// Makes a cloud out of its settings: hosts, projects, flavors, servers. The same seed gives the
+// same cloud, ids included.
+#pragma once
+
+#include <string>
+
+#include "tests/cloudsim/core/lifecycle.hpp"
+
+namespace reaper::cloudsim {
+
+/// Fills an empty world. Empty if all is well; else one line that says what can't be.
+std::string seed(World& world, Lifecycle& lifecycle);
+
+/// The servers alone, by `fill` and `revocable`.
+std::string seed_servers(World& world, Lifecycle& lifecycle);
+
+}  // namespace reaper::cloudsim

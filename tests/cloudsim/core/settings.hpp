@@ -1,0 +1,84 @@
+// What a simulated cloud is made of, with defaults. Read from YAML by settings_file.hpp.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "tests/cloudsim/core/clock.hpp"
+
+namespace reaper::cloudsim {
+
+struct HostShape {
+    std::string name = "host-";  ///< followed by 1, 2, ...
+    std::int64_t vcpus = 64;
+    std::int64_t memory_mb = 262'144;
+    std::int64_t disk_gb = 4'096;
+    double cpu_ratio = 1.0;
+    double memory_ratio = 1.0;
+    double disk_ratio = 1.0;
+    std::int64_t reserved_memory_mb = 0;
+    std::vector<std::string> traits;  ///< besides those that every host has
+};
+
+struct FlavorEntry {
+    std::int64_t vcpus = 1;
+    std::int64_t memory_mb = 1024;
+    std::int64_t disk_gb = 10;
+    std::int64_t ephemeral_gb = 0;
+    std::int64_t swap_mb = 0;
+    std::map<std::string, std::string> extra_specs;
+};
+
+struct AggregateEntry {
+    std::vector<std::string> hosts;
+    std::map<std::string, std::string> metadata;
+};
+
+struct UserEntry {
+    std::string password;
+    std::string project;
+    std::vector<std::string> roles;
+};
+
+struct Delays {
+    Micros schedule = std::chrono::milliseconds(50);
+    Micros build = std::chrono::milliseconds(200);
+    Micros erase = std::chrono::milliseconds(300);  ///< key `delete`
+    Micros resize = std::chrono::milliseconds(200);
+};
+
+struct Settings {
+    int hosts = 3;
+    double fill = 0;         ///< of each host's VCPU, by regular and revocable servers together
+    double revocable = 0.3;  ///< of what is filled
+    std::optional<int> revocable_per_host;  ///< that many servers, in place of a share
+    std::uint64_t seed = 1;
+    HostShape host;
+    std::map<std::string, FlavorEntry> flavors;
+    std::map<std::string, std::vector<std::string>> zones;  ///< name to hosts
+    std::map<std::string, AggregateEntry> aggregates;
+    std::map<std::string, std::vector<std::string>> projects;  ///< name to tags
+    std::map<std::string, UserEntry> users;
+    std::map<std::string, std::int64_t> nested;  ///< class to total, on a child of each host
+    int page_limit = 1000;
+    Delays delays;
+    /// Deletion is deferred by so much (0: at once) in RegionOne, and in SoftRegion.
+    Micros reclaim{0};
+    Micros soft_region_reclaim = std::chrono::hours(1);
+    Micros token_life = std::chrono::hours(24);
+    bool tenant_isolation = false;  ///< filter_tenant_id of aggregates
+    bool state_changes = true;      ///< instance.update is sent
+    bool default_queues = true;     ///< oslo.messaging's own queues are declared
+    bool respawn = false;
+    std::optional<Time> start;
+    double speed = 1.0;
+    std::size_t log_limit = 200'000;  ///< entries of the witness
+};
+
+/// Flavors, projects and users, if none are given: those of the lab.
+void fill_defaults(Settings& settings);
+
+}  // namespace reaper::cloudsim

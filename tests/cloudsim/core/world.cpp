@@ -1,0 +1,51 @@
+#include "tests/cloudsim/core/world.hpp"
+
+#include <algorithm>
+
+namespace reaper::cloudsim {
+
+World::World(Settings with, std::function<Time()> real)
+    : settings(std::move(with)),
+      clock(std::move(real), settings.start),
+      dice(settings.seed),
+      placement(names),
+      nova(names),
+      identity(dice, settings.token_life),
+      respawn(settings.respawn) {
+    clock.set_speed(settings.speed);
+}
+
+ContextPtr World::own_context(const Server& server) {
+    auto context = std::make_shared<Context>();
+    context->user_id = names.text(server.user);
+    context->project_id = names.text(server.project);
+    if (const User* user = identity.user(context->user_id)) context->user_name = user->name;
+    if (const Project* project = identity.project(context->project_id))
+        context->project_name = project->name;
+    context->roles = {"admin", "member", "reader"};
+    context->is_admin = true;
+    context->request = dice.uuid();
+    return context;
+}
+
+bool World::is_revocable(const Server& server) const {
+    const Project* project = identity.project(names.text(server.project));
+    return project && std::find(project->tags.begin(), project->tags.end(), "preemptible") !=
+                          project->tags.end();
+}
+
+void fill_defaults(Settings& settings) {
+    if (settings.flavors.empty())
+        settings.flavors = {{"tiny", {1, 2'048, 10, 0, 0, {}}},
+                            {"small", {2, 4'096, 20, 0, 0, {}}},
+                            {"medium", {4, 8'192, 40, 0, 0, {}}},
+                            {"large", {8, 16'384, 80, 0, 0, {}}}};
+    settings.projects.try_emplace("service");
+    settings.projects.try_emplace("regular");
+    settings.projects.try_emplace("spot", std::vector<std::string>{"preemptible"});
+    settings.users.try_emplace("admin", UserEntry{"cloudsim-admin", "service", {"admin"}});
+    settings.users.try_emplace("reaper", UserEntry{"cloudsim-reaper", "service", {"admin"}});
+    settings.users.try_emplace("onlooker", UserEntry{"cloudsim-onlooker", "regular", {"reader"}});
+}
+
+}  // namespace reaper::cloudsim

@@ -1,0 +1,41 @@
+// The whole simulated cloud: everybody's books, one clock, one source of chance.
+#pragma once
+
+#include <functional>
+#include <vector>
+
+#include "tests/cloudsim/core/identity.hpp"
+#include "tests/cloudsim/core/listener.hpp"
+#include "tests/cloudsim/core/nova.hpp"
+#include "tests/cloudsim/core/placement.hpp"
+#include "tests/cloudsim/core/settings.hpp"
+
+namespace reaper::cloudsim {
+
+struct World {
+    World(Settings with, std::function<Time()> real);
+    World(const World&) = delete;
+    World& operator=(const World&) = delete;
+
+    Settings settings;
+    Clock clock;
+    Dice dice;
+    Names names;
+    Placement placement;
+    Nova nova;
+    Identity identity;
+    std::vector<Listener*> listeners;  ///< not owned
+    bool respawn = false;
+    /// Deletions that are accepted and then never happen: how many of those to come.
+    std::uint64_t deletions_to_lose = 0;
+
+    template <class Tell>
+    void tell(Tell tell_one) {
+        for (Listener* listener : listeners) tell_one(*listener);
+    }
+    /// Of nobody's request: what the cloud does by itself, in the name of a server's owner.
+    ContextPtr own_context(const Server& server);
+    bool is_revocable(const Server& server) const;
+};
+
+}  // namespace reaper::cloudsim

@@ -1,0 +1,78 @@
+#include "tests/cloudsim/messages/notifications.hpp"
+
+#include "tests/cloudsim/core/lifecycle.hpp"
+#include "tests/cloudsim/messages/payloads.hpp"
+
+namespace reaper::cloudsim {
+
+namespace {
+
+void write_context(JsonWriter& json, const Context& by, Time now) {
+    json.member("_context_user", by.user_id).member("_context_project_id", by.project_id);
+    json.member("_context_system_scope", nullptr).member("_context_project", by.project_id);
+    json.member("_context_domain", nullptr).member("_context_user_domain", "default");
+    json.member("_context_project_domain", "default").member("_context_is_admin", by.is_admin);
+    json.member("_context_read_only", false).member("_context_show_deleted", false);
+    json.member("_context_auth_token", nullptr).member("_context_request_id", by.request_id());
+    json.member("_context_global_request_id", nullptr).member("_context_resource_uuid", nullptr);
+    write_texts(json, "_context_roles", by.roles);
+    json.member("_context_user_identity", by.user_id + " " + by.project_id + " - default default");
+    json.member("_context_is_admin_project", true).member("_context_user_id", by.user_id);
+    json.member("_context_read_deleted", "no").member("_context_remote_address", nullptr);
+    json.member("_context_timestamp", iso_micro(now)).member("_context_quota_class", nullptr);
+    json.member("_context_user_name", by.user_name).open_array("_context_service_catalog");
+    json.close_array().member("_context_project_name", by.project_name);
+}
+
+}  // namespace
+
+void Notifications::send(std::string_view event_type, bool is_error, std::string_view publisher,
+                         const ContextPtr& by, std::string_view payload) {
+    World& world = world_();
+    const Time now = world.clock.now();
+    JsonWriter inner;
+    inner.text().reserve(payload.size() + 2000);
+    inner.open_object().member("message_id", world.dice.uuid().text());
+    inner.member("publisher_id", publisher).member("event_type", event_type);
+    inner.member("priority", is_error ? "ERROR" : "INFO").name("payload").raw(payload);
+    inner.member("timestamp", spaced_micro(now)).member("_unique_id", world.dice.uuid().hex());
+    write_context(inner, *by, now);
+    inner.close_object();
+    JsonWriter outer;
+    outer.text().reserve(inner.text().size() * 5 / 4);
+    outer.open_object().member("oslo.version", "2.0").member("oslo.message", inner.text());
+    outer.close_object();
+    send_({is_error ? "versioned_notifications.error" : "versioned_notifications.info",
+           outer.take()});
+}
+
+void Notifications::on_server(const ServerMoment& moment) {
+    World& world = world_();
+    if (moment.event == "update" && !world.settings.state_changes) return;
+    send("instance." + std::string(moment.event), false, moment.publisher, moment.by,
+         instance_payload(world, moment));
+}
+
+void Notifications::on_schedule(const ScheduleMoment& moment) {
+    JsonWriter json;
+    write_request_spec(json, world_(), moment.placing, false);
+    send(moment.end ? "scheduler.select_destinations.end" : "scheduler.select_destinations.start",
+         false, "nova-scheduler:ctl", moment.by, json.text());
+}
+
+void Notifications::on_refusal(const RefusalMoment& moment) {
+    send("compute_task." + std::string(moment.method) + ".error", true, "nova-conductor:ctl",
+         moment.by, refusal_payload(world_(), moment));
+}
+
+void Notifications::on_service(const ServiceMoment& moment) {
+    send("service.update", false, compute_publisher(moment.host), moment.by,
+         service_payload(moment));
+}
+
+void Notifications::on_aggregate(const AggregateMoment& moment) {
+    send("aggregate." + std::string(moment.event), false, "nova-api:ctl", moment.by,
+         aggregate_payload(moment));
+}
+
+}  // namespace reaper::cloudsim
