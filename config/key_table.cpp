@@ -216,6 +216,23 @@ const Section cull{
          cull_at<&Cull::promise>()},
     }};
 
+const Section picture{
+    "picture",
+    "how the live picture of the cloud is kept fresh",
+    {
+        {"events", Flag{}, "true",
+         "listen to Nova's INFO notifications; without, the cloud is read for each decision",
+         at<&Settings::picture, &LivePicture::events>()},
+        {"max_age", Span{1min, 168h}, "1h", "all of it is read anew then, in bulk",
+         at<&Settings::picture, &LivePicture::max_age>()},
+        {"host_max_age", Span{1s, 168h}, "15min", "each host is read exactly at least so often",
+         at<&Settings::picture, &LivePicture::host_max_age>()},
+        {"services_interval", Span{1s, 24h}, "30s", "between two looks at all compute services",
+         at<&Settings::picture, &LivePicture::services_interval>()},
+        {"hosts_per_second", WholeNumber{1, 1000}, "5", "read in the background at most",
+         at<&Settings::picture, &LivePicture::hosts_per_second>()},
+    }};
+
 const Section journal{
     "journal",
     "the durable record",
@@ -236,8 +253,8 @@ const Section log{"log",
 }  // namespace
 
 const std::vector<Section>& sections() {
-    static const std::vector<Section> all{top,    cloud,   auth, endpoints, http,
-                                          broker, trigger, cull, journal,   log};
+    static const std::vector<Section> all{top,     cloud, auth,    endpoints, http, broker,
+                                          trigger, cull,  picture, journal,   log};
     return all;
 }
 

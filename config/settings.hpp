@@ -102,6 +102,15 @@ struct Cull {
     milliseconds promise{60'000};     ///< how long freed room stays promised to its request
 };
 
+/// `picture:` how the live picture of the cloud is kept fresh.
+struct LivePicture {
+    bool events = true;                      ///< listen to Nova's INFO notifications
+    milliseconds max_age{3'600'000};         ///< all of it is read anew then, in bulk
+    milliseconds host_max_age{900'000};      ///< each host is read exactly at least so often
+    milliseconds services_interval{30'000};  ///< between two looks at all compute services
+    int hosts_per_second = 5;                ///< read in the background at most
+};
+
 /// `journal:` the durable record.
 struct JournalFile {
     std::string path = "/var/lib/reaper/journal.db";
@@ -121,6 +130,7 @@ struct Settings {
     Trigger trigger;
     Policy policy;
     Cull cull;
+    LivePicture picture;
     JournalFile journal;
     Log log;
 };

@@ -19,6 +19,7 @@ struct TagQuestions {
 /// The answers.
 struct TagFacts {
     std::map<std::string, std::set<ProjectId>> projects_by_tag;
+    friend bool operator==(const TagFacts&, const TagFacts&) = default;
 };
 
 class Tagger {

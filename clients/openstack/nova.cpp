@@ -27,9 +27,29 @@ class Nova {
 public:
     explicit Nova(std::shared_ptr<Service> service) : service_(std::move(service)) {}
 
-    ResultTask<std::vector<ServerRecord>> servers() {
+    ResultTask<std::vector<ServerRecord>> servers(Compute::Progress progress) {
+        std::string everything = "/servers/detail?all_tenants=1&limit=" + std::to_string(page_size);
+        co_return co_await list(std::move(everything), std::move(progress));
+    }
+
+    ResultTask<std::vector<ServerRecord>> servers_on(std::string service_host) {
+        if (service_host.empty()) co_return Error{Errc::bad_input, "nova: a host without a name"};
+        std::string path = "/servers/detail?all_tenants=1&limit=" + std::to_string(page_size) +
+                           "&host=" + http::escape(service_host);
+        Compute::Progress silent;
+        auto listed = co_await list(std::move(path), std::move(silent));
+        // Without the right to filter by host, Nova answers with the servers of all hosts.
+        if (listed)
+            std::erase_if(*listed, [&](const ServerRecord& record) {
+                return record.server.host != service_host;
+            });
+        co_return listed;
+    }
+
+    /// All pages of `path`.
+    ResultTask<std::vector<ServerRecord>> list(std::string path, Compute::Progress progress) {
         for (int start = 0; start <= max_restarts; ++start) {
-            auto listed = co_await try_servers();
+            auto listed = co_await try_servers(path, progress);
             if (!listed) co_return listed.error();
             if (*listed) co_return std::move(**listed);
             spdlog::debug("nova: the server at the end of a page was deleted; listing again");
@@ -82,6 +102,19 @@ public:
         co_return read_services(answer->response.body, answer->where);
     }
 
+    ResultTask<std::optional<ComputeServiceRecord>> compute_service(std::string host) {
+        std::string path = "/os-services?binary=nova-compute&host=" + http::escape(host);
+        auto answer = co_await get(std::move(path));
+        if (!answer) co_return answer.error();
+        if (answer->response.status != 200) co_return service_->refusal(*answer);
+        auto listed = read_services(answer->response.body, answer->where);
+        if (!listed) co_return listed.error();
+        for (auto& service : *listed)
+            if (service.host == host)
+                co_return std::optional<ComputeServiceRecord>(std::move(service));
+        co_return std::optional<ComputeServiceRecord>();
+    }
+
     ResultTask<std::vector<AggregateRecord>> aggregates() {
         std::string path = "/os-aggregates";
         auto answer = co_await get(std::move(path));
@@ -128,14 +161,14 @@ private:
     }
 
     /// None if the list must be read again from its start.
-    ResultTask<std::optional<std::vector<ServerRecord>>> try_servers() {
+    ResultTask<std::optional<std::vector<ServerRecord>>> try_servers(
+        const std::string& list_path, const Compute::Progress& progress) {
         using Listed = std::optional<std::vector<ServerRecord>>;
         std::vector<ServerRecord> all;
         std::unordered_map<ServerId, std::size_t> seen;
         std::string marker;
         for (int number = 0; number < max_pages; ++number) {
-            std::string path = with_marker(
-                "/servers/detail?all_tenants=1&limit=" + std::to_string(page_size), marker);
+            std::string path = with_marker(list_path, marker);
             auto answer = co_await get(std::move(path));
             if (!answer) co_return answer.error();
             if (answer->response.status == 400 && !marker.empty()) co_return Listed();
@@ -147,6 +180,7 @@ private:
             // While servers fail to build, Nova counts them twice against a page's limit and then
             // shows no further link, though there are more: a page that adds nothing is the end.
             const bool grew = seen.size() > before;
+            if (progress) progress(seen.size());
             if (!grew && !page->more) co_return Listed(without_deleted(std::move(all)));
             if (!grew)
                 co_return Error{Errc::bad_answer, answer->where + ": the pages go in a circle at " +
@@ -208,8 +242,11 @@ public:
     explicit NovaCompute(std::shared_ptr<Service> service)
         : nova_(std::make_shared<Nova>(std::move(service))) {}
 
-    ResultTask<std::vector<ServerRecord>> servers() override {
-        return http::keeping(nova_, nova_->servers());
+    ResultTask<std::vector<ServerRecord>> servers(Progress progress) override {
+        return http::keeping(nova_, nova_->servers(std::move(progress)));
+    }
+    ResultTask<std::vector<ServerRecord>> servers_on(std::string service_host) override {
+        return http::keeping(nova_, nova_->servers_on(std::move(service_host)));
     }
     ResultTask<std::optional<ServerRecord>> server(ServerId id) override {
         return http::keeping(nova_, nova_->server(std::move(id)));
@@ -222,6 +259,9 @@ public:
     }
     ResultTask<std::vector<ComputeServiceRecord>> compute_services() override {
         return http::keeping(nova_, nova_->compute_services());
+    }
+    ResultTask<std::optional<ComputeServiceRecord>> compute_service(std::string host) override {
+        return http::keeping(nova_, nova_->compute_service(std::move(host)));
     }
     ResultTask<std::vector<AggregateRecord>> aggregates() override {
         return http::keeping(nova_, nova_->aggregates());

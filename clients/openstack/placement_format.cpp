@@ -46,7 +46,31 @@ std::map<Key, Resources> held_by(const Field& allocations) {
     return held;
 }
 
+ProviderSummary summary_from(const std::string& id, const Field& row) {
+    ProviderSummary summary;
+    summary.id = ProviderId(id);
+    summary.parent = ProviderId(row.text_or_empty("parent_provider_uuid"));
+    summary.root = ProviderId(row["root_provider_uuid"].text());
+    row["resources"].each_member([&](const std::string& name, const Field& counts) {
+        summary.capacity.set(ResourceClass(name), amount_from(counts["capacity"]));
+        summary.used.set(ResourceClass(name), amount_from(counts["used"]));
+    });
+    row["traits"].each([&](const Field& name) { summary.traits.emplace(name.text()); });
+    return summary;
+}
+
 }  // namespace
+
+Result<std::vector<ProviderSummary>> read_summaries(std::string_view body,
+                                                    const std::string& where) {
+    return read_answer(body, where, [](const Field& top) {
+        std::vector<ProviderSummary> summaries;
+        top["provider_summaries"].each_member([&](const std::string& id, const Field& row) {
+            summaries.push_back(summary_from(id, row));
+        });
+        return summaries;
+    });
+}
 
 Result<std::vector<ProviderRecord>> read_providers(std::string_view body,
                                                    const std::string& where) {

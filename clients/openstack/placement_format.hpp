@@ -14,6 +14,9 @@ namespace reaper::openstack {
 
 /// `{"resource_providers": [...]}`
 Result<std::vector<ProviderRecord>> read_providers(std::string_view body, const std::string& where);
+/// `{"provider_summaries": {PROVIDER: {"resources": {"VCPU": {"capacity": 8, "used": 2}}}}}`
+Result<std::vector<ProviderSummary>> read_summaries(std::string_view body,
+                                                    const std::string& where);
 /// `{"inventories": {"VCPU": {...}}}`
 Result<std::map<ResourceClass, Inventory>> read_inventories(std::string_view body,
                                                             const std::string& where);

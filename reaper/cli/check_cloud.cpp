@@ -119,7 +119,8 @@ Task<void> check_placement_rights(const CloudCheck& check) {
 }
 
 Task<void> check_servers(const CloudCheck& check) {
-    auto servers = co_await check.cloud.compute.servers();
+    Compute::Progress silent;
+    auto servers = co_await check.cloud.compute.servers(std::move(silent));
     if (!servers) {
         check.fail("servers of all projects", servers.error().what);
         co_return;

@@ -46,6 +46,11 @@ auto parts(const config::Cull& cull) {
     return std::tuple(parallel, rounds, deadline, poll, promise);
 }
 
+auto parts(const config::LivePicture& picture) {
+    const auto& [events, max_age, host_max_age, services, rate] = picture;
+    return std::tuple(events, max_age, host_max_age, services, rate);
+}
+
 auto parts(const config::Plugin& plugin) {
     const auto& [name, parameters] = plugin;
     return std::tuple(name, parameters);
@@ -76,7 +81,7 @@ std::string joined(const std::vector<std::string>& names) {
 }  // namespace
 
 SettingsChange compare_settings(const config::Settings& before, const config::Settings& after) {
-    const auto& [cloud, http, broker, trigger, policy, cull, journal, log] = after;
+    const auto& [cloud, http, broker, trigger, policy, cull, picture, journal, log] = after;
     const auto& [taggers, strategy, alternatives] = policy;
     const auto& [level, target] = log;
     SettingsChange change;
@@ -97,6 +102,7 @@ SettingsChange compare_settings(const config::Settings& before, const config::Se
     restart("cloud", parts(before.cloud) == parts(cloud));
     restart("http", parts(before.http) == parts(http));
     restart("broker", parts(before.broker) == parts(broker));
+    restart("picture", parts(before.picture) == parts(picture));
     restart("journal", parts(before.journal) == parts(journal));
     restart("log.target", before.log.target == target);
     return change;

@@ -71,8 +71,9 @@ ExitCode run_daemon(const GlobalOptions& global, const RunCommand& command,
     Journal& used = command.dry_run ? static_cast<Journal&>(reporting) : **journal;
 
     DaemonShell shell(io, *settings, {global.config_file, global.log_level.has_value()});
-    ServiceOptions options{*policy, settings->cull, settings->trigger, command.dry_run};
-    Service service(cloud->ports(), used, *messages, std::move(options),
+    ServiceOptions options{*policy, settings->cull, settings->trigger, settings->picture,
+                           command.dry_run};
+    Service service(cloud->ports(), used, *messages, nullptr, std::move(options),
                     [&shell](const ServiceStatus& status) { shell.on_status(status); });
     spdlog::info("reaper {} starts{}, configuration {}", REAPER_VERSION,
                  command.dry_run ? " (dry run: nothing is deleted)" : "", global.config_file);

@@ -98,6 +98,14 @@ json to_json(const config::Cull& c) {
             {"promise_ms", c.promise.count()}};
 }
 
+json to_json(const config::LivePicture& p) {
+    return {{"events", p.events},
+            {"max_age_ms", p.max_age.count()},
+            {"host_max_age_ms", p.host_max_age.count()},
+            {"services_interval_ms", p.services_interval.count()},
+            {"hosts_per_second", p.hosts_per_second}};
+}
+
 }  // namespace
 
 json to_json(const config::Settings& s) {
@@ -110,6 +118,7 @@ json to_json(const config::Settings& s) {
             {"strategy", to_json(s.policy.strategy)},
             {"alternatives", s.policy.alternatives},
             {"cull", to_json(s.cull)},
+            {"picture", to_json(s.picture)},
             {"journal", {{"path", s.journal.path}}},
             {"log", {{"level", s.log.level}, {"target", s.log.target}}}};
 }

@@ -64,23 +64,36 @@ void Ledger::release(const RequestId& request) {
 }
 
 void Ledger::expire(const Snapshot& snapshot, TimePoint now) {
+    std::map<HostId, const Host*> hosts;
+    for (const auto& host : snapshot.hosts) hosts.emplace(host.id, &host);
+    expire(
+        [&](const HostId& id) {
+            const auto at = hosts.find(id);
+            return at == hosts.end() ? nullptr : at->second;
+        },
+        now);
+}
+
+void Ledger::expire(const HostLookup& host_of, TimePoint now) {
     std::erase_if(evictions_, [&](const auto& e) {
-        return e.second.ended && *e.second.ended < snapshot.taken_at;
+        if (!e.second.ended) return false;
+        const Host* const host = host_of(e.second.host);
+        return host == nullptr || *e.second.ended < host->read_at;
     });
     std::erase_if(promises_, [&](const Promise& p) { return p.until && *p.until <= now; });
     // Known requesters first: a like server of the same project must not take their request's slot.
     for (const bool requesters_only : {true, false})
-        for (const auto& host : snapshot.hosts)
-            for (auto& promise : promises_) {
-                if (promise.host != host.id || !promise.until) continue;
-                for (const auto& server : host.servers) {
-                    if (promise.slots == 0) break;
-                    if (requesters_only && !is_requester(promise, server.id)) continue;
-                    if (!takes_slot(server, promise, host)) continue;
-                    took_.insert_or_assign(server.id, promise.request);
-                    --promise.slots;
-                }
+        for (auto& promise : promises_) {
+            const Host* const host = promise.until ? host_of(promise.host) : nullptr;
+            if (host == nullptr) continue;
+            for (const auto& server : host->servers) {
+                if (promise.slots == 0) break;
+                if (requesters_only && !is_requester(promise, server.id)) continue;
+                if (!takes_slot(server, promise, *host)) continue;
+                took_.insert_or_assign(server.id, promise.request);
+                --promise.slots;
             }
+        }
     if (promises_.empty()) took_.clear();
 }
 

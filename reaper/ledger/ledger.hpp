@@ -9,6 +9,7 @@
 // Pure data, one thread.
 #pragma once
 
+#include <functional>
 #include <map>
 #include <optional>
 #include <vector>
@@ -23,13 +24,15 @@ namespace reaper {
 
 class Ledger {
 public:
+    using HostLookup = std::function<const Host*(const HostId&)>;
+
     /// A victim on its way out.
     struct Eviction {
         RequestId request;
         HostId host;
         ServerId server;
-        /// When its cull ended. A picture begun before may still list it, so it counts as evicting
-        /// until a later one does not.
+        /// When its cull ended. A host that was read before may still list it, so it counts as
+        /// evicting until a later reading.
         std::optional<TimePoint> ended;
     };
     /// Room kept for a request.
@@ -61,7 +64,9 @@ public:
     void release(const RequestId& request);
     /// Drops promises whose time is over, and slots of settled promises that a server of the same
     /// project and shape, created (or moved there) after `since`, or one of the requesters itself,
-    /// has taken on that host; and evictions that ended before the picture was begun.
+    /// has taken on that host; and evictions that ended before the host was read (`read_at`).
+    /// `host_of` tells a host of the picture; null if there is none of that id.
+    void expire(const HostLookup& host_of, TimePoint now);
     void expire(const Snapshot& snapshot, TimePoint now);
 
     bool evicting(const ServerId& server) const;

@@ -82,6 +82,11 @@ struct Host {
     std::set<std::string> aggregates;  ///< names
     std::vector<Provider> providers;   ///< the root first, then nested ones by id
     std::vector<Server> servers;       ///< by id; servers whose Nova host is this one
+    /// When the reading of its room from Placement was begun.
+    TimePoint read_at{};
+    /// Only bulk answers told its room: capacities without unit limits, and what each server holds
+    /// as its flavor says. Good for choosing hosts; a host is read exactly before anybody dies.
+    bool estimated = false;
 
     const Provider& root() const { return providers.front(); }
 };

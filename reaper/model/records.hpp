@@ -60,6 +60,16 @@ struct ProviderState {
     std::map<ServerId, Resources> allocations;
 };
 
+/// One provider as Placement's bulk answers tell it.
+struct ProviderSummary {
+    ProviderId id;
+    ProviderId parent;  ///< empty for a root
+    ProviderId root;
+    Resources capacity;
+    Resources used;
+    std::set<Trait> traits;
+};
+
 /// A project as Keystone tells it.
 struct Project {
     ProjectId id;

@@ -1,6 +1,8 @@
 // Port: Nova, in the domain's words.
 #pragma once
 
+#include <cstddef>
+#include <functional>
 #include <optional>
 #include <string>
 #include <vector>
@@ -21,9 +23,14 @@ enum class DeleteAnswer {
 class Compute {
 public:
     virtual ~Compute() = default;
+    /// Told how many servers were read so far; may be empty.
+    using Progress = std::function<void(std::size_t)>;
+
     /// All servers of all projects, all pages. SOFT_DELETED ones are included where Nova lists
     /// them; servers without a host too.
-    virtual ResultTask<std::vector<ServerRecord>> servers() = 0;
+    virtual ResultTask<std::vector<ServerRecord>> servers(Progress progress) = 0;
+    /// Those that Nova places on one service host.
+    virtual ResultTask<std::vector<ServerRecord>> servers_on(std::string service_host) = 0;
     /// One server, read now; none if Nova knows it no more.
     virtual ResultTask<std::optional<ServerRecord>> server(ServerId id) = 0;
     /// Nova's name of the action that this API request was (`create`, `resize`, ...); none if it
@@ -31,6 +38,8 @@ public:
     virtual ResultTask<std::optional<std::string>> action(ServerId id, RequestId request) = 0;
     virtual ResultTask<std::vector<HypervisorRecord>> hypervisors() = 0;
     virtual ResultTask<std::vector<ComputeServiceRecord>> compute_services() = 0;
+    /// That of one host; none if Nova lists no such service.
+    virtual ResultTask<std::optional<ComputeServiceRecord>> compute_service(std::string host) = 0;
     virtual ResultTask<std::vector<AggregateRecord>> aggregates() = 0;
 
     /// The only writes. A lost answer is repeated safely: a second DELETE finds it gone or going.

@@ -13,6 +13,11 @@ class Placement {
 public:
     virtual ~Placement() = default;
     virtual ResultTask<std::vector<ProviderRecord>> providers() = 0;
+    /// Capacity, use and traits of every provider of each tree that has at least one unit of the
+    /// class left, in one answer; full trees are left out.
+    virtual ResultTask<std::vector<ProviderSummary>> summaries(ResourceClass resource_class) = 0;
+    /// Inventories and allocations of one provider, without its traits; `not_found` if it is gone.
+    virtual ResultTask<ProviderState> room(ProviderId id) = 0;
     /// Inventories, traits and allocations of one provider; `not_found` if it is gone.
     virtual ResultTask<ProviderState> provider(ProviderId id) = 0;
     /// What one consumer holds, on all providers; empty if nothing.

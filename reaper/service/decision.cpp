@@ -8,7 +8,14 @@ namespace reaper {
 
 Decision decide(const CompiledPolicy& policy, const Request& request, const Picture& picture,
                 const Ledger& ledger, std::map<ServerId, std::string> spared) {
-    if (auto why = why_revocable(request, policy.taggers, picture.facts)) {
+    const CloudIndex hosts{picture.snapshot};
+    return decide(policy, request, hosts, picture.facts, ledger, std::move(spared));
+}
+
+Decision decide(const CompiledPolicy& policy, const Request& request, const CloudIndex& hosts,
+                const TagFacts& facts, const Ledger& ledger,
+                std::map<ServerId, std::string> spared) {
+    if (auto why = why_revocable(request, policy.taggers, facts)) {
         NothingToDo refused;
         refused.reason = "the requester is revocable itself: " + *why;
         return refused;
@@ -17,8 +24,7 @@ Decision decide(const CompiledPolicy& policy, const Request& request, const Pict
     options.alternatives = policy.alternatives;
     options.seed = seed_of(request.id);
     options.spared = std::move(spared);
-    return make_plan(request, picture.snapshot, ledger, *policy.strategy, policy.strategy_name,
-                     options);
+    return make_plan(request, hosts, ledger, *policy.strategy, policy.strategy_name, options);
 }
 
 }  // namespace reaper

@@ -6,6 +6,7 @@
 
 #include "reaper/ledger/ledger.hpp"
 #include "reaper/model/plan.hpp"
+#include "reaper/planner/cloud_index.hpp"
 #include "reaper/service/policy.hpp"
 #include "reaper/service/snapshot_reader.hpp"
 
@@ -15,5 +16,10 @@ namespace reaper {
 /// must not be victims, each with the reason.
 Decision decide(const CompiledPolicy& policy, const Request& request, const Picture& picture,
                 const Ledger& ledger, std::map<ServerId, std::string> spared = {});
+
+/// The same on the live picture.
+Decision decide(const CompiledPolicy& policy, const Request& request, const CloudIndex& hosts,
+                const TagFacts& facts, const Ledger& ledger,
+                std::map<ServerId, std::string> spared = {});
 
 }  // namespace reaper

@@ -5,7 +5,6 @@
 #include <utility>
 
 #include "reaper/executor/culling_executor.hpp"
-#include "reaper/service/decision.hpp"
 
 namespace reaper {
 namespace {
@@ -136,17 +135,16 @@ ResultTask<std::optional<Decision>> RequestServer::decide() {
 
 ResultTask<Decision> RequestServer::decide_now() {
     const auto turn = co_await workshop_.planning.acquire();
-    std::function<void(std::size_t, std::size_t)> silent;
-    auto picture = co_await read_picture(workshop_.cloud, options_.policy->taggers, silent);
-    if (!picture) co_return picture.error();
+    auto spared = spared_;
+    auto decided = co_await workshop_.keeper.decide(options_.policy, request_, workshop_.ledger,
+                                                    std::move(spared));
+    if (!decided) co_return decided.error();
     const TimePoint now = workshop_.cloud.clock.now();
-    workshop_.ledger.expire(picture->snapshot, now);
 
     PlanEntry entry;
     entry.round = round_ + 1;
     entry.at = now;
-    entry.decision =
-        reaper::decide(*options_.policy, request_, *picture, workshop_.ledger, spared_);
+    entry.decision = std::move(*decided);
     // In the ledger before anything else can run, so that no other plan counts the same room; and
     // in the journal before the first deletion (rule 5).
     const auto* plan = std::get_if<Plan>(&entry.decision);

@@ -12,6 +12,7 @@
 #include "reaper/ledger/ledger.hpp"
 #include "reaper/ports/journal.hpp"
 #include "reaper/service/backoff.hpp"
+#include "reaper/service/picture_keeper.hpp"
 #include "reaper/service/policy.hpp"
 #include "reaper/service/service.hpp"
 #include "reaper/service/snapshot_reader.hpp"
@@ -23,7 +24,8 @@ struct Workshop {
     CloudPorts cloud;
     Journal& journal;
     Ledger& ledger;
-    AsyncSemaphore& planning;   ///< one permit: a picture and the plan made of it belong together
+    PictureKeeper& keeper;
+    AsyncSemaphore& planning;   ///< one permit: a plan is entered before the next one is made
     AsyncSemaphore& deletions;  ///< bounds the deletions sent at a time
     const bool& stopping;
 };

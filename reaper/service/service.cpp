@@ -12,6 +12,7 @@
 #include "reaper/executor/async.hpp"
 #include "reaper/service/intake.hpp"
 #include "reaper/service/journalled_ledger.hpp"
+#include "reaper/service/picture_keeper.hpp"
 #include "reaper/service/request_server.hpp"
 #include "reaper/service/requester.hpp"
 #include "reaper/service/until_written.hpp"
@@ -22,8 +23,8 @@ namespace asio = boost::asio;
 
 class Service::Impl : public std::enable_shared_from_this<Service::Impl> {
 public:
-    Impl(CloudPorts cloud, Journal& journal, MessageSource& messages, ServiceOptions options,
-         std::function<void(ServiceStatus)> on_status);
+    Impl(CloudPorts cloud, Journal& journal, MessageSource& messages, EventSource* events,
+         ServiceOptions options, std::function<void(ServiceStatus)> on_status);
 
     ResultTask<void> run();
     void stop();
@@ -50,18 +51,20 @@ private:
     // Life.
     ResultTask<void> restore();
     Task<void> resume(Story story);
+    void listen_to_events();
     Task<void> wait_for_cloud();
     Task<std::optional<Error>> cloud_trouble();
     void report();
     void spawn(Task<void> task);
     Workshop workshop() {
-        return Workshop{cloud_,   journal_, ledger_, shared_->planning, shared_->deletions,
-                        stopping_};
+        return Workshop{
+            cloud_, journal_, ledger_, *keeper_, shared_->planning, shared_->deletions, stopping_};
     }
 
     CloudPorts cloud_;
     Journal& journal_;
     MessageSource& messages_;
+    EventSource* events_;  ///< null: none
     ServiceOptions options_;
     std::function<void(ServiceStatus)> on_status_;
 
@@ -69,6 +72,7 @@ private:
     std::unique_ptr<Shared> shared_;
     Ledger ledger_;
     bool stopping_ = false;
+    std::unique_ptr<PictureKeeper> keeper_;
     Intake intake_;
     std::size_t active_ = 0;  ///< coroutines that must end before we do
     std::uint64_t served_ = 0;
@@ -106,10 +110,12 @@ Request bare_request(const FailureNotice& notice, const RequestId& key) {
 }  // namespace
 
 Service::Impl::Impl(CloudPorts cloud, Journal& journal, MessageSource& messages,
-                    ServiceOptions options, std::function<void(ServiceStatus)> on_status)
+                    EventSource* events, ServiceOptions options,
+                    std::function<void(ServiceStatus)> on_status)
     : cloud_(cloud),
       journal_(journal),
       messages_(messages),
+      events_(options.picture.events ? events : nullptr),
       options_(std::move(options)),
       on_status_(std::move(on_status)),
       intake_(
@@ -125,6 +131,10 @@ Service::Impl::Impl(CloudPorts cloud, Journal& journal, MessageSource& messages,
 ResultTask<void> Service::Impl::run() {
     executor_ = co_await asio::this_coro::executor;
     shared_ = std::make_unique<Shared>(executor_, options_.cull.max_parallel_deletions);
+    config::LivePicture picture = options_.picture;
+    picture.events = events_ != nullptr;
+    keeper_ =
+        std::make_unique<PictureKeeper>(executor_, cloud_, picture, options_.policy, stopping_);
     auto restored = co_await restore();
     if (!restored) co_return restored.error();
 
@@ -141,10 +151,26 @@ ResultTask<void> Service::Impl::run() {
         self->report();
     };
     messages_.start(std::move(handlers));
+    listen_to_events();
+    spawn(keeper_->run());
     spawn(wait_for_cloud());
     while (!stopping_ || active_ > 0) co_await shared_->idle.async_receive(asio::use_awaitable);
     co_await messages_.stop();
+    if (events_ != nullptr) co_await events_->stop();
     co_return Result<void>{};
+}
+
+void Service::Impl::listen_to_events() {
+    if (events_ == nullptr) return;
+    const std::weak_ptr<Impl> weak = weak_from_this();
+    EventSource::Handlers handlers;
+    handlers.events = [weak](std::vector<CloudEvent> events) {
+        if (const auto self = weak.lock()) self->keeper_->on_events(std::move(events));
+    };
+    handlers.state = [weak](EventFeedState state) {
+        if (const auto self = weak.lock()) self->keeper_->on_feed(state);
+    };
+    events_->start(std::move(handlers));
 }
 
 void Service::Impl::stop() {
@@ -158,8 +184,11 @@ void Service::Impl::stop() {
 
 void Service::Impl::reload(ServiceOptions options) {
     const bool dry_run = options_.dry_run;  // fixed at the start
+    const config::LivePicture picture = options_.picture;
     options_ = std::move(options);
     options_.dry_run = dry_run;
+    options_.picture = picture;
+    if (keeper_) keeper_->reload(options_.policy);
 }
 
 /// Why the cloud can't be worked with now; none if it answers.
@@ -201,7 +230,8 @@ void Service::Impl::report() {
     else if (!cloud_answered_)
         status.line = "waiting for the cloud";
     else
-        status.line = "listening; " + in_hand + ", served: " + std::to_string(served_);
+        status.line = "listening; " + in_hand + ", served: " + std::to_string(served_) +
+                      "; picture: " + (keeper_ ? keeper_->status() : "none");
     if (on_status_) on_status_(std::move(status));
 }
 
@@ -349,9 +379,9 @@ Task<void> Service::Impl::resume(Story story) {
 
 // ---- the face ----
 
-Service::Service(CloudPorts cloud, Journal& journal, MessageSource& messages,
+Service::Service(CloudPorts cloud, Journal& journal, MessageSource& messages, EventSource* events,
                  ServiceOptions options, std::function<void(ServiceStatus)> on_status)
-    : impl_(std::make_shared<Impl>(cloud, journal, messages, std::move(options),
+    : impl_(std::make_shared<Impl>(cloud, journal, messages, events, std::move(options),
                                    std::move(on_status))) {}
 
 Service::~Service() = default;

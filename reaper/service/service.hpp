@@ -6,6 +6,7 @@
 #include <string>
 
 #include "config/settings.hpp"
+#include "reaper/ports/event_source.hpp"
 #include "reaper/ports/journal.hpp"
 #include "reaper/ports/message_source.hpp"
 #include "reaper/service/policy.hpp"
@@ -18,7 +19,8 @@ struct ServiceOptions {
     std::shared_ptr<const CompiledPolicy> policy;
     config::Cull cull;
     config::Trigger trigger;
-    bool dry_run = false;  ///< plans are reported, nothing is deleted; fixed at the start
+    config::LivePicture picture;  ///< fixed at the start
+    bool dry_run = false;         ///< plans are reported, nothing is deleted; fixed at the start
 };
 
 /// How it is, for readiness and `STATUS=`.
@@ -30,9 +32,10 @@ struct ServiceStatus {
 /// One thread: everything runs on the executor of the coroutine that calls `run`.
 class Service {
 public:
-    /// The ports must outlive the service.
-    Service(CloudPorts cloud, Journal& journal, MessageSource& messages, ServiceOptions options,
-            std::function<void(ServiceStatus)> on_status);
+    /// The ports must outlive the service. `events` may be null: then the cloud is read for each
+    /// decision.
+    Service(CloudPorts cloud, Journal& journal, MessageSource& messages, EventSource* events,
+            ServiceOptions options, std::function<void(ServiceStatus)> on_status);
     ~Service();
 
     /// Resumes what the journal left unfinished, then serves messages until `stop`. Returns when

@@ -6,12 +6,10 @@
 #include <utility>
 
 #include "reaper/model/text.hpp"
+#include "reaper/snapshot/host_parts.hpp"
 
 namespace reaper {
 namespace {
-
-const std::string zone_key = "availability_zone";
-const std::string default_zone = "nova";  // Nova's own, for hosts in no zone
 
 template <class Item, class Key>
 std::vector<const Item*> sorted_by(const std::vector<Item>& items, Key key) {
@@ -31,7 +29,7 @@ public:
     Snapshot run(TimePoint taken_at) {
         index();
         Snapshot snapshot;
-        snapshot.taken_at = taken_at;
+        snapshot.taken_at = taken_at_ = taken_at;
         for (const auto* hypervisor : sorted_by(records_.hypervisors, [](const auto& h) {
                  return std::tie(h.name, h.id, h.service_host);
              }))
@@ -74,42 +72,21 @@ private:
         host.id = hypervisor.id;
         host.name = hypervisor.name;
         host.service_host = hypervisor.service_host;
+        host.read_at = taken_at_;
         add_service(host);
-        add_aggregates(host);
+        place_in_aggregates(host, records_.aggregates);
         if (add_providers(tree->second, host)) hosts.push_back(std::move(host));
     }
 
     void add_service(Host& host) {
         const auto at = services_.find(host.service_host);
-        if (at == services_.end()) {
-            host.up = false;
-            host.why_unavailable =
-                "Nova lists no compute service for its host '" + printable(host.service_host) + "'";
+        const bool known = at != services_.end();
+        set_service(host, known ? at->second : nullptr);
+        if (known)
+            matched_services_.insert(host.service_host);
+        else
             remark("hypervisor " + host.name + ": " + host.why_unavailable +
                    "; it is taken to be down");
-            return;
-        }
-        const auto& service = *at->second;
-        matched_services_.insert(service.host);
-        host.enabled = service.enabled;
-        host.up = service.up;
-        host.why_unavailable = service.disabled_reason;
-        host.availability_zone = service.zone;
-    }
-
-    void add_aggregates(Host& host) const {
-        std::set<std::string> zones;
-        for (const auto& aggregate : records_.aggregates) {
-            if (std::find(aggregate.hosts.begin(), aggregate.hosts.end(), host.service_host) ==
-                aggregate.hosts.end())
-                continue;
-            host.aggregates.insert(aggregate.name);
-            if (const auto zone = aggregate.metadata.find(zone_key);
-                zone != aggregate.metadata.end() && !zone->second.empty())
-                zones.insert(zone->second);
-        }
-        if (!host.availability_zone.empty()) return;
-        host.availability_zone = zones.empty() ? default_zone : *zones.begin();
     }
 
     /// The tree, the root first. False (with a remark) if a part of it was not read: half a host
@@ -206,6 +183,7 @@ private:
     const CloudRecords& records_;
     const Taggers& taggers_;
     const TagFacts& facts_;
+    TimePoint taken_at_{};
     std::map<HostId, std::vector<const ProviderRecord*>> providers_of_;  // by root
     std::map<ServerId, Allocations> held_;
     std::map<std::string, const ComputeServiceRecord*> services_;

@@ -21,6 +21,7 @@ ServiceOptions ReaperUnderTest::options() const {
     options.policy = compile_policy(settings.policy).value();
     options.cull = settings.cull;
     options.trigger = settings.trigger;
+    options.picture = settings.picture;
     options.dry_run = dry_run;
     return options;
 }
@@ -28,7 +29,9 @@ ServiceOptions ReaperUnderTest::options() const {
 void ReaperUnderTest::start() {
     io_ = std::make_unique<boost::asio::io_context>();
     messages = std::make_unique<FakeMessages>();
-    service_ = std::make_unique<Service>(cloud.ports(), journal, *messages, options(),
+    events = std::make_unique<FakeEvents>();
+    service_ = std::make_unique<Service>(cloud.ports(), journal, *messages,
+                                         with_events ? events.get() : nullptr, options(),
                                          [this](ServiceStatus now) { status = std::move(now); });
     ended.reset();
     boost::asio::co_spawn(*io_, service_->run(),
@@ -44,6 +47,7 @@ void ReaperUnderTest::crash() {
     clock.forget_sleepers();
     io_.reset();
     messages.reset();
+    events.reset();
     status = {};
 }
 

@@ -8,6 +8,7 @@
 
 #include "fakes/fake_clock.hpp"
 #include "fakes/fake_cloud.hpp"
+#include "fakes/fake_events.hpp"
 #include "fakes/fake_journal.hpp"
 #include "fakes/fake_messages.hpp"
 #include "fakes/nova_messages.hpp"
@@ -35,6 +36,8 @@ protected:
     FakeCloud cloud{clock};
     FakeJournal journal;
     std::unique_ptr<FakeMessages> messages;
+    std::unique_ptr<FakeEvents> events;
+    bool with_events = false;  ///< a flow of events, so that the live picture is used
     ServiceStatus status;
     config::Settings settings;
     bool dry_run = false;

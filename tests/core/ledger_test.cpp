@@ -69,17 +69,16 @@ TEST(Ledger, FurtherPlanAddsEvictionsAndReplacesPromises) {
     EXPECT_EQ(ledger.promised_to_others(HostId{"b"}, nobody), slot * 2);
 }
 
-TEST(Ledger, APictureBegunBeforeTheEndOfACullStillCountsItsVictimsAsEvicting) {
+TEST(Ledger, AHostReadBeforeTheEndOfACullStillCountsItsVictimsAsEvicting) {
     Ledger ledger;
     ledger.enter(request(slot, 1, "req-1"), plan_on("a", 1, {"v"}), at(0));
     ledger.settle(RequestId{"req-1"}, at(30), at(60));
-    auto stale = cloud({});
-    stale.taken_at = at(29);
-    ledger.expire(stale, at(31));
+    auto picture = cloud({});
+    picture.hosts.front().read_at = at(29);
+    ledger.expire(picture, at(31));
     EXPECT_TRUE(ledger.evicting(ServerId{"v"}));
-    auto fresh = cloud({});
-    fresh.taken_at = at(31);
-    ledger.expire(fresh, at(31));
+    picture.hosts.front().read_at = at(31);
+    ledger.expire(picture, at(31));
     EXPECT_FALSE(ledger.evicting(ServerId{"v"}));
 }
 

@@ -96,12 +96,30 @@ ResultTask<std::optional<Project>> FakeCloud::find_project(std::string id_or_nam
     co_return std::optional<Project>{project};
 }
 
-ResultTask<std::vector<ServerRecord>> FakeCloud::servers() {
+ResultTask<std::vector<ServerRecord>> FakeCloud::servers(Progress progress) {
     co_await breathe();
     if (auto error = note("servers")) co_return *error;
     std::vector<ServerRecord> records;
     for (const auto& [id, server] : servers_) records.push_back(server.record);
+    if (progress) progress(records.size());
     co_return records;
+}
+
+ResultTask<std::vector<ServerRecord>> FakeCloud::servers_on(std::string service_host) {
+    co_await breathe();
+    if (auto error = note("servers on " + service_host)) co_return *error;
+    std::vector<ServerRecord> records;
+    for (const auto& [id, server] : servers_)
+        if (server.record.server.host == service_host) records.push_back(server.record);
+    co_return records;
+}
+
+ResultTask<std::optional<ComputeServiceRecord>> FakeCloud::compute_service(std::string host) {
+    co_await breathe();
+    if (auto error = note("service " + host)) co_return *error;
+    const auto found = services.find(host);
+    if (found == services.end()) co_return std::optional<ComputeServiceRecord>{};
+    co_return std::optional<ComputeServiceRecord>{found->second};
 }
 
 ResultTask<std::optional<ServerRecord>> FakeCloud::server(ServerId id) {
@@ -186,9 +204,7 @@ ResultTask<std::vector<ProviderRecord>> FakeCloud::providers() {
     co_return records;
 }
 
-ResultTask<ProviderState> FakeCloud::provider(ProviderId id) {
-    co_await breathe();
-    if (auto error = note("provider " + id.str())) co_return *error;
+ProviderState FakeCloud::state_of(const ProviderId& id) const {
     ProviderState state;
     for (const auto& [name, host] : hosts_) {
         if (host.id != id) continue;
@@ -198,7 +214,35 @@ ResultTask<ProviderState> FakeCloud::provider(ProviderId id) {
     for (const auto& [server_id, server] : servers_)
         if (server.provider == id && !server.resources.empty())
             state.allocations[server_id] = server.resources;
-    co_return state;
+    return state;
+}
+
+ResultTask<ProviderState> FakeCloud::provider(ProviderId id) {
+    co_await breathe();
+    if (auto error = note("provider " + id.str())) co_return *error;
+    co_return state_of(id);
+}
+
+ResultTask<ProviderState> FakeCloud::room(ProviderId id) {
+    co_await breathe();
+    if (auto error = note("room " + id.str())) co_return *error;
+    co_return state_of(id);
+}
+
+ResultTask<std::vector<ProviderSummary>> FakeCloud::summaries(ResourceClass resource_class) {
+    co_await breathe();
+    if (auto error = note("summaries " + resource_class.str())) co_return *error;
+    std::vector<ProviderSummary> summaries;
+    for (const auto& [name, host] : hosts_) {
+        ProviderSummary summary;
+        summary.id = summary.root = host.id;
+        summary.capacity = host.capacity;
+        for (const auto& [id, server] : servers_)
+            if (server.provider == host.id) summary.used += server.resources;
+        if (summary.capacity.get(resource_class) > summary.used.get(resource_class))
+            summaries.push_back(std::move(summary));
+    }
+    co_return summaries;
 }
 
 ResultTask<Allocations> FakeCloud::allocations(ServerId consumer) {

@@ -66,21 +66,26 @@ public:
     // The ports.
     ResultTask<std::vector<Project>> projects_with_tag(std::string tag) override;
     ResultTask<std::optional<Project>> find_project(std::string id_or_name) override;
-    ResultTask<std::vector<ServerRecord>> servers() override;
+    ResultTask<std::vector<ServerRecord>> servers(Progress progress) override;
+    ResultTask<std::vector<ServerRecord>> servers_on(std::string service_host) override;
     ResultTask<std::optional<ServerRecord>> server(ServerId id) override;
     ResultTask<std::optional<std::string>> action(ServerId id, RequestId request) override;
     ResultTask<std::vector<HypervisorRecord>> hypervisors() override;
     ResultTask<std::vector<ComputeServiceRecord>> compute_services() override;
+    ResultTask<std::optional<ComputeServiceRecord>> compute_service(std::string host) override;
     ResultTask<std::vector<AggregateRecord>> aggregates() override;
     ResultTask<DeleteAnswer> delete_server(ServerId id) override;
     ResultTask<DeleteAnswer> force_delete_server(ServerId id) override;
     ResultTask<std::vector<ProviderRecord>> providers() override;
+    ResultTask<std::vector<ProviderSummary>> summaries(ResourceClass resource_class) override;
+    ResultTask<ProviderState> room(ProviderId id) override;
     ResultTask<ProviderState> provider(ProviderId id) override;
     ResultTask<Allocations> allocations(ServerId consumer) override;
 
 private:
     std::optional<Error> note(const std::string& call);
     void settle();
+    ProviderState state_of(const ProviderId& id) const;
 
     struct FakeHost {
         std::string name;

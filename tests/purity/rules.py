@@ -25,6 +25,7 @@ CORE = (
     "reaper/ledger/",
     "reaper/snapshot/",
     "reaper/trigger/",
+    "reaper/picture/",
     "strategies/",
     "tagging/",
 )

@@ -198,7 +198,7 @@ TEST_F(NovaTest, ReadsAllPagesFromItsOwnEndpointOnly) {
     cloud.on(list_path, page({"a", "b"}, true));
     cloud.on(list_path + "&marker=b", page({"c"}, true));
     cloud.on(list_path + "&marker=c", page({}, false));
-    const auto servers = cloud.run(nova().servers());
+    const auto servers = cloud.run(nova().servers({}));
     ASSERT_TRUE(servers) << servers.error().what;
     EXPECT_THAT(ids_of(*servers), ElementsAre("a", "b", "c"));
 }
@@ -207,7 +207,7 @@ TEST_F(NovaTest, APageWithoutALinkIsNotTheEndWhileItBringsServers) {
     // As Nova answers while builds fail: the page is short, and no link says that there is more.
     cloud.on(list_path, page({"a"}, false));
     cloud.on(list_path + "&marker=a", page({"b"}, false));
-    const auto servers = cloud.run(nova().servers());
+    const auto servers = cloud.run(nova().servers({}));
     ASSERT_TRUE(servers) << servers.error().what;
     EXPECT_THAT(ids_of(*servers), ElementsAre("a", "b"));
 }
@@ -215,7 +215,7 @@ TEST_F(NovaTest, APageWithoutALinkIsNotTheEndWhileItBringsServers) {
 TEST_F(NovaTest, TakesAServerThatIsOnTwoPagesOnce) {
     cloud.on(list_path, page({"a", "b"}, true));
     cloud.on(list_path + "&marker=b", page({"b", "c"}, false));
-    const auto servers = cloud.run(nova().servers());
+    const auto servers = cloud.run(nova().servers({}));
     ASSERT_TRUE(servers) << servers.error().what;
     EXPECT_THAT(ids_of(*servers), ElementsAre("a", "b", "c"));
 }
@@ -224,7 +224,7 @@ TEST_F(NovaTest, LeavesDeletedServersOut) {
     json body{{"servers", {server_row("a"), server_row("b")}}};
     body["servers"][0]["status"] = "DELETED";
     cloud.on(list_path, json_reply(200, body.dump()));
-    EXPECT_THAT(ids_of(*cloud.run(nova().servers())), ElementsAre("b"));
+    EXPECT_THAT(ids_of(*cloud.run(nova().servers({}))), ElementsAre("b"));
 }
 
 TEST_F(NovaTest, StartsAgainWhenTheMarkerVanished) {
@@ -234,7 +234,7 @@ TEST_F(NovaTest, StartsAgainWhenTheMarkerVanished) {
     });
     cloud.on(list_path + "&marker=b",
              json_reply(400, R"({"badRequest": {"message": "marker [b] not found"}})"));
-    const auto servers = cloud.run(nova().servers());
+    const auto servers = cloud.run(nova().servers({}));
     ASSERT_TRUE(servers) << servers.error().what;
     EXPECT_THAT(ids_of(*servers), ElementsAre("a", "c"));
 }
@@ -242,7 +242,7 @@ TEST_F(NovaTest, StartsAgainWhenTheMarkerVanished) {
 TEST_F(NovaTest, GivesUpWhenEveryMarkerVanishes) {
     cloud.on(list_path, page({"a", "b"}, true));
     cloud.on(list_path + "&marker=b", json_reply(400, "{}"));
-    const auto servers = cloud.run(nova().servers());
+    const auto servers = cloud.run(nova().servers({}));
     ASSERT_FALSE(servers);
     EXPECT_EQ(servers.error().code, Errc::conflict);
     EXPECT_LT(cloud.server.requests().size(), 30U);
@@ -251,7 +251,7 @@ TEST_F(NovaTest, GivesUpWhenEveryMarkerVanishes) {
 TEST_F(NovaTest, NoticesPagesThatGoInACircle) {
     cloud.on(list_path, page({"a", "b"}, true));
     cloud.on(list_path + "&marker=b", page({"a", "b"}, true));
-    const auto servers = cloud.run(nova().servers());
+    const auto servers = cloud.run(nova().servers({}));
     ASSERT_FALSE(servers);
     EXPECT_EQ(servers.error().code, Errc::bad_answer);
     EXPECT_THAT(servers.error().what, HasSubstr("circle"));

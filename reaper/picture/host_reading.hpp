@@ -1,0 +1,24 @@
+// What one reading of one host brought. Plain data.
+#pragma once
+
+#include <map>
+#include <optional>
+#include <vector>
+
+#include "reaper/model/cloud.hpp"
+#include "reaper/model/records.hpp"
+
+namespace reaper {
+
+struct HostReading {
+    HostId host;
+    TimePoint began{};  ///< nothing in it is older
+    /// Inventories and allocations of every provider of the tree.
+    std::map<ProviderId, ProviderState> states;
+    bool with_traits = false;  ///< the states tell traits too
+    /// The service of the host; the inner one is none if Nova lists no such service.
+    std::optional<std::optional<ComputeServiceRecord>> service;
+    std::optional<std::vector<ServerRecord>> servers;  ///< all that Nova places on the host
+};
+
+}  // namespace reaper

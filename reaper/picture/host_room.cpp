@@ -1,0 +1,53 @@
+#include "reaper/picture/host_room.hpp"
+
+#include <algorithm>
+#include <map>
+
+namespace reaper {
+
+bool has_tree(const Host& host, const HostReading& reading) {
+    return host.providers.size() == reading.states.size() &&
+           std::all_of(host.providers.begin(), host.providers.end(), [&](const Provider& provider) {
+               return reading.states.contains(provider.id);
+           });
+}
+
+void set_room(Host& host, const HostReading& reading) {
+    std::map<ServerId, Server*> servers;
+    for (auto& server : host.servers) {
+        server.allocations.clear();
+        servers.emplace(server.id, &server);
+    }
+    for (auto& provider : host.providers) {
+        const ProviderState& state = reading.states.at(provider.id);
+        provider.inventories = state.inventories;
+        if (reading.with_traits) provider.traits = state.traits;
+        provider.used = {};
+        provider.other_consumers.clear();
+        for (const auto& [consumer, held] : state.allocations) {
+            if (held.empty()) continue;
+            provider.used += held;
+            const auto at = servers.find(consumer);
+            if (at != servers.end())
+                at->second->allocations[provider.id] = held;
+            else
+                provider.other_consumers.emplace(consumer, held);
+        }
+    }
+}
+
+void give_back(Host& host, const Server& server) {
+    for (auto& provider : host.providers)
+        if (const auto held = server.allocations.find(provider.id);
+            held != server.allocations.end())
+            provider.used -= held->second;
+}
+
+void take_up(Host& host, const Server& server) {
+    for (auto& provider : host.providers)
+        if (const auto held = server.allocations.find(provider.id);
+            held != server.allocations.end())
+            provider.used += held->second;
+}
+
+}  // namespace reaper

@@ -1,0 +1,20 @@
+// Who holds what on one host of the live picture. Pure.
+#pragma once
+
+#include "reaper/model/cloud.hpp"
+#include "reaper/picture/host_reading.hpp"
+
+namespace reaper {
+
+/// True if the reading has a state for each provider of the host, and for no other.
+bool has_tree(const Host& host, const HostReading& reading);
+
+/// Capacities, use, and what each server of the host holds, as the reading tells. What consumers
+/// hold that are no servers of the host counts as used all the same.
+void set_room(Host& host, const HostReading& reading);
+
+/// The server's room comes free, or is taken, in the providers' use.
+void give_back(Host& host, const Server& server);
+void take_up(Host& host, const Server& server);
+
+}  // namespace reaper

@@ -1,0 +1,340 @@
+#include "reaper/picture/live_picture.hpp"
+
+#include <algorithm>
+#include <chrono>
+#include <set>
+#include <tuple>
+#include <utility>
+
+#include "reaper/picture/estimate.hpp"
+#include "reaper/picture/host_room.hpp"
+#include "reaper/snapshot/host_parts.hpp"
+
+namespace reaper {
+namespace {
+
+/// How long it is known what events told of a server: far longer than any of them is late.
+constexpr Duration memory = std::chrono::duration_cast<Duration>(std::chrono::minutes{15});
+
+std::vector<Server>::iterator place_for(Host& host, const ServerId& id) {
+    return std::lower_bound(
+        host.servers.begin(), host.servers.end(), id,
+        [](const Server& server, const ServerId& wanted) { return server.id < wanted; });
+}
+
+Server* find_server(Host& host, const ServerId& id) {
+    const auto at = place_for(host, id);
+    return at != host.servers.end() && at->id == id ? &*at : nullptr;
+}
+
+}  // namespace
+
+// ---- building ----
+
+void LivePicture::replace(Snapshot snapshot, std::shared_ptr<const Taggers> taggers,
+                          TagFacts facts) {
+    for (const auto& [id, entry] : hosts_) index_.erase(id);
+    hosts_.clear();
+    by_service_.clear();
+    where_.clear();
+    // What is gone stays gone, also when the reading was begun before.
+    std::erase_if(recent_, [&](const auto& r) {
+        return !r.second.gone && r.second.arrived < snapshot.taken_at;
+    });
+    for (auto& host : snapshot.hosts) drop_gone(host);
+    taggers_ = std::move(taggers);
+    facts_ = std::move(facts);
+    remarks_ = std::move(snapshot.remarks);
+    built_at_ = snapshot.taken_at;
+    doubtful_ = aggregates_doubtful_ = false;
+    for (auto& host : snapshot.hosts) {
+        const HostId id = host.id;
+        by_service_.emplace(host.service_host, id);
+        for (const auto& server : host.servers) where_.emplace(server.id, id);
+        auto& entry = hosts_[id];
+        entry.host = std::make_unique<Host>(std::move(host));
+        entry.host->servers.shrink_to_fit();
+        index_.put(*entry.host);
+    }
+}
+
+/// Servers that events called gone while the reading went on.
+void LivePicture::drop_gone(Host& host) const {
+    const auto is_gone = [&](const Server& server) {
+        const auto recent = recent_.find(server.id);
+        return recent != recent_.end() && recent->second.gone;
+    };
+    for (const auto& server : host.servers)
+        if (is_gone(server)) give_back(host, server);
+    std::erase_if(host.servers, is_gone);
+}
+
+void LivePicture::retag(std::shared_ptr<const Taggers> taggers, TagFacts facts) {
+    if (taggers == taggers_ && facts == facts_) return;
+    taggers_ = std::move(taggers);
+    facts_ = std::move(facts);
+    for (auto& [id, entry] : hosts_) {
+        bool changed = false;
+        for (auto& server : entry.host->servers) {
+            auto why = why_revocable(server, *taggers_, facts_);
+            changed = changed || why != server.revocable_because;
+            server.revocable_because = std::move(why);
+        }
+        if (changed) index_.put(*entry.host);
+    }
+}
+
+void LivePicture::set_services(const std::vector<ComputeServiceRecord>& services) {
+    std::map<std::string, const ComputeServiceRecord*> by_host;
+    for (const auto& service : services) {
+        by_host.emplace(service.host, &service);
+        if (!by_service_.contains(service.host)) doubtful_ = true;
+    }
+    for (auto& [id, entry] : hosts_) {
+        Host& host = *entry.host;
+        const auto at = by_host.find(host.service_host);
+        const auto before =
+            std::tuple(host.enabled, host.up, host.why_unavailable, host.availability_zone);
+        set_service(host, at == by_host.end() ? nullptr : at->second);
+        if (before !=
+            std::tuple(host.enabled, host.up, host.why_unavailable, host.availability_zone))
+            index_.put(host);
+    }
+}
+
+void LivePicture::set_aggregates(const std::vector<AggregateRecord>& aggregates) {
+    aggregates_doubtful_ = false;
+    for (auto& [id, entry] : hosts_) {
+        place_in_aggregates(*entry.host, aggregates);
+        index_.put(*entry.host);
+    }
+}
+
+// ---- readings ----
+
+bool LivePicture::apply(const HostReading& reading) {
+    const auto at = hosts_.find(reading.host);
+    if (at == hosts_.end() || !has_tree(*at->second.host, reading)) {
+        doubtful_ = true;
+        return false;
+    }
+    Host& host = *at->second.host;
+    if (reading.began < host.read_at) return true;  // an older one that came late
+    if (reading.service) {
+        const auto& service = *reading.service;
+        set_service(host, service ? &*service : nullptr);
+    }
+    if (reading.servers) read_servers(host, reading);
+    set_room(host, reading);
+    for (auto& server : host.servers)
+        server.revocable_because = why_revocable(server, *taggers_, facts_);
+    host.read_at = reading.began;
+    host.estimated = false;
+    index_.put(host);
+    return true;
+}
+
+void LivePicture::erase(const HostId& id) {
+    const auto at = hosts_.find(id);
+    if (at == hosts_.end()) return;
+    const Host& host = *at->second.host;
+    for (const auto& server : host.servers) where_.erase(server.id);
+    const auto [first, last] = by_service_.equal_range(host.service_host);
+    by_service_.erase(std::find_if(first, last, [&](const auto& s) { return s.second == id; }));
+    index_.erase(id);
+    hosts_.erase(at);
+    doubtful_ = true;
+}
+
+/// Nova's list for the host. Where an event told of a server since, the event is newer.
+void LivePicture::read_servers(Host& host, const HostReading& reading) {
+    std::set<ServerId> listed;
+    for (const auto& record : *reading.servers) {
+        const ServerId& id = record.server.id;
+        if (told_since(id, reading.began)) continue;
+        const auto recent = recent_.find(id);
+        if (recent != recent_.end() && recent->second.gone) continue;
+        listed.insert(id);
+        const auto known = where_.find(id);
+        if (known != where_.end() && known->second != host.id) take_server(id, reading.began);
+        put_server(host, record, false);
+    }
+    std::vector<ServerId> left;
+    for (const auto& server : host.servers)
+        if (!listed.contains(server.id) && !told_since(server.id, reading.began))
+            left.push_back(server.id);
+    for (const auto& id : left) {
+        where_.erase(id);
+        host.servers.erase(place_for(host, id));
+    }
+}
+
+// ---- events ----
+
+void LivePicture::apply(const CloudEvent& event, TimePoint arrived) {
+    forget_old(arrived);
+    if (const auto* seen = std::get_if<ServerSeen>(&event)) see(*seen, arrived);
+    if (const auto* gone = std::get_if<ServerGone>(&event)) lose(*gone, arrived);
+    if (const auto* service = std::get_if<ServiceSeen>(&event)) see(*service, arrived);
+    if (std::holds_alternative<AggregatesChanged>(event)) aggregates_doubtful_ = true;
+}
+
+void LivePicture::see(const ServerSeen& event, TimePoint arrived) {
+    const Server& server = event.record.server;
+    if (server.status == "DELETED") {
+        lose(ServerGone{server.id, server.host, event.at}, arrived);
+        return;
+    }
+    if (!remember(server.id, event.at, arrived, false)) return;
+    const HostId* const place = place_of(server.host, event.node);
+    const auto known = where_.find(server.id);
+    if (known != where_.end() && (place == nullptr || known->second != *place))
+        take_server(server.id, arrived);
+    if (place == nullptr) {
+        if (!server.host.empty()) doubtful_ = true;
+        return;
+    }
+    Host& host = *hosts_.at(*place).host;
+    put_server(host, event.record, true);
+    touch(*place, arrived);
+}
+
+void LivePicture::lose(const ServerGone& event, TimePoint arrived) {
+    if (!remember(event.id, event.at, arrived, true)) return;
+    if (where_.contains(event.id)) take_server(event.id, arrived);
+}
+
+void LivePicture::see(const ServiceSeen& event, TimePoint arrived) {
+    const auto [first, last] = by_service_.equal_range(event.record.host);
+    if (first == last || event.removed) doubtful_ = true;
+    for (auto at = first; at != last; ++at) {
+        Host& host = *hosts_.at(at->second).host;
+        host.enabled = event.record.enabled && !event.removed;
+        // Only a forced state is told: whether it beats, the next reading tells.
+        host.up = host.up && event.record.up;
+        host.why_unavailable = event.record.disabled_reason;
+        touch(host.id, arrived);
+    }
+}
+
+/// False if the event is not to be believed: an older one, or one of a server that is gone.
+bool LivePicture::remember(const ServerId& server, TimePoint sent, TimePoint arrived, bool gone) {
+    const auto [at, is_new] = recent_.try_emplace(server, Recent{sent, arrived, gone});
+    if (is_new) return true;
+    Recent& last = at->second;
+    if (last.gone || (!gone && sent < last.sent)) return false;
+    last = Recent{sent, arrived, gone};
+    return true;
+}
+
+bool LivePicture::told_since(const ServerId& server, TimePoint began) const {
+    const auto at = recent_.find(server);
+    return at != recent_.end() && at->second.arrived >= began;
+}
+
+void LivePicture::forget_old(TimePoint now) {
+    if (now - forgot_at_ < memory / 2) return;
+    forgot_at_ = now;
+    std::erase_if(recent_, [&](const auto& r) { return now - r.second.arrived > memory; });
+}
+
+// ---- servers ----
+
+/// `estimate`: what it holds follows its flavor until the host is read; otherwise it is set by the
+/// reading that it comes with.
+void LivePicture::put_server(Host& host, const ServerRecord& record, bool estimate) {
+    auto at = place_for(host, record.server.id);
+    const bool known = at != host.servers.end() && at->id == record.server.id;
+    Server next = record.server;
+    if (known) {
+        next.allocations = at->allocations;
+        if (estimate) next.tags = at->tags;  // events do not tell them
+    }
+    if (estimate && (!known || at->flavor_name != next.flavor_name)) {
+        if (known) give_back(host, *at);
+        next.allocations = estimate_allocations(record, host.providers);
+        take_up(host, next);
+    }
+    next.revocable_because = why_revocable(next, *taggers_, facts_);
+    if (known) {
+        *at = std::move(next);
+        return;
+    }
+    where_.insert_or_assign(next.id, host.id);
+    host.servers.insert(at, std::move(next));
+}
+
+/// Off the host that it is known on, with its room.
+void LivePicture::take_server(const ServerId& id, TimePoint arrived) {
+    const auto known = where_.find(id);
+    const HostId place = known->second;
+    where_.erase(known);
+    Host& host = *hosts_.at(place).host;
+    if (Server* const server = find_server(host, id)) {
+        give_back(host, *server);
+        host.servers.erase(place_for(host, id));
+    }
+    touch(place, arrived);
+}
+
+void LivePicture::touch(const HostId& id, TimePoint arrived) {
+    Entry& entry = hosts_.at(id);
+    entry.touched_at = std::max(entry.touched_at, arrived);
+    index_.put(*entry.host);
+}
+
+/// The host that runs the server: by its service, and by its node where a service has several.
+const HostId* LivePicture::place_of(const std::string& service_host,
+                                    const std::string& node) const {
+    if (service_host.empty()) return nullptr;
+    const auto [first, last] = by_service_.equal_range(service_host);
+    if (first == last) return nullptr;
+    for (auto at = first; at != last; ++at)
+        if (hosts_.at(at->second).host->name == node) return &at->second;
+    return &first->second;
+}
+
+// ---- looking ----
+
+const Host* LivePicture::find(const HostId& id) const {
+    const auto at = hosts_.find(id);
+    return at == hosts_.end() ? nullptr : at->second.host.get();
+}
+
+std::vector<HostId> LivePicture::due(std::size_t count, TimePoint settled,
+                                     TimePoint expired) const {
+    std::vector<std::tuple<int, TimePoint, HostId>> found;
+    for (const auto& [id, entry] : hosts_) {
+        const Host& host = *entry.host;
+        if (entry.touched_at >= host.read_at && entry.touched_at != TimePoint{}) {
+            if (entry.touched_at <= settled) found.emplace_back(0, entry.touched_at, id);
+        } else if (host.estimated) {
+            found.emplace_back(1, host.read_at, id);
+        } else if (host.read_at < expired) {
+            found.emplace_back(2, host.read_at, id);
+        }
+    }
+    const auto end = found.begin() + static_cast<std::ptrdiff_t>(std::min(count, found.size()));
+    std::partial_sort(found.begin(), end, found.end());
+    std::vector<HostId> ids;
+    for (auto at = found.begin(); at != end; ++at) ids.push_back(std::move(std::get<2>(*at)));
+    return ids;
+}
+
+PictureAges LivePicture::ages() const {
+    PictureAges ages;
+    ages.hosts = hosts_.size();
+    ages.servers = where_.size();
+    ages.built_at = built_at_;
+    ages.oldest_read_at = TimePoint::max();
+    for (const auto& [id, entry] : hosts_) {
+        const Host& host = *entry.host;
+        if (host.estimated) ++ages.estimated;
+        if (entry.touched_at >= host.read_at && entry.touched_at != TimePoint{}) ++ages.touched;
+        ages.oldest_read_at = std::min(ages.oldest_read_at, host.read_at);
+    }
+    if (hosts_.empty()) ages.oldest_read_at = built_at_;
+    return ages;
+}
+
+}  // namespace reaper

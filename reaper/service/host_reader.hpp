@@ -1,0 +1,22 @@
+// Reads one host exactly.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "reaper/picture/host_reading.hpp"
+#include "reaper/service/snapshot_reader.hpp"
+
+namespace reaper {
+
+/// How much of it.
+enum class HostDepth {
+    room,  ///< room of each provider and the compute service: before anybody dies
+    all,   ///< traits and servers too: in the background
+};
+
+/// The host as the picture has it. `not_found` if a provider of it is gone.
+ResultTask<HostReading> read_host(CloudPorts ports, HostId id, std::string service_host,
+                                  std::vector<ProviderId> providers, HostDepth depth);
+
+}  // namespace reaper

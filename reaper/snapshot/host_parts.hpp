@@ -1,0 +1,18 @@
+// The parts of a host that Nova's services and aggregates tell. Pure.
+#pragma once
+
+#include <vector>
+
+#include "reaper/model/cloud.hpp"
+#include "reaper/model/records.hpp"
+
+namespace reaper {
+
+/// Status, state and zone as the host's compute service tells them. None: Nova lists no such
+/// service, so the host is taken to be down.
+void set_service(Host& host, const ComputeServiceRecord* service);
+
+/// Names of the aggregates that the host is in; and its zone, where its service told none.
+void place_in_aggregates(Host& host, const std::vector<AggregateRecord>& aggregates);
+
+}  // namespace reaper
