@@ -4,6 +4,7 @@
 #include <variant>
 #include <vector>
 
+#include "clients/amqp/amqp_events.hpp"
 #include "clients/amqp/amqp_source.hpp"
 #include "clients/http/system_clock.hpp"
 #include "clients/journal/sqlite_journal.hpp"
@@ -45,6 +46,12 @@ std::unique_ptr<MessageSource> daemon_messages(boost::asio::io_context& io,
     config::Broker broker = settings.broker;
     broker.temporary_queue = dry_run;
     return make_amqp_source(io.get_executor(), broker);
+}
+
+std::unique_ptr<EventSource> daemon_events(boost::asio::io_context& io,
+                                           const config::Settings& settings) {
+    if (!settings.picture.events) return nullptr;
+    return make_amqp_events(io.get_executor(), settings.broker);
 }
 
 }  // namespace reaper::cli

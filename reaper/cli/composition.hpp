@@ -11,6 +11,7 @@
 #include "clients/openstack/openstack.hpp"
 #include "config/settings.hpp"
 #include "reaper/ports/clock.hpp"
+#include "reaper/ports/event_source.hpp"
 #include "reaper/ports/journal.hpp"
 #include "reaper/ports/message_source.hpp"
 #include "reaper/service/snapshot_reader.hpp"
@@ -40,5 +41,9 @@ Result<std::unique_ptr<Journal>> daemon_journal(const config::Settings& settings
 /// The daemon's messages; a dry run listens through a queue of its own.
 std::unique_ptr<MessageSource> daemon_messages(boost::asio::io_context& io,
                                                const config::Settings& settings, bool dry_run);
+
+/// Nova's INFO notifications, for the live picture; none if the settings do without.
+std::unique_ptr<EventSource> daemon_events(boost::asio::io_context& io,
+                                           const config::Settings& settings);
 
 }  // namespace reaper::cli

@@ -67,13 +67,14 @@ ExitCode run_daemon(const GlobalOptions& global, const RunCommand& command,
     auto cloud = connect_cloud(io, *settings);
     if (!cloud) return leave(ExitCode::usage, cloud.error().what);
     const auto messages = daemon_messages(io, *settings, command.dry_run);
+    const auto events = daemon_events(io, *settings);
     ReportingJournal reporting(**journal, reporter(terminal));
     Journal& used = command.dry_run ? static_cast<Journal&>(reporting) : **journal;
 
     DaemonShell shell(io, *settings, {global.config_file, global.log_level.has_value()});
     ServiceOptions options{*policy, settings->cull, settings->trigger, settings->picture,
                            command.dry_run};
-    Service service(cloud->ports(), used, *messages, nullptr, std::move(options),
+    Service service(cloud->ports(), used, *messages, events.get(), std::move(options),
                     [&shell](const ServiceStatus& status) { shell.on_status(status); });
     spdlog::info("reaper {} starts{}, configuration {}", REAPER_VERSION,
                  command.dry_run ? " (dry run: nothing is deleted)" : "", global.config_file);

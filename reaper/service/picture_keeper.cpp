@@ -47,13 +47,12 @@ PictureKeeper::PictureKeeper(boost::asio::any_io_executor executor, CloudPorts p
 
 // ---- bulk ----
 
-/// Is the picture good enough for a decision that was begun then?
-bool PictureKeeper::usable(TimePoint began) const {
-    if (!built_) return false;
-    if (built_at_ >= began) return true;
+/// Is the picture good enough for a decision before which so many bulk readings had begun?
+bool PictureKeeper::usable(std::uint64_t builds_before) const {
+    if (build_ > builds_before) return true;
     // What was missed can't be known.
-    if (!flowing_ || built_at_ < flowing_since_) return false;
-    return began - built_at_ <= settings_.max_age;
+    if (!flowing_ || build_ <= builds_before_flow_) return false;
+    return ports_.clock.now() - built_at_ <= settings_.max_age;
 }
 
 /// Is a bulk reading due that nobody waits for?
@@ -61,21 +60,22 @@ bool PictureKeeper::rebuild_due(TimePoint now) const {
     if (tried_build_at_ != TimePoint{} && now - tried_build_at_ < between_builds) return false;
     // What is read before events flow must be read again.
     const bool await_events = settings_.events && !flowing_ && now - started_at_ < patience;
-    if (!built_) return !await_events;
+    if (!built()) return !await_events;
     if (!flowing_) return false;  // each decision reads for itself
-    return built_at_ < flowing_since_ || picture_.structure_doubtful() ||
+    return build_ <= builds_before_flow_ || picture_.structure_doubtful() ||
            now - built_at_ > settings_.max_age / 2;
 }
 
-ResultTask<void> PictureKeeper::ensure_usable(TimePoint began) {
-    if (usable(began)) co_return Result<void>{};
+ResultTask<void> PictureKeeper::ensure_usable(std::uint64_t builds_before) {
+    if (usable(builds_before)) co_return Result<void>{};
     const auto permit = co_await building_.acquire();
-    if (usable(began)) co_return Result<void>{};  // while we waited
+    if (usable(builds_before)) co_return Result<void>{};  // while we waited
     co_return co_await rebuild();
 }
 
 ResultTask<void> PictureKeeper::rebuild() {
     const auto policy = policy_;
+    const std::uint64_t number = ++builds_begun_;
     tried_build_at_ = ports_.clock.now();
     recording_ = true;
     overflowed_ = false;
@@ -89,14 +89,14 @@ ResultTask<void> PictureKeeper::rebuild() {
     doing_.clear();
     if (!read) co_return read.error();
 
-    const bool first = !built_;
+    const bool first = !built();
     built_at_ = services_at_ = read->snapshot.taken_at;
-    built_ = true;
+    build_ = number;
     picture_.replace(std::move(read->snapshot), taggers_of(policy), std::move(read->facts));
     for (const auto& [event, arrived] : recorded_) picture_.apply(event, arrived);
     recorded_.clear();
     recorded_.shrink_to_fit();
-    if (overflowed_) flowing_since_ = ports_.clock.now();
+    if (overflowed_) builds_before_flow_ = number;
     const auto took = duration_cast<milliseconds>(ports_.clock.now() - built_at_);
     const PictureAges ages = picture_.ages();
     spdlog::log(first ? spdlog::level::info : spdlog::level::debug,
@@ -136,14 +136,14 @@ ResultTask<void> PictureKeeper::refresh_aggregates() {
 
 // ---- hosts ----
 
-/// Hosts that the decision rests on and that were last read before it was begun. Of a refusal:
-/// those that came nearest, once.
-std::vector<HostId> PictureKeeper::unread_hosts(const Decision& decision, TimePoint began,
+/// Hosts that the decision rests on and that were not read for it yet. Of a refusal: those that
+/// came nearest, once.
+std::vector<HostId> PictureKeeper::unread_hosts(const Decision& decision,
+                                                const std::set<HostId>& fresh,
                                                 bool second_look) const {
     std::vector<HostId> ids;
     const auto look = [&](const HostId& id) {
-        const Host* const host = picture_.find(id);
-        if (host != nullptr && (host->read_at < began || host->estimated)) ids.push_back(id);
+        if (!fresh.contains(id)) ids.push_back(id);
     };
     if (const auto* plan = std::get_if<Plan>(&decision))
         for (const auto& host : plan->hosts) look(host.host);
@@ -191,27 +191,30 @@ Task<void> PictureKeeper::read_one(HostId id, HostDepth depth, std::optional<Err
 ResultTask<Decision> PictureKeeper::decide(std::shared_ptr<const CompiledPolicy> policy,
                                            const Request& request, Ledger& ledger,
                                            std::map<ServerId, std::string> spared) {
-    const TimePoint began = ports_.clock.now();
-    auto usable_now = co_await ensure_usable(began);
+    const std::uint64_t builds_before = builds_begun_;
+    auto usable_now = co_await ensure_usable(builds_before);
     if (!usable_now) co_return usable_now.error();
     auto facts = co_await refresh_facts(policy);
     if (!facts) co_return facts.error();
 
     const auto lookup = [this](const HostId& id) { return picture_.find(id); };
     bool second_look = true;
+    std::set<HostId> fresh;
     for (int round = 0; round < most_rounds; ++round) {
         ledger.expire(lookup, ports_.clock.now());
         Decision decision =
             reaper::decide(*policy, request, picture_.index(), picture_.facts(), ledger, spared);
-        auto unread = unread_hosts(decision, began, second_look);
+        auto unread = unread_hosts(decision, fresh, second_look);
         const bool refused = std::holds_alternative<NotEnough>(decision);
-        if (unread.empty() && !(refused && second_look && built_at_ < began)) co_return decision;
+        if (unread.empty() && !(refused && second_look && build_ <= builds_before))
+            co_return decision;
         if (refused) {
             // A host that was down or disabled may be back.
             second_look = false;
             auto services = co_await refresh_aggregates();
             if (!services) co_return services.error();
         }
+        fresh.insert(unread.begin(), unread.end());
         auto read = co_await read_hosts(std::move(unread), HostDepth::room);
         if (!read) co_return read.error();
     }
@@ -233,7 +236,7 @@ void PictureKeeper::on_feed(const EventFeedState& state) {
     if (state.flowing == flowing_) return;
     flowing_ = state.flowing;
     if (flowing_) {
-        flowing_since_ = ports_.clock.now();
+        builds_before_flow_ = builds_begun_;
         spdlog::info("picture: Nova's events flow");
     } else {
         spdlog::warn("picture: no events, so the cloud is read for each decision: {}",
@@ -245,7 +248,7 @@ void PictureKeeper::on_feed(const EventFeedState& state) {
 void PictureKeeper::on_events(std::vector<CloudEvent> events) {
     const TimePoint now = ports_.clock.now();
     for (auto& event : events) {
-        if (built_) picture_.apply(event, now);
+        if (built()) picture_.apply(event, now);
         if (!recording_) continue;
         if (recorded_.size() < most_recorded)
             recorded_.emplace_back(std::move(event), now);
@@ -273,7 +276,7 @@ Task<bool> PictureKeeper::tend_parts() {
     if (rebuild_due(now)) {
         const auto permit = co_await building_.acquire();
         if (rebuild_due(ports_.clock.now())) done = co_await rebuild();
-    } else if (!built_ || !flowing_) {
+    } else if (!built() || !flowing_) {
         co_return true;
     } else if (picture_.aggregates_doubtful()) {
         done = co_await refresh_aggregates();
@@ -293,7 +296,7 @@ Task<bool> PictureKeeper::tend_parts() {
 
 Task<void> PictureKeeper::reconcile() {
     const auto count = static_cast<std::size_t>(std::floor(allowance_));
-    if (count == 0 || !built_) co_return;
+    if (count == 0 || !built()) co_return;
     const TimePoint now = ports_.clock.now();
     auto due = picture_.due(count, now - settling, now - settings_.host_max_age);
     if (due.empty()) co_return;
@@ -303,7 +306,7 @@ Task<void> PictureKeeper::reconcile() {
 }
 
 std::string PictureKeeper::status() const {
-    if (!built_) return doing_.empty() ? "no picture yet" : "reading the cloud: " + doing_;
+    if (!built()) return doing_.empty() ? "no picture yet" : "reading the cloud: " + doing_;
     const PictureAges ages = picture_.ages();
     const auto age = duration_cast<seconds>(ports_.clock.now() - ages.oldest_read_at);
     return std::to_string(ages.hosts) + " hosts, " + std::to_string(ages.servers) +

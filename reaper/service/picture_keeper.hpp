@@ -12,10 +12,12 @@
 #pragma once
 
 #include <boost/asio/any_io_executor.hpp>
+#include <cstdint>
 #include <functional>
 #include <map>
 #include <memory>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -62,16 +64,16 @@ public:
 
 private:
     // Bulk.
-    bool usable(TimePoint began) const;
+    bool usable(std::uint64_t builds_before) const;
     bool rebuild_due(TimePoint now) const;
-    ResultTask<void> ensure_usable(TimePoint began);
+    ResultTask<void> ensure_usable(std::uint64_t builds_before);
     ResultTask<void> rebuild();
     // Parts.
     ResultTask<void> refresh_facts(std::shared_ptr<const CompiledPolicy> policy);
     ResultTask<void> refresh_services();
     ResultTask<void> refresh_aggregates();
     // Hosts.
-    std::vector<HostId> unread_hosts(const Decision& decision, TimePoint began,
+    std::vector<HostId> unread_hosts(const Decision& decision, const std::set<HostId>& fresh,
                                      bool second_look) const;
     ResultTask<void> read_hosts(std::vector<HostId> ids, HostDepth depth);
     Task<void> read_one(HostId id, HostDepth depth, std::optional<Error>& error);
@@ -93,14 +95,18 @@ private:
     AsyncSemaphore building_;  ///< one bulk reading at a time
 
     LivePicture picture_;
-    bool built_ = false;
-    TimePoint built_at_{};        ///< when the reading was begun
+    // Bulk readings are numbered, because several things may happen in the same millisecond.
+    std::uint64_t builds_begun_ = 0;
+    std::uint64_t build_ = 0;     ///< the one that the picture was made of; 0: none yet
+    TimePoint built_at_{};        ///< when it was begun
     TimePoint tried_build_at_{};  ///< the last time, successful or not
     std::string doing_;           ///< what a bulk reading is at
 
     TimePoint started_at_;
     bool flowing_ = false;
-    TimePoint flowing_since_{};
+    std::uint64_t builds_before_flow_ = 0;
+    bool built() const noexcept { return build_ != 0; }
+
     bool recording_ = false;  ///< events are kept to be applied again after a bulk reading
     bool overflowed_ = false;
     std::vector<std::pair<CloudEvent, TimePoint>> recorded_;

@@ -133,8 +133,8 @@ ResultTask<void> Service::Impl::run() {
     shared_ = std::make_unique<Shared>(executor_, options_.cull.max_parallel_deletions);
     config::LivePicture picture = options_.picture;
     picture.events = events_ != nullptr;
-    keeper_ =
-        std::make_unique<PictureKeeper>(executor_, cloud_, picture, options_.policy, stopping_);
+    keeper_ = std::make_unique<PictureKeeper>(executor_, cloud_, picture, options_.policy,
+                                              stopping_, [this] { report(); });
     auto restored = co_await restore();
     if (!restored) co_return restored.error();
 
