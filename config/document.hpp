@@ -19,6 +19,17 @@ inline constexpr int max_document_nodes = 20'000;
 std::variant<YAML::Node, ConfigError> parse_document(const std::string& name,
                                                      std::string_view text);
 
+/// How much of a document is taken.
+struct DocumentLimits {
+    std::size_t bytes = max_document_bytes;
+    int nodes = max_document_nodes;
+};
+
+/// The root of any document that is not empty; or why not. `wanted` says what an empty file lacks.
+std::variant<YAML::Node, ConfigError> parse_yaml(const std::string& name, std::string_view text,
+                                                 const std::string& wanted,
+                                                 const DocumentLimits& limits);
+
 /// From 1; 0 if yaml-cpp does not know (an empty value).
 int line_of(const YAML::Node& node);
 

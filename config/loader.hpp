@@ -29,6 +29,14 @@ LoadResult load_settings_text(const std::string& name, std::string_view text,
                               const Environment& environment,
                               std::vector<ConfigError>* warnings = nullptr);
 
+/// `taggers`, `strategy` and `alternatives` of the file alone, for work without a cloud: sections
+/// on where and how to reach things may be wrong or missing.
+std::variant<Policy, std::vector<ConfigError>> load_policy(const std::string& path,
+                                                           const Environment& environment);
+
+/// What holds when no file says anything.
+Policy standard_policy();
+
 /// Where the file is when nobody says: /etc/reaper/reaper.yaml
 std::string default_config_path();
 

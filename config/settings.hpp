@@ -64,7 +64,7 @@ struct Broker {
     std::int64_t queue_max_length = 100'000;  ///< messages; the oldest go first
     std::int64_t dead_letter_max_length = 10'000;
     std::int64_t events_max_length = 50'000;  ///< messages on changes of the cloud; likewise
-    int prefetch = 256;  ///< unacknowledged messages at most
+    int prefetch = 256;                       ///< unacknowledged messages at most
     std::chrono::seconds heartbeat{30};
     milliseconds connect_timeout{10'000};
     milliseconds reconnect_backoff{500};  ///< doubles each time, with jitter

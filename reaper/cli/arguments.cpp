@@ -19,6 +19,8 @@ struct Parsed {
     std::string color = "auto";
     RunCommand run;
     PlanCommand plan;
+    HostsCommand hosts;
+    SnapshotCommand snapshot;
     std::string resources;
     std::vector<std::string> traits;
     std::string zone, strategy;
@@ -86,6 +88,12 @@ CLI::App* add_command(CLI::App& parent, const char* name, const help::Text& text
     return command;
 }
 
+void add_snapshot_option(CLI::App& command, std::string& file) {
+    command
+        .add_option("--snapshot", file, "Read this file of 'reaper snapshot' instead of the cloud")
+        ->type_name("FILE");
+}
+
 void add_plan(CLI::App& app, Parsed& parsed) {
     CLI::App& plan = *add_command(app, "plan", help::plan);
     plan.add_option("--notification", parsed.plan.notifications,
@@ -94,6 +102,9 @@ void add_plan(CLI::App& app, Parsed& parsed) {
         ->expected(1)
         ->allow_extra_args(false)
         ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
+    plan.add_option("--requests", parsed.plan.requests_file,
+                    "YAML or JSON list of requests, planned one after the other; - is stdin")
+        ->type_name("FILE");
     plan.add_option("--resources", parsed.resources, "What one server needs: VCPU=4,MEMORY_MB=2048")
         ->type_name("LIST");
     plan.add_option("--slots", parsed.plan.slots, "How many such servers (default 1)")
@@ -112,6 +123,14 @@ void add_plan(CLI::App& app, Parsed& parsed) {
     plan.add_option("--alternatives", parsed.alternatives, "Instead of the configured number")
         ->type_name("N")
         ->check(quiet(CLI::Range(1, 1000)));
+    add_snapshot_option(plan, parsed.plan.snapshot_file);
+}
+
+void add_snapshot(CLI::App& app, Parsed& parsed) {
+    CLI::App& snapshot = *add_command(app, "snapshot", help::snapshot);
+    snapshot.add_option("--out", parsed.snapshot.out, "Where to (default -, which is stdout)")
+        ->type_name("FILE");
+    snapshot.add_flag("--anonymous", parsed.snapshot.anonymous, "Replace names and ids");
 }
 
 void add_history(CLI::App& app, Parsed& parsed) {
@@ -138,7 +157,8 @@ void describe(CLI::App& app, Parsed& parsed) {
     add_command(app, "run", help::run)
         ->add_flag("--dry-run", parsed.run.dry_run, "Delete nothing; print each plan");
     add_plan(app, parsed);
-    add_command(app, "hosts", help::hosts);
+    add_snapshot_option(*add_command(app, "hosts", help::hosts), parsed.hosts.snapshot_file);
+    add_snapshot(app, parsed);
     add_command(app, "check", help::check);
     add_history(app, parsed);
     add_command(app, "strategies", help::strategies);
@@ -203,12 +223,18 @@ Result<PlanCommand> finish_plan(const CLI::App& app, const Parsed& parsed) {
     PlanCommand plan = parsed.plan;
     const auto wrong = [](std::string what) { return Error{Errc::bad_input, std::move(what)}; };
     const bool described = app.count("--resources") > 0;
-    if (described == !plan.notifications.empty())
-        return wrong("'reaper plan' needs either --notification FILE or --resources LIST");
+    const bool listed = app.count("--requests") > 0;
+    if (described + listed + !plan.notifications.empty() != 1)
+        return wrong(
+            "'reaper plan' needs one of --notification FILE, --resources LIST and --requests FILE");
     for (const char* option : {"--slots", "--project", "--az", "--trait"})
         if (!described && app.count(option) > 0)
-            return wrong(std::string(option) +
-                         " goes with --resources: a notification says it itself");
+            return wrong(
+                std::string(option) + " goes with --resources: " +
+                (listed ? "the file says it for each request" : "a notification says it itself"));
+    for (const char* option : {"--requests", "--snapshot"})
+        if (app.count(option) > 0 && app[option]->as<std::string>().empty())
+            return wrong(std::string(option) + " needs a file");
     if (described && plan.project.empty())
         return wrong("--resources needs --project, to know if the requester is revocable itself");
     if (described) {
@@ -235,8 +261,9 @@ HistoryCommand finish_history(const CLI::App& app, const Parsed& parsed) {
     return history;
 }
 
-GlobalOptions finish_global(const Parsed& parsed) {
+GlobalOptions finish_global(const CLI::App& app, const Parsed& parsed) {
     GlobalOptions global = parsed.global;
+    global.config_given = app.count("--config") > 0;
     if (parsed.verbose > 0) global.log_level = parsed.verbose == 1 ? "debug" : "trace";
     if (!parsed.log_level.empty()) global.log_level = parsed.log_level;
     if (parsed.color == "always") global.color = ColorMode::always;
@@ -245,7 +272,7 @@ GlobalOptions finish_global(const Parsed& parsed) {
 }
 
 std::variant<Arguments, Leave> finish(const CLI::App& app, const Parsed& parsed) {
-    Arguments arguments{finish_global(parsed), {}};
+    Arguments arguments{finish_global(app, parsed), {}};
     const CLI::App& chosen = *app.get_subcommands().front();
     const std::string& name = chosen.get_name();
     if (name == "plan") {
@@ -255,7 +282,9 @@ std::variant<Arguments, Leave> finish(const CLI::App& app, const Parsed& parsed)
     } else if (name == "run") {
         arguments.command = parsed.run;
     } else if (name == "hosts") {
-        arguments.command = HostsCommand{};
+        arguments.command = parsed.hosts;
+    } else if (name == "snapshot") {
+        arguments.command = parsed.snapshot;
     } else if (name == "check") {
         arguments.command = CheckCommand{};
     } else if (name == "history") {

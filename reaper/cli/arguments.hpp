@@ -17,6 +17,7 @@ enum class ColorMode { automatic, always, never };
 /// Accepted before and after the command.
 struct GlobalOptions {
     std::string config_file = "/etc/reaper/reaper.yaml";
+    bool config_given = false;  ///< by --config or REAPER_CONFIG
     bool json = false;
     std::optional<std::string> log_level;  ///< trace, debug, info, warning, error
     ColorMode color = ColorMode::automatic;
@@ -26,18 +27,33 @@ struct RunCommand {
     bool dry_run = false;
 };
 
-struct PlanCommand {
-    std::vector<std::string> notifications;  ///< files; `-` is stdin
-    Resources resources;                     ///< empty when notifications are given
+/// A request in the words of `plan`'s options, or of a file of them.
+struct DescribedRequest {
+    std::string id;       ///< empty: one is made
+    Resources resources;  ///< of one slot
     int slots = 1;
-    std::string project;  ///< id or name; set with `resources`
+    std::string project;  ///< id or name
     std::optional<std::string> availability_zone;
     std::vector<std::string> required_traits, forbidden_traits;
+};
+
+struct PlanCommand : DescribedRequest {      // when neither of these two says what for
+    std::vector<std::string> notifications;  ///< files; `-` is stdin
+    std::string requests_file;               ///< `-` is stdin
+    std::string snapshot_file;               ///< instead of the cloud; empty: the cloud
     std::optional<std::string> strategy;
     std::optional<int> alternatives;
 };
 
-struct HostsCommand {};
+struct HostsCommand {
+    std::string snapshot_file;  ///< instead of the cloud
+};
+
+struct SnapshotCommand {
+    std::string out = "-";  ///< file; `-` is stdout
+    bool anonymous = false;
+};
+
 struct CheckCommand {};
 struct ConfigCommand {};
 struct StrategiesCommand {};
@@ -50,8 +66,8 @@ struct HistoryCommand {
     std::string request;  ///< of `show`
 };
 
-using Command = std::variant<RunCommand, PlanCommand, HostsCommand, CheckCommand, HistoryCommand,
-                             StrategiesCommand, TaggersCommand, ConfigCommand>;
+using Command = std::variant<RunCommand, PlanCommand, HostsCommand, SnapshotCommand, CheckCommand,
+                             HistoryCommand, StrategiesCommand, TaggersCommand, ConfigCommand>;
 
 struct Arguments {
     GlobalOptions global;

@@ -22,7 +22,9 @@ ExitCode dispatch(const Arguments& arguments) {
             else if constexpr (std::is_same_v<Chosen, PlanCommand>)
                 return show_plan(global, command, terminal);
             else if constexpr (std::is_same_v<Chosen, HostsCommand>)
-                return show_hosts(global, terminal);
+                return show_hosts(global, command, terminal);
+            else if constexpr (std::is_same_v<Chosen, SnapshotCommand>)
+                return take_snapshot(global, command, terminal);
             else if constexpr (std::is_same_v<Chosen, CheckCommand>)
                 return check_everything(global, terminal);
             else if constexpr (std::is_same_v<Chosen, HistoryCommand>)

@@ -10,7 +10,10 @@ ExitCode run_daemon(const GlobalOptions& global, const RunCommand& command,
                     const Terminal& terminal);
 ExitCode show_plan(const GlobalOptions& global, const PlanCommand& command,
                    const Terminal& terminal);
-ExitCode show_hosts(const GlobalOptions& global, const Terminal& terminal);
+ExitCode show_hosts(const GlobalOptions& global, const HostsCommand& command,
+                    const Terminal& terminal);
+ExitCode take_snapshot(const GlobalOptions& global, const SnapshotCommand& command,
+                       const Terminal& terminal);
 ExitCode check_everything(const GlobalOptions& global, const Terminal& terminal);
 ExitCode show_history(const GlobalOptions& global, const HistoryCommand& command,
                       const Terminal& terminal);

@@ -13,6 +13,7 @@ look: they never write to the cloud.)",
   reaper check                       is everything in place? what to do if not
   reaper hosts                       which servers are where, and how much room there is
   reaper plan --resources VCPU=4,MEMORY_MB=8192,DISK_GB=20 --slots 2 --project web
+  reaper snapshot --out cloud.json   the same as a file, to plan on without the cloud
   reaper run --dry-run               the daemon, telling what it would do
   reaper history show req-0b6c...    the whole story of one request
 
@@ -52,27 +53,61 @@ const Text plan{
     R"(What the daemon would do, now: the victims, the room before and after on each host, the
 reason for each victim and each rejected host. Reads the live cloud, writes nothing. The request
 comes from captured notifications (several of one multi-create make one request, as in the
-daemon), or is described with --resources. Room that the journal says is being freed or promised
-is taken into account, if the journal can be read.)",
+daemon), or is described with --resources, or stands in a file of many. Room that the journal says
+is being freed or promised is taken into account, if the journal can be read.
+
+With --snapshot, nothing is called: hosts, servers and the ledger come from the file. Without
+--config the standard strategy and the file's word on which servers are revocable hold; with one,
+its strategy, alternatives and taggers, if the file tells what they ask.)",
     R"(Examples:
   reaper plan --notification message.json
   reaper plan --notification - < message.json
   reaper plan --resources VCPU=4,MEMORY_MB=8192,DISK_GB=20 --slots 2 --project web
   reaper plan --resources VCPU=1,CUSTOM_GPU=1 --project ml --az nova --trait CUSTOM_A100=required
   reaper plan --notification message.json --strategy strict_time --alternatives 2 --json
+  reaper plan --snapshot cloud.json --resources VCPU=4 --project 66353a943d1d438eb913527787c03586
+  reaper plan --snapshot cloud.json --requests requests.yaml
+
+A file of requests is a YAML or JSON list; project and resources must be there:
+  - project: web
+    resources: {VCPU: 4, MEMORY_MB: 8192}   # or VCPU=4,MEMORY_MB=8192
+    slots: 2
+    zone: nova
+    traits: [CUSTOM_A100=required]
+    id: req-1
+Each is planned as if the plans before it were carried out: no room is counted twice.
 
 With --json, one request is answered by its decision; several, or messages that make none, by
-{"plans": [decision, ...], "no_request": [{"source", "reason"}, ...]}.
+{"plans": [decision, ...], "no_request": [{"source", "reason"}, ...]}; a file of requests by the
+same with "sum": {requests, plans, nothing_to_do, not_enough, slots_freed, victims}.
 Exit code 3 says that not enough room can be freed: nobody would die.
 )"};
 
 const Text hosts{
     "Which servers are where, and how much room there is",
     R"(Which servers are where: for each host its room, what regular and revocable servers hold, and
-the servers themselves with why they are revocable.)",
+the servers themselves with why they are revocable. With --snapshot, from a file instead of the
+cloud; --config is optional then, and its taggers are applied if it is given.)",
     R"(Examples:
   reaper hosts
+  reaper hosts --snapshot cloud.json
   reaper hosts --json | jq '.hosts[].name'
+)"};
+
+const Text snapshot{
+    "The cloud as the reaper sees it, as a file",
+    R"(Writes the cloud as the reaper sees it to a JSON file: hosts with their resource providers,
+servers with what they hold and why they are revocable, and what the journal says is being freed or
+promised. The file stands there whole or not at all, and only you can read it. The format is
+described in /usr/share/doc/reaper/SNAPSHOT.md.
+
+With --anonymous, names and ids are replaced, the same one by the same one throughout; metadata,
+flavor names and free text go too. Resource classes, traits, amounts and times stay.)",
+    R"(Examples:
+  reaper snapshot --out cloud.json
+  reaper snapshot --anonymous --out to-show.json
+  reaper snapshot | jq '.hosts | length'
+  reaper plan --snapshot cloud.json --requests requests.yaml
 )"};
 
 const Text check{

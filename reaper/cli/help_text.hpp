@@ -13,6 +13,7 @@ extern const Text program;
 extern const Text run;
 extern const Text plan;
 extern const Text hosts;
+extern const Text snapshot;
 extern const Text check;
 extern const Text history;
 extern const Text history_show;

@@ -1,47 +1,52 @@
 // `reaper hosts`: one picture of the cloud.
-#include <spdlog/spdlog.h>
 #include <utility>
 
 #include "reaper/cli/commands.hpp"
-#include "reaper/cli/composition.hpp"
-#include "reaper/cli/run_task.hpp"
+#include "reaper/cli/live_picture.hpp"
+#include "reaper/cli/offline.hpp"
 #include "reaper/report/json.hpp"
 #include "reaper/report/render.hpp"
-#include "reaper/service/policy.hpp"
 
 namespace reaper::cli {
+namespace {
 
-ExitCode show_hosts(const GlobalOptions& global, const Terminal& terminal) {
-    const auto complain = [&](const std::string& line) { terminal.complain(line); };
-    const auto fail = [&](ExitCode code, const Error& error) {
-        terminal.complain(error.what);
-        return code;
-    };
-    // `check` tells warnings; here they would only stand in the way.
-    const auto hint = [](const std::string& line) { spdlog::info("{}", line); };
-    const auto settings = load_config(global.config_file, complain, hint);
-    if (!settings) return ExitCode::usage;
-    const auto policy = compile_policy(settings->policy);
-    if (!policy) return fail(ExitCode::usage, policy.error());
+ExitCode fail(ExitCode code, const Error& error, const Terminal& terminal) {
+    terminal.complain(error.what);
+    return code;
+}
 
-    boost::asio::io_context io{1};
-    auto cloud = connect_cloud(io, *settings);
-    if (!cloud) return fail(ExitCode::usage, cloud.error());
-    std::function<void(std::size_t, std::size_t)> progress = [&](std::size_t done,
-                                                                 std::size_t total) {
-        terminal.progress("reading the cloud: " + std::to_string(done) + " of " +
-                          std::to_string(total) + " resource providers");
-    };
-    terminal.progress("reading the cloud ...");
-    auto picture =
-        run_task(io, read_picture(cloud->ports(), (*policy)->taggers, std::move(progress)));
-    terminal.end_progress();
-    if (!picture) return fail(ExitCode::failed, picture.error());
-    const Snapshot& snapshot = picture->snapshot;
+ExitCode show(const Snapshot& snapshot, const Terminal& terminal) {
     terminal.answer(terminal.json() ? report::dump(report::to_json(snapshot), 2) + "\n"
                                     : report::render_hosts(
                                           snapshot, terminal.render_options(snapshot.taken_at)));
     return ExitCode::ok;
+}
+
+ExitCode show_file(const GlobalOptions& global, const HostsCommand& command,
+                   const Terminal& terminal) {
+    auto policy = offline_policy(global, [&](const std::string& line) { terminal.complain(line); });
+    if (!policy) return ExitCode::usage;
+    auto cloud = open_snapshot(command.snapshot_file, std::move(*policy), global.config_given);
+    if (!cloud) return fail(ExitCode::usage, cloud.error(), terminal);
+    return show(cloud->picture.snapshot, terminal);
+}
+
+}  // namespace
+
+ExitCode show_hosts(const GlobalOptions& global, const HostsCommand& command,
+                    const Terminal& terminal) {
+    if (!command.snapshot_file.empty()) return show_file(global, command, terminal);
+    const auto settings = settings_for_looking(global, terminal);
+    if (!settings) return ExitCode::usage;
+    const auto policy = compile_policy(settings->policy);
+    if (!policy) return fail(ExitCode::usage, policy.error(), terminal);
+
+    boost::asio::io_context io{1};
+    auto cloud = connect_cloud(io, *settings);
+    if (!cloud) return fail(ExitCode::usage, cloud.error(), terminal);
+    const auto picture = live_picture(io, *cloud, **policy, terminal);
+    if (!picture) return fail(ExitCode::failed, picture.error(), terminal);
+    return show(picture->snapshot, terminal);
 }
 
 }  // namespace reaper::cli

@@ -1,15 +1,17 @@
 // `reaper plan`: the daemon's way from a message to a plan, once, without the deed.
+#include <optional>
 #include <spdlog/spdlog.h>
 #include <utility>
 
-#include "clients/journal/sqlite_journal.hpp"
 #include "reaper/cli/commands.hpp"
 #include "reaper/cli/composition.hpp"
+#include "reaper/cli/known_ledger.hpp"
+#include "reaper/cli/live_picture.hpp"
+#include "reaper/cli/offline.hpp"
 #include "reaper/cli/planning.hpp"
 #include "reaper/cli/run_task.hpp"
 #include "reaper/report/json.hpp"
 #include "reaper/report/render.hpp"
-#include "reaper/service/journalled_ledger.hpp"
 
 namespace reaper::cli {
 namespace {
@@ -23,16 +25,54 @@ nlohmann::json to_json(const Answer& answer, const Answers& answers) {
     return json;
 }
 
+/// What came of all requests of a file.
+struct Sum {
+    int requests = 0, plans = 0, nothing_to_do = 0, not_enough = 0, slots_freed = 0;
+    std::size_t victims = 0;
+
+    explicit Sum(const Answers& answers) {
+        for (const Answer& answer : answers.planned) {
+            ++requests;
+            nothing_to_do += std::holds_alternative<NothingToDo>(answer.decision);
+            not_enough += std::holds_alternative<NotEnough>(answer.decision);
+            const auto* const plan = std::get_if<Plan>(&answer.decision);
+            if (plan == nullptr) continue;
+            ++plans;
+            slots_freed += plan->slots_freed;
+            victims += plan->victims().size();
+        }
+    }
+    nlohmann::json json() const {
+        return {{"requests", requests},           {"plans", plans},
+                {"nothing_to_do", nothing_to_do}, {"not_enough", not_enough},
+                {"slots_freed", slots_freed},     {"victims", victims}};
+    }
+    std::string text() const {
+        const auto count = [](auto number, const std::string& thing) {
+            return std::to_string(number) + " " + thing + (number == 1 ? "" : "s");
+        };
+        return "Sum of " + count(requests, "request") + ": " + count(plans, "plan") + " of " +
+               count(victims, "victim") + " for " + count(slots_freed, "slot") + ", " +
+               std::to_string(nothing_to_do) + " with nothing to do, " +
+               std::to_string(not_enough) +
+               " for which not enough can be freed; each was planned as if the plans before it "
+               "were carried out\n";
+    }
+};
+
 /// One request (what operators mostly ask for) is the decision itself; else a list of them.
 nlohmann::json to_json(const Answers& answers) {
-    if (answers.planned.size() == 1 && answers.ignored.empty())
+    if (answers.planned.size() == 1 && answers.ignored.empty() && !answers.listed)
         return to_json(answers.planned.front(), answers);
     nlohmann::json plans = nlohmann::json::array();
     for (const Answer& answer : answers.planned) plans.push_back(to_json(answer, answers));
     nlohmann::json ignored = nlohmann::json::array();
     for (const NoRequest& message : answers.ignored)
         ignored.push_back({{"source", message.source}, {"reason", message.reason}});
-    return {{"version", report::json_version}, {"plans", plans}, {"no_request", ignored}};
+    nlohmann::json all{
+        {"version", report::json_version}, {"plans", plans}, {"no_request", ignored}};
+    if (answers.listed) all["sum"] = Sum(answers).json();
+    return all;
 }
 
 void print(const Answers& answers, const Terminal& terminal) {
@@ -46,6 +86,7 @@ void print(const Answers& answers, const Terminal& terminal) {
             terminal.answer("Remark: " + remark + ".\n");
         terminal.answer(report::render_decision(answer.decision, answer.request, options));
     }
+    if (answers.listed) terminal.answer("\n" + Sum(answers).text());
 }
 
 ExitCode verdict(const Answers& answers) {
@@ -54,28 +95,32 @@ ExitCode verdict(const Answers& answers) {
     return ExitCode::ok;
 }
 
-/// What the journal knows of room in the making; without a journal the plan counts without it.
-Ledger known_ledger(boost::asio::io_context& io, const config::Settings& settings, TimePoint now) {
-    auto journal = open_journal_for_reading(settings.journal.path);
-    if (!journal) {
-        if (journal.error().code != Errc::not_found)
-            spdlog::warn("planned without the journal: {}", journal.error().what);
-        return {};
-    }
-    auto ledger = run_task(io, read_ledger(**journal, now, settings.cull.promise));
-    if (ledger) return std::move(*ledger);
-    spdlog::warn("planned without the journal: {}", ledger.error().what);
-    return {};
-}
-
-Result<Inputs> read_inputs(const PlanCommand& command) {
+/// What is to be planned for; none if it can't be used: then every mistake was told.
+std::optional<Inputs> read_inputs(const PlanCommand& command, const Terminal& terminal) {
+    const auto complain = [&](const Error& error) {
+        terminal.complain(error.what);
+        return std::nullopt;
+    };
     std::vector<std::pair<std::string, std::string>> messages;
     for (const std::string& path : command.notifications) {
         auto body = read_input(path);
-        if (!body) return body.error();
+        if (!body) return complain(body.error());
         messages.emplace_back(path == "-" ? "stdin" : path, std::move(*body));
     }
-    return sort_messages(messages);
+    auto inputs = sort_messages(messages);
+    if (!inputs) return complain(inputs.error());
+    if (command.requests_file.empty()) return std::move(*inputs);
+
+    const auto text = read_input(command.requests_file);
+    if (!text) return complain(text.error());
+    const bool from_stdin = command.requests_file == "-";
+    auto listed = read_requests(from_stdin ? "stdin" : command.requests_file, *text);
+    if (const auto* errors = std::get_if<std::vector<std::string>>(&listed)) {
+        for (const std::string& line : *errors) terminal.complain(line);
+        return std::nullopt;
+    }
+    inputs->described = std::get<std::vector<DescribedRequest>>(std::move(listed));
+    return std::move(*inputs);
 }
 
 ExitCode fail(ExitCode code, const Error& error, const Terminal& terminal) {
@@ -83,24 +128,40 @@ ExitCode fail(ExitCode code, const Error& error, const Terminal& terminal) {
     return error.code == Errc::bad_input ? ExitCode::usage : code;
 }
 
+ExitCode show(const Answers& answers, const Terminal& terminal) {
+    for (const std::string& doubt : answers.doubts) spdlog::warn("{}", doubt);
+    print(answers, terminal);
+    return verdict(answers);
+}
+
+ExitCode plan_on_file(const GlobalOptions& global, const PlanCommand& command,
+                      const Terminal& terminal) {
+    auto policy = offline_policy(global, [&](const std::string& line) { terminal.complain(line); });
+    if (!policy) return ExitCode::usage;
+    auto inputs = read_inputs(command, terminal);
+    if (!inputs) return ExitCode::usage;
+    const auto cloud = open_snapshot(
+        command.snapshot_file, effective_policy(std::move(*policy), command), global.config_given);
+    if (!cloud) return fail(ExitCode::usage, cloud.error(), terminal);
+    return show(plan_offline(*cloud, command, std::move(*inputs)), terminal);
+}
+
 }  // namespace
 
 ExitCode show_plan(const GlobalOptions& global, const PlanCommand& command,
                    const Terminal& terminal) {
-    const auto complain = [&](const std::string& line) { terminal.complain(line); };
-    // `check` tells warnings; here they would only stand in the way.
-    const auto hint = [](const std::string& line) { spdlog::info("{}", line); };
-    const auto settings = load_config(global.config_file, complain, hint);
+    if (!command.snapshot_file.empty()) return plan_on_file(global, command, terminal);
+    const auto settings = settings_for_looking(global, terminal);
     if (!settings) return ExitCode::usage;
     auto policy = compile_policy(effective_policy(settings->policy, command));
     if (!policy) return fail(ExitCode::usage, policy.error(), terminal);
-    auto inputs = read_inputs(command);
-    if (!inputs) return fail(ExitCode::usage, inputs.error(), terminal);
+    auto inputs = read_inputs(command, terminal);
+    if (!inputs) return ExitCode::usage;
 
     boost::asio::io_context io{1};
     auto cloud = connect_cloud(io, *settings);
     if (!cloud) return fail(ExitCode::usage, cloud.error(), terminal);
-    Ledger ledger = known_ledger(io, *settings, cloud->clock->now());
+    Ledger ledger = known_ledger(io, *settings, cloud->clock->now(), "planned");
     std::function<void(std::string)> progress = [&](const std::string& what) {
         terminal.progress(what);
     };
@@ -108,9 +169,7 @@ ExitCode show_plan(const GlobalOptions& global, const PlanCommand& command,
     auto answers = run_task(io, plan_requests(desk, std::move(*inputs)));
     terminal.end_progress();
     if (!answers) return fail(ExitCode::failed, answers.error(), terminal);
-    for (const std::string& doubt : answers->doubts) spdlog::warn("{}", doubt);
-    print(*answers, terminal);
-    return verdict(*answers);
+    return show(*answers, terminal);
 }
 
 }  // namespace reaper::cli

@@ -7,24 +7,25 @@
 #include <utility>
 
 #include "clients/amqp/nova_notification.hpp"
+#include "config/request_list.hpp"
+#include "reaper/cli/value_parsers.hpp"
 #include "reaper/model/text.hpp"
 #include "reaper/service/requester.hpp"
 
 namespace reaper::cli {
 namespace {
 
-constexpr std::size_t max_input_bytes = 16U * 1024 * 1024;
-
 Error wrong(std::string what) {
     return Error{Errc::bad_input, std::move(what)};
 }
 
-Result<std::string> read_all(std::istream& in, const std::string& name) {
+Result<std::string> read_all(std::istream& in, const std::string& name, std::size_t max_mib) {
     std::string text;
     char block[65536];
     while (in.read(block, sizeof block) || in.gcount() > 0) {
         text.append(block, static_cast<std::size_t>(in.gcount()));
-        if (text.size() > max_input_bytes) return wrong(name + " is larger than 16 MiB");
+        if (text.size() > max_mib * 1024 * 1024)
+            return wrong(name + " is larger than " + std::to_string(max_mib) + " MiB");
     }
     if (in.bad()) return wrong(name + " can't be read to its end");
     return text;
@@ -43,13 +44,51 @@ bool add_notice(std::vector<NoticeGroup>& groups, FailureNotice notice) {
     return !known;
 }
 
+/// The request of the first message, which waits for the servers of all.
+std::variant<Request, Refused> request_of_all(const NoticeGroup& group,
+                                              const RequesterFacts& facts) {
+    auto built = build_request(group.notices.front(), facts);
+    if (auto* request = std::get_if<Request>(&built)) {
+        std::set<ServerId> known(request->requesters.begin(), request->requesters.end());
+        for (const FailureNotice& other : group.notices)
+            if (known.insert(other.server).second) request->requesters.push_back(other.server);
+    }
+    return built;
+}
+
+const Server* find_server(const Snapshot& snapshot, const ServerId& id) {
+    for (const Host& host : snapshot.hosts)
+        for (const Server& server : host.servers)
+            if (server.id == id) return &server;
+    return nullptr;
+}
+
+Result<DescribedRequest> described_of(const config::RequestEntry& entry) {
+    DescribedRequest described;
+    described.id = entry.id;
+    described.project = entry.project;
+    described.slots = entry.slots;
+    if (!entry.zone.empty()) described.availability_zone = entry.zone;
+    auto resources = parse_resources(entry.resources);
+    if (!resources) return wrong("resources: " + resources.error().what);
+    described.resources = std::move(*resources);
+    for (const std::string& text : entry.traits) {
+        auto trait = parse_trait(text);
+        if (!trait) return wrong("traits: " + trait.error().what);
+        (trait->second == TraitRule::required ? described.required_traits
+                                              : described.forbidden_traits)
+            .push_back(trait->first);
+    }
+    return described;
+}
+
 }  // namespace
 
-Result<std::string> read_input(const std::string& path) {
-    if (path == "-") return read_all(std::cin, "stdin");
+Result<std::string> read_input(const std::string& path, std::size_t max_mib) {
+    if (path == "-") return read_all(std::cin, "stdin", max_mib);
     std::ifstream file(path, std::ios::binary);
     if (!file) return wrong(path + " can't be opened: does it exist, and may you read it?");
-    return read_all(file, path);
+    return read_all(file, path, max_mib);
 }
 
 Result<Inputs> sort_messages(const std::vector<std::pair<std::string, std::string>>& messages) {
@@ -80,33 +119,81 @@ ResultTask<PlannedInput> complete_group(Compute& compute, NoticeGroup group) {
         facts->exists = true;
         facts->boot_from_volume = !notice.image_id.has_value();
     }
-    planned.request = build_request(notice, *facts);
-    if (auto* request = std::get_if<Request>(&planned.request)) {
-        std::set<ServerId> known(request->requesters.begin(), request->requesters.end());
-        for (const FailureNotice& other : group.notices)
-            if (known.insert(other.server).second) request->requesters.push_back(other.server);
-    }
+    planned.request = request_of_all(group, *facts);
     co_return planned;
 }
 
-ResultTask<Request> described_request(Identity& identity, PlanCommand command, TimePoint now) {
-    auto project = co_await identity.find_project(command.project);
+PlannedInput complete_group_offline(const Snapshot& snapshot, NoticeGroup group) {
+    const FailureNotice& notice = group.notices.front();
+    PlannedInput planned;
+    RequesterFacts facts;
+    facts.boot_from_volume = !notice.image_id.has_value();
+    const Server* const server = find_server(snapshot, notice.server);
+    if (server != nullptr) {
+        facts.project = server->project;
+        facts.host = server->host;
+    } else {
+        planned.remarks.push_back("the snapshot has no server " + printable(notice.server.str()) +
+                                  " on a host; planned with what the message has");
+    }
+    planned.request = request_of_all(group, facts);
+    return planned;
+}
+
+std::variant<std::vector<DescribedRequest>, std::vector<std::string>> read_requests(
+    const std::string& name, const std::string& text) {
+    const auto listed = config::read_request_list(name, text);
+    std::vector<std::string> errors;
+    if (const auto* found = std::get_if<std::vector<config::ConfigError>>(&listed)) {
+        for (const auto& error : *found) errors.push_back(config::to_string(error));
+        return errors;
+    }
+    std::vector<DescribedRequest> requests;
+    std::set<std::string> ids;
+    for (const auto& entry : std::get<std::vector<config::RequestEntry>>(listed)) {
+        auto described = described_of(entry);
+        if (described && !entry.id.empty() && !ids.insert(entry.id).second)
+            described = wrong("id: '" + printable(entry.id) + "' is there twice");
+        if (described) {
+            requests.push_back(std::move(*described));
+        } else {
+            errors.push_back(name + ":" + std::to_string(entry.line) + ": " +
+                             described.error().what);
+        }
+    }
+    if (!errors.empty()) return errors;
+    return requests;
+}
+
+Request request_of(const DescribedRequest& described, ProjectId project, TimePoint now,
+                   std::size_t number) {
+    Request request;
+    const std::string count = number == 0 ? "" : "-" + std::to_string(number);
+    request.id = RequestId{described.id.empty()
+                               ? "manual-" + std::to_string(now.time_since_epoch().count()) + count
+                               : described.id};
+    request.operation = Operation::manual;
+    request.project = std::move(project);
+    request.resources = described.resources;
+    request.slots = described.slots;
+    request.availability_zone = described.availability_zone;
+    for (const auto& name : described.required_traits) request.required_traits.insert(Trait{name});
+    for (const auto& name : described.forbidden_traits)
+        request.forbidden_traits.insert(Trait{name});
+    request.sent_at = now;
+    return request;
+}
+
+ResultTask<Request> described_request(Identity& identity, DescribedRequest described, TimePoint now,
+                                      std::size_t number) {
+    auto project = co_await identity.find_project(described.project);
     if (!project) co_return project.error();
     if (!project->has_value()) {
-        Error missing{Errc::not_found, "there is no project '" + command.project + "'"};
+        Error missing{Errc::not_found,
+                      "there is no project '" + printable(described.project) + "'"};
         co_return missing;
     }
-    Request request;
-    request.id = RequestId{"manual-" + std::to_string(now.time_since_epoch().count())};
-    request.operation = Operation::manual;
-    request.project = (*project)->id;
-    request.resources = command.resources;
-    request.slots = command.slots;
-    request.availability_zone = command.availability_zone;
-    for (const auto& name : command.required_traits) request.required_traits.insert(Trait{name});
-    for (const auto& name : command.forbidden_traits) request.forbidden_traits.insert(Trait{name});
-    request.sent_at = now;
-    co_return request;
+    co_return request_of(described, (*project)->id, now, number);
 }
 
 }  // namespace reaper::cli

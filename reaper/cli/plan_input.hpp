@@ -8,14 +8,15 @@
 #include <vector>
 
 #include "reaper/cli/arguments.hpp"
+#include "reaper/model/cloud.hpp"
 #include "reaper/ports/compute.hpp"
 #include "reaper/ports/identity.hpp"
 #include "reaper/trigger/request_builder.hpp"
 
 namespace reaper::cli {
 
-/// The bytes of a file; `-` is stdin. `bad_input` with the reason; more than 16 MiB are refused.
-Result<std::string> read_input(const std::string& path);
+/// The bytes of a file; `-` is stdin. `bad_input` with the reason; more than `max_mib` are refused.
+Result<std::string> read_input(const std::string& path, std::size_t max_mib = 16);
 
 /// The messages of one request, and from which file each came.
 struct NoticeGroup {
@@ -32,6 +33,7 @@ struct NoRequest {
 struct Inputs {
     std::vector<NoticeGroup> groups;  ///< in order of their first message
     std::vector<NoRequest> ignored;   ///< another event, another cause, a duplicate
+    std::vector<DescribedRequest> described;
 };
 
 /// Sorts messages (source and body) into requests. `bad_input` for one that can't be understood.
@@ -47,7 +49,18 @@ struct PlannedInput {
 /// makes the request, and a remark says so.
 ResultTask<PlannedInput> complete_group(Compute& compute, NoticeGroup group);
 
-/// The request of `--resources` and its companions; `not_found` if there is no such project.
-ResultTask<Request> described_request(Identity& identity, PlanCommand command, TimePoint now);
+/// The same from the message and a snapshot alone.
+PlannedInput complete_group_offline(const Snapshot& snapshot, NoticeGroup group);
+
+/// The requests of a file (YAML or JSON); every mistake, one line each.
+std::variant<std::vector<DescribedRequest>, std::vector<std::string>> read_requests(
+    const std::string& name, const std::string& text);
+
+/// The request that is described, for the project of this id. `number` makes ids unique.
+Request request_of(const DescribedRequest& described, ProjectId project, TimePoint now,
+                   std::size_t number = 0);
+/// The same, with the project's name looked up; `not_found` if there is no such project.
+ResultTask<Request> described_request(Identity& identity, DescribedRequest described, TimePoint now,
+                                      std::size_t number = 0);
 
 }  // namespace reaper::cli

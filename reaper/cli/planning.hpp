@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "reaper/cli/offline.hpp"
 #include "reaper/cli/plan_input.hpp"
 #include "reaper/ledger/ledger.hpp"
 #include "reaper/model/plan.hpp"
@@ -23,6 +24,7 @@ struct Answer {
 
 struct Answers {
     std::vector<Answer> planned;      ///< in order; none counts the room of one before it
+    bool listed = false;              ///< they come from a file of requests
     std::vector<NoRequest> ignored;   ///< messages that make no request, or a refused one
     std::vector<std::string> doubts;  ///< about the picture
     TimePoint taken_at{};
@@ -43,5 +45,8 @@ config::Policy effective_policy(config::Policy policy, const PlanCommand& comman
 
 /// Plans for the requests of `inputs`, or for the one that the command describes.
 ResultTask<Answers> plan_requests(PlanningDesk& desk, Inputs inputs);
+
+/// The same on a snapshot, with nobody to ask: a project must be named by its id.
+Answers plan_offline(const OfflineCloud& cloud, const PlanCommand& command, Inputs inputs);
 
 }  // namespace reaper::cli

@@ -123,9 +123,10 @@ TEST(Arguments, MistakesAreOneLineThatHelps) {
          "what is 'run'? 'reaper hosts' takes no such word; see "
          "'reaper hosts --help'"},
         {{"history", "show"}, "ID is required; see 'reaper history show --help'"},
-        {{"plan"}, "'reaper plan' needs either --notification FILE or --resources LIST"},
+        {{"plan"},
+         "'reaper plan' needs one of --notification FILE, --resources LIST and --requests FILE"},
         {{"plan", "--notification", "x", "--resources", "VCPU=1", "--project", "p"},
-         "'reaper plan' needs either --notification FILE or --resources LIST"},
+         "'reaper plan' needs one of --notification FILE, --resources LIST and --requests FILE"},
         {{"plan", "--notification", "x", "--slots", "2"},
          "--slots goes with --resources: a notification says it itself"},
         {{"plan", "--resources", "VCPU=1"},
@@ -154,6 +155,38 @@ TEST(Arguments, VersionIsAnAnswer) {
     EXPECT_EQ(leave.code, ExitCode::ok);
     EXPECT_EQ(leave.out.substr(0, 7), "reaper ");
     EXPECT_EQ(leave.err, "");
+}
+
+TEST(Arguments, ASnapshotStandsInForTheCloud) {
+    const Arguments hosts = good({"hosts", "--snapshot", "c.json"});
+    EXPECT_EQ(std::get<HostsCommand>(hosts.command).snapshot_file, "c.json");
+    EXPECT_FALSE(hosts.global.config_given);
+    const Arguments plan = good({"plan", "--requests", "r.yaml", "--snapshot", "c.json",
+                                 "--alternatives", "2", "--config", "x"});
+    EXPECT_TRUE(plan.global.config_given);
+    const auto& command = std::get<PlanCommand>(plan.command);
+    EXPECT_EQ(command.requests_file, "r.yaml");
+    EXPECT_EQ(command.snapshot_file, "c.json");
+    EXPECT_EQ(command.alternatives, 2);
+}
+
+TEST(Arguments, ASnapshotGoesToStdoutUnlessAFileIsNamed) {
+    EXPECT_EQ(std::get<SnapshotCommand>(good({"snapshot"}).command).out, "-");
+    const Arguments named = good({"snapshot", "--out", "c.json", "--anonymous"});
+    EXPECT_EQ(std::get<SnapshotCommand>(named.command).out, "c.json");
+    EXPECT_TRUE(std::get<SnapshotCommand>(named.command).anonymous);
+}
+
+TEST(Arguments, RequestsComeFromOnePlaceOnly) {
+    const std::string one =
+        "'reaper plan' needs one of --notification FILE, --resources LIST and "
+        "--requests FILE";
+    EXPECT_EQ(error({"plan"}), one);
+    EXPECT_EQ(error({"plan", "--requests", "r", "--notification", "m"}), one);
+    EXPECT_EQ(error({"plan", "--requests", "r", "--resources", "VCPU=1", "--project", "p"}), one);
+    EXPECT_EQ(error({"plan", "--requests", "r", "--slots", "2"}),
+              "--slots goes with --resources: the file says it for each request");
+    EXPECT_EQ(error({"plan", "--requests", "", "--snapshot", "c"}), "--requests needs a file");
 }
 
 }  // namespace

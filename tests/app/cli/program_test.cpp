@@ -1,28 +1,15 @@
-// The real binary: what it prints and how it ends. Golden texts stand in golden/; with
-// REAPER_UPDATE_GOLDEN set, they are written anew instead.
+// The real binary: what it prints and how it ends.
 #include "app/cli/program.hpp"
 
 #include <algorithm>
-#include <cstdlib>
 #include <fstream>
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
-#include <sstream>
+
+#include "app/cli/golden.hpp"
 
 namespace reaper::test {
 namespace {
-
-std::string golden_file(const std::string& name) {
-    return std::string(REAPER_SOURCE_DIR) + "/tests/app/cli/golden/" + name + ".txt";
-}
-
-void expect_golden(const std::string& name, const std::string& text) {
-    if (std::getenv("REAPER_UPDATE_GOLDEN") != nullptr) std::ofstream(golden_file(name)) << text;
-    std::ifstream file(golden_file(name));
-    std::stringstream expected;
-    expected << file.rdbuf();
-    EXPECT_EQ(text, expected.str()) << golden_file(name);
-}
 
 /// A configuration that is right and leads nowhere: nothing listens on these ports.
 std::string quiet_config(const TemporaryDirectory& directory) {
@@ -56,6 +43,7 @@ TEST(ProgramHelp, IsGolden) {
                  {"help-run", {"run", "--help"}},
                  {"help-plan", {"plan", "--help"}},
                  {"help-hosts", {"hosts", "--help"}},
+                 {"help-snapshot", {"snapshot", "--help"}},
                  {"help-check", {"check", "--help"}},
                  {"help-history", {"history", "--help"}},
                  {"help-history-show", {"history", "show", "--help"}},
@@ -99,6 +87,7 @@ TEST(ProgramErrors, EveryCommandThatNeedsAConfigurationSaysThatItIsMissing) {
     for (const std::vector<std::string>& words :
          {std::vector<std::string>{"run"},
           {"hosts"},
+          {"snapshot"},
           {"history"},
           {"config"},
           {"plan", "--resources", "VCPU=1", "--project", "p"}}) {

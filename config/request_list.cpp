@@ -1,0 +1,122 @@
+#include "config/request_list.hpp"
+
+#include <algorithm>
+#include <set>
+
+#include "config/document.hpp"
+#include "config/values.hpp"
+
+namespace reaper::config {
+namespace {
+
+const std::vector<std::string> fields{"id", "project", "resources", "slots", "traits", "zone"};
+
+/// Reads one entry; mistakes go to `errors`.
+class EntryReader {
+public:
+    EntryReader(const std::string& file, std::string path, std::vector<ConfigError>& errors)
+        : file_(file), path_(std::move(path)), errors_(errors) {}
+
+    RequestEntry read(const YAML::Node& node) {
+        RequestEntry entry;
+        entry.line = line_of(node);
+        if (!node.IsMap()) {
+            wrong(node, "", "not a mapping", "project, resources and what else is to be said");
+            return entry;
+        }
+        std::set<std::string> seen;
+        for (const auto& member : node) {
+            const std::string name = member.first.IsScalar() ? member.first.Scalar() : "";
+            if (!seen.insert(name).second) wrong(member.first, name, "is there twice", "one");
+            read_member(name, member.first, member.second, entry);
+        }
+        for (const char* const needed : {"project", "resources"})
+            if (!seen.contains(needed)) wrong(node, needed, "missing", "");
+        return entry;
+    }
+
+private:
+    void read_member(const std::string& name, const YAML::Node& key, const YAML::Node& value,
+                     RequestEntry& entry) {
+        if (name == "id") {
+            entry.id = text(value, name);
+        } else if (name == "project") {
+            entry.project = text(value, name);
+        } else if (name == "zone") {
+            entry.zone = text(value, name);
+        } else if (name == "slots") {
+            entry.slots = slots(value);
+        } else if (name == "resources") {
+            entry.resources = value.IsMap() ? amounts(value) : text(value, name);
+        } else if (name == "traits") {
+            read_traits(value, entry);
+        } else {
+            const auto near = nearest(name, fields);
+            wrong(key, "", "there is no field " + shown(name),
+                  near ? "'" + *near + "'?" : joined(fields));
+        }
+    }
+
+    std::string text(const YAML::Node& node, const std::string& name) {
+        if (node.IsScalar() && !node.Scalar().empty() && node.Scalar().size() <= 1024)
+            return node.Scalar();
+        wrong(node, name, "not a text", "1 to 1024 characters");
+        return {};
+    }
+    int slots(const YAML::Node& node) {
+        const auto number = node.IsScalar() ? integer_of(node.Scalar()) : std::nullopt;
+        if (number && *number >= 1 && *number <= 100'000) return static_cast<int>(*number);
+        wrong(node, "slots", "not a number of slots", "a whole number from 1 to 100000");
+        return 1;
+    }
+    /// In the words of --resources.
+    std::string amounts(const YAML::Node& node) {
+        std::string all;
+        for (const auto& member : node) {
+            const std::string name = text(member.first, "resources");
+            all += (all.empty() ? "" : ",") + name + "=" + text(member.second, "resources." + name);
+        }
+        if (all.empty()) wrong(node, "resources", "empty", "VCPU: 4, MEMORY_MB: 2048, ...");
+        return all;
+    }
+    void read_traits(const YAML::Node& node, RequestEntry& entry) {
+        if (!node.IsSequence())
+            return wrong(node, "traits", "not a list", "[CUSTOM_GPU=required, ...]");
+        for (const auto& trait : node) entry.traits.push_back(text(trait, "traits"));
+    }
+    void wrong(const YAML::Node& node, const std::string& name, std::string problem,
+               std::string expected) {
+        errors_.push_back({file_, line_of(node), path_ + (name.empty() ? "" : "." + name),
+                           std::move(problem), std::move(expected)});
+    }
+
+    const std::string& file_;
+    std::string path_;
+    std::vector<ConfigError>& errors_;
+};
+
+}  // namespace
+
+std::variant<std::vector<RequestEntry>, std::vector<ConfigError>> read_request_list(
+    const std::string& name, std::string_view text) {
+    using Errors = std::vector<ConfigError>;
+    const std::string wanted = "a list of requests: - {project: ..., resources: {VCPU: 4, ...}}";
+    const auto parsed = parse_yaml(name, text, wanted, {16U * 1024 * 1024, 50 * max_requests});
+    if (const auto* error = std::get_if<ConfigError>(&parsed)) return Errors{*error};
+    const auto& root = std::get<YAML::Node>(parsed);
+    if (!root.IsSequence() || root.size() == 0)
+        return Errors{{name, line_of(root), "", "not a list of requests", wanted}};
+    if (root.size() > max_requests)
+        return Errors{{name, 0, "", std::to_string(root.size()) + " requests",
+                       "at most " + std::to_string(max_requests)}};
+    std::vector<RequestEntry> entries;
+    Errors errors;
+    for (const auto& node : root) {
+        const std::string path = "[" + std::to_string(entries.size()) + "]";
+        entries.push_back(EntryReader(name, path, errors).read(node));
+    }
+    if (!errors.empty()) return errors;
+    return entries;
+}
+
+}  // namespace reaper::config

@@ -1,0 +1,32 @@
+// A file of many requests for `reaper plan --requests`: a YAML (or JSON) list of mappings, in the
+// words of the command's options.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <utility>
+#include <variant>
+#include <vector>
+
+#include "config/error.hpp"
+
+namespace reaper::config {
+
+/// One request as it is written: values with a syntax of their own are not looked into.
+struct RequestEntry {
+    int line = 0;
+    std::string id;  ///< may be empty
+    std::string project;
+    std::string resources;  ///< `VCPU=4,MEMORY_MB=2048`, also if it is written as a mapping
+    int slots = 1;
+    std::string zone;                 ///< may be empty
+    std::vector<std::string> traits;  ///< `NAME=required`
+};
+
+inline constexpr int max_requests = 10'000;
+
+/// The requests, at least one; or every mistake. `name` stands for the file in the messages.
+std::variant<std::vector<RequestEntry>, std::vector<ConfigError>> read_request_list(
+    const std::string& name, std::string_view text);
+
+}  // namespace reaper::config

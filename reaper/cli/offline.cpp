@@ -1,0 +1,86 @@
+#include "reaper/cli/offline.hpp"
+
+#include <utility>
+#include <variant>
+#include <vector>
+
+#include "config/loader.hpp"
+#include "reaper/cli/plan_input.hpp"
+#include "reaper/model/text.hpp"
+
+namespace reaper::cli {
+namespace {
+
+constexpr std::size_t max_snapshot_mib = 1024;
+
+/// Taggers that say of requesters what the file says of projects.
+std::vector<config::Plugin> taggers_of(const TagFacts& facts) {
+    std::vector<config::Plugin> taggers;
+    for (const auto& [tag, projects] : facts.projects_by_tag)
+        taggers.push_back({"project", {{"tag", tag}}});
+    return taggers;
+}
+
+/// What the taggers ask and the file does not answer; empty if nothing.
+std::string unanswered(const CompiledPolicy& policy, const TagFacts& facts) {
+    for (const std::string& tag : policy.questions().project_tags) {
+        if (facts.projects_by_tag.contains(tag)) continue;
+        std::string told;
+        for (const auto& [known, projects] : facts.projects_by_tag)
+            told += (told.empty() ? "'" : ", '") + printable(known) + "'";
+        return "the snapshot does not tell which projects carry the tag '" + printable(tag) +
+               "' (only of " + (told.empty() ? "none" : told) +
+               "): take it with this configuration, or leave --config out, and the file's own word "
+               "on which servers are revocable holds";
+    }
+    return {};
+}
+
+void tag_again(Snapshot& snapshot, const Taggers& taggers, const TagFacts& facts) {
+    for (Host& host : snapshot.hosts)
+        for (Server& server : host.servers)
+            server.revocable_because = why_revocable(server, taggers, facts);
+}
+
+}  // namespace
+
+std::optional<config::Policy> offline_policy(const GlobalOptions& global,
+                                             const std::function<void(std::string)>& complain) {
+    if (!global.config_given) return config::standard_policy();
+    auto loaded = config::load_policy(global.config_file, config::system_environment());
+    if (auto* policy = std::get_if<config::Policy>(&loaded)) return std::move(*policy);
+    for (const auto& error : std::get<std::vector<config::ConfigError>>(loaded))
+        complain(config::to_string(error));
+    return std::nullopt;
+}
+
+Result<OfflineCloud> offline_cloud(report::SnapshotFile file, config::Policy policy,
+                                   bool taggers_configured) {
+    OfflineCloud cloud;
+    if (!taggers_configured) policy.taggers = taggers_of(file.facts);
+    auto compiled = compile_policy(policy);
+    if (!compiled) return compiled.error();
+    cloud.policy = std::move(*compiled);
+    if (taggers_configured) {
+        if (const auto missing = unanswered(*cloud.policy, file.facts); !missing.empty())
+            return Error{Errc::bad_input, missing};
+        tag_again(file.snapshot, cloud.policy->taggers, file.facts);
+    }
+    cloud.picture = {std::move(file.snapshot), std::move(file.facts)};
+    cloud.ledger = std::move(file.ledger);
+    return cloud;
+}
+
+Result<OfflineCloud> open_snapshot(const std::string& path, config::Policy policy,
+                                   bool taggers_configured) {
+    auto text = read_input(path, max_snapshot_mib);
+    if (!text) return text.error();
+    const std::string name = path == "-" ? "stdin" : path;
+    auto file = report::read_snapshot(*text);
+    if (!file) return Error{file.error().code, name + ": " + file.error().what};
+    text->clear();
+    text->shrink_to_fit();
+    return offline_cloud(std::move(*file), std::move(policy), taggers_configured);
+}
+
+}  // namespace reaper::cli

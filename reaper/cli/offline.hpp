@@ -1,0 +1,40 @@
+// A snapshot file in place of a cloud, with the policy to work on it.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "config/settings.hpp"
+#include "reaper/cli/arguments.hpp"
+#include "reaper/ledger/ledger.hpp"
+#include "reaper/report/snapshot_file.hpp"
+#include "reaper/service/policy.hpp"
+#include "reaper/service/snapshot_reader.hpp"
+
+namespace reaper::cli {
+
+struct OfflineCloud {
+    Picture picture;
+    Ledger ledger;  ///< as the file has it
+    std::shared_ptr<const CompiledPolicy> policy;
+};
+
+/// The policy that a configuration says, or the standard one when none was given. None if the
+/// configuration is wrong: then `complain` has had every mistake.
+std::optional<config::Policy> offline_policy(const GlobalOptions& global,
+                                             const std::function<void(std::string)>& complain);
+
+/// `policy` on what the file tells. If its taggers were not configured, the file's word on which
+/// servers are revocable holds, and requesters of the projects that it calls tagged are revocable;
+/// else the taggers decide anew, and `bad_input` says what the file does not tell them.
+Result<OfflineCloud> offline_cloud(report::SnapshotFile file, config::Policy policy,
+                                   bool taggers_configured);
+
+/// The same from the file that a command names (`-` is stdin); `bad_input` too if it is no
+/// snapshot.
+Result<OfflineCloud> open_snapshot(const std::string& path, config::Policy policy,
+                                   bool taggers_configured);
+
+}  // namespace reaper::cli

@@ -1,0 +1,81 @@
+// `reaper snapshot`: one picture of the cloud, as a file.
+#include <iostream>
+#include <spdlog/spdlog.h>
+#include <utility>
+
+#include "reaper/cli/commands.hpp"
+#include "reaper/cli/composition.hpp"
+#include "reaper/cli/known_ledger.hpp"
+#include "reaper/cli/live_picture.hpp"
+#include "reaper/cli/whole_file.hpp"
+#include "reaper/report/anonymize.hpp"
+#include "reaper/report/json.hpp"
+#include "reaper/report/time_text.hpp"
+
+namespace reaper::cli {
+namespace {
+
+std::size_t servers_of(const Snapshot& snapshot) {
+    std::size_t count = 0;
+    for (const Host& host : snapshot.hosts) count += host.servers.size();
+    return count;
+}
+
+void tell(const report::SnapshotFile& file, const std::string& path, const Terminal& terminal) {
+    const std::size_t hosts = file.snapshot.hosts.size();
+    const std::size_t servers = servers_of(file.snapshot);
+    if (terminal.json()) {
+        const nlohmann::json answer{{"file", path}, {"hosts", hosts}, {"servers", servers}};
+        return terminal.answer(report::dump(answer) + "\n");
+    }
+    terminal.answer(path + ": " + std::to_string(hosts) + " hosts, " + std::to_string(servers) +
+                    " servers, as of " + report::short_time(file.snapshot.taken_at) + " UTC" +
+                    (file.anonymous ? ", anonymous" : "") + "\n");
+}
+
+ExitCode write(const report::SnapshotFile& file, const std::string& path,
+               const Terminal& terminal) {
+    if (path == "-") {
+        report::write_snapshot(std::cout, file);
+        std::cout.flush();
+        if (std::cout) return ExitCode::ok;
+        terminal.complain("stdout can't be written");
+        return ExitCode::failed;
+    }
+    const auto written =
+        write_whole_file(path, [&](std::ostream& out) { report::write_snapshot(out, file); });
+    if (!written) {
+        terminal.complain(written.error().what);
+        return ExitCode::failed;
+    }
+    tell(file, path, terminal);
+    return ExitCode::ok;
+}
+
+}  // namespace
+
+ExitCode take_snapshot(const GlobalOptions& global, const SnapshotCommand& command,
+                       const Terminal& terminal) {
+    const auto fail = [&](ExitCode code, const Error& error) {
+        terminal.complain(error.what);
+        return code;
+    };
+    const auto settings = settings_for_looking(global, terminal);
+    if (!settings) return ExitCode::usage;
+    const auto policy = compile_policy(settings->policy);
+    if (!policy) return fail(ExitCode::usage, policy.error());
+
+    boost::asio::io_context io{1};
+    auto cloud = connect_cloud(io, *settings);
+    if (!cloud) return fail(ExitCode::usage, cloud.error());
+    report::SnapshotFile file;
+    file.ledger = known_ledger(io, *settings, cloud->clock->now(), "written");
+    auto picture = live_picture(io, *cloud, **policy, terminal);
+    if (!picture) return fail(ExitCode::failed, picture.error());
+    file.snapshot = std::move(picture->snapshot);
+    file.facts = std::move(picture->facts);
+    if (command.anonymous) file = report::anonymized(file);
+    return write(file, command.out, terminal);
+}
+
+}  // namespace reaper::cli

@@ -1,0 +1,151 @@
+// The real binary on snapshot files: no cloud, no credentials, no broker. Golden texts as in
+// program_test.cpp.
+#include <algorithm>
+#include <filesystem>
+#include <gtest/gtest.h>
+#include <nlohmann/json.hpp>
+
+#include "app/cli/golden.hpp"
+#include "app/cli/program.hpp"
+
+namespace reaper::test {
+namespace {
+
+using nlohmann::json;
+
+const std::string data = std::string(REAPER_SOURCE_DIR) + "/tests/app/cli/data/";
+const std::string cloud = data + "cloud.json";
+const std::string requests = data + "requests.yaml";
+
+/// One line on stderr that holds `text`, nothing on stdout, exit 2.
+void expect_refused(const std::vector<std::string>& words, const std::string& text) {
+    const auto result = run_program(words);
+    EXPECT_EQ(result.exit_code, 2) << result.err;
+    EXPECT_EQ(result.out, "");
+    EXPECT_NE(result.err.find(text), std::string::npos) << result.err;
+    EXPECT_EQ(std::count(result.err.begin(), result.err.end(), '\n'), 1) << result.err;
+}
+
+TEST(ProgramSnapshot, HostsAreGolden) {
+    const auto result = run_program({"hosts", "--snapshot", cloud});
+    EXPECT_EQ(result.exit_code, 0);
+    EXPECT_EQ(result.err, "");
+    expect_golden("snapshot-hosts", result.out);
+    const auto answer = json::parse(run_program({"hosts", "--snapshot", cloud, "--json"}).out);
+    EXPECT_EQ(answer["hosts"].size(), 3U);
+}
+
+TEST(ProgramSnapshot, ManyRequestsAreGolden) {
+    const auto result = run_program({"plan", "--snapshot", cloud, "--requests", requests});
+    EXPECT_EQ(result.exit_code, 3) << "one is not enough";
+    EXPECT_EQ(result.err, "");
+    expect_golden("snapshot-plans", result.out);
+}
+
+TEST(ProgramSnapshot, ManyRequestsCountNoRoomTwice) {
+    const auto result =
+        run_program({"plan", "--snapshot", cloud, "--requests", requests, "--json"});
+    const auto answer = json::parse(result.out);
+    ASSERT_EQ(answer["plans"].size(), 4U);
+    EXPECT_EQ(answer["plans"][0]["hosts"][0]["host_name"], "host-1");
+    EXPECT_EQ(answer["plans"][1]["hosts"][0]["host_name"], "host-2");
+    EXPECT_EQ(answer["plans"][2]["decision"], "nothing-to-do");
+    EXPECT_EQ(answer["sum"], json({{"requests", 4},
+                                   {"plans", 2},
+                                   {"nothing_to_do", 1},
+                                   {"not_enough", 1},
+                                   {"slots_freed", 2},
+                                   {"victims", 5}}));
+}
+
+TEST(ProgramSnapshot, RequestsAndSnapshotComeThroughStdinToo) {
+    const auto result = run_program({"plan", "--snapshot", cloud, "--requests", "-", "--json"}, {},
+                                    R"([{"project": "p", "resources": {"VCPU": 1}}])");
+    EXPECT_EQ(result.exit_code, 0) << result.err;
+    const auto answer = json::parse(result.out);
+    EXPECT_EQ(answer["plans"][0]["decision"], "nothing-to-do") << "host-1 has the room";
+    EXPECT_NE(answer["plans"][0]["remarks"][0].get<std::string>().find("'p'"), std::string::npos);
+}
+
+TEST(ProgramSnapshot, ACapturedMessageIsPlannedOnIt) {
+    const auto result = run_program(
+        {"plan", "--snapshot", cloud, "--json", "--notification",
+         std::string(REAPER_SOURCE_DIR) +
+             "/tests/data/openstack-zed/notifications/build_instances.error.single.json"});
+    EXPECT_EQ(result.exit_code, 0) << result.err;
+    const auto answer = json::parse(result.out);
+    EXPECT_EQ(answer["decision"], "plan");
+    EXPECT_EQ(answer["hosts"][0]["host_name"], "host-2");
+}
+
+TEST(ProgramSnapshot, AConfigurationNeedsNoCloudAndItsTaggersAreApplied) {
+    const TemporaryDirectory directory;
+    const std::string config = directory.write(
+        "p.yaml", "strategy: {name: chance}\ntaggers:\n  - {name: project, tag: preemptible}\n");
+    const auto plan = run_program({"--config", config, "plan", "--snapshot", cloud, "--resources",
+                                   "VCPU=5", "--project", "p", "--json"});
+    EXPECT_EQ(plan.exit_code, 0) << plan.err;
+    EXPECT_EQ(json::parse(plan.out)["strategy"], "chance");
+    const std::string asks =
+        directory.write("q.yaml", "taggers:\n  - {name: project, tag: spot}\n");
+    expect_refused({"--config", asks, "hosts", "--snapshot", cloud},
+                   "does not tell which projects carry the tag 'spot' (only of 'preemptible')");
+    const std::string wrong = directory.write("r.yaml", "alternatives: none\n");
+    expect_refused({"--config", wrong, "hosts", "--snapshot", cloud}, "r.yaml:1: alternatives");
+}
+
+TEST(ProgramSnapshot, WhatIsNoSnapshotIsNamedInOneLine) {
+    const TemporaryDirectory directory;
+    expect_refused({"hosts", "--snapshot", directory.file("none")}, "can't be opened");
+    expect_refused({"hosts", "--snapshot", directory.write("a", "{}")},
+                   directory.file("a") + ": not a snapshot of the reaper");
+    expect_refused({"hosts", "--snapshot",
+                    directory.write("b", R"({"format":"reaper-snapshot","version":9})")},
+                   "version 9 of the format");
+    expect_refused({"plan", "--snapshot", cloud, "--requests",
+                    directory.write("c", "- {project: p}\n"), "--strategy", "gentle"},
+                   "c:1: [0].resources: missing");
+}
+
+TEST(ProgramSnapshot, AllMistakesOfTheRequestsAreTold) {
+    const TemporaryDirectory directory;
+    const std::string path =
+        directory.write("r.yaml",
+                        "- {id: a, project: p, resources: VCPU}\n"
+                        "- {id: b, project: p, resources: {VCPU: 1}}\n"
+                        "- {id: b, project: p, resources: {VCPU: 1}}\n"
+                        "- {project: p, resources: {VCPU: 1}, traits: [x y]}\n");
+    const auto result = run_program({"plan", "--snapshot", cloud, "--requests", path});
+    EXPECT_EQ(result.exit_code, 2);
+    EXPECT_NE(result.err.find("r.yaml:1: resources: 'VCPU' is not CLASS=AMOUNT"), std::string::npos)
+        << result.err;
+    EXPECT_NE(result.err.find("r.yaml:3: id: 'b' is there twice"), std::string::npos) << result.err;
+    EXPECT_NE(result.err.find("r.yaml:4: traits: "), std::string::npos) << result.err;
+}
+
+TEST(ProgramSnapshot, WithoutTheCloudThereIsNoneAndNoFile) {
+    const TemporaryDirectory directory;
+    const std::string config = directory.write("reaper.yaml",
+                                               "cloud:\n"
+                                               "  auth:\n"
+                                               "    auth_url: http://127.0.0.1:1/v3\n"
+                                               "    username: reaper\n"
+                                               "    user_domain_name: Default\n"
+                                               "    password: swordfish\n"
+                                               "    project_name: service\n"
+                                               "    project_domain_name: Default\n"
+                                               "http: {max_retries: 0}\n"
+                                               "broker:\n"
+                                               "  urls: [\"amqp://127.0.0.1:1/\"]\n"
+                                               "journal:\n"
+                                               "  path: " +
+                                                   directory.file("journal.db") + "\n");
+    const std::string out = directory.file("cloud.json");
+    const auto result = run_program({"--config", config, "snapshot", "--out", out});
+    EXPECT_EQ(result.exit_code, 1) << result.err;
+    EXPECT_EQ(result.out, "");
+    EXPECT_FALSE(std::filesystem::exists(out));
+}
+
+}  // namespace
+}  // namespace reaper::test
