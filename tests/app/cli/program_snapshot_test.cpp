@@ -2,6 +2,7 @@
 // program_test.cpp.
 #include <algorithm>
 #include <filesystem>
+#include <fstream>
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
 
@@ -65,6 +66,29 @@ TEST(ProgramSnapshot, RequestsAndSnapshotComeThroughStdinToo) {
     const auto answer = json::parse(result.out);
     EXPECT_EQ(answer["plans"][0]["decision"], "nothing-to-do") << "host-1 has the room";
     EXPECT_NE(answer["plans"][0]["remarks"][0].get<std::string>().find("'p'"), std::string::npos);
+}
+
+TEST(ProgramSnapshot, RoomThatItsLedgerPromisesIsLeftAlone) {
+    std::ifstream in(cloud);
+    json file = json::parse(in);
+    const json host = file["hosts"][0];
+    for (const int spot : {1, 2})
+        file["ledger"]["evictions"].push_back({{"request", "req-z"},
+                                               {"host", host["id"]},
+                                               {"server", host["servers"][spot]["id"]},
+                                               {"ended", nullptr}});
+    file["ledger"]["promises"].push_back({{"request", "req-z"},
+                                          {"project", "other"},
+                                          {"host", host["id"]},
+                                          {"slot", {{"VCPU", 5}}},
+                                          {"slots", 1},
+                                          {"requesters", json::array()},
+                                          {"since", "2026-11-20T13:59:00.000Z"},
+                                          {"until", nullptr}});
+    const TemporaryDirectory directory;
+    const auto result = run_program({"plan", "--snapshot", directory.write("c", file.dump()),
+                                     "--resources", "VCPU=5", "--project", "p", "--json"});
+    EXPECT_EQ(json::parse(result.out)["hosts"][0]["host_name"], "host-2") << result.out;
 }
 
 TEST(ProgramSnapshot, ACapturedMessageIsPlannedOnIt) {

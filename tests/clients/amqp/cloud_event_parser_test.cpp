@@ -213,7 +213,7 @@ TEST(CloudEventParser, NothingRecordedIsMalformed) {
         EXPECT_FALSE(std::holds_alternative<Malformed>(parsed)) << entry.path();
         events += std::holds_alternative<CloudEvent>(parsed);
     }
-    EXPECT_EQ(events, 3);
+    EXPECT_EQ(events, 11);
 }
 
 TEST(CloudEventParser, AMessageLeavesNothingForTheNext) {
@@ -257,6 +257,42 @@ TEST(CloudEventParser, AnAggregateThatChangedIsToBeReadAgain) {
         const auto changed = event<AggregatesChanged>(other(type, {{"name", "a"}}));
         EXPECT_EQ(changed.at, parse_utc_time("2026-11-20T13:05:04.074Z")) << type;
     }
+}
+
+/// Recorded while a real Nova did each of these to one server.
+TEST(CloudEventParser, FollowsARecordedServerThroughItsLife) {
+    const auto seen = [](const char* type) {
+        return event<ServerSeen>(read(recorded / (std::string(type) + ".json")));
+    };
+    EXPECT_TRUE(seen("instance.lock").record.server.locked);
+    const auto prepared = seen("instance.resize_prep.end");
+    EXPECT_EQ(prepared.record.server.status, "RESIZE");
+    EXPECT_EQ(prepared.record.server.host, "host-1");
+    EXPECT_EQ(prepared.record.flavor.name, "small");
+    const auto resized = seen("instance.resize.end");
+    EXPECT_EQ(resized.record.server.host, "host-2");
+    EXPECT_EQ(resized.record.server.task_state, "resize_migrated");
+    const auto migrated = seen("instance.live_migration_post_dest.end");
+    EXPECT_EQ(migrated.record.server.host, "host-1");
+    EXPECT_EQ(migrated.record.server.task_state, "");
+    const auto offloaded = seen("instance.shelve_offload.end");
+    EXPECT_EQ(offloaded.record.server.status, "SHELVED_OFFLOADED");
+    EXPECT_EQ(offloaded.record.server.host, "");
+    EXPECT_EQ(seen("instance.rebuild_scheduled").record.server.status, "REBUILD");
+    EXPECT_EQ(prepared.record.server.metadata.at("event_type"), "instance.exists");
+}
+
+/// It comes after `post_dest.end` and still names the host that the server has left.
+TEST(CloudEventParser, TheSourcesWordOnALiveMigrationIsNotTaken) {
+    const std::string late = read(recorded / "instance.live_migration_post.end.json");
+    EXPECT_NE(late.find("\\\"host\\\": \\\"host-2\\\""), std::string::npos);
+    EXPECT_EQ(parse(late), ParsedEvent(NoEvent{}));
+}
+
+TEST(CloudEventParser, ReadsARecordedServiceAndAggregate) {
+    const auto service = event<ServiceSeen>(read(recorded / "service.update.json"));
+    EXPECT_EQ(service.record, (ComputeServiceRecord{"host-1", "", false, true, "fan \"x\""}));
+    event<AggregatesChanged>(read(recorded / "aggregate.add_host.end.json"));
 }
 
 struct Bad {
