@@ -59,13 +59,14 @@ TEST(RequestList, AllMistakesAreToldWithTheirLines) {
     EXPECT_THAT(
         errors("- project: web\n  resource: {VCPU: 1}\n- 7\n- project: [a]\n  resources: {}\n"
                "  slots: 0\n  traits: x\n"),
-        ElementsAre(HasSubstr("r.yaml:2: [0]: there is no field \"resource\"; expected 'resources'?"),
-                    HasSubstr("r.yaml:1: [0].resources: missing"),
-                    HasSubstr("r.yaml:3: [1]: not a mapping"),
-                    HasSubstr("r.yaml:4: [2].project: not a text"),
-                    HasSubstr("r.yaml:5: [2].resources: empty"),
-                    HasSubstr("r.yaml:6: [2].slots: not a number of slots"),
-                    HasSubstr("r.yaml:7: [2].traits: not a list")));
+        ElementsAre(
+            HasSubstr("r.yaml:2: [0]: there is no field \"resource\"; expected 'resources'?"),
+            HasSubstr("r.yaml:1: [0].resources: missing"),
+            HasSubstr("r.yaml:3: [1]: not a mapping"),
+            HasSubstr("r.yaml:4: [2].project: not a text"),
+            HasSubstr("r.yaml:5: [2].resources: empty"),
+            HasSubstr("r.yaml:6: [2].slots: not a number of slots"),
+            HasSubstr("r.yaml:7: [2].traits: not a list")));
 }
 
 TEST(RequestList, WhatIsNoListIsRefused) {
