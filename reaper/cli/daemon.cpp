@@ -25,11 +25,12 @@ DaemonShell::DaemonShell(boost::asio::io_context& io, config::Settings settings,
       in_force_(std::move(settings)),
       reload_(std::move(reload)),
       signals_(io, SIGTERM, SIGINT, SIGHUP),
-      watchdog_(io) {}
+      watchdog_(io),
+      status_due_(io) {}
 
 void DaemonShell::on_status(const ServiceStatus& status) {
     if (stopping_) return;
-    manager_.status(status.line);
+    tell_status(status.line);
     const bool turned = status.ready != is_ready_;
     is_ready_ = status.ready;
     if (!status.ready) {
@@ -44,6 +45,26 @@ void DaemonShell::on_status(const ServiceStatus& status) {
     if (turned) spdlog::info("ready: {}", status.line);
     if (!was_ready_) manager_.ready();
     was_ready_ = true;
+}
+
+// At most one a second, the newest: the socket to systemd is short, and a full one would hold us
+// up.
+void DaemonShell::tell_status(const std::string& line) {
+    status_waiting_ = line;
+    if (!status_timer_runs_) tell_status_later();
+}
+
+void DaemonShell::tell_status_later() {
+    status_timer_runs_ = false;
+    if (stopping_ || status_waiting_ == status_) return;
+    status_ = status_waiting_;
+    manager_.status(status_);
+    status_timer_runs_ = true;
+    status_due_.expires_after(std::chrono::seconds(1));
+    auto on_time = [this](boost::system::error_code error) {
+        if (!error) tell_status_later();
+    };
+    status_due_.async_wait(on_time);
 }
 
 ExitCode DaemonShell::run(Service& service, bool dry_run) {

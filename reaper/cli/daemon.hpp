@@ -37,6 +37,8 @@ private:
     void stop(int number);
     void reload();
     void feed_watchdog();
+    void tell_status(const std::string& line);
+    void tell_status_later();
     void on_end(std::exception_ptr thrown, Result<void> result);
 
     boost::asio::io_context& io_;
@@ -45,6 +47,10 @@ private:
     ServiceManager manager_;
     boost::asio::signal_set signals_;
     boost::asio::steady_timer watchdog_;
+    boost::asio::steady_timer status_due_;
+    std::string status_;          ///< what systemd was told last
+    std::string status_waiting_;  ///< what it is told next
+    bool status_timer_runs_ = false;
     Service* service_ = nullptr;
     bool dry_run_ = false;
     bool was_ready_ = false;  ///< systemd has been told

@@ -25,8 +25,7 @@ ResultTask<HostReading> read_host(CloudPorts ports, HostId id, std::string servi
         else
             parts.push_back(keep(ports.placement.room(providers[i]), states[i]));
     }
-    if (depth == HostDepth::all)
-        parts.push_back(keep(ports.compute.servers_on(service_host), servers));
+    parts.push_back(keep(ports.compute.servers_on(service_host), servers));
     co_await run_all(std::move(parts));
 
     if (!*service) co_return service->error();
@@ -35,10 +34,8 @@ ResultTask<HostReading> read_host(CloudPorts ports, HostId id, std::string servi
         if (!*states[i]) co_return states[i]->error();
         reading.states.emplace(providers[i], std::move(**states[i]));
     }
-    if (servers) {
-        if (!*servers) co_return servers->error();
-        reading.servers = std::move(**servers);
-    }
+    if (!*servers) co_return servers->error();
+    reading.servers = std::move(**servers);
     co_return reading;
 }
 

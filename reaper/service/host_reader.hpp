@@ -11,8 +11,8 @@ namespace reaper {
 
 /// How much of it.
 enum class HostDepth {
-    room,  ///< room of each provider and the compute service: before anybody dies
-    all,   ///< traits and servers too: in the background
+    state,  ///< room of each provider, servers, compute service: before anybody dies
+    all,    ///< traits too: in the background
 };
 
 /// The host as the picture has it. `not_found` if a provider of it is gone.

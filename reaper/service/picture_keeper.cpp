@@ -215,7 +215,7 @@ ResultTask<Decision> PictureKeeper::decide(std::shared_ptr<const CompiledPolicy>
             if (!services) co_return services.error();
         }
         fresh.insert(unread.begin(), unread.end());
-        auto read = co_await read_hosts(std::move(unread), HostDepth::room);
+        auto read = co_await read_hosts(std::move(unread), HostDepth::state);
         if (!read) co_return read.error();
     }
     co_return Error{Errc::conflict, "the cloud changes faster than it can be read: after " +

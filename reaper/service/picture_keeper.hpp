@@ -5,10 +5,11 @@
 // ones; the list of services; and everything in bulk when events were missed or the picture is old.
 //
 // A decision never trusts the picture alone. Its answer to "which projects are revocable" is always
-// read anew, and each host that the decision rests on is read again (room and service) after the
-// decision was begun; when that changes the picture, the planner decides again, until it decides
-// on nothing but fresh hosts. So the calls for a decision depend on the hosts it uses, not on the
-// size of the cloud. Without a flow of events the whole picture is read in bulk for each decision.
+// read anew, and each host that the decision rests on is read again (room, servers, service) after
+// the decision was begun; when that changes the picture, the planner decides again, until it
+// decides on nothing but fresh hosts. So the calls for a decision depend on the hosts it uses, not
+// on the size of the cloud. Without a flow of events the whole picture is read in bulk for each
+// decision.
 #pragma once
 
 #include <boost/asio/any_io_executor.hpp>

@@ -5,6 +5,7 @@ import os
 import signal
 import socket
 import subprocess
+import threading
 from copy import deepcopy
 from pathlib import Path
 from typing import Any
@@ -199,17 +200,26 @@ class Notices:
         self.address = str(path)
         self._socket = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM)
         self._socket.bind(self.address)
-        self._socket.setblocking(False)
+        self._socket.settimeout(0.2)
         self._lines: list[str] = []
+        self._open = True
+        # As systemd does: always reading. A full socket would hold the service up.
+        self._reader = threading.Thread(target=self._read, daemon=True)
+        self._reader.start()
+
+    def _read(self) -> None:
+        while self._open:
+            try:
+                self._lines += self._socket.recv(65536).decode(errors="replace").split("\n")
+            except TimeoutError:
+                continue
 
     def received(self) -> list[str]:
         """All lines so far, such as READY=1 and STATUS=..."""
-        while True:
-            try:
-                self._lines += self._socket.recv(65536).decode(errors="replace").split("\n")
-            except BlockingIOError:
-                return self._lines
+        return list(self._lines)
 
     def close(self) -> None:
+        self._open = False
+        self._reader.join()
         self._socket.close()
         Path(self.address).unlink(missing_ok=True)
