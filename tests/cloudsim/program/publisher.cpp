@@ -96,8 +96,10 @@ private:
             throw std::runtime_error(std::string("no connection to ") + info.host + ":" +
                                      std::to_string(info.port));
         amqp_set_rpc_timeout(state_, &limit);
-        check(amqp_login(state_, info.vhost, 0, 131072, heartbeat_s, AMQP_SASL_METHOD_PLAIN,
-                         info.user, info.password),
+        // A lone slash is the standard virtual host, as the reaper and oslo.messaging read it.
+        const char* vhost = *info.vhost ? info.vhost : "/";
+        check(amqp_login(state_, vhost, 0, 131072, heartbeat_s, AMQP_SASL_METHOD_PLAIN, info.user,
+                         info.password),
               "login");
         amqp_channel_open(state_, 1);
         check(amqp_get_rpc_reply(state_), "channel");
