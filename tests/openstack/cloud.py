@@ -66,6 +66,7 @@ class Cloud(ABC):
     """A cloud of a few hosts with 10 VCPU each; see FLAVORS for what fits."""
 
     hosts: list[str]
+    asked: list[Server]  # since the last reset
 
     # Servers -----------------------------------------------------------------
 

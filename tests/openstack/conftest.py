@@ -1,10 +1,16 @@
-"""One lab for the whole session, a clean cloud and a reaper for each scenario.
+"""One lab, or one simulated cloud, for the whole session; a clean cloud and a reaper for each
+scenario.
 
     /usr/bin/python3 -m pytest tests/openstack --reaper build/release/bin/reaper
+    /usr/bin/python3 -m pytest tests/openstack --cloud sim
 
-Without --lab-dir (or REAPER_LAB_DIR) the lab is taken up in a temporary directory
-and down at the end. With it, the lab in that directory is used, made if there is
-none, and left running for the next session; `lab down --dir DIR` ends it.
+Scenarios run on the cloud that --cloud names: `lab` (the default), `sim`, or `both`. Without
+--lab-dir (or REAPER_LAB_DIR) the lab is taken up in a temporary directory and down at the end. With
+it, the lab in that directory is used, made if there is none, and left running for the next session;
+`lab down --dir DIR` ends it.
+
+With --traces DIR each scenario writes down what it saw; one that ran on both clouds must have seen
+the same.
 """
 
 import os
@@ -25,26 +31,74 @@ from cloud import Cloud  # noqa: E402
 from lab_cloud import LabCloud  # noqa: E402
 from lablib import lifecycle  # noqa: E402
 from lablib.place import Place  # noqa: E402
+from openstack_cloud import OpenStackCloud  # noqa: E402
 from reaper_process import Reaper  # noqa: E402
+from sim_cloud import SimCloud  # noqa: E402
+from sim_process import Simulation  # noqa: E402
+from traces import Traces, trace_of  # noqa: E402
 
 HOSTS = 3
 PROJECT = Path(__file__).parents[2]
-BUILT = "build/release/bin/reaper"
+BUILT = "build/release/bin"
+TRACES = pytest.StashKey[Traces]()
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
     group = parser.getgroup("reaper")
+    group.addoption("--cloud", choices=("lab", "sim", "both"), default="lab", help="default: lab")
     group.addoption("--lab-dir", help="use the lab there, or make it, and leave it running")
-    group.addoption("--reaper", help=f"the binary under test (default: REAPER, or {BUILT})")
+    group.addoption("--reaper", help=f"the binary under test (default: REAPER, or {BUILT}/reaper)")
+    group.addoption("--cloudsim", help=f"the simulated cloud (default: CLOUDSIM, or {BUILT}/cloudsim)")
+    group.addoption("--traces", help="where scenarios write down what they saw, to be compared")
 
 
-def pytest_configure() -> None:
+def pytest_configure(config: pytest.Config) -> None:
     """`timeout` and CI end a session with SIGTERM: the lab must go all the same."""
 
     def leave(*_: object) -> None:
         pytest.exit("terminated", returncode=143)
 
     signal.signal(signal.SIGTERM, leave)
+    config.addinivalue_line("markers", "lab_only: about what only a real cloud has")
+    if config.getoption("--traces"):
+        config.stash[TRACES] = Traces(Path(config.getoption("--traces")).absolute())
+
+
+def clouds_of(config: pytest.Config) -> list[str]:
+    chosen = config.getoption("--cloud")
+    return ["sim", "lab"] if chosen == "both" else [chosen]
+
+
+def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
+    """One definition, one test for each cloud: test_it[sim], test_it[lab]."""
+    if "where" in metafunc.fixturenames:
+        lab_only = metafunc.definition.get_closest_marker("lab_only")
+        clouds = [name for name in clouds_of(metafunc.config) if name == "lab" or not lab_only]
+        metafunc.parametrize("where", clouds, scope="session")
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Without a lab there is nothing to do for what only a lab has."""
+    if "lab" in clouds_of(config):
+        return
+    left_out = [item for item in items if item.get_closest_marker("lab_only")]
+    config.hook.pytest_deselected(items=left_out)
+    items[:] = [item for item in items if item not in left_out]
+
+
+def pytest_terminal_summary(terminalreporter: Any, config: pytest.Config) -> None:
+    traces = config.stash.get(TRACES, None)
+    if traces is not None and (traces.compared or "lab" in clouds_of(config)):
+        alone = f", {len(traces.alone)} could not be" if traces.alone else ""
+        terminalreporter.write_line(f"{traces.compared} scenarios compared on both clouds{alone}")
+
+
+def binary_at(request: pytest.FixtureRequest, name: str) -> Path:
+    built = PROJECT / BUILT / name
+    path = Path(request.config.getoption(f"--{name}") or os.environ.get(name.upper()) or built).absolute()
+    if not os.access(path, os.X_OK):
+        pytest.exit(f"there is no {name} at {path}: build it, or say where it is with --{name}", returncode=4)
+    return path
 
 
 @pytest.fixture(scope="session")
@@ -66,15 +120,28 @@ def lab_dir(request: pytest.FixtureRequest) -> Iterator[Path]:
 
 
 @pytest.fixture(scope="session")
-def shared_cloud(lab_dir: Path) -> Iterator[LabCloud]:
+def lab_cloud(lab_dir: Path) -> Iterator[LabCloud]:
     cloud = LabCloud(lab_dir)
     assert len(cloud.hosts) == HOSTS, f"the scenarios want a lab with {HOSTS} hosts"
     yield cloud
     cloud.close()
 
 
+@pytest.fixture(scope="session")
+def sim_cloud(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[SimCloud]:
+    with Simulation(binary_at(request, "cloudsim"), tmp_path_factory.mktemp("cloudsim"), HOSTS) as simulation:
+        cloud = SimCloud(simulation)
+        yield cloud
+        cloud.close()
+
+
+@pytest.fixture(scope="session")
+def shared_cloud(request: pytest.FixtureRequest, where: str) -> OpenStackCloud:
+    return request.getfixturevalue(f"{where}_cloud")
+
+
 @pytest.fixture
-def cloud(shared_cloud: LabCloud) -> Cloud:
+def cloud(shared_cloud: OpenStackCloud) -> Cloud:
     """An empty cloud. It is emptied before a scenario, not after it: what a
     failed one left can be looked at."""
     shared_cloud.reset()
@@ -83,18 +150,17 @@ def cloud(shared_cloud: LabCloud) -> Cloud:
 
 @pytest.fixture(scope="session")
 def binary(request: pytest.FixtureRequest) -> Path:
-    chosen = request.config.getoption("--reaper") or os.environ.get("REAPER") or PROJECT / BUILT
-    path = Path(chosen).absolute()
-    if not os.access(path, os.X_OK):
-        pytest.exit(f"there is no reaper at {path}: build it, or say where it is with --reaper", returncode=4)
-    return path
+    return binary_at(request, "reaper")
 
 
 @pytest.fixture
-def install(binary: Path, cloud: Cloud, tmp_path: Path) -> Iterator[Callable[..., Reaper]]:
+def install(
+    request: pytest.FixtureRequest, binary: Path, cloud: Cloud, where: str, tmp_path: Path
+) -> Iterator[Callable[..., Reaper]]:
     """Makes reapers that are not started yet; arguments are those of
     Cloud.reaper_config."""
     made: list[Reaper] = []
+    mark = cloud.mark()
 
     def make(**places: Any) -> Reaper:
         directory = tmp_path / f"reaper-{len(made) + 1}"
@@ -103,8 +169,13 @@ def install(binary: Path, cloud: Cloud, tmp_path: Path) -> Iterator[Callable[...
         return made[-1]
 
     yield make
+    traces = request.config.stash.get(TRACES, None)
     for reaper in made:
         reaper.end()
+    if traces is not None:
+        scenario = request.node.name.replace(f"[{where}]", "").replace(f"[{where}-", "[")
+        traces.keep(where, scenario, trace_of(cloud, mark, cloud.asked, made))
+        assert not (found := traces.differences(scenario)), "\n".join(["not the same:", *found])
 
 
 @pytest.fixture

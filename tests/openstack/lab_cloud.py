@@ -1,8 +1,6 @@
 """The Cloud of the scenarios, on a lab: real Nova, Placement and RabbitMQ."""
 
 import os
-import re
-import secrets
 import signal
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
@@ -11,141 +9,21 @@ from typing import Any, Iterator
 
 from keystoneauth1 import adapter
 
-from cloud import Cloud, Deletion, Look, Server, eventually
-from lab_messages import LabMessages
-from lablib import catalog, processes, services
+from cloud import eventually
+from lablib import processes, services
 from lablib.access_log import AccessLog
 from lablib.place import Place
-
-# 2.74: `host` in a create; 2.90 and later answer as before.
-NOVA = {"default_microversion": "2.90", "service_type": "compute"}
-PLACEMENT = {"default_microversion": "1.36", "service_type": "placement"}
-
-SERVER_PATH = re.compile(r"/servers/(?P<server>[0-9a-f-]{36})(?P<action>/action)?$")
+from openstack_cloud import OpenStackCloud
 
 
-class LabCloud(Cloud):
+class LabCloud(OpenStackCloud):
     """One lab; several scenarios use it one after the other."""
 
     def __init__(self, directory: Path):
         self.place = Place(directory)
-        self.lab = self.place.load()
-        self.hosts = self.lab["hosts"]
-        self.access = AccessLog(self.place)
-        self.messages = LabMessages(self.lab["broker"])
-        self.nova = catalog.client(self.lab, "compute", **NOVA)
-        self.soft_nova = catalog.client(self.lab, "compute", region="SoftRegion", **NOVA)
-        self.placement = catalog.client(self.lab, "placement", **PLACEMENT)
-        self.tenants = {
-            project: catalog.client(self.lab, "compute", project=project, **NOVA)
-            for project in ("regular", "spot")
-        }
-        providers = self.placement.get("/resource_providers").json()["resource_providers"]
-        self.providers = {provider["name"]: provider["uuid"] for provider in providers}
-        self._counter = 0
-        # Not those of an earlier session, which may hold messages.
-        self._queue_prefix = f"reaper-{secrets.token_hex(4)}"
-        self._reaper_queues: set[str] = set()
-
-    def close(self) -> None:
-        self.messages.close()
-
-    # Servers -----------------------------------------------------------------
-
-    def ask(
-        self,
-        flavor: str,
-        project: str = "regular",
-        count: int = 1,
-        host: str | None = None,
-        zone: str | None = None,
-    ) -> list[Server]:
-        self._counter += 1
-        name = f"{project}-{flavor}-{self._counter}"
-        body: dict[str, Any] = {"name": name, "imageRef": self.lab["image"], "networks": "none"}
-        body.update(flavorRef=self.lab["flavors"][flavor], min_count=count, max_count=count)
-        body["return_reservation_id"] = True
-        if host:
-            body["host"] = host
-        if zone:
-            body["availability_zone"] = zone
-        nova = self.tenants[project]
-        answer = nova.post("/servers", json={"server": body})
-        # A multi-create answers with one id only; its reservation names them all.
-        found = nova.get(f"/servers/detail?reservation_id={answer.json()['reservation_id']}").json()[
-            "servers"
-        ]
-        assert len(found) == count, f"asked for {count} servers, Nova lists {len(found)}"
-        request = answer.headers["x-openstack-request-id"]
-        return [Server(one["id"], one["name"], project, request) for one in found]
-
-    @staticmethod
-    def _list(nova: adapter.Adapter, query: str) -> list[dict[str, Any]]:
-        """Servers, page by page; new ones may appear meanwhile."""
-        found: list[dict[str, Any]] = []
-        while True:
-            marker = f"&marker={found[-1]['id']}" if found else ""
-            page = nova.get(f"/servers?{query}{marker}", raise_exc=False)
-            if page.status_code == 400 and found:
-                found.clear()  # the marker went away: from the start
-                continue
-            if not page.json()["servers"]:
-                return found
-            found += page.json()["servers"]
-
-    def look(self, server: Server) -> Look:
-        answer = self.nova.get(f"/servers/{server.id}", raise_exc=False)
-        if answer.status_code == 404:
-            return Look("GONE", None, None)
-        answer.raise_for_status()
-        found = answer.json()["server"]
-        return Look(found["status"], found["OS-EXT-SRV-ATTR:host"], found["OS-EXT-STS:task_state"])
-
-    def delete_without_waiting(self, server: Server) -> None:
-        self.tenants[server.project].delete(f"/servers/{server.id}")
-
-    def lock(self, server: Server) -> None:
-        self._act(server, {"lock": None})
-
-    def resize_without_waiting(self, server: Server, flavor: str) -> str:
-        return self._act(server, {"resize": {"flavorRef": self.lab["flavors"][flavor]}})
-
-    def confirm_resize(self, server: Server) -> None:
-        self._act(server, {"confirmResize": None})
-        self.wait_for([server], "ACTIVE")
-
-    def _act(self, server: Server, action: dict[str, Any]) -> str:
-        answer = self.tenants[server.project].post(f"/servers/{server.id}/action", json=action)
-        return answer.headers["x-openstack-request-id"]
+        super().__init__(self.place.load(), AccessLog(self.place))
 
     # Hosts -------------------------------------------------------------------
-
-    def disable_host(self, host: str) -> None:
-        self._set_service(host, {"status": "disabled", "disabled_reason": "a scenario wants it"})
-
-    def _set_service(self, host: str, change: dict[str, Any]) -> None:
-        found = self.nova.get(f"/os-services?binary=nova-compute&host={host}").json()["services"][0]
-        self.nova.put(f"/os-services/{found['id']}", json=change)
-
-    def make_zone(self, name: str, hosts: list[str]) -> None:
-        body = {"name": name, "availability_zone": name}
-        aggregate = self.nova.post("/os-aggregates", json={"aggregate": body}).json()["aggregate"]["id"]
-        for host in hosts:
-            self.nova.post(f"/os-aggregates/{aggregate}/action", json={"add_host": {"host": host}})
-
-    def used_vcpus(self, host: str) -> int:
-        return self._usages(host)["VCPU"]
-
-    def _usages(self, host: str) -> dict[str, int]:
-        return self.placement.get(f"/resource_providers/{self.providers[host]}/usages").json()["usages"]
-
-    def room_held_by(self, server: Server) -> dict[str, int]:
-        held: dict[str, int] = {}
-        answer = self.placement.get(f"/allocations/{server.id}").json()
-        for allocation in answer["allocations"].values():
-            for resource, amount in allocation["resources"].items():
-                held[resource] = held.get(resource, 0) + amount
-        return held
 
     @contextmanager
     def hold_deletions(self, host: str) -> Iterator[None]:
@@ -188,9 +66,7 @@ class LabCloud(Cloud):
                     f"/os-services/{service['id']}", json={"status": "enabled", "forced_down": False}
                 )
         self._purge_aggregates()
-        self.messages.delete_queues(sorted(self._reaper_queues))
-        self._reaper_queues.clear()
-        self.messages.listen()
+        self.begin_anew()
 
     def _purge_servers(self) -> None:
         def delete(server: str) -> None:
@@ -221,71 +97,16 @@ class LabCloud(Cloud):
                 )
             self.nova.delete(f"/os-aggregates/{aggregate['id']}")
 
-    # Messages ----------------------------------------------------------------
-
-    def failure_messages(self, count: int) -> list[bytes]:
-        return self.messages.take(count)
-
-    def publish(self, message: bytes) -> None:
-        self.messages.publish(message)
-
-    def waiting_messages(self, queue: str) -> int:
-        return self.messages.waiting(queue)
-
-    # The reaper --------------------------------------------------------------
-
-    def reaper_config(
-        self,
-        region: str = "RegionOne",
-        tls: bool = False,
-        user: str = "reaper",
-        application_credential: bool = False,
-    ) -> dict[str, Any]:
-        auth = {"auth_url": self.lab["endpoints"][region]["identity"]}
-        auth |= self._application_credential() if application_credential else self._password(user)
-        self._counter += 1
-        queue = f"{self._queue_prefix}-{self._counter}"
-        self._reaper_queues |= {queue, f"{queue}.dead-letter"}
-        cloud: dict[str, Any] = {"auth": auth, "region": region}
-        broker = {"urls": [self.lab["broker"]["amqps_url" if tls else "amqp_url"]]}
-        broker.update(queue=queue, dead_letter_queue=f"{queue}.dead-letter", reconnect_backoff_max="1s")
-        if tls:
-            files = self.lab["tls"]
-            cloud["ca_file"] = files["ca_file"]
-            broker.update(ca_file=files["ca_file"])
-            broker.update(cert_file=files["client_cert_file"], key_file=files["client_key_file"])
-        return {"cloud": cloud, "broker": broker}
-
-    def _password(self, user: str) -> dict[str, str]:
-        who = self.lab["users"][user]
-        domains = {"user_domain_name": "Default", "project_domain_name": "Default"}
-        login = {"username": who["name"], "password": who["password"], "project_name": who["project"]}
-        return login | domains
-
-    def _application_credential(self) -> dict[str, str]:
-        credential = self.lab["application_credential"]
-        return {
-            "application_credential_id": credential["id"],
-            "application_credential_secret": credential["secret"],
-        }
-
-    def secrets(self) -> list[str]:
-        passwords = [user["password"] for user in self.lab["users"].values()]
-        return [*passwords, self.lab["broker"]["password"], self.lab["application_credential"]["secret"]]
-
-    def mark(self) -> int:
-        return self.access.mark()
-
-    def reaper_deletions(self, since: int) -> list[Deletion]:
-        deletions = []
-        for request in self.access.since(since, user="reaper"):
-            found = SERVER_PATH.search(request.path)
-            if found and (request.method == "DELETE" or request.action == "forceDelete"):
-                deletions.append(Deletion(found["server"], request.action or "delete", request.status))
-        return deletions
-
-    def reaper_requests(self, since: int) -> list[str]:
-        return [str(request) for request in self.access.since(since, user="reaper")]
-
-    def reaper_writes(self, since: int) -> list[str]:
-        return [str(request) for request in self.access.since(since, user="reaper") if request.is_write]
+    @staticmethod
+    def _list(nova: adapter.Adapter, query: str) -> list[dict[str, Any]]:
+        """Servers, page by page; new ones may appear meanwhile."""
+        found: list[dict[str, Any]] = []
+        while True:
+            marker = f"&marker={found[-1]['id']}" if found else ""
+            page = nova.get(f"/servers?{query}{marker}", raise_exc=False)
+            if page.status_code == 400 and found:
+                found.clear()  # the marker went away: from the start
+                continue
+            if not page.json()["servers"]:
+                return found
+            found += page.json()["servers"]

@@ -1,5 +1,7 @@
 """Clouds that are set up in other ways: deferred deletion, TLS everywhere."""
 
+import pytest
+
 from cloud import Cloud
 from fleet import assert_only_victims_died, fill
 
@@ -29,6 +31,7 @@ def test_where_deletion_is_deferred_the_room_comes_free_at_once(cloud: Cloud, in
     cloud.wait_for(cloud.ask("medium"), "ACTIVE")
 
 
+@pytest.mark.lab_only
 def test_all_over_tls_with_a_private_authority(cloud: Cloud, install) -> None:
     """https for Keystone, Nova and Placement; amqps with a client certificate.
     Their links lead to plain http, where the reaper must not follow."""
@@ -48,6 +51,7 @@ def test_all_over_tls_with_a_private_authority(cloud: Cloud, install) -> None:
     reaper.wait_messages_done()
 
 
+@pytest.mark.lab_only
 def test_without_the_authority_it_trusts_nobody(cloud: Cloud, install) -> None:
     reaper = install(region="TlsRegion", tls=True)
     del reaper.config["cloud"]["ca_file"]
@@ -60,6 +64,7 @@ def test_without_the_authority_it_trusts_nobody(cloud: Cloud, install) -> None:
     assert not cloud.reaper_requests(mark), "it talked to a cloud that it can't trust"
 
 
+@pytest.mark.lab_only
 def test_without_its_client_certificate_the_broker_refuses_it(cloud: Cloud, install) -> None:
     reaper = install(region="TlsRegion", tls=True)
     del reaper.config["broker"]["cert_file"]

@@ -40,6 +40,25 @@ std::string action_in(const Request& request) {
     return document.is_object() && !document.empty() ? document.begin().key() : "";
 }
 
+/// Who asks for a token; empty if that can't be told.
+std::string login_name(const Identity& identity, const Request& request) {
+    const auto document = nlohmann::json::parse(request.body, nullptr, false);
+    try {
+        const auto& said = document.at("auth").at("identity");
+        if (said.contains("application_credential")) {
+            const auto& with = said["application_credential"];
+            const auto* credential = identity.credential(with.value("id", ""));
+            const User* user = credential ? identity.user(credential->user) : nullptr;
+            return user ? user->name : "";
+        }
+        const auto& with = said.at("password").at("user");
+        const User* user = identity.user(with.value("id", ""));
+        return user ? user->name : with.value("name", "");
+    } catch (const nlohmann::json::exception&) {
+        return "";
+    }
+}
+
 Response made_to_fail(const FaultRule& rule) {
     Response response = json_response(rule.status.value_or(500), rule.body);
     if (response.body.empty())
@@ -131,6 +150,8 @@ void Site::note(const Request& request, const Token* token, int status) {
     entry.path = request.path_text();
     entry.query = request.query_text();
     entry.user = token ? token->user->name : "";
+    if (request.method == "POST" && entry.path.ends_with("/auth/tokens"))
+        entry.user = login_name(world_->identity, request);
     entry.action = action_in(request);
     entry.status = status;
     witness_->on_request(std::move(entry));
