@@ -68,7 +68,7 @@ const Section top{
         {"taggers", PluginList{}, "[{name: project}]",
          "which servers are revocable; one says so: it is",
          at<&Settings::policy, &Policy::taggers>()},
-        {"strategy", OnePlugin{}, "{name: strict}", "how the victims are chosen",
+        {"strategy", OnePlugin{}, "{name: cost}", "how the victims are chosen",
          at<&Settings::policy, &Policy::strategy>()},
         {"alternatives", WholeNumber{1, 1000}, "1", "slots to free for each requested one",
          at<&Settings::policy, &Policy::alternatives>()},

@@ -179,7 +179,7 @@ std::vector<Plugin> read_taggers(const YAML::Node& node, const std::string& key,
 }
 
 Plugin standard_strategy() {
-    return standard(strategy_table(), "strict");
+    return standard(strategy_table(), "cost");
 }
 
 Plugin standard_tagger() {

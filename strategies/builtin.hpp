@@ -6,6 +6,7 @@
 namespace reaper {
 
 StrategyInfo chance_strategy();
+StrategyInfo cost_strategy();
 StrategyInfo strict_strategy();
 StrategyInfo strict_time_strategy();
 

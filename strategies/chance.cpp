@@ -1,14 +1,14 @@
-// chance: a random host, random victims on it. Aardvark's strategy of that name; the planner spares
-// the victims that turn out needless.
-#include <optional>
+// chance: a random host, random victims on it. Aardvark's strategy of that name, but a host that
+// has no further slot to give is not drawn again, so it finds a way whenever there is one. The
+// planner spares the victims that turn out needless. O(hosts + draws).
+#include <map>
+#include <utility>
 
 #include "strategies/builtin.hpp"
 #include "strategies/dice.hpp"
 
 namespace reaper {
 namespace {
-
-constexpr std::int64_t most_attempts = 1'000'000;
 
 /// What was drawn on one host.
 struct Drawn {
@@ -18,7 +18,13 @@ struct Drawn {
     Amount slots = 0;
 };
 
-/// Draws victims one by one until the host has a slot more, as it can.
+Drawn nothing_drawn(const HostOption& option) {
+    Drawn drawn{{}, {}, option.room.room_now(), option.slots_ready};
+    for (std::size_t i = 0; i < option.candidates.size(); ++i) drawn.left.push_back(i);
+    return drawn;
+}
+
+/// Draws victims one by one until the host has a slot more.
 void draw_slot(const Problem& problem, const HostOption& option, Drawn& drawn, Dice& dice) {
     const Amount before = drawn.slots;
     while (drawn.slots == before && !drawn.left.empty()) {
@@ -34,76 +40,55 @@ void draw_slot(const Problem& problem, const HostOption& option, Drawn& drawn, D
 
 class Chance : public Strategy {
 public:
-    explicit Chance(std::int64_t max_attempts) : max_attempts_{max_attempts} {}
-
     Selection select(const Problem& problem) const override {
         Dice dice{problem.seed};
-        std::vector<Drawn> hosts;
+        std::vector<std::size_t> able;  // hosts with a further slot to give
         Amount slots = 0;
-        for (const auto& option : problem.hosts) {
-            hosts.push_back(Drawn{{}, {}, option.room.room_now(), option.slots_ready});
-            for (std::size_t i = 0; i < option.candidates.size(); ++i)
-                hosts.back().left.push_back(i);
-            slots += option.slots_ready;
+        for (std::size_t host = 0; host < problem.hosts.size(); ++host) {
+            slots += problem.hosts.ready(host);
+            if (problem.hosts.possible(host) > problem.hosts.ready(host)) able.push_back(host);
         }
-        Selection selection;
-        while (slots < problem.slots && !problem.hosts.empty()) {
-            const auto host = draw_host(problem, hosts, dice);
-            if (!host) {
-                selection.note = "chance gave up: " + std::to_string(max_attempts_) +
-                                 " draws in a row found no host with room for slot " +
-                                 std::to_string(slots + 1);
-                break;
+        std::map<std::size_t, Drawn> drawn;
+        while (slots < problem.slots && !able.empty()) {
+            const std::size_t at = dice.below(able.size());
+            const auto& option = problem.hosts[able[at]];
+            auto& on_host = drawn.try_emplace(able[at], nothing_drawn(option)).first->second;
+            const Amount before = on_host.slots;
+            draw_slot(problem, option, on_host, dice);
+            slots += on_host.slots - before;
+            if (on_host.left.empty() || on_host.slots >= option.slots_possible) {
+                std::swap(able[at], able.back());
+                able.pop_back();
             }
-            Drawn& drawn = hosts[*host];
-            const Amount before = drawn.slots;
-            draw_slot(problem, problem.hosts[*host], drawn, dice);
-            slots += drawn.slots - before;
         }
-        return tell(hosts, std::move(selection));
+        return tell(problem, drawn);
     }
 
 private:
-    /// A host that has another slot to give; none if the attempts ran out on hosts that have not.
-    std::optional<std::size_t> draw_host(const Problem& problem, const std::vector<Drawn>& hosts,
-                                         Dice& dice) const {
-        for (std::int64_t attempt = 0; attempt < max_attempts_; ++attempt) {
-            const auto host = static_cast<std::size_t>(dice.below(hosts.size()));
-            if (hosts[host].slots < problem.hosts[host].slots_possible) return host;
+    static Selection tell(const Problem& problem, std::map<std::size_t, Drawn>& drawn) {
+        Selection selection;
+        for (auto& [host, on_host] : drawn)
+            selection.hosts.emplace(
+                host, Selection::OnHost{std::move(on_host.victims), "drawn at random"});
+        for (std::size_t host = 0; host < problem.hosts.size(); ++host) {
+            if (selection.passed.size() == passed_in_full) break;
+            if (!selection.hosts.contains(host)) selection.passed.emplace(host, "not drawn");
         }
-        return std::nullopt;
-    }
-
-    static Selection tell(std::vector<Drawn>& hosts, Selection selection) {
-        for (std::size_t host = 0; host < hosts.size(); ++host)
-            if (hosts[host].victims.empty())
-                selection.passed.emplace(host, "not drawn");
-            else
-                selection.hosts.emplace(
-                    host, Selection::OnHost{std::move(hosts[host].victims), "drawn at random"});
         return selection;
     }
-
-    std::int64_t max_attempts_;
 };
 
-std::variant<std::unique_ptr<Strategy>, ParameterError> make(const Parameters& parameters) {
-    const auto max_attempts = std::get<std::int64_t>(parameters.at("max_attempts"));
-    if (max_attempts < 1 || max_attempts > most_attempts)
-        return ParameterError{"max_attempts", "a number from 1 to 1000000"};
-    return std::make_unique<Chance>(max_attempts);
+std::variant<std::unique_ptr<Strategy>, ParameterError> make(const Parameters&) {
+    return std::make_unique<Chance>();
 }
 
 }  // namespace
 
 StrategyInfo chance_strategy() {
-    return {
-        "chance",
-        "draws a host at random, and servers on it at random until they free a slot",
-        {{"max_attempts", ParameterKind::integer, std::int64_t{100},
-          "draws for each slot at most, 1 to 1000000; a draw of a host that has no further slot "
-          "to give fails"}},
-        make};
+    return {"chance",
+            "draws a host at random, and servers on it at random until they free a slot",
+            {},
+            make};
 }
 
 }  // namespace reaper

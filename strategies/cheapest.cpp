@@ -1,197 +1,238 @@
 #include "strategies/cheapest.hpp"
 
 #include <algorithm>
+#include <deque>
+#include <map>
 #include <optional>
-#include <set>
 #include <string>
 #include <utility>
 
-#include "reaper/model/amount.hpp"
-#include "strategies/cover.hpp"
+#include "strategies/offers.hpp"
+#include "strategies/shares.hpp"
 
 namespace reaper {
 namespace {
 
-constexpr std::int64_t selection_factor = 20;
-constexpr std::int64_t least_steps = 1'000;
+/// Hosts that are searched before the knapsack is solved again.
+constexpr std::size_t most_at_once = 8;
 
-/// A host's next slot: what it adds, as a lower bound or exactly. Lower goes first.
-struct Offer {
-    Cost added;
-    std::vector<Amount> places;  // of all its victims in the tie rule's order
-    std::size_t host = 0;
-    bool searched = false;
-
-    friend bool operator<(const Offer& a, const Offer& b) {
-        return std::tie(a.added, a.places, a.host) < std::tie(b.added, b.places, b.host);
-    }
-};
-
-/// What is chosen on one host, and what its next slot would take.
-struct Choice {
-    Amount slots = 0;
-    std::optional<Cover> chosen;
-    Cover next;  // searched, or only its bound
-};
-
-std::string count(Amount n, const std::string& what) {
+std::string count(std::size_t n, const std::string& what) {
     return std::to_string(n) + " " + what + (n == 1 ? "" : "s");
 }
 
 class Cheapest {
 public:
-    Cheapest(const Problem& problem, const Order& order, std::int64_t max_steps)
+    Cheapest(const Problem& problem, const Objective& objective, std::int64_t max_steps,
+             std::size_t max_searches)
         : problem_{problem},
-          order_{order},
-          max_steps_{max_steps},
-          steps_left_{saturating_multiply(max_steps, selection_factor)},
-          choices_(problem.hosts.size()) {}
-
-    Selection run() {
-        Amount open = problem_.slots;
-        for (std::size_t host = 0; host < choices_.size(); ++host) {
-            choices_[host].slots = problem_.hosts[host].slots_ready;
-            open -= choices_[host].slots;
-            offer_bound(host);
-        }
-        while (open > 0 && !offers_.empty()) {
-            const Offer first = *offers_.begin();
-            offers_.erase(offers_.begin());
-            if (first.searched)
-                open -= accept(first.host);
-            else
-                offer_searched(first.host);
-        }
-        return tell();
+          objective_{objective},
+          searches_{problem, objective, max_steps, max_searches} {
+        Amount ready = 0;
+        for (std::size_t host = 0; host < problem.hosts.size(); ++host)
+            ready = saturating_add(ready, problem.hosts.ready(host));
+        open_ = static_cast<std::size_t>(std::max<Amount>(problem.slots - ready, 0));
+        least_ = static_cast<std::size_t>(std::max<Amount>(problem.slots_least - ready, 0));
     }
+
+    Selection run(const Budget& budget) {
+        for (std::size_t slots = open_; slots > 0 && slots >= least_; --slots) {
+            solve(slots);
+            if (within(budget)) return tell();
+        }
+        return over(budget);
+    }
+
+    std::size_t fresh() const { return searches_.fresh(); }
 
 private:
-    /// What `cost` adds to what the host costs already. A host where nobody dies costs nothing.
-    Cost added(std::size_t host, Cost cost) const {
-        const auto& chosen = choices_[host].chosen;
-        if (chosen)
-            for (std::size_t i = 0; i < cost.size(); ++i)
-                cost[i] = saturating_subtract(cost[i], chosen->cost[i]);
-        return cost;
+    /// The offers that can matter, searched ones alone or all, as choices of the hosts.
+    std::vector<ShareChoices> choices(std::size_t slots, bool searched_only) {
+        std::map<std::size_t, ShareChoices> choices;
+        const auto ties = open_ == 1 ? Offers::Ties::one_host : Offers::Ties::sums;
+        for (std::size_t extra = 1; extra <= slots; ++extra) {
+            if (streams_.size() < extra)
+                streams_.emplace_back(searches_, static_cast<Amount>(extra), ties);
+            const auto offers = streams_[extra - 1].first(slots - extra + 1);
+            if (offers.empty()) break;  // no host can give as many, or more
+            for (const Offer* offer : offers) {
+                if (searched_only && !offer->searched) continue;
+                auto& choice = choices[offer->host];
+                choice.host = offer->host;
+                if (choice.costs.size() < extra) choice.costs.resize(extra);
+                choice.costs[extra - 1] =
+                    searched_only ? cover_of({offer->host, extra}).cost : offer->cost;
+            }
+        }
+        std::vector<ShareChoices> list;
+        for (auto& [host, choice] : choices) list.push_back(std::move(choice));
+        return list;
     }
 
-    Offer offer_of(std::size_t host, const Cost& cost, const std::vector<std::size_t>& victims) {
-        Offer offer{added(host, cost), {}, host, false};
-        if (order_.tie != Order::Tie::id)
-            for (const std::size_t victim : victims)
-                offer.places.push_back(
-                    order_.place(*problem_.hosts[host].candidates[victim].server));
-        return offer;
+    /// The best way to free that many slots; `chosen_`, `cost_` and `least_cost_` tell.
+    void solve(std::size_t slots) {
+        std::size_t batch = 1;
+        while (true) {
+            const Shares relaxed{choices(slots, false), slots};
+            chosen_ = relaxed.best(slots);
+            least_cost_ = relaxed.cost(slots).value_or(Cost{});
+            for (std::size_t level = max_objective_levels; level < max_levels; ++level)
+                least_cost_[level] = 0;
+            const bool stopped = searches_.stopped();
+            bool all_searched = true;
+            for (const auto& share : chosen_) {
+                if (searches_.found(share.host, slots_of(share)) != nullptr) continue;
+                if (all_searched) batch *= 2;
+                all_searched = false;
+                search_some(share, slots, stopped ? 1 : std::min(batch, most_at_once));
+            }
+            if (all_searched || stopped) break;
+        }
+        cost_ = cost_of_chosen();
+        if (searches_.cut() == 0 && cost_ == least_cost_) return;
+        const Shares found{choices(slots, true), slots};
+        if (found.cost(slots) && *found.cost(slots) < cost_) chosen_ = found.best(slots);
+        cost_ = cost_of_chosen();
     }
 
-    void offer_bound(std::size_t host) {
-        const auto& option = problem_.hosts[host];
-        auto& choice = choices_[host];
-        if (choice.slots >= option.slots_possible) return;
-        const CoverSearch search{problem_.shape, option, order_, choice.slots + 1};
-        choice.next = Cover{};
-        choice.next.bound = search.bound();
-        // The first few of the tie rule's order: no set of that many comes before them.
-        auto first = order_.ranking(option.candidates);
-        first.resize(std::min(first.size(), static_cast<std::size_t>(choice.next.bound.back())));
-        offers_.insert(offer_of(host, choice.next.bound, first));
+    /// Searches the host of the share, and those that would come up next in its place.
+    void search_some(const Share& share, std::size_t slots, std::size_t count) {
+        auto& stream = streams_[share.extra - 1];
+        stream.search(share.host);
+        for (std::size_t i = 1; i < count; ++i) {
+            const auto offers = stream.first(slots - share.extra + 1);
+            const auto next = std::find_if(offers.begin(), offers.end(),
+                                           [](const Offer* offer) { return !offer->searched; });
+            if (next == offers.end()) return;
+            stream.search((*next)->host);
+        }
     }
 
-    void offer_searched(std::size_t host) {
-        auto& choice = choices_[host];
-        CoverSearch search{problem_.shape, problem_.hosts[host], order_, choice.slots + 1};
-        const std::int64_t allowed = std::clamp(steps_left_ / 4, std::min(least_steps, max_steps_),
-                                                std::max<std::int64_t>(max_steps_, 0));
-        std::int64_t steps = allowed;
-        choice.next = search.best(steps);
-        steps_left_ = std::max<std::int64_t>(steps_left_ - (allowed - steps), 0);
-        Offer offer = offer_of(host, choice.next.cost, choice.next.victims);
-        offer.searched = true;
-        offers_.insert(std::move(offer));
-        if (!choice.next.proven) ++cut_;
+    Cost cost_of_chosen() const {
+        Cost sum;
+        for (const auto& share : chosen_) sum += cover_of(share).cost;
+        return sum;
     }
 
-    /// Takes the host's next slot; returns how many slots more that gives.
-    Amount accept(std::size_t host) {
-        auto& choice = choices_[host];
-        const auto& option = problem_.hosts[host];
-        const Amount before = choice.slots;
-        choice.chosen = std::move(choice.next);
-        choice.slots = std::max(
-            before + 1,
-            option.room.slots(problem_.shape, room_without(option, choice.chosen->victims)));
-        offer_bound(host);
-        return choice.slots - before;
+    Amount slots_of(const Share& share) const {
+        return problem_.hosts.ready(share.host) + static_cast<Amount>(share.extra);
+    }
+    const Cover& cover_of(const Share& share) const {
+        return *searches_.found(share.host, slots_of(share));
     }
 
-    std::string unused(const Cost& cost) const {
-        return to_string(order_.leftover(problem_.shape, cost)) + " unused";
+    bool within(const Budget& budget) const {
+        Amount victims = 0;
+        Amount work = 0;
+        for (const auto& share : chosen_)
+            for (const std::size_t victim : cover_of(share).victims) {
+                ++victims;
+                if (budget.lost_work == 0) continue;
+                const auto& server = *problem_.hosts[share.host].candidates[victim].server;
+                work = saturating_add(work, objective_.value(Measure::lost_work, server));
+            }
+        return (budget.victims == 0 || victims <= budget.victims) &&
+               (budget.lost_work == 0 || work <= budget.lost_work);
     }
 
-    Selection tell() const {
+    Selection over(const Budget& budget) const {
+        Selection none;
+        none.note = "the budget of a plan (";
+        if (budget.victims > 0)
+            none.note += count(static_cast<std::size_t>(budget.victims), "victim");
+        if (budget.victims > 0 && budget.lost_work > 0) none.note += ", ";
+        if (budget.lost_work > 0)
+            none.note += std::to_string(budget.lost_work / 60) + " hours of lost work";
+        none.note += ") does not allow the best one";
+        return none;
+    }
+
+    Selection tell() {
         Selection selection;
         const Cover* worst = nullptr;
-        for (std::size_t host = 0; host < choices_.size(); ++host) {
-            const auto& choice = choices_[host];
-            if (!choice.chosen) continue;
-            if (worst == nullptr || worst->cost < choice.chosen->cost) worst = &*choice.chosen;
-            selection.hosts.emplace(
-                host, Selection::OnHost{choice.chosen->victims, why_chosen(*choice.chosen)});
-            if (!choice.chosen->proven) add_note(selection.note, host, *choice.chosen);
+        for (const auto& share : chosen_) {
+            const Cover& cover = cover_of(share);
+            if (worst == nullptr || worst->cost < cover.cost) worst = &cover;
+            selection.hosts.emplace(share.host,
+                                    Selection::OnHost{cover.victims, why_chosen(cover)});
         }
-        for (std::size_t host = 0; host < choices_.size(); ++host)
-            if (!choices_[host].chosen && worst != nullptr)
-                selection.passed.emplace(host, why_passed(choices_[host].next, *worst));
-        if (selection.note.empty() && cut_ > 0)
-            selection.note = "the search was cut short on " + count(cut_, "host") +
-                             " that lost; its true best may be better";
+        if (worst != nullptr) tell_passed(selection, *worst);
+        tell_gap(selection);
         return selection;
     }
 
+    bool only_waste() const {
+        for (const auto& level : objective_.levels)
+            for (const auto& term : level)
+                if (term.measure != Measure::waste && term.measure != Measure::victims)
+                    return false;
+        return objective_.uses(Measure::waste);
+    }
+
     std::string why_chosen(const Cover& cover) const {
-        return "leaves " + unused(cover.cost) + " with " +
-               count(static_cast<Amount>(cover.victims.size()), "victim") + ", the least of " +
-               count(static_cast<Amount>(problem_.hosts.size()), "possible host");
+        return std::string{only_waste() ? "leaves " : "costs "} +
+               objective_.words(problem_.shape, cover.cost) + ", the least of " +
+               count(problem_.hosts.size(), "possible host");
     }
 
-    std::string why_passed(const Cover& next, const Cover& worst) const {
-        const bool searched = !next.cost.empty();
-        const Cost& cost = searched ? next.cost : next.bound;
-        if (cost.empty()) return "no further slot is possible";
-        const bool none_unused = order_.leftover(problem_.shape, worst.cost).empty();
-        return "would leave " + std::string{searched ? "" : "at least "} + unused(cost) + " with " +
-               count(cost.back(), "victim") + (searched ? "" : " or more") +
-               "; chosen hosts leave " + (none_unused ? "" : "at most ") + unused(worst.cost) +
-               " with " + count(static_cast<Amount>(worst.victims.size()), "victim");
+    /// The best hosts for one more slot that were not chosen.
+    void tell_passed(Selection& selection, const Cover& worst) {
+        for (const Offer* offer : streams_.front().first(passed_in_full + selection.hosts.size())) {
+            if (selection.passed.size() == passed_in_full) return;
+            if (!selection.hosts.contains(offer->host))
+                selection.passed.emplace(offer->host, why_passed(*offer, worst));
+        }
     }
 
-    void add_note(std::string& note, std::size_t host, const Cover& cover) const {
-        Cost gap = cover.cost;
-        for (std::size_t i = 0; i < gap.size(); ++i)
-            gap[i] = saturating_subtract(gap[i], cover.bound[i]);
-        if (!note.empty()) note += "; ";
-        note += "the search on " + problem_.hosts[host].host->name + " was cut short: ";
-        const bool level = std::all_of(gap.begin(), gap.end(), [](Amount a) { return a == 0; });
-        if (level)
-            note += "no set leaves less, but among equals another may come first";
-        else
-            note += "at most " + to_string(order_.leftover(problem_.shape, gap)) + " and " +
-                    count(gap.back(), "victim") + " above the least possible";
+    std::string why_passed(const Offer& offer, const Cover& worst) const {
+        const std::string verb = only_waste() ? "leave " : "cost ";
+        const std::string theirs = objective_.words(problem_.shape, worst.cost);
+        const bool nothing = theirs.rfind("nothing", 0) == 0 || chosen_.size() == 1;
+        return "would " + verb + objective_.words(problem_.shape, offer.cost, !offer.searched) +
+               "; chosen hosts " + verb + (nothing ? "" : "at most ") + theirs;
+    }
+
+    void tell_gap(Selection& selection) {
+        std::string on;
+        for (const auto& share : chosen_)
+            if (!cover_of(share).proven)
+                on += (on.empty() ? "" : ", ") + problem_.hosts[share.host].host->name;
+        std::size_t level = 0;
+        while (level < objective_.levels.size() && cost_[level] == least_cost_[level]) ++level;
+        const bool same = level == objective_.levels.size();
+        if (same && on.empty()) return;  // what was cut short has lost all the same
+        selection.note = "the search" + (on.empty() ? "" : " on " + on) + " was cut short: ";
+        selection.note += same ? "nothing costs less, but among equals another may come first"
+                               : "at most " +
+                                     objective_.level_words(
+                                         problem_.shape, level,
+                                         saturating_subtract(cost_[level], least_cost_[level])) +
+                                     " above the least possible";
     }
 
     const Problem& problem_;
-    const Order& order_;
-    const std::int64_t max_steps_;
-    std::int64_t steps_left_;
-    std::vector<Choice> choices_;
-    std::set<Offer> offers_;
-    int cut_ = 0;
+    const Objective& objective_;
+    Searches searches_;
+    std::size_t open_ = 0;
+    std::size_t least_ = 0;
+    std::deque<Offers> streams_;  // for 1, 2, ... further slots
+    std::vector<Share> chosen_;
+    Cost cost_;        // of the chosen
+    Cost least_cost_;  // no way costs less
 };
 
 }  // namespace
 
-Selection cheapest(const Problem& problem, const Order& order, std::int64_t max_steps) {
-    return Cheapest{problem, order, max_steps}.run();
+Selection cheapest(const Problem& problem, const Objective& objective, std::int64_t max_steps,
+                   const Budget& budget) {
+    return Cheapest{problem, objective, max_steps, Searches::no_limit}.run(budget);
+}
+
+std::size_t warm_cheapest(const Problem& problem, const Objective& objective,
+                          std::int64_t max_steps, std::size_t hosts) {
+    if (problem.tables == nullptr) return 0;
+    Cheapest search{problem, objective, max_steps, hosts};
+    search.run({});
+    return search.fresh();
 }
 
 }  // namespace reaper

@@ -1,14 +1,14 @@
 #include "strategies/cover.hpp"
 
 #include <algorithm>
-#include <limits>
 #include <optional>
 
-#include "reaper/model/amount.hpp"
 #include "strategies/reachable_sums.hpp"
 
 namespace reaper {
 namespace {
+
+__extension__ using Wide = __int128;
 
 /// Bits of all tables of one class: 2 MiB.
 constexpr std::size_t max_table_bits = std::size_t{1} << 24;
@@ -21,52 +21,78 @@ struct Item {
     Cost cost;
 };
 
+/// part / whole of `amount`, rounded up; 0 < part <= whole.
+Amount share_up(Amount amount, Amount part, Amount whole) {
+    return static_cast<Amount>((static_cast<Wide>(amount) * part + whole - 1) / whole);
+}
+
 }  // namespace
 
 struct CoverSearch::State {
     const Shape& shape;
     const HostOption& option;
-    const Order& order;
-    Amount slots;
+    const Objective& objective;
+    const std::size_t needs;
+    const std::size_t levels;
+    Amount slots = 0;
 
     std::vector<std::size_t> ranking;           // candidates, first to go first
-    std::vector<Item> items;                    // by group, then rank
+    std::vector<Item> items;                    // by group, then cost, then rank
     std::vector<std::size_t> position_of_rank;  // the inverse
     std::vector<std::size_t> pools_of_need;     // how many providers
-    std::vector<ReachableSums> sums;            // by need
+    bool several_pools = false;
+    std::vector<Amount> gain_of;       // by position and need: over its pools
+    std::vector<Amount> gain_from;     // by position and need: of all items from there on
+    std::vector<Amount> victim_cost;   // by position and level: without waste
+    std::vector<bool> counts_victims;  // by level
+    std::vector<std::vector<std::size_t>> by_ratio;  // by level and need: positions
+    std::vector<std::optional<ReachableSums>> sums;  // by need
+    std::vector<Amount> sums_reach;                  // the need they were built for
 
     ByPool room;                      // with the chosen ones gone
     Cost cost;                        // of the chosen ones, with the base
+    std::vector<Amount> lacking;      // by need, at the node
+    std::vector<Amount> growth;       // by need, at the node; -1: not known yet
     std::vector<std::size_t> chosen;  // positions
     std::optional<Cost> best_cost;
     std::vector<std::size_t> best_ranks;  // sorted
     std::int64_t* steps = nullptr;
     bool cut = false;
 
-    State(const Shape& shape_, const HostOption& option_, const Order& order_, Amount slots_)
+    State(const Shape& shape_, const HostOption& option_, const Objective& objective_)
         : shape{shape_},
           option{option_},
-          order{order_},
-          slots{slots_},
-          ranking{order_.ranking(option_.candidates)},
-          room{option_.room.room_now()},
-          cost{order_.base(shape_, option_.room, slots_)} {
+          objective{objective_},
+          needs{shape_.size()},
+          levels{objective_.levels.size()},
+          ranking{objective_.ranking(option_.candidates)},
+          sums(needs),
+          sums_reach(needs, -1),
+          lacking(needs),
+          growth(needs) {
+        pools_of_need.assign(needs, 0);
+        for (const auto& pool : option.room.pools) ++pools_of_need[pool.need];
+        for (const std::size_t pools : pools_of_need) several_pools = several_pools || pools > 1;
+        for (std::size_t level = 0; level < levels; ++level)
+            counts_victims.push_back(objective.counts_victims(level));
         list_items();
         tabulate();
     }
 
     const ByPool& gains(const Item& item) const { return option.candidates[item.candidate].gains; }
 
-    /// Groups, the largest gains (in the order of the terms) first.
+    /// Groups: the cheapest for what they give first, where the first level counts victims; else
+    /// the largest first.
     void list_items() {
         for (std::size_t rank = 0; rank < ranking.size(); ++rank)
             items.push_back(Item{ranking[rank], rank, 0,
-                                 order.of(option.room, option.candidates[ranking[rank]].gains)});
+                                 objective.of(option.room, option.candidates[ranking[rank]])});
         std::sort(items.begin(), items.end(), [&](const Item& a, const Item& b) {
-            if (a.cost != b.cost) return a.cost > b.cost;
             if (gains(a) != gains(b)) return gains(a) > gains(b);
+            if (a.cost != b.cost) return a.cost < b.cost;
             return a.rank < b.rank;
         });
+        order_groups();
         position_of_rank.resize(items.size());
         for (std::size_t i = items.size(); i-- > 0;) {
             const bool last = i + 1 == items.size() || gains(items[i]) != gains(items[i + 1]);
@@ -75,78 +101,193 @@ struct CoverSearch::State {
         }
     }
 
-    void tabulate() {
-        pools_of_need.assign(shape.size(), 0);
-        for (const auto& pool : option.room.pools) ++pools_of_need[pool.need];
-        for (std::size_t need = 0; need < shape.size(); ++need) {
-            std::vector<Amount> row(items.size(), 0);
-            for (std::size_t i = 0; i < items.size(); ++i) row[i] = gain(items[i], need);
-            sums.emplace_back(row, wanting(need), max_table_bits);
+    /// What one item covers of one slot: thousandths, over all needs.
+    Amount worth(const Item& item) const {
+        Amount sum = 1;
+        for (std::size_t pool = 0; pool < option.room.pools.size(); ++pool) {
+            const Amount slot = shape[option.room.pools[pool].need].amount;
+            sum += static_cast<Amount>(Wide{1000} * std::min(gains(item)[pool], slot) / slot);
         }
-    }
-
-    Amount gain(const Item& item, std::size_t need) const {
-        Amount sum = 0;
-        for (std::size_t pool = 0; pool < room.size(); ++pool)
-            if (option.room.pools[pool].need == need) sum = saturating_add(sum, gains(item)[pool]);
         return sum;
     }
 
-    /// free - requested of one class, and the least that it can be once the slots are there.
-    Amount leftover(std::size_t need) const {
-        Amount total = 0;
-        for (std::size_t pool = 0; pool < room.size(); ++pool)
-            if (option.room.pools[pool].need == need) total = saturating_add(total, room[pool]);
-        total = saturating_subtract(total, option.room.promised[need]);
-        return saturating_subtract(total, saturating_multiply(shape[need].amount, slots));
-    }
-    Amount least_leftover(std::size_t need) const {
-        if (pools_of_need[need] == 1) return 0;
-        Amount least = 0;  // an overfull provider gives no slot, yet counts in the sum
-        for (std::size_t pool = 0; pool < room.size(); ++pool)
-            if (option.room.pools[pool].need == need && room[pool] < 0)
-                least = saturating_add(least, room[pool]);
-        return least;
-    }
-    /// What the class still needs at least.
-    Amount wanting(std::size_t need) const {
-        return std::max<Amount>(saturating_subtract(least_leftover(need), leftover(need)), 0);
+    void order_groups() {
+        struct Group {
+            std::size_t first, last;
+            Amount cost, worth;
+        };
+        std::vector<Group> groups;
+        for (std::size_t i = 0; i < items.size();) {
+            std::size_t end = i + 1;
+            while (end < items.size() && gains(items[end]) == gains(items[i])) ++end;
+            groups.push_back({i, end, items[i].cost[0], worth(items[i])});
+            i = end;
+        }
+        const bool by_cost = counts_victims[0];
+        std::stable_sort(groups.begin(), groups.end(), [&](const Group& a, const Group& b) {
+            if (!by_cost) return a.cost > b.cost;
+            return Wide{a.cost} * b.worth < Wide{b.cost} * a.worth;
+        });
+        std::vector<Item> ordered;
+        ordered.reserve(items.size());
+        for (const auto& group : groups)
+            ordered.insert(ordered.end(), items.begin() + static_cast<std::ptrdiff_t>(group.first),
+                           items.begin() + static_cast<std::ptrdiff_t>(group.last));
+        items = std::move(ordered);
     }
 
-    /// A lower bound, term by term, for all sets that add items from `position` on; none if no such
-    /// set makes the room.
-    std::optional<Cost> bound_from(std::size_t position) const {
-        Cost bound = cost;
-        Amount more = 0;
-        std::vector<Amount> growth(shape.size(), 0);
-        for (std::size_t need = 0; need < shape.size(); ++need) {
-            const Amount lacking = wanting(need);
-            if (lacking == 0) continue;
-            const auto least = sums[need].at_least(position, lacking);
-            if (!least) return std::nullopt;
-            growth[need] = *least;
-            more = std::max(more, divide_up(lacking, sums[need].largest(position)));
+    void tabulate() {
+        const std::size_t n = items.size();
+        gain_of.assign(n * needs, 0);
+        gain_from.assign((n + 1) * needs, 0);
+        for (std::size_t i = n; i-- > 0;) {
+            for (std::size_t pool = 0; pool < option.room.pools.size(); ++pool)
+                gain_of[i * needs + option.room.pools[pool].need] += gains(items[i])[pool];
+            for (std::size_t need = 0; need < needs; ++need)
+                gain_from[i * needs + need] =
+                    saturating_add(gain_from[(i + 1) * needs + need], gain_of[i * needs + need]);
         }
-        for (std::size_t i = 0; i < bound.size(); ++i) {
-            const auto& term = order.terms[i];
-            bound[i] = saturating_add(bound[i],
-                                      term.kind == Term::Kind::leftover ? growth[term.need] : more);
+        victim_cost.assign(n * levels, 0);
+        by_ratio.resize(levels * needs);
+        for (std::size_t level = 0; level < levels; ++level)
+            if (counts_victims[level]) tabulate_victims(level);
+    }
+
+    void tabulate_victims(std::size_t level) {
+        for (std::size_t i = 0; i < items.size(); ++i) {
+            Amount own = items[i].cost[level];
+            for (const auto& term : objective.levels[level])
+                if (term.measure == Measure::waste)
+                    own -= saturating_multiply(term.weight, gain_of[i * needs + term.need]);
+            victim_cost[i * levels + level] = std::max<Amount>(own, 0);
         }
+        for (std::size_t need = 0; need < needs; ++need) {
+            auto& order = by_ratio[level * needs + need];
+            for (std::size_t i = 0; i < items.size(); ++i)
+                if (gain_of[i * needs + need] > 0) order.push_back(i);
+            std::stable_sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) {
+                return Wide{victim_cost[a * levels + level]} * gain_of[b * needs + need] <
+                       Wide{victim_cost[b * levels + level]} * gain_of[a * needs + need];
+            });
+        }
+    }
+
+    void start(Amount slots_) {
+        slots = slots_;
+        room = option.room.room_now();
+        cost = objective.base(shape, option.room, slots);
+        chosen.clear();
+        best_cost.reset();
+        best_ranks.clear();
+        cut = false;
+    }
+
+    /// What the class still needs at least, over its providers.
+    Amount wanting(std::size_t need) const {
+        Amount left = 0;   // free - promised - requested
+        Amount least = 0;  // that it can be once the slots are there
+        for (std::size_t pool = 0; pool < room.size(); ++pool) {
+            if (option.room.pools[pool].need != need) continue;
+            left = saturating_add(left, room[pool]);
+            // An overfull provider gives no slot, yet counts in the sum.
+            if (pools_of_need[need] > 1 && room[pool] < 0) least += room[pool];
+        }
+        left = saturating_subtract(left, option.room.promised[need]);
+        left = saturating_subtract(left, saturating_multiply(shape[need].amount, slots));
+        return std::max<Amount>(saturating_subtract(least, left), 0);
+    }
+
+    /// What is lacking at this node; false if the items from `position` on can't give it.
+    bool look(std::size_t position) {
+        for (std::size_t need = 0; need < needs; ++need) {
+            lacking[need] = wanting(need);
+            growth[need] = -1;
+            if (lacking[need] > gain_from[position * needs + need]) return false;
+        }
+        return true;
+    }
+
+    /// The least that the class must grow by.
+    Amount least_growth(std::size_t position, std::size_t need) {
+        if (growth[need] >= 0) return growth[need];
+        if (lacking[need] == 0) return growth[need] = 0;
+        if (sums_reach[need] < lacking[need]) {
+            std::vector<Amount> row(items.size());
+            for (std::size_t i = 0; i < row.size(); ++i) row[i] = gain_of[i * needs + need];
+            const Amount reach = std::max(lacking[need], most_lacking(need));
+            sums[need].emplace(row, reach, max_table_bits);
+            sums_reach[need] = reach;
+        }
+        return growth[need] = sums[need]->at_least(position, lacking[need]).value_or(lacking[need]);
+    }
+
+    /// At the root: what the class needs, so that one table serves the whole search.
+    Amount most_lacking(std::size_t need) const {
+        Amount left = 0;
+        for (std::size_t pool = 0; pool < room.size(); ++pool)
+            if (option.room.pools[pool].need == need)
+                left = saturating_add(left, std::max<Amount>(option.room.pools[pool].room, 0));
+        return std::max<Amount>(
+            saturating_subtract(saturating_multiply(shape[need].amount, slots), left), 0);
+    }
+
+    /// The least that victims from `position` on cost in a level, without waste.
+    Amount least_victims(std::size_t position, std::size_t level) const {
+        Amount most = 0;
+        for (std::size_t need = 0; need < needs; ++need) {
+            Amount rest = lacking[need];
+            if (rest == 0) continue;
+            Amount sum = 0;
+            for (const std::size_t i : by_ratio[level * needs + need]) {
+                if (i < position) continue;
+                const Amount gain = gain_of[i * needs + need];
+                const Amount own = victim_cost[i * levels + level];
+                if (gain >= rest) {
+                    sum += share_up(own, rest, gain);
+                    break;
+                }
+                sum += own;
+                rest -= gain;
+            }
+            most = std::max(most, sum);
+        }
+        return most;
+    }
+
+    /// After `look`.
+    Amount bound_of_level(std::size_t position, std::size_t level) {
+        Amount bound = cost[level];
+        for (const auto& term : objective.levels[level])
+            if (term.measure == Measure::waste)
+                bound +=
+                    capped(saturating_multiply(term.weight, least_growth(position, term.need)));
+        if (counts_victims[level]) bound += least_victims(position, level);
         return bound;
     }
 
-    bool enough() const { return option.room.slots(shape, room) >= slots; }
+    Cost bound_from(std::size_t position) {
+        Cost bound;
+        if (!look(position)) return cost;
+        for (std::size_t level = 0; level < levels; ++level)
+            bound[level] = bound_of_level(position, level);
+        return bound;
+    }
+
+    bool enough() const {
+        if (several_pools) return option.room.slots(shape, room) >= slots;
+        for (std::size_t pool = 0; pool < room.size(); ++pool)
+            if (room[pool] < saturating_multiply(shape[option.room.pools[pool].need].amount, slots))
+                return false;
+        return true;
+    }
 
     bool enough_with_rest(std::size_t position) const {
-        for (std::size_t need = 0; need < shape.size(); ++need)
-            if (pools_of_need[need] > 1) {
-                ByPool all = room;
-                for (std::size_t i = position; i < items.size(); ++i)
-                    for (std::size_t pool = 0; pool < all.size(); ++pool)
-                        all[pool] = saturating_add(all[pool], gains(items[i])[pool]);
-                return option.room.slots(shape, all) >= slots;
-            }
-        return true;  // with one provider for each class, the bound has seen to it
+        if (!several_pools) return true;  // `look` has seen to it
+        ByPool all = room;
+        for (std::size_t i = position; i < items.size(); ++i)
+            for (std::size_t pool = 0; pool < all.size(); ++pool)
+                all[pool] = saturating_add(all[pool], gains(items[i])[pool]);
+        return option.room.slots(shape, all) >= slots;
     }
 
     std::vector<std::size_t> chosen_ranks() const {
@@ -168,9 +309,20 @@ struct CoverSearch::State {
         return ranks < best_ranks;
     }
 
+    /// Can this branch still hold the best? After `look`.
+    bool worth_a_visit(std::size_t position) {
+        if (!best_cost) return true;
+        for (std::size_t level = 0; level < levels; ++level) {
+            const Amount bound = bound_of_level(position, level);
+            if (bound != (*best_cost)[level]) return bound < (*best_cost)[level];
+        }
+        return may_come_first(position);
+    }
+
     void consider() {
+        if (best_cost && cost > *best_cost) return;
         auto ranks = chosen_ranks();
-        if (best_cost && (cost > *best_cost || (cost == *best_cost && ranks >= best_ranks))) return;
+        if (best_cost && cost == *best_cost && ranks >= best_ranks) return;
         best_cost = cost;
         best_ranks = std::move(ranks);
     }
@@ -179,48 +331,53 @@ struct CoverSearch::State {
         const auto& item = items[position];
         for (std::size_t pool = 0; pool < room.size(); ++pool)
             room[pool] += sign * gains(item)[pool];
-        for (std::size_t i = 0; i < cost.size(); ++i) cost[i] += sign * item.cost[i];
+        for (std::size_t level = 0; level < levels; ++level) cost[level] += sign * item.cost[level];
     }
 
     void visit(std::size_t position) {
-        if (best_cost && --*steps < 0) cut = true;
-        if (cut) return;
-        if (enough()) return consider();  // every further victim costs more
-        if (position == items.size()) return;
-        const auto bound = bound_from(position);
-        if (!bound || !enough_with_rest(position)) return;
-        if (best_cost &&
-            (*bound > *best_cost || (*bound == *best_cost && !may_come_first(position))))
-            return;
-        choose(position, 1);
-        chosen.push_back(position);
-        visit(position + 1);
-        chosen.pop_back();
-        choose(position, -1);
-        visit(items[position].next_group);
+        while (true) {
+            if (best_cost && --*steps < 0) cut = true;
+            if (cut) return;
+            if (enough()) return consider();  // every further victim costs more
+            if (position == items.size() || !look(position) || !enough_with_rest(position) ||
+                !worth_a_visit(position))
+                return;
+            choose(position, 1);
+            chosen.push_back(position);
+            visit(position + 1);
+            chosen.pop_back();
+            choose(position, -1);
+            position = items[position].next_group;
+        }
     }
 };
 
-CoverSearch::CoverSearch(const Shape& shape, const HostOption& option, const Order& order,
-                         Amount slots)
-    : state_{std::make_unique<State>(shape, option, order, slots)} {}
+CoverSearch::CoverSearch(const Shape& shape, const HostOption& option, const Objective& objective)
+    : state_{std::make_unique<State>(shape, option, objective)} {}
 
 CoverSearch::~CoverSearch() = default;
+CoverSearch::CoverSearch(CoverSearch&&) noexcept = default;
 
-Cost CoverSearch::bound() const {
-    return state_->bound_from(0).value_or(state_->cost);
+Cost CoverSearch::bound(Amount slots) {
+    state_->start(slots);
+    return state_->bound_from(0);
 }
 
-Cover CoverSearch::best(std::int64_t& steps) {
-    auto& state = *state_;
+Cover CoverSearch::best(Amount slots, std::int64_t& steps) {
     Cover cover;
-    cover.bound = bound();
+    cover.bound = bound(slots);
+    auto& state = *state_;
     state.steps = &steps;
     state.visit(0);
     steps = std::max<std::int64_t>(steps, 0);
     cover.cost = state.best_cost.value_or(cover.bound);
     cover.proven = !state.cut;
-    for (const std::size_t rank : state.best_ranks) cover.victims.push_back(state.ranking[rank]);
+    for (const std::size_t rank : state.best_ranks) {
+        cover.victims.push_back(state.ranking[rank]);
+        if (state.objective.goal->tie != Tie::id)
+            cover.places.push_back(
+                state.objective.place(*state.option.candidates[cover.victims.back()].server));
+    }
     return cover;
 }
 

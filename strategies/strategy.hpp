@@ -3,7 +3,7 @@
 // hosts. That at least the requested slots come free, that no victim is needless, what is regular,
 // locked or promised: all that belongs to the planner, which checks whatever a strategy returns.
 //
-// Strategies that minimise something are an *order* (strategies/order.hpp) over one solver:
+// Strategies that minimise something are an *objective* (strategies/objective.hpp) over one solver:
 // `cover` finds the best victims on one host, `cheapest` spreads slots over hosts. Pure data in and
 // out, no state between calls, deterministic: the same problem gives the same selection.
 #pragma once
@@ -14,23 +14,43 @@
 #include <vector>
 
 #include "reaper/model/cloud.hpp"
+#include "reaper/model/time.hpp"
 #include "reaper/planner/room.hpp"
+#include "strategies/sketch.hpp"
 
 namespace reaper {
 
+class BoundTables;
+
 /// A server that may be deleted, as one host's problem sees it.
 struct Candidate {
-    const Server* server = nullptr;  ///< never null; lives as long as the snapshot
+    const Server* server = nullptr;  ///< never null; lives as long as the cloud's picture
     ByPool gains;                    ///< what comes free in each pool of the host; not all zero
 };
 
 /// One host that can give at least one slot.
 struct HostOption {
-    const Host* host = nullptr;         ///< never null; lives as long as the snapshot
+    const Host* host = nullptr;         ///< never null; lives as long as the cloud's picture
     HostRoom room;                      ///< before any deletion
     std::vector<Candidate> candidates;  ///< by server id
     Amount slots_ready = 0;             ///< without a deletion
     Amount slots_possible = 0;          ///< without all its candidates
+};
+
+/// The hosts of a problem, by name, then id. A host's option is made when it is first asked for:
+/// most hosts of a large cloud never are.
+class HostList {
+public:
+    virtual ~HostList() = default;
+    virtual std::size_t size() const = 0;
+    bool empty() const { return size() == 0; }
+    /// Lives as long as the list.
+    virtual const HostOption& operator[](std::size_t host) const = 0;
+    /// Slots without a deletion, and without all candidates; each at most the slots wanted.
+    virtual Amount ready(std::size_t host) const = 0;
+    virtual Amount possible(std::size_t host) const = 0;
+    /// Fills in the sketch; false if the host has none: then its option tells.
+    virtual bool sketch(std::size_t host, HostSketch& sketch) const = 0;
 };
 
 /// Which slots to free, out of what.
@@ -38,8 +58,14 @@ struct Problem {
     Shape shape;  ///< of one slot
     /// Slots in all, those that are ready included; more than are ready, no more than possible.
     Amount slots = 0;
-    std::vector<HostOption> hosts;  ///< by name, then id
-    std::uint64_t seed = 0;         ///< for strategies that throw dice
+    Amount slots_least = 0;  ///< without these nobody may die; the rest are alternatives
+    const HostList& hosts;
+    std::uint64_t seed = 0;  ///< for strategies that throw dice
+    TimePoint now{};         ///< for those that count running time
+    /// Revocable servers of each project in the cloud; may be null.
+    const std::map<ProjectId, Amount>* fleets = nullptr;
+    /// Bounds found in earlier decisions on the same cloud; may be null.
+    BoundTables* tables = nullptr;
 };
 
 /// What a strategy picked.
@@ -49,15 +75,24 @@ struct Selection {
         std::string reason;                ///< why this host
     };
     std::map<std::size_t, OnHost> hosts;        ///< by index into the problem's hosts
-    std::map<std::size_t, std::string> passed;  ///< hosts that lost, and to what
+    std::map<std::size_t, std::string> passed;  ///< the best hosts that lost, and to what
     std::string note;  ///< what people should know: a search cut short, a failed draw; or empty
 };
+
+/// Hosts that lost are told in full up to this number.
+constexpr std::size_t passed_in_full = 20;
 
 class Strategy {
 public:
     virtual ~Strategy() = default;
-    /// Fewer slots than asked may come out of it (a draw that failed): the note says why.
+    /// Fewer slots than asked may come out of it (a budget that forbids them): the note says why.
     virtual Selection select(const Problem& problem) const = 0;
+    /// Fills the problem's tables in advance: searches at most `hosts` hosts, and returns how many
+    /// it searched; 0 when nothing is left to do.
+    virtual std::size_t warm(const Problem&, std::size_t hosts) const {
+        static_cast<void>(hosts);
+        return 0;
+    }
 };
 
 /// The pools' room when `victims` (indices into its candidates) are gone.

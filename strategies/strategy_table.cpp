@@ -8,6 +8,7 @@ namespace reaper {
 
 const std::vector<StrategyInfo>& strategy_table() {
     static const std::vector<StrategyInfo> table{
+        cost_strategy(),
         strict_strategy(),
         strict_time_strategy(),
         chance_strategy(),

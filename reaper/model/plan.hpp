@@ -66,6 +66,15 @@ struct Rejection {
     friend bool operator==(const Rejection&, const Rejection&) = default;
 };
 
+/// All hosts that were not used for one reason.
+struct RejectionCount {
+    RejectionCode code{};
+    int hosts = 0;       ///< those that are told in full too
+    std::string sample;  ///< the reason of the first of them
+
+    friend bool operator==(const RejectionCount&, const RejectionCount&) = default;
+};
+
 /// At least the requested slots come free, and no victim could be left out.
 struct Plan {
     RequestId request;
@@ -74,7 +83,8 @@ struct Plan {
     int slots_wanted = 0;  ///< requested times alternatives
     int slots_freed = 0;   ///< requested <= freed <= wanted
     std::vector<HostPlan> hosts;
-    std::vector<Rejection> rejected;
+    std::vector<Rejection> rejected;  ///< by name: all of a small cloud, else the best few
+    std::vector<RejectionCount> rejected_counts{};  ///< of all, by code
     std::string note;  ///< e.g. a search that was cut short, with the remaining gap; or empty
 
     std::vector<Victim> victims() const;
@@ -93,7 +103,8 @@ struct NotEnough {
     int slots_requested = 0;
     int slots_possible = 0;
     std::string reason;
-    std::vector<Rejection> rejected;
+    std::vector<Rejection> rejected;                ///< as in a plan
+    std::vector<RejectionCount> rejected_counts{};  ///< of all, by code
     friend bool operator==(const NotEnough&, const NotEnough&) = default;
 };
 

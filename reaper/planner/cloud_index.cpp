@@ -1,32 +1,148 @@
 #include "reaper/planner/cloud_index.hpp"
 
+#include <algorithm>
+
 namespace reaper {
 
 CloudIndex::CloudIndex(const Snapshot& snapshot) {
+    rows_.reserve(snapshot.hosts.size());
     for (const auto& host : snapshot.hosts) put(host);
 }
 
+std::uint32_t CloudIndex::new_row(const Host& host) {
+    std::uint32_t row = static_cast<std::uint32_t>(rows_.size());
+    if (free_rows_.empty()) {
+        rows_.emplace_back();
+        place_.push_back(by_name_.end());
+    } else {
+        row = free_rows_.back();
+        free_rows_.pop_back();
+    }
+    by_id_.emplace(host.id, row);
+    place_[row] = by_name_.emplace(Key{host.name, host.id}, row).first;
+    order_is_old_ = true;
+    return row;
+}
+
 void CloudIndex::put(const Host& host) {
-    erase(host.id);
-    const auto at = hosts_.insert_or_assign(Key{host.name, host.id}, &host).first;
-    by_id_.emplace(host.id, at);
+    const auto at = by_id_.find(host.id);
+    std::uint32_t row = no_row;
+    if (at == by_id_.end()) {
+        row = new_row(host);
+    } else {
+        row = at->second;
+        count_projects(rows_[row], -1);
+        if (place_[row]->first.first != host.name) {
+            by_name_.erase(place_[row]);
+            place_[row] = by_name_.emplace(Key{host.name, host.id}, row).first;
+            order_is_old_ = true;
+        }
+    }
+    read_host(host, names_, rows_[row], read_, read_curves_);
+    store_classes(row);
+    count_projects(rows_[row], 1);
+    tables_->changed(row);
+}
+
+/// Rows grow wider when a class is met for the first time.
+void CloudIndex::widen() {
+    const std::size_t stride = names_.classes();
+    std::vector<ClassRow> classes(rows_.capacity() * stride);
+    std::vector<WorkCurve> curves(rows_.capacity() * stride);
+    for (std::size_t i = 0; stride_ > 0 && i < classes_.size() / stride_; ++i) {
+        const auto from = static_cast<std::ptrdiff_t>(i * stride_);
+        const auto to = static_cast<std::ptrdiff_t>(i * stride);
+        std::copy_n(classes_.begin() + from, stride_, classes.begin() + to);
+        std::copy_n(curves_.begin() + from, stride_, curves.begin() + to);
+    }
+    classes_ = std::move(classes);
+    curves_ = std::move(curves);
+    stride_ = stride;
+}
+
+void CloudIndex::store_classes(std::uint32_t row) {
+    read_.resize(names_.classes());
+    read_curves_.resize(names_.classes());
+    if (names_.classes() > stride_) widen();
+    if (classes_.size() < rows_.size() * stride_) {
+        classes_.resize(rows_.capacity() * stride_);
+        curves_.resize(rows_.capacity() * stride_);
+    }
+    const auto to = static_cast<std::ptrdiff_t>(row * stride_);
+    std::copy(read_.begin(), read_.end(), classes_.begin() + to);
+    std::copy(read_curves_.begin(), read_curves_.end(), curves_.begin() + to);
+}
+
+void CloudIndex::count_projects(const HostRow& row, Amount sign) {
+    if (row.projects.empty()) return;
+    project_counts_.resize(names_.projects().size(), 0);
+    for (const auto project : row.projects) project_counts_[project] += sign;
+    fleets_are_old_ = true;
 }
 
 void CloudIndex::erase(const HostId& host) {
     const auto at = by_id_.find(host);
     if (at == by_id_.end()) return;
-    hosts_.erase(at->second);
+    const std::uint32_t row = at->second;
+    count_projects(rows_[row], -1);
+    rows_[row] = HostRow{};
+    by_name_.erase(place_[row]);
+    place_[row] = by_name_.end();
     by_id_.erase(at);
+    free_rows_.push_back(row);
+    tables_->changed(row);
+    order_is_old_ = true;
 }
 
 void CloudIndex::clear() {
-    hosts_.clear();
-    by_id_.clear();
+    *this = CloudIndex{};
+}
+
+void CloudIndex::forget() {
+    tables_->clear();
 }
 
 const Host* CloudIndex::find(const HostId& host) const {
+    const std::uint32_t row = row_of(host);
+    return row == no_row ? nullptr : rows_[row].host;
+}
+
+std::uint32_t CloudIndex::row_of(const HostId& host) const {
     const auto at = by_id_.find(host);
-    return at == by_id_.end() ? nullptr : at->second->second;
+    return at == by_id_.end() ? no_row : at->second;
+}
+
+const std::vector<std::uint32_t>& CloudIndex::order() const {
+    if (order_is_old_) {
+        order_.clear();
+        for (const auto& [key, row] : by_name_) order_.push_back(row);
+        order_is_old_ = false;
+    }
+    return order_;
+}
+
+const std::map<ProjectId, Amount>& CloudIndex::fleets() const {
+    if (fleets_are_old_) {
+        fleets_.clear();
+        for (std::size_t i = 0; i < project_counts_.size(); ++i)
+            if (project_counts_[i] > 0) fleets_.emplace(names_.projects()[i], project_counts_[i]);
+        fleets_are_old_ = false;
+    }
+    return fleets_;
+}
+
+std::size_t CloudIndex::bytes() const {
+    constexpr std::size_t node = 64;  // of a map, about, without its strings
+    std::size_t sum = rows_.capacity() * sizeof(HostRow) + classes_.capacity() * sizeof(ClassRow) +
+                      curves_.capacity() * sizeof(WorkCurve) +
+                      order_.capacity() * sizeof(std::uint32_t) +
+                      place_.capacity() * sizeof(place_[0]) + tables_->bytes();
+    for (const auto& row : rows_)
+        sum += (row.consumers.capacity() + row.projects.capacity()) * sizeof(std::uint32_t);
+    for (const auto& [key, row] : by_name_)
+        sum += 2 * node + sizeof(key) + key.first.capacity() + 2 * key.second.str().capacity();
+    for (const auto& project : names_.projects()) sum += 3 * (node + project.str().capacity());
+    return sum;
 }
 
 }  // namespace reaper

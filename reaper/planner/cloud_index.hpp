@@ -1,16 +1,23 @@
-// The planner's own picture of the cloud: every host once, kept from one decision to the next, so
-// that a decision reads what changed and not the whole cloud.
+// The planner's own picture of the cloud, kept from one decision to the next: every host as a row
+// of numbers (host_row.hpp), so that a decision reads some cache lines of each host and looks into
+// few of them; and what earlier decisions found out (strategies/bound_tables.hpp).
 //
 // It points to the hosts and owns none: each must live, at its address and unchanged, until it is
 // put again or erased. One thread.
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <map>
+#include <memory>
 #include <string>
+#include <unordered_map>
 #include <utility>
+#include <vector>
 
 #include "reaper/model/cloud.hpp"
+#include "reaper/planner/host_row.hpp"
+#include "strategies/bound_tables.hpp"
 
 namespace reaper {
 
@@ -20,24 +27,64 @@ public:
     /// All hosts of the snapshot, which must outlive the index.
     explicit CloudIndex(const Snapshot& snapshot);
 
-    /// A new host, or one that changed (its name too).
+    /// A new host, or one that changed (its name too). Some microseconds.
     void put(const Host& host);
     /// Nothing happens if it is not there.
     void erase(const HostId& host);
     void clear();
 
-    std::size_t size() const noexcept { return hosts_.size(); }
-    bool empty() const noexcept { return hosts_.empty(); }
+    std::size_t size() const noexcept { return by_id_.size(); }
+    bool empty() const noexcept { return by_id_.empty(); }
     /// None if it is not there.
     const Host* find(const HostId& host) const;
 
-    /// Name and id: the order in which hosts are compared and shown.
-    using Key = std::pair<std::string, HostId>;
-    const std::map<Key, const Host*>& hosts() const noexcept { return hosts_; }
+    /// Drops what earlier decisions found out, and frees its memory.
+    void forget();
+
+    /// What the index takes, the hosts themselves aside.
+    std::size_t bytes() const;
+
+    // For the planner.
+
+    /// Rows by host name, then id.
+    const std::vector<std::uint32_t>& order() const;
+    const HostRow& row(std::uint32_t row) const { return rows_[row]; }
+    /// The classes of a row, by class number.
+    const ClassRow* classes(std::uint32_t row) const { return &classes_[row * stride_]; }
+    /// The curves of lost work of a row, by class number.
+    const WorkCurve* curves(std::uint32_t row) const { return &curves_[row * stride_]; }
+    const RowNames& names() const { return names_; }
+    static constexpr std::uint32_t no_row = 0xffffffff;
+    std::uint32_t row_of(const HostId& host) const;
+    /// Revocable servers of each project.
+    const std::map<ProjectId, Amount>& fleets() const;
+    BoundTables& tables() const { return *tables_; }
 
 private:
-    std::map<Key, const Host*> hosts_;
-    std::map<HostId, std::map<Key, const Host*>::iterator> by_id_;
+    using Key = std::pair<std::string, HostId>;
+
+    std::uint32_t new_row(const Host& host);
+    void store_classes(std::uint32_t row);
+    void widen();
+    void count_projects(const HostRow& row, Amount sign);
+
+    RowNames names_;
+    std::vector<HostRow> rows_;
+    std::vector<ClassRow> classes_;  // by row, then class number
+    std::vector<WorkCurve> curves_;  // likewise
+    std::size_t stride_ = 0;
+    std::vector<std::uint32_t> free_rows_;
+    std::unordered_map<HostId, std::uint32_t> by_id_;
+    std::map<Key, std::uint32_t> by_name_;
+    std::vector<std::map<Key, std::uint32_t>::iterator> place_;  // in by_name_, by row
+    std::vector<Amount> project_counts_;                         // by project number
+    std::vector<ClassRow> read_;                                 // of the host that is put
+    std::vector<WorkCurve> read_curves_;
+    std::unique_ptr<BoundTables> tables_ = std::make_unique<BoundTables>();
+    mutable std::vector<std::uint32_t> order_;
+    mutable bool order_is_old_ = false;
+    mutable std::map<ProjectId, Amount> fleets_;
+    mutable bool fleets_are_old_ = false;
 };
 
 }  // namespace reaper

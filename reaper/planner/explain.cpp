@@ -2,8 +2,6 @@
 
 #include <algorithm>
 #include <limits>
-#include <map>
-#include <tuple>
 
 namespace reaper {
 namespace {
@@ -68,9 +66,9 @@ Victim explain_victim(const Problem& problem, const HostOption& option, const On
 NothingToDo room_is_there(const Problem& problem, Amount requested) {
     NothingToDo answer;
     Amount open = requested;
-    for (const auto& option : problem.hosts) {
-        if (open <= 0) break;
-        if (option.slots_ready <= 0) continue;
+    for (std::size_t host = 0; host < problem.hosts.size() && open > 0; ++host) {
+        if (problem.hosts.ready(host) <= 0) continue;
+        const auto& option = problem.hosts[host];
         const OnHost taken{{}, std::min(open, option.slots_ready)};
         open -= taken.slots;
         answer.hosts.push_back(host_plan(problem, option, taken));
@@ -99,14 +97,6 @@ HostPlan explain_host(const Problem& problem, std::size_t host, const OnHost& ch
     return plan;
 }
 
-Rejection ranked_lower(const HostOption& option, const Selection& selection, std::size_t host) {
-    const auto at = selection.passed.find(host);
-    return Rejection{option.host->id, option.host->name, RejectionCode::ranked_lower,
-                     at != selection.passed.end()
-                         ? at->second
-                         : "the slots of other hosts made those of this one needless"};
-}
-
 Rejection too_few_slots(const HostOption& option, Amount requested) {
     const std::string how =
         option.candidates.empty()
@@ -118,28 +108,19 @@ Rejection too_few_slots(const HostOption& option, Amount requested) {
                          std::to_string(requested) + " requested" + how};
 }
 
-std::string why_not_enough(const Problem& problem, const std::vector<Rejection>& rejected,
+std::string why_not_enough(std::size_t hosts, const std::vector<RejectionCount>& refused,
                            Amount requested, Amount possible) {
     std::string text = "only " + std::to_string(possible) + " of " + count(requested, "slot") +
-                       " can come free, even without all revocable servers";
-    std::map<RejectionCode, int> codes;
-    for (const auto& rejection : rejected) ++codes[rejection.code];
-    text += " (";
-    if (problem.hosts.empty() && rejected.empty()) text += "no hosts are known";
-    if (!problem.hosts.empty())
-        text += count(static_cast<Amount>(problem.hosts.size()), "host") + " with slots";
-    bool first = problem.hosts.empty();
-    for (const auto& [code, n] : codes) {
-        text += (first ? "" : ", ") + std::to_string(n) + " " + std::string{to_string(code)};
+                       " can come free, even without all revocable servers (";
+    if (hosts == 0 && refused.empty()) text += "no hosts are known";
+    if (hosts > 0) text += count(static_cast<Amount>(hosts), "host") + " with slots";
+    bool first = hosts == 0;
+    for (const auto& each : refused) {
+        text += (first ? "" : ", ") + std::to_string(each.hosts) + " " +
+                std::string{to_string(each.code)};
         first = false;
     }
     return text + ")";
-}
-
-void sort_by_name(std::vector<Rejection>& rejected) {
-    std::sort(rejected.begin(), rejected.end(), [](const Rejection& a, const Rejection& b) {
-        return std::tie(a.host_name, a.host) < std::tie(b.host_name, b.host);
-    });
 }
 
 }  // namespace reaper

@@ -17,16 +17,12 @@ NothingToDo room_is_there(const Problem& problem, Amount requested);
 HostPlan explain_host(const Problem& problem, std::size_t host, const OnHost& chosen,
                       const Selection& selection);
 
-/// A host that could give slots and was not chosen.
-Rejection ranked_lower(const HostOption& option, const Selection& selection, std::size_t host);
-
 /// A host that gives slots, but all hosts together too few.
 Rejection too_few_slots(const HostOption& option, Amount requested);
 
-/// Why all revocable servers together are not enough.
-std::string why_not_enough(const Problem& problem, const std::vector<Rejection>& rejected,
+/// Why all revocable servers together are not enough: `hosts` give slots, `refused` tells the
+/// others.
+std::string why_not_enough(std::size_t hosts, const std::vector<RejectionCount>& refused,
                            Amount requested, Amount possible);
-
-void sort_by_name(std::vector<Rejection>& rejected);
 
 }  // namespace reaper

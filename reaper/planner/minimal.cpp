@@ -31,10 +31,11 @@ void drop_on_host(const Problem& problem, std::size_t host, OnHost& chosen, Amou
 /// More than wanted come free only where the last victim of a host gives several at once: that
 /// host's count bears it. (Any victim left frees more than the surplus, or it would be dropped.)
 void count_at_most(Chosen& chosen, Amount surplus) {
-    for (auto on_host = chosen.rbegin(); on_host != chosen.rend() && surplus > 0; ++on_host) {
-        if (on_host->victims.empty()) continue;
-        const Amount less = std::min(surplus, on_host->slots);
-        on_host->slots -= less;
+    for (auto at = chosen.rbegin(); at != chosen.rend() && surplus > 0; ++at) {
+        auto& on_host = at->second;
+        if (on_host.victims.empty()) continue;
+        const Amount less = std::min(surplus, on_host.slots);
+        on_host.slots -= less;
         surplus -= less;
     }
 }
@@ -43,13 +44,13 @@ void count_at_most(Chosen& chosen, Amount surplus) {
 
 Amount drop_needless(const Problem& problem, Chosen& chosen, Amount wanted) {
     Amount all = 0;
-    for (std::size_t host = 0; host < chosen.size(); ++host) {
-        chosen[host].slots = slots_given(problem, host, chosen[host].victims);
-        all = saturating_add(all, chosen[host].slots);
+    for (auto& [host, on_host] : chosen) {
+        on_host.slots = slots_given(problem, host, on_host.victims);
+        all = saturating_add(all, on_host.slots);
     }
     const Amount target = std::min(all, wanted);
-    for (std::size_t host = chosen.size(); host-- > 0;)
-        drop_on_host(problem, host, chosen[host], target, all);
+    for (auto at = chosen.rbegin(); at != chosen.rend(); ++at)
+        drop_on_host(problem, at->first, at->second, target, all);
     count_at_most(chosen, all - target);
     return target;
 }

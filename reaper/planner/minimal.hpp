@@ -1,6 +1,8 @@
 // Rule 3: no victim of a plan could be left out.
 #pragma once
 
+#include <cstddef>
+#include <map>
 #include <vector>
 
 #include "strategies/strategy.hpp"
@@ -13,8 +15,8 @@ struct OnHost {
     Amount slots = 0;                  ///< that count for the request
 };
 
-/// By the problem's hosts.
-using Chosen = std::vector<OnHost>;
+/// By index into the problem's hosts: those that give slots.
+using Chosen = std::map<std::size_t, OnHost>;
 
 /// Drops every victim without which the hosts still give as many slots (at most `wanted` count),
 /// and sets the slots that count on each host. Returns their sum, at most `wanted`. One pass is

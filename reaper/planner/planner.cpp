@@ -9,6 +9,8 @@
 #include "reaper/planner/explain.hpp"
 #include "reaper/planner/filter.hpp"
 #include "reaper/planner/minimal.hpp"
+#include "reaper/planner/rejections.hpp"
+#include "reaper/planner/screen.hpp"
 
 namespace reaper {
 namespace {
@@ -28,43 +30,43 @@ void check(const Problem& problem, const Selection& selection) {
     }
 }
 
+/// The selected hosts, and those with room.
 Chosen chosen_of(const Problem& problem, const Selection& selection) {
-    Chosen chosen(problem.hosts.size());
+    Chosen chosen;
     for (const auto& [host, on_host] : selection.hosts) chosen[host].victims = on_host.victims;
+    for (std::size_t host = 0; host < problem.hosts.size(); ++host)
+        if (problem.hosts.ready(host) > 0) chosen[host];
     return chosen;
+}
+
+Amount wanted_of(const Request& request, const PlanOptions& options) {
+    const Amount requested = std::max(request.slots, 0);
+    return std::clamp(saturating_multiply(requested, std::max(options.alternatives, 1)), requested,
+                      std::max(requested, most_slots));
+}
+
+int to_int(Amount amount) {
+    return static_cast<int>(std::clamp<Amount>(amount, 0, std::numeric_limits<int>::max()));
 }
 
 class Planner {
 public:
     Planner(const Request& request, const CloudIndex& cloud, const Ledger& ledger,
             const PlanOptions& options)
-        : request_{request}, requested_{request.slots} {
-        problem_.shape = shape_of(request.resources);
-        problem_.seed = options.seed;
-        wanted_ = std::clamp(saturating_multiply(requested_, std::max(options.alternatives, 1)),
-                             requested_, std::max(requested_, most_slots));
-        if (problem_.shape.empty()) return;
-        const FilterInput input{request, problem_.shape, ledger, options.spared};
-        for (const auto& [name, host] : cloud.hosts()) {
-            auto filtered = filter_host(*host, input);
-            if (auto* rejection = std::get_if<Rejection>(&filtered)) {
-                rejected_.push_back(std::move(*rejection));
-                continue;
-            }
-            auto& option = std::get<HostOption>(filtered);
-            ready_ = saturating_add(ready_, option.slots_ready);
-            possible_ = saturating_add(possible_, option.slots_possible);
-            problem_.hosts.push_back(std::move(option));
-        }
-    }
+        : request_{request},
+          requested_{request.slots},
+          wanted_{wanted_of(request, options)},
+          shape_{shape_of(request.resources)},
+          input_{request, shape_, ledger, options.spared},
+          screen_{cloud, input_, std::max<Amount>(wanted_, 1)},
+          problem_{shape_,          std::min(wanted_, screen_.all_possible()),
+                   requested_,      screen_,
+                   options.seed,    options.now,
+                   &cloud.fleets(), &cloud.tables()} {}
 
     Decision decide(const Strategy& strategy, std::string_view strategy_name) {
-        if (requested_ <= 0) return NothingToDo{"the request asks for no slot", {}};
-        if (problem_.shape.empty())
-            return NothingToDo{"the request takes no resources, so no room can help it", {}};
-        if (ready_ >= requested_) return room_is_there(problem_, requested_);
-        if (possible_ < requested_) return not_enough("");
-        problem_.slots = std::min(wanted_, possible_);
+        if (screen_.all_ready() >= requested_) return room_is_there(problem_, requested_);
+        if (screen_.all_possible() < requested_) return not_enough("");
         const Selection selection = strategy.select(problem_);
         check(problem_, selection);
         Chosen chosen = chosen_of(problem_, selection);
@@ -73,23 +75,25 @@ public:
         return plan(selection, chosen, freed, strategy_name);
     }
 
-private:
-    static int to_int(Amount amount) {
-        return static_cast<int>(std::clamp<Amount>(amount, 0, std::numeric_limits<int>::max()));
+    std::size_t warm_up(const Strategy& strategy, std::size_t hosts) {
+        if (screen_.all_ready() >= requested_ || screen_.all_possible() < requested_) return 0;
+        return strategy.warm(problem_, hosts);
     }
 
+private:
     Decision not_enough(const std::string& note) {
         NotEnough answer;
         answer.slots_requested = to_int(requested_);
-        answer.slots_possible = to_int(possible_);
+        answer.slots_possible = to_int(screen_.all_possible());
+        Rejections rejections{screen_, input_};
         answer.reason = note.empty()
-                            ? why_not_enough(problem_, rejected_, requested_, possible_)
+                            ? why_not_enough(screen_.size(), rejections.counts, requested_,
+                                             screen_.all_possible())
                             : note + " (of " + std::to_string(requested_) + " requested; " +
-                                  std::to_string(possible_) + " would be possible)";
-        answer.rejected = std::move(rejected_);
-        for (const auto& option : problem_.hosts)
-            answer.rejected.push_back(too_few_slots(option, requested_));
-        sort_by_name(answer.rejected);
+                                  std::to_string(screen_.all_possible()) + " would be possible)";
+        rejections.add_too_few(requested_);
+        answer.rejected = std::move(rejections.told);
+        answer.rejected_counts = std::move(rejections.counts);
         return answer;
     }
 
@@ -102,24 +106,23 @@ private:
         plan.slots_wanted = to_int(wanted_);
         plan.slots_freed = to_int(freed);
         plan.note = selection.note;
-        plan.rejected = std::move(rejected_);
-        for (std::size_t host = 0; host < chosen.size(); ++host) {
-            if (chosen[host].slots > 0)
-                plan.hosts.push_back(explain_host(problem_, host, chosen[host], selection));
-            else
-                plan.rejected.push_back(ranked_lower(problem_.hosts[host], selection, host));
-        }
-        sort_by_name(plan.rejected);
+        for (const auto& [host, on_host] : chosen)
+            if (on_host.slots > 0)
+                plan.hosts.push_back(explain_host(problem_, host, on_host, selection));
+        Rejections rejections{screen_, input_};
+        rejections.add_losers(selection, chosen);
+        plan.rejected = std::move(rejections.told);
+        plan.rejected_counts = std::move(rejections.counts);
         return plan;
     }
 
     const Request& request_;
     const Amount requested_;
-    Amount wanted_ = 0;
-    Amount ready_ = 0;
-    Amount possible_ = 0;
-    Problem problem_;
-    std::vector<Rejection> rejected_;
+    const Amount wanted_;
+    const Shape shape_;
+    const FilterInput input_;
+    const Screen screen_;
+    const Problem problem_;
 };
 
 }  // namespace
@@ -134,13 +137,24 @@ std::uint64_t seed_of(const RequestId& request) {
 Decision make_plan(const Request& request, const CloudIndex& cloud, const Ledger& ledger,
                    const Strategy& strategy, std::string_view strategy_name,
                    const PlanOptions& options) {
+    if (request.slots <= 0) return NothingToDo{"the request asks for no slot", {}};
+    if (shape_of(request.resources).empty())
+        return NothingToDo{"the request takes no resources, so no room can help it", {}};
     return Planner{request, cloud, ledger, options}.decide(strategy, strategy_name);
+}
+
+std::size_t warm_up(const Request& request, const CloudIndex& cloud, const Ledger& ledger,
+                    const Strategy& strategy, const PlanOptions& options, std::size_t hosts) {
+    if (request.slots <= 0 || shape_of(request.resources).empty()) return 0;
+    return Planner{request, cloud, ledger, options}.warm_up(strategy, hosts);
 }
 
 Decision make_plan(const Request& request, const Snapshot& snapshot, const Ledger& ledger,
                    const Strategy& strategy, std::string_view strategy_name,
                    const PlanOptions& options) {
-    return make_plan(request, CloudIndex{snapshot}, ledger, strategy, strategy_name, options);
+    PlanOptions then = options;
+    if (then.now == TimePoint{}) then.now = snapshot.taken_at;
+    return make_plan(request, CloudIndex{snapshot}, ledger, strategy, strategy_name, then);
 }
 
 }  // namespace reaper

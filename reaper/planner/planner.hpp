@@ -1,6 +1,8 @@
 // The planner: from a request and a picture of the cloud to a decision. Pure and deterministic:
-// the same inputs (the seed among them) give the same plan, to the byte, whatever the order of the
-// hosts, servers and providers in them.
+// the same inputs (the seed among them) give the same plan, whatever the order of the hosts, servers
+// and providers in them. What an index remembers of earlier decisions makes the next faster, and may
+// tell more of the hosts that lost (a cost instead of a bound); it never changes the victims of a
+// plan that is proven.
 #pragma once
 
 #include <cstdint>
@@ -19,6 +21,8 @@ namespace reaper {
 struct PlanOptions {
     int alternatives = 1;    ///< slots to free for each requested one, at least 1
     std::uint64_t seed = 0;  ///< for strategies that throw dice
+    /// For strategies that count running time; with a snapshot, its own time if this is not given.
+    TimePoint now{};
     /// Servers that must not be victims, each with the reason (a fresh read found it unfit, ...).
     std::map<ServerId, std::string> spared;
 };
@@ -39,7 +43,13 @@ Decision make_plan(const Request& request, const CloudIndex& cloud, const Ledger
                    const Strategy& strategy, std::string_view strategy_name,
                    const PlanOptions& options);
 
-/// The same for one picture, without an index that is kept.
+/// Searches in advance what `make_plan` with these arguments would have to search, at most `hosts`
+/// hosts (each some tens of microseconds), and keeps it in the index. Returns how many were
+/// searched: 0 when nothing is left to do. To be called again when hosts have changed.
+std::size_t warm_up(const Request& request, const CloudIndex& cloud, const Ledger& ledger,
+                    const Strategy& strategy, const PlanOptions& options, std::size_t hosts);
+
+/// The same as the first for one picture, without an index that is kept.
 Decision make_plan(const Request& request, const Snapshot& snapshot, const Ledger& ledger,
                    const Strategy& strategy, std::string_view strategy_name,
                    const PlanOptions& options);

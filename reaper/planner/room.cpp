@@ -11,12 +11,8 @@ namespace {
 
 constexpr Amount most = std::numeric_limits<Amount>::max();
 
-/// No cloud has more of anything on one provider; sums of thousands of these stay in range.
+/// No cloud has more of anything on one provider.
 constexpr Amount sane_limit = Amount{1} << 50;
-
-Amount sane(Amount amount) {
-    return std::clamp(amount, -sane_limit, sane_limit);
-}
 
 Amount used_on(const Provider& provider, const ResourceClass& resource_class) {
     return sane(provider.used.get(resource_class));
@@ -89,6 +85,10 @@ void take_off_promises(HostRoom& room, const Host& host, const Shape& shape, con
 }
 
 }  // namespace
+
+Amount sane(Amount amount) {
+    return std::clamp(amount, -sane_limit, sane_limit);
+}
 
 bool units_allow(const Inventory& inventory, Amount amount) {
     return amount >= inventory.min_unit && amount <= inventory.max_unit &&

@@ -20,6 +20,9 @@
 
 namespace reaper {
 
+/// The amount within limits that no cloud has, so that sums of thousands stay in range.
+Amount sane(Amount amount);
+
 /// What one slot takes of one class; the amount is positive.
 struct Need {
     ResourceClass resource_class;

@@ -34,6 +34,7 @@ struct DecisionJson {
                 {"slots_freed", plan.slots_freed},
                 {"hosts", array_of(plan.hosts)},
                 {"rejected", array_of(plan.rejected)},
+                {"rejected_counts", array_of(plan.rejected_counts)},
                 {"note", plan.note}};
     }
     json operator()(const NothingToDo& nothing) const {
@@ -48,7 +49,8 @@ struct DecisionJson {
                 {"slots_requested", not_enough.slots_requested},
                 {"slots_possible", not_enough.slots_possible},
                 {"reason", not_enough.reason},
-                {"rejected", array_of(not_enough.rejected)}};
+                {"rejected", array_of(not_enough.rejected)},
+                {"rejected_counts", array_of(not_enough.rejected_counts)}};
     }
 };
 
@@ -115,6 +117,12 @@ json to_json(const Rejection& rejection) {
             {"host_name", rejection.host_name},
             {"code", std::string{to_string(rejection.code)}},
             {"reason", rejection.reason}};
+}
+
+json to_json(const RejectionCount& count) {
+    return {{"code", std::string{to_string(count.code)}},
+            {"hosts", count.hosts},
+            {"sample", count.sample}};
 }
 
 json to_json(const Decision& decision) {

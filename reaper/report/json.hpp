@@ -42,6 +42,7 @@ nlohmann::json to_json(const Request& request);
 nlohmann::json to_json(const Victim& victim);
 nlohmann::json to_json(const HostPlan& host);
 nlohmann::json to_json(const Rejection& rejection);
+nlohmann::json to_json(const RejectionCount& count);
 nlohmann::json to_json(const Decision& decision);
 nlohmann::json to_json(const Outcome& outcome);
 nlohmann::json to_json(const StepEntry& step);

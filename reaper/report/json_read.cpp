@@ -130,6 +130,18 @@ std::vector<Rejection> rejections(const json& object) {
     return all;
 }
 
+/// Absent in what earlier versions wrote.
+std::vector<RejectionCount> rejection_counts(const json& object) {
+    std::vector<RejectionCount> all;
+    if (!object.contains("rejected_counts")) return all;
+    for (const auto& each : list(object, "rejected_counts")) {
+        const auto code = rejection_code_from(text(each, "code"));
+        if (!code) throw WrongShape{"code is unknown"};
+        all.push_back(RejectionCount{*code, small_number(each, "hosts"), text(each, "sample")});
+    }
+    return all;
+}
+
 Plan plan(const json& object) {
     Plan result;
     result.request = RequestId{text(object, "request")};
@@ -139,6 +151,7 @@ Plan plan(const json& object) {
     result.slots_freed = small_number(object, "slots_freed");
     result.hosts = host_plans(object);
     result.rejected = rejections(object);
+    result.rejected_counts = rejection_counts(object);
     result.note = text(object, "note");
     return result;
 }
@@ -149,6 +162,7 @@ NotEnough not_enough(const json& object) {
     result.slots_possible = small_number(object, "slots_possible");
     result.reason = text(object, "reason");
     result.rejected = rejections(object);
+    result.rejected_counts = rejection_counts(object);
     return result;
 }
 

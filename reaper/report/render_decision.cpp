@@ -11,7 +11,7 @@ public:
         : request_(request), options_(options), paint_(options.color), width_(width_of(options)) {}
 
     std::string operator()(const Plan& plan) const {
-        std::string text = hosts(plan.hosts) + rejected(plan.rejected);
+        std::string text = hosts(plan.hosts) + rejected(plan.rejected, plan.rejected_counts);
         if (!plan.note.empty()) text += wrapped("Note: " + plan.note, 0, width_) + "\n";
         return text +
                verdict(plan.victims().empty() ? paint_.green("Plan") : paint_.red("Plan"), plan);
@@ -20,7 +20,7 @@ public:
         return hosts(nothing.hosts) + verdict(paint_.green("Verdict"), nothing);
     }
     std::string operator()(const NotEnough& not_enough) const {
-        std::string text = rejected(not_enough.rejected);
+        std::string text = rejected(not_enough.rejected, not_enough.rejected_counts);
         text += "Possible: " + std::to_string(not_enough.slots_possible) + " of " +
                 counted(count(not_enough.slots_requested), "slot") + "\n\n";
         return text + verdict(paint_.yellow("Verdict"), not_enough);
@@ -33,8 +33,9 @@ private:
         return word + ": " + safe(summary(decision)) + "\n";
     }
 
-    std::string rejected(const std::vector<Rejection>& rejections) const {
-        const std::string text = rejected_lines(rejections, options_);
+    std::string rejected(const std::vector<Rejection>& rejections,
+                         const std::vector<RejectionCount>& counts) const {
+        const std::string text = rejected_lines(rejections, counts, options_);
         return text.empty() ? text : text + "\n";
     }
 

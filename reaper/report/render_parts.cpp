@@ -73,21 +73,32 @@ TextTable victim_table(const std::vector<Victim>& victims, const RenderOptions& 
     return table;
 }
 
-std::string rejected_lines(const std::vector<Rejection>& rejected, const RenderOptions& options) {
-    if (rejected.empty()) return "";
+std::string rejected_lines(const std::vector<Rejection>& rejected,
+                           const std::vector<RejectionCount>& counts,
+                           const RenderOptions& options) {
+    struct OfCode {
+        std::vector<const Rejection*> told;
+        std::size_t hosts = 0;
+    };
+    std::map<RejectionCode, OfCode, std::greater<>> by_code;
+    for (const auto& each : rejected) by_code[each.code].told.push_back(&each);
+    for (const auto& each : counts)
+        by_code[each.code].hosts = static_cast<std::size_t>(std::max(each.hosts, 0));
+    std::size_t all = 0;
+    for (auto& [code, hosts] : by_code)
+        all += hosts.hosts = std::max(hosts.hosts, hosts.told.size());
+    if (all == 0) return "";
     const Paint paint{options.color};
     const std::size_t width = width_of(options);
-    std::map<RejectionCode, std::vector<const Rejection*>, std::greater<>> by_code;
-    for (const auto& each : rejected) by_code[each.code].push_back(&each);
-    std::string text = paint.bold("Not used: " + counted(rejected.size(), "host")) + "\n";
+    std::string text = paint.bold("Not used: " + counted(all, "host")) + "\n";
     for (const auto& [code, hosts] : by_code) {
-        text += "  " + std::string{to_string(code)} + ": " + counted(hosts.size(), "host") + "\n";
-        const auto shown =
-            std::min(hosts.size(), static_cast<std::size_t>(std::max(options.max_rejected, 0)));
+        text += "  " + std::string{to_string(code)} + ": " + counted(hosts.hosts, "host") + "\n";
+        const auto shown = std::min(hosts.told.size(),
+                                    static_cast<std::size_t>(std::max(options.max_rejected, 0)));
         for (std::size_t i = 0; i < shown; ++i)
-            text += wrapped(hosts[i]->host_name + ": " + hosts[i]->reason, 4, width);
-        if (shown < hosts.size()) {
-            const std::string rest = std::to_string(hosts.size() - shown);
+            text += wrapped(hosts.told[i]->host_name + ": " + hosts.told[i]->reason, 4, width);
+        if (shown < hosts.hosts) {
+            const std::string rest = std::to_string(hosts.hosts - shown);
             text += shown == 0 ? "    " + rest + " not shown\n" : "    and " + rest + " more\n";
         }
     }

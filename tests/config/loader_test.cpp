@@ -173,8 +173,8 @@ TEST(Loader, APluginsRefusalIsAnErrorOfItsLine) {
 
 TEST(Loader, ABareWordIsAPluginWithoutParameters) {
     World world;
-    const Settings settings = world.good(minimal("strategy: chance\ntaggers: [project]\n"));
-    EXPECT_EQ(settings.policy.strategy.name, "chance");
+    const Settings settings = world.good(minimal("strategy: strict\ntaggers: [project]\n"));
+    EXPECT_EQ(settings.policy.strategy.name, "strict");
     EXPECT_FALSE(settings.policy.strategy.parameters.empty());
     EXPECT_EQ(settings.policy.taggers.at(0).name, "project");
 }

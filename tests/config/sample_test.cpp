@@ -54,7 +54,7 @@ TEST(Sample, LoadsAsItIs) {
     const Settings settings = world.good(sample());
     EXPECT_EQ(settings.cloud.credentials.username, "u");
     ASSERT_EQ(settings.broker.urls.size(), 1U);
-    EXPECT_EQ(settings.policy.strategy.name, "strict");
+    EXPECT_EQ(settings.policy.strategy.name, "cost");
     ASSERT_EQ(settings.policy.taggers.size(), 1U);
     EXPECT_EQ(settings.policy.taggers[0].name, "project");
 }
@@ -101,7 +101,7 @@ TEST(Sample, HasNoKeyThatTheTableLacks) {
 
 TEST(Sample, ShowsTheStandardPlugins) {
     const YAML::Node shown = uncommented();
-    for (const auto& spec : find_strategy("strict")->parameters)
+    for (const auto& spec : find_strategy("cost")->parameters)
         EXPECT_TRUE(shown["strategy"][std::string{spec.name}].IsDefined()) << spec.name;
     for (const auto& spec : find_tagger("project")->parameters)
         EXPECT_TRUE(shown["taggers"][0][std::string{spec.name}].IsDefined()) << spec.name;

@@ -16,7 +16,7 @@ const Resources big{{"VCPU", 8}};
 
 std::vector<std::string> names_of(const CloudIndex& cloud) {
     std::vector<std::string> names;
-    for (const auto& [key, host] : cloud.hosts()) names.push_back(host->name);
+    for (const auto row : cloud.order()) names.push_back(cloud.row(row).host->name);
     return names;
 }
 

@@ -5,10 +5,15 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <optional>
+#include <stdexcept>
 
 #include "cloud_builder.hpp"
+#include "reaper/planner/screen.hpp"
 #include "seeded.hpp"
+#include "strategies/bounds.hpp"
 #include "strategies/dice.hpp"
+#include "strategies/goal_text.hpp"
+#include "strategies/leftover_parameters.hpp"
 
 namespace reaper {
 namespace {
@@ -17,7 +22,22 @@ using namespace reaper::testing;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 
+class NoHosts : public HostList {
+public:
+    std::size_t size() const override { return 0; }
+    const HostOption& operator[](std::size_t) const override { throw std::logic_error("no host"); }
+    Amount ready(std::size_t) const override { return 0; }
+    Amount possible(std::size_t) const override { return 0; }
+    bool sketch(std::size_t, HostSketch&) const override { return false; }
+};
+
 constexpr std::int64_t plenty = 10'000'000;
+
+Objective objective_of(const Goal& goal, const Shape& shape,
+                       const std::map<ProjectId, Amount>* fleets) {
+    const NoHosts none;
+    return objective_for(goal, Problem{shape, 0, 0, none, 0, at(3600), fleets, nullptr});
+}
 
 HostOption option_of(const Host& host, const Shape& shape) {
     HostOption option;
@@ -39,7 +59,7 @@ HostOption option_of(const Host& host, const Shape& shape) {
     return option;
 }
 
-/// What the order says about one set: cost, then the places of its servers.
+/// What the objective says about one set: cost, then the places of its servers.
 struct Value {
     Cost cost;
     std::vector<std::size_t> ranks;
@@ -47,28 +67,31 @@ struct Value {
 };
 
 /// All subsets, one by one.
-std::optional<Value> enumerate(const Shape& shape, const HostOption& option, const Order& order,
-                               Amount slots) {
-    const auto ranking = order.ranking(option.candidates);
+std::optional<Value> enumerate(const Shape& shape, const HostOption& option,
+                               const Objective& objective, Amount slots) {
+    const auto ranking = objective.ranking(option.candidates);
+    std::vector<Cost> own;
+    for (const std::size_t candidate : ranking)
+        own.push_back(objective.of(option.room, option.candidates[candidate]));
     std::optional<Value> best;
     for (std::size_t set = 0; set < std::size_t{1} << ranking.size(); ++set) {
-        Value value{order.base(shape, option.room, slots), {}};
-        std::vector<std::size_t> victims;
+        Value value{objective.base(shape, option.room, slots), {}};
+        ByPool room = option.room.room_now();
         for (std::size_t rank = 0; rank < ranking.size(); ++rank) {
             if ((set >> rank & 1U) == 0) continue;
-            victims.push_back(ranking[rank]);
             value.ranks.push_back(rank);
-            const auto more = order.of(option.room, option.candidates[ranking[rank]].gains);
-            for (std::size_t i = 0; i < more.size(); ++i) value.cost[i] += more[i];
+            value.cost += own[rank];
+            for (std::size_t pool = 0; pool < room.size(); ++pool)
+                room[pool] += option.candidates[ranking[rank]].gains[pool];
         }
-        if (option.room.slots(shape, room_without(option, victims)) < slots) continue;
-        if (!best || value < *best) best = value;
+        if (best && value >= *best) continue;
+        if (option.room.slots(shape, room) >= slots) best = value;
     }
     return best;
 }
 
-Value value_of(const Cover& cover, const HostOption& option, const Order& order) {
-    const auto ranking = order.ranking(option.candidates);
+Value value_of(const Cover& cover, const HostOption& option, const Objective& objective) {
+    const auto ranking = objective.ranking(option.candidates);
     Value value{cover.cost, {}};
     for (const std::size_t victim : cover.victims)
         value.ranks.push_back(static_cast<std::size_t>(
@@ -93,7 +116,12 @@ Host random_host() {
         Resources held{{"VCPU", amount(1)}, {"MEMORY_MB", amount(few_sizes ? 512 : 1)}};
         if (on.parent.empty()) held.set(ResourceClass{"DISK_GB"}, amount(10));
         if (upto(4) == 0) held.set(ResourceClass{"CUSTOM_X"}, upto(3));
-        put(made, revocable("s" + std::to_string(i), on.id, held, upto(3)));
+        Server one = revocable("s" + std::to_string(i), on.id, held, -60 * upto(9));
+        if (upto(2) == 0) one.project = ProjectId{upto(1) == 0 ? "gold" : "silver"};
+        if (upto(3) == 0) one.flavor_name = "large";
+        if (upto(2) == 0) one.metadata["restarts"] = std::to_string(upto(3));
+        if (upto(3) == 0) one.launched = one.created + std::chrono::minutes{2};
+        put(made, one);
     }
     for (auto& provider : made.providers)
         for (auto& [name, inventory] : provider.inventories)
@@ -101,33 +129,97 @@ Host random_host() {
     return made;
 }
 
-TEST(Cover, EqualsEnumerationForEveryOrderAndNumberOfSlots) {
-    holds("best set", [] {
+/// Goals of every kind: each measure first, sums, several levels.
+Goal random_goal() {
+    static const std::vector<std::vector<const char*>> goals{
+        {"waste"},
+        {"victims", "waste"},
+        {"lost_work", "waste:VCPU"},
+        {"priority", "lost_work + 60 victims", "waste"},
+        {"restarts", "victims"},
+        {"share", "lost_work"},
+        {"lost_work + 3 waste:MEMORY_MB + 7 waste:VCPU + 50 priority"},
+        {"2 waste:VCPU + 90 victims", "restarts"},
+    };
+    Goal goal;
+    for (const auto* text :
+         goals[static_cast<std::size_t>(upto(static_cast<int>(goals.size()) - 1))])
+        goal.levels.push_back(std::get<std::vector<Goal::Term>>(level_of(text)));
+    goal.waste_order = {ResourceClass{"MEMORY_MB"}, ResourceClass{"VCPU"}};
+    goal.tie = std::vector{Tie::id, Tie::newest, Tie::oldest}[static_cast<std::size_t>(upto(2))];
+    goal.priorities = {{"gold", 5}, {"silver", 2}, {"large", 3}};
+    goal.standard_priority = upto(1);
+    goal.restarts_key = "restarts";
+    return goal;
+}
+
+Resources random_slot() {
+    Resources slot{{"VCPU", 1 + upto(6)}};
+    if (upto(2) != 0) slot.set(ResourceClass{"MEMORY_MB"}, 1 + upto(2000));
+    if (upto(1) == 0) slot.set(ResourceClass{"DISK_GB"}, 1 + upto(60));
+    if (upto(4) == 0) slot.set(ResourceClass{"CUSTOM_X"}, 1 + upto(2));
+    return slot;
+}
+
+TEST(Cover, EqualsEnumerationForEveryObjectiveAndNumberOfSlots) {
+    static const std::map<ProjectId, Amount> fleets{{ProjectId{"gold"}, 3},
+                                                    {ProjectId{"cheap"}, 40}};
+    int searched = 0;
+    holds("best set", [&] {
+        for (int round = 0; round < 8; ++round) {
+            const Host made = random_host();
+            const Shape shape = shape_of(random_slot());
+            const HostOption option = option_of(made, shape);
+            const Goal goal = random_goal();
+            const Objective objective = objective_of(goal, shape, &fleets);
+            CoverSearch search{shape, option, objective};
+            for (Amount slots = option.slots_ready + 1;
+                 slots <= std::min(option.slots_possible, option.slots_ready + 4); ++slots) {
+                std::int64_t steps = plenty;
+                const Cost bound = search.bound(slots);
+                const Cover cover = search.best(slots, steps);
+                const auto expected = enumerate(shape, option, objective, slots);
+                RC_ASSERT(cover.proven);
+                RC_ASSERT(expected.has_value());
+                const Value found = value_of(cover, option, objective);
+                RC_ASSERT(found.cost == expected->cost);
+                RC_ASSERT(found.ranks == expected->ranks);
+                RC_ASSERT(bound[0] <= expected->cost[0]);
+                RC_ASSERT(bound <= expected->cost);
+                ++searched;
+            }
+        }
+    });
+    EXPECT_GT(searched, 2000) << "instances compared";
+}
+
+/// What the row of numbers tells about the host must hold for every set on it.
+TEST(Cover, BoundsFromTheRowAreNeverAboveTheBest) {
+    holds("row bound", [] {
         const Host made = random_host();
-        Resources slot{{"VCPU", 1 + upto(6)}};
-        if (upto(2) != 0) slot.set(ResourceClass{"MEMORY_MB"}, 1 + upto(2000));
-        if (upto(1) == 0) slot.set(ResourceClass{"DISK_GB"}, 1 + upto(60));
-        if (upto(4) == 0) slot.set(ResourceClass{"CUSTOM_X"}, 1 + upto(2));
-        const Shape shape = shape_of(slot);
-        const HostOption option = option_of(made, shape);
-        const auto tie = std::vector{Order::Tie::id, Order::Tie::newest,
-                                     Order::Tie::oldest}[static_cast<std::size_t>(upto(2))];
-        const Order order =
-            leftover_order(shape, {ResourceClass{"MEMORY_MB"}, ResourceClass{"VCPU"}}, tie);
-        RC_CLASSIFY(option.slots_possible > option.slots_ready, "searched");
+        const Request wanted = request(random_slot());
+        const Shape shape = shape_of(wanted.resources);
+        const Goal goal = random_goal();
+        const Objective objective = objective_of(goal, shape, nullptr);
+        SketchBounds bounds{shape, objective};
+        CloudIndex index;
+        index.put(made);
+        const Ledger ledger;
+        const std::map<ServerId, std::string> spared;
+        const Screen screen{index, FilterInput{wanted, shape, ledger, spared}, 100};
+        if (screen.size() == 0) return;
+        const auto& option = screen[0];
+        RC_ASSERT(screen.ready(0) == std::min<Amount>(option.slots_ready, 100));
+        RC_ASSERT(screen.possible(0) == std::min<Amount>(option.slots_possible, 100));
+        HostSketch sketch;
+        if (!screen.sketch(0, sketch)) return;
         for (Amount slots = option.slots_ready + 1;
-             slots <= std::min(option.slots_possible, option.slots_ready + 6); ++slots) {
-            CoverSearch search{shape, option, order, slots};
+             slots <= std::min(option.slots_possible, option.slots_ready + 4); ++slots) {
             std::int64_t steps = plenty;
-            const Cost bound = search.bound();
-            const Cover cover = search.best(steps);
-            const auto expected = enumerate(shape, option, order, slots);
-            RC_ASSERT(cover.proven);
-            RC_ASSERT(expected.has_value());
-            RC_ASSERT(value_of(cover, option, order).cost == expected->cost);
-            RC_ASSERT(value_of(cover, option, order).ranks == expected->ranks);
-            RC_ASSERT(bound[0] <= expected->cost[0]);
-            RC_ASSERT(bound <= expected->cost);
+            const Cover cover = CoverSearch{shape, option, objective}.best(slots, steps);
+            RC_ASSERT(bounds.of(sketch, slots) <= cover.cost);
+            const auto places = bounds.places(sketch);
+            RC_ASSERT(places <= cover.places);
         }
     });
 }
@@ -159,10 +251,11 @@ TEST(Cover, SixtyServersOfFewSizesAreProvenWithinTheStandardSteps) {
     const Host made = host_of_sizes(sizes);
     const Shape shape = shape_of({{"VCPU", 8}, {"MEMORY_MB", 13 * 1024}});
     const HostOption option = option_of(made, shape);
-    const Order order = leftover_order(shape, {ResourceClass{"MEMORY_MB"}}, Order::Tie::id);
+    const Goal goal = leftover_goal({ResourceClass{"MEMORY_MB"}}, Tie::id);
+    const Objective objective = objective_of(goal, shape, nullptr);
     for (Amount slots = 1; slots <= 3; ++slots) {
         std::int64_t steps = 200'000;
-        const Cover cover = CoverSearch{shape, option, order, slots}.best(steps);
+        const Cover cover = CoverSearch{shape, option, objective}.best(slots, steps);
         EXPECT_TRUE(cover.proven) << slots;
         EXPECT_EQ(cover.cost[0], 0) << slots;
     }
@@ -175,10 +268,11 @@ TEST(Cover, SixtyServersOfSixtySizesStopAtTheBoundWithAGoodSet) {
     const Host made = host_of_sizes(sizes);
     const Shape shape = shape_of({{"VCPU", 8}, {"MEMORY_MB", 100'003}});
     const HostOption option = option_of(made, shape);
-    const Order order = leftover_order(shape, {ResourceClass{"MEMORY_MB"}}, Order::Tie::id);
+    const Goal goal = leftover_goal({ResourceClass{"MEMORY_MB"}}, Tie::id);
+    const Objective objective = objective_of(goal, shape, nullptr);
     constexpr std::int64_t allowed = 20'000;
     std::int64_t steps = allowed;
-    const Cover cover = CoverSearch{shape, option, order, 1}.best(steps);
+    const Cover cover = CoverSearch{shape, option, objective}.best(1, steps);
     EXPECT_GE(steps, 0);
     EXPECT_LE(cover.bound, cover.cost);
     EXPECT_GE(option.room.slots(shape, room_without(option, cover.victims)), 1);

@@ -133,6 +133,10 @@ Plan example_plan() {
     plan.rejected.push_back(rejection(
         20, RejectionCode::not_enough_revocable,
         "lacks VCPU=3 even without all its 2 revocable servers; free VCPU=0, revocable VCPU=1"));
+    plan.rejected_counts = {
+        {RejectionCode::disabled, 1, "disabled: kernel update"},
+        {RejectionCode::not_enough_revocable, 1207, "lacks VCPU=3 even without all its servers"},
+        {RejectionCode::ranked_lower, 8, "would leave MEMORY_MB=5120"}};
     plan.note = "the search was cut short; the best plan may leave up to VCPU=1 less unused";
     return plan;
 }

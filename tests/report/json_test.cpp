@@ -71,6 +71,7 @@ void expect_all_mutations_refused(const json& good, const auto& read) {
         EXPECT_FALSE(read(wrong)) << pointer.key();
     }
     for (const auto& member : good.items()) {
+        if (member.key() == "rejected_counts") continue;  // earlier versions did not write it
         json less = good;
         less.erase(member.key());
         EXPECT_FALSE(read(less)) << member.key();

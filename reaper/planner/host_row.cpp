@@ -1,0 +1,259 @@
+#include "reaper/planner/host_row.hpp"
+
+#include <algorithm>
+#include <array>
+#include <chrono>
+#include <limits>
+#include <numeric>
+
+#include "reaper/model/amount.hpp"
+#include "reaper/planner/eligibility.hpp"
+#include "reaper/planner/room.hpp"
+
+namespace reaper {
+namespace {
+
+constexpr int work_bits = 16;
+constexpr Amount most_work = std::numeric_limits<std::uint32_t>::max();
+const ResourceClass vcpu{"VCPU"};
+
+/// Numbers of candidates at which the curve of work is sampled.
+constexpr std::array<std::size_t, WorkCurve::points> sampled{0, 1, 2, 4, 7, 12};
+
+/// The union of the providers' traits; with one provider that has any, without a copy.
+bool same_traits(const std::set<Trait>& traits, const Host& host) {
+    const Provider* only = nullptr;
+    for (const auto& provider : host.providers) {
+        if (provider.traits.empty()) continue;
+        if (only != nullptr) {
+            std::set<Trait> all;
+            for (const auto& each : host.providers)
+                all.insert(each.traits.begin(), each.traits.end());
+            return all == traits;
+        }
+        only = &provider;
+    }
+    return only == nullptr ? traits.empty() : only->traits == traits;
+}
+
+bool same_profile(const Profile& profile, const Host& host) {
+    return profile.up == host.up && profile.enabled == host.enabled &&
+           profile.availability_zone == host.availability_zone && same_traits(profile.traits, host);
+}
+
+std::size_t hash_of_profile(const Host& host) {
+    std::size_t hash =
+        hash_of(host.availability_zone) * 4 + (host.up ? 2 : 0) + (host.enabled ? 1 : 0);
+    std::size_t traits = 0;  // a sum: in any order, each once for each provider's
+    std::set<std::string_view> seen;
+    for (const auto& provider : host.providers)
+        for (const auto& trait : provider.traits)
+            if (seen.insert(trait.str()).second) traits += hash_of(trait.str());
+    return hash ^ traits * 0x9e3779b97f4a7c15ULL;
+}
+
+/// Adds one candidate's gains on the host's providers.
+class Gains {
+public:
+    Gains(const Host& host, RowNames& names, std::vector<ClassRow>& classes)
+        : host_{host}, names_{names}, classes_{classes} {}
+
+    void add(const Server& server) {
+        Amount work = 0;
+        for (const auto& [provider, held] : server.allocations) work += held.get(vcpu);
+        gains_.clear();
+        for (const auto& [provider, held] : server.allocations) {
+            const Provider* const on = provider_of_host(provider);
+            if (on == nullptr) continue;
+            for (const auto& [resource_class, amount] : held)
+                if (amount > 0 && on->inventories.contains(resource_class))
+                    collect(names_.class_number(resource_class), sane(amount));
+        }
+        const Amount start = minutes_up(server.launched.value_or(server.created));
+        for (const auto& [number, gain] : gains_) {
+            put(number, gain, work);
+            all_.push_back(Gain{start, number, gain});
+        }
+    }
+
+    /// The curves of all classes, when all candidates have been added.
+    void draw(std::vector<WorkCurve>& curves) {
+        curves.assign(classes_.size(), WorkCurve{});
+        std::sort(all_.begin(), all_.end(),
+                  [](const Gain& a, const Gain& b) { return a.start > b.start; });
+        counts_.assign(classes_.size(), Drawn{});
+        for (const auto& gain : all_) draw_one(curves[gain.number], counts_[gain.number], gain);
+        for (std::size_t i = 0; i < curves.size(); ++i) {
+            // Nothing is gained beyond the last candidate.
+            auto& drawn = counts_[i];
+            for (; drawn.point < WorkCurve::points; ++drawn.point) {
+                curves[i].gain[drawn.point] = drawn.gain;
+                curves[i].started[drawn.point] = drawn.started;
+                curves[i].next[drawn.point] = drawn.last;
+            }
+        }
+    }
+
+private:
+    const Provider* provider_of_host(const ProviderId& id) const {
+        for (const auto& provider : host_.providers)
+            if (provider.id == id) return &provider;
+        return nullptr;
+    }
+
+    void collect(std::uint32_t number, Amount gain) {
+        for (auto& [other, sum] : gains_)
+            if (other == number) {
+                sum = saturating_add(sum, gain);
+                return;
+            }
+        gains_.emplace_back(number, gain);
+    }
+
+    void put(std::uint32_t number, Amount gain, Amount work) {
+        if (number >= classes_.size()) classes_.resize(number + 1);
+        auto& row = classes_[number];
+        const bool first = row.gain == 0;
+        row.gain = saturating_add(row.gain, gain);
+        row.largest = std::max(row.largest, gain);
+        if (first || gain % row.unit != 0) row.unit = std::gcd(row.unit, gain);
+        const Amount ratio =
+            work >= (most_work << work_bits) / 2
+                ? 0
+                : std::min((std::max<Amount>(work, 0) << work_bits) / gain, most_work);
+        row.work = first ? static_cast<std::uint32_t>(ratio)
+                         : std::min(row.work, static_cast<std::uint32_t>(ratio));
+    }
+
+    struct Gain {
+        Amount start = 0;
+        std::uint32_t number = 0;
+        Amount gain = 0;
+    };
+    /// How far a curve is drawn.
+    struct Drawn {
+        std::size_t point = 0;
+        std::size_t candidates = 0;
+        Amount gain = 0;
+        Amount started = 0;
+        std::int32_t last = 0;
+    };
+
+    static Amount minutes_up(TimePoint time) {
+        const Amount minutes =
+            std::chrono::ceil<std::chrono::minutes>(time).time_since_epoch().count();
+        return std::clamp<Amount>(minutes, 0, std::numeric_limits<std::int32_t>::max());
+    }
+
+    static void draw_one(WorkCurve& curve, Drawn& drawn, const Gain& gain) {
+        drawn.last = static_cast<std::int32_t>(gain.start);
+        if (drawn.point < WorkCurve::points && drawn.candidates == sampled[drawn.point]) {
+            curve.gain[drawn.point] = drawn.gain;
+            curve.started[drawn.point] = drawn.started;
+            curve.next[drawn.point] = drawn.last;
+            ++drawn.point;
+        }
+        ++drawn.candidates;
+        drawn.gain = saturating_add(drawn.gain, gain.gain);
+        drawn.started = saturating_add(drawn.started, saturating_multiply(gain.gain, gain.start));
+    }
+
+    const Host& host_;
+    RowNames& names_;
+    std::vector<ClassRow>& classes_;
+    std::vector<std::pair<std::uint32_t, Amount>> gains_;
+    std::vector<Gain> all_;
+    std::vector<Drawn> counts_;
+};
+
+void read_room(const Host& host, RowNames& names, std::vector<ClassRow>& classes) {
+    for (const auto& provider : host.providers)
+        for (const auto& [resource_class, inventory] : provider.inventories) {
+            const auto number = names.class_number(resource_class);
+            if (number >= classes.size()) classes.resize(number + 1);
+            auto& row = classes[number];
+            const Amount capacity = sane(inventory.capacity());
+            row.providers = static_cast<std::uint8_t>(std::min(row.providers + 1, 2));
+            row.capacity = capacity;
+            row.limits = names.limits_number(inventory);
+            row.room += capacity - sane(provider.used.get(resource_class));
+        }
+}
+
+}  // namespace
+
+std::uint32_t RowNames::class_number(const ResourceClass& resource_class) {
+    const auto number = find_class(resource_class);
+    if (number != none) return number;
+    classes_.push_back(resource_class);
+    return static_cast<std::uint32_t>(classes_.size() - 1);
+}
+
+std::uint32_t RowNames::find_class(const ResourceClass& resource_class) const {
+    const auto at = std::find(classes_.begin(), classes_.end(), resource_class);
+    return at == classes_.end() ? none : static_cast<std::uint32_t>(at - classes_.begin());
+}
+
+std::uint16_t RowNames::limits_number(const Inventory& inventory) {
+    const UnitLimits limits{inventory.min_unit, inventory.max_unit, inventory.step_size};
+    const auto at = std::find(limits_.begin(), limits_.end(), limits);
+    if (at != limits_.end()) return static_cast<std::uint16_t>(at - limits_.begin());
+    // A cloud where every host has limits of its own: the last number stands for "ask the host".
+    if (limits_.size() >= odd_limits) return odd_limits;
+    limits_.push_back(limits);
+    return static_cast<std::uint16_t>(limits_.size() - 1);
+}
+
+std::uint32_t RowNames::profile_number(const Host& host, std::uint32_t guess) {
+    if (guess < profiles_.size() && same_profile(profiles_[guess], host)) return guess;
+    const std::size_t hash = hash_of_profile(host);
+    const auto [first, last] = profile_by_hash_.equal_range(hash);
+    for (auto at = first; at != last; ++at)
+        if (same_profile(profiles_[at->second], host)) return at->second;
+    Profile profile{host.up, host.enabled, host.availability_zone, {}};
+    for (const auto& provider : host.providers)
+        profile.traits.insert(provider.traits.begin(), provider.traits.end());
+    profiles_.push_back(std::move(profile));
+    const auto number = static_cast<std::uint32_t>(profiles_.size() - 1);
+    profile_by_hash_.emplace(hash, number);
+    return number;
+}
+
+std::uint32_t RowNames::project_number(const ProjectId& project) {
+    const auto at = project_numbers_.find(project);
+    if (at != project_numbers_.end()) return at->second;
+    const auto number = static_cast<std::uint32_t>(projects_.size());
+    projects_.push_back(project);
+    project_numbers_.emplace(project, number);
+    return number;
+}
+
+void read_host(const Host& host, RowNames& names, HostRow& row, std::vector<ClassRow>& classes,
+               std::vector<WorkCurve>& curves) {
+    classes.assign(names.classes(), ClassRow{});
+    row.host = &host;
+    row.profile = names.profile_number(host, row.profile);
+    row.service_host = hash_of(host.service_host);
+    row.newest = std::numeric_limits<Amount>::min();
+    row.oldest = std::numeric_limits<Amount>::max();
+    row.consumers.clear();
+    row.projects.clear();
+    read_room(host, names, classes);
+    Gains gains{host, names, classes};
+    for (const auto& server : host.servers) {
+        row.consumers.push_back(static_cast<std::uint32_t>(hash_of(server.id.str())));
+        if (!server.revocable()) continue;
+        row.projects.push_back(names.project_number(server.project));
+        if (!may_be_victim(server)) continue;
+        gains.add(server);
+        const Amount created = server.created.time_since_epoch().count();
+        row.newest = std::max(row.newest, created);
+        row.oldest = std::min(row.oldest, created);
+    }
+    gains.draw(curves);
+    for (const auto& provider : host.providers)
+        for (const auto& [consumer, held] : provider.other_consumers)
+            row.consumers.push_back(static_cast<std::uint32_t>(hash_of(consumer.str())));
+}
+
+}  // namespace reaper

@@ -1,0 +1,103 @@
+// A host in numbers: what every decision needs to know of it, whatever the request, read from the
+// host once when it changes. Class names become small numbers, and everything that only decides
+// whether a request may go there at all (state, zone, traits) becomes the number of a *profile*
+// that many hosts share.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <set>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "reaper/model/cloud.hpp"
+#include "strategies/sketch.hpp"
+
+namespace reaper {
+
+/// One class on one host. The sums run over its providers, candidates are the revocable servers
+/// that may go (eligibility.hpp).
+struct ClassRow {
+    Amount room = 0;             ///< capacity - used
+    Amount gain = 0;             ///< of all candidates
+    Amount largest = 0;          ///< of one candidate
+    Amount unit = 0;             ///< greatest common divisor of the gains
+    Amount capacity = 0;         ///< of the one provider
+    std::uint32_t work = 0;      ///< least VCPU for each unit of gain, times 2^16, rounded down
+    std::uint16_t limits = 0;    ///< number of its unit limits
+    std::uint8_t providers = 0;  ///< that have the class; the rest is exact for one
+};
+
+/// min_unit, max_unit and step_size.
+struct UnitLimits {
+    Amount min_unit = 1;
+    Amount max_unit = 0;
+    Amount step_size = 1;
+    friend auto operator<=>(const UnitLimits&, const UnitLimits&) = default;
+};
+
+/// What decides whether a request may go to a host, room aside.
+struct Profile {
+    bool up = true;
+    bool enabled = true;
+    std::string availability_zone;
+    std::set<Trait> traits;  ///< of any provider
+    friend bool operator==(const Profile&, const Profile&) = default;
+};
+
+struct HostRow {
+    const Host* host = nullptr;  ///< null: the row is free
+    std::uint32_t profile = 0;
+    std::uint32_t rank = 0;          ///< in the order of names
+    std::uint64_t service_host = 0;  ///< hash
+    Amount last_start = 0;           ///< of the candidate that runs shortest, milliseconds UTC
+    Amount newest = 0;               ///< latest and earliest creation of a candidate
+    Amount oldest = 0;
+    /// Hashes of all consumers on the host, servers and others.
+    std::vector<std::uint32_t> consumers;
+    /// Projects of its revocable servers, one for each server.
+    std::vector<std::uint32_t> projects;
+};
+
+inline std::uint64_t hash_of(std::string_view text) {
+    return std::hash<std::string_view>{}(text);
+}
+
+/// Small numbers for things that many hosts share. Entries stay: a cloud has few of them.
+class RowNames {
+public:
+    /// The number of a class, a new one if it was not met before.
+    std::uint32_t class_number(const ResourceClass& resource_class);
+    /// Its number, or that of none.
+    static constexpr std::uint32_t none = 0xffffffff;
+    std::uint32_t find_class(const ResourceClass& resource_class) const;
+    std::size_t classes() const { return classes_.size(); }
+
+    /// Its number, or `odd_limits` when there are too many different ones: the host must be asked.
+    static constexpr std::uint16_t odd_limits = 1000;
+    std::uint16_t limits_number(const Inventory& inventory);
+    const std::vector<UnitLimits>& limits() const { return limits_; }
+
+    /// `guess`: the number that the host had before.
+    std::uint32_t profile_number(const Host& host, std::uint32_t guess);
+    const std::vector<Profile>& profiles() const { return profiles_; }
+
+    std::uint32_t project_number(const ProjectId& project);
+    const std::vector<ProjectId>& projects() const { return projects_; }
+
+private:
+    std::vector<ResourceClass> classes_;
+    std::vector<UnitLimits> limits_;
+    std::vector<Profile> profiles_;
+    std::multimap<std::size_t, std::uint32_t> profile_by_hash_;
+    std::vector<ProjectId> projects_;
+    std::map<ProjectId, std::uint32_t> project_numbers_;
+};
+
+/// Reads the host into `row`, `classes` and `curves` (by class number; as many as `names` knows in
+/// the end).
+void read_host(const Host& host, RowNames& names, HostRow& row, std::vector<ClassRow>& classes,
+               std::vector<WorkCurve>& curves);
+
+}  // namespace reaper

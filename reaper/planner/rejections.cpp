@@ -1,0 +1,87 @@
+#include "reaper/planner/rejections.hpp"
+
+#include <algorithm>
+#include <limits>
+#include <tuple>
+
+#include "reaper/planner/explain.hpp"
+
+namespace reaper {
+
+Rejections::Rejections(const Screen& screen, const FilterInput& input) : screen_{screen} {
+    std::size_t hosts = screen.size();
+    for (const auto& [code, refused] : screen.refused()) hosts += refused.hosts;
+    small_ = hosts <= small_cloud;
+    for (const auto& [code, refused] : screen.refused()) {
+        std::string sample;
+        for (const Host* host : refused.first) {
+            auto filtered = filter_host(*host, input);
+            auto* const rejection = std::get_if<Rejection>(&filtered);
+            if (rejection == nullptr) continue;
+            if (sample.empty()) sample = rejection->reason;
+            told.push_back(std::move(*rejection));
+            if (!small_) break;
+        }
+        count(code, refused.hosts, sample);
+    }
+    sort_told();
+}
+
+void Rejections::count(RejectionCode code, std::size_t hosts, const std::string& sample) {
+    if (hosts == 0) return;
+    const auto at = std::lower_bound(
+        counts.begin(), counts.end(), code,
+        [](const RejectionCount& each, RejectionCode key) { return each.code < key; });
+    const int number =
+        static_cast<int>(std::min<std::size_t>(hosts, std::numeric_limits<int>::max()));
+    if (at != counts.end() && at->code == code)
+        at->hosts += number;
+    else
+        counts.insert(at, RejectionCount{code, number, sample});
+}
+
+void Rejections::sort_told() {
+    std::sort(told.begin(), told.end(), [](const Rejection& a, const Rejection& b) {
+        return std::tie(a.host_name, a.host) < std::tie(b.host_name, b.host);
+    });
+}
+
+void Rejections::add_losers(const Selection& selection, const Chosen& chosen) {
+    static const std::string needless = "the slots of other hosts made those of this one needless";
+    std::size_t losers = screen_.size();
+    std::string sample;
+    const auto lost = [&](std::size_t host) {
+        const auto at = chosen.find(host);
+        return at == chosen.end() || at->second.slots <= 0;
+    };
+    for (const auto& [host, on_host] : chosen)
+        if (on_host.slots > 0) --losers;
+    std::size_t count_told = 0;
+    const auto tell = [&](std::size_t host, const std::string& reason) {
+        const Host& loser = screen_.host(host);
+        if (sample.empty()) sample = reason;
+        told.push_back(Rejection{loser.id, loser.name, RejectionCode::ranked_lower, reason});
+        ++count_told;
+    };
+    for (const auto& [host, reason] : selection.passed)
+        if (lost(host)) tell(host, reason);
+    for (std::size_t host = 0; host < screen_.size() && count_told < losers; ++host) {
+        if (!small_ && count_told >= passed_in_full) break;
+        if (lost(host) && !selection.passed.contains(host)) tell(host, needless);
+    }
+    count(RejectionCode::ranked_lower, losers, sample);
+    sort_told();
+}
+
+void Rejections::add_too_few(Amount requested) {
+    std::string sample;
+    for (std::size_t host = 0; host < screen_.size(); ++host) {
+        if (!small_ && host >= passed_in_full) break;
+        told.push_back(too_few_slots(screen_[host], requested));
+        if (sample.empty()) sample = told.back().reason;
+    }
+    count(RejectionCode::not_enough_revocable, screen_.size(), sample);
+    sort_told();
+}
+
+}  // namespace reaper

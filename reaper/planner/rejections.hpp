@@ -1,0 +1,37 @@
+// Why hosts were not used: the best few in full, all of them counted by reason. In a small cloud
+// every host is told in full.
+#pragma once
+
+#include <vector>
+
+#include "reaper/model/plan.hpp"
+#include "reaper/planner/minimal.hpp"
+#include "reaper/planner/screen.hpp"
+
+namespace reaper {
+
+class Rejections {
+public:
+    /// Clouds of at most so many hosts are told in full.
+    static constexpr std::size_t small_cloud = 20;
+
+    /// Those that the screen refused. The arguments must outlive this.
+    Rejections(const Screen& screen, const FilterInput& input);
+
+    /// Those that could give slots and were not chosen.
+    void add_losers(const Selection& selection, const Chosen& chosen);
+    /// Those that give slots, but all together too few.
+    void add_too_few(Amount requested);
+
+    std::vector<Rejection> told;         ///< by name
+    std::vector<RejectionCount> counts;  ///< by code
+
+private:
+    void count(RejectionCode code, std::size_t hosts, const std::string& sample);
+    void sort_told();
+
+    const Screen& screen_;
+    bool small_;
+};
+
+}  // namespace reaper

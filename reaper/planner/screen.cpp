@@ -1,0 +1,192 @@
+#include "reaper/planner/screen.hpp"
+
+#include <algorithm>
+#include <stdexcept>
+
+#include "reaper/model/amount.hpp"
+
+namespace reaper {
+namespace {
+
+/// a / b rounded down, at most `most`; b > 0. By doubles up to 2^50, where these are exact enough.
+Amount quotient(Amount a, Amount b, Amount most) {
+    if (a < b) return 0;
+    if (most == 1) return 1;
+    if (a > Amount{1} << 50) return std::min(a / b, most);
+    return std::min(static_cast<Amount>(static_cast<double>(a) / static_cast<double>(b)), most);
+}
+
+}  // namespace
+
+Screen::Screen(const CloudIndex& cloud, const FilterInput& input, Amount wanted)
+    : cloud_{cloud}, input_{input}, wanted_{wanted} {
+    prepare();
+    mark_touched();
+    const auto& order = cloud.order();
+    hosts_.reserve(order.size());
+    for (const std::uint32_t row : order) judge(row);
+}
+
+void Screen::prepare() {
+    for (const auto& need : input_.shape) {
+        NeedView view{cloud_.names().find_class(need.resource_class), need.amount, {}};
+        for (const auto& limits : cloud_.names().limits()) {
+            Inventory inventory;
+            inventory.min_unit = limits.min_unit;
+            inventory.max_unit = limits.max_unit;
+            inventory.step_size = limits.step_size;
+            view.allowed.push_back(units_allow(inventory, need.amount) ? 1 : 0);
+        }
+        needs_.push_back(std::move(view));
+    }
+    for (const auto& profile : cloud_.names().profiles()) {
+        const auto code = judge_profile(profile);
+        profiles_.push_back(static_cast<std::int8_t>(code ? static_cast<int>(*code) : -1));
+    }
+    for (const auto& [host, why] : input_.request.excluded_hosts)
+        excluded_.push_back(hash_of(host));
+}
+
+/// Rows where a ledger's or a spared server may be, or room is promised.
+void Screen::mark_touched() {
+    if (input_.ledger.empty() && input_.spared.empty()) return;
+    std::vector<std::uint64_t> sought(1024, 0);  // bits, by the low 16 bits of the hash
+    bool any = false;
+    const auto seek = [&](const ServerId& server) {
+        const auto hash = static_cast<std::uint16_t>(hash_of(server.str()));
+        sought[hash / 64] |= std::uint64_t{1} << (hash % 64);
+        any = true;
+    };
+    for (const auto& eviction : input_.ledger.evictions()) seek(eviction.server);
+    for (const auto& [server, why] : input_.spared) seek(server);
+    const auto& order = cloud_.order();
+    std::uint32_t rows = 0;
+    for (const std::uint32_t row : order) rows = std::max(rows, row + 1);
+    touched_.assign(rows, 0);
+    if (any)
+        for (const std::uint32_t row : order)
+            for (const std::uint32_t consumer : cloud_.row(row).consumers)
+                if ((sought[consumer % 65536 / 64] >> (consumer % 64) & 1) != 0) touched_[row] = 1;
+    for (const auto& promise : input_.ledger.promises()) {
+        const std::uint32_t row = cloud_.row_of(promise.host);
+        if (row < rows && promise.request != input_.request.id) touched_[row] = 1;
+    }
+}
+
+std::optional<RejectionCode> Screen::judge_profile(const Profile& profile) const {
+    static const Trait disabled_trait{"COMPUTE_STATUS_DISABLED"};
+    const auto& request = input_.request;
+    if (!profile.up) return RejectionCode::down;
+    if (!profile.enabled || profile.traits.contains(disabled_trait)) return RejectionCode::disabled;
+    if (request.availability_zone && *request.availability_zone != profile.availability_zone)
+        return RejectionCode::wrong_availability_zone;
+    // Exclusion comes before traits, and is the host's own: see judge_row.
+    for (const auto& trait : request.required_traits)
+        if (!profile.traits.contains(trait)) return RejectionCode::missing_trait;
+    for (const auto& trait : request.forbidden_traits)
+        if (profile.traits.contains(trait)) return RejectionCode::forbidden_trait;
+    return std::nullopt;
+}
+
+bool Screen::excluded(const HostRow& row) const {
+    return std::find(excluded_.begin(), excluded_.end(), row.service_host) != excluded_.end() &&
+           input_.request.excluded_hosts.contains(row.host->service_host);
+}
+
+bool Screen::is_exact(std::uint32_t row) const {
+    if (!touched_.empty() && touched_[row] != 0) return false;
+    const ClassRow* const classes = cloud_.classes(row);
+    for (const auto& need : needs_)
+        if (need.number != RowNames::none && (classes[need.number].providers > 1 ||
+                                              classes[need.number].limits == RowNames::odd_limits))
+            return false;
+    return true;
+}
+
+std::optional<RejectionCode> Screen::judge_row(std::uint32_t row, Entry& entry) const {
+    const HostRow& host = cloud_.row(row);
+    const int code = profiles_[host.profile];
+    const bool traits = code == static_cast<int>(RejectionCode::missing_trait) ||
+                        code == static_cast<int>(RejectionCode::forbidden_trait);
+    if (code >= 0 && !traits) return static_cast<RejectionCode>(code);
+    if (!excluded_.empty() && excluded(host)) return RejectionCode::excluded;
+    if (code >= 0) return static_cast<RejectionCode>(code);
+
+    const ClassRow* const classes = cloud_.classes(row);
+    bool too_small = false;
+    entry.ready = entry.possible = wanted_;
+    for (const auto& need : needs_) {
+        if (need.number == RowNames::none) return RejectionCode::no_such_class;
+        const ClassRow& own = classes[need.number];
+        if (own.providers == 0) return RejectionCode::no_such_class;
+        if (need.allowed[own.limits] == 0) return RejectionCode::unit_limits;
+        if (own.capacity < need.amount) too_small = true;
+        entry.ready = std::min(entry.ready, quotient(own.room, need.amount, wanted_));
+        entry.possible =
+            std::min(entry.possible, quotient(own.room + own.gain, need.amount, wanted_));
+    }
+    if (too_small) return RejectionCode::not_enough_capacity;
+    if (entry.possible == 0) return RejectionCode::not_enough_revocable;
+    return std::nullopt;
+}
+
+std::optional<RejectionCode> Screen::judge_host(std::uint32_t row, Entry& entry) {
+    auto filtered = filter_host(*cloud_.row(row).host, input_);
+    if (const auto* rejection = std::get_if<Rejection>(&filtered)) return rejection->code;
+    auto& option = std::get<HostOption>(filtered);
+    entry.exact = true;
+    entry.ready = std::min(option.slots_ready, wanted_);
+    entry.possible = std::min(option.slots_possible, wanted_);
+    options_.emplace(hosts_.size(), std::make_unique<HostOption>(std::move(option)));
+    return std::nullopt;
+}
+
+void Screen::judge(std::uint32_t row) {
+    Entry entry;
+    entry.row = row;
+    const auto code = is_exact(row) ? judge_row(row, entry) : judge_host(row, entry);
+    if (!code) {
+        hosts_.push_back(entry);
+        all_ready_ = saturating_add(all_ready_, entry.ready);
+        all_possible_ = saturating_add(all_possible_, entry.possible);
+        return;
+    }
+    auto& refused = refused_[*code];
+    ++refused.hosts;
+    if (refused.first.size() < told_of_a_code) refused.first.push_back(cloud_.row(row).host);
+}
+
+const HostOption& Screen::operator[](std::size_t host) const {
+    const auto at = options_.find(host);
+    if (at != options_.end()) return *at->second;
+    auto filtered = filter_host(this->host(host), input_);
+    auto* const option = std::get_if<HostOption>(&filtered);
+    if (option == nullptr)
+        throw std::logic_error("host " + this->host(host).name +
+                               " changed without being put into the index again");
+    return *options_.emplace(host, std::make_unique<HostOption>(std::move(*option))).first->second;
+}
+
+bool Screen::sketch(std::size_t host, HostSketch& sketch) const {
+    const Entry& entry = hosts_[host];
+    if (entry.exact) return false;
+    const HostRow& row = cloud_.row(entry.row);
+    const ClassRow* const classes = cloud_.classes(entry.row);
+    const WorkCurve* const curves = cloud_.curves(entry.row);
+    sketch.needs.resize(needs_.size());
+    for (std::size_t need = 0; need < needs_.size(); ++need) {
+        const ClassRow& own = classes[needs_[need].number];
+        sketch.needs[need] = NeedSketch{own.room,
+                                        own.gain,
+                                        own.largest,
+                                        own.unit,
+                                        static_cast<Amount>(own.work),
+                                        own.gain > 0 ? &curves[needs_[need].number] : nullptr};
+    }
+    sketch.newest = row.newest;
+    sketch.oldest = row.oldest;
+    sketch.row = entry.row;
+    return true;
+}
+
+}  // namespace reaper

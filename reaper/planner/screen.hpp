@@ -1,0 +1,76 @@
+// The screen: which hosts can give slots to a request, out of all hosts of the cloud, from their
+// rows alone where these are exact (tens of nanoseconds a host), from the host itself where they
+// are not: several providers of a class, evictions under way, promised room, spared servers.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <unordered_map>
+#include <vector>
+
+#include "reaper/planner/cloud_index.hpp"
+#include "reaper/planner/filter.hpp"
+
+namespace reaper {
+
+class Screen final : public HostList {
+public:
+    /// The arguments must outlive this. No host counts more than `wanted` slots.
+    Screen(const CloudIndex& cloud, const FilterInput& input, Amount wanted);
+
+    std::size_t size() const override { return hosts_.size(); }
+    const HostOption& operator[](std::size_t host) const override;
+    Amount ready(std::size_t host) const override { return hosts_[host].ready; }
+    Amount possible(std::size_t host) const override { return hosts_[host].possible; }
+    bool sketch(std::size_t host, HostSketch& sketch) const override;
+
+    const Host& host(std::size_t host) const { return *cloud_.row(hosts_[host].row).host; }
+
+    Amount all_ready() const { return all_ready_; }
+    Amount all_possible() const { return all_possible_; }
+
+    /// Hosts that can't give a slot, by code, each in the order of names.
+    struct Refused {
+        std::size_t hosts = 0;
+        std::vector<const Host*> first;  ///< at most `told_of_a_code`
+    };
+    const std::map<RejectionCode, Refused>& refused() const { return refused_; }
+    static constexpr std::size_t told_of_a_code = 20;
+
+private:
+    struct Entry {
+        std::uint32_t row = 0;
+        bool exact = false;  // its row is not: there is no sketch
+        Amount ready = 0;
+        Amount possible = 0;
+    };
+    struct NeedView {
+        std::uint32_t number = RowNames::none;  // of the class
+        Amount amount = 0;
+        std::vector<std::uint8_t> allowed;  // by number of limits
+    };
+
+    void prepare();
+    void mark_touched();
+    void judge(std::uint32_t row);
+    std::optional<RejectionCode> judge_profile(const Profile& profile) const;
+    std::optional<RejectionCode> judge_row(std::uint32_t row, Entry& entry) const;
+    std::optional<RejectionCode> judge_host(std::uint32_t row, Entry& entry);
+    bool is_exact(std::uint32_t row) const;
+    bool excluded(const HostRow& row) const;
+
+    const CloudIndex& cloud_;
+    const FilterInput& input_;
+    Amount wanted_;
+    std::vector<NeedView> needs_;
+    std::vector<std::int8_t> profiles_;  // by number: code, or -1
+    std::vector<std::uint64_t> excluded_;
+    std::vector<std::uint8_t> touched_;  // by row; empty if none is
+    std::vector<Entry> hosts_;
+    std::map<RejectionCode, Refused> refused_;
+    Amount all_ready_ = 0;
+    Amount all_possible_ = 0;
+    mutable std::unordered_map<std::size_t, std::unique_ptr<HostOption>> options_;  // by host
+};
+
+}  // namespace reaper

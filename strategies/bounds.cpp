@@ -1,0 +1,109 @@
+#include "strategies/bounds.hpp"
+
+#include <algorithm>
+#include <chrono>
+#include <limits>
+
+namespace reaper {
+namespace {
+
+__extension__ using Wide = __int128;
+
+/// a / b rounded up, both above 0: up to 2^50 a division of doubles, which is exact there but
+/// for the rounding of the quotient, put right afterwards. Several times faster than the integer
+/// one.
+Amount quick_divide_up(Amount a, Amount b) {
+    if (a > Amount{1} << 50) return divide_up(a, b);
+    auto quotient = static_cast<Amount>(static_cast<double>(a) / static_cast<double>(b));
+    if (quotient * b >= a) {
+        if ((quotient - 1) * b >= a) --quotient;
+        return quotient;
+    }
+    return quotient + 1;
+}
+
+constexpr int work_bits = 16;
+
+}  // namespace
+
+SketchBounds::SketchBounds(const Shape& shape, const Objective& objective)
+    : shape_{shape}, objective_{objective}, lack_(shape.size(), 0) {
+    now_minutes_ =
+        std::chrono::floor<std::chrono::minutes>(objective.now).time_since_epoch().count();
+    work_is_vcpu_ = objective.goal->work_class == ResourceClass{"VCPU"};
+    for (const auto& terms : objective.levels) {
+        Level level;
+        for (const auto& term : terms) {
+            if (term.measure == Measure::waste)
+                level.waste.emplace_back(term.need, term.weight);
+            else if (term.measure == Measure::lost_work)
+                level.by_work = saturating_add(level.by_work, term.weight);
+            else
+                level.by_victim = saturating_add(
+                    level.by_victim,
+                    saturating_multiply(term.weight, objective.least_value(term.measure)));
+        }
+        counts_work_ = counts_work_ || level.by_work > 0;
+        levels_.push_back(std::move(level));
+    }
+}
+
+Cost SketchBounds::of(const HostSketch& sketch, Amount slots) {
+    Cost bound;
+    of(sketch, slots, nullptr, bound);
+    return bound;
+}
+
+bool SketchBounds::of(const HostSketch& sketch, Amount slots, const Cost* worst, Cost& bound) {
+    Amount victims = 0;
+    Amount work = 0;
+    for (std::size_t need = 0; need < lack_.size(); ++need) {
+        const auto& row = sketch.needs[need];
+        const Amount lack =
+            saturating_subtract(saturating_multiply(shape_[need].amount, slots), row.room);
+        lack_[need] = lack;
+        if (lack <= 0) continue;
+        if (row.largest >= lack)
+            victims = std::max<Amount>(victims, 1);
+        else if (row.largest > 0)
+            victims = std::max(victims, quick_divide_up(lack, row.largest));
+        if (!counts_work_) continue;
+        const bool own = shape_[need].resource_class == objective_.goal->work_class;
+        if (row.curve == nullptr || (!own && !work_is_vcpu_)) continue;
+        const Amount time = row.curve->least(lack, now_minutes_);
+        work = std::max(work, own ? time
+                                  : static_cast<Amount>(std::min(Wide{time} * row.work >> work_bits,
+                                                                 Wide{largest_cost})));
+    }
+    work = capped(work);
+    bound = Cost{};
+    bool level_with_worst = worst != nullptr;
+    for (std::size_t i = 0; i < levels_.size(); ++i) {
+        const auto& level = levels_[i];
+        for (const auto& [need, weight] : level.waste) {
+            const Amount lack = lack_[need];
+            Amount waste = -lack;
+            if (const Amount unit = sketch.needs[need].unit; lack > 0)
+                waste = unit > 1 ? quick_divide_up(lack, unit) * unit - lack : 0;
+            bound[i] +=
+                std::clamp(saturating_multiply(weight, waste), -1024 * largest_cost, largest_cost);
+        }
+        if (level.by_victim > 0) bound[i] += capped(saturating_multiply(level.by_victim, victims));
+        if (level.by_work > 0) bound[i] += capped(saturating_multiply(level.by_work, work));
+        if (!level_with_worst) continue;
+        if (bound[i] > (*worst)[i]) return false;
+        level_with_worst = bound[i] == (*worst)[i];
+    }
+    return true;
+}
+
+std::vector<Amount> SketchBounds::places(const HostSketch& sketch) const {
+    switch (objective_.goal->tie) {
+        case Tie::id: return {};
+        case Tie::newest: return {-std::max(sketch.newest, -std::numeric_limits<Amount>::max())};
+        case Tie::oldest: return {sketch.oldest};
+    }
+    return {};
+}
+
+}  // namespace reaper

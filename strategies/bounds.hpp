@@ -1,0 +1,46 @@
+// Lower bounds of what slots on a host cost, from its sketch alone: tens of nanoseconds.
+//
+// A class that lacks something must gain at least that, rounded up to a multiple of the gains'
+// divisor (in units of the divisor, never in raw units); that takes at least so many victims as the
+// lack holds largest gains; and it loses at least the work that the cheapest server loses for each
+// unit of gain (WorkCurve). Classes that lack nothing waste at least what they have too much.
+// O(classes * levels).
+#pragma once
+
+#include <vector>
+
+#include "strategies/objective.hpp"
+#include "strategies/sketch.hpp"
+
+namespace reaper {
+
+class SketchBounds {
+public:
+    /// The arguments must outlive this.
+    SketchBounds(const Shape& shape, const Objective& objective);
+
+    /// What no set of victims for `slots` slots can undercut, in any level.
+    Cost of(const HostSketch& sketch, Amount slots);
+    /// The same into `bound`; false as soon as it is above `worst` (if there is one).
+    bool of(const HostSketch& sketch, Amount slots, const Cost* worst, Cost& bound);
+    /// The place of the first victim at best; nothing if the id decides.
+    std::vector<Amount> places(const HostSketch& sketch) const;
+
+private:
+    /// A level, put together: weights by need for waste, the rest by victim.
+    struct Level {
+        std::vector<std::pair<std::size_t, Amount>> waste;  // need and weight
+        Amount by_victim = 0;                               // the least that each victim adds
+        Amount by_work = 0;                                 // weight of lost work
+    };
+
+    const Shape& shape_;
+    const Objective& objective_;
+    std::vector<Level> levels_;
+    bool counts_work_ = false;
+    bool work_is_vcpu_ = false;
+    Amount now_minutes_ = 0;
+    std::vector<Amount> lack_;
+};
+
+}  // namespace reaper

@@ -1,0 +1,32 @@
+// A strategy that is a goal over the solver: all but dice.
+#pragma once
+
+#include <cstdint>
+#include <utility>
+
+#include "strategies/cheapest.hpp"
+#include "strategies/objective.hpp"
+#include "strategies/strategy.hpp"
+
+namespace reaper {
+
+class GoalStrategy final : public Strategy {
+public:
+    GoalStrategy(Goal goal, std::int64_t max_steps, Budget budget = {})
+        : goal_{std::move(goal)}, max_steps_{max_steps}, budget_{budget} {}
+
+    Selection select(const Problem& problem) const override {
+        return cheapest(problem, objective_for(goal_, problem), max_steps_, budget_);
+    }
+    std::size_t warm(const Problem& problem, std::size_t hosts) const override {
+        return warm_cheapest(problem, objective_for(goal_, problem), max_steps_, hosts);
+    }
+    const Goal& goal() const { return goal_; }
+
+private:
+    Goal goal_;
+    std::int64_t max_steps_;
+    Budget budget_;
+};
+
+}  // namespace reaper

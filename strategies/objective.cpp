@@ -1,0 +1,271 @@
+#include "strategies/objective.hpp"
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <chrono>
+#include <numeric>
+
+namespace reaper {
+namespace {
+
+constexpr std::array<std::string_view, 8> names{"waste",    "victims", "lost_work", "priority",
+                                                "restarts", "share",   "age",       "start"};
+constexpr Amount whole_share = 1'000'000;
+constexpr Amount most_restarts = 1'000'000;
+
+Amount minutes(Duration duration) {
+    return std::chrono::duration_cast<std::chrono::minutes>(duration).count();
+}
+
+/// Each class of the shape once, in the order of the goal.
+std::vector<std::size_t> waste_levels(const Shape& shape, const Goal& goal) {
+    std::vector<std::size_t> needs;
+    const auto list = [&](std::size_t need) {
+        if (std::find(needs.begin(), needs.end(), need) == needs.end()) needs.push_back(need);
+    };
+    for (const auto& resource_class : goal.waste_order)
+        for (std::size_t need = 0; need < shape.size(); ++need)
+            if (shape[need].resource_class == resource_class) list(need);
+    for (std::size_t need = 0; need < shape.size(); ++need) list(need);
+    return needs;
+}
+
+/// One more level, or, where there are too many, more terms of the last one but the victims'.
+void add_level(Objective& objective, std::vector<Objective::Term> level) {
+    if (level.empty()) return;
+    constexpr std::size_t of_victims_and_ties = 2;
+    if (objective.levels.size() + of_victims_and_ties < max_objective_levels)
+        objective.levels.push_back(std::move(level));
+    else
+        objective.levels.back().insert(objective.levels.back().end(), level.begin(), level.end());
+}
+
+std::string count(Amount n, std::string_view what) {
+    return std::to_string(n) + " " + std::string{what} + (n == 1 ? "" : "s");
+}
+
+std::string term_words(const Objective::Term& term, const Shape& shape) {
+    std::string text = term.weight == 1 ? "" : std::to_string(term.weight) + " ";
+    text += to_string(term.measure);
+    if (term.measure == Measure::waste) text += ":" + shape[term.need].resource_class.str();
+    return text;
+}
+
+/// Core-minutes for people.
+std::string work_words(Amount work, const ResourceClass& size) {
+    return std::to_string(work / 60) + "." + std::to_string(work % 60 * 10 / 60) + " " +
+           (size == ResourceClass{"VCPU"} ? "core" : size.str()) + "-hours of work lost";
+}
+
+}  // namespace
+
+std::string_view to_string(Measure measure) {
+    return names.at(static_cast<std::size_t>(measure));
+}
+
+std::string Goal::fingerprint() const {
+    std::string text;
+    for (const auto& level : levels) {
+        for (const auto& term : level) {
+            text += std::to_string(term.weight) + " " + std::string{to_string(term.measure)};
+            if (term.resource_class) text += ":" + term.resource_class->str();
+            text += "+";
+        }
+        text += ";";
+    }
+    for (const auto& each : waste_order) text += each.str() + ",";
+    text += work_class.str() + "," + restarts_key + "," + std::to_string(standard_priority);
+    for (const auto& [name, value] : priorities) text += "," + name + "=" + std::to_string(value);
+    return text;
+}
+
+Cost Objective::base(const Shape& shape, const HostRoom& room, Amount slots) const {
+    const auto totals = room.totals(shape, room.room_now());
+    Cost cost;
+    for (std::size_t i = 0; i < levels.size(); ++i)
+        for (const auto& term : levels[i]) {
+            if (term.measure != Measure::waste) continue;
+            const Amount left = saturating_subtract(
+                totals[term.need], saturating_multiply(shape[term.need].amount, slots));
+            cost[i] = saturating_add(cost[i], saturating_multiply(term.weight, left));
+            cost[i] = std::clamp(cost[i], -1024 * largest_cost, 1024 * largest_cost);
+        }
+    return cost;
+}
+
+Cost Objective::of(const HostRoom& room, const Candidate& candidate) const {
+    Cost cost;
+    for (std::size_t i = 0; i < levels.size(); ++i)
+        for (const auto& term : levels[i]) {
+            Amount amount = 0;
+            if (term.measure == Measure::waste) {
+                for (std::size_t pool = 0; pool < candidate.gains.size(); ++pool)
+                    if (room.pools[pool].need == term.need) amount += candidate.gains[pool];
+            } else {
+                amount = value(term.measure, *candidate.server);
+            }
+            cost[i] = capped(saturating_add(cost[i], saturating_multiply(term.weight, amount)));
+        }
+    return cost;
+}
+
+Amount Objective::value(Measure measure, const Server& server) const {
+    switch (measure) {
+        case Measure::waste: return 0;
+        case Measure::victims: return 1;
+        case Measure::lost_work: {
+            Amount size = 0;
+            for (const auto& [provider, held] : server.allocations)
+                size = saturating_add(size, held.get(goal->work_class));
+            const Amount since = minutes(now - server.launched.value_or(server.created));
+            return capped(saturating_multiply(capped(size), capped(since)));
+        }
+        case Measure::priority: {
+            const auto project = goal->priorities.find(server.project.str());
+            const auto flavor = goal->priorities.find(server.flavor_name);
+            if (project == goal->priorities.end() && flavor == goal->priorities.end())
+                return goal->standard_priority;
+            return std::max(project == goal->priorities.end() ? 0 : project->second,
+                            flavor == goal->priorities.end() ? 0 : flavor->second);
+        }
+        case Measure::restarts: {
+            const auto at = server.metadata.find(goal->restarts_key);
+            if (at == server.metadata.end()) return 0;
+            Amount restarts = 0;
+            const char* const end = at->second.data() + at->second.size();
+            const auto [rest, error] = std::from_chars(at->second.data(), end, restarts);
+            if (error != std::errc{} || rest != end) return 0;
+            return std::clamp<Amount>(restarts, 0, most_restarts);
+        }
+        case Measure::age: return capped(minutes(now - server.created));
+        case Measure::start: return capped(minutes(server.created.time_since_epoch()));
+        case Measure::share: {
+            if (fleets == nullptr) return whole_share;
+            const auto fleet = fleets->find(server.project);
+            return whole_share / std::max<Amount>(fleet == fleets->end() ? 1 : fleet->second, 1);
+        }
+    }
+    return 0;
+}
+
+bool Objective::counts_victims(std::size_t level) const {
+    return std::any_of(levels[level].begin(), levels[level].end(),
+                       [](const Term& term) { return term.measure != Measure::waste; });
+}
+
+bool Objective::uses(Measure measure) const {
+    return std::any_of(levels.begin(), levels.end(), [&](const auto& level) {
+        return std::any_of(level.begin(), level.end(),
+                           [&](const Term& term) { return term.measure == measure; });
+    });
+}
+
+Amount Objective::place(const Server& server) const {
+    const Amount created = server.created.time_since_epoch().count();
+    switch (goal->tie) {
+        case Tie::id: return 0;
+        case Tie::newest: return -created;
+        case Tie::oldest: return created;
+    }
+    return 0;
+}
+
+std::vector<std::size_t> Objective::ranking(const std::vector<Candidate>& candidates) const {
+    std::vector<std::size_t> ranked(candidates.size());
+    std::iota(ranked.begin(), ranked.end(), std::size_t{0});
+    if (goal->tie == Tie::id) return ranked;
+    std::stable_sort(ranked.begin(), ranked.end(), [&](std::size_t a, std::size_t b) {
+        return place(*candidates[a].server) < place(*candidates[b].server);
+    });
+    return ranked;
+}
+
+std::string Objective::level_words(const Shape& shape, std::size_t level, Amount amount) const {
+    const auto& terms = levels[level];
+    if (terms.size() == 1 && terms[0].weight == 1) {
+        switch (terms[0].measure) {
+            case Measure::waste:
+                return shape[terms[0].need].resource_class.str() + "=" + std::to_string(amount) +
+                       " unused";
+            case Measure::victims: return count(amount, "victim");
+            case Measure::lost_work: return work_words(amount, goal->work_class);
+            case Measure::age:
+            case Measure::start: return count(amount, "minute") + " of age";
+            default: break;
+        }
+    }
+    std::string sum;
+    for (const auto& term : terms) sum += (sum.empty() ? "" : " + ") + term_words(term, shape);
+    return std::to_string(amount) + " of " + sum;
+}
+
+std::string Objective::words(const Shape& shape, const Cost& cost, bool least) const {
+    Resources unused;
+    bool waste = false;
+    std::string others;
+    for (std::size_t i = 0; i < victims_level; ++i) {
+        const bool single = levels[i].size() == 1 && levels[i][0].weight == 1;
+        if (single && levels[i][0].measure == Measure::victims) continue;  // told at the end
+        if (single && levels[i][0].measure == Measure::waste) {
+            unused.set(shape[levels[i][0].need].resource_class, cost[i]);
+            waste = true;
+        } else {
+            others += level_words(shape, i, cost[i]) + ", ";
+        }
+    }
+    std::string text = least && (waste || !others.empty()) ? "at least " : "";
+    text += others;
+    if (waste) text += to_string(unused) + " unused with ";
+    return text + count(cost[victims_level], "victim") + (least ? " or more" : "");
+}
+
+Amount Objective::least_value(Measure measure) const {
+    switch (measure) {
+        case Measure::victims: return 1;
+        case Measure::priority: {
+            Amount least = goal->standard_priority;
+            for (const auto& [name, value] : goal->priorities) least = std::min(least, value);
+            return least;
+        }
+        case Measure::share: {
+            Amount largest = 1;
+            if (fleets != nullptr)
+                for (const auto& [project, fleet] : *fleets) largest = std::max(largest, fleet);
+            return whole_share / largest;
+        }
+        default: return 0;
+    }
+}
+
+Objective objective_for(const Goal& goal, const Problem& problem) {
+    Objective objective;
+    objective.goal = &goal;
+    objective.now = problem.now;
+    objective.fleets = problem.fleets;
+    for (const auto& level : goal.levels) {
+        std::vector<Objective::Term> terms;
+        for (const auto& term : level) {
+            if (term.measure != Measure::waste) {
+                terms.push_back({term.measure, term.weight, 0});
+                continue;
+            }
+            for (const std::size_t need : waste_levels(problem.shape, goal)) {
+                if (term.resource_class) {
+                    if (problem.shape[need].resource_class == *term.resource_class)
+                        terms.push_back({term.measure, term.weight, need});
+                } else {
+                    add_level(objective, {{term.measure, term.weight, need}});
+                }
+            }
+        }
+        add_level(objective, std::move(terms));
+    }
+    objective.victims_level = objective.levels.size();
+    objective.levels.push_back({{Measure::victims, 1, 0}});
+    if (goal.tie == Tie::newest) objective.levels.push_back({{Measure::age, 1, 0}});
+    if (goal.tie == Tie::oldest) objective.levels.push_back({{Measure::start, 1, 0}});
+    return objective;
+}
+
+}  // namespace reaper

@@ -1,0 +1,102 @@
+// Objectives: what "better" means, as data over one solver. A strategy of this kind is a *goal*
+// (names and weights, as configured); for one request it becomes an *objective*.
+//
+// An objective has levels. Each level is a weighted sum of measures; costs are compared level by
+// level. Every measure is additive over victims (waste: plus a constant of the host and the number
+// of slots) and never negative for a victim. After the goal's levels comes the number of victims,
+// so that a needless victim never comes for free, and then, where the tie rule is about time, the
+// victims' running time or start. Ways on one host that are equal even so are ordered by their
+// servers, in the order of the tie rule, hosts by name and id: the best is always one and the same.
+#pragma once
+
+#include <cstddef>
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "strategies/cost.hpp"
+#include "strategies/strategy.hpp"
+
+namespace reaper {
+
+enum class Measure {
+    waste,      ///< free + victims - requested, of one class, on hosts where servers die
+    victims,    ///< their number
+    lost_work,  ///< size times running time; minutes times units of `Goal::work_class`
+    priority,   ///< what the configuration says that the server's project or flavor is worth
+    restarts,   ///< what the server's metadata say that it has suffered already
+    share,      ///< of the project's revocable servers that one is, in millionths
+    age,        ///< minutes since its creation
+    start,      ///< its creation: minutes UTC
+};
+
+std::string_view to_string(Measure measure);
+
+/// Which of two servers goes first when the costs are equal.
+enum class Tie { id, newest, oldest };
+
+/// As configured; says nothing of the request.
+struct Goal {
+    struct Term {
+        Measure measure{};
+        Amount weight = 1;
+        /// Of waste: the class. None, alone in its level: each class of the request is a level.
+        std::optional<ResourceClass> resource_class;
+    };
+    std::vector<std::vector<Term>> levels;
+    std::vector<ResourceClass> waste_order;  ///< the request's other classes follow by name
+    Tie tie = Tie::id;
+    ResourceClass work_class{"VCPU"};  ///< the size in lost work
+    /// By project id or flavor name; the larger of both counts.
+    std::map<std::string, Amount, std::less<>> priorities;
+    Amount standard_priority = 0;
+    std::string restarts_key;  ///< of the metadata
+
+    /// Everything that decides what one server costs, as one text: the same for equal goals.
+    std::string fingerprint() const;
+};
+
+/// A goal for one request.
+struct Objective {
+    struct Term {
+        Measure measure{};
+        Amount weight = 1;
+        std::size_t need = 0;  ///< of waste: index into the shape
+    };
+    std::vector<std::vector<Term>> levels;
+    const Goal* goal = nullptr;  ///< never null; outlives this
+    std::size_t victims_level = 0;
+    TimePoint now{};
+    /// Revocable servers of each project; none counts as 1.
+    const std::map<ProjectId, Amount>* fleets = nullptr;
+
+    /// What the host costs with `slots` slots before any victim; its waste may be negative.
+    Cost base(const Shape& shape, const HostRoom& room, Amount slots) const;
+    /// What one victim adds, waste included. Never negative.
+    Cost of(const HostRoom& room, const Candidate& candidate) const;
+    /// Without weight.
+    Amount value(Measure measure, const Server& server) const;
+    /// No server has less.
+    Amount least_value(Measure measure) const;
+    /// Whether a level has measures of victims (not waste).
+    bool counts_victims(std::size_t level) const;
+    bool uses(Measure measure) const;
+
+    /// Places servers of different hosts in the tie rule's order (lower goes first); 0 where only
+    /// the id decides.
+    Amount place(const Server& server) const;
+    /// Indices of the candidates (which are in the order of their ids), first to go first.
+    std::vector<std::size_t> ranking(const std::vector<Candidate>& candidates) const;
+
+    /// For people: one level of a cost.
+    std::string level_words(const Shape& shape, std::size_t level, Amount amount) const;
+    /// For people: `VCPU=4 unused with 1 victim`; with `least` as a lower bound.
+    std::string words(const Shape& shape, const Cost& cost, bool least = false) const;
+};
+
+/// `goal` must outlive the result.
+Objective objective_for(const Goal& goal, const Problem& problem);
+
+}  // namespace reaper

@@ -1,0 +1,179 @@
+#include "strategies/offers.hpp"
+
+#include <algorithm>
+#include <chrono>
+#include <limits>
+#include <string>
+
+namespace reaper {
+namespace {
+
+constexpr std::int64_t selection_factor = 20;
+constexpr std::int64_t least_steps = 1'000;
+constexpr std::size_t least_kept = 48;
+
+std::string key_of(const Problem& problem, const Objective& objective) {
+    std::string key = objective.goal->fingerprint();
+    for (const auto& need : problem.shape)
+        key += "|" + need.resource_class.str() + "=" + std::to_string(need.amount);
+    return key;
+}
+
+/// Costs of running time change every minute.
+std::string stamp_of(const Objective& objective) {
+    if (!objective.uses(Measure::lost_work)) return "";
+    return std::to_string(
+        std::chrono::floor<std::chrono::minutes>(objective.now).time_since_epoch().count());
+}
+
+/// Of a host that has none: nothing that would put it behind another.
+HostSketch unknown_sketch(std::size_t needs) {
+    HostSketch sketch;
+    sketch.needs.resize(needs);
+    sketch.newest = std::numeric_limits<Amount>::max();
+    sketch.oldest = std::numeric_limits<Amount>::min();
+    return sketch;
+}
+
+}  // namespace
+
+Searches::Searches(const Problem& problem, const Objective& objective, std::int64_t max_steps,
+                   std::size_t max_fresh)
+    : problem_{problem},
+      objective_{objective},
+      max_steps_{max_steps},
+      steps_left_{saturating_multiply(max_steps, selection_factor)},
+      max_fresh_{max_fresh},
+      bounds_{problem.shape, objective} {
+    // Shares change with every host: what is known of them does not last.
+    if (problem.tables != nullptr && !objective.uses(Measure::share))
+        table_ = &problem.tables->table(key_of(problem, objective), stamp_of(objective),
+                                        objective.levels.size());
+}
+
+CoverSearch& Searches::search_on(std::size_t host) {
+    const auto at = searches_.find(host);
+    if (at != searches_.end()) return at->second;
+    return searches_.emplace(host, CoverSearch{problem_.shape, problem_.hosts[host], objective_})
+        .first->second;
+}
+
+const Cover& Searches::best(std::size_t host, Amount slots) {
+    const auto at = found_.find({host, slots});
+    if (at != found_.end()) return at->second;
+    const std::int64_t allowed = std::clamp(steps_left_ / 4, std::min(least_steps, max_steps_),
+                                            std::max<std::int64_t>(max_steps_, 0));
+    std::int64_t steps = allowed;
+    Cover cover = search_on(host).best(slots, steps);
+    steps_left_ =
+        std::max<std::int64_t>(steps_left_ - std::max<std::int64_t>(allowed - steps, 1), 0);
+    if (!cover.proven) ++cut_;
+    remember(host, slots, cover);
+    return found_.emplace(std::pair{host, slots}, std::move(cover)).first->second;
+}
+
+void Searches::remember(std::size_t host, Amount slots, const Cover& cover) {
+    if (table_ == nullptr || !problem_.hosts.sketch(host, sketch_) ||
+        sketch_.row == HostSketch::no_row || table_->get(sketch_.row, slots))
+        return;
+    if (table_->set(sketch_.row, slots, cover.proven ? cover.cost : cover.bound)) ++fresh_;
+}
+
+const Cover* Searches::found(std::size_t host, Amount slots) const {
+    const auto at = found_.find({host, slots});
+    return at == found_.end() ? nullptr : &at->second;
+}
+
+bool Searches::bound(std::size_t host, Amount slots, HostSketch& sketch, const Cost* worst,
+                     Cost& bound) {
+    if (!problem_.hosts.sketch(host, sketch)) {
+        bound = search_on(host).bound(slots);
+        sketch = unknown_sketch(problem_.shape.size());
+        return true;
+    }
+    if (table_ != nullptr && sketch.row != HostSketch::no_row)
+        if (const auto known = table_->get(sketch.row, slots)) {
+            bound = *known;
+            return worst == nullptr || bound <= *worst;
+        }
+    return bounds_.of(sketch, slots, worst, bound);
+}
+
+Offers::Offers(Searches& searches, Amount extra, Ties ties)
+    : searches_{searches},
+      extra_{extra},
+      ties_{ties},
+      known_(searches.problem().hosts.size(), false) {}
+
+Amount Offers::slots_on(std::size_t host) const {
+    return searches_.problem().hosts.ready(host) + extra_;
+}
+
+/// One way to share slots out is never as good as another: the sum of the hosts' places in the
+/// order of names decides, then a sum of numbers as good as random, for each host and choice one.
+void Offers::tell_apart(Offer& offer) const {
+    if (ties_ == Ties::one_host) return;
+    offer.places.clear();
+    const auto host = static_cast<std::uint64_t>(offer.host);
+    offer.cost[max_objective_levels] = static_cast<Amount>(host) + 1;
+    std::uint64_t mixed = (host * 4096 + static_cast<std::uint64_t>(extra_)) * 0x9e3779b97f4a7c15;
+    mixed = (mixed ^ (mixed >> 30)) * 0xbf58476d1ce4e5b9;
+    mixed = (mixed ^ (mixed >> 27)) * 0x94d049bb133111eb;
+    offer.cost[max_objective_levels + 1] = static_cast<Amount>(mixed >> 20);
+}
+
+void Offers::refill(std::size_t count) {
+    const auto& hosts = searches_.problem().hosts;
+    count = std::max(count, least_kept << std::min<std::size_t>(refills_++, 10));
+    std::vector<Offer> kept;  // a heap, the last on top
+    kept.reserve(count + 1);
+    bool more = false;
+    for (std::size_t host = 0; host < hosts.size(); ++host) {
+        if (known_[host] || hosts.possible(host) < slots_on(host)) continue;
+        Offer offer;
+        offer.host = host;
+        const bool full = kept.size() == count;
+        const Cost* const worst = full ? &kept.front().cost : nullptr;
+        more = more || full;
+        if (!searches_.bound(host, slots_on(host), sketch_, worst, offer.cost)) continue;
+        offer.places = searches_.bounds().places(sketch_);
+        tell_apart(offer);
+        if (full) {
+            if (!(offer < kept.front())) continue;
+            std::pop_heap(kept.begin(), kept.end());
+            kept.pop_back();
+        }
+        kept.push_back(std::move(offer));
+        std::push_heap(kept.begin(), kept.end());
+    }
+    all_known_ = !more;
+    if (more) horizon_ = kept.front();
+    for (auto& offer : kept) {
+        known_[offer.host] = true;
+        by_host_.emplace(offer.host, offers_.insert(std::move(offer)).first);
+    }
+}
+
+std::vector<const Offer*> Offers::first(std::size_t count) {
+    while (true) {
+        std::vector<const Offer*> found;
+        for (const auto& offer : offers_) {
+            if (found.size() == count || (!all_known_ && *horizon_ < offer)) break;
+            found.push_back(&offer);
+        }
+        if (found.size() == count || all_known_) return found;
+        refill(count);
+    }
+}
+
+void Offers::search(std::size_t host) {
+    const Cover& cover = searches_.best(host, slots_on(host));
+    const auto at = by_host_.find(host);
+    offers_.erase(at->second);
+    // Where the search was cut, only its bound is sure.
+    Offer offer{cover.proven ? cover.cost : cover.bound, cover.places, host, true};
+    tell_apart(offer);
+    at->second = offers_.insert(std::move(offer)).first;
+}
+
+}  // namespace reaper

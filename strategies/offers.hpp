@@ -1,0 +1,117 @@
+// Offers: hosts in the order of what so many further slots there cost, as far as it is known: the
+// exact cost of those that were searched, a lower bound of the others.
+//
+// Lazy best-first: a pass over all hosts keeps the few with the least bounds (a bounded heap, most
+// hosts fall out at the first level), and the next pass comes only when these have been used up.
+// A pass is O(hosts), what follows O(log kept).
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <optional>
+#include <set>
+#include <unordered_map>
+#include <vector>
+
+#include "strategies/bound_tables.hpp"
+#include "strategies/bounds.hpp"
+#include "strategies/cover.hpp"
+
+namespace reaper {
+
+/// The searches of one decision: each host's at most once for each number of slots, within a limit
+/// of steps for all together.
+class Searches {
+public:
+    /// `max_steps`: visited nodes of one search at most; all together have 20 times as many.
+    /// `max_fresh`: searches of hosts that the tables don't know, at most.
+    Searches(const Problem& problem, const Objective& objective, std::int64_t max_steps,
+             std::size_t max_fresh = no_limit);
+    static constexpr std::size_t no_limit = static_cast<std::size_t>(-1);
+
+    const Cover& best(std::size_t host, Amount slots);
+    /// None if it was not searched.
+    const Cover* found(std::size_t host, Amount slots) const;
+    /// What no set can undercut, as far as it is known without a search; fills in the sketch too.
+    /// False as soon as it is above `worst` (if there is one).
+    bool bound(std::size_t host, Amount slots, HostSketch& sketch, const Cost* worst, Cost& bound);
+
+    /// No further search, but where nothing was found yet.
+    bool stopped() const { return steps_left_ <= 0 || fresh_ >= max_fresh_; }
+    /// Searches of hosts that the tables did not know.
+    std::size_t fresh() const { return fresh_; }
+    /// Searches that ended before they had proven the best.
+    int cut() const { return cut_; }
+    const Problem& problem() const { return problem_; }
+    const Objective& objective() const { return objective_; }
+    SketchBounds& bounds() { return bounds_; }
+    BoundTables::Table* table() { return table_; }
+
+private:
+    CoverSearch& search_on(std::size_t host);
+    void remember(std::size_t host, Amount slots, const Cover& cover);
+
+    const Problem& problem_;
+    const Objective& objective_;
+    const std::int64_t max_steps_;
+    std::int64_t steps_left_;
+    const std::size_t max_fresh_;
+    std::size_t fresh_ = 0;
+    SketchBounds bounds_;
+    BoundTables::Table* table_ = nullptr;
+    HostSketch sketch_;
+    std::unordered_map<std::size_t, CoverSearch> searches_;
+    std::map<std::pair<std::size_t, Amount>, Cover> found_;
+    int cut_ = 0;
+};
+
+/// A host's way to give some slots beyond those that are ready: what it costs, or its bound.
+struct Offer {
+    Cost cost;
+    std::vector<Amount> places;  // of the victims in the tie rule's order
+    std::size_t host = 0;
+    bool searched = false;
+
+    friend bool operator<(const Offer& a, const Offer& b) {
+        if (a.cost != b.cost) return a.cost < b.cost;
+        if (a.places != b.places) return a.places < b.places;
+        return a.host < b.host;
+    }
+};
+
+class Offers {
+public:
+    /// How offers of equal cost are told apart: for a single host, by the victims' places, then by
+    /// host; for sums over several hosts, by two more levels of the cost.
+    enum class Ties { one_host, sums };
+
+    /// Hosts that can give `extra` slots beyond the ready ones. `searches` must outlive this.
+    Offers(Searches& searches, Amount extra, Ties ties);
+
+    /// The first `count` offers: no other host costs less. Fewer, if there are no more.
+    std::vector<const Offer*> first(std::size_t count);
+    /// Searches the host of one of them, and puts it where it then belongs.
+    void search(std::size_t host);
+    /// No host can give as many.
+    bool none() { return first(1).empty(); }
+
+private:
+    Amount slots_on(std::size_t host) const;
+    /// The next hosts by bound, at least `count` of them.
+    void refill(std::size_t count);
+    void tell_apart(Offer& offer) const;
+
+    Searches& searches_;
+    Amount extra_;
+    Ties ties_;
+    HostSketch sketch_;
+    std::set<Offer> offers_;
+    std::vector<bool> known_;  // hosts that are among the offers
+    std::unordered_map<std::size_t, std::set<Offer>::iterator> by_host_;
+    std::optional<Offer> horizon_;  // no other host comes before it
+    bool all_known_ = false;
+    std::size_t refills_ = 0;
+};
+
+}  // namespace reaper

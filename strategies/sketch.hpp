@@ -1,0 +1,46 @@
+// A sketch of a host: what is known of it for one request without looking at its servers. Enough
+// for lower bounds of what slots there cost, so that few hosts are ever searched.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <vector>
+
+#include "reaper/model/resources.hpp"
+
+namespace reaper {
+
+/// The least running time that gains of one class cost, as a convex curve: candidates in the order
+/// of their starts, the last started first. Sampled at some numbers of candidates; in between, the
+/// gain counts as that of the candidate that started last. Minutes UTC, starts rounded up.
+struct WorkCurve {
+    static constexpr std::size_t points = 6;
+    std::array<Amount, points> gain{};        ///< of the first candidates together
+    std::array<Amount, points> started{};     ///< sum over them of gain times start
+    std::array<std::int32_t, points> next{};  ///< start of the candidate after them
+
+    /// Least sum of gain times running time for so much gain; never above the true one.
+    Amount least(Amount wanted, Amount now) const;
+};
+
+/// One class of the request. Exact where one provider has the class.
+struct NeedSketch {
+    Amount room = 0;     ///< free, promised room taken off; may be negative
+    Amount gain = 0;     ///< of all candidates together
+    Amount largest = 0;  ///< gain of one candidate
+    Amount unit = 0;     ///< every gain is a multiple of it; 0 if there is none
+    /// Least VCPU for each unit of gain over the candidates, times 2^16, rounded down.
+    Amount work = 0;
+    const WorkCurve* curve = nullptr;  ///< none if it has no candidates
+};
+
+struct HostSketch {
+    std::vector<NeedSketch> needs;  ///< by need
+    Amount newest = 0;              ///< latest and earliest creation of a candidate
+    Amount oldest = 0;
+    /// What is known from earlier decisions: key of the table of bounds, or none.
+    std::uint32_t row = no_row;
+    static constexpr std::uint32_t no_row = 0xffffffff;
+};
+
+}  // namespace reaper

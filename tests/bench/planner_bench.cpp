@@ -1,0 +1,256 @@
+// What a decision costs: p50 and p99 over many requests on seeded synthetic clouds, for each
+// objective, beside two yardsticks in the same run: one bare pass over all hosts' totals (the
+// floor), and plain enumeration of subsets, as Aardvark does it. Each decision comes after a host
+// has changed, as in a cloud that is in use.
+#include <algorithm>
+#include <array>
+#include <benchmark/benchmark.h>
+#include <chrono>
+#include <ctime>
+#include <memory>
+
+#include "reaper/planner/planner.hpp"
+#include "strategies/dice.hpp"
+#include "strategies/strategy_table.hpp"
+#include "synthetic_cloud.hpp"
+
+namespace reaper::bench {
+namespace {
+
+/// Time of this thread on the processor: what others do on the machine does not count.
+struct Clock {
+    using duration = std::chrono::nanoseconds;
+    using rep = duration::rep;
+    using period = duration::period;
+    using time_point = std::chrono::time_point<Clock>;
+    static constexpr bool is_steady = true;
+    static time_point now() {
+        timespec time{};
+        clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time);
+        return time_point{std::chrono::seconds{time.tv_sec} +
+                          std::chrono::nanoseconds{time.tv_nsec}};
+    }
+};
+
+struct World {
+    Snapshot snapshot;
+    CloudIndex index;
+};
+
+/// Clouds are made once; the last one is kept.
+World& world_of(const CloudSpec& spec) {
+    static std::unique_ptr<World> world;
+    static std::tuple<int, int, Sizes> made{};
+    const std::tuple wanted{spec.hosts, spec.servers, spec.sizes};
+    if (world == nullptr || made != wanted) {
+        world = std::make_unique<World>();
+        world->snapshot = synthetic_cloud(spec);
+        for (const auto& host : world->snapshot.hosts) world->index.put(host);
+        made = wanted;
+    }
+    return *world;
+}
+
+std::unique_ptr<Strategy> strategy_of(const std::string& objective) {
+    const std::string name = objective == "leftover" ? "strict"
+                             : objective == "chance" ? "chance"
+                                                     : "cost";
+    Parameters parameters;
+    if (objective == "victims")
+        parameters["objective"] = std::vector<std::string>{"victims", "waste"};
+    if (objective == "lost_work") parameters["objective"] = std::vector<std::string>{"lost_work"};
+    const auto& info = *find_strategy(name);
+    auto made = info.make(with_standards(info.parameters, std::move(parameters)));
+    return std::move(std::get<std::unique_ptr<Strategy>>(made));
+}
+
+void report(benchmark::State& state, std::vector<double>& seconds) {
+    std::sort(seconds.begin(), seconds.end());
+    const auto at = [&](double part) {
+        return seconds[static_cast<std::size_t>(part * static_cast<double>(seconds.size() - 1))];
+    };
+    state.counters["p50_us"] = at(0.5) * 1e6;
+    state.counters["p99_us"] = at(0.99) * 1e6;
+}
+
+double since(Clock::time_point start) {
+    return std::chrono::duration<double>(Clock::now() - start).count();
+}
+
+/// One host changes: a server of it is now some seconds younger.
+void change_some_host(World& world, Dice& dice) {
+    auto& host = world.snapshot.hosts[dice.below(world.snapshot.hosts.size())];
+    host.servers[dice.below(host.servers.size())].created += std::chrono::seconds{5};
+    world.index.put(host);
+}
+
+void decide(benchmark::State& state, CloudSpec spec, const std::string& objective, int slots,
+            int alternatives, bool warm) {
+    World& world = world_of(spec);
+    const auto strategy = strategy_of(objective);
+    PlanOptions options;
+    options.alternatives = alternatives;
+    options.now = now();
+    const Ledger ledger;
+    Dice dice{7};
+    std::vector<double> seconds;
+    int victims = 0;
+    int notes = 0;
+    if (warm)
+        for (int i = 0; i < 4; ++i)
+            while (warm_up(request_for(i, slots), world.index, ledger, *strategy, options, 1000) >
+                   0) {
+            }
+    for (auto _ : state) {
+        change_some_host(world, dice);
+        const Request request = request_for(static_cast<int>(seconds.size()), slots);
+        if (!warm) world.index.forget();
+        const auto start = Clock::now();
+        const Decision decision =
+            make_plan(request, world.index, ledger, *strategy, "bench", options);
+        seconds.push_back(since(start));
+        state.SetIterationTime(seconds.back());
+        if (const auto* plan = std::get_if<Plan>(&decision)) {
+            victims += static_cast<int>(plan->victims().size());
+            notes += plan->note.empty() ? 0 : 1;
+        }
+    }
+    report(state, seconds);
+    state.counters["victims"] = static_cast<double>(victims) / static_cast<double>(seconds.size());
+    state.counters["cut_short"] = notes;
+    state.counters["B/host"] =
+        static_cast<double>(world.index.bytes()) / static_cast<double>(world.index.size());
+}
+
+void reindex(benchmark::State& state, CloudSpec spec) {
+    World& world = world_of(spec);
+    Dice dice{9};
+    std::vector<double> seconds;
+    for (auto _ : state) {
+        auto& host = world.snapshot.hosts[dice.below(world.snapshot.hosts.size())];
+        Host changed = host;  // what has just been read is in the cache
+        changed.servers.back().name += "x";
+        std::swap(host, changed);
+        const auto start = Clock::now();
+        world.index.put(host);
+        seconds.push_back(since(start));
+        state.SetIterationTime(seconds.back());
+    }
+    report(state, seconds);
+}
+
+/// The floor: one pass over the totals of all hosts.
+void bare_pass(benchmark::State& state, CloudSpec spec) {
+    World& world = world_of(spec);
+    std::vector<double> seconds;
+    for (auto _ : state) {
+        const auto start = Clock::now();
+        Amount able = 0;
+        for (const auto row : world.index.order()) {
+            const ClassRow* classes = world.index.classes(row);
+            able += classes[0].room + classes[0].gain >= 4 &&
+                            classes[1].room + classes[1].gain >= 4 &&
+                            classes[2].room + classes[2].gain >= 4
+                        ? 1
+                        : 0;
+        }
+        benchmark::DoNotOptimize(able);
+        seconds.push_back(since(start));
+        state.SetIterationTime(seconds.back());
+    }
+    report(state, seconds);
+}
+
+/// Every subset of every host's revocable servers, the least left over: on one core, with running
+/// sums (a Gray code changes one server at a time). `hosts` of the cloud, then scaled to all.
+void enumerate(benchmark::State& state, CloudSpec spec, int hosts) {
+    World& world = world_of(spec);
+    const auto slot = request_for(0, 1).resources;
+    std::vector<double> seconds;
+    for (auto _ : state) {
+        const auto start = Clock::now();
+        Amount best = -1;
+        for (int number = 0; number < hosts; ++number) {
+            const Host& host = world.snapshot.hosts[static_cast<std::size_t>(number)];
+            std::vector<std::array<Amount, 3>> gains;
+            std::array<Amount, 3> room{};
+            const std::array<ResourceClass, 3> names{
+                ResourceClass{"VCPU"}, ResourceClass{"MEMORY_MB"}, ResourceClass{"DISK_GB"}};
+            for (std::size_t i = 0; i < 3; ++i)
+                room[i] = host.root().inventories.at(names[i]).capacity() -
+                          host.root().used.get(names[i]) - slot.get(names[i]);
+            for (const auto& server : host.servers)
+                if (server.revocable()) {
+                    const auto held = server.resources();
+                    gains.push_back({held.get(names[0]), held.get(names[1]), held.get(names[2])});
+                }
+            for (std::uint64_t set = 1; set < std::uint64_t{1} << gains.size(); ++set) {
+                const auto bit = static_cast<std::size_t>(__builtin_ctzll(set));
+                const Amount sign = ((set ^ (set >> 1)) >> bit & 1) != 0 ? 1 : -1;
+                bool fits = true;
+                for (std::size_t i = 0; i < 3; ++i) {
+                    room[i] += sign * gains[bit][i];
+                    fits = fits && room[i] >= 0;
+                }
+                if (fits && (best < 0 || room[1] < best)) best = room[1];
+            }
+        }
+        benchmark::DoNotOptimize(best);
+        const double took = since(start) * spec.hosts / hosts;
+        seconds.push_back(took);
+        state.SetIterationTime(took);
+    }
+    report(state, seconds);
+}
+
+std::string name_of(const CloudSpec& spec) {
+    return std::to_string(spec.hosts) + "x" + std::to_string(spec.servers) +
+           (spec.sizes == Sizes::flavors ? "/flavors" : "/random");
+}
+
+void add_decisions(const CloudSpec& spec) {
+    for (const std::string objective : {"leftover", "victims", "lost_work", "cost"})
+        for (const bool warm : {false, true})
+            for (const auto& [slots, alternatives] : {std::pair{1, 1}, std::pair{10, 2}}) {
+                const std::string name =
+                    "plan/" + name_of(spec) + "/" + objective + "/n=" + std::to_string(slots) +
+                    ",k=" + std::to_string(alternatives) + (warm ? "/warm" : "/cold");
+                benchmark::RegisterBenchmark(
+                    name.c_str(),
+                    [=, n = slots, k = alternatives](benchmark::State& state) {
+                        decide(state, spec, objective, n, k, warm);
+                    })
+                    ->UseManualTime()
+                    ->Unit(benchmark::kMicrosecond)
+                    ->Iterations(slots == 1 ? 400 : 200);
+            }
+}
+
+const bool registered = [] {
+    for (const auto& [hosts, servers] :
+         {std::pair{100, 10}, {1'000, 20}, {10'000, 20}, {10'000, 50}})
+        for (const Sizes sizes : {Sizes::flavors, Sizes::random}) {
+            const CloudSpec spec{hosts, servers, sizes, 1};
+            const auto add = [&](const std::string& what, auto run, int iterations) {
+                benchmark::RegisterBenchmark((what + "/" + name_of(spec)).c_str(), run)
+                    ->UseManualTime()
+                    ->Unit(benchmark::kMicrosecond)
+                    ->Iterations(iterations);
+            };
+            add(
+                "bare_pass", [=](benchmark::State& s) { bare_pass(s, spec); }, 200);
+            add(
+                "reindex", [=](benchmark::State& s) { reindex(s, spec); }, 2000);
+            if (servers <= 10)
+                add(
+                    "enumerate", [=](benchmark::State& s) { enumerate(s, spec, hosts); }, 3);
+            else if (servers <= 20 && hosts <= 1'000)
+                add(
+                    "enumerate", [=](benchmark::State& s) { enumerate(s, spec, 50); }, 1);
+            add_decisions(spec);
+        }
+    return true;
+}();
+
+}  // namespace
+}  // namespace reaper::bench
