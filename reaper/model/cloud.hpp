@@ -9,6 +9,8 @@
 
 #include "reaper/model/ids.hpp"
 #include "reaper/model/resources.hpp"
+#include "reaper/model/shared.hpp"
+#include "reaper/model/shared_text.hpp"
 #include "reaper/model/time.hpp"
 
 namespace reaper {
@@ -35,7 +37,7 @@ struct Provider {
     ProviderId parent;  ///< empty for the root
     std::map<ResourceClass, Inventory> inventories;
     Resources used;  ///< by all consumers, the evicted ones too until they are gone
-    std::set<Trait> traits;
+    Shared<std::set<Trait>> traits;
     /// What consumers hold here that are no servers of the host: migrations, other parties'
     /// allocations, servers that Nova lists no more. Part of `used`.
     std::map<ServerId, Resources> other_consumers;
@@ -49,19 +51,19 @@ struct Server {
     ServerId id;
     std::string name;
     ProjectId project;
-    std::string host;        ///< Nova's service host; empty while it has none
-    std::string status;      ///< Nova's status: ACTIVE, SHUTOFF, SOFT_DELETED, ...
-    std::string task_state;  ///< empty if none: a server that is being changed has one
+    SharedText host;        ///< Nova's service host; empty while it has none
+    SharedText status;      ///< Nova's status: ACTIVE, SHUTOFF, SOFT_DELETED, ...
+    SharedText task_state;  ///< empty if none: a server that is being changed has one
     bool locked = false;
     TimePoint created{};
     std::optional<TimePoint> launched;
-    std::string flavor_name;
-    std::map<std::string, std::string> flavor_extra_specs;
-    std::map<std::string, std::string> metadata;
-    std::set<std::string> tags;
+    SharedText flavor_name;
+    Shared<std::map<std::string, std::string>> flavor_extra_specs;
+    Shared<std::map<std::string, std::string>> metadata;
+    Shared<std::set<std::string>> tags;
     Allocations allocations;  ///< what Placement says that it holds; empty if nothing
     /// Why the server is revocable, in a tagger's words; absent for a regular server.
-    std::optional<std::string> revocable_because;
+    std::optional<SharedText> revocable_because;
 
     bool revocable() const noexcept { return revocable_because.has_value(); }
     /// Sum over all providers.

@@ -8,6 +8,8 @@
 #include <string>
 #include <utility>
 
+#include "reaper/model/shared_text.hpp"
+
 namespace reaper {
 
 /// A name or UUID of one kind of thing. Empty means "none". Ordered and hashable by its text.
@@ -17,14 +19,23 @@ public:
     Id() = default;
     explicit Id(std::string text) : text_(std::move(text)) {}
 
-    const std::string& str() const noexcept { return text_; }
+    /// Shares the text.
+    static Id of(SharedText text) {
+        Id id;
+        id.text_ = std::move(text);
+        return id;
+    }
+
+    const std::string& str() const noexcept { return text_.str(); }
+    const SharedText& text() const noexcept { return text_; }
     bool empty() const noexcept { return text_.empty(); }
 
     friend auto operator<=>(const Id&, const Id&) = default;
+    friend bool operator==(const Id&, const Id&) = default;
     friend std::ostream& operator<<(std::ostream& out, const Id& id) { return out << id.text_; }
 
 private:
-    std::string text_;
+    SharedText text_;
 };
 
 using ServerId = Id<struct ServerTag>;      ///< Nova's server UUID; also the consumer in Placement

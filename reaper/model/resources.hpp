@@ -28,6 +28,7 @@ public:
     Amount get(const ResourceClass& resource_class) const noexcept;
     void set(const ResourceClass& resource_class, Amount amount);
     void add(const ResourceClass& resource_class, Amount amount);
+    void reserve(std::size_t classes) { entries_.reserve(classes); }
 
     Resources& operator+=(const Resources& other);
     Resources& operator-=(const Resources& other);

@@ -47,13 +47,15 @@ void LivePicture::replace(Snapshot snapshot, std::shared_ptr<const Taggers> tagg
     remarks_ = std::move(snapshot.remarks);
     built_at_ = snapshot.taken_at;
     doubtful_ = aggregates_doubtful_ = false;
+    interner_.prune();
     for (auto& host : snapshot.hosts) {
+        interner_.share(host);
         const HostId id = host.id;
         by_service_.emplace(host.service_host, id);
         for (const auto& server : host.servers) where_.emplace(server.id, id);
         auto& entry = hosts_[id];
+        host.servers.shrink_to_fit();
         entry.host = std::make_unique<Host>(std::move(host));
-        entry.host->servers.shrink_to_fit();
         index_.put(*entry.host);
     }
 }
@@ -76,9 +78,11 @@ void LivePicture::retag(std::shared_ptr<const Taggers> taggers, TagFacts facts) 
     for (auto& [id, entry] : hosts_) {
         bool changed = false;
         for (auto& server : entry.host->servers) {
-            auto why = why_revocable(server, *taggers_, facts_);
-            changed = changed || why != server.revocable_because;
+            std::optional<SharedText> why = why_revocable(server, *taggers_, facts_);
+            if (why == server.revocable_because) continue;
+            changed = true;
             server.revocable_because = std::move(why);
+            interner_.share(server);
         }
         if (changed) index_.put(*entry.host);
     }
@@ -128,6 +132,7 @@ bool LivePicture::apply(const HostReading& reading) {
     set_room(host, reading);
     for (auto& server : host.servers)
         server.revocable_because = why_revocable(server, *taggers_, facts_);
+    interner_.share(host);
     host.read_at = reading.began;
     host.estimated = false;
     index_.put(host);
@@ -236,6 +241,7 @@ void LivePicture::forget_old(TimePoint now) {
     if (now - forgot_at_ < memory / 2) return;
     forgot_at_ = now;
     std::erase_if(recent_, [&](const auto& r) { return now - r.second.arrived > memory; });
+    interner_.prune();
 }
 
 // ---- servers ----
@@ -256,6 +262,7 @@ void LivePicture::put_server(Host& host, const ServerRecord& record, bool estima
         take_up(host, next);
     }
     next.revocable_because = why_revocable(next, *taggers_, facts_);
+    if (estimate) interner_.share(next);
     if (known) {
         *at = std::move(next);
         return;

@@ -20,6 +20,7 @@
 #include <vector>
 
 #include "reaper/picture/host_reading.hpp"
+#include "reaper/picture/interner.hpp"
 #include "reaper/planner/cloud_index.hpp"
 #include "reaper/snapshot/assemble.hpp"
 #include "reaper/trigger/cloud_event.hpp"
@@ -98,6 +99,7 @@ private:
     std::unordered_map<ServerId, Recent> recent_;
     TimePoint forgot_at_{};
     CloudIndex index_;
+    Interner interner_;
     std::shared_ptr<const Taggers> taggers_;
     TagFacts facts_;
     std::vector<std::string> remarks_;

@@ -58,9 +58,9 @@ json whole(const Server& server) {
             {"created", iso_time(server.created)},
             {"launched", time_or_null(server.launched)},
             {"flavor", server.flavor_name},
-            {"flavor_extra_specs", server.flavor_extra_specs},
-            {"metadata", server.metadata},
-            {"tags", server.tags},
+            {"flavor_extra_specs", server.flavor_extra_specs.get()},
+            {"metadata", server.metadata.get()},
+            {"tags", server.tags.get()},
             {"allocations", held(server.allocations)},
             {"revocable_because",
              server.revocable_because ? json(*server.revocable_because) : json(nullptr)}};

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <malloc.h>
 #include <spdlog/spdlog.h>
 #include <utility>
 
@@ -96,6 +97,8 @@ ResultTask<void> PictureKeeper::rebuild() {
     for (const auto& [event, arrived] : recorded_) picture_.apply(event, arrived);
     recorded_.clear();
     recorded_.shrink_to_fit();
+    // The lists were many times what is kept of them.
+    ::malloc_trim(0);
     if (overflowed_) builds_before_flow_ = number;
     const auto took = duration_cast<milliseconds>(ports_.clock.now() - built_at_);
     const PictureAges ages = picture_.ages();

@@ -105,7 +105,7 @@ private:
         if (maybe()) made.launched = time();
         made.flavor_name = word();
         made.flavor_extra_specs = words();
-        made.flavor_extra_specs["resources1:CUSTOM_GOLD"] = "1";
+        made.flavor_extra_specs.insert_or_assign("resources1:CUSTOM_GOLD", std::string("1"));
         made.metadata = words();
         if (maybe()) made.tags = {word()};
         for (const Provider& one : host.providers)

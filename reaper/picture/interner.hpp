@@ -1,0 +1,37 @@
+// Makes equal texts and containers of the live picture one: a hundred thousand servers name the
+// same few projects, hosts, flavors and classes. Pure.
+#pragma once
+
+#include <map>
+#include <set>
+#include <string>
+#include <unordered_set>
+
+#include "reaper/model/cloud.hpp"
+
+namespace reaper {
+
+class Interner {
+public:
+    /// Everything in the host that others are likely to share.
+    void share(Host& host);
+    void share(Server& server);
+    /// Forgets what nobody else uses any more.
+    void prune();
+
+private:
+    using TextMap = std::map<std::string, std::string>;
+
+    SharedText text(const SharedText& text);
+    template <class Id>
+    Id id(const Id& id) {
+        return Id::of(text(id.text()));
+    }
+    Resources resources(const Resources& resources);
+
+    std::unordered_set<SharedText> texts_;
+    std::map<TextMap, Shared<TextMap>> maps_;
+    std::map<std::set<Trait>, Shared<std::set<Trait>>> traits_;
+};
+
+}  // namespace reaper
