@@ -119,7 +119,7 @@ Host random_host() {
         Server one = revocable("s" + std::to_string(i), on.id, held, -60 * upto(9));
         if (upto(2) == 0) one.project = ProjectId{upto(1) == 0 ? "gold" : "silver"};
         if (upto(3) == 0) one.flavor_name = "large";
-        if (upto(2) == 0) one.metadata["restarts"] = std::to_string(upto(3));
+        if (upto(2) == 0) one.metadata.insert_or_assign("restarts", std::to_string(upto(3)));
         if (upto(3) == 0) one.launched = one.created + std::chrono::minutes{2};
         put(made, one);
     }

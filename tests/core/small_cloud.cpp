@@ -22,7 +22,8 @@ void add_server(Host& made, int number, bool few_sizes, Dice& dice) {
                            -60 * throw_of(dice, 0, 20));
     static const std::vector<const char*> projects{"gold", "silver", "cheap"};
     one.project = ProjectId{projects[dice.below(3)]};
-    if (dice.below(3) == 0) one.metadata["restarts"] = std::to_string(throw_of(dice, 0, 3));
+    if (dice.below(3) == 0)
+        one.metadata.insert_or_assign("restarts", std::to_string(throw_of(dice, 0, 3)));
     put(made, one);
 }
 
