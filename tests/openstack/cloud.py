@@ -1,7 +1,7 @@
 """What a scenario may ask of a cloud, in the words of the reaper.
 
-Scenarios know only this interface. `lab_cloud.LabCloud` is it on a real OpenStack;
-a simulated cloud can be another. Nothing here returns before it is certain: a
+Scenarios know only this interface. `lab_cloud.LabCloud` is it on a real OpenStack,
+`sim_cloud.SimCloud` on a simulated one. Nothing here returns before it is certain: a
 method that changes something either says in its name that it does not wait, or
 returns when the change can be seen.
 """

@@ -108,16 +108,26 @@ class Runner:
         self.show_line(f"{stage}-tests", "tests passed", "No tests were found")
         return self.consistent(stage, good, counts.from_junit(report, stage))
 
-    def pytest(self, stage: str, folder: str) -> Counts:
+    @property
+    def traces(self) -> Path:
+        """What scenarios saw on one cloud, for the run on another to be compared with."""
+        return self.logs / "traces"
+
+    def scenarios(self, stage: str, cloud: str) -> Counts:
+        options = ("--cloud", cloud, "--traces", str(self.traces))
+        return self.pytest(stage, "tests/openstack", *options)
+
+    def pytest(self, stage: str, folder: str, *options: str) -> Counts:
         report = self.logs / f"{stage}.xml"
         report.unlink(missing_ok=True)
+        programs = self.build_dir("release") / "bin"
         good = self.run(
             "run the tests",
             stage,
             LAB_DEADLINE_S,
             *(PYTHON, "-B", "-m", "pytest", folder, "-v", "-ra", "-p", "no:cacheprovider"),
-            f"--junitxml={report}",
-            env={"REAPER": str(self.build_dir("release") / "bin" / "reaper")},
+            *(f"--junitxml={report}", *options),
+            env={name.upper(): str(programs / name) for name in ("reaper", "cloudsim")},
         )
         if not good:
             self.show_tail(stage)
@@ -211,10 +221,17 @@ def rabbitmq(run: Runner) -> Counts:
     return run.consistent("rabbitmq", good, counts.from_junit(report, "rabbitmq"))
 
 
+def sim(run: Runner) -> Counts:
+    if not run.built("release"):
+        return needs_build("release", "sim")
+    return run.scenarios("sim", "sim")
+
+
 def lab(run: Runner) -> Counts:
+    """Compares with what the same scenarios saw on cloudsim; runs them there first if need be."""
     if not run.built("release"):
         return needs_build("release", "lab")
-    return run.pytest("lab", "tests/openstack")
+    return run.scenarios("lab", "lab" if (run.traces / "sim").exists() else "both")
 
 
 STAGES = (
@@ -226,6 +243,7 @@ STAGES = (
     Stage("clang", "clang: no result is discarded, no warning", clang),
     Stage("tidy", "clang-tidy finds no bug", tidy),
     Stage("rabbitmq", "the AMQP client against a real RabbitMQ", rabbitmq),
+    Stage("sim", "scenarios on a simulated OpenStack", sim),
     Stage("lab", "scenarios on a real OpenStack", lab),
 )
 
