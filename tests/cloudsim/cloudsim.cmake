@@ -23,7 +23,7 @@ cloudsim_sources(sources program)
 list(FILTER sources EXCLUDE REGEX "/main[.]cpp$")
 add_library(cloudsim_program STATIC ${sources})
 target_link_libraries(cloudsim_program
-  PUBLIC cloudsim_api Boost::headers Threads::Threads
+  PUBLIC cloudsim_api reaper_ports Boost::headers Threads::Threads
   PRIVATE yaml-cpp PkgConfig::rabbitmq)
 
 add_executable(cloudsim ${CMAKE_CURRENT_SOURCE_DIR}/cloudsim/program/main.cpp)

@@ -69,8 +69,10 @@ Response made_to_fail(const FaultRule& rule) {
 
 }  // namespace
 
-Site::Site(Settings settings, std::function<Time()> real)
-    : real_(std::move(real)), world_(std::make_unique<World>(std::move(settings), real_)) {
+Site::Site(Settings settings, std::function<Time()> real, Seeder seeder)
+    : real_(std::move(real)),
+      seeder_(seeder ? std::move(seeder) : Seeder(seed)),
+      world_(std::make_unique<World>(std::move(settings), real_)) {
     lifecycle_ = std::make_unique<Lifecycle>(*world_);
     witness_ = std::make_unique<Witness>(world_->clock, world_->settings.log_limit);
     listen(*witness_);
@@ -109,7 +111,7 @@ std::string Site::reset_to_start() {
     const double speed = world_->clock.speed();
     auto fresh = std::make_unique<World>(world_->settings, real_);
     auto lifecycle = std::make_unique<Lifecycle>(*fresh);
-    std::string wrong = seed(*fresh, *lifecycle);
+    std::string wrong = seeder_(*fresh, *lifecycle);
     if (!wrong.empty()) return wrong;
     fresh->identity.adopt_tokens(world_->identity);
     fresh->listeners = std::move(world_->listeners);

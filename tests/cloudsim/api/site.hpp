@@ -23,7 +23,11 @@ struct NotifierControl {
 
 class Site {
 public:
-    Site(Settings settings, std::function<Time()> real);
+    /// Fills an empty world; empty if all is well, else one line that says what can't be.
+    using Seeder = std::function<std::string(World&, Lifecycle&)>;
+
+    /// Without a seeder, the settings say what the cloud holds.
+    Site(Settings settings, std::function<Time()> real, Seeder seeder = nullptr);
 
     /// Fills the cloud. Empty if all is well; else one line that says what can't be.
     std::string fill();
@@ -53,6 +57,7 @@ private:
     void note(const Request& request, const Token* token, int status);
 
     std::function<Time()> real_;
+    Seeder seeder_;
     std::unique_ptr<World> world_;
     std::unique_ptr<Lifecycle> lifecycle_;
     std::unique_ptr<Witness> witness_;

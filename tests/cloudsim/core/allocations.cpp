@@ -108,6 +108,11 @@ void Placement::let_go(Consumer& consumer) {
 
 Outcome Placement::claim(const std::vector<Claim>& claims) {
     if (auto refused = check_claims(claims)) return refused;
+    set_held(claims);
+    return {};
+}
+
+void Placement::set_held(const std::vector<Claim>& claims) {
     std::set<Provider*> touched;
     for (const Claim& claim : claims)
         if (Consumer* consumer = find_consumer(claim.consumer)) {
@@ -129,14 +134,13 @@ Outcome Placement::claim(const std::vector<Claim>& claims) {
         consumer->held = claim.held;
         ++consumer->generation;
         for (const Held& held : claim.held) {
-            held.provider->room(held.resource_class)->used += held.amount;
+            if (Room* room = held.provider->room(held.resource_class)) room->used += held.amount;
             auto& here = held.provider->consumers;
             if (here.empty() || here.back() != consumer.get()) here.push_back(consumer.get());
             touched.insert(held.provider);
         }
     }
     for (Provider* provider : touched) ++provider->generation;
-    return {};
 }
 
 bool Placement::remove_consumer(const Uuid& uuid) {

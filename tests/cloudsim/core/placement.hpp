@@ -121,6 +121,8 @@ public:
     const auto& consumers() const { return consumers_; }
     /// All claims or none. Bumps the generation of every provider and consumer that it names.
     Outcome claim(const std::vector<Claim>& claims);
+    /// The same without a question: a cloud that is copied may hold more than it has.
+    void set_held(const std::vector<Claim>& claims);
     /// False if it held nothing. Bumps no provider's generation, as in Placement.
     bool remove_consumer(const Uuid& uuid);
 

@@ -20,55 +20,6 @@ ContextPtr nobody(World& world) {
     return context;
 }
 
-std::string seed_identity(World& world) {
-    for (const char* role : {"admin", "member", "reader"}) world.identity.add_role(role);
-    for (const auto& [name, tags] : world.settings.projects) world.identity.add_project(name, tags);
-    for (const auto& [name, entry] : world.settings.users) {
-        Project* project = world.identity.project_named(entry.project);
-        if (!project)
-            return "users." + name + ".project: there is no project " + entry.project +
-                   "; add it under projects";
-        User& user = world.identity.add_user(name, entry.password);
-        user.default_project = project->id;
-        for (const std::string& role : entry.roles) {
-            world.identity.add_role(role);
-            user.grants.insert({project->id, role});
-        }
-    }
-    // The administrator makes servers in everybody's project, as the lab's does.
-    if (User* admin = world.identity.user_named("admin"))
-        for (const auto& project : world.identity.projects)
-            admin->grants.insert({project->id, "admin"});
-    User* reaper = world.identity.user_named("reaper");
-    if (reaper)
-        world.identity.credentials.push_back(std::make_unique<ApplicationCredential>(
-            ApplicationCredential{world.identity.new_id(), "reaper", world.dice.letters(40),
-                                  reaper->id, reaper->default_project, "the reaper's login"}));
-    return {};
-}
-
-void seed_catalogue(World& world) {
-    for (const auto& [name, entry] : world.settings.flavors) {
-        Flavor flavor;
-        flavor.id = world.dice.uuid().text();
-        flavor.name = name;
-        flavor.vcpus = entry.vcpus;
-        flavor.memory_mb = entry.memory_mb;
-        flavor.root_gb = entry.disk_gb;
-        flavor.ephemeral_gb = entry.ephemeral_gb;
-        flavor.swap_mb = entry.swap_mb;
-        flavor.extra_specs = entry.extra_specs;
-        world.nova.flavors.push_back(std::make_shared<const Flavor>(std::move(flavor)));
-    }
-    auto image = std::make_unique<Image>();
-    image->id = world.dice.uuid();
-    image->name = "tiny";
-    image->created = to_seconds(world.clock.now());
-    if (const Project* service = world.identity.project_named("service"))
-        image->owner = service->id;
-    world.nova.images.push_back(std::move(image));
-}
-
 Inventory inventory(std::int64_t total, double ratio, std::int64_t reserved = 0) {
     Inventory made;
     made.total = total;
@@ -185,6 +136,55 @@ private:
 };
 
 }  // namespace
+
+std::string seed_identity(World& world) {
+    for (const char* role : {"admin", "member", "reader"}) world.identity.add_role(role);
+    for (const auto& [name, tags] : world.settings.projects) world.identity.add_project(name, tags);
+    for (const auto& [name, entry] : world.settings.users) {
+        Project* project = world.identity.project_named(entry.project);
+        if (!project)
+            return "users." + name + ".project: there is no project " + entry.project +
+                   "; add it under projects";
+        User& user = world.identity.add_user(name, entry.password);
+        user.default_project = project->id;
+        for (const std::string& role : entry.roles) {
+            world.identity.add_role(role);
+            user.grants.insert({project->id, role});
+        }
+    }
+    // The administrator makes servers in everybody's project, as the lab's does.
+    if (User* admin = world.identity.user_named("admin"))
+        for (const auto& project : world.identity.projects)
+            admin->grants.insert({project->id, "admin"});
+    User* reaper = world.identity.user_named("reaper");
+    if (reaper)
+        world.identity.credentials.push_back(std::make_unique<ApplicationCredential>(
+            ApplicationCredential{world.identity.new_id(), "reaper", world.dice.letters(40),
+                                  reaper->id, reaper->default_project, "the reaper's login"}));
+    return {};
+}
+
+void seed_catalogue(World& world) {
+    for (const auto& [name, entry] : world.settings.flavors) {
+        Flavor flavor;
+        flavor.id = world.dice.uuid().text();
+        flavor.name = name;
+        flavor.vcpus = entry.vcpus;
+        flavor.memory_mb = entry.memory_mb;
+        flavor.root_gb = entry.disk_gb;
+        flavor.ephemeral_gb = entry.ephemeral_gb;
+        flavor.swap_mb = entry.swap_mb;
+        flavor.extra_specs = entry.extra_specs;
+        world.nova.flavors.push_back(std::make_shared<const Flavor>(std::move(flavor)));
+    }
+    auto image = std::make_unique<Image>();
+    image->id = world.dice.uuid();
+    image->name = "tiny";
+    image->created = to_seconds(world.clock.now());
+    if (const Project* service = world.identity.project_named("service"))
+        image->owner = service->id;
+    world.nova.images.push_back(std::move(image));
+}
 
 std::string seed_servers(World& world, Lifecycle& lifecycle) {
     const Settings& settings = world.settings;

@@ -11,6 +11,10 @@ namespace reaper::cloudsim {
 /// Fills an empty world. Empty if all is well; else one line that says what can't be.
 std::string seed(World& world, Lifecycle& lifecycle);
 
+/// Projects, users and roles; flavors and the image. What a cloud from elsewhere needs, too.
+std::string seed_identity(World& world);
+void seed_catalogue(World& world);
+
 /// The servers alone, by `fill` and `revocable`.
 std::string seed_servers(World& world, Lifecycle& lifecycle);
 

@@ -13,6 +13,7 @@
 #include "tests/cloudsim/program/http_server.hpp"
 #include "tests/cloudsim/program/publisher.hpp"
 #include "tests/cloudsim/program/settings_file.hpp"
+#include "tests/cloudsim/program/snapshot_source.hpp"
 
 namespace {
 
@@ -22,6 +23,7 @@ struct Options {
     std::string config;
     std::uint16_t port = 0;
     std::string amqp;
+    std::string snapshot;
     std::string ready_file;
     std::optional<int> hosts;
     std::optional<double> fill;
@@ -34,15 +36,23 @@ Time real_now() {
     return std::chrono::time_point_cast<Micros>(std::chrono::system_clock::now());
 }
 
+std::string content_of(const std::string& path) {
+    std::ifstream file(path);
+    if (!file) throw std::runtime_error(path + ": can't be read");
+    std::ostringstream text;
+    text << file.rdbuf();
+    return text.str();
+}
+
+Site::Seeder seeder_of(const Options& options) {
+    if (options.snapshot.empty()) return nullptr;
+    return snapshot_seeder(content_of(options.snapshot), options.snapshot);
+}
+
 Settings settings_of(const Options& options) {
     Settings settings;
-    if (!options.config.empty()) {
-        std::ifstream file(options.config);
-        if (!file) throw std::runtime_error(options.config + ": can't be read");
-        std::ostringstream text;
-        text << file.rdbuf();
-        read_settings(text.str(), options.config, settings);
-    }
+    if (!options.config.empty())
+        read_settings(content_of(options.config), options.config, settings);
     if (options.hosts) settings.hosts = *options.hosts;
     if (options.fill) settings.fill = *options.fill;
     if (options.revocable) settings.revocable = *options.revocable;
@@ -101,7 +111,7 @@ void write_ready(const std::string& path, const std::string& line) {
 }
 
 int run(const Options& options) {
-    Site site(settings_of(options), real_now);
+    Site site(settings_of(options), real_now, seeder_of(options));
     std::unique_ptr<Publisher> publisher;
     std::unique_ptr<Notifications> notifications;
     if (const std::string wrong = site.fill(); !wrong.empty()) throw std::runtime_error(wrong);
@@ -139,6 +149,8 @@ int main(int argc, char** argv) {
     app.add_option("--config", options.config, "YAML file of the cloud");
     app.add_option("--port", options.port, "port on 127.0.0.1; 0 (default): any that is free");
     app.add_option("--amqp", options.amqp, "broker for Nova's notifications: amqp://user:pw@host");
+    app.add_option("--snapshot", options.snapshot,
+                   "a file of `reaper snapshot`: its hosts and servers, in place of the YAML's");
     app.add_option("--ready-file", options.ready_file, "written when it is ready");
     app.add_option("--hosts", options.hosts, "number of hosts");
     app.add_option("--fill", options.fill, "share of each host's VCPU that is used");
