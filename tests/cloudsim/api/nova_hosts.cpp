@@ -48,7 +48,8 @@ void write_id(JsonWriter& json, const Call& call, const Uuid& id, int number) {
 void write_hypervisor(JsonWriter& json, const Call& call, const Host& host, bool detail) {
     json.open_object();
     write_id(json, call, host.provider->uuid, host.number);
-    json.member("hypervisor_hostname", host.name).member("state", host.up() ? "up" : "down");
+    json.member("hypervisor_hostname", host.provider->name)
+        .member("state", host.up() ? "up" : "down");
     json.member("status", host.disabled ? "disabled" : "enabled");
     if (detail) {
         json.member("hypervisor_type", "fake").member("hypervisor_version", 1000);
@@ -82,7 +83,7 @@ Response list_hypervisors(Call& call, bool detail) {
     JsonWriter json;
     json.open_object().open_array("hypervisors");
     for (; at < hosts.size() && count < most; ++at) {
-        if (pattern && hosts[at]->name.find(*pattern) == std::string::npos) continue;
+        if (pattern && hosts[at]->provider->name.find(*pattern) == std::string::npos) continue;
         write_hypervisor(json, call, *hosts[at], detail);
         ++count;
     }

@@ -85,7 +85,8 @@ void write_attributes(JsonWriter& json, const Call& call, const Server& server) 
     const std::string host = server.host ? server.host->name : "";
     write_text_or_null(json, "OS-EXT-SRV-ATTR:host", host);
     json.member("OS-EXT-SRV-ATTR:instance_name", name);
-    write_text_or_null(json, "OS-EXT-SRV-ATTR:hypervisor_hostname", host);
+    write_text_or_null(json, "OS-EXT-SRV-ATTR:hypervisor_hostname",
+                       server.host ? std::string_view(server.host->provider->name) : "");
     if (!call.since(3)) return;
     json.member("OS-EXT-SRV-ATTR:reservation_id", server.reservation);
     json.member("OS-EXT-SRV-ATTR:launch_index", server.launch_index);

@@ -94,7 +94,8 @@ void write_body(JsonWriter& json, const World& world, const ServerMoment& moment
     json.member("reservation_id", server.reservation).member("display_name", server.name);
     json.member("display_description", nullptr).member("host_name", server.name);
     write_text_or_null(json, "host", host);
-    write_text_or_null(json, "node", host);
+    write_text_or_null(json, "node",
+                       server.host ? std::string_view(server.host->provider->name) : "");
     json.member("os_type", nullptr).member("architecture", nullptr);
     write_text_or_null(json, "availability_zone", zone_of(server));
     json.name("flavor");

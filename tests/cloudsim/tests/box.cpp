@@ -1,5 +1,6 @@
 #include "tests/cloudsim/tests/box.hpp"
 
+#include <cctype>
 #include <gtest/gtest.h>
 
 namespace reaper::cloudsim::test {
@@ -25,8 +26,9 @@ Settings lab_settings() {
     return settings;
 }
 
-Box::Box(Settings settings)
-    : site(std::move(settings), [this] { return now; }),
+Box::Box(Settings settings, Site::Seeder seeder)
+    : site(
+          std::move(settings), [this] { return now; }, std::move(seeder)),
       notifications([this]() -> World& { return site.world(); },
                     [this](Message message) { messages.push_back(std::move(message)); }) {
     site.set_root("http://127.0.0.1:18000");

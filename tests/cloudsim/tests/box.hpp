@@ -1,6 +1,7 @@
 // A simulated cloud in a test: no sockets, a clock that the test moves.
 #pragma once
 
+#include <map>
 #include <nlohmann/json.hpp>
 #include <string>
 #include <vector>
@@ -24,7 +25,7 @@ Settings lab_settings();
 
 class Box {
 public:
-    explicit Box(Settings settings = lab_settings());
+    explicit Box(Settings settings = lab_settings(), Site::Seeder seeder = nullptr);
 
     /// As the `reaper` user with Placement 1.39 and Nova 2.90.
     Answer call(const std::string& method, const std::string& target, const Json& body = {},
