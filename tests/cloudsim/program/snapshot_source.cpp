@@ -47,6 +47,8 @@ public:
         for (const reaper::Host& host : file_.snapshot.hosts) copy_groups(host);
         for (const reaper::Host& host : file_.snapshot.hosts)
             for (const reaper::Server& server : host.servers) copy_server(host, server);
+        for (const reaper::Host& host : file_.snapshot.hosts)
+            for (const reaper::Provider& provider : host.providers) hold_the_rest(provider);
     }
 
 private:
@@ -92,15 +94,18 @@ private:
             if (!parent) return false;
         }
         const Uuid id = id_of(provider.id.str(), "provider");
-        if (const auto refused = placement.create_provider(id, provider.name, parent))
+        // Placement knows no two of one name; files may be without.
+        const bool own = !provider.name.empty() && !placement.find_name(provider.name);
+        const std::string name = own ? provider.name : provider.name + id.text();
+        if (const auto refused = placement.create_provider(id, name, parent))
             throw std::runtime_error(refused->detail);
         auto& made = *placement.find(id);
         std::map<NameId, Inventory> rooms;
-        for (const auto& [name, inventory] : provider.inventories) {
-            placement.add_class(name.str());
-            rooms[world_.names.id(name.str())] = {inventory.total,     inventory.reserved,
-                                                  inventory.min_unit,  inventory.max_unit,
-                                                  inventory.step_size, inventory.allocation_ratio};
+        for (const auto& [resource_class, inventory] : provider.inventories) {
+            placement.add_class(resource_class.str());
+            rooms[world_.names.id(resource_class.str())] = {
+                inventory.total,    inventory.reserved,  inventory.min_unit,
+                inventory.max_unit, inventory.step_size, inventory.allocation_ratio};
         }
         placement.set_inventories(made, rooms, made.generation);
         std::vector<NameId> traits;
@@ -125,6 +130,17 @@ private:
             claim.held = known->held;
         append(claim, provider, resources);
         world_.placement.set_held({claim});
+    }
+
+    /// What is used, but by nobody whom the file names.
+    void hold_the_rest(const reaper::Provider& provider) {
+        auto& ours = *world_.placement.find(id_of(provider.id.str(), "provider"));
+        Resources rest;
+        for (const auto& [name, amount] : provider.used) {
+            const Room* room = ours.room(world_.names.id(name.str()));
+            if (room && room->used < amount) rest.set(name, amount - room->used);
+        }
+        if (rest.begin() != rest.end()) add_held(world_.dice.uuid(), ours, rest);
     }
 
     void append(Claim& claim, reaper::cloudsim::Provider& provider, const Resources& resources) {
