@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <functional>
 #include <set>
 #include <tuple>
 #include <utility>
@@ -342,6 +343,27 @@ PictureAges LivePicture::ages() const {
     }
     if (hosts_.empty()) ages.oldest_read_at = built_at_;
     return ages;
+}
+
+std::vector<Resources> LivePicture::common_shapes(std::size_t count) const {
+    struct Shape {
+        Resources resources;
+        std::size_t servers = 0;
+    };
+    std::map<SharedText, Shape> by_flavor;
+    for (const auto& [id, entry] : hosts_)
+        for (const auto& server : entry.host->servers) {
+            if (server.allocations.empty()) continue;
+            Shape& shape = by_flavor[server.flavor_name];
+            if (shape.servers++ == 0) shape.resources = server.resources();
+        }
+    std::vector<std::pair<std::size_t, SharedText>> order;
+    for (const auto& [flavor, shape] : by_flavor) order.emplace_back(shape.servers, flavor);
+    std::sort(order.begin(), order.end(), std::greater<>{});
+    std::vector<Resources> shapes;
+    for (const auto& [servers, flavor] : order)
+        if (shapes.size() < count) shapes.push_back(by_flavor.at(flavor).resources);
+    return shapes;
 }
 
 }  // namespace reaper

@@ -68,6 +68,8 @@ public:
     /// the oldest first.
     std::vector<HostId> due(std::size_t count, TimePoint settled, TimePoint expired) const;
     PictureAges ages() const;
+    /// What servers most often hold, the most frequent first: the likely shapes of requests.
+    std::vector<Resources> common_shapes(std::size_t count) const;
 
 private:
     struct Entry {

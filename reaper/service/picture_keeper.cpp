@@ -6,6 +6,7 @@
 #include <spdlog/spdlog.h>
 #include <utility>
 
+#include "reaper/planner/planner.hpp"
 #include "reaper/service/bulk_reader.hpp"
 #include "reaper/service/decision.hpp"
 
@@ -29,6 +30,10 @@ constexpr int most_rounds = 24;
 /// Hosts that are read again before a request is refused for want of room.
 constexpr std::size_t second_looks = 16;
 constexpr int hosts_at_a_time = 16;
+/// Shapes of requests that the planner searches for in advance, and hosts that it searches for all
+/// of them at each tick: some milliseconds of work.
+constexpr std::size_t most_expected = 8;
+constexpr std::size_t warm_hosts = 200;
 /// While a bulk reading goes on. More than that, and it is done again.
 constexpr std::size_t most_recorded = 200'000;
 
@@ -93,6 +98,7 @@ ResultTask<void> PictureKeeper::rebuild() {
     const bool first = !built();
     built_at_ = services_at_ = read->snapshot.taken_at;
     build_ = number;
+    cold_ = true;
     picture_.replace(std::move(read->snapshot), taggers_of(policy), std::move(read->facts));
     for (const auto& [event, arrived] : recorded_) picture_.apply(event, arrived);
     recorded_.clear();
@@ -105,6 +111,12 @@ ResultTask<void> PictureKeeper::rebuild() {
     spdlog::log(first ? spdlog::level::info : spdlog::level::debug,
                 "picture of the cloud: {} hosts with {} servers, read in {} ms", ages.hosts,
                 ages.servers, took.count());
+    if (first)
+        for (auto& shape : picture_.common_shapes(most_expected)) {
+            Request likely;
+            likely.resources = std::move(shape);
+            expected_.push_back(std::move(likely));
+        }
     on_change_();
     if (first)
         for (const auto& remark : picture_.remarks()) spdlog::warn("picture: {}", remark);
@@ -182,6 +194,7 @@ Task<void> PictureKeeper::read_one(HostId id, HostDepth depth, std::optional<Err
         co_await read_host(ports_, id, std::move(service_host), std::move(providers), depth);
     if (reading) {
         picture_.apply(*reading);
+        cold_ = true;
     } else if (reading.error().code == Errc::not_found) {
         picture_.erase(id);
     } else if (!error) {
@@ -200,6 +213,7 @@ ResultTask<Decision> PictureKeeper::decide(std::shared_ptr<const CompiledPolicy>
     auto facts = co_await refresh_facts(policy);
     if (!facts) co_return facts.error();
 
+    expect(request);
     const auto lookup = [this](const HostId& id) { return picture_.find(id); };
     bool second_look = true;
     std::set<HostId> fresh;
@@ -224,6 +238,30 @@ ResultTask<Decision> PictureKeeper::decide(std::shared_ptr<const CompiledPolicy>
     co_return Error{Errc::conflict, "the cloud changes faster than it can be read: after " +
                                         std::to_string(most_rounds) +
                                         " readings the decision still rests on other hosts"};
+}
+
+/// Who asks for a shape is likely to ask for it again.
+void PictureKeeper::expect(const Request& request) {
+    const auto like = [&](const Request& other) { return other.resources == request.resources; };
+    cold_ = true;
+    std::erase_if(expected_, like);
+    expected_.push_front(request);
+    if (expected_.size() > most_expected) expected_.pop_back();
+}
+
+void PictureKeeper::warm_planner() {
+    if (!cold_) return;
+    PlanOptions options;
+    options.alternatives = policy_->alternatives;
+    options.now = ports_.clock.now();
+    const Ledger nothing;
+    std::size_t left = warm_hosts;
+    for (const Request& request : expected_) {
+        if (left == 0) break;
+        options.seed = seed_of(request.id);
+        left -= std::min(
+            left, warm_up(request, picture_.index(), nothing, *policy_->strategy, options, left));
+    }
 }
 
 // ---- background ----
@@ -252,6 +290,7 @@ void PictureKeeper::on_events(std::vector<CloudEvent> events) {
     const TimePoint now = ports_.clock.now();
     for (auto& event : events) {
         if (built()) picture_.apply(event, now);
+        cold_ = true;
         if (!recording_) continue;
         if (recorded_.size() < most_recorded)
             recorded_.emplace_back(std::move(event), now);
@@ -294,6 +333,7 @@ Task<bool> PictureKeeper::tend_parts() {
         settings_.hosts_per_second * duration_cast<milliseconds>(tick).count() / 1000.0;
     allowance_ = std::min(allowance_ + per_tick, std::max(1.0, per_tick * 2));
     co_await reconcile();
+    warm_planner();
     co_return true;
 }
 

@@ -3,6 +3,7 @@
 // In the background: reads the cloud once in bulk, applies Nova's events, and reads again what is
 // due, at a bounded rate: hosts to which something happened, hosts never read exactly, the oldest
 // ones; the list of services; and everything in bulk when events were missed or the picture is old.
+// And it lets the planner search in advance for what is likely to be asked.
 //
 // A decision never trusts the picture alone. Its answer to "which projects are revocable" is always
 // read anew, and each host that the decision rests on is read again (room, servers, service) after
@@ -14,6 +15,7 @@
 
 #include <boost/asio/any_io_executor.hpp>
 #include <cstdint>
+#include <deque>
 #include <functional>
 #include <map>
 #include <memory>
@@ -82,6 +84,8 @@ private:
     Task<void> tend();
     Task<bool> tend_parts();
     Task<void> reconcile();
+    void expect(const Request& request);
+    void warm_planner();
 
     std::shared_ptr<const Taggers> taggers_of(
         const std::shared_ptr<const CompiledPolicy>& policy) const {
@@ -111,6 +115,10 @@ private:
     bool recording_ = false;  ///< events are kept to be applied again after a bulk reading
     bool overflowed_ = false;
     std::vector<std::pair<CloudEvent, TimePoint>> recorded_;
+
+    /// What is likely to be asked, the latest first: the planner searches for it in advance.
+    std::deque<Request> expected_;
+    bool cold_ = false;  ///< something changed since it had nothing left to search
 
     TimePoint services_at_{};
     double allowance_ = 0;  ///< hosts that may be read in the background now

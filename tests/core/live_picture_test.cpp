@@ -240,6 +240,13 @@ TEST_F(LivePictureTest, AHostThatIsErasedIsNoMorePlannedOn) {
     EXPECT_EQ(picture.ages().servers, 0U);
 }
 
+TEST_F(LivePictureTest, TellsWhatServersMostOftenHold) {
+    for (const char* id : {"s1", "s2"}) picture.apply(seen(record(id, "a", 2), 1), at(1));
+    picture.apply(seen(record("s3", "b", 4), 1), at(1));
+    EXPECT_THAT(picture.common_shapes(5), ElementsAre(small, small * 2));
+    EXPECT_THAT(picture.common_shapes(1), ElementsAre(small));
+}
+
 /// Whatever happens to the order and number of events, an exact reading afterwards makes the
 /// picture the truth again, and the use is always the sum of what is held.
 TEST_F(LivePictureTest, AnyMixOfEventsAndReadingsEndsInTheTruth) {
