@@ -1,4 +1,4 @@
-"""The quickstart after the packages are installed: build, a real OpenStack, the story, the end."""
+"""The quickstart after the packages are installed: build, a cloud, the story, the end."""
 
 import argparse
 import os
@@ -13,16 +13,13 @@ from pathlib import Path
 
 sys.dont_write_bytecode = True
 ROOT = Path(__file__).resolve().parents[2]
-LAB = ROOT / "tests" / "openstack"
-sys.path[:0] = [str(Path(__file__).resolve().parent), str(ROOT / "deploy"), str(LAB)]
+sys.path[:0] = [str(Path(__file__).resolve().parent), str(ROOT / "deploy"), str(ROOT / "tests" / "openstack")]
 
 import progress  # noqa: E402
+import worlds  # noqa: E402
+from telling import StoryFailed  # noqa: E402
 
-HOSTS = 3
 BUILD_DEADLINE_S = 60 * 60
-LAB_UP_DEADLINE_S = 10 * 60
-LAB_DOWN_DEADLINE_S = 3 * 60
-BINARY = ROOT / "build" / "release" / "bin" / "reaper"
 LOGS = ROOT / "build" / "quickstart-logs"
 
 
@@ -38,13 +35,15 @@ class Quickstart:
     def __init__(self, options: argparse.Namespace):
         self.keep = options.keep
         self.screen = progress.Screen()
-        self.began = time.monotonic() - float(os.environ.get("REAPER_QUICKSTART_SECONDS", "0"))
+        packages = float(os.environ.get("REAPER_QUICKSTART_SECONDS", "0"))
+        self.began = time.monotonic() - packages
+        self.took: list[tuple[str, float]] = [("packages", packages)]
         self.own_directory = options.dir is None
         # Short: the lab's Unix sockets have long names already.
         made = options.dir or Path(tempfile.mkdtemp(prefix="reaper-", dir="/tmp"))
         self.directory = made.absolute()
-        self.lab = self.directory / "lab"
-        self.took: list[tuple[str, float]] = []
+        kind = worlds.RealOpenStack if options.openstack else worlds.Box
+        self.world: worlds.World = kind(self.screen, self.directory, LOGS, self.step)
 
     def step(self, title: str, log: str, deadline_s: float, *command: str, where=None) -> None:
         path = LOGS / f"{log}.log"
@@ -58,33 +57,11 @@ class Quickstart:
 
     def build(self) -> None:
         self.screen.say(self.screen.paint("2. The reaper, from its source", "bold"))
-        self.step("configure", "build", 300, "cmake", "--preset", "release")
+        configure = ("cmake", "--preset", "release", *self.world.configure_options)
+        self.step("configure", "build", 300, *configure)
         jobs = str(os.cpu_count() or 2)
-        build = ("cmake", "--build", "--preset", "release", "--target", "reaper", "-j", jobs)
+        build = ("cmake", "--build", "--preset", "release", "--target", *self.world.targets, "-j", jobs)
         self.step("compile (some minutes the first time)", "build", BUILD_DEADLINE_S, *build)
-
-    def cloud_up(self) -> None:
-        self.screen.say()
-        self.screen.say(self.screen.paint("3. A real OpenStack on this machine", "bold"))
-        self.screen.say("  Keystone, Glance, Placement, Nova, RabbitMQ and MariaDB, as Debian packages them;")
-        self.screen.say("  only the hypervisors are Nova's own fakes. All on loopback, all in")
-        self.screen.say(f"  {self.lab}")
-        self.step(
-            f"start it, with {HOSTS} hosts",
-            "lab",
-            LAB_UP_DEADLINE_S,
-            *(str(LAB / "lab"), "up", "--dir", str(self.lab), "--hosts", str(HOSTS)),
-            where=last_step_of_lab,
-        )
-
-    def cloud_down(self) -> None:
-        """Whatever happened; nothing that was started may stay."""
-        if self.lab.exists():
-            self.screen.say()
-            down = (str(LAB / "lab"), "down", "--dir", str(self.lab))
-            self.step("take everything down again", "lab", LAB_DOWN_DEADLINE_S, *down)
-        if self.own_directory:
-            shutil.rmtree(self.directory, ignore_errors=True)
 
     def run(self) -> None:
         shutil.rmtree(LOGS, ignore_errors=True)
@@ -92,43 +69,54 @@ class Quickstart:
         self.screen.say(f"  logs: {LOGS}")
         self.screen.say()
         self.build()
-        self.cloud_up()
-        # Needs Python modules that the packages brought.
-        import scenes
-
-        story = scenes.Story(self.screen, self.lab, self.directory / "reaper", BINARY, LOGS)
+        self.screen.say()
+        self.screen.say(self.screen.paint(f"3. {self.world.title}", "bold"))
+        self.world.up()
+        began = time.monotonic()
+        story = self.world.story()
         try:
             story.tell()
-        except scenes.StoryFailed as error:
-            raise StepFailed(str(error), error.log) from error
         finally:
             story.close()
+        self.took.append(("story", time.monotonic() - began))
+
+    def look_around(self) -> None:
+        """With --keep: the cloud stays, as a service of its own or as long as we do."""
+        say = self.screen.say
+        say()
+        say(self.screen.paint("The cloud is still running. To look around:", "bold"))
+        for line in self.world.how_to_look_around():
+            say(line)
+        if not self.world.stays_by_itself:
+            say("Ctrl-C here ends it.")
+            try:
+                while True:
+                    time.sleep(3600)
+            except KeyboardInterrupt:
+                pass
+
+    def clean_up(self) -> None:
+        try:
+            self.world.down()
+        finally:
+            if self.own_directory:
+                shutil.rmtree(self.directory, ignore_errors=True)
 
     def how_it_was(self) -> None:
         total = time.monotonic() - self.began
         self.screen.say()
-        slow = ", ".join(f"{title.split(' (')[0]} {progress.clock(s)}" for title, s in self.took if s > 5)
+        slow = ", ".join(f"{title.split(' (')[0]} {progress.clock(s)}" for title, s in self.took if s >= 1)
         self.screen.say(f"All of it took {progress.clock(total)} ({slow}).")
-
-    def say_kept(self) -> None:
-        say = self.screen.say
-        say()
-        say(self.screen.paint("The OpenStack is still running. To look around:", "bold"))
-        say(f"  . {self.lab}/openrc && openstack server list --all-projects")
-        say(f"  {BINARY} --config {self.directory}/reaper/reaper.yaml hosts")
-        say(f"  {BINARY} --config {self.directory}/reaper/reaper.yaml run")
-        say("To end it:")
-        say(f"  {LAB}/lab down --dir {self.lab} && rm -r {self.directory}")
 
 
 REAL_CLOUD = """
 How to use it on a real cloud (README.md has the whole of it)
-  1. Nova tells of failures; in nova.conf of the controllers:
+  1. Nova tells of failures and changes; in nova.conf of the controllers and compute nodes:
        [oslo_messaging_notifications]  driver = messagingv2
        [notifications]                 notification_format = versioned
   2. Say which projects are revocable:
        openstack project set --tag preemptible PROJECT
-  3. Install, and say where the cloud and its RabbitMQ are:
+  3. Install, and say where the cloud and its RabbitMQ are (all keys: deploy/reaper.yaml):
        sudo cmake --install build/release
        sudo systemd-sysusers reaper.conf && sudo systemd-tmpfiles --create reaper.conf
        sudoedit /etc/reaper/reaper.yaml
@@ -136,12 +124,9 @@ How to use it on a real cloud (README.md has the whole of it)
        sudo -u reaper reaper check
        sudo -u reaper reaper run --dry-run
        sudo systemctl enable --now reaper"""
-
-
-def last_step_of_lab(log: Path) -> str:
-    """The lab tells every step that is done: `12.3 s  keystone (4.1 s)`."""
-    lines = [line for line in progress.tail(log, 3) if " s  " in line]
-    return lines[-1].split(" s  ", 1)[1].split(" (")[0] + " is there" if lines else ""
+REAL_OPENSTACK = """
+The same on real Keystone, Placement and Nova, started on this machine:
+       deploy/quickstart --openstack"""
 
 
 def what_went_wrong(log: Path) -> list[str]:
@@ -158,44 +143,58 @@ def first_line(text: str) -> str:
 
 def parse() -> argparse.Namespace:
     parser = argparse.ArgumentParser(prog="deploy/quickstart")
-    parser.add_argument("--keep", action="store_true", help="leave the OpenStack running")
-    parser.add_argument("--dir", type=Path, help="where the OpenStack keeps its files (default: below /tmp)")
+    parser.add_argument("--openstack", action="store_true", help="on a real OpenStack")
+    parser.add_argument("--keep", action="store_true", help="leave the cloud running")
+    parser.add_argument("--dir", type=Path, help="where the cloud keeps its files (default: below /tmp)")
     return parser.parse_args()
 
 
+def failure_of(error: BaseException) -> StepFailed:
+    if isinstance(error, KeyboardInterrupt):
+        return StepFailed("interrupted")
+    if isinstance(error, StepFailed):
+        return error
+    log = getattr(error, "log", None)
+    if isinstance(error, StoryFailed) or log is not None:
+        return StepFailed(str(error), log)
+    # Whatever it is: one line here, the rest in the log.
+    log = LOGS / "quickstart.log"
+    log.write_text("".join(traceback.format_exception(error)))
+    return StepFailed(f"{type(error).__name__}: {first_line(str(error))}", log)
+
+
 def main() -> int:
-    quickstart = Quickstart(parse())
+    options = parse()
+    quickstart = Quickstart(options)
     screen = quickstart.screen
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
-    status, failure = 1, None
+    status, failure, kept = 1, None, False
     try:
         quickstart.run()
+        if options.keep:
+            quickstart.look_around()
+            kept = quickstart.world.stays_by_itself
         status = 0
-    except KeyboardInterrupt:
-        status, failure = 130, StepFailed("interrupted")
-    except StepFailed as error:
-        failure = error
-    except Exception as error:  # whatever it is: one line here, the rest in the log
-        log = LOGS / "quickstart.log"
-        log.write_text(traceback.format_exc())
-        failure = StepFailed(f"{type(error).__name__}: {first_line(str(error))}", log)
+    except (Exception, KeyboardInterrupt) as error:
+        failure = failure_of(error)
+        status = 130 if isinstance(error, KeyboardInterrupt) else 1
     finally:
         # From here on, being asked to end again must not keep us from cleaning up.
         for number in (signal.SIGINT, signal.SIGTERM):
             signal.signal(number, signal.SIG_IGN)
-        if not (quickstart.keep and status == 0):
+        if not kept:
             try:
-                quickstart.cloud_down()
-            except StepFailed as error:
-                status, failure = status or 1, failure or error
+                quickstart.clean_up()
+            except Exception as error:
+                status, failure = status or 1, failure or failure_of(error)
     if failure is not None:
         print(f"quickstart: {failure}", file=sys.stderr)
         print(f"quickstart: the log is {failure.log or LOGS}", file=sys.stderr)
         return status
     quickstart.how_it_was()
-    if quickstart.keep:
-        quickstart.say_kept()
     screen.say(REAL_CLOUD)
+    if not options.openstack:
+        screen.say(REAL_OPENSTACK)
     return 0
 
 

@@ -28,6 +28,3 @@ target_link_libraries(cloudsim_program
 
 add_executable(cloudsim ${CMAKE_CURRENT_SOURCE_DIR}/cloudsim/program/main.cpp)
 target_link_libraries(cloudsim PRIVATE cloudsim_program CLI11::CLI11)
-
-reaper_test(cloudsim_tests FOLDERS cloudsim/tests
-  LINK cloudsim_program reaper_clients)

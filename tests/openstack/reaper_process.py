@@ -10,8 +10,6 @@ from copy import deepcopy
 from pathlib import Path
 from typing import Any
 
-import yaml
-
 from cloud import Cloud, eventually
 
 START_PATIENCE = 30
@@ -181,7 +179,7 @@ class Reaper:
 
     def _write_config(self) -> Path:
         path = self.directory / "reaper.yaml"
-        path.write_text(yaml.safe_dump(self.config, sort_keys=False))
+        path.write_text(json.dumps(self.config, indent=2))  # JSON is YAML
         path.chmod(0o600)
         return path
 

@@ -1,0 +1,231 @@
+"""The story on the simulated cloud, in the order in which it happens.
+
+alice, of the project `regular`, asks for servers and is refused; the reaper makes room for them at
+the cost of bob's, of `spot`, but for the one that bob locked. What is told of deletions is cloudsim's
+own record of what was really done to it, not the reaper's word.
+"""
+
+import re
+import time
+from pathlib import Path
+from typing import Any
+
+import progress
+from box import BROKER_PASSWORD, ApiFailed, Broker, Cloudsim, NovaUser
+from cloud import Server
+from reaper_process import Reaper
+from telling import POLL_S, WAIT_S, StoryFailed, Teller, victims_of
+
+# What alice asks for: larger than any revocable server, so that several must go for each.
+FLAVOR = {"name": "huge", "vcpus": 12, "memory_mb": 24576, "disk_gb": 120}
+COUNT = 2
+RESOURCES = f"VCPU={FLAVOR['vcpus']},MEMORY_MB={FLAVOR['memory_mb']},DISK_GB={FLAVOR['disk_gb']}"
+LOG_LIMIT = 1_000_000
+# How much of `reaper hosts` is shown of the first host.
+LINES_OF_A_HOST = 8
+COLOURS = re.compile(r"\033\[[0-9;]*m")
+
+
+class BoxCloud:
+    """What the reaper is configured with."""
+
+    def __init__(self, broker: Broker, cloudsim: Cloudsim):
+        self._broker, self._ready = broker, cloudsim.ready
+
+    def reaper_config(self) -> dict[str, Any]:
+        user = self._ready["users"]["reaper"]
+        domains = {"user_domain_name": "Default", "project_domain_name": "Default"}
+        login = {"username": "reaper", "password": user["password"], "project_name": user["project"]}
+        auth = {"auth_url": self._ready["auth_url"], **login, **domains}
+        return {
+            "cloud": {"auth": auth, "region": "RegionOne"},
+            "broker": {"urls": [self._broker.url]},
+        }
+
+    def secrets(self) -> list[str]:
+        return [BROKER_PASSWORD, *(user["password"] for user in self._ready["users"].values())]
+
+
+class CloudsimStory(Teller):
+    def __init__(
+        self,
+        screen: progress.Screen,
+        broker: Broker,
+        cloudsim: Cloudsim,
+        directory: Path,
+        binary: Path,
+        logs: Path,
+    ):
+        directory.mkdir(parents=True, exist_ok=True)
+        cloud: Any = BoxCloud(broker, cloudsim)
+        super().__init__(screen, Reaper(binary, cloud, directory), logs, first_chapter=4)
+        self.cloudsim = cloudsim
+        self.admin, self.alice, self.bob = (NovaUser(cloudsim.ready, n) for n in ("admin", "alice", "bob"))
+        self.flavor = self.admin.make_flavor(**FLAVOR)
+
+    def tell(self) -> None:
+        try:
+            before = self.admin.everybodys_servers()
+            self.show_the_cloud(before)
+            self.look_with_the_reaper()
+            locked = self.look_ahead()
+            self.start_the_daemon()
+            mark = self.cloudsim.admin("state")["last"]
+            refused = self.refused()
+            story = self.make_room(refused)
+            self.second_try()
+            self.show_the_record(mark, before, story, locked)
+            self.show_journal(refused)
+        except (AssertionError, ApiFailed) as error:
+            raise StoryFailed(str(error).splitlines()[0], self.logs / "reaper.log") from error
+
+    # Chapters ----------------------------------------------------------------
+
+    def show_the_cloud(self, before: dict[str, Any]) -> None:
+        self.chapter("A cloud without room")
+        self.say(
+            "Two projects share it. The servers of `regular` must run. Those of `spot` run in what is "
+            "left over: the project carries the tag `preemptible`, so they may be taken away."
+        )
+        self.command("hosts", show=self.first_host_and_sum)
+        hosts = self.reaper.json("hosts")["hosts"]
+        used = sum(host["used"].get("VCPU", 0) for host in hosts)
+        capacity = sum(host["capacity"]["VCPU"] for host in hosts)
+        self.expect(used == capacity, f"the cloud is not full: {used} of {capacity} VCPU are used")
+        revocable = sum(server["revocable"] for host in hosts for server in host["servers"])
+        counts = self.cloudsim.admin("state")
+        self.expect(
+            (len(before), revocable) == (counts["servers"], counts["revocable"]),
+            f"the reaper sees {revocable} revocable servers of {len(before)}, cloudsim {counts}",
+        )
+        self.say(f"Full: {used} of {capacity} VCPU are in use.")
+
+    @staticmethod
+    def first_host_and_sum(lines: list[str]) -> list[str]:
+        """The beginning of the first host, a revocable server of it, and the sum of all."""
+        revocable = next((n for n, line in enumerate(lines) if is_revocable(line)), None)
+        if len(lines) < LINES_OF_A_HOST or revocable is None:
+            return lines
+        return [*lines[:LINES_OF_A_HOST], "  ...", *lines[revocable : revocable + 3], "  ...", lines[-1]]
+
+    def look_with_the_reaper(self) -> None:
+        self.chapter("Is everything in place for the reaper?")
+        self.command("check")
+
+    def look_ahead(self) -> dict[str, Any]:
+        """Returns the victim that would go first, which bob locks then."""
+        self.chapter(f"{COUNT} servers of {FLAVOR['vcpus']} VCPU: who would have to go, and why?")
+        self.say("`reaper plan` is a dry run on the live cloud; it writes nothing:")
+        question = ("plan", "--slots", str(COUNT), "--resources", RESOURCES, "--project", "regular")
+        self.command(*question)
+        first = victims_of(self.reaper.json(*question))[0]
+        self.expect_only_reads()
+        self.bob.lock(first["server"])
+        self.expect(self.bob.look(first["server"])["locked"], f"{first['name']} is not locked")
+        self.screen.say()
+        self.say(f"bob of `spot` locks one of them, {first['name']}. From now on it must be spared.")
+        return first
+
+    def expect_only_reads(self) -> None:
+        writes = self.writes_of_the_reaper(since=0)
+        self.expect(not writes, f"a command that only looks has written: {writes}")
+
+    def refused(self) -> Server:
+        self.chapter(f"alice of `regular` asks Nova for {COUNT} such servers, and is refused")
+        request, servers = self.alice.ask("web", self.flavor, COUNT)
+        for server in servers:
+            found = self.wait_settled(server["id"])
+            self.expect(found["status"] == "ERROR", f"{found['name']} is {found['status']}, not ERROR")
+            self.show_status(found["name"], "ERROR", found["fault"]["message"].strip())
+        return Server(servers[0]["id"], servers[0]["name"], "regular", request)
+
+    def make_room(self, refused: Server) -> dict[str, Any]:
+        self.chapter("The daemon hears of it from Nova's own messages, and makes room")
+        story = self.wait_for_outcome(refused)
+        self.tell_what_was_done(story)
+        return story
+
+    def second_try(self) -> None:
+        self.chapter("alice asks again")
+        _, servers = self.alice.ask("web-again", self.flavor, COUNT)
+        for server in servers:
+            status = self.wait_settled(server["id"])["status"]
+            self.expect(status == "ACTIVE", f"{server['name']} is {status}, not ACTIVE")
+            host = self.admin.look(server["id"])["OS-EXT-SRV-ATTR:host"]
+            self.show_status(server["name"], "ACTIVE", f"on {host}")
+
+    def show_the_record(
+        self, mark: int, before: dict[str, Any], story: dict[str, Any], locked: dict[str, Any]
+    ) -> None:
+        self.chapter("Who died? Not the reaper's word, but the cloud's own record")
+        effects = self.record(mark, kind="effect")
+        deleted = sorted(entry["server"] for entry in effects if entry["what"] == "deleted")
+        gone = sorted(step["server"] for step in story["steps"] if step["step"] == "gone")
+        writes = self.writes_of_the_reaper(mark)
+        self.expect(bool(deleted), "cloudsim's record knows of no deletion")
+        self.expect(deleted == gone, "cloudsim's record and the journal disagree about who died")
+        self.expect(
+            sorted(writes) == sorted(f"DELETE {server}" for server in deleted),
+            f"the reaper has written something else than one DELETE for each victim: {writes}",
+        )
+        spot = self.cloudsim.ready["projects"]["spot"]
+        regular = [server for server in before.values() if server["tenant_id"] != spot]
+        self.expect(all(before[id]["tenant_id"] == spot for id in deleted), "a regular server died")
+        self.expect(locked["server"] not in deleted, f"{locked['name']} died, though it was locked")
+        self.expect_the_rest_undisturbed(before, deleted)
+        names = ", ".join(sorted(before[server]["name"] for server in deleted))
+        self.say(f"{len(writes)} requests of the reaper to delete, no other write; it read only, before.")
+        self.say(f"{len(deleted)} servers deleted, all of `spot`: {names}.")
+        self.say(f"{locked['name']} is locked, and lives. So do all {len(regular)} regular servers.")
+        self.say(f"{len(before) - len(deleted)} of {len(before)} servers run on, each where it was.")
+
+    def expect_the_rest_undisturbed(self, before: dict[str, Any], deleted: list[str]) -> None:
+        after = self.admin.everybodys_servers()
+        for id, server in before.items():
+            if id in deleted:
+                self.expect(id not in after, f"{server['name']} is still there")
+            else:
+                same = id in after and where_and_how(after[id]) == where_and_how(server)
+                self.expect(same, f"{server['name']} was no victim, but something happened to it")
+
+    def show_journal(self, refused: Server) -> None:
+        self.chapter("The whole story stays in the journal")
+        self.command("history")
+        self.command("history", "show", refused.request)
+        self.reaper.stop()
+        self.reaper.assert_no_secrets()
+
+    # -------------------------------------------------------------------------
+
+    def wait_settled(self, server: str) -> dict[str, Any]:
+        began = time.monotonic()
+        while True:
+            found = self.alice.look(server)
+            if found["status"] != "BUILD":
+                return found
+            self.expect(time.monotonic() - began < WAIT_S, f"{found['name']} is in BUILD after {WAIT_S} s")
+            time.sleep(POLL_S)
+
+    def record(self, since: int, **filters: str) -> list[dict[str, Any]]:
+        query = "".join(f"&{key}={value}" for key, value in filters.items())
+        log = self.cloudsim.admin(f"log?since={since}&limit={LOG_LIMIT}{query}")
+        self.expect(not log["lost"], "cloudsim's record is not complete")
+        return log["entries"]
+
+    def writes_of_the_reaper(self, since: int) -> list[str]:
+        """Its requests but for reading and for logging in; `DELETE` with the server's id."""
+        writes = []
+        for entry in self.record(since, kind="request", user="reaper"):
+            if entry["method"] in ("GET", "HEAD") or entry["service"] == "identity":
+                continue
+            server = re.search(r"/servers/([0-9a-f-]{36})$", entry["path"])
+            writes.append(f"{entry['method']} {server[1] if server else entry['path']}")
+        return writes
+
+
+def is_revocable(line: str) -> bool:
+    return COLOURS.sub("", line).startswith("  revocable ")
+
+
+def where_and_how(server: dict[str, Any]) -> tuple[str, ...]:
+    return server["status"], server["OS-EXT-SRV-ATTR:host"], str(server["OS-EXT-STS:task_state"])

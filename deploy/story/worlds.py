@@ -1,0 +1,174 @@
+"""The two clouds that the quickstart can run on: what to build, how to start, tell and end them."""
+
+import json
+import shutil
+import time
+from abc import ABC, abstractmethod
+from pathlib import Path
+from typing import Any, Callable
+
+import progress
+
+ROOT = Path(__file__).resolve().parents[2]
+BUILD = ROOT / "build" / "release"
+REAPER = BUILD / "bin" / "reaper"
+LAB = ROOT / "tests" / "openstack"
+LAB_HOSTS = 3
+LAB_UP_DEADLINE_S = 10 * 60
+LAB_DOWN_DEADLINE_S = 3 * 60
+
+# Runs a command: title, log, deadline, words, and where in the log it tells how far it is.
+Step = Callable[..., None]
+
+
+class World(ABC):
+    """A cloud in a directory of its own."""
+
+    targets: list[str]
+    configure_options: list[str] = []
+    title: str
+
+    def __init__(self, screen: progress.Screen, directory: Path, logs: Path, step: Step):
+        self.screen, self.directory, self.logs, self.step = screen, directory, logs, step
+
+    @abstractmethod
+    def up(self) -> None: ...
+
+    @abstractmethod
+    def story(self) -> Any:
+        """To `tell` and to `close`. Imports what the packages and the lab brought."""
+
+    @abstractmethod
+    def down(self) -> None:
+        """Whatever happened; nothing that was started may stay."""
+
+    @abstractmethod
+    def how_to_look_around(self) -> list[str]: ...
+
+    stays_by_itself = False  # a cloud that is kept
+
+
+class Box(World):
+    """cloudsim and a real RabbitMQ."""
+
+    targets = ["reaper", "cloudsim"]
+    title = "A cloud on this machine"
+
+    def __init__(self, *arguments: Any):
+        super().__init__(*arguments)
+        self.processes: list[Any] = []
+        # Who builds the tests here shall go on to do so.
+        if "REAPER_TESTS:BOOL=ON" not in cache_of_the_build():
+            self.configure_options = ["-DREAPER_TESTS=OFF", "-DREAPER_CLOUDSIM=ON"]
+
+    def up(self) -> None:
+        import box
+
+        self.screen.say("  A real RabbitMQ, and cloudsim in place of Keystone, Placement and Nova: it answers")
+        self.screen.say("  and sends messages as they do (deploy/quickstart --openstack takes the real ones).")
+        self.screen.say("  All on loopback.")
+        broker = ROOT / "tests" / "rabbitmq" / "broker"
+        self._start("RabbitMQ", lambda log, tick: box.Broker(broker, log, tick))
+        config = Path(__file__).with_name("cloudsim.yaml")
+        url = self.processes[0].url
+        binary = BUILD / "bin" / "cloudsim"
+        self._start("cloudsim", lambda log, tick: box.Cloudsim(binary, config, url, log, tick))
+        ready = self.processes[1].ready
+        self.screen.say(f"    {ready['hosts']} hosts, {ready['servers']} servers: {config.relative_to(ROOT)}")
+
+    def _start(self, name: str, start: Callable[[Path, Callable[[], None]], Any]) -> None:
+        title, began = f"start {name}", time.monotonic()
+        self.screen.start(title)
+        tick = lambda: self.screen.running(title, time.monotonic() - began, "")  # noqa: E731
+        self.processes.append(start(self.logs / f"{name.lower()}.log", tick))
+        self.screen.end(title, time.monotonic() - began)
+
+    def story(self) -> Any:
+        from cloudsim_story import CloudsimStory
+
+        where = self.directory / "reaper"
+        return CloudsimStory(self.screen, *self.processes, where, REAPER, self.logs)
+
+    def down(self) -> None:
+        import box
+
+        failure, began = None, time.monotonic()
+        title = "take everything down again"
+        if self.processes:
+            self.screen.say()
+            self.screen.start(title)
+        while self.processes:
+            try:
+                self.processes.pop().end()
+            except box.BoxFailed as error:
+                failure = failure or error
+        if failure is not None:
+            raise failure
+        if began is not None:
+            self.screen.end(title, time.monotonic() - began)
+
+    def how_to_look_around(self) -> list[str]:
+        cloudsim = self.processes[1].ready
+        admin = cloudsim["users"]["admin"]
+        config = f"{self.directory}/reaper/reaper.yaml"
+        return [
+            f"  {REAPER} --config {config} hosts",
+            f"  {REAPER} --config {config} run",
+            f"  export OS_AUTH_URL={cloudsim['auth_url']} OS_IDENTITY_API_VERSION=3 \\",
+            f"    OS_USERNAME=admin OS_PASSWORD={admin['password']} OS_PROJECT_NAME=regular \\",
+            "    OS_USER_DOMAIN_ID=default OS_PROJECT_DOMAIN_ID=default",
+            "  openstack server list                      (if you have the client)",
+            f"  curl {cloudsim['admin_url']}/state     (see tests/cloudsim/README.md)",
+        ]
+
+
+class RealOpenStack(World):
+    """The lab: Debian's packages of Keystone, Placement, Nova and the rest."""
+
+    targets = ["reaper"]
+    title = "A real OpenStack on this machine"
+    stays_by_itself = True
+
+    @property
+    def lab(self) -> Path:
+        return self.directory / "lab"
+
+    def up(self) -> None:
+        self.screen.say("  Keystone, Glance, Placement, Nova, RabbitMQ and MariaDB, as Debian packages them;")
+        self.screen.say("  only the hypervisors are Nova's own fakes. All on loopback, all in")
+        self.screen.say(f"  {self.lab}")
+        up = (str(LAB / "lab"), "up", "--dir", str(self.lab), "--hosts", str(LAB_HOSTS))
+        title = f"start it, with {LAB_HOSTS} hosts"
+        self.step(title, "lab", LAB_UP_DEADLINE_S, *up, where=last_step_of_lab)
+
+    def story(self) -> Any:
+        from openstack_story import OpenStackStory
+
+        return OpenStackStory(self.screen, self.lab, self.directory / "reaper", REAPER, self.logs)
+
+    def down(self) -> None:
+        if self.lab.exists():
+            self.screen.say()
+            down = (str(LAB / "lab"), "down", "--dir", str(self.lab))
+            self.step("take everything down again", "lab", LAB_DOWN_DEADLINE_S, *down)
+
+    def how_to_look_around(self) -> list[str]:
+        config = f"{self.directory}/reaper/reaper.yaml"
+        return [
+            f"  . {self.lab}/openrc && openstack server list --all-projects",
+            f"  {REAPER} --config {config} hosts",
+            f"  {REAPER} --config {config} run",
+            "To end it:",
+            f"  {LAB}/lab down --dir {self.lab} && rm -r {self.directory}",
+        ]
+
+
+def cache_of_the_build() -> str:
+    cache = BUILD / "CMakeCache.txt"
+    return cache.read_text(errors="replace") if cache.exists() else ""
+
+
+def last_step_of_lab(log: Path) -> str:
+    """The lab tells every step that is done: `12.3 s  keystone (4.1 s)`."""
+    lines = [line for line in progress.tail(log, 3) if " s  " in line]
+    return lines[-1].split(" s  ", 1)[1].split(" (")[0] + " is there" if lines else ""
