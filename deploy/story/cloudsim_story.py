@@ -23,6 +23,10 @@ RESOURCES = f"VCPU={FLAVOR['vcpus']},MEMORY_MB={FLAVOR['memory_mb']},DISK_GB={FL
 LOG_LIMIT = 1_000_000
 # How much of `reaper hosts` is shown of the first host.
 LINES_OF_A_HOST = 8
+VICTIM = re.compile(r" +host-\d+: ")
+PICTURE = re.compile(r"picture of the cloud: .*")
+ONE_HOST = re.compile(r"\bhost=([^&]+)")
+EVERYTHING = re.compile(r"/(resource_providers|allocation_candidates|servers/detail)\?(?!.*\bhost=)")
 COLOURS = re.compile(r"\033\[[0-9;]*m")
 
 
@@ -70,9 +74,10 @@ class CloudsimStory(Teller):
             self.look_with_the_reaper()
             locked = self.look_ahead()
             self.start_the_daemon()
+            self.wait_for_the_picture()
             mark = self.cloudsim.admin("state")["last"]
             refused = self.refused()
-            story = self.make_room(refused)
+            story = self.make_room(refused, mark)
             self.second_try()
             self.show_the_record(mark, before, story, locked)
             self.show_journal(refused)
@@ -87,7 +92,7 @@ class CloudsimStory(Teller):
             "Two projects share it. The servers of `regular` must run. Those of `spot` run in what is "
             "left over: the project carries the tag `preemptible`, so they may be taken away."
         )
-        self.command("hosts", show=self.first_host_and_sum)
+        self.command("hosts", show=first_host_and_sum)
         hosts = self.reaper.json("hosts")["hosts"]
         used = sum(host["used"].get("VCPU", 0) for host in hosts)
         capacity = sum(host["capacity"]["VCPU"] for host in hosts)
@@ -100,14 +105,6 @@ class CloudsimStory(Teller):
         )
         self.say(f"Full: {used} of {capacity} VCPU are in use.")
 
-    @staticmethod
-    def first_host_and_sum(lines: list[str]) -> list[str]:
-        """The beginning of the first host, a revocable server of it, and the sum of all."""
-        revocable = next((n for n, line in enumerate(lines) if is_revocable(line)), None)
-        if len(lines) < LINES_OF_A_HOST or revocable is None:
-            return lines
-        return [*lines[:LINES_OF_A_HOST], "  ...", *lines[revocable : revocable + 3], "  ...", lines[-1]]
-
     def look_with_the_reaper(self) -> None:
         self.chapter("Is everything in place for the reaper?")
         self.command("check")
@@ -117,38 +114,56 @@ class CloudsimStory(Teller):
         self.chapter(f"{COUNT} servers of {FLAVOR['vcpus']} VCPU: who would have to go, and why?")
         self.say("`reaper plan` is a dry run on the live cloud; it writes nothing:")
         question = ("plan", "--slots", str(COUNT), "--resources", RESOURCES, "--project", "regular")
-        self.command(*question)
+        self.command(*question, show=first_host_and_plan)
         first = victims_of(self.reaper.json(*question))[0]
         self.expect_only_reads()
         self.bob.lock(first["server"])
         self.expect(self.bob.look(first["server"])["locked"], f"{first['name']} is not locked")
         self.screen.say()
-        self.say(f"bob of `spot` locks one of them, {first['name']}. From now on it must be spared.")
+        self.say(f"bob of `spot` locks {first['name']}. The reaper must spare it from now on; it sees:")
+        self.command("hosts", show=lambda lines: [l for l in lines if f" {first['name']} " in l])
         return first
 
     def expect_only_reads(self) -> None:
         writes = self.writes_of_the_reaper(since=0)
         self.expect(not writes, f"a command that only looks has written: {writes}")
 
+    def wait_for_the_picture(self) -> None:
+        """The daemon tells of it when it has read the cloud, once and in bulk."""
+        began = time.monotonic()
+        while not (found := PICTURE.search(self.reaper.log_text())):
+            seconds = time.monotonic() - began
+            self.expect(seconds < WAIT_S, f"the daemon has no picture of the cloud after {WAIT_S} s")
+            self.screen.running("the daemon reads the cloud", seconds, "")
+            time.sleep(POLL_S)
+        self.say(f"Its log: {found[0]}")
+
     def refused(self) -> Server:
         self.chapter(f"alice of `regular` asks Nova for {COUNT} such servers, and is refused")
         request, servers = self.alice.ask("web", self.flavor, COUNT)
-        for server in servers:
+        for server in sorted(servers, key=lambda server: server["name"]):
             found = self.wait_settled(server["id"])
             self.expect(found["status"] == "ERROR", f"{found['name']} is {found['status']}, not ERROR")
             self.show_status(found["name"], "ERROR", found["fault"]["message"].strip())
         return Server(servers[0]["id"], servers[0]["name"], "regular", request)
 
-    def make_room(self, refused: Server) -> dict[str, Any]:
+    def make_room(self, refused: Server, mark: int) -> dict[str, Any]:
         self.chapter("The daemon hears of it from Nova's own messages, and makes room")
         story = self.wait_for_outcome(refused)
         self.tell_what_was_done(story)
+        reads = self.record(mark, kind="request", user="reaper")
+        hosts = {found[1] for entry in reads if (found := ONE_HOST.search(entry["query"]))}
+        lists = sum(bool(EVERYTHING.search(f"{entry['path']}?{entry['query']}")) for entry in reads)
+        self.say(
+            f"Since alice asked, it has read {len(hosts)} of {self.cloudsim.ready['hosts']} hosts again "
+            f"and {lists or 'no'} lists of the whole cloud: events keep its picture fresh."
+        )
         return story
 
     def second_try(self) -> None:
         self.chapter("alice asks again")
         _, servers = self.alice.ask("web-again", self.flavor, COUNT)
-        for server in servers:
+        for server in sorted(servers, key=lambda server: server["name"]):
             status = self.wait_settled(server["id"])["status"]
             self.expect(status == "ACTIVE", f"{server['name']} is {status}, not ACTIVE")
             host = self.admin.look(server["id"])["OS-EXT-SRV-ATTR:host"]
@@ -191,7 +206,7 @@ class CloudsimStory(Teller):
     def show_journal(self, refused: Server) -> None:
         self.chapter("The whole story stays in the journal")
         self.command("history")
-        self.command("history", "show", refused.request)
+        self.command("history", "show", refused.request, show=first_victim_and_outcome)
         self.reaper.stop()
         self.reaper.assert_no_secrets()
 
@@ -223,8 +238,38 @@ class CloudsimStory(Teller):
         return writes
 
 
-def is_revocable(line: str) -> bool:
-    return COLOURS.sub("", line).startswith("  revocable ")
+def first_host_and_sum(lines: list[str]) -> list[str]:
+    """Of `reaper hosts`: how the first host begins, a revocable server of it, and the last line."""
+    revocable = first_with(lines, "  revocable ")
+    return [*lines[:LINES_OF_A_HOST], "  ...", *lines[revocable : revocable + 3], "  ...", lines[-1]]
+
+
+def first_host_and_plan(lines: list[str]) -> list[str]:
+    """Of `reaper plan`: the first host, one that was not chosen, and the sum."""
+    second = first_with(lines, "Host ", after=first_with(lines, "Host "))
+    others = first_with(lines, "Not used")
+    one = first_with(lines, "    host-", after=others)
+    rest = first_with(lines, "    host-", after=one)
+    return [*lines[:second], "...", *lines[others:rest], "    ...", *lines[-2:]]
+
+
+def first_victim_and_outcome(lines: list[str]) -> list[str]:
+    """Of `reaper history show`: until the reasons for the first victim, and the end."""
+    plan = next(n for n, line in enumerate(lines) if " plan 1: " in line)
+    victim = plan + 2
+    reasons_end = next((n for n in range(victim + 1, len(lines)) if is_victim(lines[n])), len(lines))
+    return [*lines[:reasons_end], "  ...", *lines[-2:]]
+
+
+def first_with(lines: list[str], beginning: str, after: int = -1) -> int:
+    for number, line in enumerate(lines):
+        if number > after and COLOURS.sub("", line).startswith(beginning):
+            return number
+    raise StoryFailed(f"the reaper's answer has no line that begins with {beginning!r}")
+
+
+def is_victim(line: str) -> bool:
+    return VICTIM.match(COLOURS.sub("", line)) is not None
 
 
 def where_and_how(server: dict[str, Any]) -> tuple[str, ...]:

@@ -43,10 +43,13 @@ class Quickstart:
         made = options.dir or Path(tempfile.mkdtemp(prefix="reaper-", dir="/tmp"))
         self.directory = made.absolute()
         kind = worlds.RealOpenStack if options.openstack else worlds.Box
-        self.world: worlds.World = kind(self.screen, self.directory, LOGS, self.step)
+        self.built = options.build
+        programs = (options.build or worlds.BUILD).absolute() / "bin"
+        self.logs = options.build.absolute() / LOGS.name if options.build else LOGS
+        self.world: worlds.World = kind(self.screen, self.directory, programs, self.logs, self.step)
 
     def step(self, title: str, log: str, deadline_s: float, *command: str, where=None) -> None:
-        path = LOGS / f"{log}.log"
+        path = self.logs / f"{log}.log"
         more = {"where": where} if where else {}
         done = progress.run(self.screen, title, list(command), path, deadline_s, ROOT, **more)
         self.took.append((title, done.seconds))
@@ -64,12 +67,13 @@ class Quickstart:
         self.step("compile (some minutes the first time)", "build", BUILD_DEADLINE_S, *build)
 
     def run(self) -> None:
-        shutil.rmtree(LOGS, ignore_errors=True)
-        LOGS.mkdir(parents=True)
-        self.screen.say(f"  logs: {LOGS}")
+        shutil.rmtree(self.logs, ignore_errors=True)
+        self.logs.mkdir(parents=True)
+        self.screen.say(f"  logs: {self.logs}")
         self.screen.say()
-        self.build()
-        self.screen.say()
+        if not self.built:
+            self.build()
+            self.screen.say()
         self.screen.say(self.screen.paint(f"3. {self.world.title}", "bold"))
         self.world.up()
         began = time.monotonic()
@@ -144,12 +148,13 @@ def first_line(text: str) -> str:
 def parse() -> argparse.Namespace:
     parser = argparse.ArgumentParser(prog="deploy/quickstart")
     parser.add_argument("--openstack", action="store_true", help="on a real OpenStack")
+    parser.add_argument("--build", type=Path, help="a build directory whose programs to take as they are")
     parser.add_argument("--keep", action="store_true", help="leave the cloud running")
     parser.add_argument("--dir", type=Path, help="where the cloud keeps its files (default: below /tmp)")
     return parser.parse_args()
 
 
-def failure_of(error: BaseException) -> StepFailed:
+def failure_of(error: BaseException, logs: Path) -> StepFailed:
     if isinstance(error, KeyboardInterrupt):
         return StepFailed("interrupted")
     if isinstance(error, StepFailed):
@@ -158,7 +163,7 @@ def failure_of(error: BaseException) -> StepFailed:
     if isinstance(error, StoryFailed) or log is not None:
         return StepFailed(str(error), log)
     # Whatever it is: one line here, the rest in the log.
-    log = LOGS / "quickstart.log"
+    log = logs / "quickstart.log"
     log.write_text("".join(traceback.format_exception(error)))
     return StepFailed(f"{type(error).__name__}: {first_line(str(error))}", log)
 
@@ -172,11 +177,12 @@ def main() -> int:
     try:
         quickstart.run()
         if options.keep:
+            quickstart.how_it_was()
             quickstart.look_around()
             kept = quickstart.world.stays_by_itself
         status = 0
     except (Exception, KeyboardInterrupt) as error:
-        failure = failure_of(error)
+        failure = failure_of(error, quickstart.logs)
         status = 130 if isinstance(error, KeyboardInterrupt) else 1
     finally:
         # From here on, being asked to end again must not keep us from cleaning up.
@@ -186,12 +192,13 @@ def main() -> int:
             try:
                 quickstart.clean_up()
             except Exception as error:
-                status, failure = status or 1, failure or failure_of(error)
+                status, failure = status or 1, failure or failure_of(error, quickstart.logs)
     if failure is not None:
         print(f"quickstart: {failure}", file=sys.stderr)
-        print(f"quickstart: the log is {failure.log or LOGS}", file=sys.stderr)
+        print(f"quickstart: the log is {failure.log or quickstart.logs}", file=sys.stderr)
         return status
-    quickstart.how_it_was()
+    if not options.keep:
+        quickstart.how_it_was()
     screen.say(REAL_CLOUD)
     if not options.openstack:
         screen.say(REAL_OPENSTACK)

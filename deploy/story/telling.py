@@ -4,6 +4,7 @@ Nothing here knows which cloud it is. What is claimed is read from the cloud or 
 commands while it is told.
 """
 
+import re
 import sys
 import textwrap
 import time
@@ -18,6 +19,8 @@ from reaper_process import Reaper
 WIDTH = 100
 WAIT_S = 90
 POLL_S = 0.1
+# Lines of `reaper check` begin with a word for each thing that was looked at.
+REPORT = re.compile(r"(\033\[[0-9;]*m)?(ok|warn|fail)")
 # What the steps of the journal are called here.
 STEPS = {"delete_sent": "asked Nova to delete", "gone": "gone, and Placement shows it:"}
 
@@ -38,6 +41,24 @@ def victims_of(plan: dict[str, Any]) -> list[dict[str, Any]]:
 
 def all_of_it(lines: list[str]) -> list[str]:
     return lines
+
+
+def folded(line: str, width: int) -> list[str]:
+    """A long line in several, as far in as the first; names and ids stay whole."""
+    if len(line) <= width:
+        return [line]
+    indent = line[: len(line) - len(line.lstrip())]
+    hanging = "     " if REPORT.match(line.lstrip()) else ""
+    return textwrap.wrap(
+        line.strip(),
+        width,
+        initial_indent=indent,
+        subsequent_indent=indent + hanging,
+        break_on_hyphens=False,
+        break_long_words=False,
+        replace_whitespace=False,
+        drop_whitespace=True,
+    )
 
 
 class Teller:
@@ -67,8 +88,8 @@ class Teller:
         self._next_chapter += 1
 
     def say(self, text: str) -> None:
-        for line in textwrap.wrap(text, WIDTH - 2) or [""]:
-            self.screen.say(f"  {line}")
+        for line in folded(f"  {text}", WIDTH):
+            self.screen.say(line)
 
     def show_status(self, name: str, status: str, detail: str) -> None:
         colour = "green" if status == "ACTIVE" else "red"
@@ -77,11 +98,12 @@ class Teller:
 
     def command(self, *arguments: str, show: Callable[[list[str]], list[str]] = all_of_it) -> None:
         """A real command of the reaper with its real output, or with what `show` picks from it."""
-        self.screen.say(self.screen.paint(f"  $ reaper {' '.join(arguments)}", "cyan"))
+        self.screen.say(self.screen.paint(f"$ reaper {' '.join(arguments)}", "cyan"))
         colour = ("--color", "always") if self.screen.coloured else ()
         done = self.reaper.command(*colour, *arguments)
         for line in show(done.stdout.splitlines()):
-            self.screen.say(f"  {line}".rstrip())
+            for part in folded(line, WIDTH):
+                self.screen.say(part)
         if done.returncode != 0:
             print(done.stderr, file=sys.stderr)
             raise StoryFailed(f"`reaper {' '.join(arguments)}` ended with {done.returncode}")
@@ -116,7 +138,7 @@ class Teller:
 
         def tell(at: str, text: str) -> None:
             seconds = f"{(moment(at) - start).total_seconds():6.2f} s  "
-            for line in textwrap.wrap(text, WIDTH - 2 - len(seconds)):
+            for line in textwrap.wrap(text, WIDTH - 2 - len(seconds), break_on_hyphens=False):
                 self.screen.say(f"  {seconds}{line}")
                 seconds = " " * len(seconds)
 

@@ -1,7 +1,5 @@
 """The two clouds that the quickstart can run on: what to build, how to start, tell and end them."""
 
-import json
-import shutil
 import time
 from abc import ABC, abstractmethod
 from pathlib import Path
@@ -11,7 +9,6 @@ import progress
 
 ROOT = Path(__file__).resolve().parents[2]
 BUILD = ROOT / "build" / "release"
-REAPER = BUILD / "bin" / "reaper"
 LAB = ROOT / "tests" / "openstack"
 LAB_HOSTS = 3
 LAB_UP_DEADLINE_S = 10 * 60
@@ -28,8 +25,12 @@ class World(ABC):
     configure_options: list[str] = []
     title: str
 
-    def __init__(self, screen: progress.Screen, directory: Path, logs: Path, step: Step):
+    def __init__(
+        self, screen: progress.Screen, directory: Path, programs: Path, logs: Path, step: Step
+    ):
         self.screen, self.directory, self.logs, self.step = screen, directory, logs, step
+        self.programs = programs
+        self.reaper = programs / "reaper"
 
     @abstractmethod
     def up(self) -> None: ...
@@ -71,7 +72,7 @@ class Box(World):
         self._start("RabbitMQ", lambda log, tick: box.Broker(broker, log, tick))
         config = Path(__file__).with_name("cloudsim.yaml")
         url = self.processes[0].url
-        binary = BUILD / "bin" / "cloudsim"
+        binary = self.programs / "cloudsim"
         self._start("cloudsim", lambda log, tick: box.Cloudsim(binary, config, url, log, tick))
         ready = self.processes[1].ready
         self.screen.say(f"    {ready['hosts']} hosts, {ready['servers']} servers: {config.relative_to(ROOT)}")
@@ -87,16 +88,17 @@ class Box(World):
         from cloudsim_story import CloudsimStory
 
         where = self.directory / "reaper"
-        return CloudsimStory(self.screen, *self.processes, where, REAPER, self.logs)
+        return CloudsimStory(self.screen, *self.processes, where, self.reaper, self.logs)
 
     def down(self) -> None:
         import box
 
+        if not self.processes:
+            return
         failure, began = None, time.monotonic()
         title = "take everything down again"
-        if self.processes:
-            self.screen.say()
-            self.screen.start(title)
+        self.screen.say()
+        self.screen.start(title)
         while self.processes:
             try:
                 self.processes.pop().end()
@@ -104,16 +106,15 @@ class Box(World):
                 failure = failure or error
         if failure is not None:
             raise failure
-        if began is not None:
-            self.screen.end(title, time.monotonic() - began)
+        self.screen.end(title, time.monotonic() - began)
 
     def how_to_look_around(self) -> list[str]:
         cloudsim = self.processes[1].ready
         admin = cloudsim["users"]["admin"]
         config = f"{self.directory}/reaper/reaper.yaml"
         return [
-            f"  {REAPER} --config {config} hosts",
-            f"  {REAPER} --config {config} run",
+            f"  {self.reaper} --config {config} hosts",
+            f"  {self.reaper} --config {config} run",
             f"  export OS_AUTH_URL={cloudsim['auth_url']} OS_IDENTITY_API_VERSION=3 \\",
             f"    OS_USERNAME=admin OS_PASSWORD={admin['password']} OS_PROJECT_NAME=regular \\",
             "    OS_USER_DOMAIN_ID=default OS_PROJECT_DOMAIN_ID=default",
@@ -144,7 +145,7 @@ class RealOpenStack(World):
     def story(self) -> Any:
         from openstack_story import OpenStackStory
 
-        return OpenStackStory(self.screen, self.lab, self.directory / "reaper", REAPER, self.logs)
+        return OpenStackStory(self.screen, self.lab, self.directory / "reaper", self.reaper, self.logs)
 
     def down(self) -> None:
         if self.lab.exists():
@@ -156,8 +157,8 @@ class RealOpenStack(World):
         config = f"{self.directory}/reaper/reaper.yaml"
         return [
             f"  . {self.lab}/openrc && openstack server list --all-projects",
-            f"  {REAPER} --config {config} hosts",
-            f"  {REAPER} --config {config} run",
+            f"  {self.reaper} --config {config} hosts",
+            f"  {self.reaper} --config {config} run",
             "To end it:",
             f"  {LAB}/lab down --dir {self.lab} && rm -r {self.directory}",
         ]

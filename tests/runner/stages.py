@@ -238,7 +238,7 @@ STAGES = (
     Stage("format", "the code is formatted", code_format),
     Stage("release", "optimised build, unit tests", unit_tests("release")),
     Stage("purity", "the core is pure, dependencies point one way, the sum adds up", purity),
-    Stage("install", "what an install puts where, the systemd unit", install),
+    Stage("install", "what an install puts where, the systemd unit, the quickstart", install),
     Stage("asan", "address and undefined behaviour sanitizers, unit tests", unit_tests("asan")),
     Stage("clang", "clang: no result is discarded, no warning", clang),
     Stage("tidy", "clang-tidy finds no bug", tidy),
