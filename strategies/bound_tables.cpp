@@ -5,50 +5,43 @@
 namespace reaper {
 namespace {
 
-constexpr Amount most_planes = 64;
+constexpr std::size_t most_slots = 64;
+constexpr std::size_t entry_bytes = 32 + sizeof(BoundTables::Table::Known);  // with its node
 
-std::size_t plane_bytes_per_host(std::size_t levels) {
-    return levels * sizeof(Amount) + sizeof(std::uint32_t);
+std::uint64_t key_of(std::uint32_t row, std::size_t slots) {
+    return std::uint64_t{row} * most_slots + slots;
 }
 
 }  // namespace
 
-std::optional<Cost> BoundTables::Table::get(std::uint32_t row, Amount slots) const {
-    if (slots < 1 || slots > static_cast<Amount>(planes.size())) return std::nullopt;
-    const auto& plane = planes[static_cast<std::size_t>(slots - 1)];
-    if (row >= plane.versions.size() || plane.versions[row] != owner->versions_[row])
-        return std::nullopt;
-    Cost cost;
-    std::copy_n(plane.costs.begin() + static_cast<std::ptrdiff_t>(row * levels), levels,
-                cost.level.begin());
-    return cost;
+const BoundTables::Table::Known* BoundTables::Table::get(std::uint32_t row, Amount slots) const {
+    const auto number = static_cast<std::size_t>(slots);
+    if (!may_know(row, number)) return nullptr;
+    const auto at = entries.find(key_of(row, number));
+    return at != entries.end() && at->second.version == owner->versions_[row] ? &at->second
+                                                                              : nullptr;
 }
 
-bool BoundTables::Table::set(std::uint32_t row, Amount slots, const Cost& cost) {
-    if (slots < 1 || slots > most_planes || row >= owner->versions_.size()) return false;
-    const auto at = static_cast<std::size_t>(slots - 1);
-    while (planes.size() <= at) {
-        if (!owner->has_room_for_plane(levels, *this)) return false;
-        planes.emplace_back();
+bool BoundTables::Table::set(std::uint32_t row, Amount slots, const Cost& cost,
+                             std::int64_t moment) {
+    const auto number = static_cast<std::size_t>(slots);
+    if (slots < 1 || number >= most_slots || row >= owner->versions_.size()) return false;
+    if (!may_know(row, number)) {
+        if (!owner->has_room(*this)) return false;
+        if (bits.size() <= number) bits.resize(number + 1);
+        if (bits[number].size() <= row / 64) bits[number].resize(owner->versions_.size() / 64 + 1);
+        bits[number][row / 64] |= std::uint64_t{1} << (row % 64);
     }
-    auto& plane = planes[at];
-    if (row >= plane.versions.size()) {
-        plane.versions.resize(owner->versions_.size(), 0);
-        plane.costs.resize(owner->versions_.size() * levels, 0);
-    }
-    plane.versions[row] = owner->versions_[row];
-    std::copy_n(cost.level.begin(), levels,
-                plane.costs.begin() + static_cast<std::ptrdiff_t>(row * levels));
+    entries[key_of(row, number)] = Known{cost, owner->versions_[row], moment};
     return true;
 }
 
 void BoundTables::changed(std::uint32_t row) {
-    if (row >= versions_.size()) versions_.resize(row + 1, 1);
-    if (++versions_[row] == 0) versions_[row] = 1;
+    if (row >= versions_.size()) versions_.resize(row + 1, 0);
+    ++versions_[row];
 }
 
-BoundTables::Table& BoundTables::table(const std::string& key, const std::string& stamp,
-                                       std::size_t levels) {
+BoundTables::Table& BoundTables::table(const std::string& key) {
     auto at = std::find_if(tables_.begin(), tables_.end(),
                            [&](const Table& table) { return table.key == key; });
     if (at == tables_.end()) {
@@ -56,32 +49,27 @@ BoundTables::Table& BoundTables::table(const std::string& key, const std::string
         at->owner = this;
         at->key = key;
     }
-    if (at->stamp != stamp || at->levels != levels) {
-        at->stamp = stamp;
-        at->levels = levels;
-        at->planes.clear();
-    }
     tables_.splice(tables_.begin(), tables_, at);
     return tables_.front();
 }
 
-bool BoundTables::has_room_for_plane(std::size_t levels, const Table& user) {
+bool BoundTables::has_room(const Table& user) {
+    const std::size_t most = bytes_per_host_ * versions_.size();
     const auto used = [&] {
-        std::size_t sum = plane_bytes_per_host(levels);
-        for (const auto& table : tables_)
-            sum += table.planes.size() * plane_bytes_per_host(table.levels);
-        return sum;
+        std::size_t entries = 1;
+        for (const auto& table : tables_) entries += table.entries.size();
+        return entries * entry_bytes;
     };
-    while (used() > bytes_per_host_ && &tables_.back() != &user) tables_.pop_back();
-    return used() <= bytes_per_host_;
+    while (used() > most && &tables_.back() != &user) tables_.pop_back();
+    return used() <= most;
 }
 
 std::size_t BoundTables::bytes() const {
     std::size_t sum = versions_.capacity() * sizeof(std::uint32_t);
-    for (const auto& table : tables_)
-        for (const auto& plane : table.planes)
-            sum += plane.versions.capacity() * sizeof(std::uint32_t) +
-                   plane.costs.capacity() * sizeof(Amount);
+    for (const auto& table : tables_) {
+        sum += table.entries.size() * entry_bytes + table.entries.bucket_count() * sizeof(void*);
+        for (const auto& bits : table.bits) sum += bits.capacity() * sizeof(std::uint64_t);
+    }
     return sum;
 }
 

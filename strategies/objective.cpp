@@ -210,7 +210,7 @@ std::string Objective::words(const Shape& shape, const Cost& cost, bool least) c
         if (single && levels[i][0].measure == Measure::waste) {
             unused.set(shape[levels[i][0].need].resource_class, cost[i]);
             waste = true;
-        } else {
+        } else if (cost[i] != 0) {
             others += level_words(shape, i, cost[i]) + ", ";
         }
     }

@@ -20,10 +20,18 @@ std::string key_of(const Problem& problem, const Objective& objective) {
 }
 
 /// Costs of running time change every minute.
-std::string stamp_of(const Objective& objective) {
-    if (!objective.uses(Measure::lost_work)) return "";
-    return std::to_string(
-        std::chrono::floor<std::chrono::minutes>(objective.now).time_since_epoch().count());
+std::int64_t moment_of(const Objective& objective) {
+    if (!objective.uses(Measure::lost_work) && !objective.uses(Measure::age)) return 0;
+    return std::chrono::floor<std::chrono::minutes>(objective.now).time_since_epoch().count();
+}
+
+/// Levels before and with the first that grows with time.
+std::size_t lasting_levels(const Objective& objective) {
+    for (std::size_t level = 0; level < objective.levels.size(); ++level)
+        for (const auto& term : objective.levels[level])
+            if (term.measure == Measure::lost_work || term.measure == Measure::age)
+                return level + 1;
+    return max_levels;
 }
 
 /// Of a host that has none: nothing that would put it behind another.
@@ -47,8 +55,9 @@ Searches::Searches(const Problem& problem, const Objective& objective, std::int6
       bounds_{problem.shape, objective} {
     // Shares change with every host: what is known of them does not last.
     if (problem.tables != nullptr && !objective.uses(Measure::share))
-        table_ = &problem.tables->table(key_of(problem, objective), stamp_of(objective),
-                                        objective.levels.size());
+        table_ = &problem.tables->table(key_of(problem, objective));
+    moment_ = moment_of(objective);
+    lasting_ = lasting_levels(objective);
 }
 
 CoverSearch& Searches::search_on(std::size_t host) {
@@ -74,9 +83,11 @@ const Cover& Searches::best(std::size_t host, Amount slots) {
 
 void Searches::remember(std::size_t host, Amount slots, const Cover& cover) {
     if (table_ == nullptr || !problem_.hosts.sketch(host, sketch_) ||
-        sketch_.row == HostSketch::no_row || table_->get(sketch_.row, slots))
+        sketch_.row == HostSketch::no_row)
         return;
-    if (table_->set(sketch_.row, slots, cover.proven ? cover.cost : cover.bound)) ++fresh_;
+    const auto* const known = table_->get(sketch_.row, slots);
+    if (known != nullptr && known->moment == moment_) return;
+    if (table_->set(sketch_.row, slots, cover.proven ? cover.cost : cover.bound, moment_)) ++fresh_;
 }
 
 const Cover* Searches::found(std::size_t host, Amount slots) const {
@@ -91,12 +102,19 @@ bool Searches::bound(std::size_t host, Amount slots, HostSketch& sketch, const C
         sketch = unknown_sketch(problem_.shape.size());
         return true;
     }
-    if (table_ != nullptr && sketch.row != HostSketch::no_row)
-        if (const auto known = table_->get(sketch.row, slots)) {
-            bound = *known;
-            return worst == nullptr || bound <= *worst;
-        }
-    return bounds_.of(sketch, slots, worst, bound);
+    const auto* const known = table_ != nullptr && sketch.row != HostSketch::no_row
+                                  ? table_->get(sketch.row, slots)
+                                  : nullptr;
+    if (known == nullptr) return bounds_.of(sketch, slots, worst, bound);
+    bound = known->cost;
+    if (known->moment > moment_) return bounds_.of(sketch, slots, worst, bound);
+    if (known->moment < moment_ && lasting_ < max_levels) {
+        const Cost now = bounds_.of(sketch, slots);
+        std::copy(now.level.begin() + static_cast<std::ptrdiff_t>(lasting_), now.level.end(),
+                  bound.level.begin() + static_cast<std::ptrdiff_t>(lasting_));
+        bound = std::max(bound, now);
+    }
+    return worst == nullptr || bound <= *worst;
 }
 
 Offers::Offers(Searches& searches, Amount extra, Ties ties)

@@ -9,11 +9,12 @@ namespace reaper {
 Decision decide(const CompiledPolicy& policy, const Request& request, const Picture& picture,
                 const Ledger& ledger, std::map<ServerId, std::string> spared) {
     const CloudIndex hosts{picture.snapshot};
-    return decide(policy, request, hosts, picture.facts, ledger, std::move(spared));
+    return decide(policy, request, hosts, picture.facts, ledger, picture.snapshot.taken_at,
+                  std::move(spared));
 }
 
 Decision decide(const CompiledPolicy& policy, const Request& request, const CloudIndex& hosts,
-                const TagFacts& facts, const Ledger& ledger,
+                const TagFacts& facts, const Ledger& ledger, TimePoint now,
                 std::map<ServerId, std::string> spared) {
     if (auto why = why_revocable(request, policy.taggers, facts)) {
         NothingToDo refused;
@@ -23,6 +24,7 @@ Decision decide(const CompiledPolicy& policy, const Request& request, const Clou
     PlanOptions options;
     options.alternatives = policy.alternatives;
     options.seed = seed_of(request.id);
+    options.now = now;
     options.spared = std::move(spared);
     return make_plan(request, hosts, ledger, *policy.strategy, policy.strategy_name, options);
 }

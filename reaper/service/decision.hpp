@@ -17,9 +17,9 @@ namespace reaper {
 Decision decide(const CompiledPolicy& policy, const Request& request, const Picture& picture,
                 const Ledger& ledger, std::map<ServerId, std::string> spared = {});
 
-/// The same on the live picture.
+/// The same on the live picture, at `now` (running times count).
 Decision decide(const CompiledPolicy& policy, const Request& request, const CloudIndex& hosts,
-                const TagFacts& facts, const Ledger& ledger,
+                const TagFacts& facts, const Ledger& ledger, TimePoint now,
                 std::map<ServerId, std::string> spared = {});
 
 }  // namespace reaper

@@ -219,8 +219,8 @@ ResultTask<Decision> PictureKeeper::decide(std::shared_ptr<const CompiledPolicy>
     std::set<HostId> fresh;
     for (int round = 0; round < most_rounds; ++round) {
         ledger.expire(lookup, ports_.clock.now());
-        Decision decision =
-            reaper::decide(*policy, request, picture_.index(), picture_.facts(), ledger, spared);
+        Decision decision = reaper::decide(*policy, request, picture_.index(), picture_.facts(),
+                                           ledger, ports_.clock.now(), spared);
         auto unread = unread_hosts(decision, fresh, second_look);
         const bool refused = std::holds_alternative<NotEnough>(decision);
         if (unread.empty() && !(refused && second_look && build_ <= builds_before))

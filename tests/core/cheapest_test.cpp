@@ -67,6 +67,20 @@ TEST_P(Joint, EqualsEnumerationOverAllHosts) {
         ASSERT_EQ(again.hosts.size(), selection.hosts.size());
         for (const auto& [host, on_host] : selection.hosts)
             EXPECT_EQ(again.hosts.at(host).victims, on_host.victims) << "round " << round;
+        // And some minutes later: what was found out then is no more than a bound.
+        const auto& then = on.problem();
+        const Problem later{then.shape,
+                            then.slots,
+                            then.slots_least,
+                            then.hosts,
+                            0,
+                            then.now + std::chrono::minutes{1 + static_cast<int>(dice.below(30))},
+                            then.fleets,
+                            then.tables};
+        const Objective new_objective = objective_for(goal, later);
+        const auto new_cost = cost_of(later, new_objective, cheapest(later, new_objective, plenty));
+        ASSERT_TRUE(new_cost.has_value()) << "round " << round;
+        EXPECT_EQ(new_cost->level, least_cost(later, new_objective).level) << "round " << round;
     }
     EXPECT_GT(solved, 200);
 }
@@ -82,7 +96,6 @@ TEST(Cheapest, CutShortItTellsAGapThatHolds) {
         if (!on.worth_solving()) continue;
         const Goal goal = goal_of({"lost_work"});
         const Objective objective = objective_for(goal, on.problem());
-        BoundTables none;
         Problem problem{on.problem().shape,
                         on.problem().slots,
                         on.problem().slots_least,
