@@ -30,6 +30,8 @@ SketchBounds::SketchBounds(const Shape& shape, const Objective& objective)
     : shape_{shape}, objective_{objective}, lack_(shape.size(), 0) {
     now_minutes_ =
         std::chrono::floor<std::chrono::minutes>(objective.now).time_since_epoch().count();
+    for (std::size_t need = 0; need < shape.size(); ++need)
+        if (shape[need].resource_class == objective.goal->work_class) own_need_ = need;
     work_is_vcpu_ = objective.goal->work_class == ResourceClass{"VCPU"};
     for (const auto& terms : objective.levels) {
         Level level;
@@ -67,15 +69,29 @@ bool SketchBounds::of(const HostSketch& sketch, Amount slots, const Cost* worst,
             victims = std::max<Amount>(victims, 1);
         else if (row.largest > 0)
             victims = std::max(victims, quick_divide_up(lack, row.largest));
-        if (!counts_work_) continue;
-        const bool own = shape_[need].resource_class == objective_.goal->work_class;
-        if (row.curve == nullptr || (!own && !work_is_vcpu_)) continue;
-        const Amount time = row.curve->least(lack, now_minutes_);
-        work = std::max(work, own ? time
-                                  : static_cast<Amount>(std::min(Wide{time} * row.work >> work_bits,
-                                                                 Wide{largest_cost})));
+        if (counts_work_ && need == own_need_) work = least_work(row, need);
     }
-    work = capped(work);
+    // What work the other classes take is looked up only where the host may still count.
+    if (!add_up(sketch, victims, work, worst, bound)) return false;
+    if (!counts_work_ || !work_is_vcpu_) return true;
+    const Amount by_own = work;
+    for (std::size_t need = 0; need < lack_.size(); ++need)
+        if (lack_[need] > 0 && need != own_need_)
+            work = std::max(work, least_work(sketch.needs[need], need));
+    return work == by_own || add_up(sketch, victims, work, worst, bound);
+}
+
+/// The least work that is lost where the class lacks something.
+Amount SketchBounds::least_work(const NeedSketch& row, std::size_t need) const {
+    if (row.curve == nullptr) return 0;
+    const Amount time = row.curve->least(lack_[need], now_minutes_);
+    if (need == own_need_) return capped(time);
+    return static_cast<Amount>(std::min(Wide{time} * row.work >> work_bits, Wide{largest_cost}));
+}
+
+/// The bound level by level; false as soon as it is above `worst`.
+bool SketchBounds::add_up(const HostSketch& sketch, Amount victims, Amount work, const Cost* worst,
+                          Cost& bound) const {
     bound = Cost{};
     bool level_with_worst = worst != nullptr;
     for (std::size_t i = 0; i < levels_.size(); ++i) {

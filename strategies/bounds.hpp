@@ -34,11 +34,18 @@ private:
         Amount by_work = 0;                                 // weight of lost work
     };
 
+    Amount least_work(const NeedSketch& row, std::size_t need) const;
+    bool add_up(const HostSketch& sketch, Amount victims, Amount work, const Cost* worst,
+                Cost& bound) const;
+
+    static constexpr std::size_t none = static_cast<std::size_t>(-1);
+
     const Shape& shape_;
     const Objective& objective_;
     std::vector<Level> levels_;
     bool counts_work_ = false;
     bool work_is_vcpu_ = false;
+    std::size_t own_need_ = none;  // that lost work is measured in
     Amount now_minutes_ = 0;
     std::vector<Amount> lack_;
 };

@@ -42,15 +42,22 @@ struct HostOption {
 class HostList {
 public:
     virtual ~HostList() = default;
-    virtual std::size_t size() const = 0;
-    bool empty() const { return size() == 0; }
+    std::size_t size() const { return slots_.size(); }
+    bool empty() const { return slots_.empty(); }
     /// Lives as long as the list.
     virtual const HostOption& operator[](std::size_t host) const = 0;
     /// Slots without a deletion, and without all candidates; each at most the slots wanted.
-    virtual Amount ready(std::size_t host) const = 0;
-    virtual Amount possible(std::size_t host) const = 0;
+    Amount ready(std::size_t host) const { return slots_[host].ready; }
+    Amount possible(std::size_t host) const { return slots_[host].possible; }
     /// Fills in the sketch; false if the host has none: then its option tells.
     virtual bool sketch(std::size_t host, HostSketch& sketch) const = 0;
+
+protected:
+    struct Slots {
+        Amount ready = 0;
+        Amount possible = 0;
+    };
+    std::vector<Slots> slots_;  // by host
 };
 
 /// Which slots to free, out of what.

@@ -56,7 +56,10 @@ std::size_t hash_of_profile(const Host& host) {
 class Gains {
 public:
     Gains(const Host& host, RowNames& names, std::vector<ClassRow>& classes)
-        : host_{host}, names_{names}, classes_{classes} {}
+        : host_{host}, names_{names}, classes_{classes} {
+        starts_.reserve(host.servers.size());
+        all_.reserve(4 * host.servers.size());
+    }
 
     void add(const Server& server) {
         Amount work = 0;
@@ -70,19 +73,22 @@ public:
                     collect(names_.class_number(resource_class), sane(amount));
         }
         const Amount start = minutes_up(server.launched.value_or(server.created));
+        starts_.push_back(Start{start, all_.size(), all_.size() + gains_.size()});
         for (const auto& [number, gain] : gains_) {
             put(number, gain, work);
-            all_.push_back(Gain{start, number, gain});
+            all_.push_back(Gain{number, gain});
         }
     }
 
     /// The curves of all classes, when all candidates have been added.
     void draw(std::vector<WorkCurve>& curves) {
         curves.assign(classes_.size(), WorkCurve{});
-        std::sort(all_.begin(), all_.end(),
-                  [](const Gain& a, const Gain& b) { return a.start > b.start; });
+        std::sort(starts_.begin(), starts_.end(),
+                  [](const Start& a, const Start& b) { return a.start > b.start; });
         counts_.assign(classes_.size(), Drawn{});
-        for (const auto& gain : all_) draw_one(curves[gain.number], counts_[gain.number], gain);
+        for (const auto& [start, first, last] : starts_)
+            for (std::size_t i = first; i < last; ++i)
+                draw_one(curves[all_[i].number], counts_[all_[i].number], all_[i].gain, start);
         for (std::size_t i = 0; i < curves.size(); ++i) {
             // Nothing is gained beyond the last candidate.
             auto& drawn = counts_[i];
@@ -126,9 +132,14 @@ private:
     }
 
     struct Gain {
-        Amount start = 0;
         std::uint32_t number = 0;
         Amount gain = 0;
+    };
+    /// One candidate: its start, and where its gains are.
+    struct Start {
+        Amount start = 0;
+        std::size_t first = 0;
+        std::size_t last = 0;
     };
     /// How far a curve is drawn.
     struct Drawn {
@@ -145,8 +156,8 @@ private:
         return std::clamp<Amount>(minutes, 0, std::numeric_limits<std::int32_t>::max());
     }
 
-    static void draw_one(WorkCurve& curve, Drawn& drawn, const Gain& gain) {
-        drawn.last = static_cast<std::int32_t>(gain.start);
+    static void draw_one(WorkCurve& curve, Drawn& drawn, Amount gain, Amount start) {
+        drawn.last = static_cast<std::int32_t>(start);
         if (drawn.point < WorkCurve::points && drawn.candidates == sampled[drawn.point]) {
             curve.gain[drawn.point] = drawn.gain;
             curve.started[drawn.point] = drawn.started;
@@ -154,8 +165,8 @@ private:
             ++drawn.point;
         }
         ++drawn.candidates;
-        drawn.gain = saturating_add(drawn.gain, gain.gain);
-        drawn.started = saturating_add(drawn.started, saturating_multiply(gain.gain, gain.start));
+        drawn.gain = saturating_add(drawn.gain, gain);
+        drawn.started = saturating_add(drawn.started, saturating_multiply(gain, start));
     }
 
     const Host& host_;
@@ -163,6 +174,7 @@ private:
     std::vector<ClassRow>& classes_;
     std::vector<std::pair<std::uint32_t, Amount>> gains_;
     std::vector<Gain> all_;
+    std::vector<Start> starts_;
     std::vector<Drawn> counts_;
 };
 

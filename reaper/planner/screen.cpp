@@ -24,6 +24,7 @@ Screen::Screen(const CloudIndex& cloud, const FilterInput& input, Amount wanted)
     mark_touched();
     const auto& order = cloud.order();
     hosts_.reserve(order.size());
+    slots_.reserve(order.size());
     for (const std::uint32_t row : order) judge(row);
 }
 
@@ -103,7 +104,7 @@ bool Screen::is_exact(std::uint32_t row) const {
     return true;
 }
 
-std::optional<RejectionCode> Screen::judge_row(std::uint32_t row, Entry& entry) const {
+std::optional<RejectionCode> Screen::judge_row(std::uint32_t row, Slots& slots) const {
     const HostRow& host = cloud_.row(row);
     const int code = profiles_[host.profile];
     const bool traits = code == static_cast<int>(RejectionCode::missing_trait) ||
@@ -114,41 +115,41 @@ std::optional<RejectionCode> Screen::judge_row(std::uint32_t row, Entry& entry) 
 
     const ClassRow* const classes = cloud_.classes(row);
     bool too_small = false;
-    entry.ready = entry.possible = wanted_;
+    slots.ready = slots.possible = wanted_;
     for (const auto& need : needs_) {
         if (need.number == RowNames::none) return RejectionCode::no_such_class;
         const ClassRow& own = classes[need.number];
         if (own.providers == 0) return RejectionCode::no_such_class;
         if (need.allowed[own.limits] == 0) return RejectionCode::unit_limits;
         if (own.capacity < need.amount) too_small = true;
-        entry.ready = std::min(entry.ready, quotient(own.room, need.amount, wanted_));
-        entry.possible =
-            std::min(entry.possible, quotient(own.room + own.gain, need.amount, wanted_));
+        slots.ready = std::min(slots.ready, quotient(own.room, need.amount, wanted_));
+        slots.possible =
+            std::min(slots.possible, quotient(own.room + own.gain, need.amount, wanted_));
     }
     if (too_small) return RejectionCode::not_enough_capacity;
-    if (entry.possible == 0) return RejectionCode::not_enough_revocable;
+    if (slots.possible == 0) return RejectionCode::not_enough_revocable;
     return std::nullopt;
 }
 
-std::optional<RejectionCode> Screen::judge_host(std::uint32_t row, Entry& entry) {
+std::optional<RejectionCode> Screen::judge_host(std::uint32_t row, Slots& slots) {
     auto filtered = filter_host(*cloud_.row(row).host, input_);
     if (const auto* rejection = std::get_if<Rejection>(&filtered)) return rejection->code;
     auto& option = std::get<HostOption>(filtered);
-    entry.exact = true;
-    entry.ready = std::min(option.slots_ready, wanted_);
-    entry.possible = std::min(option.slots_possible, wanted_);
+    slots.ready = std::min(option.slots_ready, wanted_);
+    slots.possible = std::min(option.slots_possible, wanted_);
     options_.emplace(hosts_.size(), std::make_unique<HostOption>(std::move(option)));
     return std::nullopt;
 }
 
 void Screen::judge(std::uint32_t row) {
-    Entry entry;
-    entry.row = row;
-    const auto code = is_exact(row) ? judge_row(row, entry) : judge_host(row, entry);
+    Slots slots;
+    const bool by_row = is_exact(row);
+    const auto code = by_row ? judge_row(row, slots) : judge_host(row, slots);
     if (!code) {
-        hosts_.push_back(entry);
-        all_ready_ = saturating_add(all_ready_, entry.ready);
-        all_possible_ = saturating_add(all_possible_, entry.possible);
+        hosts_.push_back(Entry{row, !by_row});
+        slots_.push_back(slots);
+        all_ready_ = saturating_add(all_ready_, slots.ready);
+        all_possible_ = saturating_add(all_possible_, slots.possible);
         return;
     }
     auto& refused = refused_[*code];

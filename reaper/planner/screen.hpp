@@ -18,10 +18,7 @@ public:
     /// The arguments must outlive this. No host counts more than `wanted` slots.
     Screen(const CloudIndex& cloud, const FilterInput& input, Amount wanted);
 
-    std::size_t size() const override { return hosts_.size(); }
     const HostOption& operator[](std::size_t host) const override;
-    Amount ready(std::size_t host) const override { return hosts_[host].ready; }
-    Amount possible(std::size_t host) const override { return hosts_[host].possible; }
     bool sketch(std::size_t host, HostSketch& sketch) const override;
 
     const Host& host(std::size_t host) const { return *cloud_.row(hosts_[host].row).host; }
@@ -41,8 +38,6 @@ private:
     struct Entry {
         std::uint32_t row = 0;
         bool exact = false;  // its row is not: there is no sketch
-        Amount ready = 0;
-        Amount possible = 0;
     };
     struct NeedView {
         std::uint32_t number = RowNames::none;  // of the class
@@ -54,8 +49,8 @@ private:
     void mark_touched();
     void judge(std::uint32_t row);
     std::optional<RejectionCode> judge_profile(const Profile& profile) const;
-    std::optional<RejectionCode> judge_row(std::uint32_t row, Entry& entry) const;
-    std::optional<RejectionCode> judge_host(std::uint32_t row, Entry& entry);
+    std::optional<RejectionCode> judge_row(std::uint32_t row, Slots& slots) const;
+    std::optional<RejectionCode> judge_host(std::uint32_t row, Slots& slots);
     bool is_exact(std::uint32_t row) const;
     bool excluded(const HostRow& row) const;
 

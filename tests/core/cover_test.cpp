@@ -24,10 +24,7 @@ using ::testing::HasSubstr;
 
 class NoHosts : public HostList {
 public:
-    std::size_t size() const override { return 0; }
     const HostOption& operator[](std::size_t) const override { throw std::logic_error("no host"); }
-    Amount ready(std::size_t) const override { return 0; }
-    Amount possible(std::size_t) const override { return 0; }
     bool sketch(std::size_t, HostSketch&) const override { return false; }
 };
 
