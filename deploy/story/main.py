@@ -173,6 +173,8 @@ def main() -> int:
     quickstart = Quickstart(options)
     screen = quickstart.screen
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
+    # Shells start what is to run in the background with it ignored.
+    signal.signal(signal.SIGINT, signal.default_int_handler)
     status, failure, kept = 1, None, False
     try:
         quickstart.run()
