@@ -9,6 +9,7 @@
 #include "clients/http/text.hpp"
 #include "clients/http/url.hpp"
 #include "clients/openstack/nova_format.hpp"
+#include "reaper/model/interner.hpp"
 
 namespace reaper::openstack {
 
@@ -165,6 +166,7 @@ private:
         const std::string& list_path, const Compute::Progress& progress) {
         using Listed = std::optional<std::vector<ServerRecord>>;
         std::vector<ServerRecord> all;
+        Interner interner;
         std::unordered_map<ServerId, std::size_t> seen;
         std::string marker;
         for (int number = 0; number < max_pages; ++number) {
@@ -176,7 +178,10 @@ private:
             auto page = read_servers(answer->response.body, answer->where);
             if (!page) co_return page.error();
             const std::size_t before = seen.size();
-            for (ServerRecord& record : page->servers) take(all, seen, std::move(record), marker);
+            for (ServerRecord& record : page->servers) {
+                interner.share(record.server);
+                take(all, seen, std::move(record), marker);
+            }
             // While servers fail to build, Nova counts them twice against a page's limit and then
             // shows no further link, though there are more: a page that adds nothing is the end.
             const bool grew = seen.size() > before;

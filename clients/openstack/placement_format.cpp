@@ -1,6 +1,7 @@
 #include "clients/openstack/placement_format.hpp"
 
 #include "clients/openstack/fields.hpp"
+#include "reaper/model/interner.hpp"
 
 namespace reaper::openstack {
 
@@ -46,7 +47,7 @@ std::map<Key, Resources> held_by(const Field& allocations) {
     return held;
 }
 
-ProviderSummary summary_from(const std::string& id, const Field& row) {
+ProviderSummary summary_from(const std::string& id, const Field& row, Interner& interner) {
     ProviderSummary summary;
     summary.id = ProviderId(id);
     summary.parent = ProviderId(row.text_or_empty("parent_provider_uuid"));
@@ -55,7 +56,10 @@ ProviderSummary summary_from(const std::string& id, const Field& row) {
         summary.capacity.set(ResourceClass(name), amount_from(counts["capacity"]));
         summary.used.set(ResourceClass(name), amount_from(counts["used"]));
     });
-    row["traits"].each([&](const Field& name) { summary.traits.emplace(name.text()); });
+    std::set<Trait> traits;
+    row["traits"].each([&](const Field& name) { traits.emplace(name.text()); });
+    summary.traits = std::move(traits);
+    interner.share(summary.traits);
     return summary;
 }
 
@@ -65,8 +69,9 @@ Result<std::vector<ProviderSummary>> read_summaries(std::string_view body,
                                                     const std::string& where) {
     return read_answer(body, where, [](const Field& top) {
         std::vector<ProviderSummary> summaries;
+        Interner interner;
         top["provider_summaries"].each_member([&](const std::string& id, const Field& row) {
-            summaries.push_back(summary_from(id, row));
+            summaries.push_back(summary_from(id, row, interner));
         });
         return summaries;
     });

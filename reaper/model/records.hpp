@@ -55,7 +55,7 @@ struct ProviderRecord {
 /// One provider, read now.
 struct ProviderState {
     std::map<ResourceClass, Inventory> inventories;
-    std::set<Trait> traits;
+    Shared<std::set<Trait>> traits;
     /// By consumer: servers, but also migrations and whatever else holds room.
     std::map<ServerId, Resources> allocations;
 };
@@ -67,7 +67,7 @@ struct ProviderSummary {
     ProviderId root;
     Resources capacity;
     Resources used;
-    std::set<Trait> traits;
+    Shared<std::set<Trait>> traits;
 };
 
 /// A project as Keystone tells it.

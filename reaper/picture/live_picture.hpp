@@ -20,7 +20,7 @@
 #include <vector>
 
 #include "reaper/picture/host_reading.hpp"
-#include "reaper/picture/interner.hpp"
+#include "reaper/model/interner.hpp"
 #include "reaper/planner/cloud_index.hpp"
 #include "reaper/snapshot/assemble.hpp"
 #include "reaper/trigger/cloud_event.hpp"

@@ -1,5 +1,6 @@
-// Makes equal texts and containers of the live picture one: a hundred thousand servers name the
-// same few projects, hosts, flavors and classes. Pure.
+// Makes equal texts and containers one: a hundred thousand servers name the same few projects,
+// hosts, flavors and classes. Used where they are read, so that a long list leaves no holes in the
+// memory that the picture then keeps for days. Pure.
 #pragma once
 
 #include <map>
@@ -16,6 +17,7 @@ public:
     /// Everything in the host that others are likely to share.
     void share(Host& host);
     void share(Server& server);
+    void share(Shared<std::set<Trait>>& traits);
     /// Forgets what nobody else uses any more.
     void prune();
 

@@ -1,4 +1,4 @@
-#include "reaper/picture/interner.hpp"
+#include "reaper/model/interner.hpp"
 
 #include <utility>
 
@@ -38,6 +38,10 @@ void Interner::share(Server& server) {
     for (const auto& [provider, amounts] : server.allocations)
         held.emplace_hint(held.end(), id(provider), resources(amounts));
     server.allocations = std::move(held);
+}
+
+void Interner::share(Shared<std::set<Trait>>& traits) {
+    share_in(traits_, traits);
 }
 
 void Interner::share(Host& host) {
