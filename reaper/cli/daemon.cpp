@@ -36,8 +36,8 @@ void DaemonShell::on_status(const ServiceStatus& status) {
     if (!status.ready) {
         // What is waited for, and when the next try is: once each, not with every request. Of the
         // cloud the service tells the reasons itself.
-        if (status.line != last_wait_ && status.line != "waiting for the cloud")
-            spdlog::error("{}", status.line);
+        const bool news = status.line != "starting" && status.line != "waiting for the cloud";
+        if (status.line != last_wait_ && news) spdlog::error("{}", status.line);
         last_wait_ = status.line;
         return;
     }

@@ -225,6 +225,8 @@ void Service::Impl::report() {
     const std::string in_hand = "requests in hand: " + std::to_string(intake_.in_hand());
     if (stopping_)
         status.line = "stopping; " + in_hand;
+    else if (!broker_.consuming && broker_.detail.empty())
+        status.line = "starting";
     else if (!broker_.consuming)
         status.line = "waiting for the broker: " + broker_.detail;
     else if (!cloud_answered_)
