@@ -254,7 +254,10 @@ Response answer(Call& call, std::span<const std::string> path) {
     if (!call.token) throw ApiError(401, refused);
     if (path.size() == 3 && path[1] == "auth")
         return find_route(token_routes, method, path, call.args)(call);
-    return find_route(keystone_resources(), method, path, call.args)(call);
+    const bool projects =
+        path.size() > 1 && path[1] == "projects" && !(path.size() > 3 && path[3] == "users");
+    return find_route(projects ? keystone_projects() : keystone_users(), method, path,
+                      call.args)(call);
 }
 
 }  // namespace

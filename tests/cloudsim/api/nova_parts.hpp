@@ -18,6 +18,9 @@ std::span<const Route> nova_catalogue();  ///< flavors, groups, limits
 /// POST /servers/{id}/action
 Response server_action(Call& call);
 
+/// POST /servers
+Response create_servers(Call& call);
+
 /// 202 or 204 without a body.
 Response accepted(int status);
 /// The server of the path, if the caller may know of it; 404 otherwise.

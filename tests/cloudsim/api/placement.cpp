@@ -181,17 +181,19 @@ int wanted_version(const Request& request) {
     return static_cast<int>(minor);
 }
 
+std::span<const Route> table_of(std::span<const std::string> path) {
+    const std::string_view first = path[0];
+    if (first == "resource_classes" || first == "traits") return routes;
+    if (first != "resource_providers") return placement_allocations();
+    return path.size() > 2 ? placement_provider_parts() : placement_providers();
+}
+
 Response answer(Call& call, std::span<const std::string> path) {
     call.minor = wanted_version(call.request);
     if (path.empty()) return root(call);
     if (!call.token) return unauthorized(call);
     call.need_admin("placement:" + path[0]);
-    const std::span<const Route> tables[] = {routes, placement_providers(),
-                                             placement_allocations()};
-    const std::string_view first = path[0];
-    const auto& table = first == "resource_classes" || first == "traits" ? tables[0]
-                        : first == "resource_providers"                  ? tables[1]
-                                                                         : tables[2];
+    const auto table = table_of(path);
     return find_route(table, call.request.method, path, call.args)(call);
 }
 

@@ -9,8 +9,11 @@
 namespace reaper::cloudsim {
 
 std::span<const Route> placement_providers();
+std::span<const Route> placement_provider_parts();  ///< inventories, traits, ... of one
 std::span<const Route> placement_allocations();
 
+/// The provider of the path; 404 otherwise.
+Provider& provider_of(Call& call);
 Response no_content(int status = 204);
 std::vector<std::string> split(const std::string& text, char at = ',');
 void throw_if(const Outcome& refused);

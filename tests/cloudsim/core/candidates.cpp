@@ -125,13 +125,15 @@ bool overlaps(const Candidate& candidate, const Way& way) {
     return false;
 }
 
+bool contains(const std::vector<Provider*>& tree, const Uuid& id) {
+    return std::any_of(tree.begin(), tree.end(),
+                       [&](const Provider* each) { return each->uuid == id; });
+}
+
 std::vector<Candidate> of_tree(const std::vector<Provider*>& tree, const CandidateQuery& query) {
     std::vector<Candidate> found(1);
     for (const auto& [suffix, group] : query.groups) {
-        if (group.in_tree && std::none_of(tree.begin(), tree.end(), [&](const Provider* each) {
-                return each->uuid == *group.in_tree;
-            }))
-            return {};
+        if (group.in_tree && !contains(tree, *group.in_tree)) return {};
         if (group.resources.empty()) continue;
         const auto ways = suffix.empty() ? ways_spread(tree, group) : ways_on_one(tree, group);
         std::vector<Candidate> longer;
