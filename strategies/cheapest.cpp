@@ -9,12 +9,15 @@
 
 #include "strategies/offers.hpp"
 #include "strategies/shares.hpp"
+#include "strategies/stepwise.hpp"
 
 namespace reaper {
 namespace {
 
 /// Hosts that are searched before the knapsack is solved again.
 constexpr std::size_t most_at_once = 8;
+/// Knapsacks that are solved for one plan.
+constexpr int most_rounds = 5'000;
 
 std::string count(std::size_t n, const std::string& what) {
     return std::to_string(n) + " " + what + (n == 1 ? "" : "s");
@@ -70,14 +73,15 @@ private:
 
     /// The best way to free that many slots; `chosen_`, `cost_` and `least_cost_` tell.
     void solve(std::size_t slots) {
+        if (slots > most_exact_slots) return solve_stepwise(slots);
         std::size_t batch = 1;
-        while (true) {
+        for (int round = 0;; ++round) {
             const Shares relaxed{choices(slots, false), slots};
             chosen_ = relaxed.best(slots);
             least_cost_ = relaxed.cost(slots).value_or(Cost{});
             for (std::size_t level = max_objective_levels; level < max_levels; ++level)
                 least_cost_[level] = 0;
-            const bool stopped = searches_.stopped();
+            const bool stopped = searches_.stopped() || round >= most_rounds;
             bool all_searched = true;
             for (const auto& share : chosen_) {
                 if (searches_.found(share.host, slots_of(share)) != nullptr) continue;
@@ -88,10 +92,19 @@ private:
             if (all_searched || stopped) break;
         }
         cost_ = cost_of_chosen();
-        if (searches_.cut() == 0 && cost_ == least_cost_) return;
+        if (cost_ == least_cost_) return;
         const Shares found{choices(slots, true), slots};
         if (found.cost(slots) && *found.cost(slots) < cost_) chosen_ = found.best(slots);
         cost_ = cost_of_chosen();
+    }
+
+    void solve_stepwise(std::size_t slots) {
+        const Stepwise found = stepwise(searches_, slots);
+        chosen_ = found.shares;
+        cost_ = cost_of_chosen();
+        least_cost_ = Cost{};  // of the other levels nothing is known
+        least_cost_[0] = std::min(found.least, cost_[0]);
+        if (streams_.empty()) streams_.emplace_back(searches_, 1, Offers::Ties::sums);
     }
 
     /// Searches the host of the share, and those that would come up next in its place.

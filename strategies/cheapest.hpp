@@ -10,8 +10,9 @@
 // it is the best. So hosts are searched only where the best might be.
 //
 // Exact, unless the steps run out: then the best found, and the note tells the gap to the bound,
-// which the last knapsack is. Ties: the victims' places in the tie rule's order, then host name,
-// then id.
+// which the last knapsack is. More than `most_exact_slots` slots are shared out one after the other
+// instead (stepwise.hpp), again with a bound. Ties: the victims' places in the tie rule's order,
+// then host name, then id.
 #pragma once
 
 #include <cstddef>
@@ -26,6 +27,9 @@ struct Budget {
     Amount victims = 0;
     Amount lost_work = 0;  ///< in the objective's minutes of size
 };
+
+/// Beyond so many slots that are not there yet, the best way over hosts is not proven.
+constexpr std::size_t most_exact_slots = 64;
 
 /// `max_steps`: visited nodes of one host's search at most; a whole selection has 20 times as many.
 /// As many of the slots as the budget allows, at least `problem.slots_least`; else none, and the

@@ -3,10 +3,7 @@
 // A multiple-choice knapsack: of each host at most one number of slots, the numbers add up to the
 // wanted, the costs (which are not convex in the number: slots on one host share victims) add up to
 // the least. Solved exactly by dynamic programming over hosts, O(hosts * slots * choices)
-// (Kellerer, Pferschy, Pisinger: Knapsack Problems, 2004, chapter 11). Beyond `most_operations`, by
-// the lower convex hulls of the hosts' costs (Sinha and Zoltners 1979): greedy by marginal cost,
-// where the last step is filled with the cheapest way; its distance from the hulls' own optimum is
-// a bound of what it misses.
+// (Kellerer, Pferschy, Pisinger: Knapsack Problems, 2004, chapter 11).
 #pragma once
 
 #include <cstddef>
@@ -30,8 +27,6 @@ struct Share {
 
 class Shares {
 public:
-    static constexpr std::size_t most_operations = 20'000'000;
-
     /// For up to `slots` slots; `choices` by host in the order in which they win ties.
     Shares(std::vector<ShareChoices> choices, std::size_t slots);
 

@@ -2,11 +2,12 @@
 // for lower bounds of what slots there cost, so that few hosts are ever searched.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <cstdint>
 #include <vector>
 
-#include "reaper/model/resources.hpp"
+#include "reaper/model/amount.hpp"
 
 namespace reaper {
 
@@ -20,7 +21,14 @@ struct WorkCurve {
     std::array<std::int32_t, points> next{};  ///< start of the candidate after them
 
     /// Least sum of gain times running time for so much gain; never above the true one.
-    Amount least(Amount wanted, Amount now) const;
+    Amount least(Amount wanted, Amount now) const {
+        // The last sampled point below what is wanted, and the rest at the next one's price.
+        std::size_t at = 0;
+        while (at + 1 < points && gain[at + 1] > gain[at] && gain[at + 1] <= wanted) ++at;
+        const Amount before = saturating_subtract(saturating_multiply(gain[at], now), started[at]);
+        const Amount rest = saturating_multiply(wanted - gain[at], now - next[at]);
+        return std::max<Amount>(saturating_add(before, std::max<Amount>(rest, 0)), 0);
+    }
 };
 
 /// One class of the request. Exact where one provider has the class.

@@ -9,6 +9,7 @@
 #include <set>
 #include <string>
 #include <string_view>
+#include <unordered_map>
 #include <vector>
 
 #include "reaper/model/cloud.hpp"
@@ -92,7 +93,7 @@ private:
     std::vector<Profile> profiles_;
     std::multimap<std::size_t, std::uint32_t> profile_by_hash_;
     std::vector<ProjectId> projects_;
-    std::map<ProjectId, std::uint32_t> project_numbers_;
+    std::unordered_map<ProjectId, std::uint32_t> project_numbers_;
 };
 
 /// Reads the host into `row`, `classes` and `curves` (by class number; as many as `names` knows in

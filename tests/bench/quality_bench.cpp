@@ -73,8 +73,16 @@ std::vector<Plan> plans_of(const Request& request, const CloudIndex& index,
         }
         const auto decision = make_plan(part, index, ledger, strategy, "", options);
         const auto* plan = std::get_if<Plan>(&decision);
+        if (const auto* there = std::get_if<NothingToDo>(&decision)) {
+            Plan taken;  // the room that a plan before left over is this slot's now
+            taken.hosts = there->hosts;
+            taken.slots_freed = 1;
+            ledger.enter(part, taken, now());
+            plans.push_back(taken);
+            continue;
+        }
         if (plan == nullptr) {
-            sum.refused += std::holds_alternative<NotEnough>(decision) ? 1 : 0;
+            ++sum.refused;
             continue;
         }
         sum.cut += plan->note.empty() ? 0 : 1;

@@ -2,6 +2,7 @@
 
 #include <array>
 #include <cstdio>
+#include <set>
 
 #include "strategies/dice.hpp"
 
@@ -74,7 +75,9 @@ Host host_of(const CloudSpec& spec, int number, Dice& dice) {
     Provider root;
     root.id = host.id;
     root.name = host.name;
-    for (int i = 0; i < 12; ++i) root.traits.insert(Trait{"HW_CPU_X86_" + std::to_string(i)});
+    std::set<Trait> traits;
+    for (int i = 0; i < 12; ++i) traits.insert(Trait{"HW_CPU_X86_" + std::to_string(i)});
+    root.traits = traits;
     for (int i = 0; i < spec.servers + spec.servers / 2; ++i) {
         host.servers.push_back(
             server_of(spec, host, i < spec.servers, static_cast<int>(dice.below(200)), dice));
