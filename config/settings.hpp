@@ -104,9 +104,9 @@ struct Cull {
 
 /// `picture:` how the live picture of the cloud is kept fresh.
 struct LivePicture {
-    bool events = true;                      ///< listen to Nova's INFO notifications
-    milliseconds max_age{3'600'000};         ///< all of it is read anew then, in bulk
-    milliseconds host_max_age{900'000};      ///< each host is read exactly at least so often
+    bool events = true;                  ///< listen to Nova's INFO notifications
+    milliseconds max_age{3'600'000};     ///< all of it is read anew then, in bulk
+    milliseconds host_max_age{900'000};  ///< each host is read exactly so often, as the rate allows
     milliseconds services_interval{30'000};  ///< between two looks at all compute services
     int hosts_per_second = 5;                ///< read in the background at most
 };

@@ -34,9 +34,11 @@ Server* find_server(Host& host, const ServerId& id) {
 
 void LivePicture::replace(Snapshot snapshot, std::shared_ptr<const Taggers> taggers,
                           TagFacts facts) {
+    for (auto& host : snapshot.hosts) keep_limits(host);
     for (const auto& [id, entry] : hosts_) index_.erase(id);
     hosts_.clear();
     by_service_.clear();
+    services_seen_ = false;
     where_.clear();
     // What is gone stays gone, also when the reading was begun before.
     std::erase_if(recent_, [&](const auto& r) {
@@ -49,15 +51,14 @@ void LivePicture::replace(Snapshot snapshot, std::shared_ptr<const Taggers> tagg
     built_at_ = snapshot.taken_at;
     doubtful_ = aggregates_doubtful_ = false;
     interner_.prune();
-    for (auto& host : snapshot.hosts) {
-        interner_.share(host);
-        const HostId id = host.id;
-        by_service_.emplace(host.service_host, id);
-        for (const auto& server : host.servers) where_.emplace(server.id, id);
-        auto& entry = hosts_[id];
-        host.servers.shrink_to_fit();
-        entry.host = std::make_unique<Host>(std::move(host));
-        index_.put(*entry.host);
+    // Copies: the snapshot lies among much that is freed with it, and the picture stays for days.
+    for (const auto& host : snapshot.hosts) {
+        auto own = std::make_unique<Host>(host);
+        interner_.share(*own);
+        by_service_.emplace(own->service_host, own->id);
+        for (const auto& server : own->servers) where_.emplace(server.id, own->id);
+        index_.put(*own);
+        hosts_[own->id].host = std::move(own);
     }
 }
 
@@ -70,6 +71,21 @@ void LivePicture::drop_gone(Host& host) const {
     for (const auto& server : host.servers)
         if (is_gone(server)) give_back(host, server);
     std::erase_if(host.servers, is_gone);
+}
+
+/// Summaries tell no unit limits: those of an exact reading hold while the capacity is the same.
+void LivePicture::keep_limits(Host& host) const {
+    const Host* const known = host.estimated ? find(host.id) : nullptr;
+    if (known == nullptr) return;
+    for (auto& provider : host.providers)
+        for (const auto& old : known->providers) {
+            if (old.id != provider.id) continue;
+            for (auto& [name, inventory] : provider.inventories) {
+                const auto at = old.inventories.find(name);
+                if (at != old.inventories.end() && at->second.capacity() == inventory.capacity())
+                    inventory = at->second;
+            }
+        }
 }
 
 void LivePicture::retag(std::shared_ptr<const Taggers> taggers, TagFacts facts) {
@@ -93,8 +109,13 @@ void LivePicture::set_services(const std::vector<ComputeServiceRecord>& services
     std::map<std::string, const ComputeServiceRecord*> by_host;
     for (const auto& service : services) {
         by_host.emplace(service.host, &service);
-        if (!by_service_.contains(service.host)) doubtful_ = true;
+        if (by_service_.contains(service.host)) continue;
+        // One that had no host right after a bulk reading has none (bare metal without a node,
+        // ...).
+        const bool news = unmatched_services_.insert(service.host).second;
+        if (news && services_seen_) doubtful_ = true;
     }
+    services_seen_ = true;
     for (auto& [id, entry] : hosts_) {
         Host& host = *entry.host;
         const auto at = by_host.find(host.service_host);
@@ -158,6 +179,8 @@ void LivePicture::read_servers(Host& host, const HostReading& reading) {
     for (const auto& record : *reading.servers) {
         const ServerId& id = record.server.id;
         if (told_since(id, reading.began)) continue;
+        // Of a service with several hypervisors: a server is where it holds room.
+        if (by_service_.count(host.service_host) > 1 && !holds_on(id, reading)) continue;
         const auto recent = recent_.find(id);
         if (recent != recent_.end() && recent->second.gone) continue;
         listed.insert(id);
@@ -173,6 +196,12 @@ void LivePicture::read_servers(Host& host, const HostReading& reading) {
         where_.erase(id);
         host.servers.erase(place_for(host, id));
     }
+}
+
+bool LivePicture::holds_on(const ServerId& server, const HostReading& reading) {
+    return std::any_of(reading.states.begin(), reading.states.end(), [&](const auto& state) {
+        return state.second.allocations.contains(server);
+    });
 }
 
 // ---- events ----
@@ -191,13 +220,19 @@ void LivePicture::see(const ServerSeen& event, TimePoint arrived) {
         lose(ServerGone{server.id, server.host, event.at}, arrived);
         return;
     }
-    if (!remember(server.id, event.at, arrived, false)) return;
+    const auto before = where_.find(server.id);
+    if (!remember(server.id, event.at, arrived, false)) {
+        // Nova's clocks may differ from host to host: whichever is right, a reading tells.
+        if (before != where_.end()) touch(HostId{before->second}, arrived);
+        return;
+    }
     const HostId* const place = place_of(server.host, event.node);
     const auto known = where_.find(server.id);
     if (known != where_.end() && (place == nullptr || known->second != *place))
         take_server(server.id, arrived);
     if (place == nullptr) {
-        if (!server.host.empty()) doubtful_ = true;
+        const bool news = !server.host.empty() && !unmatched_services_.contains(server.host);
+        doubtful_ = doubtful_ || news;
         return;
     }
     Host& host = *hosts_.at(*place).host;
@@ -212,7 +247,8 @@ void LivePicture::lose(const ServerGone& event, TimePoint arrived) {
 
 void LivePicture::see(const ServiceSeen& event, TimePoint arrived) {
     const auto [first, last] = by_service_.equal_range(event.record.host);
-    if (first == last || event.removed) doubtful_ = true;
+    const bool unknown = first == last && !unmatched_services_.contains(event.record.host);
+    if (unknown || event.removed) doubtful_ = true;
     for (auto at = first; at != last; ++at) {
         Host& host = *hosts_.at(at->second).host;
         host.enabled = event.record.enabled && !event.removed;

@@ -15,12 +15,13 @@
 #include <cstddef>
 #include <map>
 #include <memory>
+#include <set>
 #include <string>
 #include <unordered_map>
 #include <vector>
 
-#include "reaper/picture/host_reading.hpp"
 #include "reaper/model/interner.hpp"
+#include "reaper/picture/host_reading.hpp"
 #include "reaper/planner/cloud_index.hpp"
 #include "reaper/snapshot/assemble.hpp"
 #include "reaper/trigger/cloud_event.hpp"
@@ -91,12 +92,15 @@ private:
     void take_server(const ServerId& server, TimePoint arrived);
     void read_servers(Host& host, const HostReading& reading);
     void drop_gone(Host& host) const;
+    void keep_limits(Host& host) const;
+    static bool holds_on(const ServerId& server, const HostReading& reading);
     void touch(const HostId& id, TimePoint arrived);
     void forget_old(TimePoint now);
     const HostId* place_of(const std::string& service_host, const std::string& node) const;
 
     std::map<HostId, Entry> hosts_;
     std::multimap<std::string, HostId> by_service_;
+    std::set<std::string> unmatched_services_;  ///< known to have no host here
     std::unordered_map<ServerId, HostId> where_;
     std::unordered_map<ServerId, Recent> recent_;
     TimePoint forgot_at_{};
@@ -106,6 +110,7 @@ private:
     TagFacts facts_;
     std::vector<std::string> remarks_;
     TimePoint built_at_{};
+    bool services_seen_ = false;  ///< since the picture was replaced
     bool doubtful_ = false;
     bool aggregates_doubtful_ = false;
 };

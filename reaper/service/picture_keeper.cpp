@@ -93,13 +93,18 @@ ResultTask<void> PictureKeeper::rebuild() {
     auto read = co_await read_bulk_picture(ports_, policy->taggers, std::move(tell));
     recording_ = false;
     doing_.clear();
-    if (!read) co_return read.error();
+    if (!read) {
+        recorded_.clear();
+        co_return read.error();
+    }
 
     const bool first = !built();
-    built_at_ = services_at_ = read->snapshot.taken_at;
+    Picture& picture = read->picture;
+    built_at_ = services_at_ = picture.snapshot.taken_at;
     build_ = number;
     cold_ = true;
-    picture_.replace(std::move(read->snapshot), taggers_of(policy), std::move(read->facts));
+    picture_.replace(std::move(picture.snapshot), taggers_of(policy), std::move(picture.facts));
+    read->records = {};
     for (const auto& [event, arrived] : recorded_) picture_.apply(event, arrived);
     recorded_.clear();
     recorded_.shrink_to_fit();
@@ -216,20 +221,39 @@ ResultTask<Decision> PictureKeeper::decide(std::shared_ptr<const CompiledPolicy>
     expect(request);
     const auto lookup = [this](const HostId& id) { return picture_.find(id); };
     bool second_look = true;
+    bool third_look = true;
     std::set<HostId> fresh;
+    std::uint64_t build = build_;
     for (int round = 0; round < most_rounds; ++round) {
+        if (build != build_) {
+            // A bulk reading in the background took the place of what was read for this decision.
+            fresh.clear();
+            build = build_;
+            facts = co_await refresh_facts(policy);
+            if (!facts) co_return facts.error();
+        }
         ledger.expire(lookup, ports_.clock.now());
         Decision decision = reaper::decide(*policy, request, picture_.index(), picture_.facts(),
                                            ledger, ports_.clock.now(), spared);
         auto unread = unread_hosts(decision, fresh, second_look);
         const bool refused = std::holds_alternative<NotEnough>(decision);
-        if (unread.empty() && !(refused && second_look && build_ <= builds_before))
+        const bool read_for_it = build_ > builds_before;
+        if (unread.empty() && !(refused && !read_for_it && (second_look || third_look)))
             co_return decision;
-        if (refused) {
+        if (refused && second_look) {
             // A host that was down or disabled may be back.
             second_look = false;
             auto services = co_await refresh_aggregates();
             if (!services) co_return services.error();
+        } else if (refused) {
+            // Nobody is refused for a picture that missed something; but not for every one a
+            // reading of the whole cloud.
+            third_look = false;
+            if (ports_.clock.now() - tried_build_at_ >= between_builds) {
+                const auto permit = co_await building_.acquire();
+                auto again = co_await rebuild();
+                if (!again) co_return again.error();
+            }
         }
         fresh.insert(unread.begin(), unread.end());
         auto read = co_await read_hosts(std::move(unread), HostDepth::state);
@@ -262,6 +286,7 @@ void PictureKeeper::warm_planner() {
         left -= std::min(
             left, warm_up(request, picture_.index(), nothing, *policy_->strategy, options, left));
     }
+    cold_ = left < warm_hosts;
 }
 
 // ---- background ----

@@ -149,6 +149,20 @@ TEST_F(PictureTest, AProjectThatIsTaggedNoLongerLosesNoServer) {
     EXPECT_EQ(cloud.count("DELETE"), 0U);
 }
 
+TEST_F(PictureTest, NobodyIsRefusedForServersThatEventsDidNotTell) {
+    for (int i = 10; i < 50; ++i) cloud.add_host("host" + std::to_string(i), Resources{});
+    cloud.add_host("host1", small * 4);
+    for (const char* id : {"r1", "r2", "r3", "r4"})
+        cloud.add_server(id, "host1", "regular", small).record.flavor = flavor();
+    start_with_picture();
+    run_until([&] { return cloud.count("services") >= 2; });  // half a minute passed
+    cloud.clear_servers();
+    full_host("host1");
+    requester();
+    ask();
+    EXPECT_EQ(outcome_of("req-1").kind, OutcomeKind::freed);
+}
+
 TEST_F(PictureTest, ANewServerIsKnownFromItsEvent) {
     cloud.add_host("host1", small * 4);
     requester();

@@ -240,6 +240,63 @@ TEST_F(LivePictureTest, AHostThatIsErasedIsNoMorePlannedOn) {
     EXPECT_EQ(picture.ages().servers, 0U);
 }
 
+TEST_F(LivePictureTest, HypervisorsOfOneServiceKeepTheirOwnServers) {
+    Snapshot snapshot;
+    for (const char* name : {"a", "b"}) {
+        snapshot.hosts.push_back(host(name, small * 4));
+        snapshot.hosts.back().service_host = "ironic";
+    }
+    picture.replace(std::move(snapshot), taggers_, facts_);
+    ServerRecord on_a = record("s1", "ironic");
+    ServerRecord on_b = record("s2", "ironic");
+    for (const char* name : {"a", "b"}) {
+        // Nova tells the servers of the service, Placement those of the host.
+        HostReading read = reading(name, 5, {name[0] == 'a' ? on_a : on_b});
+        read.servers = {on_a, on_b};
+        picture.apply(read);
+    }
+    EXPECT_THAT(on("a"), ElementsAre("s1"));
+    EXPECT_THAT(on("b"), ElementsAre("s2"));
+    EXPECT_EQ(used("a"), small);
+    EXPECT_EQ(used("b"), small);
+}
+
+TEST_F(LivePictureTest, UnitLimitsOfAnExactReadingOutliveABulkReading) {
+    HostReading exact = reading("a", 5, {});
+    exact.states.begin()->second.inventories[ResourceClass{"VCPU"}].max_unit = 4;
+    picture.apply(exact);
+    for (const Amount capacity : {8, 9}) {
+        Snapshot snapshot;
+        snapshot.taken_at = at(6);
+        snapshot.hosts.push_back(host("a", {{"VCPU", capacity}}));
+        snapshot.hosts.back().estimated = true;
+        picture.replace(std::move(snapshot), taggers_, facts_);
+        const auto& vcpu = picture.find(HostId{"a"})->root().inventories.at(ResourceClass{"VCPU"});
+        EXPECT_EQ(vcpu.max_unit == 4, capacity == 8) << capacity;
+    }
+}
+
+TEST_F(LivePictureTest, AServiceWithoutAHostMakesTheStructureDoubtfulOnlyWhenItIsNew) {
+    const ComputeServiceRecord a{"a", "nova", true, true, ""};
+    const ComputeServiceRecord b{"b", "nova", true, true, ""};
+    const ComputeServiceRecord empty{"ironic-without-nodes", "nova", true, true, ""};
+    picture.set_services({a, b, empty});
+    EXPECT_FALSE(picture.structure_doubtful());
+    picture.apply(seen(record("s1", "ironic-without-nodes"), 1), at(1));
+    EXPECT_FALSE(picture.structure_doubtful());
+    const ComputeServiceRecord added{"c", "nova", true, true, ""};
+    picture.set_services({a, b, empty, added});
+    EXPECT_TRUE(picture.structure_doubtful());
+}
+
+TEST_F(LivePictureTest, AnEventOutOfOrderStillHasItsHostReadAgain) {
+    picture.apply(seen(record("s1", "b"), 10), at(10));
+    picture.apply(reading("b", 11, {record("s1", "b")}));
+    EXPECT_THAT(picture.due(9, at(99), at(0)), IsEmpty());
+    picture.apply(seen(record("s1", "a"), 5), at(12));
+    EXPECT_THAT(picture.due(9, at(99), at(0)), ElementsAre(HostId{"b"}));
+}
+
 TEST_F(LivePictureTest, TellsWhatServersMostOftenHold) {
     for (const char* id : {"s1", "s2"}) picture.apply(seen(record(id, "a", 2), 1), at(1));
     picture.apply(seen(record("s3", "b", 4), 1), at(1));

@@ -36,6 +36,7 @@ public:
     /// A failed server: no host, status ERROR.
     void add_requester(const std::string& id, const std::string& project, Flavor flavor);
     void remove(const std::string& id) { servers_.erase(ServerId{id}); }
+    void clear_servers() { servers_.clear(); }
     FakeServer& server_at(const std::string& id) { return servers_.at(ServerId{id}); }
     /// An empty world again.
     void clear() {
