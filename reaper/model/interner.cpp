@@ -8,22 +8,13 @@ namespace {
 template <class Container>
 void share_in(std::map<Container, Shared<Container>>& all, Shared<Container>& mine) {
     if (mine.empty()) return;
-    const auto at = all.find(mine.get());
-    mine = at != all.end() ? at->second
-                           : all.emplace(mine.get(), Shared<Container>(mine.get())).first->second;
-}
-
-/// In memory of its own: what lies among things that are soon freed keeps their pages alive.
-SharedText fresh(const SharedText& text) {
-    return SharedText(std::string(text.str()));
+    mine = all.try_emplace(mine.get(), mine).first->second;
 }
 
 }  // namespace
 
 SharedText Interner::text(const SharedText& text) {
-    if (text.empty()) return text;
-    const auto at = texts_.find(text);
-    return at != texts_.end() ? *at : *texts_.insert(fresh(text)).first;
+    return text.empty() ? text : *texts_.insert(text).first;
 }
 
 Resources Interner::resources(const Resources& resources) {
@@ -34,7 +25,6 @@ Resources Interner::resources(const Resources& resources) {
 }
 
 void Interner::share(Server& server) {
-    server.id = ServerId::of(fresh(server.id.text()));
     server.project = id(server.project);
     server.host = text(server.host);
     server.status = text(server.status);

@@ -51,14 +51,15 @@ void LivePicture::replace(Snapshot snapshot, std::shared_ptr<const Taggers> tagg
     built_at_ = snapshot.taken_at;
     doubtful_ = aggregates_doubtful_ = false;
     interner_.prune();
-    // Copies: the snapshot lies among much that is freed with it, and the picture stays for days.
-    for (const auto& host : snapshot.hosts) {
-        auto own = std::make_unique<Host>(host);
-        interner_.share(*own);
-        by_service_.emplace(own->service_host, own->id);
-        for (const auto& server : own->servers) where_.emplace(server.id, own->id);
-        index_.put(*own);
-        hosts_[own->id].host = std::move(own);
+    for (auto& host : snapshot.hosts) {
+        interner_.share(host);
+        const HostId id = host.id;
+        by_service_.emplace(host.service_host, id);
+        for (const auto& server : host.servers) where_.emplace(server.id, id);
+        auto& entry = hosts_[id];
+        host.servers.shrink_to_fit();
+        entry.host = std::make_unique<Host>(std::move(host));
+        index_.put(*entry.host);
     }
 }
 

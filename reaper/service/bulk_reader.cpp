@@ -45,7 +45,7 @@ std::vector<ProviderId> trees_of(const std::vector<HostId>& hosts, const CloudRe
 
 }  // namespace
 
-ResultTask<BulkPicture> read_bulk_picture(CloudPorts ports, const Taggers& taggers, Tell tell) {
+ResultTask<Picture> read_bulk_picture(CloudPorts ports, const Taggers& taggers, Tell tell) {
     const TimePoint taken_at = ports.clock.now();
     TagQuestions questions;
     for (const auto& tagger : taggers) tagger->ask(questions);
@@ -70,14 +70,12 @@ ResultTask<BulkPicture> read_bulk_picture(CloudPorts ports, const Taggers& tagge
     if (!states) co_return states.error();
     for (auto& [id, state] : *states) records.states.insert_or_assign(id, std::move(state));
 
-    BulkPicture bulk;
-    Picture& picture = bulk.picture;
+    Picture picture;
     picture.facts = std::move(lists->facts);
     picture.snapshot = assemble(records, taggers, picture.facts, taken_at);
     const std::set<HostId> exact(unread.begin(), unread.end());
     for (auto& host : picture.snapshot.hosts) host.estimated = !exact.contains(host.id);
-    bulk.records = std::move(records);
-    co_return bulk;
+    co_return picture;
 }
 
 }  // namespace reaper

@@ -13,15 +13,8 @@ namespace reaper {
 /// Told what is being read, for people; may be empty.
 using Tell = std::function<void(const std::string&)>;
 
-struct BulkPicture {
-    Picture picture;
-    /// What it was made of. Keep it until the picture is copied: then all of its memory is given
-    /// back, instead of what lies between the copies.
-    CloudRecords records;
-};
-
 /// A picture whose hosts are `estimated`, but for those read one by one. The first failure is the
 /// answer: a picture with holes is not a picture. `taggers` must live until the end.
-ResultTask<BulkPicture> read_bulk_picture(CloudPorts ports, const Taggers& taggers, Tell tell);
+ResultTask<Picture> read_bulk_picture(CloudPorts ports, const Taggers& taggers, Tell tell);
 
 }  // namespace reaper

@@ -99,12 +99,10 @@ ResultTask<void> PictureKeeper::rebuild() {
     }
 
     const bool first = !built();
-    Picture& picture = read->picture;
-    built_at_ = services_at_ = picture.snapshot.taken_at;
+    built_at_ = services_at_ = read->snapshot.taken_at;
     build_ = number;
     cold_ = true;
-    picture_.replace(std::move(picture.snapshot), taggers_of(policy), std::move(picture.facts));
-    read->records = {};
+    picture_.replace(std::move(read->snapshot), taggers_of(policy), std::move(read->facts));
     for (const auto& [event, arrived] : recorded_) picture_.apply(event, arrived);
     recorded_.clear();
     recorded_.shrink_to_fit();
