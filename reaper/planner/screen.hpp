@@ -55,7 +55,7 @@ private:
     bool excluded(const HostRow& row) const;
 
     const CloudIndex& cloud_;
-    const FilterInput& input_;
+    FilterInput input_;
     Amount wanted_;
     std::vector<NeedView> needs_;
     std::vector<std::int8_t> profiles_;  // by number: code, or -1
