@@ -167,8 +167,9 @@ void Offers::refill(std::size_t count) {
     all_known_ = !more;
     if (more) horizon_ = kept.front();
     for (auto& offer : kept) {
-        known_[offer.host] = true;
-        by_host_.emplace(offer.host, offers_.insert(std::move(offer)).first);
+        const auto host = offer.host;
+        known_[host] = true;
+        by_host_.emplace(host, offers_.insert(std::move(offer)).first);
     }
 }
 

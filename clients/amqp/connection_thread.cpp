@@ -48,8 +48,8 @@ struct ConnectionThread::Done {
     }
 };
 
-ConnectionThread::ConnectionThread(boost::asio::any_io_executor executor)
-    : finished_(std::move(executor)), done_(std::make_shared<Done>()) {
+ConnectionThread::ConnectionThread(const boost::asio::any_io_executor& executor)
+    : finished_(executor), done_(std::make_shared<Done>()) {
     finished_.expires_at(Steady::time_point::max());
 }
 

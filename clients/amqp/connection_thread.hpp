@@ -20,7 +20,7 @@ class ConnectionThread {
 public:
     using milliseconds = std::chrono::milliseconds;
 
-    explicit ConnectionThread(boost::asio::any_io_executor executor);
+    explicit ConnectionThread(const boost::asio::any_io_executor& executor);
     /// Ends a thread that still runs, at once; one that is stuck in name resolution, which nothing
     /// can cut, is left to itself.
     ~ConnectionThread();

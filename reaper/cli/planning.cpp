@@ -12,7 +12,8 @@ namespace {
 /// The requests that are described: those of a file, or the command's own.
 std::vector<DescribedRequest> described_by(const PlanCommand& command, const Inputs& inputs) {
     if (!inputs.described.empty() || !command.notifications.empty()) return inputs.described;
-    return {command};
+    const DescribedRequest& only = command;
+    return {only};
 }
 
 /// Each is decided as if the plans before it were carried out: their room is not counted again.

@@ -42,7 +42,7 @@ void Screen::prepare() {
     }
     for (const auto& profile : cloud_.names().profiles()) {
         const auto code = judge_profile(profile);
-        profiles_.push_back(static_cast<std::int8_t>(code ? static_cast<int>(*code) : -1));
+        profiles_.push_back(static_cast<std::int16_t>(code ? static_cast<int>(*code) : -1));
     }
     for (const auto& [host, why] : input_.request.excluded_hosts)
         excluded_.push_back(hash_of(host));
@@ -106,7 +106,7 @@ bool Screen::is_exact(std::uint32_t row) const {
 
 std::optional<RejectionCode> Screen::judge_row(std::uint32_t row, Slots& slots) const {
     const HostRow& host = cloud_.row(row);
-    const int code = profiles_[host.profile];
+    const int code = static_cast<int>(profiles_[host.profile]);
     const bool traits = code == static_cast<int>(RejectionCode::missing_trait) ||
                         code == static_cast<int>(RejectionCode::forbidden_trait);
     if (code >= 0 && !traits) return static_cast<RejectionCode>(code);

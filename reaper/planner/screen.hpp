@@ -58,7 +58,7 @@ private:
     FilterInput input_;
     Amount wanted_;
     std::vector<NeedView> needs_;
-    std::vector<std::int8_t> profiles_;  // by number: code, or -1
+    std::vector<std::int16_t> profiles_;  // by number: code, or -1
     std::vector<std::uint64_t> excluded_;
     std::vector<std::uint8_t> touched_;  // by row; empty if none is
     std::vector<Entry> hosts_;

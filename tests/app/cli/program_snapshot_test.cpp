@@ -72,7 +72,7 @@ TEST(ProgramSnapshot, RoomThatItsLedgerPromisesIsLeftAlone) {
     std::ifstream in(cloud);
     json file = json::parse(in);
     const json host = file["hosts"][0];
-    for (const int spot : {1, 2})
+    for (const std::size_t spot : {1U, 2U})
         file["ledger"]["evictions"].push_back({{"request", "req-z"},
                                                {"host", host["id"]},
                                                {"server", host["servers"][spot]["id"]},
