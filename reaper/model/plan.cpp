@@ -24,14 +24,23 @@ std::string count(std::size_t n, std::string_view what) {
     return std::to_string(n) + " " + std::string{what} + (n == 1 ? "" : "s");
 }
 
+std::vector<Awaited> awaited_on(const std::vector<HostPlan>& hosts) {
+    std::vector<Awaited> all;
+    for (const auto& host : hosts) all.insert(all.end(), host.awaited.begin(), host.awaited.end());
+    return all;
+}
+
 struct Summarize {
     std::string operator()(const Plan& plan) const {
         std::size_t hosts = 0;
         for (const auto& host : plan.hosts) hosts += host.victims.empty() ? 0 : 1;
+        const std::size_t awaited = plan.awaited().size();
+        const std::string going =
+            awaited == 0 ? "" : "; " + count(awaited, "server") + " going already";
         return count(plan.victims().size(), "victim") + " on " + count(hosts, "host") + " free " +
                count(static_cast<std::size_t>(plan.slots_freed), "slot") + " (requested " +
                std::to_string(plan.slots_requested) + ", wanted " +
-               std::to_string(plan.slots_wanted) + "; strategy " + plan.strategy + ")";
+               std::to_string(plan.slots_wanted) + "; strategy " + plan.strategy + going + ")";
     }
     std::string operator()(const NothingToDo& nothing) const {
         return "nothing to do: " + nothing.reason;
@@ -53,6 +62,14 @@ std::vector<Victim> Plan::victims() const {
     std::vector<Victim> all;
     for (const auto& host : hosts) all.insert(all.end(), host.victims.begin(), host.victims.end());
     return all;
+}
+
+std::vector<Awaited> Plan::awaited() const {
+    return awaited_on(hosts);
+}
+
+std::vector<Awaited> NothingToDo::awaited() const {
+    return awaited_on(hosts);
 }
 
 std::string summary(const Decision& decision) {

@@ -26,6 +26,16 @@ struct Victim {
     friend bool operator==(const Victim&, const Victim&) = default;
 };
 
+/// A server on its way out already, by another's wish or another request's cull, whose room a plan
+/// counts: the plan's slots are there only when it is gone too.
+struct Awaited {
+    ServerId server;
+    std::string name;    ///< empty where Nova lists it no more
+    std::string reason;  ///< who deletes it, as far as it is known
+
+    friend bool operator==(const Awaited&, const Awaited&) = default;
+};
+
 /// What happens on one host.
 struct HostPlan {
     HostId host;
@@ -33,7 +43,8 @@ struct HostPlan {
     int slots = 0;        ///< slots on this host that the plan counts, `slots_ready` included
     int slots_ready = 0;  ///< of these, the ones that need no kill
     std::vector<Victim> victims;
-    Resources free_before;  ///< room for the request's classes, promised room taken off
+    std::vector<Awaited> awaited;  ///< by id; none whose room the slots can do without
+    Resources free_before;         ///< room for the request's classes, promised room taken off
     Resources free_after;
     std::string reason;  ///< why this host
 
@@ -88,6 +99,8 @@ struct Plan {
     std::string note;  ///< e.g. a search that was cut short, with the remaining gap; or empty
 
     std::vector<Victim> victims() const;
+    /// Of all hosts: the servers that must be gone too before the slots are there.
+    std::vector<Awaited> awaited() const;
     friend bool operator==(const Plan&, const Plan&) = default;
 };
 
@@ -95,6 +108,9 @@ struct Plan {
 struct NothingToDo {
     std::string reason;
     std::vector<HostPlan> hosts;  ///< where the room is; no victims
+
+    /// Of all hosts: as long as there are any, the room is not there yet, but on its way.
+    std::vector<Awaited> awaited() const;
     friend bool operator==(const NothingToDo&, const NothingToDo&) = default;
 };
 

@@ -101,12 +101,17 @@ json to_json(const Victim& victim) {
             {"reason", victim.reason}};
 }
 
+json to_json(const Awaited& awaited) {
+    return {{"server", awaited.server.str()}, {"name", awaited.name}, {"reason", awaited.reason}};
+}
+
 json to_json(const HostPlan& host) {
     return {{"host", host.host.str()},
             {"host_name", host.host_name},
             {"slots", host.slots},
             {"slots_ready", host.slots_ready},
             {"victims", array_of(host.victims)},
+            {"awaited", array_of(host.awaited)},
             {"free_before", to_json(host.free_before)},
             {"free_after", to_json(host.free_after)},
             {"reason", host.reason}};

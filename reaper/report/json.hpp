@@ -40,6 +40,7 @@ inline constexpr int json_version = 1;
 nlohmann::json to_json(const Resources& resources);
 nlohmann::json to_json(const Request& request);
 nlohmann::json to_json(const Victim& victim);
+nlohmann::json to_json(const Awaited& awaited);
 nlohmann::json to_json(const HostPlan& host);
 nlohmann::json to_json(const Rejection& rejection);
 nlohmann::json to_json(const RejectionCount& count);

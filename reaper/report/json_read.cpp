@@ -94,6 +94,16 @@ Victim victim(const json& object) {
     return result;
 }
 
+/// Absent in what earlier versions wrote.
+std::vector<Awaited> awaited(const json& object) {
+    std::vector<Awaited> all;
+    if (!object.contains("awaited")) return all;
+    for (const auto& each : list(object, "awaited"))
+        all.push_back(
+            Awaited{ServerId{text(each, "server")}, text(each, "name"), text(each, "reason")});
+    return all;
+}
+
 HostPlan host_plan(const json& object) {
     HostPlan result;
     result.host = HostId{text(object, "host")};
@@ -101,6 +111,7 @@ HostPlan host_plan(const json& object) {
     result.slots = small_number(object, "slots");
     result.slots_ready = small_number(object, "slots_ready");
     for (const auto& each : list(object, "victims")) result.victims.push_back(victim(each));
+    result.awaited = awaited(object);
     result.free_before = resources(object, "free_before");
     result.free_after = resources(object, "free_after");
     result.reason = text(object, "reason");

@@ -55,10 +55,20 @@ private:
             host.victims.empty() ? ", nobody dies" : ", " + counted(host.victims.size(), "victim");
         std::string text = paint_.bold("Host " + safe(host.host_name)) + ": " + head + "\n";
         text += wrapped(host.reason, 2, width_);
+        text += wrapped(on_its_way(host.awaited), 2, width_);
         text += room_table(request_.resources, host.free_before, host.free_after)
                     .text(2, width_, paint_);
         if (!host.victims.empty())
             text += victim_table(host.victims, options_).text(2, width_, paint_);
+        return text;
+    }
+
+    static std::string on_its_way(const std::vector<Awaited>& awaited) {
+        std::string text;
+        for (const auto& each : awaited)
+            text += (text.empty() ? "room on its way: " : ", ") +
+                    (each.name.empty() ? "" : each.name + " ") + each.server.str() + " (" +
+                    each.reason + ")";
         return text;
     }
 

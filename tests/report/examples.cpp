@@ -31,6 +31,9 @@ HostPlan host_with_victims() {
     host.host_name = "compute-1";
     host.slots = 1;
     host.victims = {victim("batch-7", '1', 3, 2), victim("render-farm-12", '2', 24 * 41, 2)};
+    host.awaited = {
+        {ServerId{"5e2d0c3a-0000-4000-8000-00000000000a"}, "web-3", "its deletion has begun"},
+        {ServerId{"5e2d0c3a-0000-4000-8000-00000000000b"}, "", "it is evicted for req-9"}};
     host.free_before = {{"MEMORY_MB", 512}, {"DISK_GB", 100}};
     host.free_after = {{"VCPU", 4}, {"MEMORY_MB", 4608}, {"DISK_GB", 120}};
     host.reason = "leaves the least unused: MEMORY_MB=2560 DISK_GB=100";
@@ -198,6 +201,7 @@ Plan hostile_plan() {
     victim.reason =
         "bell \x07, not UTF-8 \xff\xc0\xaf, C1 \xc2\x9b"
         "31m";
+    plan.hosts[0].awaited[0].name = "\x1b[2J\nVerdict: all is well";
     plan.hosts[0].host_name = "compute\t\x7f-1";
     plan.rejected[0].reason = std::string("zero \0 byte", 11);
     plan.note = "two\nlines";

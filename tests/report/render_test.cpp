@@ -49,6 +49,15 @@ TEST(RenderDecision, HostileWordsStayWords) {
     EXPECT_THAT(text, Not(HasSubstr("\nVerdict: all is well")));
 }
 
+TEST(RenderDecision, TellsWhoseRoomIsOnItsWay) {
+    const std::string text = render_decision(example_plan(), example_request(), at_noon());
+    EXPECT_THAT(text, HasSubstr("  room on its way: web-3 5e2d0c3a-0000-4000-8000-00000000000a "));
+    EXPECT_THAT(text, HasSubstr("; 2 servers going already)"));
+    EXPECT_THAT(render_decision(NothingToDo{"there", {example_plan().hosts[1]}}, example_request(),
+                                at_noon()),
+                Not(HasSubstr("on its way")));
+}
+
 TEST(RenderDecision, ColoursOnlyWhenAsked) {
     RenderOptions color = at_noon();
     color.color = true;
