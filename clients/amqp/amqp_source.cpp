@@ -50,6 +50,10 @@ public:
                       {shared_, &shared_->cutter}, [shared = shared_] { shared->work(); });
     }
 
+    bool holds(const DeliveryTicket& ticket) const override {
+        return shared_->outlet && shared_->outlet->present(ticket);
+    }
+
     void acknowledge(DeliveryTicket ticket) override {
         if (!shared_->outlet || !shared_->outlet->answer(ticket)) return;
         shared_->commands.push(Command{ticket, std::nullopt, {}});

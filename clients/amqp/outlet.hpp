@@ -28,6 +28,8 @@ public:
     // The executor's side.
     /// True the first time that a delivery of the present epoch is answered.
     bool answer(DeliveryTicket ticket);
+    /// Is it of the present epoch?
+    bool present(const DeliveryTicket& ticket) const { return ticket.connection == epoch_; }
 
 private:
     void forget_handlers() override { handlers_ = {}; }

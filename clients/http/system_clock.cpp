@@ -17,6 +17,10 @@ public:
         return std::chrono::floor<Duration>(std::chrono::system_clock::now());
     }
 
+    Duration steady() const override {
+        return std::chrono::floor<Duration>(std::chrono::steady_clock::now().time_since_epoch());
+    }
+
     Task<void> sleep(Duration duration) override {
         // Steady: a step of the system's time must not stretch or cut a pause.
         boost::asio::steady_timer timer(executor_, duration);

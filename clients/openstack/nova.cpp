@@ -124,19 +124,19 @@ public:
         co_return read_aggregates(answer->response.body, answer->where);
     }
 
-    ResultTask<DeleteAnswer> delete_server(ServerId id) {
+    ResultTask<DeleteAnswer> delete_server(ServerId id, Compute::StillWanted wanted) {
         ServiceCall call;
         call.method = http::Method::del;
         call.path = "/servers/" + http::escape(id.str());
-        co_return co_await remove(std::move(id), std::move(call));
+        co_return co_await remove(std::move(id), std::move(call), std::move(wanted));
     }
 
-    ResultTask<DeleteAnswer> force_delete_server(ServerId id) {
+    ResultTask<DeleteAnswer> force_delete_server(ServerId id, Compute::StillWanted wanted) {
         ServiceCall call;
         call.method = http::Method::post;
         call.path = "/servers/" + http::escape(id.str()) + "/action";
         call.body = R"({"forceDelete": null})";
-        co_return co_await remove(std::move(id), std::move(call));
+        co_return co_await remove(std::move(id), std::move(call), std::move(wanted));
     }
 
 private:
@@ -146,9 +146,11 @@ private:
         co_return co_await service_->call(std::move(call));
     }
 
-    ResultTask<DeleteAnswer> remove(ServerId id, ServiceCall call) {
+    ResultTask<DeleteAnswer> remove(ServerId id, ServiceCall call, Compute::StillWanted wanted) {
         // Without an id the path would be that of the collection.
         if (id.empty()) co_return Error{Errc::bad_input, "nova: delete of a server without an id"};
+        if (wanted && !wanted())
+            co_return Error{Errc::cancelled, "nova: the deletion is not wanted any more"};
         call.repeat = http::Repeat::safe;  // the second one finds it gone, or going
         auto answer = co_await service_->call(std::move(call));
         if (!answer) co_return answer.error();
@@ -271,11 +273,11 @@ public:
     ResultTask<std::vector<AggregateRecord>> aggregates() override {
         return http::keeping(nova_, nova_->aggregates());
     }
-    ResultTask<DeleteAnswer> delete_server(ServerId id) override {
-        return http::keeping(nova_, nova_->delete_server(std::move(id)));
+    ResultTask<DeleteAnswer> delete_server(ServerId id, StillWanted wanted) override {
+        return http::keeping(nova_, nova_->delete_server(std::move(id), std::move(wanted)));
     }
-    ResultTask<DeleteAnswer> force_delete_server(ServerId id) override {
-        return http::keeping(nova_, nova_->force_delete_server(std::move(id)));
+    ResultTask<DeleteAnswer> force_delete_server(ServerId id, StillWanted wanted) override {
+        return http::keeping(nova_, nova_->force_delete_server(std::move(id), std::move(wanted)));
     }
 
 private:

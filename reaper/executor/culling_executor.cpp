@@ -174,7 +174,7 @@ Task<void> CullingExecutor::send_delete(Cull& cull, const Victim& victim) {
     cull.ours.insert(victim.server);
     ++cull.sent;
     spdlog::info("{}: deleting {}: {}", cull.request.id.str(), label(victim), victim.reason);
-    auto answer = co_await cloud_.compute.delete_server(victim.server);
+    auto answer = co_await cloud_.compute.delete_server(victim.server, {});
     if (!answer) {
         const bool surely_not_done = answer.error().code == Errc::forbidden ||
                                      answer.error().code == Errc::rejected ||
@@ -263,7 +263,7 @@ Task<void> CullingExecutor::force_delete(Cull& cull, const Victim& victim, std::
     const bool written = co_await record(cull, victim, Step::force_delete_sent, std::move(detail));
     if (!written) co_return;
     spdlog::info("{}: force-deleting {}: {}", cull.request.id.str(), label(victim), reason);
-    auto answer = co_await cloud_.compute.force_delete_server(victim.server);
+    auto answer = co_await cloud_.compute.force_delete_server(victim.server, {});
     if (!answer) {
         spdlog::warn("{}: force-deleting {} failed, will try again: {}", cull.request.id.str(),
                      label(victim), answer.error().what);

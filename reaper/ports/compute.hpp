@@ -42,10 +42,15 @@ public:
     virtual ResultTask<std::optional<ComputeServiceRecord>> compute_service(std::string host) = 0;
     virtual ResultTask<std::vector<AggregateRecord>> aggregates() = 0;
 
+    /// Asked right before a write goes out, each time that it does (a call may wait for a
+    /// connection or a token, or be repeated); false: it is not sent, and the answer is
+    /// `cancelled`. Empty: always wanted. What it refers to must outlive the call.
+    using StillWanted = std::function<bool()>;
+
     /// The only writes. A lost answer is repeated safely: a second DELETE finds it gone or going.
-    virtual ResultTask<DeleteAnswer> delete_server(ServerId id) = 0;
+    virtual ResultTask<DeleteAnswer> delete_server(ServerId id, StillWanted wanted) = 0;
     /// Frees at once what a soft delete would keep.
-    virtual ResultTask<DeleteAnswer> force_delete_server(ServerId id) = 0;
+    virtual ResultTask<DeleteAnswer> force_delete_server(ServerId id, StillWanted wanted) = 0;
 };
 
 }  // namespace reaper

@@ -41,6 +41,10 @@ public:
     virtual ~MessageSource() = default;
     /// Connects, and keeps connected, until `stop`. Returns at once.
     virtual void start(Handlers handlers) = 0;
+    /// Is this delivery surely still ours? Only if its connection was seen alive so lately that the
+    /// broker can't have given the message to another reaper: false after a loss of the connection,
+    /// and also when nothing proves that there was none (we were frozen, or cut off).
+    virtual bool holds(const DeliveryTicket& ticket) const = 0;
     /// The outcome of the message is journalled.
     virtual void acknowledge(DeliveryTicket ticket) = 0;
     /// Keeps a copy in the dead-letter queue, with the reason in its headers; the original is

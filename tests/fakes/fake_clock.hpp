@@ -14,10 +14,13 @@ namespace reaper::test {
 
 class FakeClock final : public Clock {
 public:
-    TimePoint now() const override { return now_; }
+    TimePoint now() const override { return now_ + step_; }
+    Duration steady() const override { return now_.time_since_epoch(); }
     Task<void> sleep(Duration duration) override;
 
     void advance(Duration duration) { now_ += duration; }
+    /// The wall clock is set forward or back; the steady one and sleepers know nothing of it.
+    void step(Duration duration) { step_ += duration; }
     /// Runs everything that can run, and lets time jump to the next sleeper, until `done`. False if
     /// nothing moves any more, or `limit` of virtual time passed.
     bool run_until(boost::asio::io_context& io, const std::function<bool()>& done,
@@ -30,6 +33,7 @@ private:
     bool wake_next();
 
     TimePoint now_{std::chrono::sys_days{std::chrono::year{2026} / 11 / 20}};
+    Duration step_{};
     std::multimap<TimePoint, std::shared_ptr<Alarm>> sleepers_;
 };
 

@@ -166,8 +166,9 @@ ResultTask<std::vector<AggregateRecord>> FakeCloud::aggregates() {
     co_return std::vector<AggregateRecord>{};
 }
 
-ResultTask<DeleteAnswer> FakeCloud::delete_server(ServerId id) {
+ResultTask<DeleteAnswer> FakeCloud::delete_server(ServerId id, StillWanted wanted) {
     co_await breathe();
+    if (wanted && !wanted()) co_return Error{Errc::cancelled, "not wanted any more"};
     if (auto error = note("DELETE " + id.str())) co_return *error;
     const auto found = servers_.find(id);
     if (found == servers_.end()) co_return DeleteAnswer::gone;
@@ -181,8 +182,9 @@ ResultTask<DeleteAnswer> FakeCloud::delete_server(ServerId id) {
     co_return DeleteAnswer::accepted;
 }
 
-ResultTask<DeleteAnswer> FakeCloud::force_delete_server(ServerId id) {
+ResultTask<DeleteAnswer> FakeCloud::force_delete_server(ServerId id, StillWanted wanted) {
     co_await breathe();
+    if (wanted && !wanted()) co_return Error{Errc::cancelled, "not wanted any more"};
     if (auto error = note("FORCE " + id.str())) co_return *error;
     const auto found = servers_.find(id);
     if (found == servers_.end()) co_return DeleteAnswer::gone;

@@ -75,8 +75,8 @@ public:
     ResultTask<std::vector<ComputeServiceRecord>> compute_services() override;
     ResultTask<std::optional<ComputeServiceRecord>> compute_service(std::string host) override;
     ResultTask<std::vector<AggregateRecord>> aggregates() override;
-    ResultTask<DeleteAnswer> delete_server(ServerId id) override;
-    ResultTask<DeleteAnswer> force_delete_server(ServerId id) override;
+    ResultTask<DeleteAnswer> delete_server(ServerId id, StillWanted wanted) override;
+    ResultTask<DeleteAnswer> force_delete_server(ServerId id, StillWanted wanted) override;
     ResultTask<std::vector<ProviderRecord>> providers() override;
     ResultTask<std::vector<ProviderSummary>> summaries(ResourceClass resource_class) override;
     ResultTask<ProviderState> room(ProviderId id) override;

@@ -16,6 +16,9 @@ public:
         handlers_ = std::move(handlers);
         handlers_.state(BrokerState{true, "fake"});
     }
+    bool holds(const DeliveryTicket& ticket) const override {
+        return ticket.connection == connection_;
+    }
     void acknowledge(DeliveryTicket ticket) override { acknowledged.insert(ticket.tag); }
     void set_aside(Delivery delivery, std::string reason) override {
         aside.emplace_back(std::move(delivery), std::move(reason));
@@ -28,10 +31,17 @@ public:
 
     std::uint64_t deliver(std::string body) {
         Delivery delivery;
-        delivery.ticket = DeliveryTicket{1, ++last_tag_};
+        delivery.ticket = DeliveryTicket{connection_, ++last_tag_};
         delivery.body = std::move(body);
         handlers_.message(std::move(delivery));
         return last_tag_;
+    }
+
+    /// Tickets given so far are worth nothing any more.
+    void reconnect() {
+        ++connection_;
+        handlers_.state(BrokerState{false, "cut"});
+        handlers_.state(BrokerState{true, "fake"});
     }
 
     std::set<std::uint64_t> acknowledged;
@@ -41,6 +51,7 @@ public:
 private:
     Handlers handlers_;
     std::uint64_t last_tag_ = 0;
+    std::uint64_t connection_ = 1;
 };
 
 }  // namespace reaper::test

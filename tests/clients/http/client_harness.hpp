@@ -72,6 +72,7 @@ public:
     explicit ManualClock(boost::asio::io_context& io, TimePoint start) : io_(io), now_(start) {}
 
     TimePoint now() const override { return now_; }
+    Duration steady() const override { return now_.time_since_epoch(); }
     Task<void> sleep(Duration duration) override {
         sleeps.push_back(duration);
         now_ += duration;

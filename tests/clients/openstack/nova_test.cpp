@@ -296,9 +296,9 @@ TEST_F(NovaTest, NamesTheActionOfARequest) {
 TEST_F(NovaTest, DeletionsAnswerInThreeWays) {
     cloud.on("DELETE /nova/v2.1/servers/a", json_reply(204, ""));
     cloud.on("DELETE /nova/v2.1/servers/b", json_reply(409, "{}"));
-    EXPECT_EQ(cloud.run(nova().delete_server(ServerId("a"))).value(), DeleteAnswer::accepted);
-    EXPECT_EQ(cloud.run(nova().delete_server(ServerId("b"))).value(), DeleteAnswer::conflict);
-    EXPECT_EQ(cloud.run(nova().delete_server(ServerId("c"))).value(), DeleteAnswer::gone);
+    EXPECT_EQ(cloud.run(nova().delete_server(ServerId("a"), {})).value(), DeleteAnswer::accepted);
+    EXPECT_EQ(cloud.run(nova().delete_server(ServerId("b"), {})).value(), DeleteAnswer::conflict);
+    EXPECT_EQ(cloud.run(nova().delete_server(ServerId("c"), {})).value(), DeleteAnswer::gone);
 }
 
 TEST_F(NovaTest, ForceDeletesByAnAction) {
@@ -307,9 +307,10 @@ TEST_F(NovaTest, ForceDeletesByAnAction) {
         sent = request.body;
         return json_reply(202, "");
     });
-    EXPECT_EQ(cloud.run(nova().force_delete_server(ServerId("a"))).value(), DeleteAnswer::accepted);
+    EXPECT_EQ(cloud.run(nova().force_delete_server(ServerId("a"), {})).value(),
+              DeleteAnswer::accepted);
     EXPECT_EQ(json::parse(sent), json::parse(R"({"forceDelete": null})"));
-    EXPECT_EQ(cloud.run(nova().force_delete_server(ServerId("c"))).value(), DeleteAnswer::gone);
+    EXPECT_EQ(cloud.run(nova().force_delete_server(ServerId("c"), {})).value(), DeleteAnswer::gone);
 }
 
 TEST_F(NovaTest, ADeletionWhoseAnswerWasLostIsRepeated) {
@@ -319,13 +320,13 @@ TEST_F(NovaTest, ADeletionWhoseAnswerWasLostIsRepeated) {
         reply.no_answer = ++deletions <= 2;
         return reply;
     });
-    EXPECT_EQ(cloud.run(nova().delete_server(ServerId("a"))).value(), DeleteAnswer::gone);
+    EXPECT_EQ(cloud.run(nova().delete_server(ServerId("a"), {})).value(), DeleteAnswer::gone);
     EXPECT_EQ(deletions, 3);
 }
 
 TEST_F(NovaTest, ADeletionNeedsAnIdAndCannotLeaveItsPath) {
-    EXPECT_EQ(cloud.run(nova().delete_server(ServerId(""))).error().code, Errc::bad_input);
-    EXPECT_EQ(cloud.run(nova().delete_server(ServerId("../os-services/1"))).value(),
+    EXPECT_EQ(cloud.run(nova().delete_server(ServerId(""), {})).error().code, Errc::bad_input);
+    EXPECT_EQ(cloud.run(nova().delete_server(ServerId("../os-services/1"), {})).value(),
               DeleteAnswer::gone);
     EXPECT_EQ(cloud.server.count("DELETE", "/nova/v2.1/servers/..%2Fos-services%2F1"), 1U);
 }

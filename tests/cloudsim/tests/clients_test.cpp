@@ -80,14 +80,14 @@ TEST_F(ClientsTest, SeeWhatAServerHoldsUntilItIsGone) {
     ASSERT_TRUE(state) << state.error().what;
     EXPECT_EQ(state->inventories.at(ResourceClass("VCPU")).capacity(), 10);
     EXPECT_TRUE(state->allocations.contains(id));
-    const auto deleted = run(parts.compute->delete_server(id));
+    const auto deleted = run(parts.compute->delete_server(id, {}));
     ASSERT_TRUE(deleted) << deleted.error().what;
     EXPECT_EQ(*deleted, DeleteAnswer::accepted);
     EXPECT_EQ(run(parts.compute->server(id)).value()->server.task_state, "deleting");
     box.settle();
     EXPECT_FALSE(run(parts.compute->server(id)).value());
     EXPECT_THAT(*run(parts.placement->allocations(id)), SizeIs(0));
-    EXPECT_EQ(*run(parts.compute->delete_server(id)), DeleteAnswer::gone);
+    EXPECT_EQ(*run(parts.compute->delete_server(id, {})), DeleteAnswer::gone);
 }
 
 TEST_F(ClientsTest, WithoutRightsAreRefused) {
