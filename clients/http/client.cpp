@@ -1,20 +1,18 @@
 #include "clients/http/client.hpp"
 
 #include <algorithm>
+#include <boost/asio/error.hpp>
 #include <boost/system/system_error.hpp>
 #include <chrono>
-#include <map>
 #include <random>
 #include <spdlog/spdlog.h>
 #include <utility>
 
-#include "clients/http/connection.hpp"
 #include "clients/http/keeping.hpp"
-#include "clients/http/pool.hpp"
 #include "clients/http/request_id.hpp"
 #include "clients/http/retry.hpp"
 #include "clients/http/text.hpp"
-#include "clients/http/tls.hpp"
+#include "clients/http/transport.hpp"
 #include "clients/http/url.hpp"
 
 namespace reaper::http {
@@ -22,55 +20,28 @@ namespace reaper::http {
 namespace {
 
 namespace asio = boost::asio;
-namespace wire = boost::beast::http;
-using std::chrono::steady_clock;
-
-wire::verb verb_of(Method method) {
-    switch (method) {
-        case Method::get: return wire::verb::get;
-        case Method::head: return wire::verb::head;
-        case Method::post: return wire::verb::post;
-        case Method::put: return wire::verb::put;
-        case Method::del: return wire::verb::delete_;
-    }
-    return wire::verb::get;
-}
 
 bool has_line_break(std::string_view text) {
     return text.find_first_of(std::string_view("\r\n\0", 3)) != std::string_view::npos;
 }
 
-Result<WireRequest> wire_request(Request& request, const Url& url, const std::string& our_id) {
-    WireRequest message(verb_of(request.method), url.target(), 11);
-    message.set(wire::field::host, host_header(url.endpoint));
-    message.set(wire::field::user_agent, "reaper");
-    message.set(wire::field::accept, "application/json");
-    message.set("X-Openstack-Request-Id", our_id);
-    for (const Header& header : request.headers) {
+Result<void> check_headers(const Request& request) {
+    for (const Header& header : request.headers)
         if (has_line_break(header.name) || has_line_break(header.value))
             return Error{Errc::bad_input,
                          "header " + one_line(header.name, 60) + " has a line break in it"};
-        message.set(header.name, header.value);
-    }
-    message.body() = std::move(request.body);
-    message.prepare_payload();
-    return message;
+    return {};
 }
 
 /// One call, from its first try to its last.
 struct Call {
-    Request request;
-    Url url;
-    WireRequest wire;
-    std::string our_id;
-    Duration allowed{};
+    Outgoing out;
     TimeLimit limit;
     int tries = 0;
 
-    Duration left() const { return std::chrono::floor<Duration>(limit - steady_clock::now()); }
     std::string where() const {
-        return std::string(to_string(request.method)) + ' ' + to_string(url.endpoint) +
-               shown_target(url);
+        return std::string(to_string(out.request.method)) + ' ' + to_string(out.url.endpoint) +
+               shown_target(out.url);
     }
     std::string after_tries() const {
         return tries > 1 ? " (" + std::to_string(tries) + " tries)" : "";
@@ -79,36 +50,32 @@ struct Call {
 
 class Core {
 public:
-    Core(asio::any_io_executor executor, Options options, std::shared_ptr<TlsContext> tls,
-         Clock& clock)
-        : executor_(std::move(executor)),
+    Core(std::shared_ptr<Transport> transport, Options options, Clock& clock)
+        : transport_(std::move(transport)),
           options_(std::move(options)),
-          tls_(std::move(tls)),
           clock_(clock),
           random_(std::random_device{}()) {}
 
     ResultTask<Response> call(Request request);
 
 private:
-    using Try = std::variant<Exchange, Failure>;
+    using Try = Transport::Try;
 
     Result<Call> prepare(Request request);
     ResultTask<Response> run(Call& call);
-    Task<Try> try_once(Call& call);
-    Task<Try> try_on_new(Lease& lease, Call& call);
     /// The pause before the next try; none if this was the last.
     std::optional<Duration> next_pause(const Call& call, const Try& outcome);
     Result<Response> conclude(const Call& call, Try outcome) const;
-    void log_try(const Call& call, const Try& outcome, steady_clock::time_point start) const;
-    std::shared_ptr<Pool> pool_for(const Endpoint& endpoint);
+    void log_try(const Call& call, const Try& outcome, TimeLimit start) const;
+    Duration left(const Call& call) const {
+        return std::chrono::floor<Duration>(call.limit - transport_->now());
+    }
     double random();
 
-    asio::any_io_executor executor_;
+    std::shared_ptr<Transport> transport_;
     Options options_;
-    std::shared_ptr<TlsContext> tls_;
     Clock& clock_;
     std::mt19937_64 random_;
-    std::map<Endpoint, std::shared_ptr<Pool>> pools_;
 };
 
 double Core::random() {
@@ -116,25 +83,13 @@ double Core::random() {
     return std::uniform_real_distribution<double>(0, 1)(random_);
 }
 
-std::shared_ptr<Pool> Core::pool_for(const Endpoint& endpoint) {
-    auto& pool = pools_[endpoint];
-    if (!pool) {
-        const PoolLimits limits{options_.max_connections, options_.max_waiting,
-                                options_.idle_timeout};
-        pool = std::make_shared<Pool>(executor_, limits);
-    }
-    return pool;
-}
-
 Result<Call> Core::prepare(Request request) {
     auto url = parse_url(request.url);
     if (!url) return url.error();
-    std::string id = make_request_id(random_);
-    auto message = wire_request(request, *url, id);
-    if (!message) return message.error();
+    if (auto checked = check_headers(request); !checked) return checked.error();
     const Duration allowed = request.deadline.value_or(options_.call_timeout);
-    return Call{std::move(request), std::move(*url), std::move(*message),
-                std::move(id),      allowed,         steady_clock::now() + allowed};
+    Outgoing out{std::move(request), std::move(*url), make_request_id(random_), allowed};
+    return Call{std::move(out), transport_->now() + allowed};
 }
 
 ResultTask<Response> Core::call(Request request) {
@@ -152,8 +107,8 @@ ResultTask<Response> Core::call(Request request) {
 ResultTask<Response> Core::run(Call& call) {
     while (true) {
         ++call.tries;
-        const auto start = steady_clock::now();
-        Try outcome = co_await try_once(call);
+        const auto start = transport_->now();
+        Try outcome = co_await transport_->exchange(call.out, call.limit);
         log_try(call, outcome, start);
         const auto pause = next_pause(call, outcome);
         if (!pause) co_return conclude(call, std::move(outcome));
@@ -161,88 +116,49 @@ ResultTask<Response> Core::run(Call& call) {
     }
 }
 
-Task<Core::Try> Core::try_once(Call& call) {
-    const auto pool = pool_for(call.url.endpoint);
-    auto turn = co_await pool->acquire(call.limit);
-    if (auto* failure = std::get_if<Failure>(&turn)) co_return std::move(*failure);
-    Lease& lease = std::get<Lease>(turn);
-
-    if (auto connection = lease.take_idle()) {
-        Try outcome = co_await connection->exchange(call.wire, options_.max_body_bytes, call.limit);
-        const auto* failure = std::get_if<Failure>(&outcome);
-        // The server may have closed it just before our request: that says nothing about the
-        // service, so a new connection decides.
-        const bool stale = failure != nullptr && !failure->answer_began &&
-                           failure->code == Errc::unreachable && is_repeatable(call.request);
-        if (!stale) {
-            if (const auto* done = std::get_if<Exchange>(&outcome); done && done->reusable)
-                lease.put_back(std::move(connection));
-            co_return outcome;
-        }
-    }
-    co_return co_await try_on_new(lease, call);
-}
-
-Task<Core::Try> Core::try_on_new(Lease& lease, Call& call) {
-    auto connection = std::make_unique<Connection>(executor_, call.url.endpoint, tls_);
-    const TimeLimit connect_limit =
-        std::min(call.limit, steady_clock::now() + options_.connect_timeout);
-    auto failure = co_await connection->open(connect_limit);
-    if (failure) {
-        if (failure->code == Errc::timeout)
-            failure->cause +=
-                " (" + words_for(std::min(options_.connect_timeout, call.allowed)) + " to connect)";
-        co_return std::move(*failure);
-    }
-    Try outcome = co_await connection->exchange(call.wire, options_.max_body_bytes, call.limit);
-    if (const auto* done = std::get_if<Exchange>(&outcome); done && done->reusable)
-        lease.put_back(std::move(connection));
-    co_return outcome;
-}
-
 std::optional<Duration> Core::next_pause(const Call& call, const Try& outcome) {
-    if (call.tries > options_.max_retries || !is_repeatable(call.request)) return std::nullopt;
+    if (call.tries > options_.max_retries || !is_repeatable(call.out.request)) return std::nullopt;
     Duration pause = backoff_pause(options_.backoff, options_.backoff_max, call.tries, random());
     if (const auto* failure = std::get_if<Failure>(&outcome)) {
         if (!failure->retryable) return std::nullopt;
     } else {
-        const Response& response = std::get<Exchange>(outcome).response;
-        if (!is_retryable(call.request, response.status)) return std::nullopt;
+        const Response& response = std::get<Response>(outcome);
+        if (!is_retryable(call.out.request, response.status)) return std::nullopt;
         const auto asked = retry_after(response.header("retry-after"), clock_.now());
         if (asked) pause = std::max(pause, *asked);
     }
-    if (pause >= call.left()) return std::nullopt;
+    if (pause >= left(call)) return std::nullopt;
     return pause;
 }
 
 Result<Response> Core::conclude(const Call& call, Try outcome) const {
-    if (auto* done = std::get_if<Exchange>(&outcome)) return std::move(done->response);
+    if (auto* response = std::get_if<Response>(&outcome)) return std::move(*response);
     const Failure& failure = std::get<Failure>(outcome);
     std::string cause = failure.cause;
-    if (failure.code == Errc::timeout && call.left() <= Duration(0) && failure.retryable)
-        cause = "no answer within " + words_for(call.allowed);
+    if (failure.code == Errc::timeout && left(call) <= Duration(0) && failure.retryable)
+        cause = "no answer within " + words_for(call.out.allowed);
     return Error{failure.code, call.where() + ": " + cause + call.after_tries()};
 }
 
-void Core::log_try(const Call& call, const Try& outcome, steady_clock::time_point start) const {
+void Core::log_try(const Call& call, const Try& outcome, TimeLimit start) const {
     if (!spdlog::should_log(spdlog::level::debug)) return;
-    const auto took = std::chrono::floor<Duration>(steady_clock::now() - start).count();
-    const auto& request = call.request;
+    const auto took = std::chrono::floor<Duration>(transport_->now() - start).count();
+    const auto& request = call.out.request;
     const std::string what = std::string(to_string(request.method)) + ' ' + request.service + ' ' +
-                             shown_target(call.url);
-    if (const auto* done = std::get_if<Exchange>(&outcome)) {
-        const std::string id = one_line(done->response.request_id(), 60);
-        spdlog::debug("{} {} in {} ms ({})", what, done->response.status, took,
-                      id.empty() ? call.our_id : id);
+                             shown_target(call.out.url);
+    if (const auto* response = std::get_if<Response>(&outcome)) {
+        const std::string id = one_line(response->request_id(), 60);
+        spdlog::debug("{} {} in {} ms ({})", what, response->status, took,
+                      id.empty() ? call.out.our_id : id);
     } else {
         spdlog::debug("{} failed in {} ms: {} ({})", what, took, std::get<Failure>(outcome).cause,
-                      call.our_id);
+                      call.out.our_id);
     }
 }
 
-class BeastClient final : public Client {
+class RetryingClient final : public Client {
 public:
-    explicit BeastClient(std::shared_ptr<Core> core) : core_(std::move(core)) {}
+    explicit RetryingClient(std::shared_ptr<Core> core) : core_(std::move(core)) {}
     ResultTask<Response> call(Request request) override {
         return keeping(core_, core_->call(std::move(request)));
     }
@@ -253,13 +169,17 @@ private:
 
 }  // namespace
 
-Result<std::unique_ptr<Client>> make_client(asio::any_io_executor executor, Options options,
+std::unique_ptr<Client> make_client(std::shared_ptr<Transport> transport, Options options,
+                                    Clock& clock) {
+    auto core = std::make_shared<Core>(std::move(transport), std::move(options), clock);
+    return std::make_unique<RetryingClient>(std::move(core));
+}
+
+Result<std::unique_ptr<Client>> make_client(boost::asio::any_io_executor executor, Options options,
                                             Clock& clock) {
-    auto tls = make_tls_context(options.tls);
-    if (!tls) return tls.error();
-    auto core =
-        std::make_shared<Core>(std::move(executor), std::move(options), std::move(*tls), clock);
-    return std::make_unique<BeastClient>(std::move(core));
+    auto transport = make_pooled_transport(std::move(executor), options);
+    if (!transport) return transport.error();
+    return make_client(std::move(*transport), std::move(options), clock);
 }
 
 }  // namespace reaper::http

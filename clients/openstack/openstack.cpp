@@ -16,23 +16,6 @@ namespace reaper {
 
 namespace {
 
-http::Options http_options(const config::Cloud& cloud, const config::Http& http) {
-    http::Options options;
-    options.tls.ca_file = cloud.ca_file;
-    options.tls.cert_file = cloud.cert_file;
-    options.tls.key_file = cloud.key_file;
-    options.tls.verify = cloud.verify_tls;
-    options.call_timeout = http.call_timeout;
-    options.connect_timeout = http.connect_timeout;
-    options.max_connections =
-        static_cast<std::size_t>(std::max(1, http.max_connections_per_endpoint));
-    options.max_retries = http.max_retries;
-    options.backoff = http.retry_backoff;
-    options.backoff_max = http.retry_backoff_max;
-    options.max_body_bytes = http.max_body_bytes;
-    return options;
-}
-
 class Handle final : public CloudSession {
 public:
     Handle(std::shared_ptr<openstack::Session> session, std::shared_ptr<openstack::Service> nova,
@@ -58,6 +41,23 @@ private:
 
 }  // namespace
 
+http::Options http_options(const config::Cloud& cloud, const config::Http& http) {
+    http::Options options;
+    options.tls.ca_file = cloud.ca_file;
+    options.tls.cert_file = cloud.cert_file;
+    options.tls.key_file = cloud.key_file;
+    options.tls.verify = cloud.verify_tls;
+    options.call_timeout = http.call_timeout;
+    options.connect_timeout = http.connect_timeout;
+    options.max_connections =
+        static_cast<std::size_t>(std::max(1, http.max_connections_per_endpoint));
+    options.max_retries = http.max_retries;
+    options.backoff = http.retry_backoff;
+    options.backoff_max = http.retry_backoff_max;
+    options.max_body_bytes = http.max_body_bytes;
+    return options;
+}
+
 std::string_view to_string(CloudService service) {
     switch (service) {
         case CloudService::identity: return "identity";
@@ -70,15 +70,23 @@ std::string_view to_string(CloudService service) {
 Result<OpenStack> connect_openstack(boost::asio::any_io_executor executor,
                                     const config::Cloud& cloud, const config::Http& http,
                                     Clock& clock) {
+    // Wrong credentials are told before a wrong certificate.
+    if (auto checked = openstack::check_credentials(cloud.credentials); !checked)
+        return checked.error();
+    auto client = http::make_client(executor, http_options(cloud, http), clock);
+    if (!client) return client.error();
+    return connect_over(std::move(executor), cloud, std::move(*client), clock);
+}
+
+Result<OpenStack> connect_over(boost::asio::any_io_executor executor, const config::Cloud& cloud,
+                               std::unique_ptr<http::Client> client, Clock& clock) {
     using openstack::Service;
     if (auto checked = openstack::check_credentials(cloud.credentials); !checked)
         return checked.error();
     auto keystone = openstack::keystone_root(cloud.credentials.auth_url);
     if (!keystone) return keystone.error();
-    auto client = http::make_client(executor, http_options(cloud, http), clock);
-    if (!client) return client.error();
     auto session = std::make_shared<openstack::Session>(executor, cloud, std::move(*keystone),
-                                                        std::move(*client), clock);
+                                                        std::move(client), clock);
     auto nova = std::make_shared<Service>(session, CloudService::compute, openstack::nova_need);
     auto placement =
         std::make_shared<Service>(session, CloudService::placement, openstack::placement_need);

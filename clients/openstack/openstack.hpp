@@ -11,6 +11,7 @@
 #include <string>
 #include <vector>
 
+#include "clients/http/client.hpp"
 #include "config/settings.hpp"
 #include "reaper/ports/clock.hpp"
 #include "reaper/ports/compute.hpp"
@@ -64,5 +65,12 @@ struct OpenStack {
 Result<OpenStack> connect_openstack(boost::asio::any_io_executor executor,
                                     const config::Cloud& cloud, const config::Http& http,
                                     Clock& clock);
+
+/// The same over a client that is there already.
+Result<OpenStack> connect_over(boost::asio::any_io_executor executor, const config::Cloud& cloud,
+                               std::unique_ptr<http::Client> client, Clock& clock);
+
+/// The client's options that these settings mean.
+http::Options http_options(const config::Cloud& cloud, const config::Http& http);
 
 }  // namespace reaper

@@ -1,0 +1,70 @@
+// The retries over a transport of the test's own: no sockets, and time as the transport tells it.
+#include "clients/http/transport.hpp"
+
+#include <gtest/gtest.h>
+
+#include "clients/http/client_harness.hpp"
+
+namespace reaper::http {
+namespace {
+
+using namespace std::chrono_literals;
+
+/// Answers in the given order; each takes a second.
+class Scripted final : public Transport {
+public:
+    explicit Scripted(std::vector<Try> with) : script(std::move(with)) {}
+    TimeLimit now() const override { return time; }
+    Task<Try> exchange(const Outgoing&, TimeLimit) override {
+        time += 1s;
+        co_return script.at(tries++);
+    }
+
+    std::vector<Try> script;
+    std::size_t tries = 0;
+    TimeLimit time{};
+};
+
+class TransportTest : public ::testing::Test {
+protected:
+    Result<Response> get(std::vector<Transport::Try> script) {
+        transport = std::make_shared<Scripted>(std::move(script));
+        Options options;
+        options.call_timeout = 20s;
+        options.random = [] { return 0.0; };
+        client = make_client(transport, options, clock);
+        Request request;
+        request.url = "http://cloud/path";
+        return test::run(io, client->call(std::move(request)));
+    }
+
+    boost::asio::io_context io;
+    test::ManualClock clock{io, TimePoint{1'000s}};
+    std::shared_ptr<Scripted> transport;
+    std::unique_ptr<Client> client;
+};
+
+TEST_F(TransportTest, ABrokenAnswerIsAskedForAgain) {
+    const auto answer =
+        get({Failure{Errc::unreachable, "cut", true, true}, Response{200, {}, "x"}});
+    ASSERT_TRUE(answer);
+    EXPECT_EQ(answer->body, "x");
+    EXPECT_EQ(transport->tries, 2U);
+}
+
+TEST_F(TransportTest, RetryAfterIsWaitedFor) {
+    Response busy{503, {{"Retry-After", "7"}}, ""};
+    ASSERT_TRUE(get({busy, Response{200, {}, ""}}));
+    EXPECT_EQ(clock.sleeps, std::vector<Duration>{7s});
+}
+
+TEST_F(TransportTest, TheDeadlineIsOfTheTransportsClock) {
+    Response busy{503, {{"Retry-After", "19"}}, ""};
+    const auto answer = get({busy, Response{200, {}, ""}});
+    ASSERT_TRUE(answer);
+    EXPECT_EQ(answer->status, 503);  // a second of the 20 had passed
+    EXPECT_EQ(transport->tries, 1U);
+}
+
+}  // namespace
+}  // namespace reaper::http
