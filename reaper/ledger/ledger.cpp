@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <tuple>
 #include <utility>
 
 namespace reaper {
@@ -21,6 +22,16 @@ bool is_requester(const Ledger::Promise& promise, const ServerId& server) {
            promise.requesters.end();
 }
 
+/// Does the host still know the server as one that is being deleted, or hold room for it though
+/// Nova lists it no more?
+bool still_going(const ServerId& id, const Host& host) {
+    for (const auto& server : host.servers)
+        if (server.id == id) return server.task_state == "deleting";
+    return std::any_of(host.providers.begin(), host.providers.end(), [&](const Provider& provider) {
+        return provider.other_consumers.contains(id);
+    });
+}
+
 }  // namespace
 
 Ledger::Ledger(const std::vector<Eviction>& evictions, std::vector<Promise> promises)
@@ -35,9 +46,13 @@ std::vector<Ledger::Eviction> Ledger::evictions() const {
 }
 
 void Ledger::enter(const Request& request, const Plan& plan, TimePoint now) {
-    std::erase_if(promises_, [&](const Promise& p) { return p.request == request.id; });
+    enter(request, plan.hosts, now);
+}
+
+void Ledger::enter(const Request& request, const std::vector<HostPlan>& hosts, TimePoint now) {
+    release_promises(request.id);
     std::erase_if(took_, [&](const auto& t) { return t.second == request.id; });
-    for (const auto& host : plan.hosts) {
+    for (const auto& host : hosts) {
         for (const auto& victim : host.victims)
             evictions_.emplace(victim.server,
                                Eviction{request.id, host.host, victim.server, std::nullopt});
@@ -59,14 +74,43 @@ void Ledger::settle(const RequestId& request, TimePoint now, TimePoint until) {
 }
 
 void Ledger::release(const RequestId& request) {
-    std::erase_if(promises_, [&](const Promise& p) { return p.request == request; });
+    release_promises(request);
     std::erase_if(evictions_, [&](const auto& e) { return e.second.request == request; });
 }
 
-void Ledger::expire(const Snapshot& snapshot, TimePoint now) {
+void Ledger::release_promises(const RequestId& request) {
+    std::erase_if(promises_, [&](const Promise& p) { return p.request == request; });
+}
+
+void Ledger::give_up_on(const HostId& host, const ServerId& server, TimePoint now) {
+    given_up_.insert_or_assign(server, GivenUp{host, now});
+    if (given_up_.size() <= most_given_up) return;
+    given_up_.erase(
+        std::min_element(given_up_.begin(), given_up_.end(), [](const auto& a, const auto& b) {
+            return std::tie(a.second.at, a.first) < std::tie(b.second.at, b.first);
+        }));
+}
+
+std::vector<ServerId> Ledger::all_given_up() const {
+    std::vector<ServerId> all;
+    for (const auto& [server, given_up] : given_up_) all.push_back(server);
+    return all;
+}
+
+void Ledger::shift(Duration by) {
+    for (auto& promise : promises_) {
+        promise.since += by;
+        if (promise.until) *promise.until += by;
+    }
+    for (auto& [server, eviction] : evictions_)
+        if (eviction.ended) *eviction.ended += by;
+    for (auto& [server, given_up] : given_up_) given_up.at += by;
+}
+
+std::vector<Ledger::Settled> Ledger::expire(const Snapshot& snapshot, TimePoint now) {
     std::map<HostId, const Host*> hosts;
     for (const auto& host : snapshot.hosts) hosts.emplace(host.id, &host);
-    expire(
+    return expire(
         [&](const HostId& id) {
             const auto at = hosts.find(id);
             return at == hosts.end() ? nullptr : at->second;
@@ -74,27 +118,51 @@ void Ledger::expire(const Snapshot& snapshot, TimePoint now) {
         now);
 }
 
-void Ledger::expire(const HostLookup& host_of, TimePoint now) {
+std::vector<Ledger::Settled> Ledger::expire(const HostLookup& host_of, TimePoint now) {
+    std::vector<Settled> settled;
+    expire_evictions(host_of);
+    // A slot that was taken in time is taken, also when that is only seen now. Known requesters
+    // first: a like server of the same project must not take their request's slot.
+    for (const bool requesters_only : {true, false})
+        for (auto& promise : promises_)
+            if (const Host* const host = promise.until ? host_of(promise.host) : nullptr)
+                count_taken(promise, *host, requesters_only, settled);
+    drop_late_promises(now, settled);
+    if (promises_.empty()) took_.clear();
+    return settled;
+}
+
+void Ledger::expire_evictions(const HostLookup& host_of) {
     std::erase_if(evictions_, [&](const auto& e) {
         if (!e.second.ended) return false;
         const Host* const host = host_of(e.second.host);
         return host == nullptr || *e.second.ended < host->read_at;
     });
-    std::erase_if(promises_, [&](const Promise& p) { return p.until && *p.until <= now; });
-    // Known requesters first: a like server of the same project must not take their request's slot.
-    for (const bool requesters_only : {true, false})
-        for (auto& promise : promises_) {
-            const Host* const host = promise.until ? host_of(promise.host) : nullptr;
-            if (host == nullptr) continue;
-            for (const auto& server : host->servers) {
-                if (promise.slots == 0) break;
-                if (requesters_only && !is_requester(promise, server.id)) continue;
-                if (!takes_slot(server, promise, *host)) continue;
-                took_.insert_or_assign(server.id, promise.request);
-                --promise.slots;
-            }
-        }
-    if (promises_.empty()) took_.clear();
+    std::erase_if(given_up_, [&](const auto& g) {
+        const Host* const host = host_of(g.second.host);
+        return host == nullptr || (g.second.at < host->read_at && !still_going(g.first, *host));
+    });
+}
+
+void Ledger::count_taken(Promise& promise, const Host& host, bool requesters_only,
+                         std::vector<Settled>& settled) {
+    for (const auto& server : host.servers) {
+        if (promise.slots == 0) break;
+        if (requesters_only && !is_requester(promise, server.id)) continue;
+        if (!takes_slot(server, promise, host)) continue;
+        took_.insert_or_assign(server.id, promise.request);
+        --promise.slots;
+        settled.push_back(Settled{promise.request, promise.host, server.id, 1});
+    }
+}
+
+void Ledger::drop_late_promises(TimePoint now, std::vector<Settled>& settled) {
+    std::erase_if(promises_, [&](const Promise& promise) {
+        if (!promise.until || now < *promise.until) return false;
+        if (promise.slots > 0)
+            settled.push_back(Settled{promise.request, promise.host, std::nullopt, promise.slots});
+        return true;
+    });
 }
 
 /// Is the server the request's second try, or the requester itself, and not counted yet?
@@ -114,6 +182,11 @@ bool Ledger::takes_slot(const Server& server, const Promise& promise, const Host
 
 bool Ledger::evicting(const ServerId& server) const {
     return evictions_.contains(server);
+}
+
+const Ledger::Eviction* Ledger::eviction(const ServerId& server) const {
+    const auto at = evictions_.find(server);
+    return at == evictions_.end() ? nullptr : &at->second;
 }
 
 std::vector<ServerId> Ledger::evicting_on(const HostId& host) const {

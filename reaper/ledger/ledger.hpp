@@ -5,7 +5,9 @@
 // where `evicting` are allocations of victims that Placement still lists (they are on their way
 // out), so that a victim's room is counted from the moment that its deletion is decided until
 // Placement shows it free, without a gap and never twice. (Mesos' arithmetic for evictions on
-// lent reservations: capacity >= occupied + occupied_revocable + evicting.)
+// lent reservations: capacity >= occupied + occupied_revocable + evicting.) What a server holds
+// whose deletion somebody else began counts as evicting too (planner/room.hpp), until the ledger is
+// told to give up on it.
 // Pure data, one thread.
 #pragma once
 
@@ -46,6 +48,16 @@ public:
         TimePoint since{};
         std::optional<TimePoint> until;  ///< none while the cull is under way
     };
+    /// What became of slots of a settled promise.
+    struct Settled {
+        RequestId request;
+        HostId host;
+        /// Who took one slot; none: `slots` slots were not taken in their time.
+        std::optional<ServerId> taken_by;
+        int slots = 1;
+
+        friend bool operator==(const Settled&, const Settled&) = default;
+    };
 
     Ledger() = default;
     /// As one was (see `evictions`, `promises`) before it expired anything.
@@ -55,6 +67,8 @@ public:
     /// they are insurance for it). A further plan for the same request adds to the first, and
     /// replaces its promises.
     void enter(const Request& request, const Plan& plan, TimePoint now);
+    /// The same without a victim: room that is on its way to hosts (NothingToDo).
+    void enter(const Request& request, const std::vector<HostPlan>& hosts, TimePoint now);
     /// The server stays (found unfit, or its deletion never happened): it is not evicting any more.
     void drop_eviction(const ServerId& server);
     /// The cull of `request` ended at `now`, and its victims are gone: its promises hold until
@@ -62,14 +76,29 @@ public:
     void settle(const RequestId& request, TimePoint now, TimePoint until);
     /// Nothing is held for `request` any more.
     void release(const RequestId& request);
+    /// Its slots are promised to nobody any more (its requester went away), but its victims go on
+    /// going: the next request may count their room. `settle` ends them as ever.
+    void release_promises(const RequestId& request);
+    /// The server's deletion did not come to its end in time, whoever asked for it: what it holds
+    /// counts as occupied, until the host is read after `now` and the server is gone from it, or is
+    /// not being deleted any more. A victim of a request stays its victim: no other plan chooses
+    /// it.
+    void give_up_on(const HostId& host, const ServerId& server, TimePoint now);
+    bool given_up(const ServerId& server) const { return given_up_.contains(server); }
+    std::vector<ServerId> all_given_up() const;
+    /// The wall clock was set forward by so much (or back): all times here move with it.
+    void shift(Duration by);
     /// Drops promises whose time is over, and slots of settled promises that a server of the same
     /// project and shape, created (or moved there) after `since`, or one of the requesters itself,
     /// has taken on that host; and evictions that ended before the host was read (`read_at`).
     /// `host_of` tells a host of the picture; null if there is none of that id.
-    void expire(const HostLookup& host_of, TimePoint now);
-    void expire(const Snapshot& snapshot, TimePoint now);
+    /// Returns what became of the slots that it dropped: each taken one, and the rest by promise.
+    std::vector<Settled> expire(const HostLookup& host_of, TimePoint now);
+    std::vector<Settled> expire(const Snapshot& snapshot, TimePoint now);
 
     bool evicting(const ServerId& server) const;
+    /// None if it is not evicting.
+    const Eviction* eviction(const ServerId& server) const;
     /// Evictions of all requests on a host, in order of server id.
     std::vector<ServerId> evicting_on(const HostId& host) const;
     /// All of them, in order of server id.
@@ -78,13 +107,27 @@ public:
     Resources promised_to_others(const HostId& host, const RequestId& request) const;
     /// One with 0 slots left counts for nothing.
     const std::vector<Promise>& promises() const noexcept { return promises_; }
-    bool empty() const noexcept { return evictions_.empty() && promises_.empty(); }
+    bool empty() const noexcept {
+        return evictions_.empty() && promises_.empty() && given_up_.empty();
+    }
+    /// Servers that are given up on at a time; the oldest makes room.
+    static constexpr std::size_t most_given_up = 4096;
 
 private:
+    struct GivenUp {
+        HostId host;
+        TimePoint at{};
+    };
+
+    void expire_evictions(const HostLookup& host_of);
+    void drop_late_promises(TimePoint now, std::vector<Settled>& settled);
+    void count_taken(Promise& promise, const Host& host, bool requesters_only,
+                     std::vector<Settled>& settled);
     bool takes_slot(const Server& server, const Promise& promise, const Host& host) const;
 
     std::map<ServerId, Eviction> evictions_;
     std::vector<Promise> promises_;
+    std::map<ServerId, GivenUp> given_up_;
     /// Whose slot a server took, so that it takes no second one while there are promises.
     std::map<ServerId, RequestId> took_;
 };

@@ -2,6 +2,9 @@
 
 #include <algorithm>
 #include <limits>
+#include <map>
+
+#include "reaper/planner/awaited.hpp"
 
 namespace reaper {
 namespace {
@@ -33,7 +36,9 @@ HostPlan host_plan(const Problem& problem, const HostOption& option, const OnHos
         return named(problem.shape, option.room.totals(problem.shape, room));
     };
     plan.free_before = totals(option.room.room_now());
-    plan.free_after = totals(room_without(option, chosen.victims));
+    const ByPool after = room_without(option, chosen.victims);
+    plan.free_after = totals(after);
+    plan.awaited = awaited_for(option.room, problem.shape, after, chosen.slots);
     return plan;
 }
 
@@ -61,22 +66,42 @@ Victim explain_victim(const Problem& problem, const HostOption& option, const On
         server.revocable_because.value_or("") + "; " + why_needed(problem, option, chosen, victim)};
 }
 
+std::string why_ready(const HostOption& option, const HostPlan& plan) {
+    return "has room for " + count(option.slots_ready, "slot") + " without a " +
+           (plan.awaited.empty() ? "" : "further ") + "deletion";
+}
+
 }  // namespace
 
 NothingToDo room_is_there(const Problem& problem, Amount requested) {
-    NothingToDo answer;
+    std::map<std::size_t, Amount> taken;  // slots by host
     Amount open = requested;
-    for (std::size_t host = 0; host < problem.hosts.size() && open > 0; ++host) {
-        if (problem.hosts.ready(host) <= 0) continue;
+    // Room that is there at once comes before room that is still on its way.
+    for (const bool at_once : {true, false})
+        for (std::size_t host = 0; host < problem.hosts.size() && open > 0; ++host) {
+            if (problem.hosts.ready(host) <= 0) continue;
+            const auto& option = problem.hosts[host];
+            const Amount there =
+                at_once ? slots_at_once(option.room, problem.shape, option.room.room_now())
+                        : option.slots_ready;
+            const auto at = taken.find(host);
+            const Amount more = std::min(open, there - (at == taken.end() ? 0 : at->second));
+            if (more <= 0) continue;
+            taken[host] += more;
+            open -= more;
+        }
+    NothingToDo answer;
+    for (const auto& [host, slots] : taken) {
         const auto& option = problem.hosts[host];
-        const OnHost taken{{}, std::min(open, option.slots_ready)};
-        open -= taken.slots;
-        answer.hosts.push_back(host_plan(problem, option, taken));
-        answer.hosts.back().reason =
-            "has room for " + count(option.slots_ready, "slot") + " without a deletion";
+        answer.hosts.push_back(host_plan(problem, option, OnHost{{}, slots}));
+        answer.hosts.back().reason = why_ready(option, answer.hosts.back());
     }
+    const auto going = static_cast<Amount>(answer.awaited().size());
     answer.reason =
-        "room for " + count(requested, "slot") + " is there already, on " +
+        "room for " + count(requested, "slot") +
+        (going == 0 ? " is there already, on "
+                    : " comes free without a further deletion, when " + count(going, "server") +
+                          " on the way out " + (going == 1 ? "is" : "are") + " gone, on ") +
         (answer.hosts.size() == 1 ? answer.hosts.front().host_name
                                   : count(static_cast<Amount>(answer.hosts.size()), "host"));
     return answer;
@@ -88,8 +113,7 @@ HostPlan explain_host(const Problem& problem, std::size_t host, const OnHost& ch
     HostPlan plan = host_plan(problem, option, chosen);
     for (const std::size_t victim : chosen.victims)
         plan.victims.push_back(explain_victim(problem, option, chosen, victim));
-    if (option.slots_ready > 0)
-        plan.reason = "has room for " + count(option.slots_ready, "slot") + " without a deletion";
+    if (option.slots_ready > 0) plan.reason = why_ready(option, plan);
     if (chosen.victims.empty()) return plan;
     const auto at = selection.hosts.find(host);
     if (at != selection.hosts.end() && !at->second.reason.empty())

@@ -105,6 +105,7 @@ Sorted sort_servers(const Host& host, const HostRoom& room, const FilterInput& i
     Sorted sorted;
     for (const auto& server : host.servers) {
         if (!server.revocable() || input.ledger.evicting(server.id)) continue;
+        if (comes_free(server, input.ledger)) continue;  // its room counts already
         if (const auto why = why_kept(server, input)) {
             ++sorted.kept[*why];
             continue;

@@ -52,6 +52,19 @@ std::size_t hash_of_profile(const Host& host) {
     return hash ^ traits * 0x9e3779b97f4a7c15ULL;
 }
 
+/// What somebody is deleting already counts as room.
+void add_coming_room(const Server& server, const Host& host, const RowNames& names,
+                     std::vector<ClassRow>& classes) {
+    for (const auto& provider : host.providers) {
+        const auto at = server.allocations.find(provider.id);
+        if (at == server.allocations.end()) continue;
+        for (const auto& [resource_class, inventory] : provider.inventories) {
+            auto& room = classes[names.find_class(resource_class)].room;
+            room = saturating_add(room, sane(at->second.get(resource_class)));
+        }
+    }
+}
+
 /// Adds one candidate's gains on the host's providers.
 class Gains {
 public:
@@ -254,6 +267,7 @@ void read_host(const Host& host, RowNames& names, HostRow& row, std::vector<Clas
     Gains gains{host, names, classes};
     for (const auto& server : host.servers) {
         row.consumers.push_back(static_cast<std::uint32_t>(hash_of(server.id.str())));
+        if (comes_free(server)) add_coming_room(server, host, names, classes);
         if (!server.revocable()) continue;
         row.projects.push_back(names.project_number(server.project));
         if (!may_be_victim(server)) continue;

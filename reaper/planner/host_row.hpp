@@ -20,7 +20,7 @@ namespace reaper {
 /// One class on one host. The sums run over its providers, candidates are the revocable servers
 /// that may go (eligibility.hpp).
 struct ClassRow {
-    Amount room = 0;             ///< capacity - used
+    Amount room = 0;             ///< capacity - used, what is being deleted taken off the use
     Amount gain = 0;             ///< of all candidates
     Amount largest = 0;          ///< of one candidate
     Amount unit = 0;             ///< greatest common divisor of the gains

@@ -5,6 +5,7 @@
 #include <set>
 
 #include "reaper/model/amount.hpp"
+#include "reaper/model/text.hpp"
 
 namespace reaper {
 namespace {
@@ -18,20 +19,42 @@ Amount used_on(const Provider& provider, const ResourceClass& resource_class) {
     return sane(provider.used.get(resource_class));
 }
 
-/// What consumers that are on their way out still hold on the providers of a host.
-Allocations evicting_holdings(const Host& host, const Ledger& ledger) {
+/// A consumer on its way out, and what it still holds.
+struct Leaver {
+    ServerId id;
+    const Server* server = nullptr;  // none where Nova lists it no more
+    const Ledger::Eviction* eviction = nullptr;
     Allocations held;
-    if (ledger.empty()) return held;
+};
+
+/// What consumers on their way out still hold on the providers of a host.
+std::vector<Leaver> leavers_of(const Host& host, const Ledger& ledger) {
+    std::vector<Leaver> leavers;
+    for (const auto& server : host.servers)
+        if (comes_free(server, ledger))
+            leavers.push_back(
+                Leaver{server.id, &server, ledger.eviction(server.id), server.allocations});
+    if (ledger.empty()) return leavers;
     std::set<ServerId> listed;
-    for (const auto& server : host.servers) {
-        listed.insert(server.id);
-        if (!ledger.evicting(server.id)) continue;
-        for (const auto& [provider, resources] : server.allocations) held[provider] += resources;
-    }
+    for (const auto& server : host.servers) listed.insert(server.id);
+    std::map<ServerId, Leaver> unlisted;
     for (const auto& provider : host.providers)
-        for (const auto& [consumer, resources] : provider.other_consumers)
-            if (!listed.contains(consumer) && ledger.evicting(consumer))
-                held[provider.id] += resources;
+        for (const auto& [consumer, resources] : provider.other_consumers) {
+            const auto* const eviction = ledger.eviction(consumer);
+            if (eviction == nullptr || listed.contains(consumer) || ledger.given_up(consumer))
+                continue;
+            auto& leaver = unlisted.try_emplace(consumer, Leaver{consumer, nullptr, eviction, {}})
+                               .first->second;
+            leaver.held[provider.id] += resources;
+        }
+    for (auto& [id, leaver] : unlisted) leavers.push_back(std::move(leaver));
+    return leavers;
+}
+
+Allocations holdings_of(const std::vector<Leaver>& leavers) {
+    Allocations held;
+    for (const auto& leaver : leavers)
+        for (const auto& [provider, resources] : leaver.held) held[provider] += resources;
     return held;
 }
 
@@ -57,6 +80,13 @@ std::vector<Pool> pools_of(const Host& host, const Shape& shape, const Allocatio
     return pools;
 }
 
+Claim& claim_of(HostRoom& room, const RequestId& request) {
+    for (auto& claim : room.claims)
+        if (claim.request == request) return claim;
+    room.claims.push_back(Claim{request, ByPool(room.pools.size(), 0)});
+    return room.claims.back();
+}
+
 /// Takes promised room off: exactly where one provider has the class; where several have it, the
 /// promise may be taken from any of them, and costs at worst its own slots, each rounded up.
 void take_off_promises(HostRoom& room, const Host& host, const Shape& shape, const Ledger& ledger,
@@ -72,8 +102,12 @@ void take_off_promises(HostRoom& room, const Host& host, const Shape& shape, con
             if (each <= 0) continue;
             const Amount all = saturating_multiply(each, promise.slots);
             if (pools_of_need[need] == 1) {
-                for (auto& pool : room.pools)
-                    if (pool.need == need) pool.room = saturating_subtract(pool.room, all);
+                Claim& claim = claim_of(room, promise.request);
+                for (std::size_t i = 0; i < room.pools.size(); ++i) {
+                    if (room.pools[i].need != need) continue;
+                    room.pools[i].room = saturating_subtract(room.pools[i].room, all);
+                    claim.amounts[i] = saturating_add(claim.amounts[i], all);
+                }
             } else {
                 const Amount cost =
                     saturating_multiply(divide_up(each, shape[need].amount), promise.slots);
@@ -82,6 +116,32 @@ void take_off_promises(HostRoom& room, const Host& host, const Shape& shape, con
             }
         }
     }
+}
+
+std::string why_going(const Ledger::Eviction* eviction, const RequestId& request) {
+    if (eviction == nullptr) return "its deletion has begun";
+    if (eviction->request == request) return "it is evicted for this request already";
+    return "it is evicted for " + printable(eviction->request.str());
+}
+
+Going::By by_whom(const Ledger::Eviction* eviction, const RequestId& request) {
+    if (eviction == nullptr) return Going::By::stranger;
+    return eviction->request == request ? Going::By::same_request : Going::By::other_request;
+}
+
+void name_leavers(HostRoom& room, const Shape& shape, const std::vector<Leaver>& leavers,
+                  const RequestId& request) {
+    for (const auto& leaver : leavers) {
+        ByPool gains = gains_of(room, shape, leaver.held);
+        if (std::all_of(gains.begin(), gains.end(), [](Amount gain) { return gain == 0; }))
+            continue;
+        room.going.push_back(Going{
+            leaver.id, leaver.server == nullptr ? "" : leaver.server->name,
+            why_going(leaver.eviction, request), by_whom(leaver.eviction, request),
+            leaver.eviction == nullptr ? RequestId{} : leaver.eviction->request, std::move(gains)});
+    }
+    std::sort(room.going.begin(), room.going.end(),
+              [](const Going& a, const Going& b) { return a.server < b.server; });
 }
 
 }  // namespace
@@ -105,8 +165,10 @@ Shape shape_of(const Resources& resources) {
 HostRoom room_on(const Host& host, const Shape& shape, const Ledger& ledger,
                  const RequestId& request) {
     HostRoom room;
-    room.pools = pools_of(host, shape, evicting_holdings(host, ledger));
+    const auto leavers = leavers_of(host, ledger);
+    room.pools = pools_of(host, shape, holdings_of(leavers));
     take_off_promises(room, host, shape, ledger, request);
+    name_leavers(room, shape, leavers, request);
     return room;
 }
 
@@ -167,6 +229,15 @@ ByPool HostRoom::capacities() const {
     std::transform(pools.begin(), pools.end(), full.begin(),
                    [](const Pool& p) { return p.capacity; });
     return full;
+}
+
+bool comes_free(const Server& server) {
+    return server.task_state == "deleting" && server.status != "SOFT_DELETED";
+}
+
+bool comes_free(const Server& server, const Ledger& ledger) {
+    if (ledger.empty()) return comes_free(server);
+    return (comes_free(server) || ledger.evicting(server.id)) && !ledger.given_up(server.id);
 }
 
 ByPool gains_of(const HostRoom& room, const Shape& shape, const Allocations& allocations) {

@@ -3,15 +3,18 @@
 // For each host, class and provider (a *pool*):
 //     room = capacity - used + evicting - promised to other requests
 // `evicting` is what servers on their way out still hold in Placement's books, so the sum stays the
-// same from the moment that a victim is chosen until it is gone. A slot takes each class from ONE
-// provider of the host's tree (Placement's rule for the unnumbered group), so the slots that a
-// class gives are summed over its providers, each rounded down; the host gives what its scarcest
-// class gives. Inventories whose min_unit, max_unit or step_size refuse the amount of one slot are
-// no pools. Amounts are integers in Placement's units.
+// same from the moment that a victim is chosen until it is gone; and so counts what servers hold
+// whose deletion somebody else began (Nova's task state `deleting`): a victim of a reaper that
+// died, a user's own. Not those that the ledger was told to give up on. A slot takes each class
+// from ONE provider of the host's tree (Placement's rule for the unnumbered group), so the slots
+// that a class gives are summed over its providers, each rounded down; the host gives what its
+// scarcest class gives. Inventories whose min_unit, max_unit or step_size refuse the amount of one
+// slot are no pools. Amounts are integers in Placement's units.
 #pragma once
 
 #include <cstddef>
 #include <map>
+#include <string>
 #include <vector>
 
 #include "reaper/ledger/ledger.hpp"
@@ -46,9 +49,29 @@ struct Pool {
 /// Amounts by pool of one host, in the order of its pools.
 using ByPool = std::vector<Amount>;
 
+/// A consumer on its way out: its room counts already.
+struct Going {
+    ServerId server;
+    std::string name;    ///< empty where Nova lists it no more
+    std::string reason;  ///< who deletes it
+    /// How readily a plan does without its room: strangers' deletions may be undone or fail unseen,
+    /// those of other requests are watched by them, its own by itself.
+    enum class By { stranger, other_request, same_request } by = By::stranger;
+    RequestId request;  ///< that evicts it; empty for a stranger's
+    ByPool gains;       ///< what comes free with it; not all zero
+};
+
+/// What is promised to one other request on pools that are alone for their need.
+struct Claim {
+    RequestId request;
+    ByPool amounts;
+};
+
 /// The room of one host for one shape.
 struct HostRoom {
-    std::vector<Pool> pools;  ///< by need, then by provider id
+    std::vector<Pool> pools;    ///< by need, then by provider id
+    std::vector<Going> going;   ///< by id; part of the pools' room
+    std::vector<Claim> claims;  ///< likewise, taken off it; by request
     /// Room that is promised to other requests and could be taken from any of several providers
     /// (with one provider it is already off the pool's room): by need, in slots of this shape that
     /// it may cost at worst, and in units.
@@ -70,6 +93,12 @@ struct HostRoom {
 /// The room on `host` for slots of `shape`, as `request` may count it.
 HostRoom room_on(const Host& host, const Shape& shape, const Ledger& ledger,
                  const RequestId& request);
+
+/// The server's deletion has begun, so that its room counts as coming free on a host where nothing
+/// else is known. A soft deletion frees nothing: Nova keeps what it holds.
+bool comes_free(const Server& server);
+/// The same, knowing of what we delete and what has been given up on.
+bool comes_free(const Server& server, const Ledger& ledger);
 
 /// What comes free in each pool when the holder of `allocations` goes.
 ByPool gains_of(const HostRoom& room, const Shape& shape, const Allocations& allocations);

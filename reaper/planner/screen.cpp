@@ -59,6 +59,7 @@ void Screen::mark_touched() {
         any = true;
     };
     for (const auto& eviction : input_.ledger.evictions()) seek(eviction.server);
+    for (const auto& server : input_.ledger.all_given_up()) seek(server);
     for (const auto& [server, why] : input_.spared) seek(server);
     const auto& order = cloud_.order();
     std::uint32_t rows = 0;

@@ -92,6 +92,46 @@ TEST(Ledger, SettledPromisesHoldUntilTheirTime) {
     EXPECT_TRUE(ledger.empty());
 }
 
+TEST(Ledger, TellsWhatBecameOfSettledSlots) {
+    Ledger ledger;
+    ledger.enter(request(slot, 3, "req-1"), plan_on("a", 3, {}), at(100));
+    ledger.settle(RequestId{"req-1"}, at(110), at(200));
+    const auto picture = cloud({second_try("new", 120)});
+    const Ledger::Settled taken{RequestId{"req-1"}, on_a, ServerId{"new"}, 1};
+    EXPECT_THAT(ledger.expire(picture, at(150)), ElementsAre(taken));
+    EXPECT_THAT(ledger.expire(picture, at(199)), IsEmpty());
+    const Ledger::Settled lapsed{RequestId{"req-1"}, on_a, std::nullopt, 2};
+    EXPECT_THAT(ledger.expire(picture, at(200)), ElementsAre(lapsed));
+    EXPECT_TRUE(ledger.empty());
+}
+
+TEST(Ledger, ASlotTakenInTimeIsTakenAlsoWhenItIsSeenLate) {
+    Ledger ledger;
+    ledger.enter(request(slot, 1, "req-1"), plan_on("a", 1, {}), at(100));
+    ledger.settle(RequestId{"req-1"}, at(110), at(200));
+    EXPECT_THAT(ledger.expire(cloud({second_try("new", 190)}), at(300)),
+                ElementsAre(Ledger::Settled{RequestId{"req-1"}, on_a, ServerId{"new"}, 1}));
+}
+
+TEST(Ledger, WhenTheClockIsSetAllTimesMoveWithIt) {
+    Ledger ledger;
+    ledger.enter(request(slot, 1, "req-1"), plan_on("a", 1, {"v"}), at(0));
+    ledger.settle(RequestId{"req-1"}, at(10), at(60));
+    ledger.give_up_on(on_a, ServerId{"w"}, at(20));
+    const auto day = std::chrono::duration_cast<Duration>(std::chrono::hours{24});
+    ledger.shift(day);
+    auto picture = cloud({});
+    picture.hosts.front().read_at = at(30);
+    EXPECT_THAT(ledger.expire(picture, at(59) + day), IsEmpty());
+    EXPECT_TRUE(ledger.evicting(ServerId{"v"})) << "the host was read a day before its end";
+    EXPECT_TRUE(ledger.given_up(ServerId{"w"}));
+    EXPECT_EQ(ledger.promises().front().since, at(0) + day);
+    picture.hosts.front().read_at = at(30) + day;
+    EXPECT_THAT(ledger.expire(picture, at(60) + day),
+                ElementsAre(Ledger::Settled{RequestId{"req-1"}, on_a, std::nullopt, 1}));
+    EXPECT_TRUE(ledger.empty());
+}
+
 TEST(Ledger, PromiseOfACullUnderWayNeverExpires) {
     Ledger ledger;
     ledger.enter(request(slot, 1, "req-1"), plan_on("a", 1, {}), at(0));

@@ -24,7 +24,7 @@ void add_random_server(Host& host, const std::string& id) {
     Server made = upto(3) == 0 ? server(id, on.id, random_resources(3))
                                : revocable(id, on.id, random_resources(3), upto(5));
     made.locked = upto(9) == 0;
-    if (upto(9) == 0) made.task_state = "rebuilding";
+    if (upto(6) == 0) made.task_state = upto(3) == 0 ? "rebuilding" : "deleting";
     if (upto(9) == 0) made.status = "SOFT_DELETED";
     put(host, std::move(made));
 }
@@ -64,6 +64,14 @@ void add_other_request(Case& c) {
     if (const auto* made = std::get_if<Plan>(&decision)) c.ledger.enter(other, *made, at(0));
 }
 
+/// Deletions that are taken for stuck.
+void give_up_on_some(Case& c) {
+    for (const auto& host : c.cloud.hosts)
+        for (const auto& server : host.servers)
+            if ((server.task_state == "deleting" || c.ledger.evicting(server.id)) && upto(2) == 0)
+                c.ledger.give_up_on(host.id, server.id, at(1));
+}
+
 Case random_case() {
     static const std::vector<std::string> strategies{"strict", "strict_time", "chance", "cost"};
     Case c;
@@ -73,12 +81,18 @@ Case random_case() {
     c.options.alternatives = 1 + upto(2);
     c.options.seed = static_cast<std::uint64_t>(upto(1000));
     if (upto(2) == 0) add_other_request(c);
+    if (upto(2) == 0) give_up_on_some(c);
     c.strategy = strategies[static_cast<std::size_t>(upto(3))];
     c.decision = plan(c.wanted, c.cloud, c.options, c.ledger, c.strategy);
     RC_CLASSIFY(std::holds_alternative<Plan>(c.decision), "plan");
     RC_CLASSIFY(std::holds_alternative<NothingToDo>(c.decision), "nothing to do");
     RC_CLASSIFY(std::holds_alternative<NotEnough>(c.decision), "not enough");
     return c;
+}
+
+bool on_its_way_out(const Server& server, const Case& c) {
+    const bool deleting = server.task_state == "deleting" && server.status != "SOFT_DELETED";
+    return (deleting || c.ledger.evicting(server.id)) && !c.ledger.given_up(server.id);
 }
 
 /// Slots of the request on a host without `gone`, counted by a plain reading of the rules: each
@@ -94,7 +108,7 @@ Amount slots_on(const Host& host, const Case& c, const std::set<ServerId>& gone)
             ++providers;
             Amount room = provider.inventories.at(name).capacity() - provider.used.get(name);
             for (const auto& server : host.servers)
-                if ((gone.contains(server.id) || c.ledger.evicting(server.id)) &&
+                if ((gone.contains(server.id) || on_its_way_out(server, c)) &&
                     server.allocations.contains(provider.id))
                     room += server.allocations.at(provider.id).get(name);
             rooms.push_back(room);
@@ -172,7 +186,7 @@ TEST(PlannerProperties, Rule2RefusesOnlyTheImpossible) {
         for (const auto& host : c.cloud.hosts)
             for (const auto& server : host.servers)
                 if (server.revocable() && !server.locked && server.task_state.empty() &&
-                    server.status == "ACTIVE")
+                    server.status == "ACTIVE" && !c.ledger.evicting(server.id))
                     all.insert(server.id);
         bool nested = false;  // a promise on one of several providers is counted at its worst
         for (const auto& host : c.cloud.hosts) nested = nested || host.providers.size() > 1;
@@ -212,7 +226,7 @@ TEST(PlannerProperties, Rule4PromisedRoomIsNeverCounted) {
                         at != provider.inventories.end())
                         room += at->second.capacity() - provider.used.get(name);
                 for (const auto& server : host->servers)
-                    if (gone.contains(server.id) || c.ledger.evicting(server.id))
+                    if (gone.contains(server.id) || on_its_way_out(server, c))
                         room += server.resources().get(name);
                 if (host->providers.size() == 1) RC_ASSERT(room >= amount * on_host.slots);
             }
