@@ -111,9 +111,9 @@ std::int64_t Database::ask_number(const std::string& sql) {
     return text.empty() ? 0 : std::stoll(text);
 }
 
-Transaction::Transaction(Database& database) : database_(&database) {
+Transaction::Transaction(Database& database, Kind kind) : database_(&database) {
     // IMMEDIATE: the write lock is taken now, not in the middle.
-    database.execute("BEGIN IMMEDIATE");
+    database.execute(kind == Kind::write ? "BEGIN IMMEDIATE" : "BEGIN");
 }
 
 Transaction::~Transaction() {

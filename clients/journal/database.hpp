@@ -77,7 +77,8 @@ private:
 /// All or nothing: what is not committed is undone.
 class Transaction {
 public:
-    explicit Transaction(Database& database);
+    enum class Kind { read, write };
+    explicit Transaction(Database& database, Kind kind = Kind::write);
     Transaction(const Transaction&) = delete;
     Transaction& operator=(const Transaction&) = delete;
     ~Transaction();

@@ -10,7 +10,7 @@ constexpr std::int64_t application_id = 0x52454150;  // "REAP"
 // Each entry takes the file from the version of its index to the next. Never change one that was
 // released; append. Times are milliseconds since 1970 UTC; `request` and `decision` are the JSON of
 // reaper/report/json.hpp; kinds are the words of the to_string functions.
-constexpr std::array<const char*, 1> migrations{R"sql(
+constexpr std::array<const char*, 2> migrations{R"sql(
 CREATE TABLE request (
     seq            INTEGER PRIMARY KEY,
     id             TEXT NOT NULL UNIQUE,
@@ -53,6 +53,44 @@ CREATE TABLE message (
     at         INTEGER NOT NULL
 );
 CREATE INDEX message_at ON message (at);
+)sql",
+                                                R"sql(
+ALTER TABLE request ADD COLUMN brake TEXT NOT NULL DEFAULT '';
+ALTER TABLE request ADD COLUMN aftermath TEXT;
+ALTER TABLE request ADD COLUMN aftermath_reason TEXT;
+ALTER TABLE request ADD COLUMN untaken TEXT;  -- JSON list of host ids
+ALTER TABLE request ADD COLUMN aftermath_at INTEGER;
+CREATE INDEX request_aftermath ON request (aftermath_at) WHERE aftermath_at IS NOT NULL;
+
+CREATE INDEX step_of_victim ON step (request, server);
+CREATE INDEX step_sent ON step (at) WHERE step IN ('delete-sent', 'force-delete-sent');
+
+-- The victims of the plans: those of an hour are found without reading plans.
+CREATE TABLE chosen (
+    request INTEGER NOT NULL REFERENCES request (seq) ON DELETE CASCADE,
+    server  TEXT NOT NULL,
+    name    TEXT NOT NULL,
+    project TEXT NOT NULL,
+    host    TEXT NOT NULL,
+    PRIMARY KEY (request, server)
+) WITHOUT ROWID;
+INSERT OR REPLACE INTO chosen (request, server, name, project, host)
+    SELECT plan.request, victim.value ->> 'server', victim.value ->> 'name',
+           victim.value ->> 'project', victim.value ->> 'host'
+    FROM plan, json_tree(CASE WHEN json_valid(plan.decision) THEN plan.decision ELSE '{}' END)
+               AS victim
+    WHERE victim.type = 'object' AND victim.path LIKE '$.hosts[%].victims'
+          AND victim.value ->> 'server' IS NOT NULL AND victim.value ->> 'name' IS NOT NULL
+          AND victim.value ->> 'project' IS NOT NULL AND victim.value ->> 'host' IS NOT NULL
+    ORDER BY plan.seq;
+
+CREATE TABLE mark (
+    seq    INTEGER PRIMARY KEY,
+    kind   TEXT NOT NULL,
+    reason TEXT NOT NULL,
+    at     INTEGER NOT NULL
+);
+CREATE INDEX mark_at ON mark (at);
 )sql"};
 
 Error refused(const std::string& path, const std::string& why) {

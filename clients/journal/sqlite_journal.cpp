@@ -84,6 +84,29 @@ public:
             [limit](Store& store) { return store.messages(limit); });
     }
 
+    ResultTask<void> note_aftermath(RequestId id, Aftermath aftermath) override {
+        return call<void>([id = std::move(id), aftermath = std::move(aftermath)](Store& store) {
+            return store.note_aftermath(id, aftermath);
+        });
+    }
+    ResultTask<void> note_mark(Mark mark) override {
+        return call<void>([mark = std::move(mark)](Store& store) { return store.note_mark(mark); });
+    }
+    ResultTask<std::vector<VictimEntry>> victims_since(TimePoint since) override {
+        return call<std::vector<VictimEntry>>(
+            [since](Store& store) { return store.victims_since(since); });
+    }
+    ResultTask<std::vector<Story>> aftermaths_since(TimePoint since) override {
+        return call<std::vector<Story>>(
+            [since](Store& store) { return store.aftermaths_since(since); });
+    }
+    ResultTask<std::vector<Mark>> marks(int limit) override {
+        return call<std::vector<Mark>>([limit](Store& store) { return store.marks(limit); });
+    }
+    ResultTask<JournalTotals> totals(TimePoint since) override {
+        return call<JournalTotals>([since](Store& store) { return store.totals(since); });
+    }
+
 private:
     template <class T, class Work>
     ResultTask<T> call(Work work) {
@@ -127,11 +150,11 @@ Result<void> prepare_for_writing(Database& database, const std::string& path) {
 }
 
 Result<std::unique_ptr<Journal>> open_store(const std::string& path, std::optional<Lease> lease,
-                                            std::chrono::days retention) {
+                                            JournalOptions options) {
     Database database{path, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE};
     if (const auto prepared = prepare_for_writing(database, path); !prepared)
         return prepared.error();
-    auto store = std::make_unique<Store>(path, std::move(database), std::move(lease), retention);
+    auto store = std::make_unique<Store>(path, std::move(database), std::move(lease), options);
     return std::unique_ptr<Journal>{std::make_unique<SqliteJournal>(std::move(store))};
 }
 
@@ -163,13 +186,13 @@ Database open_read_only(const std::string& path) {
 Result<std::unique_ptr<Journal>> open_journal(const std::string& path, JournalOptions options) {
     using Opened = std::unique_ptr<Journal>;
     return guarded<Opened>(path, [&]() -> Result<Opened> {
-        if (path == in_memory) return open_store(path, std::nullopt, options.retention);
+        if (path == in_memory) return open_store(path, std::nullopt, options);
         // The same file by another name must have the same lock.
         const std::string real = std::filesystem::weakly_canonical(path).string();
         if (const auto good = check_directory(real); !good) return good.error();
         auto lease = Lease::take(real);
         if (!lease) return lease.error();
-        return open_store(real, std::move(*lease), options.retention);
+        return open_store(real, std::move(*lease), options);
     });
 }
 
@@ -186,8 +209,8 @@ Result<std::unique_ptr<Journal>> open_journal_for_reading(const std::string& pat
         }
         Database database = open_read_only(path);
         if (const auto good = journal::check_schema(database, path); !good) return good.error();
-        auto store = std::make_unique<Store>(path, std::move(database), std::nullopt,
-                                             default_journal_retention);
+        auto store =
+            std::make_unique<Store>(path, std::move(database), std::nullopt, JournalOptions{});
         return Opened{std::make_unique<SqliteJournal>(std::move(store))};
     });
 }

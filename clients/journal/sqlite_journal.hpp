@@ -7,24 +7,17 @@
 // One writer: a lock file beside the database (`PATH-lock`) keeps a second reaper off. Readers
 // (`reaper history`) are welcome at any time.
 //
-// Bounded: finished stories, and messages, older than the retention are dropped when a call tells
-// the time (the first, then once a day).
+// Bounded: finished stories, messages and marks older than the retention are dropped when a call
+// tells the time (the first, then once a day).
 #pragma once
 
-#include <chrono>
 #include <memory>
 #include <string>
 
+#include "clients/journal/options.hpp"
 #include "reaper/ports/journal.hpp"
 
 namespace reaper {
-
-/// How long finished stories and messages are kept.
-inline constexpr std::chrono::days default_journal_retention{90};
-
-struct JournalOptions {
-    std::chrono::days retention = default_journal_retention;
-};
 
 /// Opens or creates the file for writing and brings its schema up to date. Blocks (a check of the
 /// whole file is part of it). `:memory:` keeps everything in memory, for dry runs. Errors are

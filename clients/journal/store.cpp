@@ -14,43 +14,11 @@ std::int64_t count(TimePoint time) {
     return time.time_since_epoch().count();
 }
 
-TimePoint time_of(std::int64_t milliseconds) {
-    return TimePoint{Duration{milliseconds}};
-}
-
 }  // namespace
-
-Store::Row Store::row_of(const Statement& statement) {
-    Row row;
-    row.seq = statement.number(0);
-    row.id = statement.text(1);
-    row.json = statement.text(2);
-    row.received_at = time_of(statement.number(3));
-    if (!statement.null(4)) {
-        const auto kind = outcome_kind_from(statement.text(4));
-        row.outcome = Outcome{kind.value_or(OutcomeKind::failed), statement.text(5),
-                              time_of(statement.number(6))};
-    }
-    return row;
-}
-
-std::optional<Store::Row> Store::find(const RequestId& id) {
-    auto select = database_.statement(
-        "SELECT seq, id, request, received_at, outcome, outcome_reason, finished_at "
-        "FROM request WHERE id = ?1");
-    select.bind(1, id.str());
-    if (!select.step()) return std::nullopt;
-    return row_of(select);
-}
 
 Result<std::int64_t> Store::must_find(const RequestId& id) {
     if (const auto row = find(id)) return row->seq;
     return Error{Errc::storage, "journal " + path_ + ": no request " + id.str() + " in it"};
-}
-
-Error Store::unreadable(const std::string& id, const std::string& why) const {
-    return Error{Errc::storage, "journal " + path_ + ": the story of " + id +
-                                    " can't be read: " + why + "; move the file aside"};
 }
 
 Result<Admission> Store::admit(const Request& request, TimePoint now) {
@@ -90,8 +58,20 @@ Result<void> Store::add_plan(const RequestId& id, const PlanEntry& plan) {
     insert.bind(1, *request).bind(2, std::int64_t{plan.round}).bind(3, count(plan.at));
     insert.bind(4, report::dump(report::to_json(plan.decision)));
     insert.run();
+    if (const auto* const chosen = std::get_if<Plan>(&plan.decision))
+        note_chosen(*request, *chosen);
     transaction.commit();
     return {};
+}
+
+void Store::note_chosen(std::int64_t request, const Plan& plan) {
+    for (const auto& victim : plan.victims()) {
+        auto insert = database_.statement(
+            "INSERT OR REPLACE INTO chosen (request, server, name, project, host) "
+            "VALUES (?1, ?2, ?3, ?4, ?5)");
+        insert.bind(1, request).bind(2, victim.server.str()).bind(3, victim.name);
+        insert.bind(4, victim.project.str()).bind(5, victim.host).run();
+    }
 }
 
 Result<void> Store::add_step(const RequestId& id, const StepEntry& step) {
@@ -113,10 +93,26 @@ Result<void> Store::finish(const RequestId& id, const Outcome& outcome) {
     if (!request) return request.error();
     // A story ends once: the first outcome stays.
     auto update = database_.statement(
-        "UPDATE request SET outcome = ?2, outcome_reason = ?3, finished_at = ?4 "
+        "UPDATE request SET outcome = ?2, outcome_reason = ?3, finished_at = ?4, brake = ?5 "
         "WHERE seq = ?1 AND outcome IS NULL");
     update.bind(1, *request).bind(2, to_string(outcome.kind)).bind(3, outcome.reason);
-    update.bind(4, count(outcome.at));
+    update.bind(4, count(outcome.at)).bind(5, outcome.brake);
+    update.run();
+    transaction.commit();
+    return {};
+}
+
+Result<void> Store::note_aftermath(const RequestId& id, const Aftermath& aftermath) {
+    nlohmann::json untaken = nlohmann::json::array();
+    for (const auto& host : aftermath.untaken) untaken.push_back(host.str());
+    Transaction transaction{database_};
+    const auto request = must_find(id);
+    if (!request) return request.error();
+    auto update = database_.statement(
+        "UPDATE request SET aftermath = ?2, aftermath_reason = ?3, untaken = ?4, aftermath_at = ?5 "
+        "WHERE seq = ?1 AND aftermath IS NULL");
+    update.bind(1, *request).bind(2, to_string(aftermath.kind)).bind(3, aftermath.reason);
+    update.bind(4, report::dump(untaken)).bind(5, count(aftermath.at));
     update.run();
     transaction.commit();
     return {};
@@ -134,21 +130,33 @@ Result<void> Store::note_message(const MessageEntry& message) {
     return {};
 }
 
+Result<void> Store::note_mark(const Mark& mark) {
+    prune(mark.at);
+    auto insert = database_.statement("INSERT INTO mark (kind, reason, at) VALUES (?1, ?2, ?3)");
+    insert.bind(1, mark.kind).bind(2, mark.reason).bind(3, count(mark.at)).run();
+    return {};
+}
+
 void Store::prune(TimePoint now) {
     if (pruned_at_ && now < *pruned_at_ + std::chrono::days{1}) return;
     pruned_at_ = now;
     messages_since_prune_ = 0;
-    const std::int64_t oldest = count(now - retention_);
+    const std::int64_t oldest = count(now - options_.retention);
     // Failing to tidy up is no reason to fail the call that came by: the next day tries again.
     try {
         Transaction transaction{database_};
-        auto stories = database_.statement("DELETE FROM request WHERE finished_at < ?1");
-        stories.bind(1, oldest).run();
+        auto stories = database_.statement(
+            "DELETE FROM request WHERE finished_at < ?1 "
+            "AND seq <= (SELECT max(seq) FROM request) - ?2");
+        stories.bind(1, oldest).bind(2, options_.newest_kept).run();
         auto old = database_.statement("DELETE FROM message WHERE at < ?1");
         old.bind(1, oldest).run();
         auto many = database_.statement(
             "DELETE FROM message WHERE seq <= (SELECT max(seq) FROM message) - ?1");
         many.bind(1, std::int64_t{most_rows}).run();
+        auto marks = database_.statement(
+            "DELETE FROM mark WHERE at < ?1 OR seq <= (SELECT max(seq) FROM mark) - ?2");
+        marks.bind(1, oldest).bind(2, std::int64_t{most_rows}).run();
         transaction.commit();
     } catch (const DatabaseFailure&) {
         return;

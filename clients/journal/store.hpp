@@ -3,7 +3,7 @@
 // results.
 #pragma once
 
-#include <chrono>
+#include <map>
 #include <memory>
 #include <optional>
 #include <string>
@@ -11,6 +11,7 @@
 
 #include "clients/journal/database.hpp"
 #include "clients/journal/lease.hpp"
+#include "clients/journal/options.hpp"
 #include "reaper/ports/journal.hpp"
 
 namespace reaper::journal {
@@ -18,24 +19,29 @@ namespace reaper::journal {
 class Store {
 public:
     /// `lease` is held as long as the store lives; none for readers and memory.
-    Store(std::string path, Database database, std::optional<Lease> lease,
-          std::chrono::days retention)
+    Store(std::string path, Database database, std::optional<Lease> lease, JournalOptions options)
         : path_(std::move(path)),
           lease_(std::move(lease)),
           database_(std::move(database)),
-          retention_(retention) {}
+          options_(options) {}
 
     Result<Admission> admit(const Request& request, TimePoint now);
     Result<void> add_plan(const RequestId& id, const PlanEntry& plan);
     Result<void> add_step(const RequestId& id, const StepEntry& step);
     Result<void> finish(const RequestId& id, const Outcome& outcome);
     Result<void> note_message(const MessageEntry& message);
+    Result<void> note_aftermath(const RequestId& id, const Aftermath& aftermath);
+    Result<void> note_mark(const Mark& mark);
 
     Result<std::vector<Story>> unfinished();
     Result<std::vector<Story>> finished_since(TimePoint since);
     Result<std::vector<StoryLine>> list(int limit);
     Result<std::optional<Story>> story(const RequestId& id);
     Result<std::vector<MessageEntry>> messages(int limit);
+    Result<std::vector<VictimEntry>> victims_since(TimePoint since);
+    Result<std::vector<Story>> aftermaths_since(TimePoint since);
+    Result<std::vector<Mark>> marks(int limit);
+    Result<JournalTotals> totals(TimePoint since);
 
     const std::string& path() const noexcept { return path_; }
 
@@ -47,6 +53,7 @@ private:
         std::string json;
         TimePoint received_at{};
         std::optional<Outcome> outcome;
+        std::optional<Aftermath> aftermath;
     };
     static Row row_of(const Statement& statement);
 
@@ -59,13 +66,18 @@ private:
     Result<std::vector<StepEntry>> steps_of(const Row& row);
     Error unreadable(const std::string& id, const std::string& why) const;
 
+    /// Whom the plan chose, for victims_since.
+    void note_chosen(std::int64_t request, const Plan& plan);
+    /// Rows of a word and a number, counted since a moment.
+    std::map<std::string, std::int64_t> counts(const char* sql, TimePoint since);
+
     /// Drops what is past the retention, once a day by the time that calls bring.
     void prune(TimePoint now);
 
     std::string path_;
     std::optional<Lease> lease_;  // outlives the connection
     Database database_;
-    std::chrono::days retention_;
+    JournalOptions options_;
     std::optional<TimePoint> pruned_at_;
     int messages_since_prune_ = 0;
 };

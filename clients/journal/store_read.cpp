@@ -17,7 +17,52 @@ nlohmann::json parsed(const std::string& text) {
     return nlohmann::json::parse(text, nullptr, false);
 }
 
+std::vector<HostId> hosts_of(const std::string& text) {
+    std::vector<HostId> hosts;
+    const nlohmann::json list = parsed(text);
+    if (!list.is_array()) return hosts;
+    for (const auto& id : list)
+        if (id.is_string()) hosts.emplace_back(id.get<std::string>());
+    return hosts;
+}
+
 }  // namespace
+
+// The columns that row_of reads.
+#define REQUEST_ROW                                                                \
+    "SELECT seq, id, request, received_at, outcome, outcome_reason, finished_at, " \
+    "brake, aftermath, aftermath_reason, untaken, aftermath_at"
+
+Store::Row Store::row_of(const Statement& statement) {
+    Row row;
+    row.seq = statement.number(0);
+    row.id = statement.text(1);
+    row.json = statement.text(2);
+    row.received_at = time_of(statement.number(3));
+    if (!statement.null(4)) {
+        const auto kind = outcome_kind_from(statement.text(4));
+        row.outcome = Outcome{kind.value_or(OutcomeKind::failed), statement.text(5),
+                              time_of(statement.number(6)), statement.text(7)};
+    }
+    if (!statement.null(8)) {
+        const auto kind = aftermath_kind_from(statement.text(8));
+        row.aftermath = Aftermath{kind.value_or(AftermathKind::wasted), statement.text(9),
+                                  hosts_of(statement.text(10)), time_of(statement.number(11))};
+    }
+    return row;
+}
+
+std::optional<Store::Row> Store::find(const RequestId& id) {
+    auto select = database_.statement(REQUEST_ROW " FROM request WHERE id = ?1");
+    select.bind(1, id.str());
+    if (!select.step()) return std::nullopt;
+    return row_of(select);
+}
+
+Error Store::unreadable(const std::string& id, const std::string& why) const {
+    return Error{Errc::storage, "journal " + path_ + ": the story of " + id +
+                                    " can't be read: " + why + "; move the file aside"};
+}
 
 Result<Request> Store::request_of(const Row& row) const {
     auto request = report::request_from_json(parsed(row.json));
@@ -62,8 +107,8 @@ Result<Story> Store::story_of(const Row& row) {
     if (!plans) return plans.error();
     auto steps = steps_of(row);
     if (!steps) return steps.error();
-    return Story{std::move(*request), row.received_at, std::move(*plans), std::move(*steps),
-                 row.outcome};
+    return Story{std::move(*request), row.received_at, std::move(*plans),
+                 std::move(*steps),   row.outcome,     row.aftermath};
 }
 
 Result<std::vector<Story>> Store::stories_of(const std::vector<Row>& rows) {
@@ -78,9 +123,8 @@ Result<std::vector<Story>> Store::stories_of(const std::vector<Row>& rows) {
 
 Result<std::vector<Story>> Store::unfinished() {
     std::vector<Row> rows;
-    auto select = database_.statement(
-        "SELECT seq, id, request, received_at, outcome, outcome_reason, finished_at "
-        "FROM request WHERE finished_at IS NULL ORDER BY seq");
+    auto select =
+        database_.statement(REQUEST_ROW " FROM request WHERE finished_at IS NULL ORDER BY seq");
     while (select.step()) rows.push_back(row_of(select));
     return stories_of(rows);
 }
@@ -88,8 +132,16 @@ Result<std::vector<Story>> Store::unfinished() {
 Result<std::vector<Story>> Store::finished_since(TimePoint since) {
     std::vector<Row> rows;
     auto select = database_.statement(
-        "SELECT seq, id, request, received_at, outcome, outcome_reason, finished_at "
-        "FROM request WHERE finished_at >= ?1 ORDER BY finished_at, seq");
+        REQUEST_ROW " FROM request WHERE finished_at >= ?1 ORDER BY finished_at, seq");
+    select.bind(1, std::int64_t{since.time_since_epoch().count()});
+    while (select.step()) rows.push_back(row_of(select));
+    return stories_of(rows);
+}
+
+Result<std::vector<Story>> Store::aftermaths_since(TimePoint since) {
+    std::vector<Row> rows;
+    auto select = database_.statement(
+        REQUEST_ROW " FROM request WHERE aftermath_at >= ?1 ORDER BY aftermath_at, seq");
     select.bind(1, std::int64_t{since.time_since_epoch().count()});
     while (select.step()) rows.push_back(row_of(select));
     return stories_of(rows);
@@ -98,8 +150,8 @@ Result<std::vector<Story>> Store::finished_since(TimePoint since) {
 Result<std::vector<StoryLine>> Store::list(int limit) {
     std::vector<StoryLine> lines;
     auto select = database_.statement(
-        "SELECT seq, id, request, received_at, outcome, outcome_reason, finished_at, "
-        "(SELECT count(DISTINCT server) FROM step WHERE step.request = request.seq "
+        REQUEST_ROW
+        ", (SELECT count(DISTINCT server) FROM step WHERE step.request = request.seq "
         " AND step IN (?2, ?3)) "
         "FROM request ORDER BY seq DESC LIMIT ?1");
     select.bind(1, std::int64_t{std::clamp(limit, 0, most_rows)});
@@ -108,8 +160,8 @@ Result<std::vector<StoryLine>> Store::list(int limit) {
         const Row row = row_of(select);
         auto request = request_of(row);
         if (!request) return request.error();
-        lines.push_back({std::move(*request), row.received_at, static_cast<int>(select.number(7)),
-                         row.outcome});
+        lines.push_back({std::move(*request), row.received_at, static_cast<int>(select.number(12)),
+                         row.outcome, row.aftermath});
     }
     return lines;
 }

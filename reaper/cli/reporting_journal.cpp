@@ -50,4 +50,28 @@ ResultTask<std::vector<MessageEntry>> ReportingJournal::messages(int limit) {
     return inner_.messages(limit);
 }
 
+ResultTask<void> ReportingJournal::note_aftermath(RequestId id, Aftermath aftermath) {
+    return inner_.note_aftermath(std::move(id), std::move(aftermath));
+}
+
+ResultTask<void> ReportingJournal::note_mark(Mark mark) {
+    return inner_.note_mark(std::move(mark));
+}
+
+ResultTask<std::vector<VictimEntry>> ReportingJournal::victims_since(TimePoint since) {
+    return inner_.victims_since(since);
+}
+
+ResultTask<std::vector<Story>> ReportingJournal::aftermaths_since(TimePoint since) {
+    return inner_.aftermaths_since(since);
+}
+
+ResultTask<std::vector<Mark>> ReportingJournal::marks(int limit) {
+    return inner_.marks(limit);
+}
+
+ResultTask<JournalTotals> ReportingJournal::totals(TimePoint since) {
+    return inner_.totals(since);
+}
+
 }  // namespace reaper::cli

@@ -25,6 +25,12 @@ public:
     ResultTask<std::vector<StoryLine>> list(int limit) override;
     ResultTask<std::optional<Story>> story(RequestId id) override;
     ResultTask<std::vector<MessageEntry>> messages(int limit) override;
+    ResultTask<void> note_aftermath(RequestId id, Aftermath aftermath) override;
+    ResultTask<void> note_mark(Mark mark) override;
+    ResultTask<std::vector<VictimEntry>> victims_since(TimePoint since) override;
+    ResultTask<std::vector<Story>> aftermaths_since(TimePoint since) override;
+    ResultTask<std::vector<Mark>> marks(int limit) override;
+    ResultTask<JournalTotals> totals(TimePoint since) override;
 
 private:
     Journal& inner_;

@@ -24,6 +24,8 @@ enum class OutcomeKind {
     incomplete,     ///< some victims died, but the room did not come (in time)
     failed,         ///< an outside failure outlasted all retries; nobody died
     dry_run,        ///< reported only
+    superseded,     ///< a newer request of the same server took its place
+    handed_over,    ///< its message went to another reaper
 };
 std::string_view to_string(OutcomeKind kind);
 std::optional<OutcomeKind> outcome_kind_from(std::string_view text);
@@ -31,6 +33,24 @@ std::optional<OutcomeKind> outcome_kind_from(std::string_view text);
 struct Outcome {
     OutcomeKind kind{};
     std::string reason;  ///< one line for people
+    TimePoint at{};
+    /// The brake that refused it, as one word (`paused`, `limit-window`, `thrash`, ...); or empty.
+    std::string brake{};
+};
+
+/// What became of the room that a cull freed.
+enum class AftermathKind {
+    taken,      ///< the requester, or its retry, got it
+    elsewhere,  ///< it got room on another host
+    wasted,     ///< nobody came: the cull helped nobody
+};
+std::string_view to_string(AftermathKind kind);
+std::optional<AftermathKind> aftermath_kind_from(std::string_view text);
+
+struct Aftermath {
+    AftermathKind kind{};
+    std::string reason;           ///< one line for people
+    std::vector<HostId> untaken;  ///< hosts whose freed room was not taken
     TimePoint at{};
 };
 
@@ -74,6 +94,7 @@ struct Story {
     std::vector<PlanEntry> plans;
     std::vector<StepEntry> steps;
     std::optional<Outcome> outcome;
+    std::optional<Aftermath> aftermath{};
 };
 
 /// One line of `history`.
@@ -82,7 +103,22 @@ struct StoryLine {
     TimePoint received_at{};
     int victims = 0;  ///< servers whose deletion was sent
     std::optional<Outcome> outcome;
+    std::optional<Aftermath> aftermath{};
 };
+
+/// A server whose deletion was sent; name, project and host are those of the plan that chose it.
+struct VictimEntry {
+    TimePoint at{};  ///< when the deletion that stands was sent
+    RequestId request;
+    ServerId server;
+    std::string name;
+    ProjectId project;
+    std::string host;  ///< service host
+};
+
+/// Those of one story, in the order of their deletions. A deletion that did not happen (its victim
+/// was spared afterwards) is none.
+std::vector<VictimEntry> victims_of(const Story& story);
 
 /// A message that did not become a request, or joined one.
 struct MessageEntry {
@@ -92,6 +128,24 @@ struct MessageEntry {
     std::string verdict;  ///< `joined`, `duplicate`, `ignored`, `too-old`, `malformed`
     std::string reason;
     TimePoint at{};
+};
+
+/// Something that the operator or the reaper did to the reaper itself.
+struct Mark {
+    std::string kind;    ///< `paused`, `resumed`, `breaker-opened`, `clock-stepped`, ...
+    std::string reason;  ///< one line for people
+    TimePoint at{};
+};
+
+/// How much happened since a moment. What did not happen is not in the maps.
+struct JournalTotals {
+    std::map<OutcomeKind, std::int64_t> outcomes;      ///< requests that ended
+    std::int64_t under_way = 0;                        ///< requests without an outcome, now
+    std::int64_t victims = 0;                          ///< as of victims_since
+    std::map<AftermathKind, std::int64_t> aftermaths;  ///< culls; `wasted` helped nobody
+    std::map<std::string, std::int64_t> brakes;        ///< refusals by the word that explains them
+    std::map<std::string, std::int64_t> messages;      ///< by verdict
+    std::map<std::string, std::int64_t> marks;         ///< by kind
 };
 
 class Journal {
@@ -104,6 +158,9 @@ public:
     virtual ResultTask<void> add_step(RequestId id, StepEntry step) = 0;
     virtual ResultTask<void> finish(RequestId id, Outcome outcome) = 0;
     virtual ResultTask<void> note_message(MessageEntry message) = 0;
+    /// The first one of a request stays.
+    virtual ResultTask<void> note_aftermath(RequestId id, Aftermath aftermath) = 0;
+    virtual ResultTask<void> note_mark(Mark mark) = 0;
 
     /// Requests without an outcome, oldest first: work to resume after a restart.
     virtual ResultTask<std::vector<Story>> unfinished() = 0;
@@ -114,6 +171,13 @@ public:
     virtual ResultTask<std::optional<Story>> story(RequestId id) = 0;
     /// Messages newest first.
     virtual ResultTask<std::vector<MessageEntry>> messages(int limit) = 0;
+    /// Servers whose deletion was sent at or after `since`, oldest first.
+    virtual ResultTask<std::vector<VictimEntry>> victims_since(TimePoint since) = 0;
+    /// Stories with an aftermath noted at or after `since`, oldest first.
+    virtual ResultTask<std::vector<Story>> aftermaths_since(TimePoint since) = 0;
+    /// Newest first.
+    virtual ResultTask<std::vector<Mark>> marks(int limit) = 0;
+    virtual ResultTask<JournalTotals> totals(TimePoint since) = 0;
 };
 
 }  // namespace reaper

@@ -54,10 +54,6 @@ struct DecisionJson {
     }
 };
 
-json outcome_or_null(const std::optional<Outcome>& outcome) {
-    return outcome ? to_json(*outcome) : json(nullptr);
-}
-
 }  // namespace
 
 Room room_of(const Host& host) {
@@ -132,53 +128,6 @@ json to_json(const RejectionCount& count) {
 
 json to_json(const Decision& decision) {
     return std::visit(DecisionJson{}, decision);
-}
-
-json to_json(const Outcome& outcome) {
-    return {{"kind", std::string{to_string(outcome.kind)}},
-            {"reason", outcome.reason},
-            {"at", iso_time(outcome.at)}};
-}
-
-json to_json(const StepEntry& step) {
-    return {{"server", step.server.str()},
-            {"step", std::string{to_string(step.step)}},
-            {"detail", step.detail},
-            {"at", iso_time(step.at)}};
-}
-
-json to_json(const PlanEntry& plan) {
-    return {{"round", plan.round}, {"at", iso_time(plan.at)}, {"decision", to_json(plan.decision)}};
-}
-
-json to_json(const Story& story) {
-    return {{"version", json_version},
-            {"request", to_json(story.request)},
-            {"received_at", iso_time(story.received_at)},
-            {"plans", array_of(story.plans)},
-            {"steps", array_of(story.steps)},
-            {"outcome", outcome_or_null(story.outcome)}};
-}
-
-json to_json(const StoryLine& line) {
-    return {{"request", to_json(line.request)},
-            {"received_at", iso_time(line.received_at)},
-            {"victims", line.victims},
-            {"outcome", outcome_or_null(line.outcome)}};
-}
-
-json to_json(const std::vector<StoryLine>& lines) {
-    return {{"version", json_version}, {"stories", array_of(lines)}};
-}
-
-json to_json(const MessageEntry& message) {
-    return {{"message_id", message.message_id}, {"event_type", message.event_type},
-            {"request", message.request.str()}, {"verdict", message.verdict},
-            {"reason", message.reason},         {"at", iso_time(message.at)}};
-}
-
-json to_json(const std::vector<MessageEntry>& messages) {
-    return {{"version", json_version}, {"messages", array_of(messages)}};
 }
 
 json to_json(const Server& server) {

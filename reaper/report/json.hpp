@@ -14,11 +14,17 @@
 //  host      {host, host_name, slots, slots_ready, victims[], free_before, free_after, reason}
 //  victim    {server, name, project, host, resources, created, reason}
 //  rejection {host, host_name, code, reason}
-//  outcome   {kind, reason, at}
+//  outcome   {kind, reason, at, brake (or null)}
+//  aftermath {kind, reason, untaken[], at}
 //  step      {server, step, detail, at}
 //  plan of a story {round, at, decision}
-//  story     {version, request, received_at, plans[], steps[], outcome (or null)}
-//  line      {request, received_at, victims, outcome (or null)}
+//  story     {version, request, received_at, plans[], steps[], outcome (or null),
+//             aftermath (or null)}
+//  line      {request, received_at, victims, outcome (or null), aftermath (or null)}
+//  victim of the journal {at, request, server, name, project, host}
+//  mark      {kind, reason, at}
+//  totals    {version, outcomes{kind: n}, under_way, victims, aftermaths{kind: n}, brakes{word: n},
+//             messages{verdict: n}, marks{kind: n}}
 #pragma once
 
 #include <nlohmann/json.hpp>
@@ -46,6 +52,7 @@ nlohmann::json to_json(const Rejection& rejection);
 nlohmann::json to_json(const RejectionCount& count);
 nlohmann::json to_json(const Decision& decision);
 nlohmann::json to_json(const Outcome& outcome);
+nlohmann::json to_json(const Aftermath& aftermath);
 nlohmann::json to_json(const StepEntry& step);
 nlohmann::json to_json(const PlanEntry& plan);
 nlohmann::json to_json(const Story& story);
@@ -55,6 +62,13 @@ nlohmann::json to_json(const std::vector<StoryLine>& lines);
 nlohmann::json to_json(const MessageEntry& message);
 /// {version, messages: [...]}
 nlohmann::json to_json(const std::vector<MessageEntry>& messages);
+nlohmann::json to_json(const VictimEntry& victim);
+/// {version, victims: [...]}
+nlohmann::json to_json(const std::vector<VictimEntry>& victims);
+nlohmann::json to_json(const Mark& mark);
+/// {version, marks: [...]}
+nlohmann::json to_json(const std::vector<Mark>& marks);
+nlohmann::json to_json(const JournalTotals& totals);
 nlohmann::json to_json(const Server& server);
 nlohmann::json to_json(const Host& host);
 /// {version, taken_at, hosts: [{id, name, service_host, enabled, up, why_unavailable,

@@ -44,7 +44,32 @@ Event event_of(const StepEntry& step, const std::map<ServerId, std::string>& nam
 
 std::string outcome_text(const Outcome& outcome) {
     return std::string{to_string(outcome.kind)} +
+           (outcome.brake.empty() ? "" : " (" + outcome.brake + ")") +
            (outcome.reason.empty() ? "" : ": " + outcome.reason);
+}
+
+std::string aftermath_text(const Aftermath& aftermath) {
+    return std::string{to_string(aftermath.kind)} +
+           (aftermath.reason.empty() ? "" : ": " + aftermath.reason);
+}
+
+/// Hosts by the names that the plans give them.
+std::string untaken_text(const Story& story) {
+    std::map<HostId, std::string> names;
+    for (const auto& entry : story.plans)
+        if (const auto* const plan = std::get_if<Plan>(&entry.decision))
+            for (const auto& host : plan->hosts) names[host.host] = host.host_name;
+    std::string text;
+    for (const auto& host : story.aftermath->untaken) {
+        const auto name = names.find(host);
+        text += (text.empty() ? "; not taken on " : ", ") +
+                (name == names.end() ? host.str() : name->second);
+    }
+    return text;
+}
+
+std::string painted(AftermathKind kind, const std::string& text, const Paint& paint) {
+    return kind == AftermathKind::wasted ? paint.red(text) : paint.green(text);
 }
 
 std::string painted(OutcomeKind kind, const std::string& text, const Paint& paint) {
@@ -55,8 +80,18 @@ std::string painted(OutcomeKind kind, const std::string& text, const Paint& pain
         case OutcomeKind::failed: return paint.red(text);
         case OutcomeKind::not_enough:
         case OutcomeKind::refused:
+        case OutcomeKind::superseded:
+        case OutcomeKind::handed_over:
         case OutcomeKind::dry_run: return paint.yellow(text);
     }
+    return text;
+}
+
+/// In one cell: how it ended, and what became of the room.
+std::string ending_of(const StoryLine& line) {
+    if (!line.outcome) return "under way";
+    std::string text{to_string(line.outcome->kind)};
+    if (line.aftermath) text += ", " + std::string{to_string(line.aftermath->kind)};
     return text;
 }
 
@@ -93,6 +128,11 @@ std::string render_story(const Story& story, const RenderOptions& options) {
     text += "\n" + painted(outcome.kind, "Outcome", paint) + ": " + safe(outcome_text(outcome)) +
             " (" + iso_time(outcome.at) + ", after " + span_text(outcome.at - story.received_at) +
             ")\n";
+    if (!story.aftermath) return text;
+    const Aftermath& aftermath = *story.aftermath;
+    text += painted(aftermath.kind, "Aftermath", paint) + ": " +
+            safe(aftermath_text(aftermath) + untaken_text(story)) + " (" + iso_time(aftermath.at) +
+            ")\n";
     return text;
 }
 
@@ -109,12 +149,12 @@ std::string render_story_lines(const std::vector<StoryLine>& lines, const Render
                      {"PROJECT"}}};
     for (const auto& line : lines) {
         const Request& request = line.request;
-        table.row({short_time(line.received_at), request.id.str(),
-                   line.outcome ? std::string{to_string(line.outcome->kind)} : "under way",
+        table.row({short_time(line.received_at), request.id.str(), ending_of(line),
                    std::to_string(line.victims), std::to_string(request.slots),
                    to_string(request.resources), std::string{to_string(request.operation)},
                    request.project.str()});
         if (line.outcome) table.note(line.outcome->reason);
+        if (line.aftermath) table.note(aftermath_text(*line.aftermath));
     }
     return table.text(0, width_of(options), Paint{options.color});
 }

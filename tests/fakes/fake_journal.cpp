@@ -90,6 +90,72 @@ ResultTask<std::vector<MessageEntry>> FakeJournal::messages(int) {
     co_return notes;
 }
 
+ResultTask<void> FakeJournal::note_aftermath(RequestId id, Aftermath aftermath) {
+    co_await breathe();
+    if (auto error = write("aftermath " + std::string{to_string(aftermath.kind)} + " " + id.str()))
+        co_return *error;
+    auto& known = stories.at(id).aftermath;
+    if (!known) known = std::move(aftermath);
+    co_return Result<void>{};
+}
+
+ResultTask<void> FakeJournal::note_mark(Mark mark) {
+    co_await breathe();
+    if (auto error = write("mark " + mark.kind)) co_return *error;
+    noted_marks.push_back(std::move(mark));
+    co_return Result<void>{};
+}
+
+ResultTask<std::vector<VictimEntry>> FakeJournal::victims_since(TimePoint since) {
+    co_await breathe();
+    std::vector<VictimEntry> victims;
+    for (const auto& [id, story] : stories)
+        for (auto& victim : victims_of(story))
+            if (victim.at >= since) victims.push_back(std::move(victim));
+    std::stable_sort(victims.begin(), victims.end(),
+                     [](const auto& a, const auto& b) { return a.at < b.at; });
+    co_return victims;
+}
+
+ResultTask<std::vector<Story>> FakeJournal::aftermaths_since(TimePoint since) {
+    co_await breathe();
+    std::vector<Story> found;
+    for (const auto& [id, story] : stories)
+        if (story.aftermath && story.aftermath->at >= since) found.push_back(story);
+    std::stable_sort(found.begin(), found.end(), [](const auto& a, const auto& b) {
+        return a.aftermath->at < b.aftermath->at;
+    });
+    co_return found;
+}
+
+ResultTask<std::vector<Mark>> FakeJournal::marks(int limit) {
+    co_await breathe();
+    std::vector<Mark> newest{noted_marks.rbegin(), noted_marks.rend()};
+    if (newest.size() > static_cast<std::size_t>(limit))
+        newest.resize(static_cast<std::size_t>(limit));
+    co_return newest;
+}
+
+ResultTask<JournalTotals> FakeJournal::totals(TimePoint since) {
+    auto victims = co_await victims_since(since);
+    JournalTotals totals;
+    totals.victims = static_cast<std::int64_t>(victims->size());
+    for (const auto& [id, story] : stories) {
+        if (!story.outcome) ++totals.under_way;
+        if (story.outcome && story.outcome->at >= since) {
+            ++totals.outcomes[story.outcome->kind];
+            if (!story.outcome->brake.empty()) ++totals.brakes[story.outcome->brake];
+        }
+        if (story.aftermath && story.aftermath->at >= since)
+            ++totals.aftermaths[story.aftermath->kind];
+    }
+    for (const auto& note : notes)
+        if (note.at >= since) ++totals.messages[note.verdict];
+    for (const auto& mark : noted_marks)
+        if (mark.at >= since) ++totals.marks[mark.kind];
+    co_return totals;
+}
+
 bool FakeJournal::has_step(const std::string& server, Step step) const {
     return std::any_of(stories.begin(), stories.end(), [&](const auto& entry) {
         return std::any_of(

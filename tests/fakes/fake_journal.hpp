@@ -14,7 +14,9 @@ class FakeJournal final : public Journal {
 public:
     std::map<RequestId, Story> stories;
     std::vector<MessageEntry> notes;
-    std::vector<std::string> written;  ///< `admit req`, `plan req`, `delete-sent s1`, `finish req`
+    std::vector<Mark> noted_marks;     ///< oldest first
+    std::vector<std::string> written;  ///< `admit req`, `plan req`, `delete-sent s1`, `finish req`,
+                                       ///< `aftermath wasted req`, `mark paused`
     /// Called with each write; true: it fails.
     std::function<bool(const std::string&)> fails;
 
@@ -28,6 +30,12 @@ public:
     ResultTask<std::vector<StoryLine>> list(int limit) override;
     ResultTask<std::optional<Story>> story(RequestId id) override;
     ResultTask<std::vector<MessageEntry>> messages(int limit) override;
+    ResultTask<void> note_aftermath(RequestId id, Aftermath aftermath) override;
+    ResultTask<void> note_mark(Mark mark) override;
+    ResultTask<std::vector<VictimEntry>> victims_since(TimePoint since) override;
+    ResultTask<std::vector<Story>> aftermaths_since(TimePoint since) override;
+    ResultTask<std::vector<Mark>> marks(int limit) override;
+    ResultTask<JournalTotals> totals(TimePoint since) override;
 
     bool has_step(const std::string& server, Step step) const;
 

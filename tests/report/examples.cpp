@@ -159,6 +159,10 @@ Story example_story() {
     add('1', Step::delete_accepted, "", 260);
     add('1', Step::gone, "", 1'400);
     story.outcome = Outcome{OutcomeKind::incomplete, "one victim was spared", noon(61'500)};
+    story.aftermath = Aftermath{AftermathKind::elsewhere,
+                                "the requester booted on compute-7",
+                                {HostId{"11111111-0000-4000-8000-000000000001"}},
+                                noon(90'000)};
     return story;
 }
 
@@ -169,7 +173,15 @@ std::vector<StoryLine> example_lines() {
     open.request.id = RequestId{"req-2"};
     open.request.operation = Operation::live_migrate;
     open.request.slots = 1;
-    return {done, open};
+    done.aftermath = Aftermath{AftermathKind::wasted,
+                               "nobody came within 10min",
+                               {HostId{"11111111-0000-4000-8000-000000000001"}},
+                               noon(602'000)};
+    StoryLine refused{example_request(), noon(-90'000), 0,
+                      Outcome{OutcomeKind::refused, "50 of 50 deletions of this hour are used up",
+                              noon(-89'000), "limit-window"}};
+    refused.request.id = RequestId{"req-3"};
+    return {done, open, refused};
 }
 
 Snapshot example_snapshot() {

@@ -142,7 +142,7 @@ TEST(JournalFile, AFullDiskIsAnErrorAndWhatWasWrittenStays) {
     ASSERT_TRUE(migrate(database, folder.path()));
     // Stands for the disk: SQLite reports the same code.
     database.execute("PRAGMA journal_mode = WAL; PRAGMA max_page_count = 30");
-    Store store{folder.path(), std::move(database), std::nullopt, default_journal_retention};
+    Store store{folder.path(), std::move(database), std::nullopt, JournalOptions{}};
     int written = 0;
     std::string message;
     try {

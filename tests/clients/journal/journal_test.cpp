@@ -12,9 +12,9 @@ class JournalTest : public testing::Test {
 protected:
     JournalTest() { open(); }
 
-    void open() {
+    void open(JournalOptions options = {}) {
         journal_.reset();
-        auto opened = open_journal(folder_.path());
+        auto opened = open_journal(folder_.path(), options);
         ASSERT_TRUE(opened) << opened.error().what;
         journal_ = std::move(*opened);
     }
@@ -179,6 +179,7 @@ TEST_F(JournalTest, HostileWordsAreOnlyWords) {
 }
 
 TEST_F(JournalTest, OldFinishedStoriesAndMessagesGoUnfinishedOnesStay) {
+    open(JournalOptions{std::chrono::days{90}, 0});
     const auto days = [](int n) { return noon(n * 86'400); };
     admit(request("old"), days(0));
     wait(journal_->add_step(RequestId{"old"},

@@ -1,0 +1,264 @@
+// Who died, what became of the room, what the reaper did to itself, and how much of everything.
+#include <fstream>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <sstream>
+
+#include "clients/journal/database.hpp"
+#include "tests/clients/journal/stories.hpp"
+
+namespace reaper::journal::test {
+namespace {
+
+using testing::ElementsAre;
+using testing::Pair;
+
+class JournalCounts : public testing::Test {
+protected:
+    JournalCounts() { open(); }
+
+    void open(JournalOptions options = {}) {
+        journal_.reset();
+        auto opened = open_journal(folder_.path(), options);
+        ASSERT_TRUE(opened) << opened.error().what;
+        journal_ = std::move(*opened);
+    }
+    void admit(const std::string& id) { wait(journal_->admit(request(id), noon())).value(); }
+    void add_plan(const std::string& id, const std::vector<std::string>& servers) {
+        PlanEntry entry{1, noon(1), plan(id)};
+        auto& victims = std::get<Plan>(entry.decision).hosts[0].victims;
+        Victim victim = victims[0];
+        victims.clear();
+        for (const auto& server : servers) {
+            victim.server = ServerId{server};
+            victim.name = "name of " + server;
+            victims.push_back(victim);
+        }
+        wait(journal_->add_plan(RequestId{id}, entry)).value();
+    }
+    void step(const std::string& id, const std::string& server, Step kind, int at) {
+        wait(journal_->add_step(RequestId{id}, StepEntry{ServerId{server}, kind, "", noon(at)}))
+            .value();
+    }
+    void finish(const std::string& id, OutcomeKind kind, int at, const std::string& brake = "") {
+        wait(journal_->finish(RequestId{id}, Outcome{kind, "why", noon(at), brake})).value();
+    }
+    void note(const std::string& id, AftermathKind kind, int at) {
+        wait(journal_->note_aftermath(RequestId{id},
+                                      Aftermath{kind, "why", {HostId{"h-1"}}, noon(at)}))
+            .value();
+    }
+    std::vector<std::string> victims(int since) {
+        std::vector<std::string> servers;
+        for (const auto& victim : wait(journal_->victims_since(noon(since))).value())
+            servers.push_back(victim.server.str() + " for " + victim.request.str());
+        return servers;
+    }
+
+    Folder folder_;
+    std::unique_ptr<Journal> journal_;
+};
+
+TEST_F(JournalCounts, VictimsAreThoseWhoseDeletionWasSentOldestFirst) {
+    admit("req-1");
+    admit("req-2");
+    add_plan("req-1", {"a", "b", "c"});
+    add_plan("req-2", {"d"});
+    step("req-2", "d", Step::delete_sent, 20);
+    step("req-1", "a", Step::delete_sent, 10);
+    step("req-1", "a", Step::force_delete_sent, 30);
+    step("req-1", "a", Step::gone, 40);
+    step("req-1", "b", Step::spared, 10);
+    step("req-1", "c", Step::vanished, 10);
+    EXPECT_THAT(victims(0), ElementsAre("a for req-1", "d for req-2"));
+    EXPECT_THAT(victims(10), ElementsAre("a for req-1", "d for req-2"));
+    EXPECT_THAT(victims(11), ElementsAre("d for req-2"));
+    const VictimEntry first = wait(journal_->victims_since(noon())).value().at(0);
+    EXPECT_EQ(first.at, noon(10));
+    EXPECT_EQ(first.name, "name of a");
+    EXPECT_EQ(first.project, ProjectId{"cheap"});
+    EXPECT_EQ(first.host, "host-1");
+}
+
+TEST_F(JournalCounts, ADeletionThatNovaRefusedMadeNoVictim) {
+    admit("req-1");
+    add_plan("req-1", {"refused", "refused-once"});
+    step("req-1", "refused", Step::delete_sent, 10);
+    step("req-1", "refused", Step::spared, 11);
+    step("req-1", "refused-once", Step::delete_sent, 10);
+    step("req-1", "refused-once", Step::spared, 11);
+    step("req-1", "refused-once", Step::delete_sent, 20);
+    EXPECT_THAT(victims(0), ElementsAre("refused-once for req-1"));
+    EXPECT_EQ(wait(journal_->victims_since(noon())).value().at(0).at, noon(20));
+}
+
+TEST_F(JournalCounts, OneServerMayDieForTwoRequests) {
+    for (const char* const id : {"req-1", "req-2"}) {
+        admit(id);
+        add_plan(id, {"again"});
+    }
+    step("req-1", "again", Step::delete_sent, 1);
+    step("req-1", "again", Step::spared, 2);
+    step("req-2", "again", Step::delete_sent, 3);
+    EXPECT_THAT(victims(0), ElementsAre("again for req-2"));
+}
+
+TEST_F(JournalCounts, VictimsAreTheSameFromTheStory) {
+    admit("req-1");
+    add_plan("req-1", {"a", "b"});
+    step("req-1", "b", Step::delete_sent, 1);
+    step("req-1", "a", Step::delete_sent, 2);
+    step("req-1", "b", Step::spared, 3);
+    step("req-1", "b", Step::force_delete_sent, 4);
+    const auto read = wait(journal_->victims_since(noon())).value();
+    const auto derived = victims_of(*wait(journal_->story(RequestId{"req-1"})).value());
+    ASSERT_EQ(read.size(), 2U);
+    ASSERT_EQ(derived.size(), 2U);
+    for (std::size_t i = 0; i < read.size(); ++i) {
+        EXPECT_EQ(read[i].server, derived[i].server);
+        EXPECT_EQ(read[i].at, derived[i].at);
+        EXPECT_EQ(read[i].name, derived[i].name);
+        EXPECT_EQ(read[i].request, derived[i].request);
+    }
+}
+
+TEST_F(JournalCounts, TheFirstAftermathStaysAndIsTold) {
+    admit("req-1");
+    admit("req-2");
+    finish("req-1", OutcomeKind::freed, 5);
+    note("req-1", AftermathKind::wasted, 60);
+    note("req-1", AftermathKind::taken, 70);
+    open();
+    const auto stories = wait(journal_->aftermaths_since(noon(60))).value();
+    ASSERT_EQ(stories.size(), 1U);
+    ASSERT_TRUE(stories[0].aftermath);
+    EXPECT_EQ(stories[0].aftermath->kind, AftermathKind::wasted);
+    EXPECT_EQ(stories[0].aftermath->reason, "why");
+    EXPECT_EQ(stories[0].aftermath->at, noon(60));
+    EXPECT_THAT(stories[0].aftermath->untaken, ElementsAre(HostId{"h-1"}));
+    EXPECT_TRUE(wait(journal_->aftermaths_since(noon(61))).value().empty());
+    const auto lines = wait(journal_->list(10)).value();
+    EXPECT_FALSE(lines.at(0).aftermath);
+    EXPECT_EQ(lines.at(1).aftermath->kind, AftermathKind::wasted);
+    EXPECT_FALSE(wait(journal_->note_aftermath(RequestId{"none"}, Aftermath{})));
+}
+
+TEST_F(JournalCounts, MarksAreNewestFirst) {
+    for (int i = 0; i < 3; ++i)
+        wait(journal_->note_mark(
+                 {i == 1 ? "resumed" : "paused", "by " + std::to_string(i), noon(i)}))
+            .value();
+    const auto marks = wait(journal_->marks(2)).value();
+    ASSERT_EQ(marks.size(), 2U);
+    EXPECT_EQ(marks[0].reason, "by 2");
+    EXPECT_EQ(marks[1].kind, "resumed");
+    EXPECT_EQ(marks[1].at, noon(1));
+}
+
+TEST_F(JournalCounts, TotalsCountWhatHappenedSince) {
+    for (const char* const id : {"old", "freed", "braked", "open"}) admit(id);
+    finish("old", OutcomeKind::freed, 1);
+    note("old", AftermathKind::taken, 2);
+    add_plan("freed", {"v-1", "v-2"});
+    step("freed", "v-1", Step::delete_sent, 10);
+    step("freed", "v-2", Step::delete_sent, 11);
+    finish("freed", OutcomeKind::freed, 12);
+    note("freed", AftermathKind::wasted, 50);
+    finish("braked", OutcomeKind::refused, 13, "limit-window");
+    wait(journal_->note_message({"m", "e", RequestId{}, "ignored", "", noon(14)})).value();
+    wait(journal_->note_message({"m", "e", RequestId{}, "ignored", "", noon(3)})).value();
+    wait(journal_->note_mark({"paused", "by hand", noon(15)})).value();
+    const JournalTotals totals = wait(journal_->totals(noon(10))).value();
+    EXPECT_THAT(totals.outcomes,
+                ElementsAre(Pair(OutcomeKind::freed, 1), Pair(OutcomeKind::refused, 1)));
+    EXPECT_EQ(totals.under_way, 1);
+    EXPECT_EQ(totals.victims, 2);
+    EXPECT_THAT(totals.aftermaths, ElementsAre(Pair(AftermathKind::wasted, 1)));
+    EXPECT_THAT(totals.brakes, ElementsAre(Pair("limit-window", 1)));
+    EXPECT_THAT(totals.messages, ElementsAre(Pair("ignored", 1)));
+    EXPECT_THAT(totals.marks, ElementsAre(Pair("paused", 1)));
+    EXPECT_EQ(wait(journal_->totals(noon(10))).value().victims, 2) << "can be asked again";
+}
+
+TEST_F(JournalCounts, TotalsAreReadBesideAWriter) {
+    auto reader = open_journal_for_reading(folder_.path()).value();
+    admit("req-1");
+    EXPECT_EQ(wait(reader->totals(noon())).value().under_way, 1);
+    admit("req-2");
+    EXPECT_EQ(wait(reader->totals(noon())).value().under_way, 2);
+}
+
+TEST_F(JournalCounts, TheBrakeOfAnOutcomeIsKept) {
+    admit("req-1");
+    finish("req-1", OutcomeKind::refused, 1, "thrash");
+    open();
+    EXPECT_EQ(wait(journal_->story(RequestId{"req-1"})).value()->outcome->brake, "thrash");
+}
+
+TEST_F(JournalCounts, AClockThatJumpsAheadDoesNotForgetTheNewestRequests) {
+    open(JournalOptions{std::chrono::days{90}, 2});
+    for (const char* const id : {"a", "b", "c"}) {
+        admit(id);
+        finish(id, OutcomeKind::freed, 1);
+    }
+    wait(journal_->note_mark({"clock-stepped", "", noon(400 * 86'400)})).value();
+    EXPECT_FALSE(wait(journal_->story(RequestId{"a"})).value());
+    EXPECT_TRUE(wait(journal_->story(RequestId{"b"})).value());
+    EXPECT_TRUE(wait(journal_->story(RequestId{"c"})).value());
+}
+
+std::string text_of(const std::string& path) {
+    std::ostringstream text;
+    text << std::ifstream{path}.rdbuf();
+    return text.str();
+}
+
+TEST(JournalVersion1, IsBroughtToTodaysWithAllThatItHolds) {
+    const Folder folder;
+    Database{folder.path(), SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE}.execute(
+        text_of(std::string{REAPER_TEST_DATA} + "/journal/version-1.sql"));
+    auto journal = open_journal(folder.path()).value();
+    const auto done = wait(journal->story(RequestId{"req-done"})).value();
+    ASSERT_TRUE(done);
+    EXPECT_EQ(done->request, request("req-done"));
+    EXPECT_EQ(std::get<Plan>(done->plans.at(0).decision), plan("req-done"));
+    EXPECT_EQ(done->outcome->kind, OutcomeKind::freed);
+    EXPECT_EQ(done->outcome->brake, "");
+    EXPECT_FALSE(done->aftermath);
+    const auto victims = wait(journal->victims_since(noon())).value();
+    ASSERT_EQ(victims.size(), 1U);
+    EXPECT_EQ(victims[0].server, ServerId{"victim-1"});
+    EXPECT_EQ(victims[0].name, "batch-7");
+    EXPECT_EQ(victims[0].host, "host-1");
+    EXPECT_EQ(wait(journal->unfinished()).value().at(0).request.id, RequestId{"req-open"});
+    EXPECT_EQ(wait(journal->messages(10)).value().at(0).verdict, "duplicate");
+    const Aftermath taken{AftermathKind::taken, "", {}, noon(9)};
+    EXPECT_TRUE(wait(journal->note_aftermath(RequestId{"req-done"}, taken)));
+}
+
+TEST(JournalVersion1, WithAPlanThatCantBeReadIsBroughtToTodaysToo) {
+    const Folder folder;
+    {
+        Database database{folder.path(), SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE};
+        database.execute(text_of(std::string{REAPER_TEST_DATA} + "/journal/version-1.sql"));
+        for (const char* const decision :
+             {"{", "7", R"({"hosts":7})", R"({"hosts":["x",{"victims":["y",{"server":{}}]}]})"})
+            database.execute(std::string{"INSERT INTO plan (request, round, at, decision) "
+                                         "VALUES (1, 2, 0, '"} +
+                             decision + "')");
+    }
+    auto opened = open_journal(folder.path());
+    ASSERT_TRUE(opened) << opened.error().what;
+    EXPECT_EQ(wait((*opened)->victims_since(noon())).value().size(), 1U);
+}
+
+TEST(JournalVersion1, IsNotReadBeforeAReaperBroughtItToTodays) {
+    const Folder folder;
+    Database{folder.path(), SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE}.execute(
+        text_of(std::string{REAPER_TEST_DATA} + "/journal/version-1.sql"));
+    EXPECT_THAT(open_journal_for_reading(folder.path()).error().what,
+                testing::HasSubstr("older reaper"));
+}
+
+}  // namespace
+}  // namespace reaper::journal::test
