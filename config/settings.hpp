@@ -65,7 +65,9 @@ struct Broker {
     std::int64_t dead_letter_max_length = 10'000;
     std::int64_t events_max_length = 50'000;  ///< messages on changes of the cloud; likewise
     int prefetch = 256;                       ///< unacknowledged messages at most
-    std::chrono::seconds heartbeat{30};
+    /// A dead or frozen reaper is replaced after 2 to 3 of these. Shorter than 5 s, a busy broker
+    /// takes a live one for dead.
+    std::chrono::seconds heartbeat{5};
     milliseconds connect_timeout{10'000};
     milliseconds reconnect_backoff{500};  ///< doubles each time, with jitter
     milliseconds reconnect_backoff_max{30'000};

@@ -238,6 +238,16 @@ Outcome Connection::open_channel(amqp_channel_t channel) {
     return {};
 }
 
+Outcome Connection::close_channel(amqp_channel_t channel) {
+    if (channels_.erase(channel) == 0) return {};
+    return check(channel, amqp_channel_close(state_, channel, AMQP_REPLY_SUCCESS),
+                 "closing a channel");
+}
+
+std::chrono::seconds Connection::heartbeat() const {
+    return std::chrono::seconds(amqp_get_heartbeat(state_));
+}
+
 Outcome Connection::check(amqp_channel_t channel, amqp_rpc_reply_t reply,
                           const std::string& doing) {
     if (reply.reply_type == AMQP_RESPONSE_NORMAL) return {};

@@ -72,6 +72,10 @@ public:
 
     /// Opens the channel unless it is open.
     Outcome open_channel(amqp_channel_t channel);
+    /// Closes the channel if it is open: the broker takes back what is unacknowledged on it.
+    Outcome close_channel(amqp_channel_t channel);
+    /// As agreed with the broker; zero: none.
+    std::chrono::seconds heartbeat() const;
     /// After a call of librabbitmq's: nothing, or what went wrong. `doing` is for people. A refused
     /// channel is answered and forgotten, so that open_channel opens it again.
     Outcome check(amqp_channel_t channel, amqp_rpc_reply_t reply, const std::string& doing);

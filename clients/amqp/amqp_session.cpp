@@ -17,6 +17,7 @@ Session::Session(Connection& connection, const config::Broker& broker, const Amq
       queue_(broker.temporary_queue ? unique_name(broker.queue, "dry-run") : broker.queue),
       assembler_(tuning.max_body_bytes, tuning.copy_bytes),
       dead_letters_(connection, broker, tuning),
+      proof_(connection, outlet, queue_),
       upkeep_(connection, broker, tuning, tell) {}
 
 std::optional<Error> Session::run() {
@@ -44,6 +45,7 @@ std::optional<Error> Session::run() {
 Outcome Session::round(bool& more) {
     if (auto failed = serve_commands()) return failed;
     if (auto failed = dead_letters_.work(Steady::now())) return failed;
+    if (auto failed = proof_.work(dead_letters_.answers_expected())) return failed;
     return serve_frames(more);
 }
 
@@ -53,7 +55,8 @@ Steady::time_point Session::check_due() const {
 }
 
 void Session::wait() const {
-    connection_.wait(commands_.wake_fd(), std::min(check_due(), dead_letters_.due()));
+    connection_.wait(commands_.wake_fd(),
+                     std::min({check_due(), dead_letters_.due(), proof_.due()}));
 }
 
 /// Our queue first: it may hold messages from before Nova's exchange vanished.
@@ -70,8 +73,10 @@ Outcome Session::set_up() {
 Outcome Session::start_consuming() {
     if (consuming_) return {};
     if (epoch_ == 0) {
+        // Still open if the broker only took the queue from us.
+        if (auto failed = connection_.close_channel(consume_channel)) return failed;
         if (auto failed = connection_.open_channel(consume_channel)) return failed;
-        epoch_ = outlet_.new_epoch();
+        begin_epoch();
     }
     const auto prefetch = std::clamp(broker_.prefetch, 1, 65'535);
     amqp_basic_qos(connection_.raw(), consume_channel, 0, static_cast<std::uint16_t>(prefetch), 0);
@@ -86,9 +91,20 @@ Outcome Session::start_consuming() {
     return failed;
 }
 
-/// The channel is gone, and the broker delivers all of it again.
+/// Nobody else owns a temporary queue, so that its deliveries need no proof.
+void Session::begin_epoch() {
+    std::optional<std::chrono::milliseconds> lease;
+    if (!broker_.temporary_queue) {
+        lease = lease_for(connection_.heartbeat());
+        proof_.start(*lease);
+    }
+    epoch_ = outlet_.new_epoch(BootClock::now(), lease);
+}
+
+/// The channel is gone or of no use, and the broker delivers all of it again.
 void Session::stop_trusting_deliveries() {
     outlet_.end_epoch();
+    proof_.stop();
     epoch_ = 0;
     consuming_ = false;
     unacknowledged_.clear();

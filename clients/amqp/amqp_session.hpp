@@ -11,6 +11,7 @@
 #include "clients/amqp/dead_letters.hpp"
 #include "clients/amqp/frame_assembler.hpp"
 #include "clients/amqp/outlet.hpp"
+#include "clients/amqp/tenure_proof.hpp"
 #include "clients/amqp/upkeep.hpp"
 #include "config/settings.hpp"
 
@@ -28,6 +29,7 @@ public:
 private:
     Outcome set_up();
     Outcome start_consuming();
+    void begin_epoch();
     void stop_trusting_deliveries();
 
     Outcome serve_commands();
@@ -40,6 +42,7 @@ private:
     Outcome serve_connection_method(const amqp_method_t& method);
     Outcome serve_consume_method(const amqp_method_t& method);
     Outcome serve_publish_method(const amqp_method_t& method);
+    Outcome serve_proof_method(const amqp_method_t& method);
     void deliver(Message message);
 
     /// When the topology is to be checked next.
@@ -67,6 +70,7 @@ private:
     std::map<std::uint64_t, Unacknowledged> unacknowledged_;  // at most `prefetch`
     FrameAssembler assembler_;
     DeadLetters dead_letters_;
+    TenureProof proof_;
     Upkeep upkeep_;
 };
 

@@ -29,6 +29,7 @@ Outcome Session::serve(const amqp_frame_t& frame) {
             case 0: return serve_connection_method(frame.payload.method);
             case consume_channel: return serve_consume_method(frame.payload.method);
             case publish_channel: return serve_publish_method(frame.payload.method);
+            case proof_channel: return serve_proof_method(frame.payload.method);
             default: return {};
         }
     }
@@ -61,11 +62,12 @@ Outcome Session::serve_consume_method(const amqp_method_t& method) {
         case AMQP_BASIC_DELIVER_METHOD:
             assembler_.start(decoded<amqp_basic_deliver_t>(method));
             return {};
-        case AMQP_BASIC_CANCEL_METHOD: {  // the queue was deleted, or moved
-            consuming_ = false;
+        case AMQP_BASIC_CANCEL_METHOD:
+            // The queue was deleted, or its node is lost: when that comes back, another reaper may
+            // be the first to get what we have here.
+            stop_trusting_deliveries();
             upkeep_.queue_vanished(queue_);
             return {};
-        }
         case AMQP_CHANNEL_CLOSE_METHOD: {
             std::string why;
             if (auto failed = connection_.closed_by_broker(consume_channel, method, why))
@@ -99,6 +101,20 @@ Outcome Session::serve_publish_method(const amqp_method_t& method) {
             if (auto failed = connection_.closed_by_broker(publish_channel, method, why))
                 return failed;
             dead_letters_.channel_closed(why);
+            return {};
+        }
+        default: return {};
+    }
+}
+
+Outcome Session::serve_proof_method(const amqp_method_t& method) {
+    switch (method.id) {
+        case AMQP_QUEUE_DECLARE_OK_METHOD: proof_.answered(); return {};
+        case AMQP_CHANNEL_CLOSE_METHOD: {
+            std::string why;
+            if (auto failed = connection_.closed_by_broker(proof_channel, method, why))
+                return failed;
+            proof_.channel_closed();
             return {};
         }
         default: return {};

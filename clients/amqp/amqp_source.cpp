@@ -51,7 +51,7 @@ public:
     }
 
     bool holds(const DeliveryTicket& ticket) const override {
-        return shared_->outlet && shared_->outlet->present(ticket);
+        return shared_->outlet && shared_->outlet->holds(ticket);
     }
 
     void acknowledge(DeliveryTicket ticket) override {

@@ -8,9 +8,16 @@ Outlet::Outlet(boost::asio::any_io_executor executor, MessageSource::Handlers ha
                std::function<void()> on_finished)
     : Gate(std::move(executor), std::move(on_finished)), handlers_(std::move(handlers)) {}
 
-std::uint64_t Outlet::new_epoch() {
+std::uint64_t Outlet::new_epoch(Tenure::Time asked,
+                                std::optional<std::chrono::milliseconds> lease) {
     epoch_ = ++last_epoch_;
+    tenure_.begin(last_epoch_, asked, lease);
     return last_epoch_;
+}
+
+void Outlet::end_epoch() {
+    tenure_.end();
+    epoch_ = 0;
 }
 
 void Outlet::message(Delivery delivery) {

@@ -8,6 +8,7 @@
 #include <set>
 
 #include "clients/amqp/gate.hpp"
+#include "clients/amqp/tenure.hpp"
 #include "reaper/ports/message_source.hpp"
 
 namespace reaper::amqp {
@@ -18,24 +19,28 @@ public:
            std::function<void()> on_finished);
 
     // The thread's side.
-    /// A number for tickets; deliveries under earlier ones no longer reach the handler.
-    std::uint64_t new_epoch();
+    /// A number for tickets; deliveries under earlier ones no longer reach the handler. They are
+    /// ours for `lease` from `asked` on and from each renewal; without a lease, until the end.
+    std::uint64_t new_epoch(Tenure::Time asked, std::optional<std::chrono::milliseconds> lease);
+    /// The broker has answered what we asked then.
+    void renew(Tenure::Time asked) { tenure_.renew(asked); }
     /// No delivery is valid any more.
-    void end_epoch() { epoch_ = 0; }
+    void end_epoch();
     void message(Delivery delivery);
     void state(BrokerState state);
 
     // The executor's side.
+    /// The delivery is surely still ours.
+    bool holds(const DeliveryTicket& ticket) const { return tenure_.holds(ticket); }
     /// True the first time that a delivery of the present epoch is answered.
     bool answer(DeliveryTicket ticket);
-    /// Is it of the present epoch?
-    bool present(const DeliveryTicket& ticket) const { return ticket.connection == epoch_; }
 
 private:
     void forget_handlers() override { handlers_ = {}; }
 
     std::atomic<std::uint64_t> epoch_{0};
     std::uint64_t last_epoch_ = 0;  // the thread's
+    Tenure tenure_;
 
     // Only used on the executor:
     MessageSource::Handlers handlers_;

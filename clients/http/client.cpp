@@ -33,11 +33,17 @@ Result<void> check_headers(const Request& request) {
     return {};
 }
 
+bool was_sent(const Transport::Try& outcome) {
+    const auto* failure = std::get_if<Failure>(&outcome);
+    return failure == nullptr || failure->sent;
+}
+
 /// One call, from its first try to its last.
 struct Call {
     Outgoing out;
     TimeLimit limit;
     int tries = 0;
+    std::optional<Transport::Try> former;  ///< the last try that may have been heard
 
     std::string where() const {
         return std::string(to_string(out.request.method)) + ' ' + to_string(out.url.endpoint) +
@@ -65,7 +71,7 @@ private:
     ResultTask<Response> run(Call& call);
     /// The pause before the next try; none if this was the last.
     std::optional<Duration> next_pause(const Call& call, const Try& outcome);
-    Result<Response> conclude(const Call& call, Try outcome) const;
+    Result<Response> conclude(Call& call, Try outcome) const;
     void log_try(const Call& call, const Try& outcome, TimeLimit start) const;
     Duration left(const Call& call) const {
         return std::chrono::floor<Duration>(call.limit - transport_->now());
@@ -89,7 +95,7 @@ Result<Call> Core::prepare(Request request) {
     if (auto checked = check_headers(request); !checked) return checked.error();
     const Duration allowed = request.deadline.value_or(options_.call_timeout);
     Outgoing out{std::move(request), std::move(*url), make_request_id(random_), allowed};
-    return Call{std::move(out), transport_->now() + allowed};
+    return Call{std::move(out), transport_->now() + allowed, 0, std::nullopt};
 }
 
 ResultTask<Response> Core::call(Request request) {
@@ -112,6 +118,7 @@ ResultTask<Response> Core::run(Call& call) {
         log_try(call, outcome, start);
         const auto pause = next_pause(call, outcome);
         if (!pause) co_return conclude(call, std::move(outcome));
+        if (call.out.request.still_wanted && was_sent(outcome)) call.former = std::move(outcome);
         co_await clock_.sleep(*pause);
     }
 }
@@ -131,12 +138,16 @@ std::optional<Duration> Core::next_pause(const Call& call, const Try& outcome) {
     return pause;
 }
 
-Result<Response> Core::conclude(const Call& call, Try outcome) const {
+Result<Response> Core::conclude(Call& call, Try outcome) const {
+    const auto* refused = std::get_if<Failure>(&outcome);
+    const bool repeated = refused != nullptr && refused->unwanted && call.former;
+    if (repeated) outcome = std::move(*call.former);
     if (auto* response = std::get_if<Response>(&outcome)) return std::move(*response);
     const Failure& failure = std::get<Failure>(outcome);
     std::string cause = failure.cause;
     if (failure.code == Errc::timeout && left(call) <= Duration(0) && failure.retryable)
         cause = "no answer within " + words_for(call.out.allowed);
+    if (repeated) cause += "; not sent again: it is not wanted any more";
     return Error{failure.code, call.where() + ": " + cause + call.after_tries()};
 }
 

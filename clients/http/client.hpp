@@ -50,7 +50,8 @@ public:
     virtual ~Client() = default;
     /// Any answer of the service is a Response, whatever its status. Failures:
     /// `unreachable`, `timeout`, `tls`, `bad_answer` (not HTTP, or too large), `bad_input` (the
-    /// URL), `cancelled`. Their text names method, endpoint, path and cause.
+    /// URL), `cancelled` (nothing was sent, or we are stopping). Their text names method, endpoint,
+    /// path and cause.
     virtual ResultTask<Response> call(Request request) = 0;
 };
 

@@ -18,6 +18,8 @@ struct Failure {
     std::string cause;      ///< without method and endpoint
     bool retryable = true;  ///< may pass by itself
     bool answer_began = false;
+    bool unwanted = false;  ///< not sent: `Request::still_wanted` said no
+    bool sent = true;       ///< false: surely not a byte of the request went out
 };
 
 /// The stage of a connection that failed; it changes the words.

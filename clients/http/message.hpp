@@ -1,6 +1,7 @@
 // What is asked of an HTTP service and what it answers. Plain data.
 #pragma once
 
+#include <functional>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -35,6 +36,9 @@ struct Request {
     Repeat repeat = Repeat::by_method;
     /// All of the call: waiting for a connection, tries and pauses. Absent: the client's own.
     std::optional<Duration> deadline;
+    /// Asked right before each try is written to the wire, after all waiting. False ends the call:
+    /// with `cancelled` if nothing was sent, else with what the former try came to.
+    std::function<bool()> still_wanted;
 };
 
 struct Response {

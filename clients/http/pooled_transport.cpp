@@ -40,6 +40,19 @@ WireRequest wire_request(const Outgoing& call) {
     return message;
 }
 
+Failure not_sent(Failure failure) {
+    failure.sent = false;
+    return failure;
+}
+
+/// Why it is not to be written now; none if it is wanted.
+std::optional<Failure> unwanted(const Outgoing& call) {
+    if (!call.request.still_wanted || call.request.still_wanted()) return std::nullopt;
+    Failure failure{Errc::cancelled, "not sent: it is not wanted any more", false};
+    failure.unwanted = true;
+    return not_sent(std::move(failure));
+}
+
 class PooledTransport final : public Transport {
 public:
     PooledTransport(asio::any_io_executor executor, const Options& options,
@@ -75,6 +88,18 @@ Transport::Try conclude(Lease& lease, std::unique_ptr<Connection> connection,
     return std::move(done.response);
 }
 
+/// A call that went out on a stale connection may have been heard, whatever became of the second.
+Transport::Try of_both(const Failure& stale, Transport::Try again) {
+    auto* failure = std::get_if<Failure>(&again);
+    if (failure == nullptr) return again;
+    failure->sent = true;
+    if (!failure->unwanted) return again;
+    Failure both = stale;
+    both.cause += "; not sent again: it is not wanted any more";
+    both.retryable = false;
+    return both;
+}
+
 std::shared_ptr<Pool> PooledTransport::pool_for(const Endpoint& endpoint) {
     auto& pool = pools_[endpoint];
     if (!pool) pool = std::make_shared<Pool>(executor_, limits_);
@@ -84,11 +109,15 @@ std::shared_ptr<Pool> PooledTransport::pool_for(const Endpoint& endpoint) {
 Task<Transport::Try> PooledTransport::exchange(const Outgoing& call, TimeLimit limit) {
     const auto pool = pool_for(call.url.endpoint);
     auto turn = co_await pool->acquire(limit);
-    if (auto* failure = std::get_if<Failure>(&turn)) co_return std::move(*failure);
+    if (auto* failure = std::get_if<Failure>(&turn)) co_return not_sent(std::move(*failure));
     Lease& lease = std::get<Lease>(turn);
     const WireRequest message = wire_request(call);
 
     if (auto connection = lease.take_idle()) {
+        if (auto refused = unwanted(call)) {
+            lease.put_back(std::move(connection));
+            co_return std::move(*refused);
+        }
         auto outcome = co_await connection->exchange(message, max_body_bytes_, limit);
         const auto* failure = std::get_if<Failure>(&outcome);
         // The server may have closed it just before our request: that says nothing about the
@@ -96,6 +125,8 @@ Task<Transport::Try> PooledTransport::exchange(const Outgoing& call, TimeLimit l
         const bool stale = failure != nullptr && !failure->answer_began &&
                            failure->code == Errc::unreachable && is_repeatable(call.request);
         if (!stale) co_return conclude(lease, std::move(connection), std::move(outcome));
+        Try again = co_await on_new(lease, call, message, limit);
+        co_return of_both(*failure, std::move(again));
     }
     co_return co_await on_new(lease, call, message, limit);
 }
@@ -109,8 +140,9 @@ Task<Transport::Try> PooledTransport::on_new(Lease& lease, const Outgoing& call,
         if (failure->code == Errc::timeout)
             failure->cause +=
                 " (" + words_for(std::min(connect_timeout_, call.allowed)) + " to connect)";
-        co_return std::move(*failure);
+        co_return not_sent(std::move(*failure));
     }
+    if (auto refused = unwanted(call)) co_return std::move(*refused);
     auto outcome = co_await connection->exchange(message, max_body_bytes_, limit);
     co_return conclude(lease, std::move(connection), std::move(outcome));
 }

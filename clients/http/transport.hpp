@@ -30,6 +30,7 @@ public:
     /// The clock of limits: steady, of no date.
     virtual TimeLimit now() const = 0;
     /// Sends the call once and reads all of the answer; a Failure with `timeout` at the limit.
+    /// Asks `still_wanted` right before it writes; if it is not, a Failure with `unwanted`.
     virtual Task<Try> exchange(const Outgoing& call, TimeLimit limit) = 0;
 };
 

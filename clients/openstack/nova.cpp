@@ -149,9 +149,8 @@ private:
     ResultTask<DeleteAnswer> remove(ServerId id, ServiceCall call, Compute::StillWanted wanted) {
         // Without an id the path would be that of the collection.
         if (id.empty()) co_return Error{Errc::bad_input, "nova: delete of a server without an id"};
-        if (wanted && !wanted())
-            co_return Error{Errc::cancelled, "nova: the deletion is not wanted any more"};
         call.repeat = http::Repeat::safe;  // the second one finds it gone, or going
+        call.still_wanted = std::move(wanted);
         auto answer = co_await service_->call(std::move(call));
         if (!answer) co_return answer.error();
         switch (answer->response.status) {

@@ -237,6 +237,7 @@ ResultTask<Answer> Session::send(CloudService service, const std::string& base,
     if (!call.body.empty()) request.headers.push_back({"Content-Type", "application/json"});
     request.body = call.body;
     request.repeat = call.repeat;
+    request.still_wanted = call.still_wanted;
     Answer answer;
     answer.where = name_call(request.service, request.method, request.url);
     auto response = co_await client_->call(std::move(request));

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <boost/asio/any_io_executor.hpp>
+#include <functional>
 #include <memory>
 #include <string>
 #include <vector>
@@ -21,6 +22,7 @@ struct ServiceCall {
     std::vector<http::Header> headers;
     std::string body;  ///< JSON; empty for none
     http::Repeat repeat = http::Repeat::by_method;
+    std::function<bool()> still_wanted;  ///< see http::Request
 };
 
 /// A service's name in logs: keystone, nova, placement.

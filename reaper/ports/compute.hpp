@@ -44,7 +44,8 @@ public:
 
     /// Asked right before a write goes out, each time that it does (a call may wait for a
     /// connection or a token, or be repeated); false: it is not sent, and the answer is
-    /// `cancelled`. Empty: always wanted. What it refers to must outlive the call.
+    /// `cancelled` if nothing was sent before, else what came of that. Empty: always wanted. What
+    /// it refers to must outlive the call.
     using StillWanted = std::function<bool()>;
 
     /// The only writes. A lost answer is repeated safely: a second DELETE finds it gone or going.

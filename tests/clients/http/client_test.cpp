@@ -271,6 +271,99 @@ TEST_F(HttpClientTest, ADeleteIsRetriedOnlyIfMarkedSafe) {
     EXPECT_EQ(server.requests().size(), 4U);
 }
 
+TEST_F(HttpClientTest, WhatIsNotWantedAnyMoreIsNotSent) {
+    HttpServer server(io, [](const ServerRequest&) { return text_reply(200, ""); });
+    ASSERT_TRUE(get(server.url()));  // an idle connection is there
+    Request unwanted = request(server.url() + "/unwanted", Method::del);
+    unwanted.still_wanted = [] { return false; };
+    const auto response = call(std::move(unwanted));
+    ASSERT_FALSE(response);
+    EXPECT_EQ(response.error().code, Errc::cancelled);
+    EXPECT_EQ(response.error().what,
+              "DELETE " + server.url() + "/unwanted: not sent: it is not wanted any more");
+    EXPECT_EQ(server.count("DELETE", "/unwanted"), 0U);
+    Request wanted = request(server.url() + "/wanted", Method::del);
+    wanted.still_wanted = [] { return true; };
+    EXPECT_TRUE(call(std::move(wanted)));
+}
+
+TEST_F(HttpClientTest, IsAskedWhetherItIsWantedOnlyAfterWaitingForAConnection) {
+    options.max_connections = 1;
+    auto gate = std::make_shared<test::Gate>(io);
+    HttpServer server(io, [&](const ServerRequest&) {
+        Reply reply = text_reply(200, "");
+        reply.gate = gate;
+        return reply;
+    });
+    const auto first = test::start(io, client().call(request(server.url() + "/first")));
+    bool is_wanted = true;
+    int asked = 0;
+    Request waits = request(server.url() + "/second", Method::del);
+    waits.still_wanted = [&] {
+        ++asked;
+        return is_wanted;
+    };
+    const auto second = test::start(io, client().call(std::move(waits)));
+    ASSERT_TRUE(test::run_until(io, [&] { return server.count("GET", "/first") == 1; }));
+    EXPECT_EQ(asked, 0);
+    is_wanted = false;
+    gate->open();
+    EXPECT_TRUE(test::finish(io, first));
+    const auto response = test::finish(io, second);
+    ASSERT_FALSE(response);
+    EXPECT_EQ(response.error().code, Errc::cancelled);
+    EXPECT_EQ(asked, 1);
+    EXPECT_EQ(server.count("DELETE", "/second"), 0U);
+}
+
+TEST_F(HttpClientTest, AConnectionThatWasNeverMadeSentNothing) {
+    const std::string url = "http://127.0.0.1:" + std::to_string(test::closed_port(io));
+    Request unwanted = request(url, Method::del);
+    unwanted.repeat = Repeat::safe;
+    unwanted.still_wanted = [] { return false; };
+    const auto response = call(std::move(unwanted));
+    ASSERT_FALSE(response);
+    EXPECT_EQ(response.error().code, Errc::unreachable);
+}
+
+/// Whoever is told `cancelled` may rely on it that nothing went out.
+TEST_F(HttpClientTest, WhatIsNotWantedAnyMoreIsNotRepeatedAndTheFormerTryTells) {
+    HttpServer busy(io, [](const ServerRequest&) { return text_reply(503, "busy"); });
+    const auto once = [&](const std::string& url) {
+        Request made = request(url, Method::del);
+        made.repeat = Repeat::safe;
+        made.still_wanted = [first = true]() mutable { return std::exchange(first, false); };
+        return made;
+    };
+    const auto refused = call(once(busy.url()));
+    ASSERT_TRUE(refused) << refused.error().what;
+    EXPECT_EQ(refused->status, 503);
+    EXPECT_EQ(busy.requests().size(), 1U);
+
+    HttpServer silent(io, [](const ServerRequest&) {
+        Reply reply;
+        reply.no_answer = true;
+        return reply;
+    });
+    const auto lost = call(once(silent.url()));
+    ASSERT_FALSE(lost);
+    EXPECT_EQ(lost.error().code, Errc::unreachable);
+    EXPECT_THAT(lost.error().what, HasSubstr("not sent again: it is not wanted any more"));
+    EXPECT_EQ(silent.requests().size(), 1U);
+}
+
+TEST_F(HttpClientTest, AWriteOnAStaleConnectionIsNotRepeatedIfUnwanted) {
+    HttpServer server(io, closes_on_second_use());
+    ASSERT_TRUE(get(server.url()));
+    Request made = request(server.url(), Method::del);
+    made.repeat = Repeat::safe;
+    made.still_wanted = [first = true]() mutable { return std::exchange(first, false); };
+    const auto response = call(std::move(made));
+    ASSERT_FALSE(response);
+    EXPECT_EQ(response.error().code, Errc::unreachable);
+    EXPECT_EQ(server.count("DELETE", "/"), 1U);
+}
+
 TEST_F(HttpClientTest, HonoursRetryAfter) {
     int answers = 0;
     HttpServer server(io, [&](const ServerRequest&) {
