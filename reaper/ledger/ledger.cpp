@@ -52,10 +52,16 @@ void Ledger::enter(const Request& request, const Plan& plan, TimePoint now) {
 void Ledger::enter(const Request& request, const std::vector<HostPlan>& hosts, TimePoint now) {
     release_promises(request.id);
     std::erase_if(took_, [&](const auto& t) { return t.second == request.id; });
+    for (auto& [server, eviction] : evictions_)
+        if (eviction.request == request.id) eviction.counted = false;
     for (const auto& host : hosts) {
+        for (const auto& each : host.awaited)
+            if (const auto own = evictions_.find(each.server);
+                own != evictions_.end() && own->second.request == request.id)
+                own->second.counted = true;
         for (const auto& victim : host.victims)
             evictions_.emplace(victim.server,
-                               Eviction{request.id, host.host, victim.server, std::nullopt});
+                               Eviction{request.id, host.host, victim.server, std::nullopt, true});
         if (host.slots <= 0) continue;
         promises_.push_back(Promise{request.id, request.project, host.host, request.resources,
                                     host.slots, request.requesters, now, std::nullopt});

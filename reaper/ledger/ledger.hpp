@@ -36,6 +36,9 @@ public:
         /// When its cull ended. A host that was read before may still list it, so it counts as
         /// evicting until a later reading.
         std::optional<TimePoint> ended;
+        /// Its request's slots rest on it (a victim or awaited by its last plan), so that it brings
+        /// the room that is promised to them.
+        bool counted = true;
     };
     /// Room kept for a request.
     struct Promise {

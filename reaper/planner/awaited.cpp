@@ -17,9 +17,8 @@ ByPool room_if(const HostRoom& room, const ByPool& now, const std::vector<bool>&
         const Going& going = room.going[i];
         for (std::size_t pool = 0; pool < left.size(); ++pool)
             left[pool] = saturating_subtract(left[pool], going.gains[pool]);
-        if (going.by != Going::By::other_request) continue;
         for (std::size_t claim = 0; claim < room.claims.size(); ++claim)
-            if (room.claims[claim].request == going.request)
+            if (room.claims[claim].request == going.covers)
                 for (std::size_t pool = 0; pool < left.size(); ++pool)
                     brought[claim][pool] = saturating_add(brought[claim][pool], going.gains[pool]);
     }

@@ -135,10 +135,15 @@ void name_leavers(HostRoom& room, const Shape& shape, const std::vector<Leaver>&
         ByPool gains = gains_of(room, shape, leaver.held);
         if (std::all_of(gains.begin(), gains.end(), [](Amount gain) { return gain == 0; }))
             continue;
-        room.going.push_back(Going{
-            leaver.id, leaver.server == nullptr ? "" : leaver.server->name,
-            why_going(leaver.eviction, request), by_whom(leaver.eviction, request),
-            leaver.eviction == nullptr ? RequestId{} : leaver.eviction->request, std::move(gains)});
+        Going going;
+        going.server = leaver.id;
+        if (leaver.server != nullptr) going.name = leaver.server->name;
+        going.reason = why_going(leaver.eviction, request);
+        going.by = by_whom(leaver.eviction, request);
+        if (leaver.eviction != nullptr && leaver.eviction->counted)
+            going.covers = leaver.eviction->request;
+        going.gains = std::move(gains);
+        room.going.push_back(std::move(going));
     }
     std::sort(room.going.begin(), room.going.end(),
               [](const Going& a, const Going& b) { return a.server < b.server; });

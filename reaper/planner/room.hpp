@@ -57,8 +57,8 @@ struct Going {
     /// How readily a plan does without its room: strangers' deletions may be undone or fail unseen,
     /// those of other requests are watched by them, its own by itself.
     enum class By { stranger, other_request, same_request } by = By::stranger;
-    RequestId request;  ///< that evicts it; empty for a stranger's
-    ByPool gains;       ///< what comes free with it; not all zero
+    RequestId covers;  ///< whose promise its room stands for first; empty if for none
+    ByPool gains;      ///< what comes free with it; not all zero
 };
 
 /// What is promised to one other request on pools that are alone for their need.

@@ -204,6 +204,26 @@ TEST(RoomOnItsWay, WhoseVictimsCoverItsOwnSlotsLeavesTheFreeRoomToOthers) {
     EXPECT_THAT(awaited_ids(decision), IsEmpty());
 }
 
+TEST(RoomOnItsWay, AVictimThatItsRequestDoesNotWaitForCoversNoPromise) {
+    // req-1 gave up on its victim v and took room that came free elsewhere on the host.
+    auto a = host_with("a", 5, {revocable("v", on_a, two)});
+    Ledger ledger;
+    const auto first = request(two, 1, "req-1");
+    HostPlan evicts_v;
+    evicts_v.host = on_a;
+    evicts_v.slots = 1;
+    evicts_v.victims.resize(1);
+    evicts_v.victims[0].server = ServerId{"v"};
+    ledger.enter(first, std::vector<HostPlan>{evicts_v}, at(0));
+    HostPlan again;
+    again.host = on_a;
+    again.slots = 1;
+    ledger.enter(first, std::vector<HostPlan>{again}, at(1));
+    EXPECT_THAT(awaited_ids(plan(request({{"VCPU", 3}}, 1, "req-2"), cloud({a}), {}, ledger)),
+                ElementsAre("v"))
+        << "of the 3 that are free today, 2 are promised";
+}
+
 TEST(RoomOnItsWay, ItsOwnEarlierVictimsAreAwaitedToo) {
     const auto a = host_with("a", 2, {revocable("v", on_a, two)});
     Ledger ledger;

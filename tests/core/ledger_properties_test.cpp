@@ -1,0 +1,402 @@
+// The ledger's promise over any interleaving: requests that come and go, victims that go sooner,
+// later or never, users that delete their own, revocable servers that start where there is room.
+// The cloud is one that behaves: whoever is promised room boots when all that its plan waits for is
+// gone, and it must find the room, whatever the others did.
+#include <algorithm>
+#include <gtest/gtest.h>
+#include <map>
+#include <set>
+#include <sstream>
+
+#include "cloud_builder.hpp"
+#include "reaper/planner/awaited.hpp"
+#include "seeded.hpp"
+
+namespace reaper {
+namespace {
+
+using namespace reaper::testing;
+
+const ResourceClass vcpu{"VCPU"};
+const ResourceClass memory{"MEMORY_MB"};
+
+/// A request under way, and what its decision said.
+struct UnderWay {
+    Request request;
+    std::vector<HostPlan> hosts;
+    bool deserted = false;  // nobody waits for it any more
+};
+
+class World {
+public:
+    World() {
+        const int hosts = 1 + upto(1);
+        for (int i = 0; i < hosts; ++i) {
+            const std::string name = "h" + std::to_string(i);
+            Host made = host(name, {{"VCPU", 4 + upto(4)}, {"MEMORY_MB", 512 * (4 + upto(6))}});
+            cloud_.hosts.push_back(std::move(made));
+        }
+        for (int i = 0; i < 8; ++i) start(upto(3) != 0);
+    }
+
+    /// For the log of a property that does not hold.
+    std::string text() const {
+        std::ostringstream out;
+        out << now_ << ":";
+        for (const auto& host : cloud_.hosts) {
+            out << " " << host.name << " uses " << to_string(host.providers[0].used) << " [";
+            for (const auto& server : host.servers) {
+                out << " " << server.id.str() << "(" << to_string(server.resources()) << ")"
+                    << (server.revocable() ? "r" : "") << server.task_state.str();
+                if (const auto* eviction = ledger_.eviction(server.id))
+                    out << " for " << eviction->request.str();
+                if (ledger_.given_up(server.id)) out << " given up";
+            }
+            out << " ]";
+        }
+        for (const auto& each : ledger_.promises())
+            out << " {" << each.request.str() << " " << each.slots << " of " << to_string(each.slot)
+                << " on " << each.host.str() << "}";
+        return out.str();
+    }
+
+    void step() {
+        now_ += 1;
+        switch (upto(10)) {
+            case 0:
+            case 1:
+            case 2: ask(); break;
+            case 3:
+            case 4: go_on_with_a_deletion(); break;
+            case 5: user_deletes(); break;
+            case 6: start(upto(2) != 0); break;
+            case 7: end_one(); break;
+            case 8: give_up(); break;
+            case 9: spare_a_victim(); break;
+            default: desert(); break;
+        }
+        RC_LOG() << text() << std::endl;
+        read_all();
+        check();
+    }
+
+    std::size_t plans() const { return plans_; }
+
+private:
+    Host& some_host() {
+        return cloud_
+            .hosts[static_cast<std::size_t>(upto(static_cast<int>(cloud_.hosts.size()) - 1))];
+    }
+
+    Host& host_of(const HostId& id) {
+        return *std::find_if(cloud_.hosts.begin(), cloud_.hosts.end(),
+                             [&](const Host& h) { return h.id == id; });
+    }
+
+    static Amount free_on(const Host& host, const ResourceClass& name) {
+        const auto& root = host.providers[0];
+        return root.inventories.at(name).capacity() - root.used.get(name);
+    }
+
+    static bool fits(const Host& host, const Resources& slot) {
+        return std::all_of(slot.begin(), slot.end(), [&](const auto& need) {
+            return free_on(host, need.first) >= need.second;
+        });
+    }
+
+    static Resources some_slot() { return {{"VCPU", 1 + upto(2)}, {"MEMORY_MB", 512 * upto(3)}}; }
+
+    bool going(const Server& server) const {
+        return (server.task_state == "deleting" || ledger_.evicting(server.id)) &&
+               !ledger_.given_up(server.id);
+    }
+
+    /// What is not on its way out, by the rules' words.
+    Amount occupied(const Host& host, const ResourceClass& name) const {
+        Amount sum = 0;
+        for (const auto& server : host.servers)
+            if (!going(server)) sum += server.resources().get(name);
+        return sum;
+    }
+
+    // ---- what may happen ----
+
+    /// Nova does not know of promises; we only let it start servers where nobody waits for the
+    /// room.
+    void start(bool as_revocable) {
+        Host& host = some_host();
+        const Resources slot = some_slot();
+        const Shape shape = shape_of(slot);
+        const HostRoom room = room_on(host, shape, ledger_, RequestId{"nobody"});
+        if (slots_at_once(room, shape, room.room_now()) < 1) return;
+        RC_ASSERT(fits(host, slot));
+        const std::string id = "s" + std::to_string(serial_++);
+        put(host, as_revocable ? revocable(id, host.id, slot, now_) : server(id, host.id, slot));
+    }
+
+    void ask() {
+        Request wanted = request(some_slot(), 1 + upto(1), "req-" + std::to_string(serial_++));
+        wanted.project = ProjectId{wanted.id.str()};
+        UnderWay one;
+        one.request = wanted;
+        if (decide(one)) under_way_.emplace(wanted.id, std::move(one));
+    }
+
+    /// Slots that are there without a further victim, by plain arithmetic.
+    Amount slots_there(const Request& request) const {
+        Amount all = 0;
+        for (const auto& host : cloud_.hosts)
+            all += std::max<Amount>(slots_there_on(host, request), 0);
+        return all;
+    }
+
+    Amount slots_there_on(const Host& host, const Request& request) const {
+        Amount scarcest = 1'000;
+        for (const auto& [name, amount] : request.resources) {
+            if (amount == 0) continue;
+            const Amount room = host.providers[0].inventories.at(name).capacity() -
+                                occupied(host, name) -
+                                ledger_.promised_to_others(host.id, request.id).get(name);
+            scarcest = std::min(scarcest, std::max<Amount>(room, 0) / amount);
+        }
+        return scarcest;
+    }
+
+    bool decide(UnderWay& one) {
+        const auto decision =
+            plan(one.request, cloud_, {}, ledger_, upto(1) == 0 ? "cost" : "strict");
+        const Amount there = slots_there(one.request);
+        RC_ASSERT(std::holds_alternative<NothingToDo>(decision) == (there >= one.request.slots));
+        if (std::holds_alternative<NotEnough>(decision)) {
+            ledger_.release_promises(one.request.id);
+            return false;
+        }
+        if (const auto* made = std::get_if<Plan>(&decision)) {
+            ++plans_;
+            for (const auto& victim : made->victims()) RC_ASSERT(!ledger_.evicting(victim.server));
+            one.hosts = made->hosts;
+        } else {
+            one.hosts = std::get<NothingToDo>(decision).hosts;
+        }
+        check_what_it_rests_on(one);
+        ledger_.enter(one.request, one.hosts, at(now_));
+        return true;
+    }
+
+    /// The slots are there when the victims and the awaited are gone, beside what all others are
+    /// promised; and without any one of the awaited there are fewer.
+    void check_what_it_rests_on(const UnderWay& one) {
+        for (const auto& on_host : one.hosts) {
+            std::set<ServerId> gone;
+            for (const auto& victim : on_host.victims) gone.insert(victim.server);
+            for (const auto& each : on_host.awaited) RC_ASSERT(gone.insert(each.server).second);
+            RC_ASSERT(rests_on(one.request, on_host, gone));
+            for (const auto& each : on_host.awaited) {
+                gone.erase(each.server);
+                RC_ASSERT(!rests_on(one.request, on_host, gone));
+                gone.insert(each.server);
+            }
+        }
+    }
+
+    /// True if the slots fit when only `gone` go, and nobody else's promise is touched: what a
+    /// request's own victims bring stands for its promise first.
+    bool rests_on(const Request& request, const HostPlan& on_host, const std::set<ServerId>& gone) {
+        const Host& host = host_of(on_host.host);
+        for (const auto& [name, amount] : request.resources) {
+            Amount room = free_on(host, name);
+            std::map<RequestId, Amount> brought;
+            for (const auto& server : host.servers) {
+                const Amount held = server.resources().get(name);
+                if (gone.contains(server.id))
+                    room += held;
+                else if (const auto* eviction = ledger_.eviction(server.id);
+                         eviction != nullptr && eviction->counted && going(server))
+                    brought[eviction->request] += held;
+            }
+            std::map<RequestId, Amount> promised;
+            for (const auto& promise : ledger_.promises())
+                if (promise.host == host.id && promise.request != request.id)
+                    promised[promise.request] += promise.slot.get(name) * promise.slots;
+            for (const auto& [other, all] : promised)
+                room -= std::max<Amount>(all - brought[other], 0);
+            if (amount > 0 && room < amount * on_host.slots) return false;
+        }
+        return true;
+    }
+
+    void remove(Host& host, const ServerId& id) {
+        const auto at = std::find_if(host.servers.begin(), host.servers.end(),
+                                     [&](const Server& s) { return s.id == id; });
+        host.providers[0].used -= at->resources();
+        host.servers.erase(at);
+    }
+
+    void go_on_with_a_deletion() {
+        Host& host = some_host();
+        std::vector<ServerId> leaving;
+        for (const auto& server : host.servers)
+            if (server.task_state == "deleting" || ledger_.evicting(server.id))
+                leaving.push_back(server.id);
+        if (leaving.empty()) return;
+        remove(host, leaving[static_cast<std::size_t>(upto(static_cast<int>(leaving.size()) - 1))]);
+    }
+
+    void user_deletes() {
+        Host& host = some_host();
+        if (host.servers.empty()) return;
+        host.servers[static_cast<std::size_t>(upto(static_cast<int>(host.servers.size()) - 1))]
+            .task_state = "deleting";
+    }
+
+    bool is_there(const HostId& host, const ServerId& server) {
+        const auto& servers = host_of(host).servers;
+        return std::any_of(servers.begin(), servers.end(),
+                           [&](const Server& s) { return s.id == server; });
+    }
+
+    UnderWay* some_request() {
+        if (under_way_.empty()) return nullptr;
+        auto at = under_way_.begin();
+        std::advance(at, upto(static_cast<int>(under_way_.size()) - 1));
+        return &at->second;
+    }
+
+    /// All that it waits for is gone: it boots, and finds its room.
+    void end_one() {
+        UnderWay* const one = some_request();
+        if (one == nullptr) return;
+        for (const auto& on_host : one->hosts) {
+            for (const auto& each : on_host.awaited)
+                if (is_there(on_host.host, each.server)) return;
+            for (const auto& victim : on_host.victims)
+                if (is_there(on_host.host, victim.server)) return;
+        }
+        // What it let die in earlier rounds may still be going: Nova shows that.
+        for (const auto& eviction : ledger_.evictions())
+            if (eviction.request == one->request.id)
+                for (auto& server : host_of(eviction.host).servers)
+                    if (server.id == eviction.server) server.task_state = "deleting";
+        ledger_.settle(one->request.id, at(now_), at(now_ + 1'000));
+        if (!one->deserted)
+            for (const auto& on_host : one->hosts)
+                for (int i = 0; i < on_host.slots; ++i) boot(*one, on_host.host);
+        under_way_.erase(one->request.id);
+    }
+
+    void boot(const UnderWay& one, const HostId& where) {
+        Host& host = host_of(where);
+        RC_ASSERT(fits(host, one.request.resources));
+        Server booted =
+            server("s" + std::to_string(serial_++), host.id, one.request.resources, now_);
+        booted.project = one.request.project;
+        put(host, std::move(booted));
+        ++booted_[one.request.id];
+    }
+
+    /// At its deadline: what is still there counts as occupied, and it plans again.
+    void give_up() {
+        UnderWay* const one = some_request();
+        if (one == nullptr || one->deserted) return;
+        for (const auto& on_host : one->hosts)
+            for (const auto& each : on_host.awaited)
+                if (is_there(on_host.host, each.server)) {
+                    ledger_.give_up_on(on_host.host, each.server, at(now_));
+                    broken_.insert(on_host.host);
+                }
+        plan_again(*one);
+    }
+
+    void plan_again(UnderWay& one) {
+        if (!decide(one)) under_way_.erase(one.request.id);
+    }
+
+    /// A victim turns out unfit: it stays, and its request plans again.
+    void spare_a_victim() {
+        UnderWay* const one = some_request();
+        if (one == nullptr || one->deserted) return;
+        for (const auto& on_host : one->hosts)
+            for (const auto& victim : on_host.victims) {
+                if (!is_there(on_host.host, victim.server)) continue;
+                ledger_.drop_eviction(victim.server);
+                for (auto& server : host_of(on_host.host).servers)
+                    if (server.id == victim.server) server.locked = true;
+                broken_.insert(on_host.host);
+                plan_again(*one);
+                return;
+            }
+    }
+
+    /// The requester goes away: before a deletion all is as it was; later the victims go on going.
+    void desert() {
+        UnderWay* const one = some_request();
+        if (one == nullptr) return;
+        if (upto(1) == 0) {
+            for (const auto& eviction : ledger_.evictions())
+                if (eviction.request == one->request.id) broken_.insert(eviction.host);
+            ledger_.release(one->request.id);
+            under_way_.erase(one->request.id);
+        } else {
+            ledger_.release_promises(one->request.id);
+            one->deserted = true;
+        }
+    }
+
+    void read_all() {
+        for (auto& host : cloud_.hosts)
+            if (upto(1) == 0) {
+                host.read_at = at(now_);
+                std::sort(host.servers.begin(), host.servers.end(),
+                          [](const Server& a, const Server& b) { return a.id < b.id; });
+            }
+        for (const auto& settled : ledger_.expire(cloud_, at(now_))) {
+            RC_ASSERT(settled.taken_by.has_value());
+            RC_ASSERT(--booted_[settled.request] >= 0);
+        }
+    }
+
+    // ---- what must always be true ----
+
+    void check() {
+        std::set<ServerId> evicting;
+        for (const auto& eviction : ledger_.evictions())
+            RC_ASSERT(evicting.insert(eviction.server).second);
+        for (const auto& host : cloud_.hosts)
+            for (const auto& name : {vcpu, memory}) {
+                Amount regular = 0;
+                Amount revocable = 0;
+                Amount leaving = 0;
+                for (const auto& server : host.servers)
+                    (going(server)        ? leaving
+                     : server.revocable() ? revocable
+                                          : regular) += server.resources().get(name);
+                const Amount capacity = host.providers[0].inventories.at(name).capacity();
+                RC_ASSERT(capacity >= regular + revocable + leaving);
+                // Where no deletion was taken back or given up on, all that is promised is there.
+                if (!broken_.contains(host.id))
+                    RC_ASSERT(capacity - regular - revocable >=
+                              ledger_.promised_to_others(host.id, RequestId{"nobody"}).get(name));
+            }
+    }
+
+    Snapshot cloud_{at(0), {}, {}};
+    Ledger ledger_;
+    std::map<RequestId, UnderWay> under_way_;
+    std::map<RequestId, int> booted_;  // not told of yet
+    std::set<HostId> broken_;
+    long now_ = 0;
+    int serial_ = 0;
+    std::size_t plans_ = 0;
+};
+
+TEST(LedgerProperties, WhateverHappensInWhateverOrderNoRoomIsCountedTwice) {
+    holds("capacity >= occupied + occupied_revocable + evicting", [] {
+        World world;
+        for (int i = 0; i < 40; ++i) world.step();
+        RC_CLASSIFY(world.plans() > 0, "victims");
+        RC_CLASSIFY(world.plans() > 2, "several culls");
+    });
+}
+
+}  // namespace
+}  // namespace reaper
