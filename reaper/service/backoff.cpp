@@ -5,13 +5,25 @@
 
 namespace reaper {
 
+namespace {
+
+std::minstd_rand& dice() {
+    thread_local std::minstd_rand engine{std::random_device{}()};
+    return engine;
+}
+
+}  // namespace
+
+void Backoff::seed(unsigned seed) {
+    dice().seed(seed);
+}
+
 Backoff::Backoff(Clock& clock, Duration longest, Duration first)
     : clock_(clock), next_(std::min(first, longest)), longest_(longest) {}
 
 Task<void> Backoff::pause(const bool& stopping) {
-    thread_local std::minstd_rand dice{std::random_device{}()};
     std::uniform_int_distribution<Duration::rep> jitter(next_.count() / 2, next_.count());
-    Duration left{jitter(dice)};
+    Duration left{jitter(dice())};
     next_ = std::min(next_ * 2, longest_);
     // In slices, so that whoever stops the reaper need not wait for the longest pause.
     constexpr Duration slice{250};

@@ -13,6 +13,8 @@ public:
                      Duration first = std::chrono::milliseconds{250});
     /// Ends early when `stopping` (which must outlive the pause) becomes true.
     Task<void> pause(const bool& stopping);
+    /// The jitter of this thread's pauses, from a seed: for tests that are to be repeated exactly.
+    static void seed(unsigned seed);
     /// What will not mend itself soon (wrong credentials, say) is tried at the longest interval.
     void slow_down() { next_ = longest_; }
 

@@ -1,0 +1,333 @@
+#include "faults/schedules/actors.hpp"
+
+#include <algorithm>
+#include <utility>
+
+namespace reaper::faults {
+
+using namespace cloudsim;
+using std::chrono::milliseconds;
+using std::chrono::seconds;
+
+namespace {
+
+std::string any_flavor(World& world, Chance& chance) {
+    return chance.any_of(world.nova.flavors)->name;
+}
+
+}  // namespace
+
+Actors::Actors(Timeline& timeline, Site& site, Trace& trace, FaultCounts& counts,
+               std::function<void()> changed)
+    : timeline_(timeline),
+      site_(site),
+      trace_(trace),
+      counts_(counts),
+      changed_(std::move(changed)) {}
+
+void Actors::later(Duration delay, std::function<void()> action) {
+    ++pending_;
+    timeline_.after(delay, [this, action = std::move(action)] {
+        --pending_;
+        action();
+        changed_();
+    });
+}
+
+ContextPtr Actors::user_of(const std::string& project) {
+    auto context = std::make_shared<Context>();
+    const User* user = world().identity.user_named("onlooker");
+    context->user_id = user->id;
+    context->user_name = user->name;
+    const Project* found = world().identity.project_named(project);
+    context->project_id = found->id;
+    context->project_name = found->name;
+    context->roles = {"member", "reader"};
+    context->request = world().dice.uuid();
+    return context;
+}
+
+ContextPtr Actors::operators() {
+    auto context = std::make_shared<Context>(*user_of("service"));
+    context->user_name = "admin";
+    context->is_admin = true;
+    context->roles = {"admin", "member", "reader"};
+    return context;
+}
+
+std::vector<Server*> Actors::servers(bool revocable_only) {
+    std::vector<Server*> found;
+    for (Server* server : world().nova.listed())
+        if (server->state == VmState::active && server->task == TaskState::none && server->host &&
+            (!revocable_only || world().is_revocable(*server)))
+            found.push_back(server);
+    return found;
+}
+
+void Actors::begin(const Item& item) {
+    trace_.line("- " + describe(item));
+    if (item.kind == Kind::resize) {
+        resize(item);
+    } else if (is_demand(item.kind)) {
+        boot(item);
+    } else {
+        Chance chance{item.seed};
+        act(item, chance);
+    }
+    changed_();
+}
+
+// ---- demands ----
+
+void Actors::boot(const Item& item) {
+    Wish wish;
+    wish.chance = Chance{item.seed};
+    wish.project = item.kind == Kind::boot_revocable ? "spot"
+                   : wish.chance.percent(70)         ? "regular"
+                                                     : "regular2";
+    wish.flavor = any_flavor(world(), wish.chance);
+    if (!world().settings.zones.empty() && wish.chance.percent(40)) wish.zone = "east";
+    wish.servers = item.amount;
+    wish.tries_left = wish.chance.between(0, 2);
+    boot(std::move(wish));
+}
+
+void Actors::boot(Wish wish) {
+    CreateRequest request;
+    request.name = "wanted";
+    request.flavor = world().nova.find_flavor_name(wish.flavor);
+    request.image = world().nova.images.front().get();
+    request.count = static_cast<std::size_t>(wish.servers);
+    request.zone = wish.zone;
+    const ContextPtr by = user_of(wish.project);
+    const std::string id = by->request_id();
+    trace_.line("boot " + std::to_string(wish.servers) + " x " + wish.flavor + " for " +
+                wish.project + " " + wish.zone + " as " + id);
+    std::vector<Uuid> ids;
+    for (const Server* server : site_.lifecycle().create(std::move(request), by))
+        ids.push_back(server->id);
+    count(wish.project == "spot" ? Kind::boot_revocable
+          : wish.servers > 1     ? Kind::boot_many
+                                 : Kind::boot);
+    waiting_[id] = ids;
+    wishes_.emplace(id, std::move(wish));
+}
+
+void Actors::on_effect(const Effect& effect) {
+    if (effect.what == "deletion lost") count(Kind::deletion_lost);
+}
+
+void Actors::on_refusal(const RefusalMoment& moment) {
+    const auto wish = wishes_.find(moment.by->request_id());
+    if (wish == wishes_.end() || moment.server != moment.placing.servers.front()) return;
+    const Duration patience = milliseconds{wish->second.chance.between(2'000, 60'000)};
+    const std::string id = wish->first;
+    later(patience, [this, id] { give_up_or_try_again(id, waiting_[id]); });
+}
+
+/// Users delete what failed; most try again.
+void Actors::give_up_or_try_again(std::string request, std::vector<Uuid> ids) {
+    const auto node = wishes_.extract(request);
+    if (node.empty()) return;
+    Wish& wish = node.mapped();
+    if (wish.chance.percent(20)) return;  // leave it in ERROR
+    for (const Uuid& id : ids)
+        if (Server* server = world().nova.find_server(id))
+            site_.lifecycle().remove(*server, DeleteKind::normal, {}, user_of(wish.project));
+    if (wish.tries_left-- > 0) boot(std::move(wish));
+}
+
+void Actors::resize(const Item& item) {
+    Chance chance{item.seed};
+    auto all = servers(false);
+    std::erase_if(all, [&](const Server* server) { return world().is_revocable(*server); });
+    if (all.empty()) return;
+    Server& server = *chance.any_of(all);
+    auto flavor = world().nova.find_flavor_name("large");
+    if (!flavor) flavor = world().nova.find_flavor_name("small");
+    if (server.flavor->id == flavor->id) return;
+    const Project* project = world().identity.project(world().names.text(server.project));
+    count(Kind::resize);
+    site_.lifecycle().resize(server, flavor, user_of(project->name));
+    const Uuid id = server.id;
+    later(seconds{chance.between(5, 30)}, [this, id] {
+        Server* moved = world().nova.find_server(id);
+        if (moved && moved->state == VmState::resized)
+            site_.lifecycle().confirm_resize(*moved, operators());
+    });
+}
+
+// ---- what happens to servers and hosts ----
+
+void Actors::act(const Item& item, Chance& chance) {
+    switch (item.kind) {
+        case Kind::lock: lock(item, chance); break;
+        case Kind::user_delete: delete_some(item, chance); break;
+        case Kind::migrate: migrate(chance); break;
+        case Kind::retag: retag(chance); break;
+        case Kind::power_off: {
+            auto all = servers(true);
+            if (all.empty()) break;
+            site_.lifecycle().stop(*chance.any_of(all), operators());
+            count(item.kind);
+            break;
+        }
+        case Kind::regular_takes_room:
+        case Kind::revocable_takes_room: {
+            Wish wish;
+            wish.project = item.kind == Kind::regular_takes_room ? "regular2" : "spot2";
+            wish.flavor = chance.pick({"tiny", "small"});
+            wish.chance = Chance{item.seed};
+            boot(std::move(wish));
+            count(item.kind);
+            break;
+        }
+        case Kind::requester_deleted: delete_requester(chance); break;
+        case Kind::orphan_allocation: orphan(chance); break;
+        case Kind::allocation_missing: lose_allocation(chance); break;
+        case Kind::compute_down:
+        case Kind::host_disabled:
+        case Kind::deletion_held: trouble_of_host(item, chance); break;
+        case Kind::deletion_lost: lose_deletions(item); break;
+        default: break;
+    }
+}
+
+void Actors::lock(const Item& item, Chance& chance) {
+    auto all = servers(true);
+    const int most = chance.between(1, 4);
+    for (int i = 0; i < most && !all.empty(); ++i) {
+        const auto which = chance.below(all.size());
+        Server& server = *all[which];
+        all.erase(all.begin() + static_cast<std::ptrdiff_t>(which));
+        if (server.locked)
+            site_.lifecycle().unlock(server, operators());
+        else
+            site_.lifecycle().lock(server, "", operators());
+        count(item.kind);
+        trace_.line((server.locked ? "locked " : "unlocked ") + server.id.text());
+    }
+}
+
+void Actors::delete_some(const Item& item, Chance& chance) {
+    auto all = servers(chance.percent(70));
+    const int most = chance.between(1, 3);
+    for (int i = 0; i < most && !all.empty(); ++i) {
+        const auto which = chance.below(all.size());
+        Server& server = *all[which];
+        all.erase(all.begin() + static_cast<std::ptrdiff_t>(which));
+        trace_.line("its user deletes " + server.id.text());
+        site_.lifecycle().remove(server, DeleteKind::normal, {}, operators());
+        count(item.kind);
+    }
+}
+
+void Actors::migrate(Chance& chance) {
+    auto all = servers(true);
+    if (all.empty()) return;
+    Server& server = *chance.any_of(all);
+    const auto flavor = chance.percent(50)
+                            ? server.flavor
+                            : world().nova.find_flavor_name(any_flavor(world(), chance));
+    trace_.line("migrate or resize " + server.id.text());
+    if (site_.lifecycle().resize(server, flavor, operators())) return;
+    count(Kind::migrate);
+    const Uuid id = server.id;
+    const bool back = chance.percent(30);
+    later(seconds{chance.between(2, 30)}, [this, id, back] {
+        Server* moved = world().nova.find_server(id);
+        if (!moved || moved->state != VmState::resized) return;
+        if (back)
+            site_.lifecycle().revert_resize(*moved, operators());
+        else
+            site_.lifecycle().confirm_resize(*moved, operators());
+    });
+}
+
+void Actors::retag(Chance& chance) {
+    const std::string name = chance.pick({"spot", "spot", "spot2", "regular2"});
+    const auto toggle = [this, name] {
+        auto& tags = world().identity.project_named(name)->tags;
+        if (std::erase(tags, "preemptible") == 0) tags.emplace_back("preemptible");
+        trace_.line("project " + name + (tags.empty() ? " is regular" : " is revocable"));
+    };
+    toggle();
+    count(Kind::retag);
+    if (chance.percent(70)) later(milliseconds{chance.between(500, 60'000)}, toggle);
+}
+
+void Actors::delete_requester(Chance& chance) {
+    std::vector<std::string> requests;
+    for (const auto& [id, wish] : wishes_) requests.push_back(id);
+    if (requests.empty()) return;
+    const std::string id = chance.any_of(requests);
+    const auto wish = wishes_.extract(id);
+    for (const Uuid& server_id : waiting_[id])
+        if (Server* server = world().nova.find_server(server_id)) {
+            trace_.line("requester " + server_id.text() + " is deleted");
+            site_.lifecycle().remove(*server, DeleteKind::normal, {},
+                                     user_of(wish.mapped().project));
+        }
+    count(Kind::requester_deleted);
+}
+
+void Actors::orphan(Chance& chance) {
+    auto& hosts = world().nova.hosts;
+    Host& host = *chance.any_of(hosts);
+    Claim claim;
+    claim.consumer = world().dice.uuid();
+    claim.project = world().names.id(world().identity.project_named("regular")->id);
+    claim.user = claim.project;
+    claim.type = world().names.id("unknown");
+    claim.held = {{host.provider, world().names.id("VCPU"), chance.between(1, 2)},
+                  {host.provider, world().names.id("MEMORY_MB"), 2'048}};
+    if (world().placement.claim({claim})) return;  // no room
+    count(Kind::orphan_allocation);
+    trace_.line("orphan allocation " + claim.consumer.text() + " on " + host.name);
+    const Uuid id = claim.consumer;
+    later(seconds{chance.between(10, 90)}, [this, id] { world().placement.remove_consumer(id); });
+}
+
+void Actors::lose_allocation(Chance& chance) {
+    auto all = servers(chance.percent(60));
+    if (all.empty()) return;
+    const Server& server = *chance.any_of(all);
+    if (!world().placement.remove_consumer(server.id)) return;
+    count(Kind::allocation_missing);
+    trace_.line("allocation of " + server.id.text() + " is missing");
+}
+
+void Actors::trouble_of_host(const Item& item, Chance& chance) {
+    Host* const host = chance.any_of(world().nova.hosts).get();
+    count(item.kind);
+    trace_.line("host " + host->name);
+    switch (item.kind) {
+        case Kind::compute_down:
+            host->agent_down = true;
+            later(item.length, [host] { host->agent_down = false; });
+            break;
+        case Kind::host_disabled:
+            site_.lifecycle().set_service(*host, true, "maintenance", operators());
+            later(item.length,
+                  [this, host] { site_.lifecycle().set_service(*host, false, {}, operators()); });
+            break;
+        default:
+            site_.lifecycle().hold(*host);
+            later(item.length, [this, host] { site_.lifecycle().release(*host); });
+            break;
+    }
+}
+
+/// An operator finds what hangs in `deleting`, much later.
+void Actors::lose_deletions(const Item& item) {
+    world().deletions_to_lose += static_cast<std::uint64_t>(item.amount);
+    later(seconds{150}, [this] {
+        world().deletions_to_lose = 0;
+        std::vector<Server*> stuck;
+        for (Server* server : world().nova.listed())
+            if (server->task == TaskState::deleting) stuck.push_back(server);
+        for (Server* server : stuck) site_.lifecycle().reset_state(*server, true, operators());
+    });
+}
+
+}  // namespace reaper::faults

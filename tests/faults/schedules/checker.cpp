@@ -1,0 +1,285 @@
+#include "faults/schedules/checker.hpp"
+
+#include <algorithm>
+#include <nlohmann/json.hpp>
+
+namespace reaper::faults {
+
+using cloudsim::ServerMoment;
+using cloudsim::Site;
+using cloudsim::TaskState;
+using nlohmann::json;
+
+Checker::Checker(const SchedulePlan& plan, const Timeline& timeline, Site& site, Truth& truth,
+                 test::FakeJournal& journal, Trace& trace, Tally& tally)
+    : plan_(plan),
+      timeline_(timeline),
+      site_(site),
+      truth_(truth),
+      journal_(journal),
+      trace_(trace),
+      tally_(tally) {}
+
+void Checker::blame(const std::string& rule, const std::string& what) {
+    trace_.line("!!! " + rule + ": " + what);
+    ++tally_.violations[rule];
+    violations_.push_back(rule + ": " + what);
+}
+
+// ---- the journal ----
+
+void Checker::on_write(const std::string& what) {
+    sync_plans();
+    trace_.line("journal: " + what);
+    const auto space = what.find(' ');
+    const std::string verb = what.substr(0, space);
+    const std::string object = space == std::string::npos ? "" : what.substr(space + 1);
+    if (verb == "plan") {
+        PlanRecord record;
+        record.request = object;
+        record.at = timeline_.true_now();
+        record.read_at = room_read_;
+        record.index = journal_.stories.at(RequestId{object}).plans.size();
+        plans_.push_back(std::move(record));
+    } else if (verb == "spared" || verb == "failed" || verb == "gone" || verb == "vanished") {
+        end_evictions(object, "");
+    } else if (verb == "finish") {
+        on_finish(object);
+    }
+}
+
+/// Plans that were about to be written are there now.
+void Checker::sync_plans() {
+    sync_outcomes();
+    for (PlanRecord& record : plans_) {
+        if (record.plan) continue;
+        const auto story = journal_.stories.find(RequestId{record.request});
+        if (story == journal_.stories.end() || story->second.plans.size() <= record.index) continue;
+        const Decision& decision = story->second.plans[record.index].decision;
+        record.plan = Plan{};
+        if (const auto* plan = std::get_if<Plan>(&decision)) record.plan = *plan;
+        enter(record);
+    }
+}
+
+void Checker::enter(PlanRecord& record) {
+    for (PlanRecord& other : plans_)
+        if (&other != &record && other.request == record.request && !other.replaced_at)
+            other.replaced_at = record.at;
+    if (plan_.dry_run) return;
+    for (Promise& promise : promises_)
+        if (promise.request == record.request && !promise.span.until)
+            promise.span.until = record.at;
+    const Demand* demand = truth_.demand(record.request);
+    for (const HostPlan& host : record.plan->hosts) {
+        for (const Victim& victim : host.victims)
+            evictions_.push_back(
+                {record.request, victim.server.str(), host.host_name, {record.at, {}}});
+        if (demand && host.slots > 0)
+            promises_.push_back({record.request,
+                                 host.host_name,
+                                 demand->project,
+                                 demand->slot,
+                                 host.slots,
+                                 demand->servers,
+                                 {record.at, {}}});
+    }
+}
+
+void Checker::end_evictions(const std::string& server, const std::string& request) {
+    for (Eviction& eviction : evictions_)
+        if ((server.empty() || eviction.server == server) &&
+            (request.empty() || eviction.request == request) && !eviction.span.until)
+            eviction.span.until = timeline_.true_now();
+}
+
+void Checker::on_finish(const std::string& request) {
+    finished_[request] = timeline_.true_now();
+    ending_.insert(request);
+    end_evictions("", request);
+}
+
+/// Room that was made stays promised for a while; of others nothing is held.
+void Checker::sync_outcomes() {
+    for (const std::string& request : ending_) {
+        const auto& outcome = journal_.stories.at(RequestId{request}).outcome;
+        const bool holds = outcome && (outcome->kind == OutcomeKind::freed ||
+                                       outcome->kind == OutcomeKind::incomplete);
+        for (Promise& promise : promises_)
+            if (promise.request == request && !promise.span.until)
+                promise.span.until =
+                    finished_[request] + (holds ? plan_.cull.promise : Duration::zero());
+    }
+    ending_.clear();
+}
+
+// ---- messages ----
+
+namespace {
+
+struct Named {
+    std::string message;
+    std::string request;
+};
+
+Named names_in(const std::string& body) {
+    const json envelope = json::parse(body, nullptr, false);
+    if (!envelope.is_object() || !envelope.contains("oslo.message")) return {};
+    const json inner = json::parse(envelope["oslo.message"].get<std::string>(), nullptr, false);
+    if (!inner.is_object()) return {};
+    return {inner.value("message_id", ""), inner.value("_context_request_id", "")};
+}
+
+}  // namespace
+
+void Checker::on_acknowledge(const Broker::Stored& message, bool set_aside) {
+    const Named named = names_in(message.body);
+    const auto noted = [&](const MessageEntry& note) {
+        return set_aside ? note.verdict == "malformed"
+                         : note.message_id == named.message && note.verdict != "joined";
+    };
+    if (std::any_of(journal_.notes.begin(), journal_.notes.end(), noted)) return;
+    const auto story = journal_.stories.find(RequestId{named.request});
+    if (!set_aside && story != journal_.stories.end() && story->second.outcome) return;
+    blame("rule-6", "message " + named.message + " of " + named.request +
+                        " is acknowledged, and the journal has no outcome of it");
+}
+
+// ---- what the reaper sees ----
+
+std::optional<Uuid> Checker::deleted_server(const cloudsim::Request& request, bool& forced) const {
+    auto path = request.path;
+    if (!path.empty() && path.front() == "soft") path.erase(path.begin());
+    if (path.size() < 4 || path[0] != "compute" || path[2] != "servers") return std::nullopt;
+    forced = path.size() == 5 && path[4] == "action" && request.method == "POST" &&
+             request.body.find("forceDelete") != std::string::npos;
+    if (!forced && !(path.size() == 4 && request.method == "DELETE")) return std::nullopt;
+    return Uuid::parse(path[3]);
+}
+
+void Checker::on_sent(Exchange& call) {
+    ++tally_.calls;
+    bool forced = false;
+    const auto server = deleted_server(call.request, forced);
+    if (!server) return;
+    sync_plans();
+    auto basis = std::make_shared<Basis>();
+    basis->server = *server;
+    basis->forced = forced;
+    if (const auto at = looks_.find(*server); at != looks_.end()) basis->look = at->second;
+    basis->tags = tags_;
+    if (const PlanRecord* plan = plan_for(server->text()))
+        if (const Demand* demand = truth_.demand(plan->request))
+            for (const Uuid& requester : demand->servers)
+                if (const auto seen = looks_.find(requester); seen != looks_.end())
+                    basis->requester_seen = std::max(basis->requester_seen.value_or(TimePoint{}),
+                                                     seen->second.executed_at);
+    call.note = basis;
+}
+
+void Checker::on_arrival(Exchange& call) {
+    truth_.record();
+    bool forced = false;
+    if (!deleted_server(call.request, forced)) return;
+    auto& basis = *std::static_pointer_cast<Basis>(call.note);
+    const cloudsim::Server* server = site_.world().nova.find_server(basis.server);
+    basis.counts = server != nullptr && server->task != TaskState::deleting &&
+                   server->task != TaskState::soft_deleting;
+    if (basis.counts) judge(call, basis);
+}
+
+void Checker::on_executed(Exchange& call) {
+    truth_.record();
+    const bool asks_token = call.request.target.find("/auth/tokens") != std::string::npos;
+    if (call.request.method != "GET" && !asks_token) {
+        if (plan_.dry_run)
+            blame("rule-8", "a dry run sent " + call.request.method + ' ' + call.request.target);
+        bool forced = false;
+        if (!deleted_server(call.request, forced))
+            blame("rule-1", "an unknown write: " + call.request.method + ' ' + call.request.target);
+        return;
+    }
+    // What the answer will show is what is true now.
+    auto reading = std::make_shared<Reading>();
+    auto path = call.request.path;
+    if (!path.empty() && path.front() == "soft") path.erase(path.begin());
+    if (path.size() == 4 && path[0] == "compute" && path[2] == "servers" && path[3] != "detail") {
+        if (const auto id = Uuid::parse(path[3])) {
+            Look look;
+            look.executed_at = timeline_.true_now();
+            if (const cloudsim::Server* server = site_.world().nova.find_server(*id)) {
+                look.project = site_.world().names.text(server->project);
+                look.host = server->host ? server->host->name : "";
+                look.fit = !server->locked;
+                look.why = server->locked ? "locked" : "";
+            } else {
+                look.fit = false;
+                look.why = "gone";
+            }
+            reading->look = {*id, look};
+        }
+    } else if (path.size() == 3 && path[0] == "identity" && path[2] == "projects" &&
+               call.request.parameter("tags")) {
+        Tags tags;
+        tags.executed_at = timeline_.true_now();
+        for (const auto& project : site_.world().identity.projects)
+            if (truth_.revocable_since(project->id)) tags.revocable.insert(project->id);
+        reading->tags = tags;
+    } else if (path.size() == 4 && path[0] == "placement" && path[1] == "resource_providers" &&
+               path[3] == "allocations") {
+        if (const auto id = Uuid::parse(path[2])) reading->room_of = truth_.host_of_provider(*id);
+    }
+    call.note = reading;
+}
+
+void Checker::on_answer(const Exchange& call) {
+    bool forced = false;
+    if (call.response.status >= 300 && call.response.status != 404) return;
+    if (deleted_server(call.request, forced) || !call.note || call.request.method != "GET") return;
+    const auto& reading = *std::static_pointer_cast<Reading>(call.note);
+    if (reading.look) {
+        Look look = reading.look->second;
+        look.answered_at = timeline_.true_now();
+        look.untrue = call.untrue;
+        looks_[reading.look->first] = look;
+    }
+    if (reading.tags) {
+        tags_ = reading.tags;
+        tags_->answered_at = timeline_.true_now();
+        tags_->untrue = call.untrue;
+    }
+    if (!reading.room_of.empty()) room_read_[reading.room_of] = call.executed_at;
+}
+
+void Checker::on_server(const ServerMoment& moment) {
+    if (moment.event != "delete.end" && moment.event != "soft_delete.end") return;
+    if (moment.by->user_name != "reaper" || accepted_.contains(moment.server.id)) return;
+    blame("rule-1",
+          "the reaper's user deleted " + moment.server.id.text() + " by a way that was not judged");
+}
+
+// ---- the end ----
+
+void Checker::at_the_end(const Broker& broker) {
+    sync_plans();
+    for (const Broker::Stored& left : broker.queue())
+        blame("liveness", "message " + std::to_string(left.number) + " of " +
+                              names_in(left.body).request + " is still not acknowledged");
+    for (const auto& [id, story] : journal_.stories) {
+        if (story.outcome)
+            ++tally_.outcomes[std::string{to_string(story.outcome->kind)}];
+        else
+            blame("liveness", id.str() + " has no outcome");
+    }
+    tally_.requests += truth_.demands().size();
+    for (const auto& [id, demand] : truth_.demands()) {
+        const auto noted = [&](const MessageEntry& note) { return note.request.str() == id; };
+        if (journal_.stories.contains(RequestId{id}) ||
+            std::any_of(journal_.notes.begin(), journal_.notes.end(), noted))
+            continue;
+        if (!broker.queue().empty()) continue;  // told already
+        blame("lost", "the journal knows nothing of " + id);
+    }
+}
+
+}  // namespace reaper::faults

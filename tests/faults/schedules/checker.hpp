@@ -1,0 +1,166 @@
+// The judge of a schedule. It watches every call of the reaper where the cloud receives it, knows
+// the cloud's true state at each moment, and takes the reaper's journal for what it is: a promise
+// made before a deletion, to be compared with the truth. README.md has the table of what is
+// checked.
+#pragma once
+
+#include <functional>
+#include <map>
+#include <optional>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "fakes/fake_journal.hpp"
+#include "faults/schedules/broker.hpp"
+#include "faults/schedules/network.hpp"
+#include "faults/schedules/truth.hpp"
+
+namespace reaper::faults {
+
+/// What is counted over all schedules.
+struct Tally {
+    std::uint64_t schedules = 0;
+    std::uint64_t requests = 0;   ///< that Nova refused
+    std::uint64_t deletions = 0;  ///< that the cloud accepted from the reaper
+    std::uint64_t calls = 0;
+    std::uint64_t crashes = 0;
+    /// Deletions that became wrong between the last look and their arrival: nobody can prevent
+    /// them.
+    std::uint64_t races = 0;
+    std::uint64_t judged = 0;  ///< deletions whose need was judged
+    std::map<std::string, std::uint64_t> outcomes;
+    std::map<std::string, std::uint64_t> violations;  ///< by rule
+    FaultCounts faults{};
+};
+
+class Checker final : public CallWatcher, public cloudsim::Listener {
+public:
+    Checker(const SchedulePlan& plan, const Timeline& timeline, cloudsim::Site& site, Truth& truth,
+            test::FakeJournal& journal, Trace& trace, Tally& tally);
+
+    /// The journal is about to hold this.
+    void on_write(const std::string& what);
+    void on_acknowledge(const Broker::Stored& message, bool set_aside);
+    void on_reaper_died(const std::string& why) { blame("crash-loop", "the reaper ended: " + why); }
+    /// A process was killed: what it had looked at is forgotten.
+    void on_kill() { looks_.clear(); }
+    /// When all faults are over and time has passed.
+    void at_the_end(const Broker& broker);
+
+    const std::vector<std::string>& violations() const { return violations_; }
+
+    // The calls of the reaper.
+    void on_sent(Exchange& call) override;
+    void on_arrival(Exchange& call) override;
+    void on_executed(Exchange& call) override;
+    void on_answer(const Exchange& call) override;
+    // The cloud.
+    void on_server(const cloudsim::ServerMoment& moment) override;
+
+private:
+    /// A server as an answer showed it.
+    struct Look {
+        TimePoint executed_at{};
+        TimePoint answered_at{};
+        bool fit = true;
+        std::string why;
+        std::string project;
+        std::string host;
+        bool untrue = false;
+    };
+    struct Tags {
+        TimePoint executed_at{};
+        TimePoint answered_at{};
+        std::set<std::string> revocable;
+        bool untrue = false;
+    };
+    /// What the reaper had seen when it sent a deletion.
+    struct Basis {
+        Uuid server;
+        bool forced = false;
+        std::optional<Look> look;
+        std::optional<Tags> tags;
+        std::optional<TimePoint> requester_seen;
+        bool counts = false;  ///< it will delete something that was not going yet
+    };
+    /// What an executed reading showed, until its answer arrives.
+    struct Reading {
+        std::optional<std::pair<Uuid, Look>> look;
+        std::optional<Tags> tags;
+        std::string room_of;  ///< host
+    };
+    struct PlanRecord {
+        std::string request;
+        std::size_t index = 0;  ///< in the journal
+        TimePoint at{};
+        std::map<std::string, TimePoint> read_at;  ///< hosts, when their room was last read
+        std::optional<Plan> plan;
+        std::set<std::string> victims_left;  ///< evicting
+        std::optional<TimePoint> replaced_at;
+        bool judged = false;  ///< its first deletion was seen
+    };
+    /// While a plan's victim counts as evicting, and its slots as promised.
+    struct Span {
+        TimePoint from{};
+        std::optional<TimePoint> until;
+        bool covers(TimePoint at) const { return from <= at && (!until || at <= *until); }
+    };
+    struct Eviction {
+        std::string request, server, host;
+        Span span;
+    };
+    struct Promise {
+        std::string request, host, project;
+        Resources slot;
+        int slots = 0;
+        std::set<Uuid> requesters;
+        Span span;
+    };
+
+    void blame(const std::string& rule, const std::string& what);
+    void sync_plans();
+    void enter(PlanRecord& record);
+    void end_evictions(const std::string& server, const std::string& request);
+    void on_finish(const std::string& request);
+    void sync_outcomes();
+
+    std::optional<Uuid> deleted_server(const cloudsim::Request& request, bool& forced) const;
+    void judge(const Exchange& call, const Basis& basis);
+    void judge_right(const Exchange& call, const Basis& basis, const cloudsim::Server& server);
+    void judge_need(const Exchange& call, const Basis& basis, const cloudsim::Server& server);
+    void judge_requester(const Exchange& call, const Basis& basis, const Demand& demand,
+                         const PlanRecord& plan);
+    PlanRecord* plan_for(const std::string& server);
+
+    /// Slots that the plan's hosts, and those of earlier plans of the request, have at a moment.
+    int slots_at(const PlanRecord& plan, const Demand& demand, TimePoint at,
+                 const std::optional<std::string>& without) const;
+    int slots_on(const PlanRecord& plan, const Demand& demand, const std::string& host,
+                 TimePoint at, const std::optional<std::string>& without) const;
+    Resources promised_to_others(const std::string& request, const std::string& host,
+                                 TimePoint at) const;
+    std::vector<TimePoint> moments(const PlanRecord& plan, TimePoint until) const;
+
+    const SchedulePlan& plan_;
+    const Timeline& timeline_;
+    cloudsim::Site& site_;
+    Truth& truth_;
+    test::FakeJournal& journal_;
+    Trace& trace_;
+    Tally& tally_;
+    std::vector<std::string> violations_;
+
+    std::map<Uuid, Look> looks_;
+    std::optional<Tags> tags_;
+    std::map<std::string, TimePoint> room_read_;
+    std::vector<PlanRecord> plans_;
+    std::vector<Eviction> evictions_;
+    std::vector<Promise> promises_;
+    std::map<std::string, TimePoint> finished_;
+    std::set<std::string> ending_;  ///< requests whose outcome is being written
+    std::set<Uuid>
+        accepted_;  ///< whose deletion the cloud accepted from the reaper, and was judged
+};
+
+}  // namespace reaper::faults

@@ -1,0 +1,218 @@
+// The judgement on one deletion, when the cloud receives it.
+#include <algorithm>
+
+#include "faults/schedules/checker.hpp"
+
+namespace reaper::faults {
+
+namespace {
+
+/// How old a look may be when the deletion that rests on it is sent: the journal is written and the
+/// rest of the look is read in between.
+constexpr Duration freshness = std::chrono::seconds{10};
+
+}  // namespace
+
+/// The plan in the journal that this deletion belongs to: the last one with that victim.
+Checker::PlanRecord* Checker::plan_for(const std::string& server) {
+    PlanRecord* found = nullptr;
+    for (PlanRecord& record : plans_) {
+        if (!record.plan) continue;
+        const auto victims = record.plan->victims();
+        if (std::any_of(victims.begin(), victims.end(),
+                        [&](const Victim& victim) { return victim.server.str() == server; }))
+            found = &record;
+    }
+    return found;
+}
+
+void Checker::judge(const Exchange& call, const Basis& basis) {
+    ++tally_.deletions;
+    accepted_.insert(basis.server);
+    const cloudsim::Server& server = *site_.world().nova.find_server(basis.server);
+    trace_.line("the reaper deletes " + server.id.text() + " on " +
+                (server.host ? server.host->name : "no host"));
+    judge_right(call, basis, server);
+    const std::string id = server.id.text();
+    const Step needed = basis.forced ? Step::force_delete_sent : Step::delete_sent;
+    if (!journal_.has_step(id, needed))
+        blame("rule-5", "the journal does not tell that " + id + " is deleted");
+    PlanRecord* plan = plan_for(id);
+    if (plan == nullptr) {
+        blame("rule-5", "no plan in the journal has " + id);
+        return;
+    }
+    if (finished_.contains(plan->request) && finished_[plan->request] < call.sent_at)
+        blame("rule-4", id + " is deleted for " + plan->request + ", which is finished");
+    const Demand* demand = truth_.demand(plan->request);
+    if (demand == nullptr) {
+        blame("rule-4", "Nova never refused " + plan->request);
+        return;
+    }
+    // What is half deleted is not spared by a second thought.
+    if (basis.forced) return;
+    judge_requester(call, basis, *demand, *plan);
+    judge_need(call, basis, server);
+    plan->judged = true;
+}
+
+/// Rule 1: on the last look, and on nothing older.
+void Checker::judge_right(const Exchange& call, const Basis& basis,
+                          const cloudsim::Server& server) {
+    const std::string id = server.id.text();
+    const std::string project = site_.world().names.text(server.project);
+    const bool revocable = truth_.revocable_since(project).has_value();
+    if (!basis.look || !basis.tags) {
+        blame("rule-1", id + " is deleted, and was not looked at");
+        return;
+    }
+    const Look& look = *basis.look;
+    const bool untrue = look.untrue || basis.tags->untrue;
+    if (!basis.tags->revocable.contains(project) && !basis.tags->untrue)
+        blame("rule-1", id + " is regular, and the reaper was told so");
+    if (!look.fit && !look.untrue) blame("rule-1", id + " is deleted, though it is " + look.why);
+    if (call.sent_at - look.answered_at > freshness)
+        blame("rule-1", id + " was looked at " +
+                            std::to_string((call.sent_at - look.answered_at).count()) +
+                            " ms before its deletion was sent");
+    if (call.sent_at - basis.tags->answered_at > freshness)
+        blame("rule-1", "the project of " + id + " was looked at " +
+                            std::to_string((call.sent_at - basis.tags->answered_at).count()) +
+                            " ms before the deletion was sent");
+    const PlanRecord* plan = plan_for(id);
+    if (plan && !basis.forced)
+        for (const HostPlan& host : plan->plan->hosts)
+            for (const Victim& victim : host.victims)
+                if (victim.server.str() == id && look.host != host.host_name && !untrue)
+                    blame("rule-1", id + " is on " + look.host + ", planned on " + host.host_name);
+    if ((!revocable || server.locked) && violations_.empty()) {
+        ++tally_.races;
+        trace_.line("a race: " + id + (revocable ? " was locked" : " became regular") +
+                    " after the last look");
+    }
+}
+
+/// Requester first: nobody dies for a requester that the reaper could know to be gone; rule 7.
+void Checker::judge_requester(const Exchange& call, const Basis& basis, const Demand& demand,
+                              const PlanRecord& plan) {
+    const auto tagged = truth_.revocable_since(demand.project);
+    if (tagged && *tagged <= demand.refused_at)
+        blame("rule-7",
+              basis.server.text() + " is deleted for a revocable requester, " + demand.id);
+    if (plan.judged || !demand.over_since) return;
+    if (basis.requester_seen && *basis.requester_seen > *demand.over_since)
+        blame("requester-first", basis.server.text() + " is deleted for " + demand.id +
+                                     ", though the reaper saw that nobody waits");
+    if (call.sent_at - *demand.over_since > freshness + std::chrono::seconds{50})
+        blame("requester-first", basis.server.text() + " is deleted for " + demand.id +
+                                     ", for which nobody waits any more");
+}
+
+// ---- rules 2 and 3 ----
+
+Resources Checker::promised_to_others(const std::string& request, const std::string& host,
+                                      TimePoint at) const {
+    Resources promised;
+    const HostState* state = truth_.state_at(host, at);
+    std::set<Uuid> counted;
+    for (const Promise& promise : promises_) {
+        if (promise.request == request || promise.host != host || !promise.span.covers(at))
+            continue;
+        int left = promise.slots;
+        if (state)
+            for (const Holder& holder : state->holders)
+                if (left > 0 && promise.requesters.contains(holder.consumer) &&
+                    counted.insert(holder.consumer).second)
+                    --left;
+        promised += promise.slot * left;
+    }
+    return promised;
+}
+
+int Checker::slots_on(const PlanRecord& plan, const Demand& demand, const std::string& host,
+                      TimePoint at, const std::optional<std::string>& without) const {
+    const HostState* state = truth_.state_at(host, at);
+    if (state == nullptr || !state->usable) return 0;
+    Resources room = state->free;
+    std::set<std::string> going;
+    for (const Eviction& eviction : evictions_)
+        if (eviction.host == host && eviction.span.covers(at)) going.insert(eviction.server);
+    for (const HostPlan& part : plan.plan->hosts)
+        if (part.host_name == host)
+            for (const Victim& victim : part.victims) going.insert(victim.server.str());
+    for (const std::string& server : going) {
+        if (without && server == *without) continue;
+        const auto id = Uuid::parse(server);
+        if (const Holder* holder = id ? state->holder(*id) : nullptr) room += holder->held;
+    }
+    room -= promised_to_others(plan.request, host, at);
+    return fit(room, demand.slot);
+}
+
+int Checker::slots_at(const PlanRecord& plan, const Demand& demand, TimePoint at,
+                      const std::optional<std::string>& without) const {
+    int slots = 0;
+    std::set<std::string> counted;
+    for (const HostPlan& host : plan.plan->hosts) {
+        slots += std::min(host.slots, slots_on(plan, demand, host.host_name, at, without));
+        counted.insert(host.host_name);
+    }
+    // Room that was made for the request before, elsewhere.
+    for (const PlanRecord& earlier : plans_) {
+        if (earlier.request != plan.request || !earlier.plan || earlier.at >= plan.at) continue;
+        for (const HostPlan& host : earlier.plan->hosts)
+            if (host.slots > 0 && counted.insert(host.host_name).second)
+                slots += std::min(host.slots, slots_on(plan, demand, host.host_name, at, without));
+    }
+    return slots;
+}
+
+/// Every moment at which something changed, from the readings that the plan rests on.
+std::vector<TimePoint> Checker::moments(const PlanRecord& plan, TimePoint until) const {
+    TimePoint from = plan.at;
+    for (const HostPlan& host : plan.plan->hosts) {
+        const auto read = plan.read_at.find(host.host_name);
+        from = std::min(
+            from, read == plan.read_at.end() ? plan.at - std::chrono::minutes{1} : read->second);
+    }
+    std::set<TimePoint> all{from, plan.at, until};
+    for (const HostPlan& host : plan.plan->hosts)
+        for (const HostState* state : truth_.states(host.host_name, from, until))
+            all.insert(std::max(from, state->at));
+    for (const Promise& promise : promises_) {
+        all.insert(std::clamp(promise.span.from, from, until));
+        if (promise.span.until) all.insert(std::clamp(*promise.span.until, from, until));
+    }
+    for (const Eviction& eviction : evictions_)
+        if (eviction.span.until) all.insert(std::clamp(*eviction.span.until, from, until));
+    return {all.begin(), all.end()};
+}
+
+void Checker::judge_need(const Exchange& call, const Basis& basis, const cloudsim::Server& server) {
+    if (plan_.lies()) return;
+    (void)call;
+    const std::string id = basis.server.text();
+    PlanRecord& plan = *plan_for(id);
+    const Demand& demand = *truth_.demand(plan.request);
+    (void)server;
+    ++tally_.judged;
+    int planned = 0;
+    for (const HostPlan& host : plan.plan->hosts) planned += host.slots;
+    if (planned > demand.slots * plan_.policy.alternatives)
+        blame("rule-2", plan.request + " wants " + std::to_string(demand.slots) +
+                            " slots, its plan frees " + std::to_string(planned));
+    int most = 0;
+    bool needed = false;
+    for (const TimePoint at : moments(plan, timeline_.true_now())) {
+        most = std::max(most, slots_at(plan, demand, at, std::nullopt));
+        needed = needed || slots_at(plan, demand, at, id) < planned;
+    }
+    if (!needed)
+        blame("rule-3", id + " is deleted for " + plan.request + ", and its " +
+                            std::to_string(planned) + " slots were there without it");
+    if (!plan.judged && most < planned)
+        blame("rule-2", id + " is deleted for " + plan.request + ", whose plan gives " +
+                            std::to_string(most) + " of " + std::to_string(planned) + " slots");
+}
+
+}  // namespace reaper::faults

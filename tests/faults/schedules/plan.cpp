@@ -1,0 +1,291 @@
+#include "faults/schedules/plan.hpp"
+
+#include <algorithm>
+
+#include "faults/schedules/chance.hpp"
+
+namespace reaper::faults {
+
+using std::chrono::milliseconds;
+using std::chrono::minutes;
+using std::chrono::seconds;
+
+namespace {
+
+constexpr std::array<std::string_view, kinds> names{
+    "boot",
+    "boot-many",
+    "boot-revocable",
+    "resize",
+    "lock",
+    "user-delete",
+    "migrate",
+    "retag-project",
+    "power-off",
+    "regular-takes-room",
+    "revocable-takes-room",
+    "requester-deleted",
+    "orphan-allocation",
+    "allocation-missing",
+    "compute-down",
+    "host-disabled",
+    "deletion-lost",
+    "deletion-held",
+    "latency",
+    "500",
+    "502",
+    "503",
+    "504",
+    "429-retry-after",
+    "reset-before",
+    "reset-after",
+    "cut-body",
+    "short-json",
+    "garbage-body",
+    "wrong-type",
+    "missing-field",
+    "half-list",
+    "token-revoked",
+    "403",
+    "409",
+    "message-duplicate",
+    "message-delayed",
+    "message-late-repeat",
+    "connection-lost",
+    "message-garbage",
+    "message-old",
+    "info-lost",
+    "info-late",
+    "flow-stops",
+    "crash",
+    "disk-full",
+    "clock-step",
+};
+
+constexpr Duration calm_start = seconds{20};  // the first pictures are read
+constexpr const char* services[] = {"", "compute", "placement", "identity"};
+
+class Drawer {
+public:
+    explicit Drawer(std::uint64_t seed) : dice_(seed) { plan_.seed = seed; }
+
+    SchedulePlan draw() {
+        draw_cloud();
+        draw_settings();
+        draw_demands();
+        draw_faults();
+        std::stable_sort(plan_.items.begin(), plan_.items.end(),
+                         [](const Item& a, const Item& b) { return a.at < b.at; });
+        return std::move(plan_);
+    }
+
+private:
+    void draw_cloud() {
+        auto& cloud = plan_.cloud;
+        cloud.seed = dice_.next();
+        cloud.hosts = dice_.between(1, 5);
+        cloud.host.vcpus = 8;
+        cloud.host.memory_mb = 32'768;
+        cloud.host.disk_gb = 400;
+        cloud.fill = dice_.pick({0.6, 0.9, 1.0, 1.0, 1.0});
+        cloud.flavors = flavors(dice_.between(0, 2));
+        cloud.revocable = dice_.pick({0.2, 0.5, 0.5, 0.7, 0.9, 1.0});
+        cloud.page_limit = dice_.pick({1000, 1000, 7, 3});
+        cloud.delays.schedule = milliseconds{dice_.between(10, 300)};
+        cloud.delays.build = milliseconds{dice_.between(50, 3000)};
+        cloud.delays.erase = milliseconds{dice_.pick({100, 300, 1500, 6000})};
+        cloud.delays.resize = milliseconds{dice_.between(100, 3000)};
+        cloud.token_life = dice_.percent(15) ? seconds{60} : seconds{86'400};
+        cloud.respawn = dice_.percent(10);
+        cloud.projects["spot2"] = {"preemptible"};
+        cloud.projects["regular2"] = {};
+        cloud.log_limit = 1'000;
+        if (cloud.hosts >= 2 && dice_.percent(25)) cloud.zones["east"] = {"host-1", "host-2"};
+        plan_.soft_delete = dice_.percent(10);
+        cloud.soft_region_reclaim = seconds{dice_.between(10, 600)};
+        fill_defaults(cloud);
+    }
+
+    /// Of different sizes: so that some clouds hold many small servers.
+    static std::map<std::string, cloudsim::FlavorEntry> flavors(int shape) {
+        std::map<std::string, cloudsim::FlavorEntry> made{{"tiny", {1, 2'048, 10, 0, 0, {}}},
+                                                          {"small", {2, 4'096, 20, 0, 0, {}}}};
+        if (shape >= 1) made["medium"] = {4, 8'192, 40, 0, 0, {}};
+        if (shape >= 2) made["large"] = {8, 16'384, 80, 0, 0, {}};
+        // Little memory, much disk.
+        made["odd"] = {1, 512, 70, 0, 0, {}};
+        return made;
+    }
+
+    void draw_settings() {
+        config::Plugin project;
+        project.name = "project";
+        plan_.policy.taggers.push_back(project);
+        plan_.policy.strategy.name =
+            dice_.pick({"strict", "cost", "cost", "chance", "strict_time"});
+        plan_.policy.alternatives = dice_.percent(20) ? 2 : 1;
+        plan_.cull.max_parallel_deletions = dice_.between(1, 4);
+        plan_.cull.max_rounds = dice_.between(2, 4);
+        plan_.cull.deadline = seconds{dice_.pick({15, 40, 120})};
+        plan_.cull.promise = seconds{dice_.pick({10, 30, 60})};
+        plan_.trigger.max_age = seconds{dice_.pick({60, 180, 600})};
+        plan_.picture.events = !dice_.percent(25);
+        plan_.picture.hosts_per_second = 2;
+        plan_.picture.services_interval = seconds{30};
+        plan_.http.call_timeout = seconds{dice_.pick({5, 30})};
+        plan_.http.max_retries = dice_.between(0, 4);
+        plan_.dry_run = dice_.percent(4);
+        plan_.storm = calm_start + seconds{dice_.between(60, 240)};
+    }
+
+    Item item(Kind kind) {
+        Item made;
+        made.kind = kind;
+        made.seed = dice_.next();
+        const auto span = (plan_.storm - calm_start).count();
+        made.at = calm_start + Duration{static_cast<Duration::rep>(dice_.below(span))};
+        return made;
+    }
+
+    void draw_demands() {
+        const int demands = dice_.between(2, 8);
+        // Some come together, so that they want the same room.
+        const Duration together = item(Kind::boot).at;
+        for (int i = 0; i < demands; ++i) {
+            Item demand = item(dice_.pick({Kind::boot, Kind::boot, Kind::boot, Kind::boot_many,
+                                           Kind::boot_many, Kind::boot_revocable, Kind::resize}));
+            if (dice_.percent(50)) demand.at = together + milliseconds{dice_.between(0, 2000)};
+            if (demand.kind == Kind::boot_many) demand.amount = dice_.between(2, 4);
+            plan_.items.push_back(demand);
+        }
+    }
+
+    void draw_faults() {
+        // A part of the schedules has no more than latency and duplicates; the others are bad.
+        const int faults = dice_.pick({0, 2, 4, 8, 12, 18});
+        for (int i = 0; i < faults; ++i) {
+            const auto first = static_cast<int>(Kind::lock);
+            const auto last = static_cast<int>(Kind::count_) - 1;
+            Item fault = item(static_cast<Kind>(dice_.between(first, last)));
+            shape(fault);
+            plan_.items.push_back(fault);
+        }
+    }
+
+    /// How long, how often, how much.
+    void shape(Item& fault) {
+        if (near_a_demand(fault.kind) && dice_.percent(70)) aim(fault);
+        if (is_network(fault.kind)) {
+            fault.length = seconds{dice_.pick({1, 3, 10, 40})};
+            fault.percent = dice_.pick({10, 30, 60, 100});
+            fault.service = dice_.pick({services[0], services[1], services[2], services[3]});
+            fault.writes_only = dice_.percent(35);
+            if (fault.writes_only) fault.service = "compute";
+        }
+        switch (fault.kind) {
+            case Kind::duplicate:
+            case Kind::delayed:
+            case Kind::late_repeat:
+                fault.length = plan_.storm;
+                fault.at = {};
+                fault.percent = dice_.pick({30, 100});
+                break;
+            case Kind::info_lost:
+            case Kind::info_late:
+            case Kind::flow_stops:
+            case Kind::disk_full: fault.length = seconds{dice_.pick({2, 10, 40})}; break;
+            case Kind::compute_down:
+            case Kind::host_disabled:
+            case Kind::deletion_held: fault.length = seconds{dice_.between(5, 60)}; break;
+            case Kind::deletion_lost: fault.amount = dice_.between(1, 3); break;
+            case Kind::crash:
+                fault.amount = dice_.between(0, 400);  // handlers
+                fault.length = milliseconds{dice_.pick({10, 1000, 20'000})};
+                break;
+            case Kind::clock_step:
+                fault.length = seconds{dice_.pick({-3600, -120, -5, 5, 120, 3600})};
+                break;
+            default: break;
+        }
+    }
+
+    static bool near_a_demand(Kind kind) { return kind >= Kind::lock && kind != Kind::late_repeat; }
+
+    /// Into the seconds after a demand, where the reaper works.
+    void aim(Item& fault) {
+        const auto demands = std::count_if(plan_.items.begin(), plan_.items.end(),
+                                           [](const Item& other) { return is_demand(other.kind); });
+        auto which = dice_.below(static_cast<std::uint64_t>(demands));
+        for (const Item& demand : plan_.items)
+            if (is_demand(demand.kind) && which-- == 0)
+                fault.at = demand.at +
+                           milliseconds{dice_.pick({dice_.between(0, 300), dice_.between(0, 2000),
+                                                    dice_.between(0, 15'000)})};
+    }
+
+    Chance dice_;
+    SchedulePlan plan_;
+};
+
+std::string seconds_text(Duration time) {
+    std::string text = std::to_string(time.count());
+    const bool negative = text.front() == '-';
+    if (negative) text.erase(0, 1);
+    while (text.size() < 4) text.insert(0, 1, '0');
+    text.insert(text.size() - 3, 1, '.');
+    return (negative ? "-" : "") + text + " s";
+}
+
+}  // namespace
+
+std::string_view name_of(Kind kind) {
+    return names[static_cast<std::size_t>(kind)];
+}
+bool is_demand(Kind kind) {
+    return kind <= Kind::resize;
+}
+bool is_network(Kind kind) {
+    return kind >= Kind::latency && kind <= Kind::conflict_409;
+}
+
+bool SchedulePlan::has(Kind kind) const {
+    return std::any_of(items.begin(), items.end(),
+                       [&](const Item& item) { return item.kind == kind; });
+}
+
+bool SchedulePlan::lies() const {
+    return has(Kind::half_list) || has(Kind::missing_field);
+}
+
+SchedulePlan make_plan_of(std::uint64_t seed) {
+    return Drawer(seed).draw();
+}
+
+std::string describe(const Item& item) {
+    std::string text = "at " + seconds_text(item.at) + ' ' + std::string{name_of(item.kind)};
+    if (item.length != Duration::zero()) text += " for " + seconds_text(item.length);
+    if (item.percent != 100) text += ", " + std::to_string(item.percent) + " %";
+    if (!item.service.empty()) text += " of " + item.service;
+    if (item.writes_only) text += ", writes only";
+    if (item.amount != 1) text += ", " + std::to_string(item.amount);
+    return text;
+}
+
+std::string describe(const SchedulePlan& plan) {
+    std::string text =
+        "seed " + std::to_string(plan.seed) + ": " + std::to_string(plan.cloud.hosts) +
+        " hosts, strategy " + plan.policy.strategy.name + ", alternatives " +
+        std::to_string(plan.policy.alternatives) +
+        (plan.picture.events ? ", events" : ", no events") + (plan.dry_run ? ", dry run" : "") +
+        (plan.soft_delete ? ", soft delete" : "") + ", deadline " +
+        seconds_text(plan.cull.deadline) + ", promise " + seconds_text(plan.cull.promise) +
+        ", max age " + seconds_text(plan.trigger.max_age) + ", " +
+        std::to_string(plan.cull.max_parallel_deletions) + " deletions at a time, " +
+        std::to_string(plan.http.max_retries) + " retries, call timeout " +
+        seconds_text(plan.http.call_timeout) + '\n';
+    for (std::size_t i = 0; i < plan.items.size(); ++i)
+        text += "  [" + std::to_string(i) + "] " + describe(plan.items[i]) + '\n';
+    return text;
+}
+
+}  // namespace reaper::faults

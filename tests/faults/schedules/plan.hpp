@@ -1,0 +1,117 @@
+// What happens in one schedule, all of it drawn from its seed: the cloud, the reaper's settings,
+// the demands of users, and the faults. Plain data; printed when a schedule fails.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <set>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "config/settings.hpp"
+#include "reaper/model/time.hpp"
+#include "tests/cloudsim/core/settings.hpp"
+
+namespace reaper::faults {
+
+/// Demands, then faults. The names are in the table in plan.cpp.
+enum class Kind {
+    // Demands
+    boot,
+    boot_many,
+    boot_revocable,
+    resize,
+    // What people and the cloud do meanwhile
+    lock,
+    user_delete,
+    migrate,
+    retag,
+    power_off,
+    regular_takes_room,
+    revocable_takes_room,
+    requester_deleted,
+    orphan_allocation,
+    allocation_missing,
+    compute_down,
+    host_disabled,
+    deletion_lost,
+    deletion_held,
+    // The network and the services
+    latency,
+    status_500,
+    status_502,
+    status_503,
+    status_504,
+    busy_429,
+    reset_before,
+    reset_after,
+    cut_body,
+    short_json,
+    garbage_body,
+    wrong_type,
+    missing_field,
+    half_list,
+    token_revoked,
+    forbidden_403,
+    conflict_409,
+    // Messages
+    duplicate,
+    delayed,
+    late_repeat,
+    connection_lost,
+    garbage_message,
+    old_message,
+    info_lost,
+    info_late,
+    flow_stops,
+    // The reaper's own machine
+    crash,
+    disk_full,
+    clock_step,
+    count_,
+};
+constexpr std::size_t kinds = static_cast<std::size_t>(Kind::count_);
+std::string_view name_of(Kind kind);
+bool is_demand(Kind kind);
+bool is_network(Kind kind);
+
+/// One thing that happens, or a time in which it may.
+struct Item {
+    Kind kind{};
+    Duration at{};        ///< from the start of the schedule
+    Duration length{};    ///< zero: once
+    int percent = 100;    ///< of the calls or messages in that time
+    std::string service;  ///< of the cloud; empty: any
+    bool writes_only = false;
+    int amount = 1;          ///< servers, handlers until the crash, ...
+    std::uint64_t seed = 0;  ///< of its own choices: another item's absence does not change them
+};
+
+struct SchedulePlan {
+    std::uint64_t seed = 0;
+    cloudsim::Settings cloud;
+    config::Policy policy;
+    config::Cull cull;
+    config::Trigger trigger;
+    config::LivePicture picture;
+    config::Http http;
+    bool dry_run = false;
+    bool soft_delete = false;
+    Duration storm{};  ///< no fault begins after it
+    std::vector<Item> items;
+
+    /// Whether anything tells the reaper an untruth that it can't know for one.
+    bool lies() const;
+    bool has(Kind kind) const;
+};
+
+SchedulePlan make_plan_of(std::uint64_t seed);
+/// Several lines, items numbered.
+std::string describe(const SchedulePlan& plan);
+std::string describe(const Item& item);
+
+/// How often each fault really happened.
+using FaultCounts = std::array<std::uint64_t, kinds>;
+
+}  // namespace reaper::faults

@@ -1,0 +1,66 @@
+#include "faults/schedules/process.hpp"
+
+#include <boost/asio/co_spawn.hpp>
+#include <stdexcept>
+
+namespace reaper::faults {
+
+namespace {
+
+config::Cloud cloud_of(const SchedulePlan& plan, const cloudsim::Site& site) {
+    config::Cloud cloud;
+    cloud.credentials.auth_url = site.root() + "/identity/v3";
+    cloud.credentials.username = "reaper";
+    cloud.credentials.password = config::Secret("cloudsim-reaper");
+    cloud.credentials.project_name = "service";
+    cloud.region = plan.soft_delete ? "SoftRegion" : "RegionOne";
+    return cloud;
+}
+
+ServiceOptions options_of(const SchedulePlan& plan) {
+    ServiceOptions options;
+    options.policy = compile_policy(plan.policy).value();
+    options.cull = plan.cull;
+    options.trigger = plan.trigger;
+    options.picture = plan.picture;
+    options.dry_run = plan.dry_run;
+    return options;
+}
+
+}  // namespace
+
+Process::Process(const SchedulePlan& plan, Timeline& timeline, Network& network, Broker& broker,
+                 test::FakeJournal& journal, const cloudsim::Site& site)
+    : timeline_(timeline), io_(std::make_unique<boost::asio::io_context>(1)) {
+    const config::Cloud cloud = cloud_of(plan, site);
+    http::Options options = http_options(cloud, plan.http);
+    options.random = [&network] { return network.jitter(); };
+    auto client = http::make_client(network.transport(), std::move(options), timeline);
+    auto parts = connect_over(io_->get_executor(), cloud, std::move(client), timeline);
+    if (!parts) throw std::runtime_error(parts.error().what);
+    cloud_ = std::move(*parts);
+    messages_ = broker.messages();
+    if (plan.picture.events) events_ = broker.events();
+    service_ = std::make_unique<Service>(
+        CloudPorts{*cloud_.identity, *cloud_.compute, *cloud_.placement, timeline}, journal,
+        *messages_, events_.get(), options_of(plan), [](const ServiceStatus&) {});
+    boost::asio::co_spawn(*io_, service_->run(),
+                          [this](std::exception_ptr error, Result<void> result) {
+                              if (error) std::rethrow_exception(error);
+                              ended_ = result ? "stopped" : result.error().what;
+                          });
+}
+
+Process::~Process() {
+    service_.reset();
+    cloud_ = {};
+    timeline_.forget_sleepers();
+    io_.reset();
+}
+
+bool Process::poll_one() {
+    io_->restart();
+    return io_->poll_one() > 0;
+}
+
+}  // namespace reaper::faults

@@ -1,0 +1,42 @@
+// One process of the reaper: the real service over the real OpenStack clients, on an io_context of
+// its own. Destroying it is kill -9.
+#pragma once
+
+#include <boost/asio/io_context.hpp>
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "clients/openstack/openstack.hpp"
+#include "fakes/fake_journal.hpp"
+#include "faults/schedules/broker.hpp"
+#include "faults/schedules/network.hpp"
+#include "reaper/service/service.hpp"
+
+namespace reaper::faults {
+
+class Process {
+public:
+    Process(const SchedulePlan& plan, Timeline& timeline, Network& network, Broker& broker,
+            test::FakeJournal& journal, const cloudsim::Site& site);
+    ~Process();
+    Process(const Process&) = delete;
+    Process& operator=(const Process&) = delete;
+
+    /// Runs one handler; false if none is ready.
+    bool poll_one();
+    /// Why it ended by itself; none while it runs.
+    const std::optional<std::string>& ended() const { return ended_; }
+    void stop() { service_->stop(); }
+
+private:
+    Timeline& timeline_;
+    std::unique_ptr<boost::asio::io_context> io_;
+    OpenStack cloud_;
+    std::unique_ptr<MessageSource> messages_;
+    std::unique_ptr<EventSource> events_;
+    std::unique_ptr<Service> service_;
+    std::optional<std::string> ended_;
+};
+
+}  // namespace reaper::faults

@@ -1,0 +1,55 @@
+#include "faults/schedules/report.hpp"
+
+#include <cstdio>
+
+namespace reaper::faults {
+namespace {
+
+void row(std::string& table, const std::string& what, std::uint64_t number) {
+    char line[120];
+    std::snprintf(line, sizeof line, "  %-40s %10llu\n", what.c_str(),
+                  static_cast<unsigned long long>(number));
+    table += line;
+}
+
+std::uint64_t of(const Tally& tally, const std::string& rule) {
+    const auto at = tally.violations.find(rule);
+    return at == tally.violations.end() ? 0 : at->second;
+}
+
+}  // namespace
+
+std::string table_of(const Tally& tally, std::uint64_t failed, double seconds) {
+    std::string table = "\n";
+    row(table, "schedules", tally.schedules);
+    row(table, "failed schedules", failed);
+    row(table, "requests refused by Nova", tally.requests);
+    row(table, "calls to the cloud", tally.calls);
+    row(table, "deletions", tally.deletions);
+    row(table, "deletions whose need was judged", tally.judged);
+    row(table, "races after the last look", tally.races);
+    table += "outcomes\n";
+    for (const auto& [kind, number] : tally.outcomes) row(table, kind, number);
+    table += "faults\n";
+    for (std::size_t kind = 0; kind < kinds; ++kind)
+        row(table, std::string{name_of(static_cast<Kind>(kind))}, tally.faults[kind]);
+    table += "judgement\n";
+    row(table, "unfit servers killed (rule 1)", of(tally, "rule-1"));
+    row(table, "killed without effect (rule 2)", of(tally, "rule-2"));
+    row(table, "over-evictions (rule 3)", of(tally, "rule-3"));
+    row(table, "served twice (rule 4)", of(tally, "rule-4"));
+    row(table, "done before written (rule 5)", of(tally, "rule-5"));
+    row(table, "acknowledged too early (rule 6)", of(tally, "rule-6"));
+    row(table, "killed for a revocable requester (rule 7)", of(tally, "rule-7"));
+    row(table, "writes of a dry run (rule 8)", of(tally, "rule-8"));
+    row(table, "killed for nobody", of(tally, "requester-first"));
+    row(table, "lost", of(tally, "lost"));
+    row(table, "without an end", of(tally, "liveness"));
+    row(table, "reaper ended by itself", of(tally, "crash-loop"));
+    char line[80];
+    std::snprintf(line, sizeof line, "%.1f s, %.1f ms for a schedule\n", seconds,
+                  tally.schedules ? seconds * 1000 / static_cast<double>(tally.schedules) : 0.0);
+    return table + line;
+}
+
+}  // namespace reaper::faults

@@ -1,0 +1,12 @@
+// The table at the end.
+#pragma once
+
+#include <string>
+
+#include "faults/schedules/checker.hpp"
+
+namespace reaper::faults {
+
+std::string table_of(const Tally& tally, std::uint64_t failed, double seconds);
+
+}  // namespace reaper::faults

@@ -1,0 +1,236 @@
+#include "faults/schedules/schedule.hpp"
+
+#include <functional>
+
+#include "faults/schedules/actors.hpp"
+#include "faults/schedules/process.hpp"
+#include "reaper/service/backoff.hpp"
+#include "tests/cloudsim/messages/notifications.hpp"
+
+namespace reaper::faults {
+namespace {
+
+using std::chrono::minutes;
+using std::chrono::seconds;
+
+cloudsim::Time cloud_time(TimePoint time) {
+    return cloudsim::Time{time.time_since_epoch()};
+}
+
+/// What a schedule consists of. The order of members is that of their making.
+class Schedule {
+public:
+    Schedule(const SchedulePlan& plan, const std::set<std::size_t>& without, bool verbose,
+             Tally& tally);
+    ScheduleResult run();
+
+private:
+    void arm(const Item& item);
+    void start();
+    void kill();
+    bool settled() const;
+    void drain();
+    /// Moves on to what comes next; false if nothing does.
+    bool advance();
+    TimePoint calm_from() const;
+
+    const SchedulePlan& plan_;
+    const std::set<std::size_t>& without_;
+    Tally& tally_;
+    Timeline timeline_;
+    Trace trace_;
+    cloudsim::Site site_;
+    test::FakeJournal journal_;
+    Truth truth_;
+    Checker checker_;
+    Network network_;
+    Broker broker_;
+    cloudsim::Notifications notifications_;
+    Actors actors_;
+    std::unique_ptr<Process> process_;
+    std::optional<int> crash_in_;  ///< handlers
+    Duration restart_after_{};
+    int writes_failing_ = 0;  ///< items that make the disk full now
+    TimePoint limit_{};
+};
+
+Schedule::Schedule(const SchedulePlan& plan, const std::set<std::size_t>& without, bool verbose,
+                   Tally& tally)
+    : plan_(plan),
+      without_(without),
+      tally_(tally),
+      trace_(timeline_, verbose),
+      site_(plan.cloud, [this] { return cloud_time(timeline_.true_now()); }),
+      truth_(timeline_, site_),
+      checker_(plan, timeline_, site_, truth_, journal_, trace_, tally),
+      network_(timeline_, site_, trace_, tally.faults, plan.seed ^ 0x9e37U),
+      broker_(timeline_, trace_, tally.faults, plan.seed ^ 0x79b9U),
+      notifications_([this]() -> cloudsim::World& { return site_.world(); },
+                     [this](cloudsim::Message message) {
+                         if (message.routing_key.ends_with(".error"))
+                             broker_.publish_error(std::move(message.body));
+                         else
+                             broker_.publish_info(std::move(message.body));
+                     }),
+      actors_(timeline_, site_, trace_, tally.faults, [this] { truth_.record(); }) {
+    site_.set_root("http://cloud.sim:8000");
+    if (const std::string wrong = site_.fill(); !wrong.empty()) throw std::runtime_error(wrong);
+    site_.listen(truth_);
+    site_.listen(checker_);
+    site_.listen(notifications_);
+    site_.listen(actors_);
+    network_.watch(checker_);
+    broker_.on_acknowledge([this](const Broker::Stored& message, bool set_aside) {
+        checker_.on_acknowledge(message, set_aside);
+    });
+    journal_.fails = [this](const std::string& what) {
+        if (writes_failing_ > 0) {
+            ++tally_.faults[static_cast<std::size_t>(Kind::disk_full)];
+            trace_.line("disk full: " + what);
+            return true;
+        }
+        checker_.on_write(what);
+        return false;
+    };
+}
+
+TimePoint Schedule::calm_from() const {
+    Duration last = plan_.storm;
+    for (const Item& item : plan_.items)
+        if (item.kind != Kind::clock_step) last = std::max(last, item.at + item.length);
+    return timeline_.true_now() + last;
+}
+
+void Schedule::arm(const Item& item) {
+    timeline_.after(item.at, [this, &item] {
+        if (is_network(item.kind)) {
+            trace_.line("- " + describe(item));
+            network_.begin(item);
+            return;
+        }
+        switch (item.kind) {
+            case Kind::duplicate:
+            case Kind::delayed:
+            case Kind::late_repeat:
+            case Kind::info_lost:
+            case Kind::info_late:
+            case Kind::flow_stops: broker_.begin(item); break;
+            case Kind::garbage_message: broker_.publish_garbage(item); break;
+            case Kind::old_message: broker_.publish_old(item); break;
+            case Kind::connection_lost:
+                ++tally_.faults[static_cast<std::size_t>(item.kind)];
+                broker_.disconnect();
+                timeline_.after(seconds{2}, [this] { broker_.connect(); });
+                break;
+            case Kind::crash:
+                crash_in_ = item.amount;
+                restart_after_ = item.length;
+                break;
+            case Kind::disk_full:
+                ++writes_failing_;
+                timeline_.after(item.length, [this] { --writes_failing_; });
+                break;
+            case Kind::clock_step:
+                ++tally_.faults[static_cast<std::size_t>(item.kind)];
+                trace_.line("- " + describe(item));
+                timeline_.step(item.length);
+                break;
+            default: actors_.begin(item); break;
+        }
+    });
+}
+
+void Schedule::start() {
+    trace_.line("the reaper starts");
+    process_ = std::make_unique<Process>(plan_, timeline_, network_, broker_, journal_, site_);
+}
+
+void Schedule::kill() {
+    crash_in_.reset();
+    if (!process_) return;
+    trace_.line("kill -9");
+    ++tally_.crashes;
+    ++tally_.faults[static_cast<std::size_t>(Kind::crash)];
+    process_.reset();
+    broker_.disconnect();
+    checker_.on_kill();
+    timeline_.after(restart_after_, [this] { start(); });
+}
+
+void Schedule::drain() {
+    while (process_) {
+        if (crash_in_ && --*crash_in_ < 0) {
+            kill();
+            return;
+        }
+        try {
+            if (!process_->poll_one()) return;
+        } catch (const std::exception& error) {
+            checker_.on_reaper_died(error.what());
+            process_.reset();
+            return;
+        }
+        if (const auto& ended = process_->ended()) {
+            checker_.on_reaper_died(*ended);
+            process_.reset();
+            return;
+        }
+    }
+}
+
+bool Schedule::settled() const {
+    if (!process_ || actors_.pending() > 0 || broker_.unacknowledged() > 0) return false;
+    for (const auto& [id, story] : journal_.stories)
+        if (!story.outcome) return false;
+    return true;
+}
+
+bool Schedule::advance() {
+    if (timeline_.run_due()) return true;
+    if (site_.world().clock.run_due() > 0) {
+        truth_.record();
+        return true;
+    }
+    auto next = timeline_.next();
+    if (const auto cloud = site_.world().clock.until_next()) {
+        const TimePoint at = timeline_.true_now() + std::chrono::ceil<Duration>(*cloud);
+        next = next ? std::min(*next, at) : at;
+    }
+    if (!next || *next > limit_) return false;
+    timeline_.move_to(*next);
+    return true;
+}
+
+ScheduleResult Schedule::run() {
+    Backoff::seed(static_cast<unsigned>(plan_.seed));
+    truth_.record();
+    const TimePoint begin = timeline_.true_now();
+    const TimePoint calm = calm_from();
+    limit_ =
+        calm + plan_.trigger.max_age + plan_.cull.deadline * plan_.cull.max_rounds + minutes{10};
+    for (std::size_t i = 0; i < plan_.items.size(); ++i)
+        if (!without_.contains(i)) arm(plan_.items[i]);
+    start();
+    do {
+        drain();
+        if (timeline_.true_now() > calm && settled()) break;
+    } while (advance());
+    checker_.at_the_end(broker_);
+    ScheduleResult result;
+    result.virtual_time = timeline_.true_now() - begin;
+    process_.reset();
+    result.violations = checker_.violations();
+    result.trace_hash = trace_.hash();
+    ++tally_.schedules;
+    return result;
+}
+
+}  // namespace
+
+ScheduleResult run_schedule(const SchedulePlan& plan, const std::set<std::size_t>& without,
+                            bool verbose, Tally& tally) {
+    Schedule schedule(plan, without, verbose, tally);
+    return schedule.run();
+}
+
+}  // namespace reaper::faults

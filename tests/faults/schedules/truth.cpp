@@ -1,0 +1,137 @@
+#include "faults/schedules/truth.hpp"
+
+#include <algorithm>
+
+namespace reaper::faults {
+
+using cloudsim::Consumer;
+using cloudsim::Held;
+using cloudsim::Host;
+using cloudsim::Names;
+using cloudsim::Provider;
+using cloudsim::RefusalMoment;
+using cloudsim::Room;
+using cloudsim::TaskState;
+using cloudsim::VmState;
+
+const Holder* HostState::holder(const Uuid& consumer) const {
+    const auto found = std::find_if(holders.begin(), holders.end(),
+                                    [&](const Holder& one) { return one.consumer == consumer; });
+    return found == holders.end() ? nullptr : &*found;
+}
+
+Resources slot_of(const cloudsim::Flavor& flavor, bool from_volume) {
+    Resources slot;
+    const auto groups = cloudsim::resources_of(flavor, from_volume);
+    for (const auto& [suffix, amounts] : groups)
+        for (const auto& [name, amount] : amounts) slot.add(ResourceClass{name}, amount);
+    return slot;
+}
+
+int fit(const Resources& room, const Resources& slot) {
+    std::int64_t most = 1'000;
+    for (const auto& [resource_class, amount] : slot)
+        if (amount > 0)
+            most = std::min(most, std::max<std::int64_t>(0, room.get(resource_class)) / amount);
+    return static_cast<int>(most);
+}
+
+void Truth::record() {
+    for (const auto& host : site_.world().nova.hosts) record_host(*host);
+    record_projects();
+    record_demands();
+}
+
+void Truth::record_host(const Host& host) {
+    const Names& names = site_.world().names;
+    HostState state;
+    state.at = timeline_.true_now();
+    state.usable = host.up() && !host.disabled;
+    for (const Room& room : host.provider->rooms)
+        state.free.set(ResourceClass{names.text(room.resource_class)},
+                       std::max<std::int64_t>(0, room.inventory.capacity() - room.used));
+    for (const Consumer* consumer : host.provider->consumers) {
+        Holder holder;
+        holder.consumer = consumer->uuid;
+        holder.project = names.text(consumer->project);
+        for (const Held& held : consumer->held)
+            if (held.provider == host.provider)
+                holder.held.add(ResourceClass{names.text(held.resource_class)}, held.amount);
+        state.holders.push_back(std::move(holder));
+    }
+    std::sort(state.holders.begin(), state.holders.end(),
+              [](const Holder& a, const Holder& b) { return a.consumer < b.consumer; });
+    auto& states = history_[host.name];
+    if (states.empty() || !states.back().same(state)) states.push_back(std::move(state));
+}
+
+void Truth::record_projects() {
+    for (const auto& project : site_.world().identity.projects) {
+        const auto& tags = project->tags;
+        if (std::find(tags.begin(), tags.end(), "preemptible") == tags.end())
+            revocable_since_.erase(project->id);
+        else
+            revocable_since_.try_emplace(project->id, timeline_.true_now());
+    }
+}
+
+void Truth::record_demands() {
+    for (auto& [id, demand] : demands_) {
+        if (demand.over_since) continue;
+        const bool waits =
+            std::any_of(demand.servers.begin(), demand.servers.end(), [&](const Uuid& server) {
+                const cloudsim::Server* found = site_.world().nova.find_server(server);
+                return found != nullptr && found->task != TaskState::deleting &&
+                       found->task != TaskState::soft_deleting &&
+                       found->state != VmState::soft_deleted;
+            });
+        if (!waits) demand.over_since = timeline_.true_now();
+    }
+}
+
+const Demand* Truth::demand(const std::string& request) const {
+    const auto at = demands_.find(request);
+    return at == demands_.end() ? nullptr : &at->second;
+}
+
+std::vector<const HostState*> Truth::states(const std::string& host, TimePoint from,
+                                            TimePoint to) const {
+    std::vector<const HostState*> found;
+    const auto at = history_.find(host);
+    if (at == history_.end()) return found;
+    for (const HostState& state : at->second) {
+        if (state.at > to) break;
+        if (state.at <= from) found.clear();
+        found.push_back(&state);
+    }
+    return found;
+}
+
+const HostState* Truth::state_at(const std::string& host, TimePoint at) const {
+    const auto all = states(host, at, at);
+    return all.empty() ? nullptr : all.back();
+}
+
+std::optional<TimePoint> Truth::revocable_since(const std::string& project) const {
+    const auto at = revocable_since_.find(project);
+    if (at == revocable_since_.end()) return std::nullopt;
+    return at->second;
+}
+
+std::string Truth::host_of_provider(const Uuid& provider) const {
+    const Provider* found = site_.world().placement.find(provider);
+    return found ? found->name : "";
+}
+
+void Truth::on_refusal(const RefusalMoment& moment) {
+    Demand& demand = demands_[moment.by->request_id()];
+    if (!demand.id.empty()) return;  // a further message of the same request
+    demand.id = moment.by->request_id();
+    demand.project = site_.world().names.text(moment.placing.project);
+    demand.slot = slot_of(*moment.placing.flavor, moment.placing.image == nullptr);
+    demand.slots = static_cast<int>(moment.placing.count());
+    demand.servers.insert(moment.placing.servers.begin(), moment.placing.servers.end());
+    demand.refused_at = timeline_.true_now();
+}
+
+}  // namespace reaper::faults

@@ -1,0 +1,88 @@
+// What really was, as the cloud itself knows it: the room of each host at each moment, who waits
+// for room, which projects are revocable. The checker's memory; nothing in it is the reaper's word.
+#pragma once
+
+#include <map>
+#include <optional>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "faults/schedules/timeline.hpp"
+#include "reaper/model/resources.hpp"
+#include "tests/cloudsim/api/site.hpp"
+
+namespace reaper::faults {
+
+using cloudsim::Uuid;
+
+/// A request that Nova refused for want of room.
+struct Demand {
+    std::string id;       ///< req-...
+    std::string project;  ///< id
+    Resources slot;
+    int slots = 0;
+    std::set<Uuid> servers;
+    TimePoint refused_at{};
+    /// Since when nobody waits for it any more: all of its servers are gone, or run.
+    std::optional<TimePoint> over_since;
+};
+
+/// Who holds what on a host.
+struct Holder {
+    Uuid consumer;
+    Resources held;
+    std::string project;
+    friend bool operator==(const Holder&, const Holder&) = default;
+};
+
+/// A host, from `at` until the next state.
+struct HostState {
+    TimePoint at{};
+    bool usable = true;  ///< up and enabled
+    Resources free;
+    std::vector<Holder> holders;  ///< by consumer
+
+    const Holder* holder(const Uuid& consumer) const;
+    bool same(const HostState& other) const {
+        return usable == other.usable && free == other.free && holders == other.holders;
+    }
+};
+
+class Truth final : public cloudsim::Listener {
+public:
+    Truth(const Timeline& timeline, cloudsim::Site& site) : timeline_(timeline), site_(site) {}
+
+    /// To be called after everything that may have changed the cloud.
+    void record();
+
+    const std::map<std::string, Demand>& demands() const { return demands_; }
+    const Demand* demand(const std::string& request) const;
+    /// The states of a host that were true at some moment of [from, to], oldest first.
+    std::vector<const HostState*> states(const std::string& host, TimePoint from,
+                                         TimePoint to) const;
+    const HostState* state_at(const std::string& host, TimePoint at) const;
+    /// Is the project revocable, and since when?
+    std::optional<TimePoint> revocable_since(const std::string& project) const;
+    std::string host_of_provider(const Uuid& provider) const;
+
+    void on_refusal(const cloudsim::RefusalMoment& moment) override;
+
+private:
+    void record_host(const cloudsim::Host& host);
+    void record_projects();
+    void record_demands();
+
+    const Timeline& timeline_;
+    cloudsim::Site& site_;
+    std::map<std::string, Demand> demands_;
+    std::map<std::string, std::vector<HostState>> history_;
+    std::map<std::string, TimePoint> revocable_since_;
+};
+
+/// What a flavor asks of a host.
+Resources slot_of(const cloudsim::Flavor& flavor, bool from_volume);
+/// How many slots fit into the room.
+int fit(const Resources& room, const Resources& slot);
+
+}  // namespace reaper::faults
