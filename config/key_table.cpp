@@ -72,6 +72,8 @@ const Section top{
          at<&Settings::policy, &Policy::strategy>()},
         {"alternatives", WholeNumber{1, 1000}, "1", "slots to free for each requested one",
          at<&Settings::policy, &Policy::alternatives>()},
+        {"pause_file", Text{4096}, "/var/lib/reaper/paused",
+         "while it is there, nothing is deleted", at<&Settings::pause_file>()},
     }};
 
 const Section cloud{

@@ -135,6 +135,8 @@ struct Settings {
     LivePicture picture;
     JournalFile journal;
     Log log;
+    /// While this file is there, nothing is deleted (reaper/ports/switch.hpp).
+    std::string pause_file = "/var/lib/reaper/paused";
 };
 
 }  // namespace reaper::config

@@ -81,7 +81,8 @@ std::string joined(const std::vector<std::string>& names) {
 }  // namespace
 
 SettingsChange compare_settings(const config::Settings& before, const config::Settings& after) {
-    const auto& [cloud, http, broker, trigger, policy, cull, picture, journal, log] = after;
+    const auto& [cloud, http, broker, trigger, policy, cull, picture, journal, log, pause_file] =
+        after;
     const auto& [taggers, strategy, alternatives] = policy;
     const auto& [level, target] = log;
     SettingsChange change;
@@ -104,6 +105,7 @@ SettingsChange compare_settings(const config::Settings& before, const config::Se
     restart("broker", parts(before.broker) == parts(broker));
     restart("picture", parts(before.picture) == parts(picture));
     restart("journal", parts(before.journal) == parts(journal));
+    restart("pause_file", before.pause_file == pause_file);
     restart("log.target", before.log.target == target);
     return change;
 }

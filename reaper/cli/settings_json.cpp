@@ -117,6 +117,7 @@ json to_json(const config::Settings& s) {
             {"taggers", to_json(s.policy.taggers)},
             {"strategy", to_json(s.policy.strategy)},
             {"alternatives", s.policy.alternatives},
+            {"pause_file", s.pause_file},
             {"cull", to_json(s.cull)},
             {"picture", to_json(s.picture)},
             {"journal", {{"path", s.journal.path}}},

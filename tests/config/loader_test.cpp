@@ -76,9 +76,10 @@ INSTANTIATE_TEST_SUITE_P(
                 "reaper.yaml:9: journal.banana: unknown key; expected one of path"},
         Mistake{"UnknownSection", "brokr: {}\n",
                 "reaper.yaml:9: brokr: unknown key; expected broker"},
-        Mistake{"PathAsKey", "http.max_retries: 3\n",
-                "reaper.yaml:9: http.max_retries: unknown key; expected one of taggers, strategy, "
-                "alternatives, cloud, http, broker, trigger, cull, picture, journal, log"},
+        Mistake{
+            "PathAsKey", "http.max_retries: 3\n",
+            "reaper.yaml:9: http.max_retries: unknown key; expected one of taggers, strategy, "
+            "alternatives, pause_file, cloud, http, broker, trigger, cull, picture, journal, log"},
         Mistake{"Duplicate", "http:\n  max_retries: 3\n  max_retries: 4\n",
                 "reaper.yaml:11: http.max_retries: given twice (first on line 10); expected one"},
         Mistake{"TextForNumber", "http: {max_retries: many}\n",

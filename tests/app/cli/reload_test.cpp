@@ -42,6 +42,7 @@ TEST(CompareSettings, NamesWhatChangesLiveAndWhatNeedsARestart) {
          [](Settings& s) { s.broker.urls.front() = config::Secret("amqp://u:new@h/"); }},
         {"broker", false, [](Settings& s) { s.broker.prefetch = 9; }},
         {"journal", false, [](Settings& s) { s.journal.path = "/elsewhere"; }},
+        {"pause_file", false, [](Settings& s) { s.pause_file = "elsewhere"; }},
         {"log.target", false, [](Settings& s) { s.log.target = "terminal"; }},
     };
     for (const auto& [name, live, edit] : cases) {

@@ -1,0 +1,56 @@
+// The kill switch as a file: while it is there, the reaper is paused. It works without a daemon and
+// survives restarts, and `touch` throws it too.
+//
+// `reaper pause` and the circuit breaker write {"version", "by", "at", "reason"} into it. A file of
+// other content, or one that can't be read, pauses all the same. So does a path that can't be
+// looked at (a directory without the right to enter it): what can't be told is not permission to
+// delete.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <utility>
+
+#include "reaper/model/time.hpp"
+#include "reaper/ports/switch.hpp"
+
+namespace reaper {
+
+/// What a pause file says.
+struct PauseNote {
+    std::string by;      ///< empty if it does not say
+    std::string reason;  ///< empty if it does not say
+    TimePoint at{};      ///< without a word of its own: when the file was last changed
+    std::string doubt;   ///< why the file's content is not known; else empty
+
+    /// `by alice since 2024-05-01 12:00:00 UTC: kernel update`
+    std::string line() const;
+};
+
+class PauseFile final : public Switch {
+public:
+    explicit PauseFile(std::string path) : path_(std::move(path)) {}
+
+    /// One look at the file's entry; its content is read when that changed.
+    std::optional<std::string> paused() const override;
+    Result<void> pause(std::string by, std::string reason) override;
+    Result<void> resume() override;
+
+    /// The pause in force.
+    std::optional<PauseNote> note() const;
+    const std::string& path() const noexcept { return path_; }
+
+private:
+    /// Tells one state of the file from another.
+    struct Stamp {
+        std::uint64_t device = 0, inode = 0;
+        std::int64_t size = 0, changed_s = 0, changed_ns = 0;
+        friend bool operator==(const Stamp&, const Stamp&) = default;
+    };
+
+    std::string path_;
+    mutable std::optional<Stamp> known_stamp_;
+    mutable PauseNote known_;
+};
+
+}  // namespace reaper

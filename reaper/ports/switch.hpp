@@ -1,0 +1,25 @@
+// Port: the kill switch. While it is thrown, no deletion is decided on and none is sent.
+#pragma once
+
+#include <optional>
+#include <string>
+
+#include "reaper/model/error.hpp"
+
+namespace reaper {
+
+class Switch {
+public:
+    virtual ~Switch() = default;
+    /// Who paused the reaper, when and why, as one line; none: it may work. Cheap, and as of now:
+    /// asked before each decision and right before each deletion. What can't be told counts as
+    /// paused.
+    virtual std::optional<std::string> paused() const = 0;
+    /// In force when it returns, and durable. A pause that is in force already stays as it is.
+    /// Errors are `storage`: then nothing is paused.
+    virtual Result<void> pause(std::string by, std::string reason) = 0;
+    /// Ends whatever pause is in force.
+    virtual Result<void> resume() = 0;
+};
+
+}  // namespace reaper
