@@ -218,6 +218,9 @@ const Section cull{
          "of Placement while waiting; grows to ten times that", cull_at<&Cull::poll_interval>()},
         {"promise", Span{0ms, 24h}, "1min", "how long freed room stays promised to its request",
          cull_at<&Cull::promise>()},
+        {"watch", Span{1s, 24h}, "15min",
+         "how long we look whether the requester, or its second try, takes the freed room",
+         cull_at<&Cull::watch>()},
     }};
 
 const Section picture{

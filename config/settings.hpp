@@ -102,6 +102,7 @@ struct Cull {
     milliseconds deadline{300'000};   ///< from a plan until Placement shows its room
     milliseconds poll_interval{500};  ///< of Placement while waiting; grows to ten times
     milliseconds promise{60'000};     ///< how long freed room stays promised to its request
+    milliseconds watch{900'000};      ///< how long we look whether somebody takes the freed room
 };
 
 /// `picture:` how the live picture of the cloud is kept fresh.

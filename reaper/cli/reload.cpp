@@ -42,8 +42,8 @@ auto parts(const config::Broker& broker) {
 }
 
 auto parts(const config::Cull& cull) {
-    const auto& [parallel, rounds, deadline, poll, promise] = cull;
-    return std::tuple(parallel, rounds, deadline, poll, promise);
+    const auto& [parallel, rounds, deadline, poll, promise, watch] = cull;
+    return std::tuple(parallel, rounds, deadline, poll, promise, watch);
 }
 
 auto parts(const config::LivePicture& picture) {

@@ -3,6 +3,7 @@
 #include <spdlog/spdlog.h>
 #include <utility>
 
+#include "clients/pause/pause_file.hpp"
 #include "reaper/cli/commands.hpp"
 #include "reaper/cli/composition.hpp"
 #include "reaper/cli/daemon.hpp"
@@ -74,7 +75,9 @@ ExitCode run_daemon(const GlobalOptions& global, const RunCommand& command,
     DaemonShell shell(io, *settings, {global.config_file, global.log_level.has_value()});
     ServiceOptions options{*policy, settings->cull, settings->trigger, settings->picture,
                            command.dry_run};
-    Service service(cloud->ports(), used, *messages, events.get(), std::move(options),
+    PauseFile pause{settings->pause_file};
+    const ServicePorts ports{cloud->ports(), used, *messages, events.get(), pause};
+    Service service(ports, std::move(options),
                     [&shell](const ServiceStatus& status) { shell.on_status(status); });
     spdlog::info("reaper {} starts{}, configuration {}", REAPER_VERSION,
                  command.dry_run ? " (dry run: nothing is deleted)" : "", global.config_file);

@@ -95,7 +95,8 @@ json to_json(const config::Cull& c) {
             {"max_rounds", c.max_rounds},
             {"deadline_ms", c.deadline.count()},
             {"poll_interval_ms", c.poll_interval.count()},
-            {"promise_ms", c.promise.count()}};
+            {"promise_ms", c.promise.count()},
+            {"watch_ms", c.watch.count()}};
 }
 
 json to_json(const config::LivePicture& p) {

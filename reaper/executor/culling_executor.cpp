@@ -19,15 +19,20 @@ struct CullingExecutor::Cull {
     Request request;
     std::vector<Victim> victims;
     TagFacts facts;
-    std::optional<TimePoint> facts_at;  ///< when they were read
+    std::optional<Duration> facts_at;  ///< when they were read; steady
+    std::map<ServerId, HostId> hosts;  ///< where each victim and each awaited server is
     std::map<ServerId, State> states;
     std::map<ServerId, std::string> spared;
-    TimePoint deadline{};
-    std::set<ServerId> ours;     ///< whose deletion we sent, now or before a restart
-    std::set<ServerId> unheard;  ///< of these, the ones whose answer was lost
-    int sent = 0;                ///< deletions that went out
-    bool stopped = false;        ///< no further deletion is sent
+    Duration deadline{};            ///< steady
+    std::set<ServerId> ours;        ///< whose deletion we sent, now or before a restart
+    std::set<ServerId> unheard;     ///< of these, the ones whose answer was lost
+    int sent = 0;                   ///< deletions that went out
+    bool stopped = false;           ///< no further deletion is sent
+    std::vector<ServerId> awaited;  ///< deleted by others
+    std::size_t overdue = 0;        ///< of these, the ones that did not go in time
     std::optional<Error> failure;
+    std::optional<std::string> unneeded;   ///< why nobody waits for all of it
+    std::optional<std::string> forbidden;  ///< why no more may be sent
 
     State& state(const Victim& victim) { return states[victim.server]; }
     std::size_t count(State wanted) const {
@@ -51,13 +56,14 @@ std::string label(const Victim& victim) {
 }  // namespace
 
 CullingExecutor::CullingExecutor(CloudPorts cloud, Journal& journal, Ledger& ledger,
-                                 AsyncSemaphore& deletions,
+                                 AsyncSemaphore& deletions, Warrant& warrant,
                                  std::shared_ptr<const CompiledPolicy> policy,
                                  config::Cull settings)
     : cloud_(cloud),
       journal_(journal),
       ledger_(ledger),
       deletions_(deletions),
+      warrant_(warrant),
       policy_(std::move(policy)),
       settings_(settings) {}
 
@@ -66,7 +72,14 @@ Task<Execution> CullingExecutor::carry_out(Request request, Plan plan,
     Cull cull;
     cull.request = std::move(request);
     cull.victims = plan.victims();
-    cull.deadline = cloud_.clock.now() + settings_.deadline;
+    cull.deadline = cloud_.clock.steady() + settings_.deadline;
+    for (const auto& host : plan.hosts) {
+        for (const auto& victim : host.victims) cull.hosts[victim.server] = host.host;
+        for (const auto& other : host.awaited) {
+            cull.hosts[other.server] = host.host;
+            cull.awaited.push_back(other.server);
+        }
+    }
     for (const auto& victim : cull.victims) {
         const auto found = known.find(victim.server);
         if (found == known.end()) {
@@ -80,6 +93,7 @@ Task<Execution> CullingExecutor::carry_out(Request request, Plan plan,
         }
     }
     co_await verify_all(cull);
+    if (!cull.stopped) co_await ask_whether_needed(cull);
     if (!cull.stopped) co_await remove_all(cull);
     co_await wait_for_all(cull);
     for (const auto& victim : cull.victims)
@@ -100,7 +114,7 @@ Task<Result<FreshVerdict>> CullingExecutor::look_at(Cull& cull, const Victim& vi
 /// Whose projects are tagged, as of a second ago at most: one answer serves victims side by side.
 Task<Result<void>> CullingExecutor::read_facts(Cull& cull) {
     constexpr Duration fresh_for{1000};
-    const TimePoint now = cloud_.clock.now();
+    const Duration now = cloud_.clock.steady();
     if (cull.facts_at && now - *cull.facts_at < fresh_for) co_return Result<void>{};
     TagQuestions questions = policy_->questions();
     auto facts = co_await read_tag_facts(cloud_, std::move(questions));
@@ -127,6 +141,27 @@ Task<void> CullingExecutor::verify_all(Cull& cull) {
     for (const auto& victim : cull.victims)
         if (cull.state(victim) == Cull::State::planned) looks.push_back(verify(cull, victim));
     co_await run_all(std::move(looks));
+}
+
+/// Nobody dies for a requester that is gone.
+Task<void> CullingExecutor::ask_whether_needed(Cull& cull) {
+    if (cull.count(Cull::State::planned) == 0) co_return;
+    auto unneeded = co_await warrant_.unneeded();
+    if (!unneeded) {
+        cull.fail(unneeded.error());
+    } else if (*unneeded) {
+        cull.stopped = true;
+        cull.unneeded = std::move(**unneeded);
+    }
+}
+
+/// The last question before anything is written to the cloud.
+bool CullingExecutor::may_write(Cull& cull) {
+    auto why_not = warrant_.forbidden();
+    if (!why_not) return true;
+    cull.stopped = true;
+    if (!cull.forbidden) cull.forbidden = std::move(why_not);
+    return false;
 }
 
 Task<void> CullingExecutor::remove_all(Cull& cull) {
@@ -166,6 +201,7 @@ Task<void> CullingExecutor::remove(Cull& cull, const Victim& victim) {
 }
 
 Task<void> CullingExecutor::send_delete(Cull& cull, const Victim& victim) {
+    if (!may_write(cull)) co_return;
     // Rule 5: what can't be written is not done.
     std::string reason = victim.reason;
     const bool written = co_await record(cull, victim, Step::delete_sent, std::move(reason));
@@ -174,7 +210,8 @@ Task<void> CullingExecutor::send_delete(Cull& cull, const Victim& victim) {
     cull.ours.insert(victim.server);
     ++cull.sent;
     spdlog::info("{}: deleting {}: {}", cull.request.id.str(), label(victim), victim.reason);
-    auto answer = co_await cloud_.compute.delete_server(victim.server, {});
+    Compute::StillWanted wanted = [this, &cull] { return may_write(cull); };
+    auto answer = co_await cloud_.compute.delete_server(victim.server, std::move(wanted));
     if (!answer) {
         const bool surely_not_done = answer.error().code == Errc::forbidden ||
                                      answer.error().code == Errc::rejected ||
@@ -187,7 +224,7 @@ Task<void> CullingExecutor::send_delete(Cull& cull, const Victim& victim) {
         } else {
             // It may have been heard: look again while waiting, and send no other meanwhile.
             cull.unheard.insert(victim.server);
-            cull.fail(answer.error());
+            if (answer.error().code != Errc::cancelled) cull.fail(answer.error());
             spdlog::warn("{}: the answer to the deletion of {} was lost: {}", cull.request.id.str(),
                          label(victim), what);
         }
@@ -204,7 +241,25 @@ Task<void> CullingExecutor::wait_for_all(Cull& cull) {
     std::vector<Task<void>> waits;
     for (const auto& victim : cull.victims)
         if (cull.state(victim) == Cull::State::sent) waits.push_back(wait_until_gone(cull, victim));
+    for (const auto& server : cull.awaited) waits.push_back(await_other(cull, server));
     co_await run_all(std::move(waits));
+}
+
+/// Somebody else deletes it: nothing to do but to see it go.
+Task<void> CullingExecutor::await_other(Cull& cull, ServerId server) {
+    Duration interval = settings_.poll_interval;
+    const Duration longest = settings_.poll_interval * 10;
+    while (true) {
+        auto held = co_await cloud_.placement.allocations(server);
+        if (held && held->empty()) co_return;
+        if (cloud_.clock.steady() >= cull.deadline) break;
+        co_await cloud_.clock.sleep(interval);
+        interval = std::min(interval * 3 / 2, longest);
+    }
+    spdlog::warn("{}: server {} was being deleted, but still holds its room", cull.request.id.str(),
+                 printable(server.str(), 64));
+    ledger_.give_up_on(cull.hosts[server], server, cloud_.clock.now());
+    ++cull.overdue;
 }
 
 Task<void> CullingExecutor::wait_until_gone(Cull& cull, const Victim& victim) {
@@ -219,7 +274,7 @@ Task<void> CullingExecutor::wait_until_gone(Cull& cull, const Victim& victim) {
             co_return;
         }
         last = held ? "it still holds room in Placement" : held.error().what;
-        if (cloud_.clock.now() >= cull.deadline) break;
+        if (cloud_.clock.steady() >= cull.deadline) break;
         if (held) co_await nudge(cull, victim);
         const auto state = cull.state(victim);
         if (state == Cull::State::spared || state == Cull::State::planned) co_return;
@@ -228,6 +283,7 @@ Task<void> CullingExecutor::wait_until_gone(Cull& cull, const Victim& victim) {
     }
     cull.state(victim) = Cull::State::stuck;
     ledger_.drop_eviction(victim.server);
+    ledger_.give_up_on(cull.hosts[victim.server], victim.server, cloud_.clock.now());
     co_await record(cull, victim, Step::failed, "the deadline passed: " + last);
 }
 
@@ -259,11 +315,13 @@ Task<void> CullingExecutor::call_off(Cull& cull, const Victim& victim) {
 }
 
 Task<void> CullingExecutor::force_delete(Cull& cull, const Victim& victim, std::string reason) {
+    if (!may_write(cull)) co_return;
     std::string detail = reason;
     const bool written = co_await record(cull, victim, Step::force_delete_sent, std::move(detail));
     if (!written) co_return;
     spdlog::info("{}: force-deleting {}: {}", cull.request.id.str(), label(victim), reason);
-    auto answer = co_await cloud_.compute.force_delete_server(victim.server, {});
+    Compute::StillWanted wanted = [this, &cull] { return may_write(cull); };
+    auto answer = co_await cloud_.compute.force_delete_server(victim.server, std::move(wanted));
     if (!answer) {
         spdlog::warn("{}: force-deleting {} failed, will try again: {}", cull.request.id.str(),
                      label(victim), answer.error().what);
@@ -305,9 +363,15 @@ Execution CullingExecutor::conclude(const Cull& cull) const {
     execution.deleted = cull.sent;
     const std::string of_all =
         std::to_string(gone) + " of " + std::to_string(cull.victims.size()) + " victims are gone";
-    if (gone == cull.victims.size()) {
+    if (gone == cull.victims.size() && cull.overdue == 0) {
         execution.end = Execution::End::freed;
         execution.reason = of_all;
+    } else if (cull.forbidden) {
+        execution.end = Execution::End::forbidden;
+        execution.reason = *cull.forbidden;
+    } else if (cull.unneeded) {
+        execution.end = Execution::End::unneeded;
+        execution.reason = *cull.unneeded;
     } else if (stuck > 0) {
         execution.end = Execution::End::incomplete;
         execution.reason =
@@ -315,6 +379,9 @@ Execution CullingExecutor::conclude(const Cull& cull) const {
     } else if (!cull.spared.empty()) {
         execution.end = Execution::End::replan;
         execution.reason = cull.spared.begin()->second;
+    } else if (cull.overdue > 0) {
+        execution.end = Execution::End::replan;
+        execution.reason = std::to_string(cull.overdue) + " servers that others delete do not go";
     } else {
         execution.end = gone > 0 ? Execution::End::replan : Execution::End::failed;
         execution.reason = cull.failure ? cull.failure->what : of_all;

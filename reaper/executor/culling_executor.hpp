@@ -7,7 +7,10 @@
 //      that were);
 //   3. Placement is asked until it shows nothing held by any of them, or the deadline passes; a
 //      soft-deleted one is force-deleted, because it would keep its room.
-// A victim that went away by itself is credited at every step.
+// A victim that went away by itself is credited at every step. Servers whose room the plan counts
+// and that others delete (`awaited`) are waited for like victims; what does not go in time is given
+// up on, in the ledger, and the plan is made anew. Before the first deletion of a plan its warrant
+// is asked whether anybody still waits for the room, and before each write whether it may go out.
 #pragma once
 
 #include <memory>
@@ -16,6 +19,7 @@
 #include "reaper/executor/async.hpp"
 #include "reaper/executor/fresh_check.hpp"
 #include "reaper/executor/plan_executor.hpp"
+#include "reaper/executor/warrant.hpp"
 #include "reaper/ledger/ledger.hpp"
 #include "reaper/ports/journal.hpp"
 #include "reaper/service/policy.hpp"
@@ -28,7 +32,8 @@ public:
     /// References must outlive the executor and its coroutines. `deletions` bounds what is sent at
     /// a time, over all requests.
     CullingExecutor(CloudPorts cloud, Journal& journal, Ledger& ledger, AsyncSemaphore& deletions,
-                    std::shared_ptr<const CompiledPolicy> policy, config::Cull settings);
+                    Warrant& warrant, std::shared_ptr<const CompiledPolicy> policy,
+                    config::Cull settings);
 
     Task<Execution> carry_out(Request request, Plan plan,
                               std::map<ServerId, Progress> known) override;
@@ -46,8 +51,11 @@ private:
     Task<void> call_off(Cull& cull, const Victim& victim);
     Task<void> force_delete(Cull& cull, const Victim& victim, std::string reason);
     Task<void> verify_all(Cull& cull);
+    Task<void> ask_whether_needed(Cull& cull);
+    bool may_write(Cull& cull);
     Task<void> remove_all(Cull& cull);
     Task<void> wait_for_all(Cull& cull);
+    Task<void> await_other(Cull& cull, ServerId server);
     Task<bool> record(Cull& cull, const Victim& victim, Step step, std::string detail);
     Task<void> spare(Cull& cull, const Victim& victim, std::string reason);
     Execution conclude(const Cull& cull) const;
@@ -56,6 +64,7 @@ private:
     Journal& journal_;
     Ledger& ledger_;
     AsyncSemaphore& deletions_;
+    Warrant& warrant_;
     std::shared_ptr<const CompiledPolicy> policy_;
     config::Cull settings_;
 };

@@ -19,8 +19,10 @@ enum class Progress {
 /// What carrying out a plan came to.
 struct Execution {
     enum class End {
-        freed,       ///< every victim is gone from Placement
+        freed,       ///< every victim, and every awaited server, is gone from Placement
         replan,      ///< some victims must live (`spared`): the rest of the plan was stopped
+        unneeded,    ///< nobody waits for all of it any more: the rest of the plan was stopped
+        forbidden,   ///< its warrant forbade it: the rest of the plan was stopped
         failed,      ///< an outside failure before anything was deleted
         incomplete,  ///< some victims were deleted, but the room did not come
         reported,    ///< a dry run

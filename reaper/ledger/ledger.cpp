@@ -79,13 +79,29 @@ void Ledger::settle(const RequestId& request, TimePoint now, TimePoint until) {
         if (eviction.request == request) eviction.ended = now;
 }
 
+void Ledger::watch(const RequestId& request) {
+    for (auto& promise : promises_)
+        if (promise.request == request) promise.watched = true;
+}
+
+std::vector<Ledger::Settled> Ledger::lapse(const RequestId& request) {
+    std::vector<Settled> settled;
+    for (auto* promises : {&promises_, &watched_})
+        for (const auto& promise : *promises)
+            if (promise.request == request && promise.slots > 0)
+                settled.push_back(Settled{request, promise.host, std::nullopt, promise.slots});
+    release_promises(request);
+    return settled;
+}
+
 void Ledger::release(const RequestId& request) {
     release_promises(request);
     std::erase_if(evictions_, [&](const auto& e) { return e.second.request == request; });
 }
 
 void Ledger::release_promises(const RequestId& request) {
-    std::erase_if(promises_, [&](const Promise& p) { return p.request == request; });
+    for (auto* promises : {&promises_, &watched_})
+        std::erase_if(*promises, [&](const Promise& p) { return p.request == request; });
 }
 
 void Ledger::give_up_on(const HostId& host, const ServerId& server, TimePoint now) {
@@ -104,10 +120,11 @@ std::vector<ServerId> Ledger::all_given_up() const {
 }
 
 void Ledger::shift(Duration by) {
-    for (auto& promise : promises_) {
-        promise.since += by;
-        if (promise.until) *promise.until += by;
-    }
+    for (auto* promises : {&promises_, &watched_})
+        for (auto& promise : *promises) {
+            promise.since += by;
+            if (promise.until) *promise.until += by;
+        }
     for (auto& [server, eviction] : evictions_)
         if (eviction.ended) *eviction.ended += by;
     for (auto& [server, given_up] : given_up_) given_up.at += by;
@@ -130,11 +147,12 @@ std::vector<Ledger::Settled> Ledger::expire(const HostLookup& host_of, TimePoint
     // A slot that was taken in time is taken, also when that is only seen now. Known requesters
     // first: a like server of the same project must not take their request's slot.
     for (const bool requesters_only : {true, false})
-        for (auto& promise : promises_)
-            if (const Host* const host = promise.until ? host_of(promise.host) : nullptr)
-                count_taken(promise, *host, requesters_only, settled);
+        for (auto* promises : {&promises_, &watched_})
+            for (auto& promise : *promises)
+                if (const Host* const host = promise.until ? host_of(promise.host) : nullptr)
+                    count_taken(promise, *host, requesters_only, settled);
     drop_late_promises(now, settled);
-    if (promises_.empty()) took_.clear();
+    if (promises_.empty() && watched_.empty()) took_.clear();
     return settled;
 }
 
@@ -165,7 +183,9 @@ void Ledger::count_taken(Promise& promise, const Host& host, bool requesters_onl
 void Ledger::drop_late_promises(TimePoint now, std::vector<Settled>& settled) {
     std::erase_if(promises_, [&](const Promise& promise) {
         if (!promise.until || now < *promise.until) return false;
-        if (promise.slots > 0)
+        if (promise.watched)
+            watched_.push_back(promise);
+        else if (promise.slots > 0)
             settled.push_back(Settled{promise.request, promise.host, std::nullopt, promise.slots});
         return true;
     });

@@ -50,6 +50,7 @@ public:
         std::vector<ServerId> requesters;  ///< known to wait for it
         TimePoint since{};
         std::optional<TimePoint> until;  ///< none while the cull is under way
+        bool watched = false;            ///< when its time is over, who comes is still of interest
     };
     /// What became of slots of a settled promise.
     struct Settled {
@@ -77,6 +78,12 @@ public:
     /// The cull of `request` ended at `now`, and its victims are gone: its promises hold until
     /// `until`.
     void settle(const RequestId& request, TimePoint now, TimePoint until);
+    /// Who takes the request's slots stays of interest after they are promised no more, until
+    /// `lapse`.
+    void watch(const RequestId& request);
+    /// Nobody waits any more to see who takes them, and they are promised to nobody: the slots that
+    /// were not taken. Its evictions stay.
+    std::vector<Settled> lapse(const RequestId& request);
     /// Nothing is held for `request` any more.
     void release(const RequestId& request);
     /// Its slots are promised to nobody any more (its requester went away), but its victims go on
@@ -130,6 +137,7 @@ private:
 
     std::map<ServerId, Eviction> evictions_;
     std::vector<Promise> promises_;
+    std::vector<Promise> watched_;  ///< promised no more: they hold nothing
     std::map<ServerId, GivenUp> given_up_;
     /// Whose slot a server took, so that it takes no second one while there are promises.
     std::map<ServerId, RequestId> took_;

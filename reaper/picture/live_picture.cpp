@@ -341,6 +341,12 @@ const HostId* LivePicture::place_of(const std::string& service_host,
 
 // ---- looking ----
 
+std::vector<const Host*> LivePicture::hosts() const {
+    std::vector<const Host*> all;
+    for (const auto& [id, entry] : hosts_) all.push_back(entry.host.get());
+    return all;
+}
+
 const Host* LivePicture::find(const HostId& id) const {
     const auto at = hosts_.find(id);
     return at == hosts_.end() ? nullptr : at->second.host.get();

@@ -58,6 +58,8 @@ public:
     /// Hosts for the planner. It changes with every call above that is not const.
     const CloudIndex& index() const noexcept { return index_; }
     const Host* find(const HostId& id) const;
+    /// All of them, by id; valid until the next change.
+    std::vector<const Host*> hosts() const;
     const TagFacts& facts() const noexcept { return facts_; }
     const std::vector<std::string>& remarks() const noexcept { return remarks_; }
     /// True when hosts came, went or changed their providers: a bulk reading is due.

@@ -1,5 +1,6 @@
 #include "reaper/service/intake.hpp"
 
+#include <algorithm>
 #include <spdlog/spdlog.h>
 #include <string_view>
 #include <utility>
@@ -102,8 +103,17 @@ void Intake::join(InHand& request, const FailureNotice& notice, MessageEntry ent
     spawn_(note_joined(std::move(entry)));
 }
 
-const std::vector<ServerId>& Intake::joined(const RequestId& key) const {
-    return in_hand_.at(key).joined;
+std::vector<ServerId> Intake::joined(const RequestId& key) const {
+    const auto at = in_hand_.find(key);
+    return at == in_hand_.end() ? std::vector<ServerId>{} : at->second.joined;
+}
+
+bool Intake::holds(const RequestId& key) const {
+    const auto at = in_hand_.find(key);
+    if (at == in_hand_.end()) return false;
+    const auto& tickets = at->second.tickets;
+    return std::any_of(tickets.begin(), tickets.end(),
+                       [&](const DeliveryTicket& ticket) { return parts_.messages.holds(ticket); });
 }
 
 void Intake::close(const RequestId& key, bool journalled) {

@@ -43,9 +43,11 @@ public:
     /// A request that the journal left unfinished is served again: its messages will join it.
     void hold(const RequestId& key) { in_hand_[key]; }
     /// Servers of further messages that joined the request.
-    const std::vector<ServerId>& joined(const RequestId& key) const;
+    std::vector<ServerId> joined(const RequestId& key) const;
     /// The request is served no more; its messages are acknowledged if its outcome is journalled.
     void close(const RequestId& key, bool journalled);
+    /// Is one of its messages surely still ours (see MessageSource::holds)?
+    bool holds(const RequestId& key) const;
     std::size_t in_hand() const noexcept { return in_hand_.size(); }
 
 private:

@@ -40,7 +40,7 @@ Ledger ledger_of(const std::vector<Story>& unfinished, const std::vector<Story>&
                  Duration promise) {
     Ledger ledger;
     for (const Story& story : finished) {
-        if (!story.outcome) continue;
+        if (!story.outcome || story.aftermath) continue;  // then its room is promised no more
         const OutcomeKind kind = story.outcome->kind;
         if (kind != OutcomeKind::freed && kind != OutcomeKind::incomplete) continue;
         enter_plans(ledger, story);

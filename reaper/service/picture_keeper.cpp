@@ -217,7 +217,6 @@ ResultTask<Decision> PictureKeeper::decide(std::shared_ptr<const CompiledPolicy>
     if (!facts) co_return facts.error();
 
     expect(request);
-    const auto lookup = [this](const HostId& id) { return picture_.find(id); };
     bool second_look = true;
     bool third_look = true;
     std::set<HostId> fresh;
@@ -230,7 +229,7 @@ ResultTask<Decision> PictureKeeper::decide(std::shared_ptr<const CompiledPolicy>
             facts = co_await refresh_facts(policy);
             if (!facts) co_return facts.error();
         }
-        ledger.expire(lookup, ports_.clock.now());
+        expire(ledger);
         Decision decision = reaper::decide(*policy, request, picture_.index(), picture_.facts(),
                                            ledger, ports_.clock.now(), spared);
         auto unread = unread_hosts(decision, fresh, second_look);
@@ -260,6 +259,31 @@ ResultTask<Decision> PictureKeeper::decide(std::shared_ptr<const CompiledPolicy>
     co_return Error{Errc::conflict, "the cloud changes faster than it can be read: after " +
                                         std::to_string(most_rounds) +
                                         " readings the decision still rests on other hosts"};
+}
+
+void PictureKeeper::expire(Ledger& ledger) {
+    const auto lookup = [this](const HostId& id) { return picture_.find(id); };
+    auto settled = ledger.expire(lookup, ports_.clock.now());
+    settled_.insert(settled_.end(), std::make_move_iterator(settled.begin()),
+                    std::make_move_iterator(settled.end()));
+}
+
+std::vector<Ledger::Settled> PictureKeeper::settled(Ledger& ledger) {
+    if (built()) expire(ledger);
+    return std::exchange(settled_, {});
+}
+
+ResultTask<void> PictureKeeper::look_at(std::vector<HostId> hosts) {
+    if (!built()) co_return Error{Errc::unreachable, "there is no picture of the cloud yet"};
+    co_return co_await read_hosts(std::move(hosts), HostDepth::all);
+}
+
+void PictureKeeper::on_clock_step(Duration by) {
+    // What was read stays as old as it is; what the hosts' own times mean now, a new reading tells.
+    for (TimePoint* time : {&built_at_, &tried_build_at_, &started_at_, &services_at_})
+        if (*time != TimePoint{}) *time += by;
+    quiet_until_ = {};
+    builds_before_flow_ = builds_begun_;
 }
 
 /// Who asks for a shape is likely to ask for it again.

@@ -61,6 +61,13 @@ public:
                                 const Request& request, Ledger& ledger,
                                 std::map<ServerId, std::string> spared);
 
+    /// What became of promised room since the last call, as the picture shows it now.
+    std::vector<Ledger::Settled> settled(Ledger& ledger);
+    /// Reads these hosts again.
+    ResultTask<void> look_at(std::vector<HostId> hosts);
+    /// The wall clock was set forward by so much, or back.
+    void on_clock_step(Duration by);
+
     /// How old the picture is, for people; what is being read while it is built.
     std::string status() const;
     const LivePicture& picture() const noexcept { return picture_; }
@@ -84,6 +91,7 @@ private:
     Task<void> tend();
     Task<bool> tend_parts();
     Task<void> reconcile();
+    void expire(Ledger& ledger);
     void expect(const Request& request);
     void warm_planner();
 
@@ -119,6 +127,8 @@ private:
     /// What is likely to be asked, the latest first: the planner searches for it in advance.
     std::deque<Request> expected_;
     bool cold_ = false;  ///< something changed since it had nothing left to search
+
+    std::vector<Ledger::Settled> settled_;  ///< not asked for yet
 
     TimePoint services_at_{};
     double allowance_ = 0;  ///< hosts that may be read in the background now

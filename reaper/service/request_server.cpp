@@ -1,20 +1,26 @@
 #include "reaper/service/request_server.hpp"
 
 #include <algorithm>
+#include <set>
 #include <spdlog/spdlog.h>
 #include <utility>
 
 #include "reaper/executor/culling_executor.hpp"
+#include "reaper/trigger/waiting.hpp"
 
 namespace reaper {
 namespace {
 
-std::unique_ptr<PlanExecutor> make_executor(const Workshop& workshop,
-                                            const ServiceOptions& options) {
+std::unique_ptr<PlanExecutor> make_executor(const Workshop& workshop, const ServiceOptions& options,
+                                            Warrant& warrant) {
     if (options.dry_run) return std::make_unique<ReportingExecutor>();
     return std::make_unique<CullingExecutor>(workshop.cloud, workshop.journal, workshop.ledger,
-                                             workshop.deletions, options.policy, options.cull);
+                                             workshop.deletions, warrant, options.policy,
+                                             options.cull);
 }
+
+/// Whatever the reason: a request that is decided so often will not end well.
+constexpr int most_rounds = 100;
 
 std::string deaths(int count) {
     return count == 0 ? "nobody died" : std::to_string(count) + " servers were deleted";
@@ -57,7 +63,8 @@ RequestServer::RequestServer(Workshop workshop, ServiceOptions options, Request 
     : workshop_(workshop),
       options_(std::move(options)),
       request_(std::move(request)),
-      executor_(make_executor(workshop_, options_)) {}
+      executor_(make_executor(workshop_, options_, *this)),
+      slots_asked_(request_.slots) {}
 
 Task<std::optional<Outcome>> RequestServer::serve() {
     spdlog::info("{}: {}", request_.id.str(), to_string(request_));
@@ -83,41 +90,112 @@ Task<std::optional<Outcome>> RequestServer::resume(Story story) {
         workshop_.ledger.release(request_.id);
     }
     if (out_of_time())
-        co_return outcome(deleted_ > 0 ? OutcomeKind::incomplete : OutcomeKind::failed,
-                          "interrupted, and too old now to go on; " + deaths(deleted_));
-    if (deleted_ == 0) {
-        const auto gone = co_await requester_gone();
-        if (gone) co_return outcome(OutcomeKind::refused, *gone);
-    }
+        co_return cut_short(OutcomeKind::failed, "interrupted, and too old now to go on");
     co_return co_await rounds();
 }
 
-/// Why nobody waits for the room any more; none if somebody may.
-Task<std::optional<std::string>> RequestServer::requester_gone() {
-    for (const auto& requester : request_.requesters) {
-        auto found = co_await workshop_.cloud.compute.server(requester);
-        if (!found || found->has_value()) co_return std::nullopt;
-    }
-    if (request_.requesters.empty()) co_return std::nullopt;
-    co_return "server " + request_.requesters.front().str() + " is gone";
+// ---- the warrant ----
+
+std::optional<std::string> RequestServer::forbidden() const {
+    if (auto paused = workshop_.pause.paused()) return "the reaper is " + *paused;
+    if (!workshop_.intake.holds(request_.id))
+        return "the connection to the broker was lost or can't be proven alive: another reaper may "
+               "serve the request by now";
+    return std::nullopt;
 }
 
+ResultTask<std::optional<std::string>> RequestServer::unneeded() {
+    if (const auto newer = workshop_.newest.superseding(request_))
+        co_return "request " + newer->str() + " of the same server is newer";
+    std::set<ServerId> requesters(request_.requesters.begin(), request_.requesters.end());
+    const auto joined = workshop_.intake.joined(request_.id);
+    requesters.insert(joined.begin(), joined.end());
+    int gone = 0;
+    std::string why;
+    for (const auto& requester : requesters) {
+        auto record = co_await workshop_.cloud.compute.server(requester);
+        if (!record) co_return record.error();
+        auto not_waiting = why_not_waiting(request_, requester, *record);
+        if (!not_waiting) continue;
+        ++gone;
+        why = std::move(*not_waiting);
+    }
+    const int waiting = std::max(slots_asked_ - gone, 0);
+    if (waiting >= request_.slots) co_return std::nullopt;
+    request_.slots = waiting;
+    if (waiting > 0)
+        why +=
+            "; " + std::to_string(waiting) + " of " + std::to_string(slots_asked_) + " still wait";
+    co_return why;
+}
+
+// ---- rounds ----
+
 Task<std::optional<Outcome>> RequestServer::rounds() {
-    while (round_ < options_.cull.max_rounds) {
+    while (in_vain_ < options_.cull.max_rounds && round_ < most_rounds) {
+        std::optional<Outcome> ended;
+        const bool allowed = co_await until_allowed(ended);
+        if (!allowed) co_return ended;
         auto decided = co_await decide();
-        if (!decided)
-            co_return outcome(deleted_ > 0 ? OutcomeKind::incomplete : OutcomeKind::failed,
-                              deaths(deleted_) + ": " + decided.error().what);
+        if (!decided) co_return cut_short(OutcomeKind::failed, decided.error().what);
         if (!*decided) co_return std::nullopt;
-        Decision& decision = **decided;
-        if (const auto* nothing = std::get_if<NothingToDo>(&decision)) co_return conclude(*nothing);
-        if (const auto* less = std::get_if<NotEnough>(&decision)) co_return conclude(*less);
-        std::map<ServerId, Progress> unknown;
-        auto ended = co_await carry_out(std::get<Plan>(std::move(decision)), std::move(unknown));
+        ended = co_await act_on(std::move(**decided));
         if (ended) co_return ended;
     }
-    co_return outcome(deleted_ > 0 ? OutcomeKind::incomplete : OutcomeKind::failed,
-                      "gave up after " + std::to_string(round_) + " rounds; " + deaths(deleted_));
+    co_return cut_short(OutcomeKind::failed, "gave up after " + std::to_string(round_) + " rounds");
+}
+
+Task<bool> RequestServer::until_allowed(std::optional<Outcome>& ended) {
+    constexpr Duration moment{250};
+    bool told = false;
+    while (true) {
+        ended.reset();
+        if (const auto newer = workshop_.newest.superseding(request_)) {
+            ended = cut_short(OutcomeKind::superseded,
+                              "request " + newer->str() + " of the same server is newer");
+            co_return false;
+        }
+        if (options_.dry_run) co_return true;
+        if (const auto paused = workshop_.pause.paused()) {
+            ended = cut_short(OutcomeKind::refused, "the reaper is " + *paused, "paused");
+            co_return false;
+        }
+        if (workshop_.intake.holds(request_.id)) co_return true;
+        if (workshop_.stopping) co_return false;
+        if (out_of_time()) {
+            ended = cut_short(OutcomeKind::handed_over,
+                              "the connection to the broker was lost, and the message did not come "
+                              "again: another reaper has it, or the queue dropped it");
+            co_return false;
+        }
+        if (!told)
+            spdlog::info("{}: waiting until the broker delivers its message again",
+                         request_.id.str());
+        told = true;
+        co_await workshop_.cloud.clock.sleep(moment);
+    }
+}
+
+Task<std::optional<Outcome>> RequestServer::act_on(Decision decision) {
+    if (auto* nothing = std::get_if<NothingToDo>(&decision)) {
+        if (nothing->awaited().empty()) co_return conclude(*nothing);
+        co_return co_await wait_for_room(std::move(*nothing));
+    }
+    if (const auto* less = std::get_if<NotEnough>(&decision)) co_return conclude(*less);
+    std::map<ServerId, Progress> unknown;
+    co_return co_await carry_out(std::get<Plan>(std::move(decision)), std::move(unknown));
+}
+
+/// The room is on its way, because others delete what holds it.
+Task<std::optional<Outcome>> RequestServer::wait_for_room(NothingToDo nothing) {
+    Plan plan;
+    plan.request = request_.id;
+    plan.slots_requested = plan.slots_wanted = plan.slots_freed = request_.slots;
+    plan.hosts = nothing.hosts;
+    std::map<ServerId, Progress> unknown;
+    auto ended = co_await carry_out(std::move(plan), std::move(unknown));
+    if (!ended || ended->kind != OutcomeKind::freed) co_return ended;
+    co_return conclude(nothing);
 }
 
 ResultTask<std::optional<Decision>> RequestServer::decide() {
@@ -133,11 +211,27 @@ ResultTask<std::optional<Decision>> RequestServer::decide() {
     }
 }
 
-ResultTask<Decision> RequestServer::decide_now() {
-    const auto turn = co_await workshop_.planning.acquire();
+/// From the picture; or, if a like request was refused a moment ago, the same answer.
+ResultTask<Decision> RequestServer::consult() {
+    const bool first = round_ == 0 && spared_.empty();
+    if (first) {
+        auto known = workshop_.refusals.find(request_, workshop_.cloud.clock.steady());
+        if (known) co_return Decision{std::move(*known)};
+    }
+    if (!options_.dry_run) co_await workshop_.aftermaths.make_way_for(request_);
     auto spared = spared_;
     auto decided = co_await workshop_.keeper.decide(options_.policy, request_, workshop_.ledger,
                                                     std::move(spared));
+    if (!decided) co_return decided.error();
+    const auto* less = std::get_if<NotEnough>(&*decided);
+    if (first && less != nullptr)
+        workshop_.refusals.note(request_, *less, workshop_.cloud.clock.steady());
+    co_return std::move(*decided);
+}
+
+ResultTask<Decision> RequestServer::decide_now() {
+    const auto turn = co_await workshop_.planning.acquire();
+    auto decided = co_await consult();
     if (!decided) co_return decided.error();
     const TimePoint now = workshop_.cloud.clock.now();
 
@@ -148,7 +242,13 @@ ResultTask<Decision> RequestServer::decide_now() {
     // In the ledger before anything else can run, so that no other plan counts the same room; and
     // in the journal before the first deletion (rule 5).
     const auto* plan = std::get_if<Plan>(&entry.decision);
+    const auto* nothing = std::get_if<NothingToDo>(&entry.decision);
+    const bool on_its_way = nothing != nullptr && !nothing->awaited().empty();
     if (plan != nullptr && !options_.dry_run) workshop_.ledger.enter(request_, *plan, now);
+    ready_on_.clear();
+    if (nothing != nullptr)
+        for (const auto& host : nothing->hosts) ready_on_.push_back(host.host);
+    if (on_its_way && !options_.dry_run) workshop_.ledger.enter(request_, nothing->hosts, now);
     Decision decision = entry.decision;
     auto written = co_await workshop_.journal.add_plan(request_.id, std::move(entry));
     if (!written) {
@@ -174,11 +274,14 @@ Task<std::optional<Outcome>> RequestServer::carry_out(Plan plan,
         case Execution::End::reported: co_return outcome(OutcomeKind::dry_run, execution.reason);
         case Execution::End::incomplete:
             co_return outcome(OutcomeKind::incomplete, execution.reason);
-        case Execution::End::replan: break;
+        case Execution::End::unneeded:
+            if (request_.slots == 0) co_return cut_short(OutcomeKind::refused, execution.reason);
+            break;
+        case Execution::End::forbidden: break;
+        case Execution::End::replan: ++in_vain_; break;
         case Execution::End::failed: {
-            if (out_of_time())
-                co_return outcome(deleted_ > 0 ? OutcomeKind::incomplete : OutcomeKind::failed,
-                                  deaths(deleted_) + ": " + execution.reason);
+            ++in_vain_;
+            if (out_of_time()) co_return cut_short(OutcomeKind::failed, execution.reason);
             Backoff backoff{workshop_.cloud.clock};
             co_await backoff.pause(workshop_.stopping);
             break;
@@ -199,11 +302,23 @@ std::optional<Outcome> RequestServer::conclude(const NothingToDo& nothing) const
 
 std::optional<Outcome> RequestServer::conclude(const NotEnough& not_enough) const {
     if (deleted_ == 0) return outcome(OutcomeKind::not_enough, not_enough.reason);
-    return outcome(OutcomeKind::incomplete, deaths(deleted_) + ", then: " + not_enough.reason);
+    return cut_short(OutcomeKind::not_enough, not_enough.reason);
 }
 
-Outcome RequestServer::outcome(OutcomeKind kind, std::string reason) const {
-    return Outcome{kind, std::move(reason), workshop_.cloud.clock.now()};
+Outcome RequestServer::outcome(OutcomeKind kind, std::string reason, std::string brake) const {
+    Outcome ended;
+    ended.kind = kind;
+    ended.reason = std::move(reason);
+    ended.brake = std::move(brake);
+    ended.at = workshop_.cloud.clock.now();
+    return ended;
+}
+
+Outcome RequestServer::cut_short(OutcomeKind nobody, const std::string& reason,
+                                 std::string brake) const {
+    if (deleted_ == 0) return outcome(nobody, "nobody died: " + reason, std::move(brake));
+    return outcome(OutcomeKind::incomplete, deaths(deleted_) + ", then: " + reason,
+                   std::move(brake));
 }
 
 bool RequestServer::out_of_time() const {

@@ -1,4 +1,8 @@
 // Serves one request: picture, plan, cull, and again where a victim turned out unfit.
+//
+// It kills only while the reaper is not paused, while its message is surely ours (another reaper
+// may have it after a loss of the broker; then it waits until the message comes again), while no
+// newer request of the same server is known, and while somebody waits for the room.
 #pragma once
 
 #include <functional>
@@ -9,11 +13,17 @@
 
 #include "reaper/executor/async.hpp"
 #include "reaper/executor/plan_executor.hpp"
+#include "reaper/executor/warrant.hpp"
 #include "reaper/ledger/ledger.hpp"
 #include "reaper/ports/journal.hpp"
+#include "reaper/ports/switch.hpp"
+#include "reaper/service/aftermath_watch.hpp"
 #include "reaper/service/backoff.hpp"
+#include "reaper/service/intake.hpp"
+#include "reaper/service/newest_requests.hpp"
 #include "reaper/service/picture_keeper.hpp"
 #include "reaper/service/policy.hpp"
+#include "reaper/service/recent_refusals.hpp"
 #include "reaper/service/service.hpp"
 #include "reaper/service/snapshot_reader.hpp"
 
@@ -28,12 +38,19 @@ struct Workshop {
     AsyncSemaphore& planning;   ///< one permit: a plan is entered before the next one is made
     AsyncSemaphore& deletions;  ///< bounds the deletions sent at a time
     const bool& stopping;
+    const Switch& pause;
+    const Intake& intake;
+    const NewestRequests& newest;
+    RecentRefusals& refusals;
+    AftermathWatch& aftermaths;
 };
 
 /// References must outlive the object, and the object its coroutines.
-class RequestServer {
+class RequestServer final : private Warrant {
 public:
     RequestServer(Workshop workshop, ServiceOptions options, Request request);
+    RequestServer(const RequestServer&) = delete;  // the executor knows its place
+    RequestServer& operator=(const RequestServer&) = delete;
 
     /// Decides and acts until there is an outcome. None: the reaper is stopping and nobody died;
     /// the request stays unfinished in the journal.
@@ -42,25 +59,43 @@ public:
     /// what it planned and did not send is looked at afresh.
     Task<std::optional<Outcome>> resume(Story story);
 
+    const Request& request() const noexcept { return request_; }
+    /// Where the last decision found the room to be there already.
+    const std::vector<HostId>& ready_on() const noexcept { return ready_on_; }
+
 private:
+    // The warrant.
+    std::optional<std::string> forbidden() const override;
+    ResultTask<std::optional<std::string>> unneeded() override;
+
     Task<std::optional<Outcome>> rounds();
+    /// Waits until the next round may begin. False: it never may; `ended` tells the outcome, none
+    /// when stopping.
+    Task<bool> until_allowed(std::optional<Outcome>& ended);
+    Task<std::optional<Outcome>> act_on(Decision decision);
+    Task<std::optional<Outcome>> wait_for_room(NothingToDo nothing);
     /// A decision on a fresh picture, journalled and entered into the ledger; none when stopping.
     ResultTask<std::optional<Decision>> decide();
     ResultTask<Decision> decide_now();
+    ResultTask<Decision> consult();
     std::optional<Outcome> conclude(const NothingToDo& nothing) const;
     std::optional<Outcome> conclude(const NotEnough& not_enough) const;
     /// Carries a plan out; none: another round is needed.
     Task<std::optional<Outcome>> carry_out(Plan plan, std::map<ServerId, Progress> known);
-    Outcome outcome(OutcomeKind kind, std::string reason) const;
-    Task<std::optional<std::string>> requester_gone();
+    Outcome outcome(OutcomeKind kind, std::string reason, std::string brake = {}) const;
+    /// `died` if somebody did, else `nobody`; both with how many died.
+    Outcome cut_short(OutcomeKind nobody, const std::string& reason, std::string brake = {}) const;
     bool out_of_time() const;
 
     Workshop workshop_;
     ServiceOptions options_;
     Request request_;
     std::unique_ptr<PlanExecutor> executor_;
+    const int slots_asked_;
     std::map<ServerId, std::string> spared_;
-    int round_ = 0;
+    std::vector<HostId> ready_on_;
+    int round_ = 0;    ///< decisions so far, those of a former process too
+    int in_vain_ = 0;  ///< plans that had to be made anew for reasons of the cloud
     int deleted_ = 0;
 };
 

@@ -9,6 +9,7 @@
 #include "reaper/ports/event_source.hpp"
 #include "reaper/ports/journal.hpp"
 #include "reaper/ports/message_source.hpp"
+#include "reaper/ports/switch.hpp"
 #include "reaper/service/policy.hpp"
 #include "reaper/service/snapshot_reader.hpp"
 
@@ -23,6 +24,15 @@ struct ServiceOptions {
     bool dry_run = false;         ///< plans are reported, nothing is deleted; fixed at the start
 };
 
+/// What the service works with. All of it must outlive the service.
+struct ServicePorts {
+    CloudPorts cloud;
+    Journal& journal;
+    MessageSource& messages;
+    EventSource* events;  ///< null: the cloud is read for each decision
+    Switch& pause;
+};
+
 /// How it is, for readiness and `STATUS=`.
 struct ServiceStatus {
     bool ready = false;  ///< the broker delivers, and the cloud answered
@@ -32,10 +42,8 @@ struct ServiceStatus {
 /// One thread: everything runs on the executor of the coroutine that calls `run`.
 class Service {
 public:
-    /// The ports must outlive the service. `events` may be null: then the cloud is read for each
-    /// decision.
-    Service(CloudPorts cloud, Journal& journal, MessageSource& messages, EventSource* events,
-            ServiceOptions options, std::function<void(ServiceStatus)> on_status);
+    Service(ServicePorts ports, ServiceOptions options,
+            std::function<void(ServiceStatus)> on_status);
     ~Service();
 
     /// Resumes what the journal left unfinished, then serves messages until `stop`. Returns when

@@ -30,8 +30,9 @@ void ReaperUnderTest::start() {
     io_ = std::make_unique<boost::asio::io_context>();
     messages = std::make_unique<FakeMessages>();
     events = std::make_unique<FakeEvents>();
-    service_ = std::make_unique<Service>(cloud.ports(), journal, *messages,
-                                         with_events ? events.get() : nullptr, options(),
+    const ServicePorts ports{cloud.ports(), journal, *messages,
+                             with_events ? events.get() : nullptr, pause};
+    service_ = std::make_unique<Service>(ports, options(),
                                          [this](ServiceStatus now) { status = std::move(now); });
     ended.reset();
     boost::asio::co_spawn(*io_, service_->run(),

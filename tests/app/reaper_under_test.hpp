@@ -11,6 +11,7 @@
 #include "fakes/fake_events.hpp"
 #include "fakes/fake_journal.hpp"
 #include "fakes/fake_messages.hpp"
+#include "fakes/fake_switch.hpp"
 #include "fakes/nova_messages.hpp"
 #include "reaper/service/service.hpp"
 
@@ -35,6 +36,7 @@ protected:
     FakeClock clock;
     FakeCloud cloud{clock};
     FakeJournal journal;
+    FakeSwitch pause;
     std::unique_ptr<FakeMessages> messages;
     std::unique_ptr<FakeEvents> events;
     bool with_events = false;  ///< a flow of events, so that the live picture is used

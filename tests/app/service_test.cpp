@@ -1,31 +1,12 @@
 // The whole reaper over fakes: from a message to the room, and everything that can happen between.
 #include <gtest/gtest.h>
 
-#include "app/reaper_under_test.hpp"
+#include "app/full_house.hpp"
 
 namespace reaper::test {
 namespace {
 
-const Resources small{{"VCPU", 2}, {"MEMORY_MB", 2048}, {"DISK_GB", 20}};
-
-class ServiceTest : public ReaperUnderTest {
-protected:
-    /// One host of 8 VCPU, full of four revocable servers of 2.
-    void full_host(const std::string& name = "host1") {
-        cloud.add_host(name, small * 4);
-        for (const char* n : {"a", "b", "c", "d"}) cloud.add_server(name + n, name, "spot", small);
-    }
-    void requester(const std::string& id = "requester-1", const std::string& project = "regular") {
-        cloud.add_requester(uuid_of(id), project, Flavor{});
-    }
-    NovaFailure failure(int vcpus = 2) {
-        NovaFailure one;
-        one.vcpus = vcpus;
-        one.memory_mb = vcpus * 1024;
-        one.root_gb = vcpus * 10;
-        return one;
-    }
-};
+class ServiceTest : public FullHouse {};
 
 TEST_F(ServiceTest, FreesTheRoomOfOneServerAndAcknowledgesAfterwards) {
     full_host();

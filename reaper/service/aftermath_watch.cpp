@@ -1,0 +1,227 @@
+#include "reaper/service/aftermath_watch.hpp"
+
+#include <algorithm>
+#include <spdlog/spdlog.h>
+#include <utility>
+
+#include "reaper/model/text.hpp"
+#include "reaper/service/until_written.hpp"
+#include "reaper/trigger/waiting.hpp"
+
+namespace reaper {
+namespace {
+
+constexpr Duration between_looks{2000};
+/// Watched at a time; the one that would end first makes room.
+constexpr std::size_t most_watched = 2000;
+
+bool alike(const Request& a, const Request& b) {
+    return a.id != b.id && a.project == b.project && a.resources == b.resources;
+}
+
+std::string names(const std::vector<ServerId>& servers) {
+    std::string text;
+    for (const auto& server : servers)
+        text += (text.empty() ? "" : ", ") + printable(server.str(), 64);
+    return text;
+}
+
+}  // namespace
+
+AftermathWatch::AftermathWatch(Parts parts, OnAftermath on_aftermath, OnDoubt on_doubt)
+    : parts_(parts), on_aftermath_(std::move(on_aftermath)), on_doubt_(std::move(on_doubt)) {}
+
+void AftermathWatch::watch_cull(Request request, TimePoint freed_at, Duration for_how_long) {
+    Watched watched;
+    watched.culled = true;
+    watched.since = freed_at;
+    watched.until = parts_.cloud.clock.steady() + for_how_long;
+    for (const auto& promise : parts_.ledger.promises())
+        if (promise.request == request.id) watched.hosts.insert(promise.host);
+    watched.open = watched.hosts;
+    parts_.ledger.watch(request.id);
+    if (const auto handed = handed_.extract(request.id)) {
+        watched.handed_to = handed.mapped();
+        watched.until = Duration::min();
+    }
+    const RequestId id = request.id;
+    watched.request = std::move(request);
+    watched_.insert_or_assign(id, std::move(watched));
+    if (watched_.size() <= most_watched) return;
+    const auto first = std::min_element(
+        watched_.begin(), watched_.end(),
+        [](const auto& a, const auto& b) { return a.second.until < b.second.until; });
+    first->second.until = Duration::min();  // concluded at the next look
+}
+
+void AftermathWatch::watch_room(Request request, std::vector<HostId> hosts, TimePoint told_at,
+                                Duration for_how_long) {
+    if (watched_.size() >= most_watched) return;
+    Watched watched;
+    watched.since = told_at;
+    watched.until = parts_.cloud.clock.steady() + for_how_long;
+    watched.hosts.insert(hosts.begin(), hosts.end());
+    const RequestId id = request.id;
+    watched.request = std::move(request);
+    watched_.try_emplace(id, std::move(watched));
+}
+
+Task<void> AftermathWatch::run() {
+    while (!parts_.stopping) {
+        co_await look();
+        co_await parts_.cloud.clock.sleep(between_looks);
+    }
+}
+
+/// What the picture shows of slots that were taken.
+void AftermathWatch::count_settled() {
+    for (const auto& settled : parts_.keeper.settled(parts_.ledger)) {
+        const auto at = watched_.find(settled.request);
+        if (at == watched_.end() || !settled.taken_by) continue;
+        at->second.takers.push_back(*settled.taken_by);
+        // Of several slots on one host: one taken shows that it can be used.
+        at->second.open.erase(settled.host);
+    }
+}
+
+Task<void> AftermathWatch::look() {
+    count_settled();
+    const Duration now = parts_.cloud.clock.steady();
+    std::vector<RequestId> due;
+    for (const auto& [id, watched] : watched_) {
+        const bool all = watched.culled &&
+                         watched.takers.size() >= std::size_t(std::max(watched.request.slots, 1));
+        if (!watched.concluding && (all || now >= watched.until)) due.push_back(id);
+    }
+    for (auto& id : due) co_await conclude(std::move(id), "");
+}
+
+Task<bool> AftermathWatch::read_again(const Watched& watched) {
+    std::vector<HostId> hosts(watched.open.begin(), watched.open.end());
+    auto read = co_await parts_.keeper.look_at(std::move(hosts));
+    if (!read)
+        spdlog::debug("{}: what became of its room can't be told yet: {}", watched.request.id.str(),
+                      read.error().what);
+    count_settled();
+    co_return read.has_value();
+}
+
+/// `why_now`: what shows that nobody will take the room; empty if its time is over or it is taken.
+Task<void> AftermathWatch::conclude(RequestId id, std::string why_now) {
+    const auto at = watched_.find(id);
+    if (at == watched_.end() || at->second.concluding) co_return;
+    Watched& watched = at->second;  // nobody else erases it while `concluding`
+    watched.concluding = true;
+    const auto needed = static_cast<std::size_t>(std::max(watched.request.slots, 1));
+    if (watched.culled && watched.takers.size() < needed) {
+        const bool read = co_await read_again(watched);
+        if (!read) {
+            watched.concluding = false;
+            co_return;
+        }
+    }
+    Watched ended = std::move(watched);
+    watched_.erase(id);
+    if (!ended.culled) {
+        if (!why_now.empty())
+            on_doubt_(std::vector<HostId>(ended.hosts.begin(), ended.hosts.end()), ended.request);
+        co_return;
+    }
+    const auto left = parts_.ledger.lapse(id);
+    Aftermath aftermath;
+    if (ended.handed_to) {
+        aftermath.kind = AftermathKind::taken;
+        aftermath.reason = "its requester went away; the room went to " +
+                           printable(ended.handed_to->str(), 64) + ", which asks for the same";
+    } else if (!ended.takers.empty()) {
+        aftermath.kind = AftermathKind::taken;
+        aftermath.reason = std::to_string(ended.takers.size()) + " of " + std::to_string(needed) +
+                           " slots taken, by " + names(ended.takers);
+    } else {
+        const std::string where = co_await found_elsewhere(ended.request, ended.since);
+        aftermath.kind = where.empty() ? AftermathKind::wasted : AftermathKind::elsewhere;
+        aftermath.reason = !where.empty()     ? where
+                           : !why_now.empty() ? why_now
+                                              : "nobody took the room in time";
+    }
+    if (ended.takers.size() < needed && !ended.handed_to)
+        aftermath.untaken.assign(ended.open.begin(), ended.open.end());
+    co_await note(std::move(ended.request), std::move(aftermath));
+}
+
+/// Where the requester, or what looks like its second try, got room; empty if nowhere.
+Task<std::string> AftermathWatch::found_elsewhere(const Request& request, TimePoint since) {
+    for (const auto& requester : request.requesters) {
+        auto record = co_await parts_.cloud.compute.server(requester);
+        if (!record || !*record) continue;
+        const auto why = why_not_waiting(request, requester, *record);
+        if (why && !(*record)->server.host.empty() && (*record)->server.task_state != "deleting")
+            co_return *why;
+    }
+    const auto from = std::chrono::floor<std::chrono::seconds>(since);
+    for (const Host* host : parts_.keeper.picture().hosts())
+        for (const auto& server : host->servers)
+            if (server.project == request.project && server.created >= from &&
+                server.resources() == request.resources)
+                co_return "a like server, " + printable(server.id.str(), 64) + ", got room on " +
+                    printable(host->name, 64);
+    co_return "";
+}
+
+Task<void> AftermathWatch::note(Request request, Aftermath aftermath) {
+    aftermath.at = parts_.cloud.clock.now();
+    const bool wasted = aftermath.kind == AftermathKind::wasted;
+    spdlog::log(wasted ? spdlog::level::warn : spdlog::level::info, "{}: aftermath {}: {}",
+                request.id.str(), to_string(aftermath.kind), aftermath.reason);
+    const auto write = [&]() { return parts_.journal.note_aftermath(request.id, aftermath); };
+    const bool written =
+        co_await until_written(parts_.cloud.clock, parts_.stopping, request.id.str(), write);
+    if (written) on_aftermath_(request, aftermath);
+}
+
+// ---- like requests ----
+
+Task<bool> AftermathWatch::somebody_waits(const Request& request) {
+    if (request.requesters.empty()) co_return true;
+    for (const auto& requester : request.requesters) {
+        auto record = co_await parts_.cloud.compute.server(requester);
+        if (!record || !why_not_waiting(request, requester, *record)) co_return true;
+    }
+    co_return false;
+}
+
+Task<void> AftermathWatch::make_way_for(const Request& request) {
+    // Nova looked at that room when it refused this request.
+    std::vector<RequestId> disproved;
+    for (const auto& [id, watched] : watched_)
+        if (alike(watched.request, request) && request.sent_at > watched.since)
+            disproved.push_back(id);
+    const std::string why =
+        "Nova refused " + printable(request.id.str(), 64) + ", which asks for the same";
+    for (auto& id : disproved) {
+        std::string reason = why;
+        co_await conclude(std::move(id), std::move(reason));
+    }
+    // A cull under way for somebody who went away: its room is for whoever asks for the same.
+    std::set<RequestId> asked;
+    for (const auto& promise : std::vector<Ledger::Promise>(parts_.ledger.promises())) {
+        const bool under_way = !promise.until.has_value();
+        const bool all_known = promise.slots <= static_cast<int>(promise.requesters.size());
+        if (!under_way || !all_known || promise.request == request.id ||
+            promise.project != request.project || promise.slot != request.resources ||
+            !asked.insert(promise.request).second)
+            continue;
+        Request other;  // gone for good is what counts, wherever it may run
+        other.operation = Operation::resize;
+        other.requesters = promise.requesters;
+        const bool waits = co_await somebody_waits(other);
+        if (waits) continue;
+        spdlog::info("{}: its requester is gone; the room goes to {}", promise.request.str(),
+                     request.id.str());
+        parts_.ledger.release_promises(promise.request);
+        handed_.insert_or_assign(promise.request, request.id);
+        if (handed_.size() > most_watched) handed_.erase(handed_.begin());
+    }
+}
+
+}  // namespace reaper

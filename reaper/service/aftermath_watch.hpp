@@ -1,0 +1,80 @@
+// After a cull: did the room help?
+//
+// The slots that a cull freed are watched until the requester, or its second try (a server of the
+// same project and shape that came later), has taken them, or `watch` has passed; what came of it
+// is journalled once. A request of the same project and shape that Nova refuses after the room was
+// freed says that something we can't see keeps servers off those hosts: then the watch ends at
+// once. The same goes for room that was there without a cull.
+#pragma once
+
+#include <functional>
+#include <map>
+#include <optional>
+#include <set>
+#include <vector>
+
+#include "reaper/ledger/ledger.hpp"
+#include "reaper/ports/journal.hpp"
+#include "reaper/service/picture_keeper.hpp"
+#include "reaper/service/snapshot_reader.hpp"
+
+namespace reaper {
+
+class AftermathWatch {
+public:
+    /// What it works with; all of it must outlive it.
+    struct Parts {
+        CloudPorts cloud;
+        Journal& journal;
+        Ledger& ledger;
+        PictureKeeper& keeper;
+        const bool& stopping;
+    };
+    /// Told of each aftermath once it is certain; `Aftermath::untaken` are the hosts in doubt.
+    using OnAftermath = std::function<void(const Request&, const Aftermath&)>;
+    /// Told of hosts that have room which Nova refuses to use, though nobody died for it.
+    using OnDoubt = std::function<void(const std::vector<HostId>&, const Request&)>;
+
+    AftermathWatch(Parts parts, OnAftermath on_aftermath, OnDoubt on_doubt);
+
+    /// The cull for `request` ended at `freed_at`; the ledger has its promises, settled.
+    void watch_cull(Request request, TimePoint freed_at, Duration for_how_long);
+    /// The request was told that the room is there, on these hosts.
+    void watch_room(Request request, std::vector<HostId> hosts, TimePoint told_at,
+                    Duration for_how_long);
+    /// Before a request is decided: earlier ones of the same project and shape that it disproves
+    /// are concluded, and what is promised to one whose requesters are all gone is released.
+    Task<void> make_way_for(const Request& request);
+    /// Looks from time to time, until `stopping`.
+    Task<void> run();
+    std::size_t watched() const noexcept { return watched_.size(); }
+
+private:
+    struct Watched {
+        Request request;
+        bool culled = false;
+        TimePoint since{};
+        Duration until{};        ///< steady
+        std::set<HostId> hosts;  ///< where room was freed, or is
+        std::set<HostId> open;   ///< of these, with slots that nobody took yet
+        std::vector<ServerId> takers;
+        std::optional<RequestId> handed_to;  ///< a like request, when the requester went away
+        bool concluding = false;             ///< another coroutine is at it
+    };
+
+    Task<void> look();
+    void count_settled();
+    Task<void> conclude(RequestId id, std::string why_now);
+    Task<bool> read_again(const Watched& watched);
+    Task<std::string> found_elsewhere(const Request& request, TimePoint since);
+    Task<bool> somebody_waits(const Request& request);
+    Task<void> note(Request request, Aftermath aftermath);
+
+    Parts parts_;
+    OnAftermath on_aftermath_;
+    OnDoubt on_doubt_;
+    std::map<RequestId, Watched> watched_;
+    std::map<RequestId, RequestId> handed_;  ///< culls under way, and to whom their room goes
+};
+
+}  // namespace reaper

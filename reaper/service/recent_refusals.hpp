@@ -1,0 +1,34 @@
+// Refusals of the last moment: when many like requests come at once, one answer serves them all.
+#pragma once
+
+#include <deque>
+#include <optional>
+
+#include "reaper/model/plan.hpp"
+#include "reaper/model/request.hpp"
+#include "reaper/model/time.hpp"
+
+namespace reaper {
+
+/// A refusal kills nobody, so an answer a moment old does no harm; a plan is always made afresh.
+class RecentRefusals {
+public:
+    static constexpr Duration fresh_for{1000};
+    static constexpr std::size_t most = 64;
+
+    /// `now`: steady.
+    void note(const Request& request, const NotEnough& answer, Duration now);
+    /// The answer to a request of the same project, shape, number of slots (or fewer) and
+    /// constraints, given less than `fresh_for` ago; without the list of hosts, and naming it.
+    std::optional<NotEnough> find(const Request& request, Duration now) const;
+
+private:
+    struct Refusal {
+        Request request;
+        NotEnough answer;
+        Duration at{};
+    };
+    std::deque<Refusal> refusals_;  ///< newest first
+};
+
+}  // namespace reaper

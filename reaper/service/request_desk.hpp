@@ -1,0 +1,78 @@
+// The desk: each message becomes a request, a request is completed, served and closed, and what a
+// former process left is taken up again. Every step is journalled before the next one.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <variant>
+
+#include "reaper/executor/async.hpp"
+#include "reaper/ledger/ledger.hpp"
+#include "reaper/ports/journal.hpp"
+#include "reaper/ports/switch.hpp"
+#include "reaper/service/aftermath_watch.hpp"
+#include "reaper/service/intake.hpp"
+#include "reaper/service/newest_requests.hpp"
+#include "reaper/service/picture_keeper.hpp"
+#include "reaper/service/request_server.hpp"
+#include "reaper/service/service.hpp"
+#include "reaper/trigger/request_builder.hpp"
+
+namespace reaper {
+
+class RequestDesk {
+public:
+    /// What the desk works with; all of it must outlive it.
+    struct Parts {
+        CloudPorts cloud;
+        Journal& journal;
+        MessageSource& messages;
+        const Switch& pause;
+        AftermathWatch& aftermaths;
+        PictureKeeper& keeper;
+        Ledger& ledger;
+        AsyncSemaphore& planning;
+        AsyncSemaphore& deletions;
+        const ServiceOptions& options;
+        const bool& stopping;
+    };
+    using Spawn = std::function<void(Task<void>)>;
+
+    /// `spawn` runs a coroutine of the desk; `on_change` is called when counts change.
+    RequestDesk(Parts parts, Spawn spawn, std::function<void()> on_change);
+
+    void on_message(Delivery delivery) { intake_.on_message(std::move(delivery)); }
+    /// Takes up what the journal left unfinished. An error if the journal can't be read.
+    ResultTask<void> restore();
+    std::size_t in_hand() const noexcept { return intake_.in_hand(); }
+    std::uint64_t served() const noexcept { return served_; }
+
+private:
+    Task<void> handle(FailureNotice notice, RequestId key);
+    Task<bool> served_before(FailureNotice notice, RequestId key);
+    /// How a request ended; no outcome if it did not.
+    struct Ended {
+        std::optional<Outcome> outcome;
+        Request request;
+        std::vector<HostId> ready_on;
+    };
+    Task<Ended> outcome_of(FailureNotice notice, RequestId key);
+    ResultTask<std::variant<Request, Refused>> complete(FailureNotice notice);
+    Task<bool> admit(Request request);
+    Task<bool> finish(const Ended& ended);
+    Task<void> close(RequestId key, Ended ended);
+    void settle(const Ended& ended);
+    Task<void> resume(Story story);
+    Workshop workshop();
+
+    Parts parts_;
+    Spawn spawn_;
+    std::function<void()> on_change_;
+    NewestRequests newest_;
+    RecentRefusals refusals_;
+    Intake intake_;
+    std::uint64_t served_ = 0;
+};
+
+}  // namespace reaper

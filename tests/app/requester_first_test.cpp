@@ -1,0 +1,194 @@
+// Who asked comes first: nobody dies for one who waits no more, and afterwards we look whether it
+// helped.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "app/full_house.hpp"
+
+namespace reaper::test {
+namespace {
+
+using std::chrono::minutes;
+using std::chrono::seconds;
+
+class RequesterFirstTest : public FullHouse {
+protected:
+    const Aftermath& aftermath_of(const std::string& request) {
+        run_until([&] { return story(request).aftermath.has_value(); });
+        return *story(request).aftermath;
+    }
+};
+
+TEST_F(RequesterFirstTest, ARequesterThatIsDeletedWhileThePlanIsMadeCostsNobody) {
+    full_host();
+    requester();
+    start();
+    before("server host1", [&] { cloud.remove(uuid_of("requester-1")); });
+    messages->deliver(body_of(failure()));
+    EXPECT_EQ(outcome_of("req-1").kind, OutcomeKind::refused);
+    EXPECT_THAT(outcome_of("req-1").reason, ::testing::HasSubstr("is gone"));
+    EXPECT_EQ(cloud.count("DELETE"), 0U);
+    run_until([&] { return all_acknowledged(1); });
+}
+
+TEST_F(RequesterFirstTest, ARequesterThatBootedElsewhereMeanwhileCostsNobody) {
+    full_host();
+    requester();
+    cloud.add_host("host2", small);
+    cloud.add_server("tenant", "host2", "regular", small);
+    start();
+    before("server host1", [&] {
+        cloud.remove("tenant");
+        boots(uuid_of("requester-1"), "host2");
+    });
+    messages->deliver(body_of(failure()));
+    EXPECT_EQ(outcome_of("req-1").kind, OutcomeKind::refused);
+    EXPECT_THAT(outcome_of("req-1").reason, ::testing::HasSubstr("runs on host2 already"));
+    EXPECT_EQ(cloud.count("DELETE"), 0U);
+}
+
+TEST_F(RequesterFirstTest, OfSeveralRequestersOnlyTheOnesThatWaitGetASlot) {
+    full_host();
+    for (const char* id : {"r1", "r2", "r3"}) requester(id);
+    start();
+    before("server host1", [&] {
+        cloud.remove(uuid_of("r2"));
+        cloud.remove(uuid_of("r3"));
+    });
+    for (const char* id : {"r1", "r2", "r3"}) {
+        NovaFailure one = failure();
+        one.server = id;
+        one.spec_server = "r1";
+        one.num_instances = 3;
+        messages->deliver(body_of(one));
+    }
+    EXPECT_EQ(outcome_of("req-1").kind, OutcomeKind::freed);
+    EXPECT_EQ(cloud.count("DELETE"), 1U);
+}
+
+TEST_F(RequesterFirstTest, WhenItCantBeToldWhetherTheRequesterWaitsNobodyDiesUntilItCan) {
+    full_host();
+    requester();
+    start();
+    int refused = 0;
+    cloud.on_call = [&](const std::string& call) -> std::optional<Error> {
+        if (cloud.count("server host1") == 0 ||
+            !call.starts_with("server " + uuid_of("requester-1")) || ++refused > 2)
+            return std::nullopt;
+        EXPECT_EQ(cloud.count("DELETE"), 0U);
+        return Error{Errc::server_error, "nova: 503"};
+    };
+    messages->deliver(body_of(failure()));
+    EXPECT_EQ(outcome_of("req-1").kind, OutcomeKind::freed);
+    EXPECT_EQ(cloud.count("DELETE"), 1U);
+    EXPECT_GT(refused, 2);
+}
+
+TEST_F(RequesterFirstTest, ANewerRequestOfTheSameServerTakesThePlaceOfTheOlder) {
+    full_host();
+    requester();
+    start();
+    before("projects", [&] {
+        NovaFailure newer = failure();
+        newer.request_id = "req-2";
+        newer.timestamp = "2026-11-20 00:00:05.000000";
+        messages->deliver(body_of(newer));
+    });
+    messages->deliver(body_of(failure()));
+    EXPECT_EQ(outcome_of("req-1").kind, OutcomeKind::superseded);
+    EXPECT_EQ(outcome_of("req-2").kind, OutcomeKind::freed);
+    EXPECT_EQ(cloud.count("DELETE"), 1U);
+}
+
+// ---- afterwards ----
+
+TEST_F(RequesterFirstTest, TheSecondTryThatBootsOnTheFreedHostHasTakenTheRoom) {
+    full_host();
+    requester();
+    start();
+    messages->deliver(body_of(failure()));
+    outcome_of("req-1");
+    boots("second-try", "host1");
+    const Aftermath& after = aftermath_of("req-1");
+    EXPECT_EQ(after.kind, AftermathKind::taken);
+    EXPECT_THAT(after.reason, ::testing::HasSubstr("second-try"));
+    EXPECT_TRUE(after.untaken.empty());
+}
+
+TEST_F(RequesterFirstTest, RoomThatNobodyTookWasFreedInVain) {
+    full_host();
+    requester();
+    start();
+    messages->deliver(body_of(failure()));
+    const TimePoint freed_at = outcome_of("req-1").at;
+    const Aftermath& after = aftermath_of("req-1");
+    EXPECT_EQ(after.kind, AftermathKind::wasted);
+    EXPECT_EQ(after.untaken, std::vector<HostId>{HostId{"rp-host1"}});
+    EXPECT_GE(after.at - freed_at, settings.cull.watch);
+}
+
+TEST_F(RequesterFirstTest, ARequesterThatRunsOnAnotherHostWasHelpedElsewhere) {
+    full_host();
+    requester();
+    cloud.add_host("host2", small);
+    cloud.add_server("tenant", "host2", "regular", small);
+    start();
+    messages->deliver(body_of(failure()));
+    outcome_of("req-1");
+    cloud.remove("tenant");
+    boots(uuid_of("requester-1"), "host2");
+    EXPECT_EQ(aftermath_of("req-1").kind, AftermathKind::elsewhere);
+}
+
+TEST_F(RequesterFirstTest, ASecondTryThatNovaRefusesShowsAtOnceThatTheRoomIsNoUse) {
+    full_host("host1");
+    full_host("host2");
+    requester("r1");
+    requester("r2");
+    start();
+    messages->deliver(body_of(another("req-1", "r1")));
+    const TimePoint freed_at = outcome_of("req-1").at;
+    clock.advance(seconds{5});
+    NovaFailure again = another("req-2", "r2");
+    again.timestamp = "2026-11-20 00:00:30.000000";
+    clock.advance(seconds{30});
+    messages->deliver(body_of(again));
+    outcome_of("req-2");
+    const Aftermath& after = aftermath_of("req-1");
+    EXPECT_EQ(after.kind, AftermathKind::wasted);
+    EXPECT_THAT(after.reason, ::testing::HasSubstr("Nova refused req-2"));
+    EXPECT_LT(after.at - freed_at, settings.cull.watch / 2);
+}
+
+TEST_F(RequesterFirstTest, TheAftermathIsWatchedOverARestart) {
+    full_host();
+    requester();
+    start();
+    messages->deliver(body_of(failure()));
+    outcome_of("req-1");
+    run_until([&] { return all_acknowledged(1); });
+    crash();
+    clock.advance(minutes{1});
+    start();
+    boots("second-try", "host1");
+    EXPECT_EQ(aftermath_of("req-1").kind, AftermathKind::taken);
+}
+
+TEST_F(RequesterFirstTest, TheRoomOfACullWhoseRequesterWentAwayServesTheNextLikeRequest) {
+    full_host();
+    requester("r1");
+    requester("r2");
+    start();
+    messages->deliver(body_of(another("req-1", "r1")));
+    run_until([&] { return cloud.count("DELETE") == 1; });
+    cloud.remove(uuid_of("r1"));
+    messages->deliver(body_of(another("req-2", "r2")));
+    EXPECT_EQ(outcome_of("req-2").kind, OutcomeKind::already_there);
+    EXPECT_EQ(outcome_of("req-1").kind, OutcomeKind::freed);
+    EXPECT_EQ(cloud.count("DELETE"), 1U);
+    EXPECT_EQ(aftermath_of("req-1").kind, AftermathKind::taken);
+    EXPECT_TRUE(small.fits_in(cloud.free_on("host1")));
+}
+
+}  // namespace
+}  // namespace reaper::test
