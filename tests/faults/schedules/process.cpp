@@ -41,9 +41,10 @@ Process::Process(const SchedulePlan& plan, Timeline& timeline, Network& network,
     cloud_ = std::move(*parts);
     messages_ = broker.messages();
     if (plan.picture.events) events_ = broker.events();
-    service_ = std::make_unique<Service>(
+    const ServicePorts ports{
         CloudPorts{*cloud_.identity, *cloud_.compute, *cloud_.placement, timeline}, journal,
-        *messages_, events_.get(), options_of(plan), [](const ServiceStatus&) {});
+        *messages_, events_.get(), pause_};
+    service_ = std::make_unique<Service>(ports, options_of(plan), [](const ServiceStatus&) {});
     boost::asio::co_spawn(*io_, service_->run(),
                           [this](std::exception_ptr error, Result<void> result) {
                               if (error) std::rethrow_exception(error);
