@@ -68,6 +68,12 @@ private:
 Task<http::Transport::Try> Network::SimTransport::exchange(const http::Outgoing& out,
                                                            http::TimeLimit limit) {
     Network& net = network_;
+    if (out.request.still_wanted && !out.request.still_wanted()) {
+        http::Failure failure{Errc::cancelled, "not sent: it is not wanted any more", false};
+        failure.unwanted = true;
+        failure.sent = false;
+        co_return failure;
+    }
     const auto fault = net.fate(out);
     const auto call = std::make_shared<Exchange>();
     call->request = request_of(out);
