@@ -27,7 +27,7 @@ constexpr int work_bits = 16;
 }  // namespace
 
 SketchBounds::SketchBounds(const Shape& shape, const Objective& objective)
-    : shape_{shape}, objective_{objective}, lack_(shape.size(), 0) {
+    : shape_{shape}, objective_{objective}, wanted_(shape.size(), 0), lack_(shape.size(), 0) {
     now_minutes_ =
         std::chrono::floor<std::chrono::minutes>(objective.now).time_since_epoch().count();
     for (std::size_t need = 0; need < shape.size(); ++need)
@@ -56,41 +56,65 @@ Cost SketchBounds::of(const HostSketch& sketch, Amount slots) {
     return bound;
 }
 
+void SketchBounds::ask_for(Amount slots) {
+    if (slots == slots_) return;
+    slots_ = slots;
+    for (std::size_t need = 0; need < wanted_.size(); ++need)
+        wanted_[need] = saturating_multiply(shape_[need].amount, slots);
+}
+
 bool SketchBounds::of(const HostSketch& sketch, Amount slots, const Cost* worst, Cost& bound) {
-    Amount victims = 0;
+    ask_for(slots);
+    for (std::size_t need = 0; need < lack_.size(); ++need)
+        lack_[need] = saturating_subtract(wanted_[need], sketch.needs[need]->room);
     Amount work = 0;
-    for (std::size_t need = 0; need < lack_.size(); ++need) {
-        const auto& row = sketch.needs[need];
-        const Amount lack =
-            saturating_subtract(saturating_multiply(shape_[need].amount, slots), row.room);
-        lack_[need] = lack;
-        if (lack <= 0) continue;
-        if (row.largest >= lack)
-            victims = std::max<Amount>(victims, 1);
-        else if (row.largest > 0)
-            victims = std::max(victims, quick_divide_up(lack, row.largest));
-        if (counts_work_ && need == own_need_) work = least_work(row, need);
-    }
-    // What work the other classes take is looked up only where the host may still count.
-    if (!add_up(sketch, victims, work, worst, bound)) return false;
+    // Where work counts, it is looked into as far only as the host may still count: first as if
+    // all had started last, then by the curve, then what the other classes take.
+    const bool by_own_class = counts_work_ && own_need_ != none;
+    if (by_own_class && worst != nullptr &&
+        !add_up(sketch, quick_work(*sketch.needs[own_need_], lack_[own_need_]), worst, bound))
+        return false;
+    if (by_own_class) work = least_work(sketch, own_need_);
+    if (!add_up(sketch, work, worst, bound)) return false;
     if (!counts_work_ || !work_is_vcpu_) return true;
     const Amount by_own = work;
     for (std::size_t need = 0; need < lack_.size(); ++need)
-        if (lack_[need] > 0 && need != own_need_)
-            work = std::max(work, least_work(sketch.needs[need], need));
-    return work == by_own || add_up(sketch, victims, work, worst, bound);
+        if (need != own_need_) work = std::max(work, least_work(sketch, need));
+    return work == by_own || add_up(sketch, work, worst, bound);
+}
+
+/// No curve is below it.
+Amount SketchBounds::quick_work(const NeedSketch& row, Amount lack) const {
+    if (lack <= 0 || row.gain <= 0) return 0;
+    return capped(saturating_multiply(lack, now_minutes_ - row.latest));
 }
 
 /// The least work that is lost where the class lacks something.
-Amount SketchBounds::least_work(const NeedSketch& row, std::size_t need) const {
-    if (row.curve == nullptr) return 0;
-    const Amount time = row.curve->least(lack_[need], now_minutes_);
+Amount SketchBounds::least_work(const HostSketch& sketch, std::size_t need) const {
+    const NeedSketch& row = *sketch.needs[need];
+    if (lack_[need] <= 0 || row.gain <= 0) return 0;
+    const Amount time = sketch.curves[need]->least(lack_[need], now_minutes_);
     if (need == own_need_) return capped(time);
     return static_cast<Amount>(std::min(Wide{time} * row.work >> work_bits, Wide{largest_cost}));
 }
 
+/// The least victims that make up for what is lacking.
+Amount SketchBounds::least_victims(const HostSketch& sketch) const {
+    Amount victims = 0;
+    for (std::size_t need = 0; need < lack_.size(); ++need) {
+        const Amount lack = lack_[need];
+        const Amount largest = sketch.needs[need]->largest;
+        if (lack <= 0) continue;
+        if (largest >= lack)
+            victims = std::max<Amount>(victims, 1);
+        else if (largest > 0)
+            victims = std::max(victims, quick_divide_up(lack, largest));
+    }
+    return victims;
+}
+
 /// The bound level by level; false as soon as it is above `worst`.
-bool SketchBounds::add_up(const HostSketch& sketch, Amount victims, Amount work, const Cost* worst,
+bool SketchBounds::add_up(const HostSketch& sketch, Amount work, const Cost* worst,
                           Cost& bound) const {
     bound = Cost{};
     bool level_with_worst = worst != nullptr;
@@ -99,12 +123,13 @@ bool SketchBounds::add_up(const HostSketch& sketch, Amount victims, Amount work,
         for (const auto& [need, weight] : level.waste) {
             const Amount lack = lack_[need];
             Amount waste = -lack;
-            if (const Amount unit = sketch.needs[need].unit; lack > 0)
+            if (const Amount unit = sketch.needs[need]->unit; lack > 0)
                 waste = unit > 1 ? quick_divide_up(lack, unit) * unit - lack : 0;
             bound[i] +=
                 std::clamp(saturating_multiply(weight, waste), -1024 * largest_cost, largest_cost);
         }
-        if (level.by_victim > 0) bound[i] += capped(saturating_multiply(level.by_victim, victims));
+        if (level.by_victim > 0)
+            bound[i] += capped(saturating_multiply(level.by_victim, least_victims(sketch)));
         if (level.by_work > 0) bound[i] += capped(saturating_multiply(level.by_work, work));
         if (!level_with_worst) continue;
         if (bound[i] > (*worst)[i]) return false;
@@ -116,8 +141,9 @@ bool SketchBounds::add_up(const HostSketch& sketch, Amount victims, Amount work,
 std::vector<Amount> SketchBounds::places(const HostSketch& sketch) const {
     switch (objective_.goal->tie) {
         case Tie::id: return {};
-        case Tie::newest: return {-std::max(sketch.newest, -std::numeric_limits<Amount>::max())};
-        case Tie::oldest: return {sketch.oldest};
+        case Tie::newest:
+            return {-std::max(sketch.times->newest, -std::numeric_limits<Amount>::max())};
+        case Tie::oldest: return {sketch.times->oldest};
     }
     return {};
 }

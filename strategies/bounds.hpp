@@ -34,9 +34,11 @@ private:
         Amount by_work = 0;                                 // weight of lost work
     };
 
-    Amount least_work(const NeedSketch& row, std::size_t need) const;
-    bool add_up(const HostSketch& sketch, Amount victims, Amount work, const Cost* worst,
-                Cost& bound) const;
+    void ask_for(Amount slots);
+    Amount quick_work(const NeedSketch& row, Amount lack) const;
+    Amount least_work(const HostSketch& sketch, std::size_t need) const;
+    Amount least_victims(const HostSketch& sketch) const;
+    bool add_up(const HostSketch& sketch, Amount work, const Cost* worst, Cost& bound) const;
 
     static constexpr std::size_t none = static_cast<std::size_t>(-1);
 
@@ -47,7 +49,9 @@ private:
     bool work_is_vcpu_ = false;
     std::size_t own_need_ = none;  // that lost work is measured in
     Amount now_minutes_ = 0;
-    std::vector<Amount> lack_;
+    Amount slots_ = 0;
+    std::vector<Amount> wanted_;  // of so many slots, by need
+    std::vector<Amount> lack_;    // on the host that is looked at
 };
 
 }  // namespace reaper

@@ -35,13 +35,7 @@ std::size_t lasting_levels(const Objective& objective) {
 }
 
 /// Of a host that has none: nothing that would put it behind another.
-HostSketch unknown_sketch(std::size_t needs) {
-    HostSketch sketch;
-    sketch.needs.resize(needs);
-    sketch.newest = std::numeric_limits<Amount>::max();
-    sketch.oldest = std::numeric_limits<Amount>::min();
-    return sketch;
-}
+const TimeSketch any_time{std::numeric_limits<Amount>::max(), std::numeric_limits<Amount>::min()};
 
 }  // namespace
 
@@ -99,7 +93,8 @@ bool Searches::bound(std::size_t host, Amount slots, HostSketch& sketch, const C
                      Cost& bound) {
     if (!problem_.hosts.sketch(host, sketch)) {
         bound = search_on(host).bound(slots);
-        sketch = unknown_sketch(problem_.shape.size());
+        sketch.times = &any_time;
+        sketch.row = HostSketch::no_row;
         return true;
     }
     const auto* const known = table_ != nullptr && sketch.row != HostSketch::no_row
@@ -148,12 +143,14 @@ void Offers::refill(std::size_t count) {
     bool more = false;
     for (std::size_t host = 0; host < hosts.size(); ++host) {
         if (known_[host] || hosts.possible(host) < slots_on(host)) continue;
-        Offer offer;
-        offer.host = host;
         const bool full = kept.size() == count;
         const Cost* const worst = full ? &kept.front().cost : nullptr;
         more = more || full;
-        if (!searches_.bound(host, slots_on(host), sketch_, worst, offer.cost)) continue;
+        Cost cost;
+        if (!searches_.bound(host, slots_on(host), sketch_, worst, cost)) continue;
+        Offer offer;
+        offer.cost = cost;
+        offer.host = host;
         offer.places = searches_.bounds().places(sketch_);
         tell_apart(offer);
         if (full) {

@@ -31,21 +31,29 @@ struct WorkCurve {
     }
 };
 
-/// One class of the request. Exact where one provider has the class.
+/// One class on one host, the candidates being its revocable servers that may go. Exact where one
+/// provider has the class.
 struct NeedSketch {
     Amount room = 0;     ///< free, promised room taken off; may be negative
     Amount gain = 0;     ///< of all candidates together
     Amount largest = 0;  ///< gain of one candidate
     Amount unit = 0;     ///< every gain is a multiple of it; 0 if there is none
     /// Least VCPU for each unit of gain over the candidates, times 2^16, rounded down.
-    Amount work = 0;
-    const WorkCurve* curve = nullptr;  ///< none if it has no candidates
+    std::uint32_t work = 0;
+    std::int32_t latest = 0;  ///< start of the candidate with a gain that started last: minutes UTC
 };
 
-struct HostSketch {
-    std::vector<NeedSketch> needs;  ///< by need
-    Amount newest = 0;              ///< latest and earliest creation of a candidate
+/// Creations of the candidates.
+struct TimeSketch {
+    Amount newest = 0;
     Amount oldest = 0;
+};
+
+/// Points into the cloud's rows: what is not looked at costs nothing.
+struct HostSketch {
+    std::vector<const NeedSketch*> needs;  ///< by need; none is null
+    std::vector<const WorkCurve*> curves;  ///< by need; null or all zero without candidates
+    const TimeSketch* times = nullptr;     ///< never null
     /// What is known from earlier decisions: key of the table of bounds, or none.
     std::uint32_t row = no_row;
     static constexpr std::uint32_t no_row = 0xffffffff;

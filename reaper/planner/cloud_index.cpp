@@ -6,6 +6,7 @@ namespace reaper {
 
 CloudIndex::CloudIndex(const Snapshot& snapshot) {
     rows_.reserve(snapshot.hosts.size());
+    profiles_.reserve(snapshot.hosts.size());
     for (const auto& host : snapshot.hosts) put(host);
 }
 
@@ -13,6 +14,7 @@ std::uint32_t CloudIndex::new_row(const Host& host) {
     std::uint32_t row = static_cast<std::uint32_t>(rows_.size());
     if (free_rows_.empty()) {
         rows_.emplace_back();
+        profiles_.push_back(0);
         place_.push_back(by_name_.end());
     } else {
         row = free_rows_.back();
@@ -40,6 +42,7 @@ void CloudIndex::put(const Host& host) {
     }
     read_host(host, names_, rows_[row], read_, read_curves_);
     store_classes(row);
+    profiles_[row] = rows_[row].profile;
     count_projects(rows_[row], 1);
     tables_->changed(row);
 }
@@ -135,7 +138,7 @@ std::size_t CloudIndex::bytes() const {
     constexpr std::size_t node = 64;  // of a map, about, without its strings
     std::size_t sum = rows_.capacity() * sizeof(HostRow) + classes_.capacity() * sizeof(ClassRow) +
                       curves_.capacity() * sizeof(WorkCurve) +
-                      order_.capacity() * sizeof(std::uint32_t) +
+                      (order_.capacity() + profiles_.capacity()) * sizeof(std::uint32_t) +
                       place_.capacity() * sizeof(place_[0]) + tables_->bytes();
     for (const auto& row : rows_)
         sum += (row.consumers.capacity() + row.projects.capacity()) * sizeof(std::uint32_t);

@@ -49,6 +49,8 @@ public:
     /// Rows by host name, then id.
     const std::vector<std::uint32_t>& order() const;
     const HostRow& row(std::uint32_t row) const { return rows_[row]; }
+    /// The number of its profile: the same as in the row, but close to its neighbours'.
+    std::uint32_t profile(std::uint32_t row) const { return profiles_[row]; }
     /// The classes of a row, by class number.
     const ClassRow* classes(std::uint32_t row) const { return &classes_[row * stride_]; }
     /// The curves of lost work of a row, by class number.
@@ -70,8 +72,9 @@ private:
 
     RowNames names_;
     std::vector<HostRow> rows_;
-    std::vector<ClassRow> classes_;  // by row, then class number
-    std::vector<WorkCurve> curves_;  // likewise
+    std::vector<std::uint32_t> profiles_;  // by row
+    std::vector<ClassRow> classes_;        // by row, then class number
+    std::vector<WorkCurve> curves_;        // likewise
     std::size_t stride_ = 0;
     std::vector<std::uint32_t> free_rows_;
     std::unordered_map<HostId, std::uint32_t> by_id_;

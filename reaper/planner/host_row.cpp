@@ -110,6 +110,7 @@ public:
                 curves[i].started[drawn.point] = drawn.started;
                 curves[i].next[drawn.point] = drawn.last;
             }
+            classes_[i].latest = curves[i].next[0];
         }
     }
 
@@ -259,8 +260,8 @@ void read_host(const Host& host, RowNames& names, HostRow& row, std::vector<Clas
     row.host = &host;
     row.profile = names.profile_number(host, row.profile);
     row.service_host = hash_of(host.service_host);
-    row.newest = std::numeric_limits<Amount>::min();
-    row.oldest = std::numeric_limits<Amount>::max();
+    row.times.newest = std::numeric_limits<Amount>::min();
+    row.times.oldest = std::numeric_limits<Amount>::max();
     row.consumers.clear();
     row.projects.clear();
     read_room(host, names, classes);
@@ -273,8 +274,8 @@ void read_host(const Host& host, RowNames& names, HostRow& row, std::vector<Clas
         if (!may_be_victim(server)) continue;
         gains.add(server);
         const Amount created = server.created.time_since_epoch().count();
-        row.newest = std::max(row.newest, created);
-        row.oldest = std::min(row.oldest, created);
+        row.times.newest = std::max(row.times.newest, created);
+        row.times.oldest = std::min(row.times.oldest, created);
     }
     gains.draw(curves);
     for (const auto& provider : host.providers)

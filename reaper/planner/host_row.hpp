@@ -18,16 +18,11 @@
 namespace reaper {
 
 /// One class on one host. The sums run over its providers, candidates are the revocable servers
-/// that may go (eligibility.hpp).
-struct ClassRow {
-    Amount room = 0;             ///< capacity - used, what is being deleted taken off the use
-    Amount gain = 0;             ///< of all candidates
-    Amount largest = 0;          ///< of one candidate
-    Amount unit = 0;             ///< greatest common divisor of the gains
-    Amount capacity = 0;         ///< of the one provider
-    std::uint32_t work = 0;      ///< least VCPU for each unit of gain, times 2^16, rounded down
+/// that may go (eligibility.hpp); room is capacity - used, what is being deleted taken off the use.
+struct ClassRow : NeedSketch {
     std::uint16_t limits = 0;    ///< number of its unit limits
     std::uint8_t providers = 0;  ///< that have the class; the rest is exact for one
+    Amount capacity = 0;         ///< of the one provider
 };
 
 /// min_unit, max_unit and step_size.
@@ -52,9 +47,7 @@ struct HostRow {
     std::uint32_t profile = 0;
     std::uint32_t rank = 0;          ///< in the order of names
     std::uint64_t service_host = 0;  ///< hash
-    Amount last_start = 0;           ///< of the candidate that runs shortest, milliseconds UTC
-    Amount newest = 0;               ///< latest and earliest creation of a candidate
-    Amount oldest = 0;
+    TimeSketch times;
     /// Hashes of all consumers on the host, servers and others.
     std::vector<std::uint32_t> consumers;
     /// Projects of its revocable servers, one for each server.

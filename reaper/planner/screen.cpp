@@ -95,41 +95,46 @@ bool Screen::excluded(const HostRow& row) const {
            input_.request.excluded_hosts.contains(row.host->service_host);
 }
 
-bool Screen::is_exact(std::uint32_t row) const {
-    if (!touched_.empty() && touched_[row] != 0) return false;
-    const ClassRow* const classes = cloud_.classes(row);
-    for (const auto& need : needs_)
-        if (need.number != RowNames::none && (classes[need.number].providers > 1 ||
-                                              classes[need.number].limits == RowNames::odd_limits))
-            return false;
-    return true;
-}
-
-std::optional<RejectionCode> Screen::judge_row(std::uint32_t row, Slots& slots) const {
-    const HostRow& host = cloud_.row(row);
-    const int code = static_cast<int>(profiles_[host.profile]);
+std::optional<RejectionCode> Screen::judge_profile_of(std::uint32_t row) const {
+    const int code = static_cast<int>(profiles_[cloud_.profile(row)]);
     const bool traits = code == static_cast<int>(RejectionCode::missing_trait) ||
                         code == static_cast<int>(RejectionCode::forbidden_trait);
     if (code >= 0 && !traits) return static_cast<RejectionCode>(code);
-    if (!excluded_.empty() && excluded(host)) return RejectionCode::excluded;
+    if (!excluded_.empty() && excluded(cloud_.row(row))) return RejectionCode::excluded;
     if (code >= 0) return static_cast<RejectionCode>(code);
+    return std::nullopt;
+}
 
+bool Screen::judge_row(std::uint32_t row, Slots& slots, std::optional<RejectionCode>& code) const {
+    if (!touched_.empty() && touched_[row] != 0) return false;
     const ClassRow* const classes = cloud_.classes(row);
     bool too_small = false;
-    slots.ready = slots.possible = wanted_;
+    Amount ready = wanted_;
+    Amount possible = wanted_;
+    std::optional<RejectionCode> first;
     for (const auto& need : needs_) {
-        if (need.number == RowNames::none) return RejectionCode::no_such_class;
-        const ClassRow& own = classes[need.number];
-        if (own.providers == 0) return RejectionCode::no_such_class;
-        if (need.allowed[own.limits] == 0) return RejectionCode::unit_limits;
-        if (own.capacity < need.amount) too_small = true;
-        slots.ready = std::min(slots.ready, quotient(own.room, need.amount, wanted_));
-        slots.possible =
-            std::min(slots.possible, quotient(own.room + own.gain, need.amount, wanted_));
+        static const ClassRow no_row{};
+        const ClassRow& own = need.number == RowNames::none ? no_row : classes[need.number];
+        if (own.providers != 1 || own.limits == RowNames::odd_limits) {
+            if (own.providers != 0) return false;
+            if (!first) first = RejectionCode::no_such_class;
+            continue;
+        }
+        if (need.allowed[own.limits] == 0 && !first) first = RejectionCode::unit_limits;
+        too_small = too_small || own.capacity < need.amount;
+        ready = std::min(ready, quotient(own.room, need.amount, wanted_));
+        possible = std::min(possible, quotient(own.room + own.gain, need.amount, wanted_));
     }
-    if (too_small) return RejectionCode::not_enough_capacity;
-    if (slots.possible == 0) return RejectionCode::not_enough_revocable;
-    return std::nullopt;
+    code = judge_profile_of(row);
+    if (code) return true;
+    slots = Slots{ready, possible};
+    if (first)
+        code = first;
+    else if (too_small)
+        code = RejectionCode::not_enough_capacity;
+    else if (possible == 0)
+        code = RejectionCode::not_enough_revocable;
+    return true;
 }
 
 std::optional<RejectionCode> Screen::judge_host(std::uint32_t row, Slots& slots) {
@@ -144,8 +149,9 @@ std::optional<RejectionCode> Screen::judge_host(std::uint32_t row, Slots& slots)
 
 void Screen::judge(std::uint32_t row) {
     Slots slots;
-    const bool by_row = is_exact(row);
-    const auto code = by_row ? judge_row(row, slots) : judge_host(row, slots);
+    std::optional<RejectionCode> code;
+    const bool by_row = judge_row(row, slots, code);
+    if (!by_row) code = judge_host(row, slots);
     if (!code) {
         hosts_.push_back(Entry{row, !by_row});
         slots_.push_back(slots);
@@ -172,21 +178,15 @@ const HostOption& Screen::operator[](std::size_t host) const {
 bool Screen::sketch(std::size_t host, HostSketch& sketch) const {
     const Entry& entry = hosts_[host];
     if (entry.exact) return false;
-    const HostRow& row = cloud_.row(entry.row);
     const ClassRow* const classes = cloud_.classes(entry.row);
     const WorkCurve* const curves = cloud_.curves(entry.row);
     sketch.needs.resize(needs_.size());
+    sketch.curves.resize(needs_.size());
     for (std::size_t need = 0; need < needs_.size(); ++need) {
-        const ClassRow& own = classes[needs_[need].number];
-        sketch.needs[need] = NeedSketch{own.room,
-                                        own.gain,
-                                        own.largest,
-                                        own.unit,
-                                        static_cast<Amount>(own.work),
-                                        own.gain > 0 ? &curves[needs_[need].number] : nullptr};
+        sketch.needs[need] = &classes[needs_[need].number];
+        sketch.curves[need] = &curves[needs_[need].number];
     }
-    sketch.newest = row.newest;
-    sketch.oldest = row.oldest;
+    sketch.times = &cloud_.row(entry.row).times;
     sketch.row = entry.row;
     return true;
 }

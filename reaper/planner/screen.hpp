@@ -49,9 +49,10 @@ private:
     void mark_touched();
     void judge(std::uint32_t row);
     std::optional<RejectionCode> judge_profile(const Profile& profile) const;
-    std::optional<RejectionCode> judge_row(std::uint32_t row, Slots& slots) const;
+    std::optional<RejectionCode> judge_profile_of(std::uint32_t row) const;
+    /// False if the row does not tell exactly: the host must be asked.
+    bool judge_row(std::uint32_t row, Slots& slots, std::optional<RejectionCode>& code) const;
     std::optional<RejectionCode> judge_host(std::uint32_t row, Slots& slots);
-    bool is_exact(std::uint32_t row) const;
     bool excluded(const HostRow& row) const;
 
     const CloudIndex& cloud_;
