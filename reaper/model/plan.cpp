@@ -6,7 +6,7 @@
 namespace reaper {
 namespace {
 
-constexpr std::array<std::pair<RejectionCode, std::string_view>, 11> names{{
+constexpr std::array<std::pair<RejectionCode, std::string_view>, 13> names{{
     {RejectionCode::down, "down"},
     {RejectionCode::disabled, "disabled"},
     {RejectionCode::wrong_availability_zone, "wrong-availability-zone"},
@@ -17,6 +17,8 @@ constexpr std::array<std::pair<RejectionCode, std::string_view>, 11> names{{
     {RejectionCode::unit_limits, "unit-limits"},
     {RejectionCode::not_enough_capacity, "not-enough-capacity"},
     {RejectionCode::not_enough_revocable, "not-enough-revocable"},
+    {RejectionCode::doubted, "doubted"},
+    {RejectionCode::over_limit, "over-limit"},
     {RejectionCode::ranked_lower, "ranked-lower"},
 }};
 
@@ -46,7 +48,9 @@ struct Summarize {
         return "nothing to do: " + nothing.reason;
     }
     std::string operator()(const NotEnough& not_enough) const {
-        return "nobody dies: " + not_enough.reason;
+        const std::string brake =
+            not_enough.brake.empty() ? "" : " (brake: " + not_enough.brake + ")";
+        return "nobody dies: " + not_enough.reason + brake;
     }
 };
 

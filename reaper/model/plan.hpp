@@ -22,6 +22,8 @@ struct Victim {
     Resources resources;  ///< that come free with it
     TimePoint created{};
     std::string reason;  ///< why it is revocable and why it is needed
+    /// What names its workload in its metadata (`thrash.workload_key`); empty: its name does.
+    std::string workload{};
 
     friend bool operator==(const Victim&, const Victim&) = default;
 };
@@ -63,6 +65,8 @@ enum class RejectionCode {
     unit_limits,           ///< min_unit, max_unit or step_size refuse the amount
     not_enough_capacity,   ///< too small even when empty
     not_enough_revocable,  ///< even without all its revocable servers
+    doubted,               ///< room freed there lately was not taken: used only if needed
+    over_limit,            ///< possible, but its victims would exceed a limit
     ranked_lower,          ///< possible, but another host was better
 };
 
@@ -114,13 +118,16 @@ struct NothingToDo {
     friend bool operator==(const NothingToDo&, const NothingToDo&) = default;
 };
 
-/// Even all revocable servers together don't give the requested slots: nobody dies.
+/// Even all revocable servers together (that may go) don't give the requested slots: nobody dies.
 struct NotEnough {
     int slots_requested = 0;
     int slots_possible = 0;
     std::string reason;
     std::vector<Rejection> rejected;                ///< as in a plan
     std::vector<RejectionCount> rejected_counts{};  ///< of all, by code
+    /// The brake without which there would be a plan, as one word (`limit-window`, `protected`,
+    /// ...; reaper/brakes); empty: there would be none.
+    std::string brake{};
     friend bool operator==(const NotEnough&, const NotEnough&) = default;
 };
 

@@ -49,6 +49,7 @@ struct DecisionJson {
                 {"slots_requested", not_enough.slots_requested},
                 {"slots_possible", not_enough.slots_possible},
                 {"reason", not_enough.reason},
+                {"brake", not_enough.brake},
                 {"rejected", array_of(not_enough.rejected)},
                 {"rejected_counts", array_of(not_enough.rejected_counts)}};
     }
@@ -88,13 +89,15 @@ json to_json(const Request& request) {
 }
 
 json to_json(const Victim& victim) {
-    return {{"server", victim.server.str()},
+    json object{{"server", victim.server.str()},
             {"name", victim.name},
             {"project", victim.project.str()},
             {"host", victim.host},
             {"resources", to_json(victim.resources)},
             {"created", iso_time(victim.created)},
             {"reason", victim.reason}};
+    if (!victim.workload.empty()) object["workload"] = victim.workload;
+    return object;
 }
 
 json to_json(const Awaited& awaited) {

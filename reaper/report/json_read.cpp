@@ -58,6 +58,11 @@ const json& list(const json& object, const char* name) {
     return value;
 }
 
+/// Empty where an earlier version did not write it.
+std::string newer_text(const json& object, const char* name) {
+    return object.contains(name) ? text(object, name) : std::string{};
+}
+
 /// The texts of a list, each as a `T`.
 template <class T>
 std::vector<T> texts(const json& object, const char* name) {
@@ -91,6 +96,7 @@ Victim victim(const json& object) {
     result.resources = resources(object, "resources");
     result.created = time(object, "created");
     result.reason = text(object, "reason");
+    result.workload = newer_text(object, "workload");
     return result;
 }
 
@@ -174,6 +180,7 @@ NotEnough not_enough(const json& object) {
     result.reason = text(object, "reason");
     result.rejected = rejections(object);
     result.rejected_counts = rejection_counts(object);
+    result.brake = newer_text(object, "brake");
     return result;
 }
 
