@@ -22,6 +22,8 @@ public:
         return warm_cheapest(problem, objective_for(goal_, problem), max_steps_, hosts);
     }
     const Goal& goal() const { return goal_; }
+    std::int64_t max_steps() const { return max_steps_; }
+    const Budget& budget() const { return budget_; }
 
 private:
     Goal goal_;

@@ -9,8 +9,8 @@
 namespace reaper {
 namespace {
 
-constexpr std::array<std::string_view, 8> names{"waste",    "victims", "lost_work", "priority",
-                                                "restarts", "share",   "age",       "start"};
+constexpr std::array<std::string_view, 9> names{
+    "waste", "victims", "lost_work", "priority", "restarts", "share", "age", "start", "price"};
 constexpr Amount whole_share = 1'000'000;
 constexpr Amount most_restarts = 1'000'000;
 
@@ -64,6 +64,13 @@ std::string_view to_string(Measure measure) {
     return names.at(static_cast<std::size_t>(measure));
 }
 
+Amount VictimPrices::of(const Server& server) const {
+    const auto project = projects.find(server.project);
+    const auto host = hosts.find(server.host.str());
+    return saturating_add(each, saturating_add(project == projects.end() ? 0 : project->second,
+                                               host == hosts.end() ? 0 : host->second));
+}
+
 std::string Goal::fingerprint() const {
     std::string text;
     for (const auto& level : levels) {
@@ -77,6 +84,10 @@ std::string Goal::fingerprint() const {
     for (const auto& each : waste_order) text += each.str() + ",";
     text += work_class.str() + "," + restarts_key + "," + std::to_string(standard_priority);
     for (const auto& [name, value] : priorities) text += "," + name + "=" + std::to_string(value);
+    text += "," + std::to_string(prices.each);
+    for (const auto& [project, price] : prices.projects)
+        text += "," + project.str() + "=" + std::to_string(price);
+    for (const auto& [host, price] : prices.hosts) text += "," + host + "=" + std::to_string(price);
     return text;
 }
 
@@ -138,6 +149,7 @@ Amount Objective::value(Measure measure, const Server& server) const {
             if (error != std::errc{} || rest != end) return 0;
             return std::clamp<Amount>(restarts, 0, most_restarts);
         }
+        case Measure::price: return capped(goal->prices.of(server));
         case Measure::age: return capped(minutes(now - server.created));
         case Measure::start: return capped(minutes(server.created.time_since_epoch()));
         case Measure::share: {
@@ -207,6 +219,7 @@ std::string Objective::words(const Shape& shape, const Cost& cost, bool least) c
     for (std::size_t i = 0; i < victims_level; ++i) {
         const bool single = levels[i].size() == 1 && levels[i][0].weight == 1;
         if (single && levels[i][0].measure == Measure::victims) continue;  // told at the end
+        if (single && levels[i][0].measure == Measure::price) continue;    // means nothing outside
         if (single && levels[i][0].measure == Measure::waste) {
             unused.set(shape[levels[i][0].need].resource_class, cost[i]);
             waste = true;
@@ -223,6 +236,7 @@ std::string Objective::words(const Shape& shape, const Cost& cost, bool least) c
 Amount Objective::least_value(Measure measure) const {
     switch (measure) {
         case Measure::victims: return 1;
+        case Measure::price: return capped(goal->prices.each);
         case Measure::priority: {
             Amount least = goal->standard_priority;
             for (const auto& [name, value] : goal->priorities) least = std::min(least, value);

@@ -30,12 +30,22 @@ enum class Measure {
     share,      ///< of the project's revocable servers that one is, in millionths
     age,        ///< minutes since its creation
     start,      ///< its creation: minutes UTC
+    price,      ///< what it takes of scarce budgets (the planner's, never configured)
 };
 
 std::string_view to_string(Measure measure);
 
 /// Which of two servers goes first when the costs are equal.
 enum class Tie { id, newest, oldest };
+
+/// What a victim costs of budgets that are scarce: the sum of what applies to it.
+struct VictimPrices {
+    Amount each = 0;
+    std::map<ProjectId, Amount> projects;
+    std::map<std::string, Amount, std::less<>> hosts;  ///< by service host
+
+    Amount of(const Server& server) const;
+};
 
 /// As configured; says nothing of the request.
 struct Goal {
@@ -53,6 +63,7 @@ struct Goal {
     std::map<std::string, Amount, std::less<>> priorities;
     Amount standard_priority = 0;
     std::string restarts_key;  ///< of the metadata
+    VictimPrices prices;       ///< of the measure `price`
 
     /// Everything that decides what one server costs, as one text: the same for equal goals.
     std::string fingerprint() const;

@@ -4,7 +4,8 @@
 
 namespace reaper {
 
-CloudIndex::CloudIndex(const Snapshot& snapshot) {
+CloudIndex::CloudIndex(const Snapshot& snapshot, Protection protection)
+    : protection_{std::move(protection)} {
     rows_.reserve(snapshot.hosts.size());
     profiles_.reserve(snapshot.hosts.size());
     for (const auto& host : snapshot.hosts) put(host);
@@ -40,7 +41,7 @@ void CloudIndex::put(const Host& host) {
             order_is_old_ = true;
         }
     }
-    read_host(host, names_, rows_[row], read_, read_curves_);
+    read_host(host, protection_, names_, rows_[row], read_, read_curves_);
     store_classes(row);
     profiles_[row] = rows_[row].profile;
     count_projects(rows_[row], 1);
@@ -98,7 +99,15 @@ void CloudIndex::erase(const HostId& host) {
 }
 
 void CloudIndex::clear() {
+    Protection kept = std::move(protection_);
     *this = CloudIndex{};
+    protection_ = std::move(kept);
+}
+
+void CloudIndex::protect(Protection protection) {
+    if (protection == protection_) return;
+    protection_ = std::move(protection);
+    for (const std::uint32_t row : order()) put(*rows_[row].host);
 }
 
 void CloudIndex::forget() {

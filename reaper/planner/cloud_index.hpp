@@ -15,6 +15,7 @@
 #include <utility>
 #include <vector>
 
+#include "reaper/brakes/protection.hpp"
 #include "reaper/model/cloud.hpp"
 #include "reaper/planner/host_row.hpp"
 #include "strategies/bound_tables.hpp"
@@ -25,7 +26,7 @@ class CloudIndex {
 public:
     CloudIndex() = default;
     /// All hosts of the snapshot, which must outlive the index.
-    explicit CloudIndex(const Snapshot& snapshot);
+    explicit CloudIndex(const Snapshot& snapshot, Protection protection = {});
 
     /// A new host, or one that changed (its name too). Some microseconds.
     void put(const Host& host);
@@ -37,6 +38,10 @@ public:
     bool empty() const noexcept { return by_id_.empty(); }
     /// None if it is not there.
     const Host* find(const HostId& host) const;
+
+    /// Who is never a victim; all hosts are read again if that is news.
+    void protect(Protection protection);
+    const Protection& protection() const noexcept { return protection_; }
 
     /// Drops what earlier decisions found out, and frees its memory.
     void forget();
@@ -70,6 +75,7 @@ private:
     void widen();
     void count_projects(const HostRow& row, Amount sign);
 
+    Protection protection_;
     RowNames names_;
     std::vector<HostRow> rows_;
     std::vector<std::uint32_t> profiles_;  // by row

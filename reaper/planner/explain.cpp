@@ -132,6 +132,27 @@ Rejection too_few_slots(const HostOption& option, Amount requested) {
                          std::to_string(requested) + " requested" + how};
 }
 
+Rejection over_limit(const HostOption& option) {
+    return Rejection{option.host->id, option.host->name, RejectionCode::over_limit,
+                     "gives " + count(option.slots_possible, "slot") +
+                         ", but no way within the limits was found with it"};
+}
+
+std::string why_over_limit(const Spending& spending, const std::vector<AllowanceGroup>& groups,
+                           Amount requested, bool proven) {
+    std::string text =
+        proven ? "no choice of victims within the limits frees " + count(requested, "slot")
+               : "no choice of victims within the limits was found that frees " +
+                     count(requested, "slot");
+    for (const auto& group : groups) {
+        const Allowance& allowance = spending.allowance(group);
+        text += "; " + words_of(group, allowance) + ", " +
+                std::to_string(std::max<Amount>(allowance.left, 0)) + " left, " +
+                std::to_string(spending.of(group)) + " needed";
+    }
+    return text;
+}
+
 std::string why_not_enough(std::size_t hosts, const std::vector<RejectionCount>& refused,
                            Amount requested, Amount possible) {
     std::string text = "only " + std::to_string(possible) + " of " + count(requested, "slot") +

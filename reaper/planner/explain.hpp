@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "reaper/model/plan.hpp"
+#include "reaper/planner/allowances.hpp"
 #include "reaper/planner/minimal.hpp"
 #include "strategies/strategy.hpp"
 
@@ -19,6 +20,13 @@ HostPlan explain_host(const Problem& problem, std::size_t host, const OnHost& ch
 
 /// A host that gives slots, but all hosts together too few.
 Rejection too_few_slots(const HostOption& option, Amount requested);
+
+/// A host that gives slots, but not within the limits.
+Rejection over_limit(const HostOption& option);
+
+/// Why no choice within the allowances frees the slots; `groups` stand in its way, the worst first.
+std::string why_over_limit(const Spending& spending, const std::vector<AllowanceGroup>& groups,
+                           Amount requested, bool proven);
 
 /// Why all revocable servers together are not enough: `hosts` give slots, `refused` tells the
 /// others.

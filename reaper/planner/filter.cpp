@@ -23,7 +23,8 @@ std::string with_detail(std::string text, const std::string& detail) {
 }
 
 /// Is the host in service, and may this request go there?
-Refusal refused_by_state(const Host& host, const Request& request) {
+Refusal refused_by_state(const Host& host, const FilterInput& input) {
+    const Request& request = input.request;
     if (!host.up)
         return {{RejectionCode::down, with_detail("nova-compute is down", host.why_unavailable)}};
     if (!host.enabled)
@@ -44,6 +45,9 @@ Refusal refused_by_state(const Host& host, const Request& request) {
     for (const auto& trait : request.forbidden_traits)
         if (has_trait(host, trait))
             return {{RejectionCode::forbidden_trait, "it has the forbidden trait " + trait.str()}};
+    if (input.doubted != nullptr)
+        if (const auto at = input.doubted->find(host.id); at != input.doubted->end())
+            return {{RejectionCode::doubted, at->second}};
     return std::nullopt;
 }
 
@@ -95,10 +99,14 @@ struct Sorted {
 };
 
 /// Why a revocable server of this host can't be a victim now.
-std::optional<std::string> why_kept(const Server& server, const FilterInput& input) {
+std::optional<std::string> why_kept(const Server& server, const Host& host,
+                                    const FilterInput& input) {
     if (const auto at = input.spared.find(server.id); at != input.spared.end())
         return at->second.empty() ? "it is spared" : at->second;
-    return why_no_victim(server);
+    if (auto why = why_no_victim(server)) return why;
+    if (input.protection != nullptr)
+        if (auto why = input.protection->why(server)) return why;
+    return input.restraint == nullptr ? std::nullopt : input.restraint->why_kept(server, host);
 }
 
 Sorted sort_servers(const Host& host, const HostRoom& room, const FilterInput& input) {
@@ -106,7 +114,7 @@ Sorted sort_servers(const Host& host, const HostRoom& room, const FilterInput& i
     for (const auto& server : host.servers) {
         if (!server.revocable() || input.ledger.evicting(server.id)) continue;
         if (comes_free(server, input.ledger)) continue;  // its room counts already
-        if (const auto why = why_kept(server, input)) {
+        if (const auto why = why_kept(server, host, input)) {
             ++sorted.kept[*why];
             continue;
         }
@@ -139,7 +147,7 @@ std::variant<HostOption, Rejection> filter_host(const Host& host, const FilterIn
     const auto reject = [&](RejectionCode code, std::string reason) {
         return Rejection{host.id, host.name, code, std::move(reason)};
     };
-    if (auto no = refused_by_state(host, input.request)) return reject(no->first, no->second);
+    if (auto no = refused_by_state(host, input)) return reject(no->first, no->second);
     if (auto no = refused_by_inventory(host, input.shape)) return reject(no->first, no->second);
     HostOption option;
     option.host = &host;

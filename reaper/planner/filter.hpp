@@ -7,10 +7,12 @@
 #include <variant>
 #include <vector>
 
+#include "reaper/brakes/protection.hpp"
 #include "reaper/ledger/ledger.hpp"
 #include "reaper/model/cloud.hpp"
 #include "reaper/model/plan.hpp"
 #include "reaper/model/request.hpp"
+#include "reaper/planner/restraint.hpp"
 #include "reaper/planner/room.hpp"
 #include "strategies/strategy.hpp"
 
@@ -21,6 +23,10 @@ struct FilterInput {
     const Shape& shape;
     const Ledger& ledger;
     const std::map<ServerId, std::string>& spared;
+    const Protection* protection = nullptr;  ///< none: nobody is protected
+    const Restraint* restraint = nullptr;    ///< none: nobody else is kept
+    /// Hosts that are left out, each with the reason; may be null.
+    const std::map<HostId, std::string>* doubted = nullptr;
 };
 
 /// The host with its room and candidates, or why it can't give a single slot. `host` must outlive

@@ -254,12 +254,13 @@ std::uint32_t RowNames::project_number(const ProjectId& project) {
     return number;
 }
 
-void read_host(const Host& host, RowNames& names, HostRow& row, std::vector<ClassRow>& classes,
-               std::vector<WorkCurve>& curves) {
+void read_host(const Host& host, const Protection& protection, RowNames& names, HostRow& row,
+               std::vector<ClassRow>& classes, std::vector<WorkCurve>& curves) {
     classes.assign(names.classes(), ClassRow{});
     row.host = &host;
     row.profile = names.profile_number(host, row.profile);
     row.service_host = hash_of(host.service_host);
+    row.last_start = std::numeric_limits<Amount>::min();
     row.times.newest = std::numeric_limits<Amount>::min();
     row.times.oldest = std::numeric_limits<Amount>::max();
     row.consumers.clear();
@@ -271,8 +272,10 @@ void read_host(const Host& host, RowNames& names, HostRow& row, std::vector<Clas
         if (comes_free(server)) add_coming_room(server, host, names, classes);
         if (!server.revocable()) continue;
         row.projects.push_back(names.project_number(server.project));
-        if (!may_be_victim(server)) continue;
+        if (!may_be_victim(server) || protection.protects(server)) continue;
         gains.add(server);
+        row.last_start =
+            std::max<Amount>(row.last_start, start_of(server).time_since_epoch().count());
         const Amount created = server.created.time_since_epoch().count();
         row.times.newest = std::max(row.times.newest, created);
         row.times.oldest = std::min(row.times.oldest, created);

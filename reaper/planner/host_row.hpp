@@ -12,13 +12,15 @@
 #include <unordered_map>
 #include <vector>
 
+#include "reaper/brakes/protection.hpp"
 #include "reaper/model/cloud.hpp"
 #include "strategies/sketch.hpp"
 
 namespace reaper {
 
 /// One class on one host. The sums run over its providers, candidates are the revocable servers
-/// that may go (eligibility.hpp); room is capacity - used, what is being deleted taken off the use.
+/// that may go (eligibility.hpp) and are not protected; room is capacity - used, what is being
+/// deleted taken off the use.
 struct ClassRow : NeedSketch {
     std::uint16_t limits = 0;    ///< number of its unit limits
     std::uint8_t providers = 0;  ///< that have the class; the rest is exact for one
@@ -91,7 +93,7 @@ private:
 
 /// Reads the host into `row`, `classes` and `curves` (by class number; as many as `names` knows in
 /// the end).
-void read_host(const Host& host, RowNames& names, HostRow& row, std::vector<ClassRow>& classes,
-               std::vector<WorkCurve>& curves);
+void read_host(const Host& host, const Protection& protection, RowNames& names, HostRow& row,
+               std::vector<ClassRow>& classes, std::vector<WorkCurve>& curves);
 
 }  // namespace reaper

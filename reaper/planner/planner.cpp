@@ -2,7 +2,8 @@
 
 #include <algorithm>
 #include <limits>
-#include <stdexcept>
+#include <optional>
+#include <set>
 #include <utility>
 
 #include "reaper/model/amount.hpp"
@@ -11,33 +12,15 @@
 #include "reaper/planner/minimal.hpp"
 #include "reaper/planner/rejections.hpp"
 #include "reaper/planner/screen.hpp"
+#include "reaper/planner/within.hpp"
 
 namespace reaper {
 namespace {
 
 /// Slots of a plan at most, whatever is asked.
 constexpr Amount most_slots = 1'000'000;
-
-/// Every index a real one, none twice, or the strategy is broken.
-void check(const Problem& problem, const Selection& selection) {
-    for (const auto& [host, on_host] : selection.hosts) {
-        auto victims = on_host.victims;
-        std::sort(victims.begin(), victims.end());
-        if (host >= problem.hosts.size() ||
-            std::adjacent_find(victims.begin(), victims.end()) != victims.end() ||
-            (!victims.empty() && victims.back() >= problem.hosts[host].candidates.size()))
-            throw std::logic_error("a strategy selected servers that were not offered");
-    }
-}
-
-/// The selected hosts, and those with room.
-Chosen chosen_of(const Problem& problem, const Selection& selection) {
-    Chosen chosen;
-    for (const auto& [host, on_host] : selection.hosts) chosen[host].victims = on_host.victims;
-    for (std::size_t host = 0; host < problem.hosts.size(); ++host)
-        if (problem.hosts.ready(host) > 0) chosen[host];
-    return chosen;
-}
+/// Groups that are filled one after the other for one plan.
+constexpr int most_fills = 8;
 
 Amount wanted_of(const Request& request, const PlanOptions& options) {
     const Amount requested = std::max(request.slots, 0);
@@ -52,12 +35,19 @@ int to_int(Amount amount) {
 class Planner {
 public:
     Planner(const Request& request, const CloudIndex& cloud, const Ledger& ledger,
-            const PlanOptions& options)
+            const PlanOptions& options, const Restraint* restraint)
         : request_{request},
           requested_{request.slots},
           wanted_{wanted_of(request, options)},
           shape_{shape_of(request.resources)},
-          input_{request, shape_, ledger, options.spared},
+          input_{request,
+                 shape_,
+                 ledger,
+                 options.spared,
+                 options.protection != nullptr ? options.protection : &cloud.protection(),
+                 restraint,
+                 options.doubted},
+          allowances_{options.allowances},
           screen_{cloud, input_, std::max<Amount>(wanted_, 1)},
           problem_{shape_,          std::min(wanted_, screen_.all_possible()),
                    requested_,      screen_,
@@ -67,13 +57,24 @@ public:
     Decision decide(const Strategy& strategy, std::string_view strategy_name) {
         if (screen_.all_ready() >= requested_) return room_is_there(problem_, requested_);
         if (screen_.all_possible() < requested_) return not_enough("");
-        const Selection selection = strategy.select(problem_);
-        check(problem_, selection);
-        Chosen chosen = chosen_of(problem_, selection);
-        const Amount freed = drop_needless(problem_, chosen, wanted_);
-        if (freed < requested_) return not_enough(selection.note);
-        return plan(selection, chosen, freed, strategy_name);
+        Choice choice = choose(problem_, strategy);
+        if (choice.freed < requested_) return not_enough(choice.selection.note);
+        if (allowances_ == nullptr) return plan(choice, "", strategy_name);
+        Within within = choose_within(problem_, strategy, *allowances_, std::move(choice));
+        if (within.choice) return plan(*within.choice, within.note, strategy_name);
+        excess_ = std::move(within.excess);
+        return over_limit();
     }
+
+    /// After a decision for want of allowances that is not proven: the group that exceeds its own
+    /// the most, and the victims that may fill it. None if nothing of the kind is in the way.
+    std::optional<std::pair<AllowanceGroup, std::set<ServerId>>> next_fill() const {
+        if (!excess_ || excess_->proven) return std::nullopt;
+        for (const auto& group : excess_->over)
+            if (group.kind != AllowanceGroup::Kind::all) return std::pair{group, filling(group)};
+        return std::nullopt;
+    }
+    Amount possible() const { return screen_.all_possible(); }
 
     std::size_t warm_up(const Strategy& strategy, std::size_t hosts) {
         if (screen_.all_ready() >= requested_ || screen_.all_possible() < requested_) return 0;
@@ -97,15 +98,45 @@ private:
         return answer;
     }
 
-    Decision plan(const Selection& selection, const Chosen& chosen, Amount freed,
-                  std::string_view strategy_name) {
+    Decision over_limit() {
+        const Spending spending = spending_of(problem_, excess_->choice.chosen, *allowances_);
+        NotEnough answer;
+        answer.slots_requested = to_int(requested_);
+        answer.slots_possible = to_int(screen_.all_possible());
+        answer.reason = why_over_limit(spending, excess_->over, requested_, excess_->proven);
+        answer.brake = spending.allowance(excess_->over.front()).brake;
+        Rejections rejections{screen_, input_};
+        rejections.add_over_limit();
+        answer.rejected = std::move(rejections.told);
+        answer.rejected_counts = std::move(rejections.counts);
+        return answer;
+    }
+
+    /// Of the chosen victims of a group, as many as its allowance has left.
+    std::set<ServerId> filling(const AllowanceGroup& group) const {
+        std::set<ServerId> chosen;
+        for (const auto& [host, on_host] : excess_->choice.chosen)
+            for (const std::size_t victim : on_host.victims) {
+                const HostOption& option = problem_.hosts[host];
+                const Server& server = *option.candidates[victim].server;
+                Spending with{*allowances_};
+                for (std::size_t i = 0; i <= chosen.size(); ++i) with.add(server, *option.host);
+                const Amount of = with.of(group);
+                if (of > 0 && of <= with.allowance(group).left) chosen.insert(server.id);
+            }
+        return chosen;
+    }
+
+    Decision plan(const Choice& choice, const std::string& note, std::string_view strategy_name) {
+        const auto& [selection, chosen, freed] = choice;
         Plan plan;
         plan.request = request_.id;
         plan.strategy = strategy_name;
         plan.slots_requested = to_int(requested_);
         plan.slots_wanted = to_int(wanted_);
         plan.slots_freed = to_int(freed);
-        plan.note = selection.note;
+        plan.note = note.empty() || selection.note.empty() ? note + selection.note
+                                                           : note + "; " + selection.note;
         for (const auto& [host, on_host] : chosen)
             if (on_host.slots > 0)
                 plan.hosts.push_back(explain_host(problem_, host, on_host, selection));
@@ -121,11 +152,42 @@ private:
     const Amount wanted_;
     const Shape shape_;
     const FilterInput input_;
+    const Allowances* const allowances_;
+    std::optional<Excess> excess_;
     const Screen screen_;
     const Problem problem_;
 };
 
+/// Plans anew with one group after the other filled, where several limits stand in the way of each
+/// other: what the first attempt says of them stays the answer if none of that helps.
+Decision plan_within(const Request& request, const CloudIndex& cloud, const Ledger& ledger,
+                     const Strategy& strategy, std::string_view strategy_name,
+                     const PlanOptions& options) {
+    AllowanceRestraint restraint{*options.allowances, options.restraint, cloud.names()};
+    std::optional<Decision> first;
+    for (int round = 0; round < most_fills; ++round) {
+        const bool quiet = options.restraint == nullptr && !restraint.any();
+        Planner planner{request, cloud, ledger, options, quiet ? nullptr : &restraint};
+        Decision decision = planner.decide(strategy, strategy_name);
+        if (!std::holds_alternative<NotEnough>(decision)) return decision;
+        if (!first) first = std::move(decision);
+        auto fill = planner.next_fill();
+        if (!fill) break;
+        restraint.fill(fill->first, std::move(fill->second));
+    }
+    return std::move(*first);
+}
+
 }  // namespace
+
+Amount slots_possible(const Request& request, const CloudIndex& cloud, const Ledger& ledger,
+                      const PlanOptions& options) {
+    if (request.slots <= 0 || shape_of(request.resources).empty()) return 0;
+    if (options.allowances == nullptr)
+        return Planner{request, cloud, ledger, options, options.restraint}.possible();
+    const AllowanceRestraint restraint{*options.allowances, options.restraint, cloud.names()};
+    return Planner{request, cloud, ledger, options, &restraint}.possible();
+}
 
 std::uint64_t seed_of(const RequestId& request) {
     std::uint64_t hash = 14695981039346656037ULL;  // FNV-1a
@@ -140,13 +202,16 @@ Decision make_plan(const Request& request, const CloudIndex& cloud, const Ledger
     if (request.slots <= 0) return NothingToDo{"the request asks for no slot", {}};
     if (shape_of(request.resources).empty())
         return NothingToDo{"the request takes no resources, so no room can help it", {}};
-    return Planner{request, cloud, ledger, options}.decide(strategy, strategy_name);
+    if (options.allowances == nullptr || options.allowances->empty())
+        return Planner{request, cloud, ledger, options, options.restraint}.decide(strategy,
+                                                                                  strategy_name);
+    return plan_within(request, cloud, ledger, strategy, strategy_name, options);
 }
 
 std::size_t warm_up(const Request& request, const CloudIndex& cloud, const Ledger& ledger,
                     const Strategy& strategy, const PlanOptions& options, std::size_t hosts) {
     if (request.slots <= 0 || shape_of(request.resources).empty()) return 0;
-    return Planner{request, cloud, ledger, options}.warm_up(strategy, hosts);
+    return Planner{request, cloud, ledger, options, options.restraint}.warm_up(strategy, hosts);
 }
 
 Decision make_plan(const Request& request, const Snapshot& snapshot, const Ledger& ledger,

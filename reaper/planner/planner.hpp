@@ -13,6 +13,7 @@
 #include "reaper/model/cloud.hpp"
 #include "reaper/model/plan.hpp"
 #include "reaper/model/request.hpp"
+#include "reaper/planner/allowances.hpp"
 #include "reaper/planner/cloud_index.hpp"
 #include "strategies/strategy.hpp"
 
@@ -25,6 +26,15 @@ struct PlanOptions {
     TimePoint now{};
     /// Servers that must not be victims, each with the reason (a fresh read found it unfit, ...).
     std::map<ServerId, std::string> spared;
+    /// Who is never a victim; null: as the index has it (another one costs a look at every host).
+    const Protection* protection = nullptr;
+    /// Who else must not be a victim now; null: nobody.
+    const Restraint* restraint = nullptr;
+    /// Hosts that are left out, each with the reason; null: none.
+    const std::map<HostId, std::string>* doubted = nullptr;
+    /// What the limits leave; null: no limit. A choice of the strategy that takes more is made
+    /// again within them (within.hpp).
+    const Allowances* allowances = nullptr;
 };
 
 /// The same dice for the same request, whoever plans it: the daemon, or a dry run.
@@ -38,10 +48,16 @@ std::uint64_t seed_of(const RequestId& request);
 /// NothingToDo if the requested slots are there already: alternatives alone never kill. NotEnough
 /// if they can't all come free (or the strategy's draw failed): nobody dies. Else a plan of at
 /// least the requested slots, up to `slots * alternatives`, without a victim that could be left
-/// out. Throws std::logic_error if the strategy returns servers that it was not offered.
+/// out, and within the allowances; NotEnough that these caused names the brake. Throws
+/// std::logic_error if the strategy returns servers that it was not offered.
 Decision make_plan(const Request& request, const CloudIndex& cloud, const Ledger& ledger,
                    const Strategy& strategy, std::string_view strategy_name,
                    const PlanOptions& options);
+
+/// Slots that could be there for the request if all servers went that may go: those that are ready
+/// included, at most as many as it asks for. Says nothing of limits.
+Amount slots_possible(const Request& request, const CloudIndex& cloud, const Ledger& ledger,
+                      const PlanOptions& options);
 
 /// Searches in advance what `make_plan` with these arguments would have to search, at most `hosts`
 /// hosts (each some tens of microseconds), and keeps it in the index. Returns how many were

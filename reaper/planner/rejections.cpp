@@ -1,6 +1,7 @@
 #include "reaper/planner/rejections.hpp"
 
 #include <algorithm>
+#include <functional>
 #include <limits>
 #include <tuple>
 
@@ -73,15 +74,25 @@ void Rejections::add_losers(const Selection& selection, const Chosen& chosen) {
     sort_told();
 }
 
-void Rejections::add_too_few(Amount requested) {
+void Rejections::add_all(RejectionCode code,
+                         const std::function<Rejection(const HostOption&)>& reject) {
     std::string sample;
     for (std::size_t host = 0; host < screen_.size(); ++host) {
         if (!small_ && host >= passed_in_full) break;
-        told.push_back(too_few_slots(screen_[host], requested));
+        told.push_back(reject(screen_[host]));
         if (sample.empty()) sample = told.back().reason;
     }
-    count(RejectionCode::not_enough_revocable, screen_.size(), sample);
+    count(code, screen_.size(), sample);
     sort_told();
+}
+
+void Rejections::add_too_few(Amount requested) {
+    add_all(RejectionCode::not_enough_revocable,
+            [&](const HostOption& option) { return too_few_slots(option, requested); });
+}
+
+void Rejections::add_over_limit() {
+    add_all(RejectionCode::over_limit, [](const HostOption& option) { return over_limit(option); });
 }
 
 }  // namespace reaper

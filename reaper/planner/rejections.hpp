@@ -2,6 +2,7 @@
 // every host is told in full.
 #pragma once
 
+#include <functional>
 #include <vector>
 
 #include "reaper/model/plan.hpp"
@@ -22,12 +23,15 @@ public:
     void add_losers(const Selection& selection, const Chosen& chosen);
     /// Those that give slots, but all together too few.
     void add_too_few(Amount requested);
+    /// Those that give slots, but not within the limits.
+    void add_over_limit();
 
     std::vector<Rejection> told;         ///< by name
     std::vector<RejectionCount> counts;  ///< by code
 
 private:
     void count(RejectionCode code, std::size_t hosts, const std::string& sample);
+    void add_all(RejectionCode code, const std::function<Rejection(const HostOption&)>& reject);
     void sort_told();
 
     const Screen& screen_;

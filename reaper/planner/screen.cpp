@@ -4,6 +4,7 @@
 #include <stdexcept>
 
 #include "reaper/model/amount.hpp"
+#include "reaper/planner/eligibility.hpp"
 
 namespace reaper {
 namespace {
@@ -46,6 +47,13 @@ void Screen::prepare() {
     }
     for (const auto& [host, why] : input_.request.excluded_hosts)
         excluded_.push_back(hash_of(host));
+    if (input_.doubted != nullptr)
+        for (const auto& [host, why] : *input_.doubted)
+            if (const auto row = cloud_.row_of(host); row != CloudIndex::no_row)
+                doubted_.push_back(row);
+    std::sort(doubted_.begin(), doubted_.end());
+    same_protection_ = input_.protection != nullptr ? *input_.protection == cloud_.protection()
+                                                    : cloud_.protection().empty();
 }
 
 /// Rows where a ledger's or a spared server may be, or room is promised.
@@ -102,11 +110,13 @@ std::optional<RejectionCode> Screen::judge_profile_of(std::uint32_t row) const {
     if (code >= 0 && !traits) return static_cast<RejectionCode>(code);
     if (!excluded_.empty() && excluded(cloud_.row(row))) return RejectionCode::excluded;
     if (code >= 0) return static_cast<RejectionCode>(code);
+    if (!doubted_.empty() && std::binary_search(doubted_.begin(), doubted_.end(), row))
+        return RejectionCode::doubted;
     return std::nullopt;
 }
 
 bool Screen::judge_row(std::uint32_t row, Slots& slots, std::optional<RejectionCode>& code) const {
-    if (!touched_.empty() && touched_[row] != 0) return false;
+    if (!same_protection_ || (!touched_.empty() && touched_[row] != 0)) return false;
     const ClassRow* const classes = cloud_.classes(row);
     bool too_small = false;
     Amount ready = wanted_;
@@ -137,6 +147,40 @@ bool Screen::judge_row(std::uint32_t row, Slots& slots, std::optional<RejectionC
     return true;
 }
 
+/// Takes the gains of kept servers off the slots that are possible; false if none is kept. Only
+/// where the row is exact: one provider has each class.
+bool Screen::take_off_kept(std::uint32_t row, Slots& slots) const {
+    const HostRow& own = cloud_.row(row);
+    if (input_.restraint == nullptr || !input_.restraint->may_keep(own)) return false;
+    const Host& host = *own.host;
+    std::vector<Amount> kept(needs_.size(), 0);
+    bool any = false;
+    for (const auto& server : host.servers) {
+        if (!server.revocable() || !may_be_victim(server) ||
+            (input_.protection != nullptr && input_.protection->protects(server)) ||
+            !input_.restraint->keeps(server, host))
+            continue;
+        any = true;
+        for (std::size_t need = 0; need < needs_.size(); ++need)
+            for (const auto& provider : host.providers) {
+                const auto& resource_class = input_.shape[need].resource_class;
+                const auto held = server.allocations.find(provider.id);
+                if (held != server.allocations.end() &&
+                    provider.inventories.contains(resource_class))
+                    kept[need] += sane(held->second.get(resource_class));
+            }
+    }
+    if (!any) return false;
+    slots.possible = wanted_;
+    const ClassRow* const classes = cloud_.classes(row);
+    for (std::size_t need = 0; need < needs_.size(); ++need) {
+        const ClassRow& of = classes[needs_[need].number];
+        slots.possible = std::min(
+            slots.possible, quotient(of.room + of.gain - kept[need], needs_[need].amount, wanted_));
+    }
+    return true;
+}
+
 std::optional<RejectionCode> Screen::judge_host(std::uint32_t row, Slots& slots) {
     auto filtered = filter_host(*cloud_.row(row).host, input_);
     if (const auto* rejection = std::get_if<Rejection>(&filtered)) return rejection->code;
@@ -152,8 +196,10 @@ void Screen::judge(std::uint32_t row) {
     std::optional<RejectionCode> code;
     const bool by_row = judge_row(row, slots, code);
     if (!by_row) code = judge_host(row, slots);
+    const bool restrained = by_row && !code && take_off_kept(row, slots);
+    if (restrained && slots.possible == 0) code = RejectionCode::not_enough_revocable;
     if (!code) {
-        hosts_.push_back(Entry{row, !by_row});
+        hosts_.push_back(Entry{row, !by_row, restrained});
         slots_.push_back(slots);
         all_ready_ = saturating_add(all_ready_, slots.ready);
         all_possible_ = saturating_add(all_possible_, slots.possible);
@@ -187,7 +233,7 @@ bool Screen::sketch(std::size_t host, HostSketch& sketch) const {
         sketch.curves[need] = &curves[needs_[need].number];
     }
     sketch.times = &cloud_.row(entry.row).times;
-    sketch.row = entry.row;
+    sketch.row = entry.restrained ? HostSketch::no_row : entry.row;
     return true;
 }
 

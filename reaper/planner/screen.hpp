@@ -1,6 +1,8 @@
 // The screen: which hosts can give slots to a request, out of all hosts of the cloud, from their
 // rows alone where these are exact (tens of nanoseconds a host), from the host itself where they
-// are not: several providers of a class, evictions under way, promised room, spared servers.
+// are not: several providers of a class, evictions under way, promised room, spared servers. Where
+// a restraint keeps some servers, their gains are taken off the row, and what it says of costs is a
+// bound that holds all the same.
 #pragma once
 
 #include <cstdint>
@@ -37,7 +39,8 @@ public:
 private:
     struct Entry {
         std::uint32_t row = 0;
-        bool exact = false;  // its row is not: there is no sketch
+        bool exact = false;       // its row is not: there is no sketch
+        bool restrained = false;  // some of its candidates are kept: nothing known lasts
     };
     struct NeedView {
         std::uint32_t number = RowNames::none;  // of the class
@@ -52,6 +55,7 @@ private:
     std::optional<RejectionCode> judge_profile_of(std::uint32_t row) const;
     /// False if the row does not tell exactly: the host must be asked.
     bool judge_row(std::uint32_t row, Slots& slots, std::optional<RejectionCode>& code) const;
+    bool take_off_kept(std::uint32_t row, Slots& slots) const;
     std::optional<RejectionCode> judge_host(std::uint32_t row, Slots& slots);
     bool excluded(const HostRow& row) const;
 
@@ -61,7 +65,9 @@ private:
     std::vector<NeedView> needs_;
     std::vector<std::int16_t> profiles_;  // by number: code, or -1
     std::vector<std::uint64_t> excluded_;
-    std::vector<std::uint8_t> touched_;  // by row; empty if none is
+    std::vector<std::uint32_t> doubted_;  // rows, sorted
+    bool same_protection_ = true;         // as the rows were read with
+    std::vector<std::uint8_t> touched_;   // by row; empty if none is
     std::vector<Entry> hosts_;
     std::map<RejectionCode, Refused> refused_;
     Amount all_ready_ = 0;

@@ -26,6 +26,7 @@ CORE = (
     "reaper/snapshot/",
     "reaper/trigger/",
     "reaper/picture/",
+    "reaper/brakes/",
     "strategies/",
     "tagging/",
 )

@@ -1,0 +1,65 @@
+// What the brakes are set to. Plain data; the configuration fills it in. Everywhere 0 means "none".
+#pragma once
+
+#include <chrono>
+#include <string>
+#include <vector>
+
+namespace reaper {
+
+/// `protect:` servers that are never victims.
+struct ProtectSettings {
+    std::vector<std::string> tags{"reaper-protected"};
+    /// Keys: a server is protected by any value but false, no and 0.
+    std::vector<std::string> metadata{"reaper:protected"};
+    std::vector<std::string> projects;  ///< ids
+    /// A server may be a victim only when it has run so long (since its launch, else its creation).
+    std::chrono::milliseconds min_run_time{0};
+
+    friend bool operator==(const ProtectSettings&, const ProtectSettings&) = default;
+};
+
+/// `limits:` victims at most.
+struct LimitSettings {
+    int victims_per_request = 0;
+    std::chrono::milliseconds window{3'600'000};  ///< of the three below
+    int victims_per_window = 0;
+    int victims_per_project = 0;
+    int victims_per_aggregate = 0;
+
+    friend bool operator==(const LimitSettings&, const LimitSettings&) = default;
+};
+
+/// `thrash:` workloads that keep being evicted and coming back are spared longer.
+struct ThrashSettings {
+    int after = 3;  ///< evictions within the window
+    std::chrono::milliseconds window{86'400'000};
+    /// Servers that have run less than `grace * 2^(evictions - after)` are spared, ...
+    std::chrono::milliseconds grace{1'800'000};
+    std::chrono::milliseconds max_grace{28'800'000};  ///< ... but not longer than this
+    /// Of the metadata that names a workload; empty: the server's name does.
+    std::string workload_key{};
+
+    friend bool operator==(const ThrashSettings&, const ThrashSettings&) = default;
+};
+
+/// `breaker:` things in a row that stop all culls until somebody has looked.
+struct BreakerSettings {
+    int wasted = 5;  ///< culls that helped nobody
+    int failed = 5;  ///< deletions that failed
+
+    friend bool operator==(const BreakerSettings&, const BreakerSettings&) = default;
+};
+
+struct BrakeSettings {
+    ProtectSettings protect;
+    LimitSettings limits;
+    ThrashSettings thrash;
+    BreakerSettings breaker;
+    /// How long a host ranks lower after room freed there was not taken.
+    std::chrono::milliseconds doubt{1'800'000};
+
+    friend bool operator==(const BrakeSettings&, const BrakeSettings&) = default;
+};
+
+}  // namespace reaper

@@ -1,0 +1,111 @@
+// Protected and young servers: never victims, and the reason names what protects them.
+#include "reaper/brakes/protection.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "cloud_builder.hpp"
+
+namespace reaper {
+namespace {
+
+using namespace reaper::testing;
+using namespace std::chrono_literals;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::Optional;
+
+const Resources half{{"VCPU", 4}};
+
+Server plain(const std::string& id = "s") {
+    return revocable(id, HostId{"h"}, half);
+}
+
+TEST(Protection, IsByTagMetadataKeyOrProject) {
+    ProtectSettings settings;
+    settings.projects = {"gold"};
+    const Protection protection{settings};
+    EXPECT_EQ(protection.why(plain()), std::nullopt);
+    EXPECT_FALSE(protection.protects(plain()));
+
+    Server tagged = plain();
+    tagged.tags = std::set<std::string>{"other", "reaper-protected"};
+    EXPECT_TRUE(protection.protects(tagged));
+    EXPECT_THAT(protection.why(tagged), Optional(HasSubstr("its tag 'reaper-protected'")));
+
+    Server keyed = plain();
+    keyed.metadata.insert_or_assign("reaper:protected", "until monday");
+    EXPECT_TRUE(protection.protects(keyed));
+    EXPECT_THAT(protection.why(keyed), Optional(HasSubstr("its metadata 'reaper:protected'")));
+
+    Server golden = plain();
+    golden.project = ProjectId{"gold"};
+    EXPECT_TRUE(protection.protects(golden));
+    EXPECT_THAT(protection.why(golden), Optional(HasSubstr("its project gold")));
+}
+
+TEST(Protection, AValueThatMeansNoDoesNotProtect) {
+    const Protection protection{ProtectSettings{}};
+    for (const char* value : {"false", "False", "NO", "0"}) {
+        Server keyed = plain();
+        keyed.metadata.insert_or_assign("reaper:protected", value);
+        EXPECT_FALSE(protection.protects(keyed)) << value;
+        EXPECT_EQ(protection.why(keyed), std::nullopt) << value;
+    }
+    Server empty = plain();
+    empty.metadata.insert_or_assign("reaper:protected", "");
+    EXPECT_TRUE(protection.protects(empty)) << "any other value protects, the empty one too";
+}
+
+TEST(Protection, CountsRunningTimeFromTheLaunchElseFromTheCreation) {
+    Server young = plain();  // created at 0
+    EXPECT_EQ(why_too_young(young, 10min, at(600)), std::nullopt);
+    EXPECT_THAT(why_too_young(young, 10min, at(599)), Optional(HasSubstr("not run for 10min")));
+    EXPECT_EQ(why_too_young(young, 0min, at(0)), std::nullopt) << "0 is no minimum";
+    young.launched = at(100);
+    EXPECT_THAT(why_too_young(young, 10min, at(699)), Optional(HasSubstr("min_run_time")));
+    EXPECT_EQ(why_too_young(young, 10min, at(700)), std::nullopt);
+}
+
+/// A full host of two halves: one is enough.
+Snapshot two_halves(const Server& first, const Server& second) {
+    Host only = host("h", {{"VCPU", 8}});
+    put(only, first);
+    put(only, second);
+    return Snapshot{at(0), {only}, {}};
+}
+
+TEST(Protection, APlanSparesTheProtectedAndTellsWhy) {
+    Server kept = plain("a");
+    kept.tags = std::set<std::string>{"reaper-protected"};
+    const Snapshot cloud = two_halves(kept, plain("b"));
+    const Protection protection{ProtectSettings{}};
+    PlanOptions options;
+    EXPECT_THAT(victim_ids(plan(request(half), cloud, options)), ElementsAre("a"))
+        << "without protection the first by id goes";
+    options.protection = &protection;
+    EXPECT_THAT(victim_ids(plan(request(half), cloud, options)), ElementsAre("b"));
+    const auto both = plan(request({{"VCPU", 8}}), cloud, options);
+    ASSERT_TRUE(std::holds_alternative<NotEnough>(both));
+    EXPECT_THAT(rejection_of(both, "h").reason,
+                HasSubstr("1 revocable server can't go: it is protected by its tag"));
+}
+
+TEST(Protection, AnIndexReadsItsHostsAgainWhenItIsNews) {
+    Server kept = plain("a");
+    kept.tags = std::set<std::string>{"reaper-protected"};
+    const Snapshot cloud = two_halves(kept, plain("b"));
+    CloudIndex index{cloud};
+    const auto strategy = make_strategy("strict");
+    const auto decide = [&] {
+        return make_plan(request(half), index, Ledger{}, *strategy, "strict", {});
+    };
+    EXPECT_THAT(victim_ids(decide()), ElementsAre("a"));
+    index.protect(Protection{ProtectSettings{}});
+    EXPECT_THAT(victim_ids(decide()), ElementsAre("b"));
+    index.protect(Protection{});
+    EXPECT_THAT(victim_ids(decide()), ElementsAre("a"));
+}
+
+}  // namespace
+}  // namespace reaper
