@@ -108,6 +108,8 @@ void check_settings(const Draft& draft, Findings& findings) {
     check_order("broker.reconnect_backoff", broker.reconnect_backoff,
                 "broker.reconnect_backoff_max", broker.reconnect_backoff_max, findings);
     check_order("cull.poll_interval", cull.poll_interval, "cull.deadline", cull.deadline, findings);
+    const ThrashSettings& thrash = settings.policy.brakes.thrash;
+    check_order("thrash.grace", thrash.grace, "thrash.max_grace", thrash.max_grace, findings);
     check_certificate("cloud", settings.cloud.cert_file, settings.cloud.key_file, findings);
     check_certificate("broker", broker.cert_file, broker.key_file, findings);
     check_queues(broker, findings);

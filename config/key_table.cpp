@@ -61,6 +61,29 @@ Target cull_at() {
     return at<&Settings::cull, Member>();
 }
 
+template <auto... Path>
+Target brakes_at() {
+    return at<&Settings::policy, &Policy::brakes, Path...>();
+}
+
+template <auto Member>
+Target protect_at() {
+    return brakes_at<&BrakeSettings::protect, Member>();
+}
+
+template <auto Member>
+Target limits_at() {
+    return brakes_at<&BrakeSettings::limits, Member>();
+}
+
+template <auto Member>
+Target thrash_at() {
+    return brakes_at<&BrakeSettings::thrash, Member>();
+}
+
+/// Victims that a limit may allow: fewer than the history keeps.
+constexpr WholeNumber victims{0, 90'000};
+
 const Section top{
     "",
     "the whole file",
@@ -74,6 +97,9 @@ const Section top{
          at<&Settings::policy, &Policy::alternatives>()},
         {"pause_file", Text{4096}, "/var/lib/reaper/paused",
          "while it is there, nothing is deleted", at<&Settings::pause_file>()},
+        {"doubt", Span{0ms, 168h}, "30min",
+         "how long a host ranks lower after room freed there was not taken; 0s: not at all",
+         brakes_at<&BrakeSettings::doubt>()},
     }};
 
 const Section cloud{
@@ -223,6 +249,64 @@ const Section cull{
          cull_at<&Cull::watch>()},
     }};
 
+const Section protect{"protect",
+                      "servers that are never victims",
+                      {
+                          {"tags", TextList{true}, "[reaper-protected]", "of the server",
+                           protect_at<&ProtectSettings::tags>()},
+                          {"metadata", TextList{true}, "[reaper:protected]",
+                           "keys of the server's metadata; any value but false, no and 0 protects",
+                           protect_at<&ProtectSettings::metadata>()},
+                          {"projects", TextList{true}, "[]", "ids of projects",
+                           protect_at<&ProtectSettings::projects>()},
+                          {"min_run_time", Span{0ms, 8760h}, "0s",
+                           "a server may be a victim only when it has run so long",
+                           protect_at<&ProtectSettings::min_run_time>()},
+                      }};
+
+const Section limits{
+    "limits",
+    "victims at most; 0 is no limit",
+    {
+        {"victims_per_request", victims, "0", "over all its rounds",
+         limits_at<&LimitSettings::victims_per_request>()},
+        {"window", Span{1s, 168h}, "1h", "of the limits below",
+         limits_at<&LimitSettings::window>()},
+        {"victims_per_window", victims, "0", "over all requests",
+         limits_at<&LimitSettings::victims_per_window>()},
+        {"victims_per_project", victims, "0", "of each project within the window",
+         limits_at<&LimitSettings::victims_per_project>()},
+        {"victims_per_aggregate", victims, "0", "in each host aggregate within the window",
+         limits_at<&LimitSettings::victims_per_aggregate>()},
+    }};
+
+const Section thrash{
+    "thrash",
+    "workloads that keep being evicted and coming back are spared longer",
+    {
+        {"after", WholeNumber{0, 1000}, "3", "evictions within the window; 0: never",
+         thrash_at<&ThrashSettings::after>()},
+        {"window", Span{1s, 720h}, "24h", "in which evictions are counted",
+         thrash_at<&ThrashSettings::window>()},
+        {"grace", Span{0ms, 720h}, "30min",
+         "its servers are spared until they have run so long; doubles with each further eviction",
+         thrash_at<&ThrashSettings::grace>()},
+        {"max_grace", Span{0ms, 720h}, "8h", "but never longer than this",
+         thrash_at<&ThrashSettings::max_grace>()},
+        {"workload_key", Text{255}, "",
+         "of the metadata that names a workload; default: the server's name without its number",
+         thrash_at<&ThrashSettings::workload_key>()},
+    }};
+
+const Section breaker{"breaker",
+                      "things in a row that stop all culls until somebody resumes; 0 is never",
+                      {
+                          {"wasted", WholeNumber{0, 1000}, "5", "culls that helped nobody",
+                           brakes_at<&BrakeSettings::breaker, &BreakerSettings::wasted>()},
+                          {"failed", WholeNumber{0, 1000}, "5", "deletions that failed",
+                           brakes_at<&BrakeSettings::breaker, &BreakerSettings::failed>()},
+                      }};
+
 const Section picture{
     "picture",
     "how the live picture of the cloud is kept fresh",
@@ -261,8 +345,9 @@ const Section log{"log",
 }  // namespace
 
 const std::vector<Section>& sections() {
-    static const std::vector<Section> all{top,     cloud, auth,    endpoints, http, broker,
-                                          trigger, cull,  picture, journal,   log};
+    static const std::vector<Section> all{top,    cloud,   auth,    endpoints, http,
+                                          broker, trigger, cull,    protect,   limits,
+                                          thrash, breaker, picture, journal,   log};
     return all;
 }
 

@@ -30,7 +30,9 @@ struct Expectation {
     std::string operator()(const Choice& choice) const {
         return "one of " + joined(choice.choices);
     }
-    std::string operator()(const TextList&) const { return "a list of texts, at least one"; }
+    std::string operator()(const TextList& list) const {
+        return list.may_be_empty ? "a list of texts" : "a list of texts, at least one";
+    }
     std::string operator()(const Url& url) const { return "a URL, " + schemes(url.schemes); }
     std::string operator()(const ReadableFile&) const { return "the path of a readable file"; }
     std::string operator()(const SecretText&) const { return "a text that is not empty"; }

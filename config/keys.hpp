@@ -39,7 +39,9 @@ struct Text {
 struct Choice {
     std::vector<std::string> choices;
 };
-struct TextList {};
+struct TextList {
+    bool may_be_empty = false;
+};
 /// Of a service: no user information.
 struct Url {
     std::vector<std::string_view> schemes;

@@ -150,9 +150,10 @@ private:
         std::get<Member<std::string>>(key.target)(draft_) = node.Scalar();
     }
 
-    void read(const Key& key, const TextList&, const std::string& full, const YAML::Node& node) {
+    void read(const Key& key, const TextList& type, const std::string& full,
+              const YAML::Node& node) {
         if (!node.IsSequence()) return wrong(key, full, node);
-        if (node.size() == 0)
+        if (node.size() == 0 && !type.may_be_empty)
             return findings_.error(full, "is an empty list", expectation(key.type));
         std::vector<std::string> texts;
         for (std::size_t i = 0; i < node.size(); ++i) {

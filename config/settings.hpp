@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "config/secret.hpp"
+#include "reaper/brakes/settings.hpp"
 #include "reaper/plugin/parameters.hpp"
 
 namespace reaper::config {
@@ -88,11 +89,12 @@ struct Plugin {
     Parameters parameters;
 };
 
-/// `taggers:` and `strategy:`.
+/// `taggers:`, `strategy:`, and the brakes: everything that decides who dies.
 struct Policy {
     std::vector<Plugin> taggers;  ///< at least one
     Plugin strategy;
     int alternatives = 1;  ///< slots to free for each requested one
+    BrakeSettings brakes;  ///< `protect:`, `limits:`, `thrash:`, `breaker:` and `doubt:`
 };
 
 /// `cull:` how a plan is carried out.

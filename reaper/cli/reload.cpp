@@ -83,7 +83,9 @@ std::string joined(const std::vector<std::string>& names) {
 SettingsChange compare_settings(const config::Settings& before, const config::Settings& after) {
     const auto& [cloud, http, broker, trigger, policy, cull, picture, journal, log, pause_file] =
         after;
-    const auto& [taggers, strategy, alternatives] = policy;
+    const auto& [taggers, strategy, alternatives, brakes] = policy;
+    const auto& [protect, limits, thrash, breaker, doubt] = brakes;
+    const BrakeSettings& braked = before.policy.brakes;
     const auto& [level, target] = log;
     SettingsChange change;
     const auto live = [&](const char* name, bool same) {
@@ -96,6 +98,11 @@ SettingsChange compare_settings(const config::Settings& before, const config::Se
     live("taggers", parts(before.policy.taggers) == parts(taggers));
     live("strategy", parts(before.policy.strategy) == parts(strategy));
     live("alternatives", before.policy.alternatives == alternatives);
+    live("protect", braked.protect == protect);
+    live("limits", braked.limits == limits);
+    live("thrash", braked.thrash == thrash);
+    live("breaker", braked.breaker == breaker);
+    live("doubt", braked.doubt == doubt);
     live("cull", parts(before.cull) == parts(cull));
     live("log.level", before.log.level == level);
     restart("cull.max_parallel_deletions",

@@ -99,6 +99,33 @@ json to_json(const config::Cull& c) {
             {"watch_ms", c.watch.count()}};
 }
 
+json to_json(const ProtectSettings& p) {
+    return {{"tags", p.tags},
+            {"metadata", p.metadata},
+            {"projects", p.projects},
+            {"min_run_time_ms", p.min_run_time.count()}};
+}
+
+json to_json(const LimitSettings& l) {
+    return {{"victims_per_request", l.victims_per_request},
+            {"window_ms", l.window.count()},
+            {"victims_per_window", l.victims_per_window},
+            {"victims_per_project", l.victims_per_project},
+            {"victims_per_aggregate", l.victims_per_aggregate}};
+}
+
+json to_json(const ThrashSettings& t) {
+    return {{"after", t.after},
+            {"window_ms", t.window.count()},
+            {"grace_ms", t.grace.count()},
+            {"max_grace_ms", t.max_grace.count()},
+            {"workload_key", t.workload_key}};
+}
+
+json to_json(const BreakerSettings& b) {
+    return {{"wasted", b.wasted}, {"failed", b.failed}};
+}
+
 json to_json(const config::LivePicture& p) {
     return {{"events", p.events},
             {"max_age_ms", p.max_age.count()},
@@ -119,7 +146,12 @@ json to_json(const config::Settings& s) {
             {"strategy", to_json(s.policy.strategy)},
             {"alternatives", s.policy.alternatives},
             {"pause_file", s.pause_file},
+            {"doubt_ms", s.policy.brakes.doubt.count()},
             {"cull", to_json(s.cull)},
+            {"protect", to_json(s.policy.brakes.protect)},
+            {"limits", to_json(s.policy.brakes.limits)},
+            {"thrash", to_json(s.policy.brakes.thrash)},
+            {"breaker", to_json(s.policy.brakes.breaker)},
             {"picture", to_json(s.picture)},
             {"journal", {{"path", s.journal.path}}},
             {"log", {{"level", s.log.level}, {"target", s.log.target}}}};
