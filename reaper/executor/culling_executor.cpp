@@ -108,7 +108,9 @@ Task<Result<FreshVerdict>> CullingExecutor::look_at(Cull& cull, const Victim& vi
     if (!allocations) co_return allocations.error();
     auto known = co_await read_facts(cull);
     if (!known) co_return known.error();
-    co_return judge_fresh(victim, *record, *allocations, policy_->taggers, cull.facts);
+    const FreshRules rules{policy_->taggers, cull.facts, policy_->protection,
+                           policy_->brakes.protect.min_run_time};
+    co_return judge_fresh(victim, *record, *allocations, rules, cloud_.clock.now());
 }
 
 /// Whose projects are tagged, as of a second ago at most: one answer serves victims side by side.

@@ -17,8 +17,7 @@ Resources total(const Allocations& allocations) {
 }  // namespace
 
 FreshVerdict judge_fresh(const Victim& victim, const std::optional<ServerRecord>& record,
-                         const Allocations& allocations, const Taggers& taggers,
-                         const TagFacts& facts) {
+                         const Allocations& allocations, const FreshRules& rules, TimePoint now) {
     const bool holds_room = !allocations.empty();
     if (!record || record->server.status == "DELETED")
         return holds_room
@@ -27,7 +26,7 @@ FreshVerdict judge_fresh(const Victim& victim, const std::optional<ServerRecord>
 
     Server server = record->server;
     server.allocations = allocations;
-    if (!why_revocable(server, taggers, facts))
+    if (!why_revocable(server, rules.taggers, rules.facts))
         return {Kind::unfit, "it is not revocable any more"};
     if (server.host != victim.host && !server.host.empty())
         return {Kind::unfit,
@@ -38,6 +37,8 @@ FreshVerdict judge_fresh(const Victim& victim, const std::optional<ServerRecord>
     if (is_being_deleted(server))
         return {Kind::going, "it is being deleted by somebody else (" + server.task_state + ")"};
     if (const auto why_not = why_no_victim(server)) return {Kind::unfit, *why_not};
+    if (const auto why = rules.protection.why(server)) return {Kind::unfit, *why};
+    if (const auto why = why_too_young(server, rules.min_run_time, now)) return {Kind::unfit, *why};
     if (!victim.resources.fits_in(total(allocations)))
         return {Kind::unfit, "it holds " + to_string(total(allocations)) + ", not the planned " +
                                  to_string(victim.resources)};

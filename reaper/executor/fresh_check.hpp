@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "reaper/brakes/protection.hpp"
 #include "reaper/model/cloud.hpp"
 #include "reaper/model/plan.hpp"
 #include "reaper/model/records.hpp"
@@ -26,10 +27,17 @@ struct FreshVerdict {
     std::string reason;
 };
 
+/// Who may be a victim at all.
+struct FreshRules {
+    const Taggers& taggers;
+    const TagFacts& facts;  ///< the answers to the taggers' questions
+    const Protection& protection;
+    Duration min_run_time{};
+};
+
 /// Judges `victim` by Nova's record (none: Nova knows it no more) and Placement's allocations of
-/// it, both read now, and the answers to the taggers' questions.
+/// it, both read at `now`.
 FreshVerdict judge_fresh(const Victim& victim, const std::optional<ServerRecord>& record,
-                         const Allocations& allocations, const Taggers& taggers,
-                         const TagFacts& facts);
+                         const Allocations& allocations, const FreshRules& rules, TimePoint now);
 
 }  // namespace reaper

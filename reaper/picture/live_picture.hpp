@@ -45,6 +45,8 @@ public:
     void replace(Snapshot snapshot, std::shared_ptr<const Taggers> taggers, TagFacts facts);
     /// Other taggers, or other answers to their questions.
     void retag(std::shared_ptr<const Taggers> taggers, TagFacts facts);
+    /// Who is never a victim (the planner's rows then say so).
+    void protect(const Protection& protection) { index_.protect(protection); }
     void set_services(const std::vector<ComputeServiceRecord>& services);
     void set_aggregates(const std::vector<AggregateRecord>& aggregates);
     /// False if the reading does not fit the picture (unknown host, other providers): then the

@@ -8,13 +8,26 @@ namespace reaper {
 
 Decision decide(const CompiledPolicy& policy, const Request& request, const Picture& picture,
                 const Ledger& ledger, std::map<ServerId, std::string> spared) {
-    const CloudIndex hosts{picture.snapshot};
-    return decide(policy, request, hosts, picture.facts, ledger, picture.snapshot.taken_at,
-                  std::move(spared));
+    Brakes nothing_known{policy.brakes};
+    return decide(policy, request, picture, ledger, nothing_known, std::move(spared));
 }
 
 Decision decide(const CompiledPolicy& policy, const Request& request, const CloudIndex& hosts,
                 const TagFacts& facts, const Ledger& ledger, TimePoint now,
+                std::map<ServerId, std::string> spared) {
+    Brakes nothing_known{policy.brakes};
+    return decide(policy, request, hosts, facts, ledger, now, nothing_known, std::move(spared));
+}
+
+Decision decide(const CompiledPolicy& policy, const Request& request, const Picture& picture,
+                const Ledger& ledger, Brakes& brakes, std::map<ServerId, std::string> spared) {
+    const CloudIndex hosts{picture.snapshot, policy.protection};
+    return decide(policy, request, hosts, picture.facts, ledger, picture.snapshot.taken_at, brakes,
+                  std::move(spared));
+}
+
+Decision decide(const CompiledPolicy& policy, const Request& request, const CloudIndex& hosts,
+                const TagFacts& facts, const Ledger& ledger, TimePoint now, Brakes& brakes,
                 std::map<ServerId, std::string> spared) {
     if (auto why = why_revocable(request, policy.taggers, facts)) {
         NothingToDo refused;
@@ -26,7 +39,7 @@ Decision decide(const CompiledPolicy& policy, const Request& request, const Clou
     options.seed = seed_of(request.id);
     options.now = now;
     options.spared = std::move(spared);
-    return make_plan(request, hosts, ledger, *policy.strategy, policy.strategy_name, options);
+    return brakes.plan(request, hosts, ledger, *policy.strategy, policy.strategy_name, options);
 }
 
 }  // namespace reaper

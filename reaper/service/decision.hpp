@@ -4,6 +4,7 @@
 #include <map>
 #include <string>
 
+#include "reaper/brakes/brakes.hpp"
 #include "reaper/ledger/ledger.hpp"
 #include "reaper/model/plan.hpp"
 #include "reaper/planner/cloud_index.hpp"
@@ -20,6 +21,15 @@ Decision decide(const CompiledPolicy& policy, const Request& request, const Pict
 /// The same on the live picture, at `now` (running times count).
 Decision decide(const CompiledPolicy& policy, const Request& request, const CloudIndex& hosts,
                 const TagFacts& facts, const Ledger& ledger, TimePoint now,
+                std::map<ServerId, std::string> spared = {});
+
+/// Both under the brakes and what they know of the past: limits, doubted hosts, workloads that are
+/// spared. The ones above know only the policy's word: protection, the minimum run time, and the
+/// limit of one request.
+Decision decide(const CompiledPolicy& policy, const Request& request, const Picture& picture,
+                const Ledger& ledger, Brakes& brakes, std::map<ServerId, std::string> spared = {});
+Decision decide(const CompiledPolicy& policy, const Request& request, const CloudIndex& hosts,
+                const TagFacts& facts, const Ledger& ledger, TimePoint now, Brakes& brakes,
                 std::map<ServerId, std::string> spared = {});
 
 }  // namespace reaper

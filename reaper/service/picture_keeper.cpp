@@ -102,6 +102,7 @@ ResultTask<void> PictureKeeper::rebuild() {
     built_at_ = services_at_ = read->snapshot.taken_at;
     build_ = number;
     cold_ = true;
+    picture_.protect(policy->protection);
     picture_.replace(std::move(read->snapshot), taggers_of(policy), std::move(read->facts));
     for (const auto& [event, arrived] : recorded_) picture_.apply(event, arrived);
     recorded_.clear();
@@ -133,6 +134,7 @@ ResultTask<void> PictureKeeper::refresh_facts(std::shared_ptr<const CompiledPoli
     auto facts = co_await read_tag_facts(ports_, std::move(questions));
     if (!facts) co_return facts.error();
     picture_.retag(taggers_of(policy), std::move(*facts));
+    picture_.protect(policy->protection);
     co_return Result<void>{};
 }
 

@@ -43,6 +43,8 @@ Result<std::shared_ptr<const CompiledPolicy>> compile_policy(const config::Polic
     compiled->strategy = std::move(*strategy);
     compiled->strategy_name = policy.strategy.name;
     compiled->alternatives = policy.alternatives;
+    compiled->brakes = policy.brakes;
+    compiled->protection = Protection{policy.brakes.protect};
     return std::shared_ptr<const CompiledPolicy>{std::move(compiled)};
 }
 

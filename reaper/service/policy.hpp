@@ -5,6 +5,7 @@
 #include <string>
 
 #include "config/settings.hpp"
+#include "reaper/brakes/protection.hpp"
 #include "reaper/model/error.hpp"
 #include "reaper/snapshot/assemble.hpp"
 #include "strategies/strategy_table.hpp"
@@ -17,6 +18,8 @@ struct CompiledPolicy {
     std::unique_ptr<Strategy> strategy;
     std::string strategy_name;
     int alternatives = 1;
+    BrakeSettings brakes;
+    Protection protection;  ///< what `brakes` protect
 
     TagQuestions questions() const;
 };

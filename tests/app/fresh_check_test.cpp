@@ -1,0 +1,78 @@
+// Rule 1, on the last look: what the brakes protect lives, whatever the plan said.
+#include "reaper/executor/fresh_check.hpp"
+
+#include <chrono>
+#include <gtest/gtest.h>
+
+#include "tagging/tagger_table.hpp"
+
+namespace reaper {
+namespace {
+
+using Kind = FreshVerdict::Kind;
+using namespace std::chrono_literals;
+
+const TimePoint noon{std::chrono::sys_days{std::chrono::year{2026} / 11 / 20} + 12h};
+
+class FreshCheck : public ::testing::Test {
+protected:
+    FreshCheck() {
+        const auto* const info = find_tagger("project");
+        auto made = info->make(with_standards(info->parameters, {}));
+        taggers_.push_back(std::move(std::get<std::unique_ptr<Tagger>>(made)));
+        facts_.projects_by_tag["preemptible"] = {ProjectId{"cheap"}};
+        victim_.server = record_.server.id = ServerId{"s"};
+        victim_.project = record_.server.project = ProjectId{"cheap"};
+        victim_.host = "h";
+        victim_.resources = Resources{{"VCPU", 1}};
+        record_.server.host = "h";
+        record_.server.status = "ACTIVE";
+        record_.server.created = noon - 1h;
+    }
+
+    FreshVerdict judge() {
+        const FreshRules rules{taggers_, facts_, Protection{protect_}, protect_.min_run_time};
+        return judge_fresh(victim_, record_, {{ProviderId{"p"}, Resources{{"VCPU", 1}}}}, rules,
+                           noon);
+    }
+
+    Taggers taggers_;
+    TagFacts facts_;
+    ProtectSettings protect_;
+    Victim victim_;
+    ServerRecord record_;
+};
+
+TEST_F(FreshCheck, AVictimAsPlannedIsFit) {
+    EXPECT_EQ(judge().kind, Kind::fit) << judge().reason;
+}
+
+TEST_F(FreshCheck, WhatWasProtectedSinceThePlanLives) {
+    record_.server.tags = std::set<std::string>{"reaper-protected"};
+    EXPECT_EQ(judge().kind, Kind::unfit);
+    EXPECT_EQ(judge().reason, "it is protected by its tag 'reaper-protected'");
+    record_.server.tags = std::set<std::string>{};
+    record_.server.metadata.insert_or_assign("reaper:protected", "true");
+    EXPECT_EQ(judge().reason, "it is protected by its metadata 'reaper:protected'");
+    record_.server.metadata.insert_or_assign("reaper:protected", "no");
+    EXPECT_EQ(judge().kind, Kind::fit);
+    protect_.projects = {"cheap"};
+    EXPECT_EQ(judge().reason, "it is protected by its project cheap");
+}
+
+TEST_F(FreshCheck, WhatHasNotRunLongEnoughLives) {
+    protect_.min_run_time = 1h;
+    EXPECT_EQ(judge().kind, Kind::fit);
+    record_.server.launched = noon - 59min;  // it was rebuilt, or its clock differs
+    EXPECT_EQ(judge().kind, Kind::unfit);
+    EXPECT_EQ(judge().reason, "it has not run for 1h yet (min_run_time)");
+}
+
+TEST_F(FreshCheck, ADeletionOfSomebodyElsesIsCreditedWhateverProtectsTheServer) {
+    record_.server.tags = std::set<std::string>{"reaper-protected"};
+    record_.server.task_state = "deleting";
+    EXPECT_EQ(judge().kind, Kind::going);
+}
+
+}  // namespace
+}  // namespace reaper
