@@ -1,26 +1,48 @@
 #include "reaper/cli/known_ledger.hpp"
 
+#include <memory>
 #include <spdlog/spdlog.h>
 #include <utility>
 
 #include "clients/journal/sqlite_journal.hpp"
 #include "reaper/cli/run_task.hpp"
+#include "reaper/service/journalled_brakes.hpp"
 #include "reaper/service/journalled_ledger.hpp"
 
 namespace reaper::cli {
 
+namespace {
+
+/// None without a journal; warns of one that can't be read.
+std::unique_ptr<Journal> journal_to_read(const config::Settings& settings, const char* doing) {
+    auto journal = open_journal_for_reading(settings.journal.path);
+    if (journal) return std::move(*journal);
+    if (journal.error().code != Errc::not_found)
+        spdlog::warn("{} without the journal: {}", doing, journal.error().what);
+    return nullptr;
+}
+
+}  // namespace
+
 Ledger known_ledger(boost::asio::io_context& io, const config::Settings& settings, TimePoint now,
                     const char* doing) {
-    auto journal = open_journal_for_reading(settings.journal.path);
-    if (!journal) {
-        if (journal.error().code != Errc::not_found)
-            spdlog::warn("{} without the journal: {}", doing, journal.error().what);
-        return {};
-    }
-    auto ledger = run_task(io, read_ledger(**journal, now, settings.cull.promise));
+    const auto journal = journal_to_read(settings, doing);
+    if (!journal) return {};
+    auto ledger = run_task(io, read_ledger(*journal, now, settings.cull.promise));
     if (ledger) return std::move(*ledger);
     spdlog::warn("{} without the journal: {}", doing, ledger.error().what);
     return {};
+}
+
+Brakes known_brakes(boost::asio::io_context& io, const config::Settings& settings, TimePoint now,
+                    const char* doing) {
+    const BrakeSettings& brakes = settings.policy.brakes;
+    const auto journal = journal_to_read(settings, doing);
+    if (!journal) return Brakes{brakes};
+    auto known = run_task(io, read_brakes(*journal, brakes, now));
+    if (known) return std::move(known->brakes);
+    spdlog::warn("{} without what the journal knows of the past: {}", doing, known.error().what);
+    return Brakes{brakes};
 }
 
 }  // namespace reaper::cli

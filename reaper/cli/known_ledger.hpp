@@ -4,6 +4,7 @@
 #include <boost/asio/io_context.hpp>
 
 #include "config/settings.hpp"
+#include "reaper/brakes/brakes.hpp"
 #include "reaper/ledger/ledger.hpp"
 
 namespace reaper::cli {
@@ -11,6 +12,10 @@ namespace reaper::cli {
 /// Empty without a journal; a journal that can't be read is warned of in the log, as `doing` (such
 /// as `planned`) is then done without it.
 Ledger known_ledger(boost::asio::io_context& io, const config::Settings& settings, TimePoint now,
+                    const char* doing);
+
+/// What it knows of the past that brakes plans: victims, doubted hosts. The same without one.
+Brakes known_brakes(boost::asio::io_context& io, const config::Settings& settings, TimePoint now,
                     const char* doing);
 
 }  // namespace reaper::cli

@@ -165,7 +165,9 @@ ExitCode show_plan(const GlobalOptions& global, const PlanCommand& command,
     std::function<void(std::string)> progress = [&](const std::string& what) {
         terminal.progress(what);
     };
-    PlanningDesk desk{cloud->ports(), command, **policy, std::move(ledger), std::move(progress)};
+    Brakes brakes = known_brakes(io, *settings, cloud->clock->now(), "planned");
+    PlanningDesk desk{cloud->ports(),    command,           **policy,
+                      std::move(ledger), std::move(brakes), std::move(progress)};
     auto answers = run_task(io, plan_requests(desk, std::move(*inputs)));
     terminal.end_progress();
     if (!answers) return fail(ExitCode::failed, answers.error(), terminal);

@@ -16,11 +16,12 @@ std::vector<DescribedRequest> described_by(const PlanCommand& command, const Inp
     return {only};
 }
 
-/// Each is decided as if the plans before it were carried out: their room is not counted again.
+/// Each is decided as if the plans before it were carried out: their room is not counted again, and
+/// their victims count against the limits.
 void decide_in_turn(const CompiledPolicy& policy, const Picture& picture, Ledger& ledger,
-                    std::vector<Answer>& requests) {
+                    Brakes& brakes, std::vector<Answer>& requests) {
     for (Answer& answer : requests) {
-        answer.decision = decide(policy, answer.request, picture, ledger);
+        answer.decision = decide(policy, answer.request, picture, ledger, brakes);
         if (const auto* plan = std::get_if<Plan>(&answer.decision))
             ledger.enter(answer.request, *plan, picture.snapshot.taken_at);
     }
@@ -106,7 +107,7 @@ ResultTask<Answers> plan_requests(PlanningDesk& desk, Inputs inputs) {
     answers.taken_at = picture->snapshot.taken_at;
     desk.ledger.expire(picture->snapshot, answers.taken_at);
     answers.doubts = picture->snapshot.remarks;
-    decide_in_turn(desk.policy, *picture, desk.ledger, *requests);
+    decide_in_turn(desk.policy, *picture, desk.ledger, desk.brakes, *requests);
     answers.planned = std::move(*requests);
     co_return answers;
 }
@@ -143,7 +144,8 @@ Answers plan_offline(const OfflineCloud& cloud, const PlanCommand& command, Inpu
     }
     Ledger ledger = cloud.ledger;
     ledger.expire(picture.snapshot, answers.taken_at);
-    decide_in_turn(*cloud.policy, picture, ledger, answers.planned);
+    Brakes brakes{cloud.policy->brakes};  // a snapshot tells nothing of the past
+    decide_in_turn(*cloud.policy, picture, ledger, brakes, answers.planned);
     return answers;
 }
 

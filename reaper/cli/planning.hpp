@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "reaper/brakes/brakes.hpp"
 #include "reaper/cli/offline.hpp"
 #include "reaper/cli/plan_input.hpp"
 #include "reaper/ledger/ledger.hpp"
@@ -36,6 +37,7 @@ struct PlanningDesk {
     const PlanCommand& command;
     const CompiledPolicy& policy;
     Ledger ledger;
+    Brakes brakes;                              ///< with what is known of the past
     std::function<void(std::string)> progress;  ///< what is being done; may be empty
 };
 

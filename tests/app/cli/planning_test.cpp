@@ -30,7 +30,7 @@ protected:
     Result<Answers> plan(Inputs inputs = {}, Ledger ledger = {}) {
         auto policy = compile_policy(effective_policy(policy_settings_, command_));
         EXPECT_TRUE(policy);
-        PlanningDesk desk{cloud_.ports(), command_, **policy, std::move(ledger), {}};
+        PlanningDesk desk{cloud_.ports(), command_, **policy, std::move(ledger), Brakes{}, {}};
         return run_task(io_, plan_requests(desk, std::move(inputs)));
     }
     static Inputs inputs_of(const std::vector<NovaFailure>& failures) {
