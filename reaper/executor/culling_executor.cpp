@@ -26,7 +26,7 @@ struct CullingExecutor::Cull {
     Duration deadline{};            ///< steady
     std::set<ServerId> ours;        ///< whose deletion we sent, now or before a restart
     std::set<ServerId> unheard;     ///< of these, the ones whose answer was lost
-    int sent = 0;                   ///< deletions that went out
+    std::set<ServerId> sent;        ///< deletions that went out, by this process
     bool stopped = false;           ///< no further deletion is sent
     std::vector<ServerId> awaited;  ///< deleted by others
     std::size_t overdue = 0;        ///< of these, the ones that did not go in time
@@ -47,6 +47,9 @@ struct CullingExecutor::Cull {
 };
 
 namespace {
+
+/// How long the last look at a victim is good for a deletion.
+constexpr Duration look_holds{2000};
 
 std::string label(const Victim& victim) {
     return victim.server.str() + " (" + printable(victim.name, 64) + ") on " +
@@ -92,7 +95,8 @@ Task<Execution> CullingExecutor::carry_out(Request request, Plan plan,
             cull.unheard.insert(victim.server);
         }
     }
-    co_await verify_all(cull);
+    co_await await_others(cull);
+    if (!cull.stopped) co_await verify_all(cull);
     if (!cull.stopped) co_await ask_whether_needed(cull);
     if (!cull.stopped) co_await remove_all(cull);
     co_await wait_for_all(cull);
@@ -157,6 +161,11 @@ Task<void> CullingExecutor::ask_whether_needed(Cull& cull) {
     }
 }
 
+void CullingExecutor::not_done(Cull& cull, const Victim& victim) {
+    cull.sent.erase(victim.server);
+    warrant_.on_not_done(victim);
+}
+
 /// The last question before anything is written to the cloud.
 bool CullingExecutor::may_write(Cull& cull) {
     auto why_not = warrant_.forbidden();
@@ -204,15 +213,24 @@ Task<void> CullingExecutor::remove(Cull& cull, const Victim& victim) {
 
 Task<void> CullingExecutor::send_delete(Cull& cull, const Victim& victim) {
     if (!may_write(cull)) co_return;
+    // A repetition long after the look (the service was busy) needs another look first.
+    const Duration looked_at = cloud_.clock.steady();
     // Rule 5: what can't be written is not done.
     std::string reason = victim.reason;
     const bool written = co_await record(cull, victim, Step::delete_sent, std::move(reason));
-    if (!written) co_return;
+    if (!written) {
+        // If it was sent before, whether Nova heard it is as open as it was.
+        if (cull.state(victim) == Cull::State::sent) cull.unheard.insert(victim.server);
+        co_return;
+    }
     cull.state(victim) = Cull::State::sent;
     cull.ours.insert(victim.server);
-    ++cull.sent;
+    cull.sent.insert(victim.server);
+    warrant_.on_sent(victim);
     spdlog::info("{}: deleting {}: {}", cull.request.id.str(), label(victim), victim.reason);
-    Compute::StillWanted wanted = [this, &cull] { return may_write(cull); };
+    Compute::StillWanted wanted = [this, &cull, looked_at] {
+        return cloud_.clock.steady() - looked_at <= look_holds && may_write(cull);
+    };
     auto answer = co_await cloud_.compute.delete_server(victim.server, std::move(wanted));
     if (!answer) {
         const bool surely_not_done = answer.error().code == Errc::forbidden ||
@@ -220,7 +238,8 @@ Task<void> CullingExecutor::send_delete(Cull& cull, const Victim& victim) {
                                      answer.error().code == Errc::unauthorized;
         const std::string what = answer.error().what;
         if (surely_not_done) {
-            --cull.sent;
+            not_done(cull, victim);
+            warrant_.on_deletion(false);
             co_await spare(cull, victim, "Nova refused its deletion: " + what);
             cull.fail(answer.error());
         } else {
@@ -231,7 +250,7 @@ Task<void> CullingExecutor::send_delete(Cull& cull, const Victim& victim) {
                          label(victim), what);
         }
     } else if (*answer == DeleteAnswer::conflict) {
-        --cull.sent;
+        not_done(cull, victim);
         co_await spare(cull, victim, "Nova refused its deletion: not in this state (409)");
     } else {
         co_await record(cull, victim, Step::delete_accepted,
@@ -243,8 +262,17 @@ Task<void> CullingExecutor::wait_for_all(Cull& cull) {
     std::vector<Task<void>> waits;
     for (const auto& victim : cull.victims)
         if (cull.state(victim) == Cull::State::sent) waits.push_back(wait_until_gone(cull, victim));
+    co_await run_all(std::move(waits));
+}
+
+/// All or nothing: what others delete must be gone before anybody dies for the rest.
+Task<void> CullingExecutor::await_others(Cull& cull) {
+    if (cull.awaited.empty()) co_return;
+    std::vector<Task<void>> waits;
     for (const auto& server : cull.awaited) waits.push_back(await_other(cull, server));
     co_await run_all(std::move(waits));
+    if (cull.overdue > 0) cull.stopped = true;
+    cull.deadline = cloud_.clock.steady() + settings_.deadline;
 }
 
 /// Somebody else deletes it: nothing to do but to see it go.
@@ -272,6 +300,7 @@ Task<void> CullingExecutor::wait_until_gone(Cull& cull, const Victim& victim) {
         auto held = co_await cloud_.placement.allocations(victim.server);
         if (held && held->empty()) {
             cull.state(victim) = Cull::State::gone;
+            if (cull.ours.contains(victim.server)) warrant_.on_deletion(true);
             co_await record(cull, victim, Step::gone, "");
             co_return;
         }
@@ -284,6 +313,7 @@ Task<void> CullingExecutor::wait_until_gone(Cull& cull, const Victim& victim) {
         interval = std::min(interval * 3 / 2, longest);
     }
     cull.state(victim) = Cull::State::stuck;
+    if (cull.ours.contains(victim.server)) warrant_.on_deletion(false);
     ledger_.drop_eviction(victim.server);
     ledger_.give_up_on(cull.hosts[victim.server], victim.server, cloud_.clock.now());
     co_await record(cull, victim, Step::failed, "the deadline passed: " + last);
@@ -302,7 +332,7 @@ Task<void> CullingExecutor::nudge(Cull& cull, const Victim& victim) {
         co_await spare(cull, victim, verdict->reason);
     } else if (verdict->kind == Kind::fit && unheard) {
         cull.unheard.erase(victim.server);
-        if (cull.stopped)
+        if (cull.stopped || !may_write(cull))
             co_await call_off(cull, victim);
         else
             co_await send_delete(cull, victim);
@@ -311,7 +341,7 @@ Task<void> CullingExecutor::nudge(Cull& cull, const Victim& victim) {
 
 /// Nova never heard of its deletion, and its plan was stopped: the next plan decides.
 Task<void> CullingExecutor::call_off(Cull& cull, const Victim& victim) {
-    --cull.sent;
+    not_done(cull, victim);
     cull.state(victim) = Cull::State::planned;
     co_await record(cull, victim, Step::spared, "its plan was stopped before Nova heard of it");
 }
@@ -362,7 +392,7 @@ Execution CullingExecutor::conclude(const Cull& cull) const {
     execution.spared = cull.spared;
     const auto gone = cull.count(State::gone);
     const auto stuck = cull.count(State::stuck);
-    execution.deleted = cull.sent;
+    execution.deleted = static_cast<int>(cull.sent.size());
     const std::string of_all =
         std::to_string(gone) + " of " + std::to_string(cull.victims.size()) + " victims are gone";
     if (gone == cull.victims.size() && cull.overdue == 0) {

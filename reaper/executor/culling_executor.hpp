@@ -8,8 +8,8 @@
 //   3. Placement is asked until it shows nothing held by any of them, or the deadline passes; a
 //      soft-deleted one is force-deleted, because it would keep its room.
 // A victim that went away by itself is credited at every step. Servers whose room the plan counts
-// and that others delete (`awaited`) are waited for like victims; what does not go in time is given
-// up on, in the ledger, and the plan is made anew. Before the first deletion of a plan its warrant
+// and that others delete (`awaited`) are waited for first; what does not go in time is given up on,
+// in the ledger, and the plan is made anew. Before the first deletion of a plan its warrant
 // is asked whether anybody still waits for the room, and before each write whether it may go out.
 #pragma once
 
@@ -53,8 +53,10 @@ private:
     Task<void> verify_all(Cull& cull);
     Task<void> ask_whether_needed(Cull& cull);
     bool may_write(Cull& cull);
+    void not_done(Cull& cull, const Victim& victim);
     Task<void> remove_all(Cull& cull);
     Task<void> wait_for_all(Cull& cull);
+    Task<void> await_others(Cull& cull);
     Task<void> await_other(Cull& cull, ServerId server);
     Task<bool> record(Cull& cull, const Victim& victim, Step step, std::string detail);
     Task<void> spare(Cull& cull, const Victim& victim, std::string reason);

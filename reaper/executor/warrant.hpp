@@ -4,6 +4,7 @@
 #include <optional>
 #include <string>
 
+#include "reaper/model/plan.hpp"
 #include "reaper/ports/task.hpp"
 
 namespace reaper {
@@ -19,6 +20,13 @@ public:
     /// requester is gone, or runs elsewhere by now); none if somebody waits for all of its slots.
     /// An error if that can't be told.
     virtual ResultTask<std::optional<std::string>> unneeded() = 0;
+
+    /// The deletion of the victim goes out now.
+    virtual void on_sent(const Victim& victim) = 0;
+    /// It did not happen after all: Nova refused it, or never heard of it.
+    virtual void on_not_done(const Victim& victim) = 0;
+    /// How a deletion ended: the room came free, or Nova refused it or did not do it in time.
+    virtual void on_deletion(bool succeeded) = 0;
 };
 
 }  // namespace reaper

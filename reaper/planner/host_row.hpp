@@ -50,6 +50,7 @@ struct HostRow {
     std::uint32_t rank = 0;          ///< in the order of names
     std::uint64_t service_host = 0;  ///< hash
     TimeSketch times;
+    Amount last_start = 0;  ///< of the candidate that runs shortest, milliseconds UTC
     /// Hashes of all consumers on the host, servers and others.
     std::vector<std::uint32_t> consumers;
     /// Projects of its revocable servers, one for each server.

@@ -203,23 +203,24 @@ Task<void> AftermathWatch::make_way_for(const Request& request) {
         co_await conclude(std::move(id), std::move(reason));
     }
     // A cull under way for somebody who went away: its room is for whoever asks for the same.
-    std::set<RequestId> asked;
-    for (const auto& promise : std::vector<Ledger::Promise>(parts_.ledger.promises())) {
-        const bool under_way = !promise.until.has_value();
-        const bool all_known = promise.slots <= static_cast<int>(promise.requesters.size());
-        if (!under_way || !all_known || promise.request == request.id ||
-            promise.project != request.project || promise.slot != request.resources ||
-            !asked.insert(promise.request).second)
+    std::map<RequestId, Request> under_way;
+    for (const auto& promise : parts_.ledger.promises()) {
+        if (promise.until.has_value() || promise.request == request.id ||
+            promise.project != request.project || promise.slot != request.resources)
             continue;
-        Request other;  // gone for good is what counts, wherever it may run
-        other.operation = Operation::resize;
-        other.requesters = promise.requesters;
+        const auto [at, first] = under_way.try_emplace(promise.request);
+        at->second.operation = Operation::resize;  // gone for good counts, not where it runs
+        at->second.requesters = promise.requesters;
+        at->second.slots = promise.slots + (first ? 0 : at->second.slots);
+    }
+    for (const auto& [id, other] : under_way) {
+        // Of a multi-create not all requesters may be known yet.
+        if (other.slots > static_cast<int>(other.requesters.size())) continue;
         const bool waits = co_await somebody_waits(other);
         if (waits) continue;
-        spdlog::info("{}: its requester is gone; the room goes to {}", promise.request.str(),
-                     request.id.str());
-        parts_.ledger.release_promises(promise.request);
-        handed_.insert_or_assign(promise.request, request.id);
+        spdlog::info("{}: its requester is gone; the room goes to {}", id.str(), request.id.str());
+        parts_.ledger.release_promises(id);
+        handed_.insert_or_assign(id, request.id);
         if (handed_.size() > most_watched) handed_.erase(handed_.begin());
     }
 }

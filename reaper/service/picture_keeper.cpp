@@ -1,14 +1,11 @@
 #include "reaper/service/picture_keeper.hpp"
 
 #include <algorithm>
-#include <cmath>
 #include <malloc.h>
 #include <spdlog/spdlog.h>
 #include <utility>
 
-#include "reaper/planner/planner.hpp"
 #include "reaper/service/bulk_reader.hpp"
-#include "reaper/service/decision.hpp"
 
 namespace reaper {
 namespace {
@@ -17,25 +14,9 @@ using std::chrono::duration_cast;
 using std::chrono::milliseconds;
 using std::chrono::seconds;
 
-constexpr Duration tick = duration_cast<Duration>(milliseconds{500});
-/// A host is read again in the background only when nothing happened to it for so long.
-constexpr Duration settling = duration_cast<Duration>(seconds{3});
-/// Between two bulk readings that nobody waits for.
-constexpr Duration between_builds = duration_cast<Duration>(seconds{30});
 /// How long the first reading waits for events to flow.
 constexpr Duration patience = duration_cast<Duration>(seconds{5});
-constexpr Duration longest_pause = duration_cast<Duration>(std::chrono::minutes{2});
-/// Readings of different hosts for one decision, one after the other, before it is given up.
-constexpr int most_rounds = 24;
-/// Hosts that are read again before a request is refused for want of room.
-constexpr std::size_t second_looks = 16;
 constexpr int hosts_at_a_time = 16;
-/// Shapes of requests that the planner searches for in advance, and hosts that it searches for all
-/// of them at each tick: some milliseconds of work.
-constexpr std::size_t most_expected = 8;
-constexpr std::size_t warm_hosts = 200;
-/// While a bulk reading goes on. More than that, and it is done again.
-constexpr std::size_t most_recorded = 200'000;
 
 }  // namespace
 
@@ -156,27 +137,6 @@ ResultTask<void> PictureKeeper::refresh_aggregates() {
 
 // ---- hosts ----
 
-/// Hosts that the decision rests on and that were not read for it yet. Of a refusal: those that
-/// came nearest, once.
-std::vector<HostId> PictureKeeper::unread_hosts(const Decision& decision,
-                                                const std::set<HostId>& fresh,
-                                                bool second_look) const {
-    std::vector<HostId> ids;
-    const auto look = [&](const HostId& id) {
-        if (!fresh.contains(id)) ids.push_back(id);
-    };
-    if (const auto* plan = std::get_if<Plan>(&decision))
-        for (const auto& host : plan->hosts) look(host.host);
-    if (const auto* nothing = std::get_if<NothingToDo>(&decision))
-        for (const auto& host : nothing->hosts) look(host.host);
-    if (const auto* not_enough = std::get_if<NotEnough>(&decision); not_enough && second_look)
-        for (const auto& rejection : not_enough->rejected) {
-            const bool near = rejection.code == RejectionCode::not_enough_revocable;
-            if (near && ids.size() < second_looks) look(rejection.host);
-        }
-    return ids;
-}
-
 ResultTask<void> PictureKeeper::read_hosts(std::vector<HostId> ids, HostDepth depth) {
     std::optional<Error> error;
     for (std::size_t from = 0; from < ids.size() && !error; from += hosts_at_a_time) {
@@ -205,205 +165,6 @@ Task<void> PictureKeeper::read_one(HostId id, HostDepth depth, std::optional<Err
     } else if (!error) {
         error = reading.error();
     }
-}
-
-// ---- decisions ----
-
-ResultTask<Decision> PictureKeeper::decide(std::shared_ptr<const CompiledPolicy> policy,
-                                           const Request& request, Ledger& ledger,
-                                           std::map<ServerId, std::string> spared) {
-    const std::uint64_t builds_before = builds_begun_;
-    auto usable_now = co_await ensure_usable(builds_before);
-    if (!usable_now) co_return usable_now.error();
-    auto facts = co_await refresh_facts(policy);
-    if (!facts) co_return facts.error();
-
-    expect(request);
-    bool second_look = true;
-    bool third_look = true;
-    std::set<HostId> fresh;
-    std::uint64_t build = build_;
-    for (int round = 0; round < most_rounds; ++round) {
-        if (build != build_) {
-            // A bulk reading in the background took the place of what was read for this decision.
-            fresh.clear();
-            build = build_;
-            facts = co_await refresh_facts(policy);
-            if (!facts) co_return facts.error();
-        }
-        expire(ledger);
-        Decision decision = reaper::decide(*policy, request, picture_.index(), picture_.facts(),
-                                           ledger, ports_.clock.now(), spared);
-        auto unread = unread_hosts(decision, fresh, second_look);
-        const bool refused = std::holds_alternative<NotEnough>(decision);
-        const bool read_for_it = build_ > builds_before;
-        if (unread.empty() && !(refused && !read_for_it && (second_look || third_look)))
-            co_return decision;
-        if (refused && second_look) {
-            // A host that was down or disabled may be back.
-            second_look = false;
-            auto services = co_await refresh_aggregates();
-            if (!services) co_return services.error();
-        } else if (refused) {
-            // Nobody is refused for a picture that missed something; but not for every one a
-            // reading of the whole cloud.
-            third_look = false;
-            if (ports_.clock.now() - tried_build_at_ >= between_builds) {
-                const auto permit = co_await building_.acquire();
-                auto again = co_await rebuild();
-                if (!again) co_return again.error();
-            }
-        }
-        fresh.insert(unread.begin(), unread.end());
-        auto read = co_await read_hosts(std::move(unread), HostDepth::state);
-        if (!read) co_return read.error();
-    }
-    co_return Error{Errc::conflict, "the cloud changes faster than it can be read: after " +
-                                        std::to_string(most_rounds) +
-                                        " readings the decision still rests on other hosts"};
-}
-
-void PictureKeeper::expire(Ledger& ledger) {
-    const auto lookup = [this](const HostId& id) { return picture_.find(id); };
-    auto settled = ledger.expire(lookup, ports_.clock.now());
-    settled_.insert(settled_.end(), std::make_move_iterator(settled.begin()),
-                    std::make_move_iterator(settled.end()));
-}
-
-std::vector<Ledger::Settled> PictureKeeper::settled(Ledger& ledger) {
-    if (built()) expire(ledger);
-    return std::exchange(settled_, {});
-}
-
-ResultTask<void> PictureKeeper::look_at(std::vector<HostId> hosts) {
-    if (!built()) co_return Error{Errc::unreachable, "there is no picture of the cloud yet"};
-    co_return co_await read_hosts(std::move(hosts), HostDepth::all);
-}
-
-void PictureKeeper::on_clock_step(Duration by) {
-    // What was read stays as old as it is; what the hosts' own times mean now, a new reading tells.
-    for (TimePoint* time : {&built_at_, &tried_build_at_, &started_at_, &services_at_})
-        if (*time != TimePoint{}) *time += by;
-    quiet_until_ = {};
-    builds_before_flow_ = builds_begun_;
-}
-
-/// Who asks for a shape is likely to ask for it again.
-void PictureKeeper::expect(const Request& request) {
-    const auto like = [&](const Request& other) { return other.resources == request.resources; };
-    cold_ = true;
-    std::erase_if(expected_, like);
-    expected_.push_front(request);
-    if (expected_.size() > most_expected) expected_.pop_back();
-}
-
-void PictureKeeper::warm_planner() {
-    if (!cold_) return;
-    PlanOptions options;
-    options.alternatives = policy_->alternatives;
-    options.now = ports_.clock.now();
-    const Ledger nothing;
-    std::size_t left = warm_hosts;
-    for (const Request& request : expected_) {
-        if (left == 0) break;
-        options.seed = seed_of(request.id);
-        left -= std::min(
-            left, warm_up(request, picture_.index(), nothing, *policy_->strategy, options, left));
-    }
-    cold_ = left < warm_hosts;
-}
-
-// ---- background ----
-
-Task<void> PictureKeeper::run() {
-    while (!stopping_) {
-        co_await tend();
-        co_await ports_.clock.sleep(tick);
-    }
-}
-
-void PictureKeeper::on_feed(const EventFeedState& state) {
-    if (state.flowing == flowing_) return;
-    flowing_ = state.flowing;
-    if (flowing_) {
-        builds_before_flow_ = builds_begun_;
-        spdlog::info("picture: Nova's events flow");
-    } else {
-        spdlog::warn("picture: no events, so the cloud is read for each decision: {}",
-                     state.detail);
-    }
-    on_change_();
-}
-
-void PictureKeeper::on_events(std::vector<CloudEvent> events) {
-    const TimePoint now = ports_.clock.now();
-    for (auto& event : events) {
-        if (built()) picture_.apply(event, now);
-        cold_ = true;
-        if (!recording_) continue;
-        if (recorded_.size() < most_recorded)
-            recorded_.emplace_back(std::move(event), now);
-        else
-            overflowed_ = true;
-    }
-}
-
-Task<void> PictureKeeper::tend() {
-    const TimePoint now = ports_.clock.now();
-    if (now < quiet_until_) co_return;
-    const bool good = co_await tend_parts();
-    if (good) {
-        pause_ = Duration::zero();
-        co_return;
-    }
-    pause_ = std::clamp(pause_ * 2, duration_cast<Duration>(seconds{1}), longest_pause);
-    quiet_until_ = ports_.clock.now() + pause_;
-}
-
-/// False if something could not be read: the next try is later.
-Task<bool> PictureKeeper::tend_parts() {
-    const TimePoint now = ports_.clock.now();
-    Result<void> done;
-    if (rebuild_due(now)) {
-        const auto permit = co_await building_.acquire();
-        if (rebuild_due(ports_.clock.now())) done = co_await rebuild();
-    } else if (!built() || !flowing_) {
-        co_return true;
-    } else if (picture_.aggregates_doubtful()) {
-        done = co_await refresh_aggregates();
-    } else if (now - services_at_ >= settings_.services_interval) {
-        done = co_await refresh_services();
-    }
-    if (!done) {
-        spdlog::warn("picture: not refreshed, trying again: {}", done.error().what);
-        co_return false;
-    }
-    const double per_tick =
-        settings_.hosts_per_second * duration_cast<milliseconds>(tick).count() / 1000.0;
-    allowance_ = std::min(allowance_ + per_tick, std::max(1.0, per_tick * 2));
-    co_await reconcile();
-    warm_planner();
-    co_return true;
-}
-
-Task<void> PictureKeeper::reconcile() {
-    const auto count = static_cast<std::size_t>(std::floor(allowance_));
-    if (count == 0 || !built()) co_return;
-    const TimePoint now = ports_.clock.now();
-    auto due = picture_.due(count, now - settling, now - settings_.host_max_age);
-    if (due.empty()) co_return;
-    allowance_ -= static_cast<double>(due.size());
-    auto read = co_await read_hosts(std::move(due), HostDepth::all);
-    if (!read) spdlog::debug("picture: a host was not read: {}", read.error().what);
-}
-
-std::string PictureKeeper::status() const {
-    if (!built()) return doing_.empty() ? "no picture yet" : "reading the cloud: " + doing_;
-    const PictureAges ages = picture_.ages();
-    const auto age = duration_cast<seconds>(ports_.clock.now() - ages.oldest_read_at);
-    return std::to_string(ages.hosts) + " hosts, " + std::to_string(ages.servers) +
-           " servers, read within " + std::to_string(age.count()) + " s" +
-           (flowing_ ? "" : ", no events");
 }
 
 }  // namespace reaper

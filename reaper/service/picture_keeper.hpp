@@ -25,6 +25,7 @@
 #include <vector>
 
 #include "config/settings.hpp"
+#include "reaper/brakes/brakes.hpp"
 #include "reaper/executor/async.hpp"
 #include "reaper/ledger/ledger.hpp"
 #include "reaper/picture/live_picture.hpp"
@@ -58,7 +59,7 @@ public:
     /// faster than it can be. Calls must not overlap: the caller enters the plan into the ledger
     /// before the next one.
     ResultTask<Decision> decide(std::shared_ptr<const CompiledPolicy> policy,
-                                const Request& request, Ledger& ledger,
+                                const Request& request, Ledger& ledger, Brakes& brakes,
                                 std::map<ServerId, std::string> spared);
 
     /// What became of promised room since the last call, as the picture shows it now.
@@ -73,6 +74,11 @@ public:
     const LivePicture& picture() const noexcept { return picture_; }
 
 private:
+    /// Between two bulk readings that nobody waits for.
+    static constexpr Duration between_builds{30'000};
+    /// Shapes of requests that the planner searches for in advance.
+    static constexpr std::size_t most_expected = 8;
+
     // Bulk.
     bool usable(std::uint64_t builds_before) const;
     bool rebuild_due(TimePoint now) const;

@@ -50,7 +50,7 @@ RequestDesk::RequestDesk(Parts parts, Spawn spawn, std::function<void()> on_chan
 
 Workshop RequestDesk::workshop() {
     return Workshop{parts_.cloud,    parts_.journal,   parts_.ledger,   parts_.keeper,
-                    parts_.planning, parts_.deletions, parts_.stopping, parts_.pause,
+                    parts_.planning, parts_.deletions, parts_.stopping, parts_.braking,
                     intake_,         newest_,          refusals_,       parts_.aftermaths};
 }
 

@@ -10,8 +10,8 @@
 #include "reaper/executor/async.hpp"
 #include "reaper/ledger/ledger.hpp"
 #include "reaper/ports/journal.hpp"
-#include "reaper/ports/switch.hpp"
 #include "reaper/service/aftermath_watch.hpp"
+#include "reaper/service/braking.hpp"
 #include "reaper/service/intake.hpp"
 #include "reaper/service/newest_requests.hpp"
 #include "reaper/service/picture_keeper.hpp"
@@ -28,7 +28,7 @@ public:
         CloudPorts cloud;
         Journal& journal;
         MessageSource& messages;
-        const Switch& pause;
+        Braking& braking;
         AftermathWatch& aftermaths;
         PictureKeeper& keeper;
         Ledger& ledger;

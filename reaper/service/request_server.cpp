@@ -97,7 +97,7 @@ Task<std::optional<Outcome>> RequestServer::resume(Story story) {
 // ---- the warrant ----
 
 std::optional<std::string> RequestServer::forbidden() const {
-    if (auto paused = workshop_.pause.paused()) return "the reaper is " + *paused;
+    if (auto paused = workshop_.braking.thrown()) return "the reaper is " + *paused;
     if (!workshop_.intake.holds(request_.id))
         return "the connection to the broker was lost or can't be proven alive: another reaper may "
                "serve the request by now";
@@ -156,7 +156,7 @@ Task<bool> RequestServer::until_allowed(std::optional<Outcome>& ended) {
             co_return false;
         }
         if (options_.dry_run) co_return true;
-        if (const auto paused = workshop_.pause.paused()) {
+        if (const auto paused = workshop_.braking.thrown()) {
             ended = cut_short(OutcomeKind::refused, "the reaper is " + *paused, "paused");
             co_return false;
         }
@@ -221,7 +221,7 @@ ResultTask<Decision> RequestServer::consult() {
     if (!options_.dry_run) co_await workshop_.aftermaths.make_way_for(request_);
     auto spared = spared_;
     auto decided = co_await workshop_.keeper.decide(options_.policy, request_, workshop_.ledger,
-                                                    std::move(spared));
+                                                    workshop_.braking.brakes(), std::move(spared));
     if (!decided) co_return decided.error();
     const auto* less = std::get_if<NotEnough>(&*decided);
     if (first && less != nullptr)
@@ -301,8 +301,8 @@ std::optional<Outcome> RequestServer::conclude(const NothingToDo& nothing) const
 }
 
 std::optional<Outcome> RequestServer::conclude(const NotEnough& not_enough) const {
-    if (deleted_ == 0) return outcome(OutcomeKind::not_enough, not_enough.reason);
-    return cut_short(OutcomeKind::not_enough, not_enough.reason);
+    if (deleted_ == 0) return outcome(OutcomeKind::not_enough, not_enough.reason, not_enough.brake);
+    return cut_short(OutcomeKind::not_enough, not_enough.reason, not_enough.brake);
 }
 
 Outcome RequestServer::outcome(OutcomeKind kind, std::string reason, std::string brake) const {

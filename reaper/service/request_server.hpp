@@ -16,9 +16,9 @@
 #include "reaper/executor/warrant.hpp"
 #include "reaper/ledger/ledger.hpp"
 #include "reaper/ports/journal.hpp"
-#include "reaper/ports/switch.hpp"
 #include "reaper/service/aftermath_watch.hpp"
 #include "reaper/service/backoff.hpp"
+#include "reaper/service/braking.hpp"
 #include "reaper/service/intake.hpp"
 #include "reaper/service/newest_requests.hpp"
 #include "reaper/service/picture_keeper.hpp"
@@ -38,7 +38,7 @@ struct Workshop {
     AsyncSemaphore& planning;   ///< one permit: a plan is entered before the next one is made
     AsyncSemaphore& deletions;  ///< bounds the deletions sent at a time
     const bool& stopping;
-    const Switch& pause;
+    Braking& braking;
     const Intake& intake;
     const NewestRequests& newest;
     RecentRefusals& refusals;
@@ -67,6 +67,13 @@ private:
     // The warrant.
     std::optional<std::string> forbidden() const override;
     ResultTask<std::optional<std::string>> unneeded() override;
+    void on_sent(const Victim& victim) override {
+        workshop_.braking.on_sent(request_.id, victim);
+    }
+    void on_not_done(const Victim& victim) override { workshop_.braking.on_not_done(victim); }
+    void on_deletion(bool succeeded) override {
+        workshop_.braking.on_deletion(request_.id, succeeded);
+    }
 
     Task<std::optional<Outcome>> rounds();
     /// Waits until the next round may begin. False: it never may; `ended` tells the outcome, none

@@ -11,6 +11,8 @@
 
 #include "reaper/executor/async.hpp"
 #include "reaper/service/aftermath_watch.hpp"
+#include "reaper/model/text.hpp"
+#include "reaper/service/braking.hpp"
 #include "reaper/service/clock_watch.hpp"
 #include "reaper/service/picture_keeper.hpp"
 #include "reaper/service/request_desk.hpp"
@@ -40,8 +42,6 @@ private:
     void listen_to_messages();
     void listen_to_events();
     Task<void> watch_clock();
-    void on_aftermath(const Request& request, const Aftermath& aftermath);
-    void on_doubt(const std::vector<HostId>& hosts, const Request& request);
     Task<void> wait_for_cloud();
     Task<std::optional<Error>> cloud_trouble();
     void report();
@@ -57,6 +57,7 @@ private:
     Ledger ledger_;
     bool stopping_ = false;
     std::unique_ptr<PictureKeeper> keeper_;
+    std::unique_ptr<Braking> braking_;
     std::unique_ptr<AftermathWatch> aftermaths_;
     std::unique_ptr<RequestDesk> desk_;
     std::size_t active_ = 0;  ///< coroutines that must end before we do
@@ -79,16 +80,22 @@ ResultTask<void> Service::Impl::run() {
     picture.events = ports_.events != nullptr;
     keeper_ = std::make_unique<PictureKeeper>(executor_, ports_.cloud, picture, options_.policy,
                                               stopping_, [this] { report(); });
+    braking_ = std::make_unique<Braking>(
+        Braking::Parts{ports_.cloud.clock, ports_.journal, ports_.pause, stopping_},
+        options_.policy->brakes, [this](Task<void> task) { spawn(std::move(task)); },
+        [this] { report(); });
+    auto fed = co_await braking_->restore();
+    if (!fed) co_return fed.error();
     aftermaths_ = std::make_unique<AftermathWatch>(
         AftermathWatch::Parts{ports_.cloud, ports_.journal, ledger_, *keeper_, stopping_},
         [this](const Request& request, const Aftermath& aftermath) {
-            on_aftermath(request, aftermath);
+            braking_->on_aftermath(request, aftermath);
         },
         [this](const std::vector<HostId>& hosts, const Request& request) {
-            on_doubt(hosts, request);
+            braking_->on_doubt(hosts, request);
         });
     desk_ = std::make_unique<RequestDesk>(
-        RequestDesk::Parts{ports_.cloud, ports_.journal, ports_.messages, ports_.pause,
+        RequestDesk::Parts{ports_.cloud, ports_.journal, ports_.messages, *braking_,
                            *aftermaths_, *keeper_, ledger_, shared_->planning, shared_->deletions,
                            options_, stopping_},
         [this](Task<void> task) { spawn(std::move(task)); }, [this] { report(); });
@@ -97,6 +104,7 @@ ResultTask<void> Service::Impl::run() {
     listen_to_messages();
     listen_to_events();
     spawn(keeper_->run());
+    spawn(braking_->run());
     spawn(aftermaths_->run());
     spawn(watch_clock());
     spawn(wait_for_cloud());
@@ -155,10 +163,6 @@ Task<void> Service::Impl::watch_clock() {
     }
 }
 
-void Service::Impl::on_aftermath(const Request&, const Aftermath&) {}
-
-void Service::Impl::on_doubt(const std::vector<HostId>&, const Request&) {}
-
 void Service::Impl::stop() {
     if (stopping_) return;
     stopping_ = true;
@@ -174,6 +178,7 @@ void Service::Impl::reload(ServiceOptions options) {
     options_.dry_run = dry_run;
     options_.picture = picture;
     if (keeper_) keeper_->reload(options_.policy);
+    if (braking_) braking_->reload(options_.policy->brakes);
 }
 
 /// Why the cloud can't be worked with now; none if it answers.
@@ -208,6 +213,7 @@ void Service::Impl::report() {
     ServiceStatus status;
     status.ready = broker_.consuming && cloud_answered_;
     const std::string held = "requests in hand: " + std::to_string(in_hand());
+    const auto thrown = braking_ ? braking_->thrown() : std::nullopt;
     if (stopping_)
         status.line = "stopping; " + held;
     else if (!broker_.consuming && broker_.detail.empty())
@@ -217,7 +223,7 @@ void Service::Impl::report() {
     else if (!cloud_answered_)
         status.line = "waiting for the cloud";
     else
-        status.line = "listening; " + held +
+        status.line = (thrown ? printable(*thrown) : std::string{"listening"}) + "; " + held +
                       ", served: " + std::to_string(desk_ ? desk_->served() : 0) +
                       "; picture: " + (keeper_ ? keeper_->status() : "none");
     if (on_status_) on_status_(std::move(status));

@@ -79,7 +79,8 @@ INSTANTIATE_TEST_SUITE_P(
         Mistake{
             "PathAsKey", "http.max_retries: 3\n",
             "reaper.yaml:9: http.max_retries: unknown key; expected one of taggers, strategy, "
-            "alternatives, pause_file, cloud, http, broker, trigger, cull, picture, journal, log"},
+            "alternatives, pause_file, doubt, cloud, http, broker, trigger, cull, protect, limits, "
+            "thrash, breaker, picture, journal, log"},
         Mistake{"Duplicate", "http:\n  max_retries: 3\n  max_retries: 4\n",
                 "reaper.yaml:11: http.max_retries: given twice (first on line 10); expected one"},
         Mistake{"TextForNumber", "http: {max_retries: many}\n",

@@ -1,0 +1,117 @@
+// The keeper's decisions: on hosts read for them, and what became of what they promised.
+#include <utility>
+
+#include "reaper/service/decision.hpp"
+#include "reaper/service/picture_keeper.hpp"
+
+namespace reaper {
+namespace {
+
+/// Readings of different hosts for one decision, one after the other, before it is given up.
+constexpr int most_rounds = 24;
+/// Hosts that are read again before a request is refused for want of room.
+constexpr std::size_t second_looks = 16;
+
+}  // namespace
+
+/// Hosts that the decision rests on and that were not read for it yet. Of a refusal: those that
+/// came nearest, once.
+std::vector<HostId> PictureKeeper::unread_hosts(const Decision& decision,
+                                                const std::set<HostId>& fresh,
+                                                bool second_look) const {
+    std::vector<HostId> ids;
+    const auto look = [&](const HostId& id) {
+        if (!fresh.contains(id)) ids.push_back(id);
+    };
+    if (const auto* plan = std::get_if<Plan>(&decision))
+        for (const auto& host : plan->hosts) look(host.host);
+    if (const auto* nothing = std::get_if<NothingToDo>(&decision))
+        for (const auto& host : nothing->hosts) look(host.host);
+    if (const auto* not_enough = std::get_if<NotEnough>(&decision); not_enough && second_look)
+        for (const auto& rejection : not_enough->rejected) {
+            const bool near = rejection.code == RejectionCode::not_enough_revocable;
+            if (near && ids.size() < second_looks) look(rejection.host);
+        }
+    return ids;
+}
+
+ResultTask<Decision> PictureKeeper::decide(std::shared_ptr<const CompiledPolicy> policy,
+                                           const Request& request, Ledger& ledger, Brakes& brakes,
+                                           std::map<ServerId, std::string> spared) {
+    const std::uint64_t builds_before = builds_begun_;
+    auto usable_now = co_await ensure_usable(builds_before);
+    if (!usable_now) co_return usable_now.error();
+    auto facts = co_await refresh_facts(policy);
+    if (!facts) co_return facts.error();
+
+    expect(request);
+    bool second_look = true;
+    bool third_look = true;
+    std::set<HostId> fresh;
+    std::uint64_t build = build_;
+    for (int round = 0; round < most_rounds; ++round) {
+        if (build != build_) {
+            // A bulk reading in the background took the place of what was read for this decision.
+            fresh.clear();
+            build = build_;
+            facts = co_await refresh_facts(policy);
+            if (!facts) co_return facts.error();
+        }
+        expire(ledger);
+        Decision decision = reaper::decide(*policy, request, picture_.index(), picture_.facts(),
+                                           ledger, ports_.clock.now(), brakes, spared);
+        auto unread = unread_hosts(decision, fresh, second_look);
+        const bool refused = std::holds_alternative<NotEnough>(decision);
+        const bool read_for_it = build_ > builds_before;
+        if (unread.empty() && !(refused && !read_for_it && (second_look || third_look)))
+            co_return decision;
+        if (refused && second_look) {
+            // A host that was down or disabled may be back.
+            second_look = false;
+            auto services = co_await refresh_aggregates();
+            if (!services) co_return services.error();
+        } else if (refused) {
+            // Nobody is refused for a picture that missed something; but not for every one a
+            // reading of the whole cloud.
+            third_look = false;
+            if (ports_.clock.now() - tried_build_at_ >= between_builds) {
+                const auto permit = co_await building_.acquire();
+                auto again = co_await rebuild();
+                if (!again) co_return again.error();
+            }
+        }
+        fresh.insert(unread.begin(), unread.end());
+        auto read = co_await read_hosts(std::move(unread), HostDepth::state);
+        if (!read) co_return read.error();
+    }
+    co_return Error{Errc::conflict, "the cloud changes faster than it can be read: after " +
+                                        std::to_string(most_rounds) +
+                                        " readings the decision still rests on other hosts"};
+}
+
+void PictureKeeper::expire(Ledger& ledger) {
+    const auto lookup = [this](const HostId& id) { return picture_.find(id); };
+    auto settled = ledger.expire(lookup, ports_.clock.now());
+    settled_.insert(settled_.end(), std::make_move_iterator(settled.begin()),
+                    std::make_move_iterator(settled.end()));
+}
+
+std::vector<Ledger::Settled> PictureKeeper::settled(Ledger& ledger) {
+    if (built()) expire(ledger);
+    return std::exchange(settled_, {});
+}
+
+ResultTask<void> PictureKeeper::look_at(std::vector<HostId> hosts) {
+    if (!built()) co_return Error{Errc::unreachable, "there is no picture of the cloud yet"};
+    co_return co_await read_hosts(std::move(hosts), HostDepth::all);
+}
+
+void PictureKeeper::on_clock_step(Duration by) {
+    // What was read stays as old as it is; what the hosts' own times mean now, a new reading tells.
+    for (TimePoint* time : {&built_at_, &tried_build_at_, &started_at_, &services_at_})
+        if (*time != TimePoint{}) *time += by;
+    quiet_until_ = {};
+    builds_before_flow_ = builds_begun_;
+}
+
+}  // namespace reaper
