@@ -5,8 +5,10 @@
 #include <memory>
 #include <sstream>
 
+#include "config/values.hpp"
 #include "reaper/cli/help_text.hpp"
 #include "reaper/cli/value_parsers.hpp"
+#include "reaper/model/text.hpp"
 
 namespace reaper::cli {
 namespace {
@@ -26,6 +28,8 @@ struct Parsed {
     std::string zone, strategy;
     int alternatives = 0;
     HistoryCommand history;
+    std::string since;
+    PauseCommand pause;
 };
 
 /// A check that leaves the option's help line as it is.
@@ -144,6 +148,19 @@ void add_history(CLI::App& app, Parsed& parsed) {
         ->required()
         ->type_name("req-...");
     add_command(history, "messages", help::history_messages);
+    for (CLI::App* const back : {add_command(history, "victims", help::history_victims),
+                                 add_command(history, "totals", help::history_totals)})
+        back->add_option("--since", parsed.since, "How far back: 30min, 24h, 168h (default 24h)")
+            ->type_name("SPAN");
+    add_command(history, "marks", help::history_marks);
+}
+
+void add_switch(CLI::App& app, Parsed& parsed) {
+    add_command(app, "pause", help::pause)
+        ->add_option("--reason", parsed.pause.reason, "Why, for whoever wonders")
+        ->type_name("TEXT");
+    add_command(app, "resume", help::resume);
+    add_command(app, "status", help::status);
 }
 
 void describe(CLI::App& app, Parsed& parsed) {
@@ -161,6 +178,7 @@ void describe(CLI::App& app, Parsed& parsed) {
     add_snapshot(app, parsed);
     add_command(app, "check", help::check);
     add_history(app, parsed);
+    add_switch(app, parsed);
     add_command(app, "strategies", help::strategies);
     add_command(app, "taggers", help::taggers);
     add_command(app, "config", help::config);
@@ -254,11 +272,45 @@ Result<PlanCommand> finish_plan(const CLI::App& app, const Parsed& parsed) {
     return plan;
 }
 
-HistoryCommand finish_history(const CLI::App& app, const Parsed& parsed) {
+Result<HistoryCommand> finish_history(const CLI::App& app, const Parsed& parsed) {
+    using What = HistoryCommand::What;
+    static const std::map<std::string, What> views{{"show", What::show},
+                                                   {"messages", What::messages},
+                                                   {"victims", What::victims},
+                                                   {"totals", What::totals},
+                                                   {"marks", What::marks}};
     HistoryCommand history = parsed.history;
-    if (app.got_subcommand("show")) history.what = HistoryCommand::What::show;
-    if (app.got_subcommand("messages")) history.what = HistoryCommand::What::messages;
+    for (const CLI::App* view : app.get_subcommands()) history.what = views.at(view->get_name());
+    if (parsed.since.empty()) return history;
+    const auto span = config::duration_of(parsed.since);
+    if (!span || *span <= Duration::zero())
+        return Error{Errc::bad_input, "--since: is '" + printable(parsed.since, 60) +
+                                          "'; expected a span such as 30min or 24h"};
+    history.since = *span;
     return history;
+}
+
+/// The commands that take a history, a plan, or nothing at all.
+Result<Command> finish_command(const CLI::App& chosen, const Parsed& parsed) {
+    const std::string& name = chosen.get_name();
+    if (name == "plan") {
+        Result<PlanCommand> plan = finish_plan(chosen, parsed);
+        return plan ? Result<Command>{std::move(*plan)} : plan.error();
+    }
+    if (name == "history") {
+        Result<HistoryCommand> history = finish_history(chosen, parsed);
+        return history ? Result<Command>{std::move(*history)} : history.error();
+    }
+    if (name == "run") return Command{parsed.run};
+    if (name == "hosts") return Command{parsed.hosts};
+    if (name == "snapshot") return Command{parsed.snapshot};
+    if (name == "pause") return Command{parsed.pause};
+    if (name == "check") return Command{CheckCommand{}};
+    if (name == "resume") return Command{ResumeCommand{}};
+    if (name == "status") return Command{StatusCommand{}};
+    if (name == "strategies") return Command{StrategiesCommand{}};
+    if (name == "taggers") return Command{TaggersCommand{}};
+    return Command{ConfigCommand{}};
 }
 
 GlobalOptions finish_global(const CLI::App& app, const Parsed& parsed) {
@@ -273,29 +325,9 @@ GlobalOptions finish_global(const CLI::App& app, const Parsed& parsed) {
 
 std::variant<Arguments, Leave> finish(const CLI::App& app, const Parsed& parsed) {
     Arguments arguments{finish_global(app, parsed), {}};
-    const CLI::App& chosen = *app.get_subcommands().front();
-    const std::string& name = chosen.get_name();
-    if (name == "plan") {
-        Result<PlanCommand> plan = finish_plan(chosen, parsed);
-        if (!plan) return Leave{ExitCode::usage, "", plan.error().what};
-        arguments.command = std::move(*plan);
-    } else if (name == "run") {
-        arguments.command = parsed.run;
-    } else if (name == "hosts") {
-        arguments.command = parsed.hosts;
-    } else if (name == "snapshot") {
-        arguments.command = parsed.snapshot;
-    } else if (name == "check") {
-        arguments.command = CheckCommand{};
-    } else if (name == "history") {
-        arguments.command = finish_history(chosen, parsed);
-    } else if (name == "strategies") {
-        arguments.command = StrategiesCommand{};
-    } else if (name == "taggers") {
-        arguments.command = TaggersCommand{};
-    } else {
-        arguments.command = ConfigCommand{};
-    }
+    Result<Command> command = finish_command(*app.get_subcommands().front(), parsed);
+    if (!command) return Leave{ExitCode::usage, "", command.error().what};
+    arguments.command = std::move(*command);
     return arguments;
 }
 

@@ -1,6 +1,7 @@
 // The command line as plain data: what the user asked for, before anything is read or called.
 #pragma once
 
+#include <chrono>
 #include <map>
 #include <optional>
 #include <string>
@@ -9,6 +10,7 @@
 
 #include "reaper/cli/exit_code.hpp"
 #include "reaper/model/resources.hpp"
+#include "reaper/model/time.hpp"
 
 namespace reaper::cli {
 
@@ -60,14 +62,22 @@ struct StrategiesCommand {};
 struct TaggersCommand {};
 
 struct HistoryCommand {
-    enum class What { list, show, messages };
+    enum class What { list, show, messages, victims, totals, marks };
     What what = What::list;
     int limit = 20;
-    std::string request;  ///< of `show`
+    std::string request;                    ///< of `show`
+    Duration since = std::chrono::days{1};  ///< of `victims` and `totals`: how far back
 };
 
+struct PauseCommand {
+    std::string reason;
+};
+struct ResumeCommand {};
+struct StatusCommand {};
+
 using Command = std::variant<RunCommand, PlanCommand, HostsCommand, SnapshotCommand, CheckCommand,
-                             HistoryCommand, StrategiesCommand, TaggersCommand, ConfigCommand>;
+                             HistoryCommand, PauseCommand, ResumeCommand, StatusCommand,
+                             StrategiesCommand, TaggersCommand, ConfigCommand>;
 
 struct Arguments {
     GlobalOptions global;

@@ -37,6 +37,7 @@ void check_parts(const config::Settings& settings, const Report& report, const T
                     std::to_string((*policy)->alternatives)});
     }
     check_journal(settings.journal, report);
+    check_switch(settings.pause_file, report);
     terminal.progress("asking the broker ...");
     check_broker(settings.broker, probe_broker(settings.broker), report);
 

@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include "clients/journal/sqlite_journal.hpp"
+#include "clients/pause/pause_file.hpp"
 #include "reaper/cli/checks.hpp"
 
 namespace reaper::cli {
@@ -75,6 +76,12 @@ void check_journal(const config::JournalFile& journal, const Report& report) {
                     "or change the file's owner"});
     else
         report({Verdict::ok, what, "readable, and user " + user_name() + " may write it"});
+}
+
+void check_switch(const std::string& pause_file, const Report& report) {
+    const auto paused = PauseFile{pause_file}.paused();
+    report({paused ? Verdict::warn : Verdict::ok, "switch",
+            paused ? *paused + "; nobody is deleted until 'reaper resume'" : "not paused"});
 }
 
 void check_broker(const config::Broker& broker, const Result<BrokerReport>& probe,

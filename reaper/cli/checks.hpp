@@ -17,6 +17,9 @@ using Report = std::function<void(Finding)>;
 /// The journal's directory and file, as the user that runs the check.
 void check_journal(const config::JournalFile& journal, const Report& report);
 
+/// Is the reaper paused?
+void check_switch(const std::string& pause_file, const Report& report);
+
 /// What the probe of the broker found.
 void check_broker(const config::Broker& broker, const Result<BrokerReport>& probe,
                   const Report& report);

@@ -29,6 +29,12 @@ ExitCode dispatch(const Arguments& arguments) {
                 return check_everything(global, terminal);
             else if constexpr (std::is_same_v<Chosen, HistoryCommand>)
                 return show_history(global, command, terminal);
+            else if constexpr (std::is_same_v<Chosen, PauseCommand>)
+                return pause_reaper(global, command, terminal);
+            else if constexpr (std::is_same_v<Chosen, ResumeCommand>)
+                return resume_reaper(global, terminal);
+            else if constexpr (std::is_same_v<Chosen, StatusCommand>)
+                return show_status(global, terminal);
             else if constexpr (std::is_same_v<Chosen, StrategiesCommand>)
                 return show_strategies(terminal);
             else if constexpr (std::is_same_v<Chosen, TaggersCommand>)

@@ -8,7 +8,7 @@ const Text program{
 
 The daemon (reaper run) hears Nova's "no valid host" messages, chooses which revocable servers
 must go, deletes exactly those, and sees in Placement that the room came free. The other commands
-look: they never write to the cloud.)",
+look: they never write to the cloud. pause and resume switch its deletions off and on.)",
     R"(Examples:
   reaper check                       is everything in place? what to do if not
   reaper hosts                       which servers are where, and how much room there is
@@ -16,6 +16,7 @@ look: they never write to the cloud.)",
   reaper snapshot --out cloud.json   the same as a file, to plan on without the cloud
   reaper run --dry-run               the daemon, telling what it would do
   reaper history show req-0b6c...    the whole story of one request
+  reaper pause --reason "upgrade"    nobody is deleted until: reaper resume
 
 The options above are accepted before and after the command.
 The answer goes to stdout, logs and errors to stderr.
@@ -25,7 +26,7 @@ Exit codes:
   1  something outside failed: the cloud, the broker, the journal
   2  the command line or the configuration is wrong
   3  plan: not enough room can be freed, nobody would die
-  4  check: something needs attention
+  4  check: something needs attention; status: the reaper is paused
 
 Environment:
   REAPER_CONFIG    the configuration file, when --config is not given
@@ -129,12 +130,15 @@ the daemon runs.)",
   reaper history --limit 50
   reaper history show req-0b6c2a44-9b7e-4a52-9d2f-0f6f2d1f6f55
   reaper history messages --json
+  reaper history victims --since 2h
+  reaper history totals
 )"};
 
 const Text history_show{
     "The whole story of one request",
     R"(The whole story of one request: when it came, each plan with its reasons, each step of each
-victim, the outcome.)",
+victim, the outcome, and what became of the room: taken by the requester or its retry, room found
+elsewhere, or wasted.)",
     R"(Example:
   reaper history show req-0b6c2a44-9b7e-4a52-9d2f-0f6f2d1f6f55
 )"};
@@ -145,6 +149,65 @@ const Text history_messages{
 understood; newest first, with the reason.)",
     R"(Example:
   reaper history messages --limit 100
+)"};
+
+const Text history_victims{
+    "Who died, when, for whom",
+    R"(The servers whose deletion was sent, oldest first, with the request that they made room for.
+A deletion that Nova refused is none.)",
+    R"(Example:
+  reaper history victims --since 2h
+)"};
+
+const Text history_totals{
+    "How much of everything: outcomes, victims, refusals",
+    R"(Requests by outcome, victims, what became of the room that was freed ("wasted": nobody came),
+refusals by the brake that explains them, messages by verdict, and what the reaper or its operator
+did to the reaper itself.)",
+    R"(Examples:
+  reaper history totals --since 168h
+  reaper history totals --json | jq .aftermaths.wasted
+)"};
+
+const Text history_marks{
+    "When the reaper was paused, and other marks",
+    R"(What the operator or the reaper did to the reaper itself, newest first: paused, resumed, the
+circuit breaker opened, the clock stepped.)",
+    R"(Example:
+  reaper history marks --limit 5
+)"};
+
+const Text pause{
+    "The kill switch: nobody is deleted until resume",
+    R"(The kill switch: from now on nobody is deleted, until "reaper resume". It works at once, with
+or without a running daemon, and survives restarts: it is a file (pause_file in the configuration,
+by default /var/lib/reaper/paused), and "touch" of that file is as good. Deletions that Nova was
+asked for already go on; no further one is sent, not even of a plan that is being carried out.
+Requests that come meanwhile are refused with the reason, and stand in the history.
+
+A pause that is in force already stays as it is, with its reason. The circuit breaker pauses the
+reaper in the same way.)",
+    R"(Examples:
+  reaper pause --reason "Nova upgrade until 14:00"
+  touch /var/lib/reaper/paused
+  reaper status
+)"};
+
+const Text resume{
+    "Ends a pause; closes the circuit breaker too",
+    R"(Ends whatever pause is in force, also that of the circuit breaker, and says what it was. Look
+into "reaper history" first if the breaker opened: it did so for a reason.)",
+    R"(Example:
+  reaper resume
+)"};
+
+const Text status{
+    "Is it paused? What is under way?",
+    R"(Says if the reaper is paused, by whom, since when and why; and, from its journal, what is under
+way and what the last 24 hours brought. For monitoring: exit code 4 says that it is paused.)",
+    R"(Examples:
+  reaper status
+  reaper status --json
 )"};
 
 const Text strategies{

@@ -60,6 +60,15 @@ ExitCode show_history(const GlobalOptions& global, const HistoryCommand& command
         case HistoryCommand::What::messages:
             return answer(terminal, run_task(io, (*journal)->messages(command.limit)),
                           report::render_messages);
+        case HistoryCommand::What::victims:
+            return answer(terminal, run_task(io, (*journal)->victims_since(now() - command.since)),
+                          report::render_victims);
+        case HistoryCommand::What::totals:
+            return answer(terminal, run_task(io, (*journal)->totals(now() - command.since)),
+                          report::render_totals);
+        case HistoryCommand::What::marks:
+            return answer(terminal, run_task(io, (*journal)->marks(command.limit)),
+                          report::render_marks);
         case HistoryCommand::What::list: break;
     }
     return answer(terminal, run_task(io, (*journal)->list(command.limit)),

@@ -38,6 +38,16 @@ std::string render_story_lines(const std::vector<StoryLine>& lines,
 std::string render_messages(const std::vector<MessageEntry>& messages,
                             const RenderOptions& options = {});
 
+/// Who died, when, for whom.
+std::string render_victims(const std::vector<VictimEntry>& victims,
+                           const RenderOptions& options = {});
+
+/// What was done to the reaper itself.
+std::string render_marks(const std::vector<Mark>& marks, const RenderOptions& options = {});
+
+/// One line for each kind of thing that is counted.
+std::string render_totals(const JournalTotals& totals, const RenderOptions& options = {});
+
 /// Each host: state, room, its regular and its revocable servers.
 std::string render_hosts(const Snapshot& snapshot, const RenderOptions& options = {});
 

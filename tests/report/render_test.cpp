@@ -1,6 +1,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "reaper/report/json.hpp"
 #include "tests/report/examples.hpp"
 
 namespace reaper::report::test {
@@ -105,6 +106,36 @@ TEST(Render, EveryWidthIsSurvived) {
         EXPECT_FALSE(render_story(example_story(), options).empty());
         EXPECT_FALSE(render_hosts(example_snapshot(), options).empty());
     }
+}
+
+TEST(RenderVictims, SaysWhoDiedForWhom) {
+    const std::vector<VictimEntry> victims = victims_of(example_story());
+    ASSERT_EQ(victims.size(), 1U);
+    expect_golden("victims.txt", render_victims(victims, at_noon()));
+    EXPECT_EQ(render_victims({}, at_noon()), "No victims.\n");
+    EXPECT_EQ(to_json(victims)["victims"][0]["request"], example_request().id.str());
+}
+
+TEST(RenderTotals, SaysHowMuchOfEverything) {
+    JournalTotals totals;
+    totals.outcomes = {{OutcomeKind::freed, 12}, {OutcomeKind::refused, 3}};
+    totals.under_way = 1;
+    totals.victims = 31;
+    totals.aftermaths = {{AftermathKind::taken, 11}, {AftermathKind::wasted, 1}};
+    totals.brakes = {{"limit-window", 2}, {"thrash", 1}};
+    totals.messages = {{"duplicate", 4}, {"ignored", 900}};
+    totals.marks = {{"breaker-opened", 1}};
+    expect_golden("totals.txt", render_totals(totals, at_noon()));
+    expect_golden("totals.json", dump(to_json(totals), 2) + "\n");
+    expect_golden("totals-none.txt", render_totals({}, at_noon()));
+}
+
+TEST(RenderMarks, AreNewestFirstAsGiven) {
+    const std::vector<Mark> marks{{"resumed", "by alice", at_noon().now.value()},
+                                  {"paused", "by \x1b[2Jmallory", at_noon().now.value()}};
+    const std::string text = render_marks(marks, at_noon());
+    EXPECT_LT(text.find("resumed"), text.find("paused"));
+    EXPECT_EQ(text.find('\x1b'), std::string::npos);
 }
 
 }  // namespace

@@ -50,6 +50,26 @@ TEST(Arguments, GlobalOptionsStandAfterANestedCommand) {
     EXPECT_EQ(history.request, "req-1");
 }
 
+TEST(Arguments, HistoryLooksBackAsFarAsAsked) {
+    const auto victims = good({"history", "victims", "--since", "2h"});
+    const auto& history = std::get<HistoryCommand>(victims.command);
+    EXPECT_EQ(history.what, HistoryCommand::What::victims);
+    EXPECT_EQ(history.since, std::chrono::hours{2});
+    const auto totals = good({"history", "totals"});
+    EXPECT_EQ(std::get<HistoryCommand>(totals.command).what, HistoryCommand::What::totals);
+    EXPECT_EQ(std::get<HistoryCommand>(totals.command).since, std::chrono::hours{24});
+    for (const char* const wrong : {"2", "-1h", "0s", "yesterday"})
+        EXPECT_NE(error({"history", "totals", "--since", wrong}).find("30min or 24h"),
+                  std::string::npos)
+            << wrong;
+}
+
+TEST(Arguments, PauseTakesAReason) {
+    const auto parsed = good({"pause", "--reason", "kernel update"});
+    EXPECT_EQ(std::get<PauseCommand>(parsed.command).reason, "kernel update");
+    EXPECT_EQ(std::get<PauseCommand>(good({"pause"}).command).reason, "");
+}
+
 TEST(Arguments, HistoryTakesItsLimitBeforeOrAfterMessages) {
     for (const auto& words : std::vector<std::vector<const char*>>{
              {"history", "--limit", "7", "messages"}, {"history", "messages", "--limit", "7"}}) {

@@ -32,7 +32,7 @@ std::string quiet_config(const TemporaryDirectory& directory) {
            "  - name: project\n"
            "journal:\n"
            "  path: " +
-           directory.file("journal.db") + "\n";
+           directory.file("journal.db") + "\n" + "pause_file: " + directory.file("paused") + "\n";
 }
 
 TEST(ProgramHelp, IsGolden) {
@@ -48,6 +48,12 @@ TEST(ProgramHelp, IsGolden) {
                  {"help-history", {"history", "--help"}},
                  {"help-history-show", {"history", "show", "--help"}},
                  {"help-history-messages", {"history", "messages", "--help"}},
+                 {"help-history-victims", {"history", "victims", "--help"}},
+                 {"help-history-totals", {"history", "totals", "--help"}},
+                 {"help-history-marks", {"history", "marks", "--help"}},
+                 {"help-pause", {"pause", "--help"}},
+                 {"help-resume", {"resume", "--help"}},
+                 {"help-status", {"status", "--help"}},
                  {"help-strategies", {"strategies", "--help"}},
                  {"help-taggers", {"taggers", "--help"}},
                  {"help-config", {"config", "--help"}}};
@@ -90,6 +96,8 @@ TEST(ProgramErrors, EveryCommandThatNeedsAConfigurationSaysThatItIsMissing) {
           {"snapshot"},
           {"history"},
           {"config"},
+          {"resume"},
+          {"status"},
           {"plan", "--resources", "VCPU=1", "--project", "p"}}) {
         std::vector<std::string> all{"--config", "/nonexistent/reaper.yaml"};
         all.insert(all.end(), words.begin(), words.end());
@@ -180,6 +188,81 @@ TEST(ProgramHistory, WithoutAJournalSaysSo) {
     const auto result = run_program({"--config", path, "history"});
     EXPECT_EQ(result.exit_code, 1);
     EXPECT_NE(result.err.find(directory.file("journal.db")), std::string::npos) << result.err;
+}
+
+auto switched(const std::string& config, std::vector<std::string> words) {
+    words.insert(words.begin(), {"--config", config});
+    return run_program(words, {{"SUDO_USER", "alice"}});
+}
+
+TEST(ProgramSwitch, PausesShowsAndResumes) {
+    const TemporaryDirectory directory;
+    const std::string path = directory.write("reaper.yaml", quiet_config(directory));
+    EXPECT_EQ(switched(path, {"status"}).out, "not paused\n");
+    EXPECT_EQ(switched(path, {"status"}).exit_code, 0);
+
+    const auto paused = switched(path, {"pause", "--reason", "kernel update"});
+    EXPECT_EQ(paused.exit_code, 0) << paused.err;
+    EXPECT_EQ(paused.out, "paused: nobody is deleted until 'reaper resume' (" +
+                              directory.file("paused") + ")\n");
+    const auto status = switched(path, {"status"});
+    EXPECT_EQ(status.exit_code, 4);
+    EXPECT_TRUE(status.out.starts_with("paused by alice")) << status.out;
+    EXPECT_NE(status.out.find(": kernel update\n"), std::string::npos) << status.out;
+    EXPECT_NE(switched(path, {"check"}).out.find("warn switch: paused by alice"),
+              std::string::npos);
+
+    const auto again = switched(path, {"pause", "--reason", "another"});
+    EXPECT_EQ(again.exit_code, 0);
+    EXPECT_TRUE(again.out.starts_with("already paused by alice")) << again.out;
+    EXPECT_NE(again.out.find("kernel update"), std::string::npos) << again.out;
+
+    const auto resumed = switched(path, {"resume"});
+    EXPECT_EQ(resumed.exit_code, 0);
+    EXPECT_TRUE(resumed.out.starts_with("resumed; it was paused by alice")) << resumed.out;
+    EXPECT_TRUE(switched(path, {"resume"}).out.starts_with("it was not paused"));
+    EXPECT_EQ(switched(path, {"status"}).out, "not paused\n");
+}
+
+TEST(ProgramSwitch, SpeaksJson) {
+    const TemporaryDirectory directory;
+    const std::string path = directory.write("reaper.yaml", quiet_config(directory));
+    using nlohmann::json;
+    EXPECT_EQ(json::parse(switched(path, {"status", "--json"}).out).at("paused"), json(nullptr));
+    const auto paused = json::parse(switched(path, {"pause", "--json", "--reason", "why"}).out);
+    EXPECT_EQ(paused.at("paused").at("reason"), "why");
+    EXPECT_EQ(paused.at("was_paused"), false);
+    const auto status = switched(path, {"status", "--json"});
+    EXPECT_EQ(status.exit_code, 4);
+    EXPECT_EQ(json::parse(status.out).at("paused").at("reason"), "why");
+    EXPECT_EQ(json::parse(switched(path, {"resume", "--json"}).out).at("was").at("reason"), "why");
+}
+
+TEST(ProgramSwitch, ATouchedFileIsAPauseLikeAnyOther) {
+    const TemporaryDirectory directory;
+    const std::string path = directory.write("reaper.yaml", quiet_config(directory));
+    directory.write("paused", "");
+    EXPECT_EQ(switched(path, {"status"}).exit_code, 4);
+    EXPECT_TRUE(switched(path, {"resume"}).out.starts_with("resumed; it was paused since "));
+}
+
+TEST(ProgramSwitch, WithoutItsDirectorySaysWhatToDo) {
+    const TemporaryDirectory directory;
+    const std::string text = quiet_config(directory);
+    const auto at = text.find("pause_file");
+    const std::string elsewhere = directory.write(
+        "elsewhere.yaml", text.substr(0, at) + "pause_file: " + directory.file("no/paused") + "\n");
+    const auto failed = switched(elsewhere, {"pause"});
+    EXPECT_EQ(failed.exit_code, 1);
+    EXPECT_EQ(failed.out, "");
+    EXPECT_NE(failed.err.find("make the directory " + directory.file("no")), std::string::npos)
+        << failed.err;
+}
+
+TEST(ProgramSwitch, WithoutAConfigurationPauseSaysHowToPauseByHand) {
+    const auto failed = run_program({"--config", "/nonexistent/reaper.yaml", "pause"});
+    EXPECT_EQ(failed.exit_code, 2);
+    EXPECT_NE(failed.err.find("touch /var/lib/reaper/paused"), std::string::npos) << failed.err;
 }
 
 TEST(ProgramCheck, GoesOnAfterFailuresAndSaysSoInItsExitCode) {

@@ -1,0 +1,140 @@
+// `reaper pause`, `reaper resume`, `reaper status`: the kill switch. They need no daemon.
+#include <boost/asio/io_context.hpp>
+#include <chrono>
+#include <cstdlib>
+#include <pwd.h>
+#include <spdlog/spdlog.h>
+#include <unistd.h>
+
+#include "clients/journal/sqlite_journal.hpp"
+#include "clients/pause/pause_file.hpp"
+#include "reaper/cli/commands.hpp"
+#include "reaper/cli/composition.hpp"
+#include "reaper/cli/run_task.hpp"
+#include "reaper/report/json.hpp"
+#include "reaper/report/render.hpp"
+#include "reaper/report/text.hpp"
+#include "reaper/report/time_text.hpp"
+
+namespace reaper::cli {
+namespace {
+
+constexpr std::chrono::hours status_span{24};
+
+TimePoint now() {
+    return std::chrono::time_point_cast<Duration>(std::chrono::system_clock::now());
+}
+
+/// Who types: behind sudo, the person.
+std::string operator_name() {
+    const passwd* const entry = getpwuid(geteuid());
+    const std::string user = entry != nullptr ? entry->pw_name : std::to_string(geteuid());
+    const char* const person = std::getenv("SUDO_USER");
+    return person != nullptr && *person != '\0' && person != user
+               ? std::string{person} + " (as " + user + ")"
+               : user;
+}
+
+std::optional<config::Settings> settings_of(const GlobalOptions& global, const Terminal& terminal) {
+    const auto complain = [&](const std::string& line) { terminal.complain(line); };
+    const auto hint = [](const std::string& line) { spdlog::info("{}", line); };
+    return load_config(global.config_file, complain, hint);
+}
+
+void answer(const Terminal& terminal, const nlohmann::json& json, const std::string& text) {
+    terminal.answer((terminal.json() ? report::dump(json, 2) : text) + "\n");
+}
+
+nlohmann::json json_of(const std::optional<PauseNote>& note) {
+    if (!note) return nullptr;
+    return {{"by", note->by},
+            {"reason", note->reason},
+            {"at", report::iso_time(note->at)},
+            {"line", note->line()}};
+}
+
+/// What the journal tells of now and of the last day; none if it can't be read.
+std::optional<JournalTotals> totals_of(const std::string& path, const Terminal& terminal) {
+    auto journal = open_journal_for_reading(path);
+    if (!journal) {
+        terminal.warn(journal.error().what);
+        return std::nullopt;
+    }
+    boost::asio::io_context io{1};
+    auto totals = run_task(io, (*journal)->totals(now() - status_span));
+    if (totals) return *totals;
+    terminal.warn(totals.error().what);
+    return std::nullopt;
+}
+
+}  // namespace
+
+ExitCode pause_reaper(const GlobalOptions& global, const PauseCommand& command,
+                      const Terminal& terminal) {
+    const auto settings = settings_of(global, terminal);
+    if (!settings) {
+        terminal.complain(
+            "nothing is paused; until the configuration is mended, make the file of "
+            "its pause_file by hand (default: touch " +
+            config::Settings{}.pause_file + ")");
+        return ExitCode::usage;
+    }
+    PauseFile file{settings->pause_file};
+    const auto before = file.note();
+    if (const auto done = file.pause(operator_name(), command.reason); !done) {
+        terminal.complain(done.error().what);
+        return ExitCode::failed;
+    }
+    const auto after = file.note();
+    const nlohmann::json json = {{"version", report::json_version},
+                                 {"paused", json_of(after)},
+                                 {"was_paused", before.has_value()},
+                                 {"file", file.path()}};
+    answer(terminal, json,
+           before ? "already paused " + before->line() + "; that stays as it is"
+                  : "paused: nobody is deleted until 'reaper resume' (" + file.path() + ")");
+    return ExitCode::ok;
+}
+
+ExitCode resume_reaper(const GlobalOptions& global, const Terminal& terminal) {
+    const auto settings = settings_of(global, terminal);
+    if (!settings) return ExitCode::usage;
+    PauseFile file{settings->pause_file};
+    const auto before = file.note();
+    if (const auto done = file.resume(); !done) {
+        terminal.complain(done.error().what);
+        return ExitCode::failed;
+    }
+    const nlohmann::json json = {
+        {"version", report::json_version}, {"was", json_of(before)}, {"file", file.path()}};
+    answer(terminal, json,
+           before ? "resumed; it was paused " + before->line()
+                  : "it was not paused (no " + file.path() + ")");
+    return ExitCode::ok;
+}
+
+ExitCode show_status(const GlobalOptions& global, const Terminal& terminal) {
+    const auto settings = settings_of(global, terminal);
+    if (!settings) return ExitCode::usage;
+    const PauseFile file{settings->pause_file};
+    const auto pause = file.note();
+    const auto totals = totals_of(settings->journal.path, terminal);
+    if (terminal.json()) {
+        const nlohmann::json json = {{"version", report::json_version},
+                                     {"paused", json_of(pause)},
+                                     {"file", file.path()},
+                                     {"since", report::iso_time(now() - status_span)},
+                                     {"totals", totals ? report::to_json(*totals) : nullptr}};
+        terminal.answer(report::dump(json, 2) + "\n");
+    } else {
+        terminal.answer(pause ? "paused " + report::safe(pause->line()) +
+                                    "\nnobody is deleted until 'reaper resume'\n"
+                              : "not paused\n");
+        if (totals)
+            terminal.answer("\nThe last 24 hours\n" +
+                            report::render_totals(*totals, terminal.render_options(now())));
+    }
+    return pause ? ExitCode::attention : ExitCode::ok;
+}
+
+}  // namespace reaper::cli

@@ -1,0 +1,62 @@
+// Who died, what the reaper did to itself, and how much of everything.
+#include "reaper/report/render_parts.hpp"
+#include "reaper/report/time_text.hpp"
+
+namespace reaper::report {
+namespace {
+
+std::string word(const std::string& text) {
+    return text;
+}
+
+template <class Kind>
+std::string word(Kind kind) {
+    return std::string{to_string(kind)};
+}
+
+/// `freed 3, refused 1`; a dash for nothing.
+std::string counts_line(const auto& counts) {
+    std::string line;
+    for (const auto& [what, count] : counts)
+        line += (line.empty() ? "" : ", ") + word(what) + " " + std::to_string(count);
+    return line.empty() ? "-" : line;
+}
+
+}  // namespace
+
+std::string render_victims(const std::vector<VictimEntry>& victims, const RenderOptions& options) {
+    if (victims.empty()) return "No victims.\n";
+    TextTable table{{{"AT (UTC)"}, {"SERVER"}, {"NAME"}, {"FOR REQUEST"}, {"HOST"}, {"PROJECT"}}};
+    for (const auto& victim : victims)
+        table.row({short_time(victim.at), victim.server.str(), victim.name, victim.request.str(),
+                   victim.host, victim.project.str()});
+    return table.text(0, width_of(options), Paint{options.color});
+}
+
+std::string render_marks(const std::vector<Mark>& marks, const RenderOptions& options) {
+    if (marks.empty()) return "No marks.\n";
+    TextTable table{{{"AT (UTC)"}, {"WHAT"}}};
+    for (const auto& mark : marks) {
+        table.row({short_time(mark.at), mark.kind});
+        table.note(mark.reason);
+    }
+    return table.text(0, width_of(options), Paint{options.color});
+}
+
+std::string render_totals(const JournalTotals& totals, const RenderOptions& options) {
+    const std::pair<const char*, std::string> lines[] = {
+        {"under way now  ", std::to_string(totals.under_way)},
+        {"outcomes       ", counts_line(totals.outcomes)},
+        {"victims        ", std::to_string(totals.victims)},
+        {"freed room     ", counts_line(totals.aftermaths)},
+        {"refused by     ", counts_line(totals.brakes)},
+        {"messages       ", counts_line(totals.messages)},
+        {"marks          ", counts_line(totals.marks)}};
+    constexpr std::size_t margin = 17;
+    std::string text;
+    for (const auto& [head, line] : lines)
+        text += std::string{"  "} + head + wrapped(line, margin, width_of(options)).substr(margin);
+    return text;
+}
+
+}  // namespace reaper::report
