@@ -1,21 +1,31 @@
 #include "clients/journal/database.hpp"
 
+#include <cerrno>
+
 namespace reaper::journal {
 namespace {
 
 constexpr int busy_milliseconds = 5'000;
 
 [[noreturn]] void fail(sqlite3* handle) {
-    throw DatabaseFailure{sqlite3_extended_errcode(handle), sqlite3_errmsg(handle)};
+    throw DatabaseFailure{sqlite3_extended_errcode(handle), sqlite3_errmsg(handle),
+                          sqlite3_system_errno(handle)};
 }
 
-std::string advice(int code) {
-    switch (code & 0xff) {
-        case SQLITE_FULL: return "the disk is full: free some space";
+constexpr const char* free_space = "the disk is full: free some space";
+
+std::string advice(const DatabaseFailure& failure) {
+    const int primary = failure.code & 0xff;
+    // SQLite tells some full disks as plain I/O errors. (Its system error may be of an earlier
+    // call, and means something for these alone.)
+    const bool no_space = failure.system_error == ENOSPC || failure.system_error == EDQUOT;
+    if (no_space && (primary == SQLITE_IOERR || primary == SQLITE_CANTOPEN)) return free_space;
+    switch (primary) {
+        case SQLITE_FULL: return free_space;
         case SQLITE_READONLY:
         case SQLITE_PERM: return "no right to write: give it to the reaper's user";
         case SQLITE_CANTOPEN: return "check that the file and its directory belong to the reaper";
-        case SQLITE_CORRUPT: return "the file is damaged: stop the reaper and move it aside";
+        case SQLITE_CORRUPT: return "the file is damaged: restart the reaper, which sets it aside";
         case SQLITE_NOTADB: return "the file is not an SQLite database: move it aside";
         case SQLITE_BUSY:
         case SQLITE_LOCKED: return "another program holds it: find it and stop it";
@@ -28,7 +38,7 @@ std::string advice(int code) {
 
 Error storage_error(const std::string& path, const DatabaseFailure& failure) {
     std::string line = "journal " + path + ": " + failure.message;
-    if (const std::string what_to_do = advice(failure.code); !what_to_do.empty())
+    if (const std::string what_to_do = advice(failure); !what_to_do.empty())
         line += "; " + what_to_do;
     return Error{Errc::storage, line};
 }

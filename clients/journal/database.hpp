@@ -18,6 +18,7 @@ namespace reaper::journal {
 struct DatabaseFailure {
     int code;  ///< extended result code
     std::string message;
+    int system_error = 0;  ///< errno of the call below it, where there was one
 };
 
 /// One line with the path and what to do.

@@ -5,8 +5,6 @@
 namespace reaper::journal {
 namespace {
 
-constexpr std::int64_t application_id = 0x52454150;  // "REAP"
-
 // Each entry takes the file from the version of its index to the next. Never change one that was
 // released; append. Times are milliseconds since 1970 UTC; `request` and `decision` are the JSON of
 // reaper/report/json.hpp; kinds are the words of the to_string functions.
@@ -114,10 +112,16 @@ std::int64_t schema_version() {
     return static_cast<std::int64_t>(migrations.size());
 }
 
-Result<void> migrate(Database& database, const std::string& path) {
+Result<void> check_origin(Database& database, const std::string& path) {
     if (foreign(database)) return refused(path, "is the database of another program: move it");
-    std::int64_t version = database.ask_number("PRAGMA user_version");
+    const std::int64_t version = database.ask_number("PRAGMA user_version");
     if (version < 0 || version > schema_version()) return too_new(path, version);
+    return {};
+}
+
+Result<void> migrate(Database& database, const std::string& path) {
+    if (const auto good = check_origin(database, path); !good) return good.error();
+    std::int64_t version = database.ask_number("PRAGMA user_version");
     for (; version < schema_version(); ++version) {
         Transaction transaction{database};
         database.execute(migrations[static_cast<std::size_t>(version)]);
@@ -126,6 +130,15 @@ Result<void> migrate(Database& database, const std::string& path) {
         transaction.commit();
     }
     return {};
+}
+
+bool has_our_tables(Database& database) {
+    const std::string tables =
+        "SELECT group_concat(type || ' ' || name || ' ' || tbl_name || ' ' || coalesce(sql, ''), "
+        "char(10)) FROM (SELECT * FROM sqlite_schema ORDER BY type, name)";
+    Database fresh{":memory:", SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE};
+    for (const char* const migration : migrations) fresh.execute(migration);
+    return database.ask(tables) == fresh.ask(tables);
 }
 
 Result<void> check_schema(Database& database, const std::string& path) {

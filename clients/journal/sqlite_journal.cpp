@@ -1,11 +1,14 @@
 #include "clients/journal/sqlite_journal.hpp"
 
 #include <cerrno>
+#include <chrono>
 #include <cstring>
 #include <filesystem>
+#include <spdlog/spdlog.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "clients/journal/damage.hpp"
 #include "clients/journal/schema.hpp"
 #include "clients/journal/store.hpp"
 #include "clients/journal/worker.hpp"
@@ -137,25 +140,62 @@ Result<void> check_directory(const std::string& path) {
 }
 
 Result<void> prepare_for_writing(Database& database, const std::string& path) {
+    if (const auto ours = journal::check_origin(database, path); !ours) return ours.error();
     const std::string mode = database.ask("PRAGMA journal_mode = WAL");
     if (mode != "wal" && path != in_memory)
         return refused(path, "its file system can't hold a write-ahead log; use a local disk");
     database.execute(
         "PRAGMA synchronous = FULL; PRAGMA foreign_keys = ON;"
         "PRAGMA trusted_schema = OFF; PRAGMA journal_size_limit = 67108864");
-    const std::string damage = database.ask("PRAGMA quick_check(1)");
-    if (damage != "ok")
-        return refused(path, "is damaged (" + damage + "); stop the reaper and move it aside");
-    return journal::migrate(database, path);
+    journal::check_whole(database);
+    if (const auto migrated = journal::migrate(database, path); !migrated) return migrated.error();
+    if (!journal::has_our_tables(database))
+        throw journal::Damage{"its tables are not those that were made"};
+    return {};
 }
 
-Result<std::unique_ptr<Journal>> open_store(const std::string& path, std::optional<Lease> lease,
-                                            JournalOptions options) {
-    Database database{path, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE};
-    if (const auto prepared = prepare_for_writing(database, path); !prepared)
-        return prepared.error();
-    auto store = std::make_unique<Store>(path, std::move(database), std::move(lease), options);
-    return std::unique_ptr<Journal>{std::make_unique<SqliteJournal>(std::move(store))};
+/// Throws Damage if the file is not what was written.
+Result<std::unique_ptr<Store>> open_store(const std::string& path, std::optional<Lease>& lease,
+                                          JournalOptions options) {
+    if (path != in_memory) journal::check_log(path);
+    try {
+        Database database{path, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE};
+        if (const auto prepared = prepare_for_writing(database, path); !prepared)
+            return prepared.error();
+        return std::make_unique<Store>(path, std::move(database), std::move(lease), options);
+    } catch (const DatabaseFailure& failure) {
+        if (!journal::tells_damage(failure)) throw;
+        throw journal::Damage{failure.message};
+    }
+}
+
+TimePoint now() {
+    return std::chrono::time_point_cast<Duration>(std::chrono::system_clock::now());
+}
+
+/// A damaged journal is neither trusted nor in the way: a new one takes its place.
+Result<std::unique_ptr<Store>> open_or_replace(const std::string& path, std::optional<Lease> lease,
+                                               JournalOptions options) {
+    std::string why;
+    try {
+        return open_store(path, lease, options);
+    } catch (const journal::Damage& damage) {
+        why = damage.what;
+    }
+    if (!journal::was_a_journal(path))
+        return refused(
+            path, "is not a journal, or damaged beyond recognition (" + why + "); move it aside");
+    const auto aside = journal::set_aside(path, now());
+    if (!aside) return aside.error();
+    const std::string line = "journal " + path + ": is damaged (" + why + "); it is set aside as " +
+                             *aside + " and a new one is begun. What was under way is not " +
+                             "resumed; messages that were not acknowledged come again";
+    spdlog::error("{}", line);
+    auto fresh = open_store(path, lease, options);
+    if (!fresh) return fresh.error();
+    const Mark mark{"journal-damaged", line, now()};
+    if (const auto noted = (*fresh)->note_mark(mark); !noted) return noted.error();
+    return fresh;
 }
 
 /// `file:` URI of a path, for SQLite's options.
@@ -186,13 +226,19 @@ Database open_read_only(const std::string& path) {
 Result<std::unique_ptr<Journal>> open_journal(const std::string& path, JournalOptions options) {
     using Opened = std::unique_ptr<Journal>;
     return guarded<Opened>(path, [&]() -> Result<Opened> {
-        if (path == in_memory) return open_store(path, std::nullopt, options);
+        const auto journal_on = [](Result<std::unique_ptr<Store>> store) -> Result<Opened> {
+            if (!store) return store.error();
+            return Opened{std::make_unique<SqliteJournal>(std::move(*store))};
+        };
+        std::optional<Lease> held;
+        if (path == in_memory) return journal_on(open_store(path, held, options));
         // The same file by another name must have the same lock.
         const std::string real = std::filesystem::weakly_canonical(path).string();
         if (const auto good = check_directory(real); !good) return good.error();
         auto lease = Lease::take(real);
         if (!lease) return lease.error();
-        return open_store(real, std::move(*lease), options);
+        held.emplace(std::move(*lease));
+        return journal_on(open_or_replace(real, std::move(held), options));
     });
 }
 

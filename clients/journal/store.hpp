@@ -61,7 +61,10 @@ private:
     Result<std::int64_t> must_find(const RequestId& id);
     Result<Request> request_of(const Row& row) const;
     Result<Story> story_of(const Row& row);
+    /// Those that can be read; a line to the log for each other.
     Result<std::vector<Story>> stories_of(const std::vector<Row>& rows);
+    /// Takes an unfinished story that can't be read out of the way.
+    void settle_unreadable(const Row& row, const Error& error);
     Result<std::vector<PlanEntry>> plans_of(const Row& row);
     Result<std::vector<StepEntry>> steps_of(const Row& row);
     Error unreadable(const std::string& id, const std::string& why) const;

@@ -1,7 +1,9 @@
 // The store's reading side: rows back to stories.
 #include <algorithm>
+#include <spdlog/spdlog.h>
 
 #include "clients/journal/store.hpp"
+#include "reaper/model/text.hpp"
 #include "reaper/report/json.hpp"
 
 namespace reaper::journal {
@@ -15,6 +17,11 @@ TimePoint time_of(std::int64_t milliseconds) {
 
 nlohmann::json parsed(const std::string& text) {
     return nlohmann::json::parse(text, nullptr, false);
+}
+
+std::string counted(std::int64_t deletions) {
+    return deletions == 1 ? "1 deletion was sent"
+                          : std::to_string(deletions) + " deletions were sent";
 }
 
 std::vector<HostId> hosts_of(const std::string& text) {
@@ -60,8 +67,8 @@ std::optional<Store::Row> Store::find(const RequestId& id) {
 }
 
 Error Store::unreadable(const std::string& id, const std::string& why) const {
-    return Error{Errc::storage, "journal " + path_ + ": the story of " + id +
-                                    " can't be read: " + why + "; move the file aside"};
+    return Error{Errc::storage,
+                 "journal " + path_ + ": the story of " + printable(id) + " can't be read: " + why};
 }
 
 Result<Request> Store::request_of(const Row& row) const {
@@ -111,12 +118,38 @@ Result<Story> Store::story_of(const Row& row) {
                  std::move(*steps),   row.outcome,     row.aftermath};
 }
 
+// If nothing was sent, its message was not acknowledged and comes again, as that of a new request.
+// If something was, a second cull could take more than was needed: it ends here.
+void Store::settle_unreadable(const Row& row, const Error& error) {
+    auto select = database_.statement(
+        "SELECT count(DISTINCT server), max(at) FROM step "
+        "WHERE request = ?1 AND step IN ('delete-sent', 'force-delete-sent')");
+    select.bind(1, row.seq);
+    const std::int64_t sent = select.step() ? select.number(0) : 0;
+    const TimePoint last = sent > 0 ? time_of(select.number(1)) : row.received_at;
+    if (sent == 0) {
+        auto drop = database_.statement("DELETE FROM request WHERE seq = ?1");
+        drop.bind(1, row.seq).run();
+        spdlog::error("{}; nothing was deleted for it, and it is dropped: its message comes again",
+                      error.what);
+        return;
+    }
+    const std::string reason = counted(sent) + ", then: " + error.what;
+    const auto ended = finish(RequestId{row.id}, {OutcomeKind::incomplete, reason, last});
+    spdlog::error("{}; {}, and it is not resumed{}", error.what, counted(sent),
+                  ended ? "" : " (" + ended.error().what + ")");
+}
+
 Result<std::vector<Story>> Store::stories_of(const std::vector<Row>& rows) {
     std::vector<Story> stories;
     for (const auto& row : rows) {
         auto story = story_of(row);
-        if (!story) return story.error();
-        stories.push_back(std::move(*story));
+        if (story)
+            stories.push_back(std::move(*story));
+        else if (!row.outcome && lease_)
+            settle_unreadable(row, story.error());
+        else
+            spdlog::error("{}; it is left out", story.error().what);
     }
     return stories;
 }
@@ -159,7 +192,10 @@ Result<std::vector<StoryLine>> Store::list(int limit) {
     while (select.step()) {
         const Row row = row_of(select);
         auto request = request_of(row);
-        if (!request) return request.error();
+        if (!request) {
+            spdlog::error("{}; it is left out", request.error().what);
+            continue;
+        }
         lines.push_back({std::move(*request), row.received_at, static_cast<int>(select.number(12)),
                          row.outcome, row.aftermath});
     }

@@ -1,0 +1,134 @@
+#include "clients/journal/damage.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <cstring>
+#include <fcntl.h>
+#include <filesystem>
+#include <fstream>
+#include <span>
+#include <string_view>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "clients/journal/schema.hpp"
+#include "reaper/report/time_text.hpp"
+
+namespace reaper::journal {
+namespace {
+
+constexpr int most_names = 1'000;
+
+// Of the schema, and of the JSON of requests and plans.
+constexpr std::array<std::string_view, 3> our_words{"request_unfinished",
+                                                    "\"excluded_hosts\":", "\"slots_requested\":"};
+constexpr std::size_t longest_word = 32;
+constexpr std::size_t block_bytes = 1 << 20;
+
+constexpr std::array<std::string_view, 1> any_table{"CREATE "};
+
+/// The first bytes of a file.
+std::string block_of(const std::string& path) {
+    std::ifstream file{path, std::ios::binary};
+    std::string block(block_bytes, '\0');
+    file.read(block.data(), static_cast<std::streamsize>(block.size()));
+    block.resize(static_cast<std::size_t>(file.gcount()));
+    return block;
+}
+
+/// Does the file hold one of the words?
+bool holds(const std::string& path, std::span<const std::string_view> words) {
+    std::ifstream file{path, std::ios::binary};
+    std::string window;
+    while (file) {
+        // A word may stand across two blocks.
+        window.erase(0, window.size() - std::min(window.size(), longest_word));
+        const std::size_t kept = window.size();
+        window.resize(kept + block_bytes);
+        file.read(window.data() + kept, static_cast<std::streamsize>(block_bytes));
+        window.resize(kept + static_cast<std::size_t>(file.gcount()));
+        for (const auto word : words)
+            if (window.find(word) != std::string::npos) return true;
+    }
+    return false;
+}
+
+bool exists(const std::string& path) {
+    struct stat status {};
+    return ::lstat(path.c_str(), &status) == 0;
+}
+
+/// `20240501T120000Z`
+std::string compact_time(TimePoint now) {
+    std::string text;
+    for (const char c : report::iso_time(now).substr(0, 19))
+        if (c != '-' && c != ':') text += c;
+    return text + "Z";
+}
+
+Error cant_move(const std::string& path, const std::string& to) {
+    return Error{Errc::storage, "journal " + path + ": is damaged, and can't be renamed to " + to +
+                                    " (" + std::strerror(errno) +
+                                    "); give the directory to the reaper's user"};
+}
+
+void sync_folder(const std::string& path) {
+    const std::string parent = std::filesystem::path{path}.parent_path().string();
+    const int folder = ::open(parent.empty() ? "." : parent.c_str(), O_RDONLY | O_DIRECTORY);
+    if (folder < 0) return;
+    ::fsync(folder);
+    ::close(folder);
+}
+
+}  // namespace
+
+bool tells_damage(const DatabaseFailure& failure) {
+    const int code = failure.code & 0xff;
+    return code == SQLITE_CORRUPT || code == SQLITE_NOTADB || code == SQLITE_ERROR;
+}
+
+void check_whole(Database& database) {
+    const std::string found = database.ask("PRAGMA integrity_check(1)");
+    if (found != "ok") throw Damage{found};
+    const std::string orphan =
+        database.ask("SELECT \"table\" FROM pragma_foreign_key_check LIMIT 1");
+    if (!orphan.empty()) throw Damage{"a row of table " + orphan + " belongs to no request"};
+}
+
+bool was_a_journal(const std::string& path) {
+    const std::string head = block_of(path);
+    // Both stand in the first hundred bytes: SQLite's name at the start, the program's mark at 68.
+    const bool sqlite = head.size() >= 100 && head.starts_with(std::string{"SQLite format 3", 16});
+    std::uint32_t mark = 0;
+    for (std::size_t i = 68; sqlite && i < 72; ++i)
+        mark = mark << 8 | static_cast<unsigned char>(head[i]);
+    if (mark != 0) return mark == application_id;
+    // All zeros, or nothing at all, is nobody's.
+    if (head.find_first_not_of('\0') == std::string::npos) return true;
+    if (holds(path, our_words) || holds(path + "-wal", our_words)) return true;
+    // A young journal has all its tables in the log, and nobody's are in the file.
+    return sqlite && !holds(path, any_table) && !holds(path + "-wal", any_table);
+}
+
+// The database first: if we are interrupted, the log that is left behind belongs to no file and is
+// set aside the next time.
+Result<std::string> set_aside(const std::string& path, TimePoint now) {
+    const std::string wanted = path + ".damaged-" + compact_time(now);
+    std::string to = wanted;
+    for (int i = 2; exists(to) || exists(to + "-wal") || exists(to + "-shm"); ++i) {
+        if (i > most_names) {
+            errno = EEXIST;
+            return cant_move(path, to);
+        }
+        to = wanted + "-" + std::to_string(i);
+    }
+    for (const char* const end : {"", "-wal", "-shm"}) {
+        if (!exists(path + end)) continue;
+        if (::rename((path + end).c_str(), (to + end).c_str()) != 0) return cant_move(path, to);
+    }
+    sync_folder(path);
+    return to;
+}
+
+}  // namespace reaper::journal
