@@ -63,6 +63,11 @@ class LabMessages:
         with self._short() as channel:
             return channel.queue_declare(queue, passive=True).message_count
 
+    def purge(self, queue: str) -> None:
+        """Of what waits in it."""
+        with self._short() as channel:
+            channel.queue_purge(queue)
+
     def delete_queues(self, queues: list[str]) -> None:
         with self._short() as channel:
             for queue in queues:

@@ -45,6 +45,7 @@ class Reaper:
         self.answers = directory / "reaper.out"
         self.daemon: subprocess.Popen | None = None
         self.notices: Notices | None = None
+        self.extra: dict[str, str] = {}  # environment of the daemon
 
     @property
     def queue(self) -> str:
@@ -62,7 +63,7 @@ class Reaper:
                 stdin=subprocess.DEVNULL,
                 stdout=answers,
                 stderr=log,
-                env=self._environment() | {"NOTIFY_SOCKET": self.notices.address},
+                env=self._environment() | {"NOTIFY_SOCKET": self.notices.address} | self.extra,
                 start_new_session=True,
             )
         if wait:
