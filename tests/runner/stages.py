@@ -227,6 +227,12 @@ def sim(run: Runner) -> Counts:
     return run.scenarios("sim", "sim")
 
 
+def faults(run: Runner) -> Counts:
+    if not run.built("release"):
+        return needs_build("release", "faults")
+    return run.pytest("faults", "tests/faults/process")
+
+
 def lab(run: Runner) -> Counts:
     """Compares with what the same scenarios saw on cloudsim; runs them there first if need be."""
     if not run.built("release"):
@@ -244,6 +250,7 @@ STAGES = (
     Stage("tidy", "clang-tidy finds no bug", tidy),
     Stage("rabbitmq", "the AMQP client against a real RabbitMQ", rabbitmq),
     Stage("sim", "scenarios on a simulated OpenStack", sim),
+    Stage("faults", "the power goes, the disk fills up, the clock steps under a real daemon", faults),
     Stage("lab", "scenarios on a real OpenStack", lab),
 )
 

@@ -117,9 +117,9 @@ TEST(ProgramErrors, AllMistakesOfAConfigurationAreToldAtOnce) {
                                                                 "  dedline: 5min\n");
     const auto result = run_program({"run"}, {{"REAPER_CONFIG", path}});
     EXPECT_EQ(result.exit_code, 2);
-    EXPECT_NE(result.err.find("reaper: " + path + ":21: cull.max_rounds: "), std::string::npos)
+    EXPECT_NE(result.err.find("reaper: " + path + ":22: cull.max_rounds: "), std::string::npos)
         << result.err;
-    EXPECT_NE(result.err.find("reaper: " + path + ":22: cull.dedline: "), std::string::npos)
+    EXPECT_NE(result.err.find("reaper: " + path + ":23: cull.dedline: "), std::string::npos)
         << result.err;
     EXPECT_EQ(std::count(result.err.begin(), result.err.end(), '\n'), 2) << result.err;
 }
