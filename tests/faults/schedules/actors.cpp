@@ -321,7 +321,7 @@ void Actors::trouble_of_host(const Item& item, Chance& chance) {
 /// An operator finds what hangs in `deleting`, much later.
 void Actors::lose_deletions(const Item& item) {
     world().deletions_to_lose += static_cast<std::uint64_t>(item.amount);
-    later(seconds{150}, [this] {
+    later(seconds{600}, [this] {
         world().deletions_to_lose = 0;
         std::vector<Server*> stuck;
         for (Server* server : world().nova.listed())

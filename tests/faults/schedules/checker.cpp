@@ -39,6 +39,7 @@ void Checker::on_write(const std::string& what) {
         record.request = object;
         record.at = timeline_.true_now();
         record.read_at = room_read_;
+        record.listed_at = listed_;
         record.index = journal_.stories.at(RequestId{object}).plans.size();
         plans_.push_back(std::move(record));
     } else if (verb == "spared" || verb == "failed" || verb == "gone" || verb == "vanished") {
@@ -229,6 +230,10 @@ void Checker::on_executed(Exchange& call) {
                path[3] == "allocations") {
         if (const auto id = Uuid::parse(path[2])) reading->room_of = truth_.host_of_provider(*id);
     }
+    const auto host = call.request.parameter("host");
+    if (host && call.request.target.find("/servers/detail") != std::string::npos &&
+        !call.request.parameter("marker"))
+        reading->servers_of = *host;
     call.note = reading;
 }
 
@@ -249,6 +254,7 @@ void Checker::on_answer(const Exchange& call) {
         tags_->untrue = call.untrue;
     }
     if (!reading.room_of.empty()) room_read_[reading.room_of] = call.executed_at;
+    if (!reading.servers_of.empty()) listed_[reading.servers_of] = call.executed_at;
 }
 
 void Checker::on_server(const ServerMoment& moment) {
@@ -272,6 +278,18 @@ void Checker::at_the_end(const Broker& broker) {
             blame("liveness", id.str() + " has no outcome");
     }
     tally_.requests += truth_.demands().size();
+    // Rule 9: of schedules in which the reaper could work all the time.
+    const Duration most = plan_.trigger.max_age + plan_.cull.deadline * plan_.cull.max_rounds +
+                          std::chrono::minutes{3};
+    const bool hindered = was_down_ || plan_.has(Kind::disk_full) || plan_.has(Kind::delayed) ||
+                          plan_.has(Kind::late_repeat) || plan_.has(Kind::clock_step) ||
+                          plan_.has(Kind::connection_lost);
+    for (const auto& [id, at] : finished_) {
+        const Demand* demand = truth_.demand(id);
+        if (demand && !hindered && at - demand->refused_at > most)
+            blame("rule-9",
+                  id + " took " + std::to_string((at - demand->refused_at).count() / 1000) + " s");
+    }
     for (const auto& [id, demand] : truth_.demands()) {
         const auto noted = [&](const MessageEntry& note) { return note.request.str() == id; };
         if (journal_.stories.contains(RequestId{id}) ||

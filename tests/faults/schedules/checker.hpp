@@ -44,7 +44,11 @@ public:
     void on_acknowledge(const Broker::Stored& message, bool set_aside);
     void on_reaper_died(const std::string& why) { blame("crash-loop", "the reaper ended: " + why); }
     /// A process was killed: what it had looked at is forgotten.
-    void on_kill() { looks_.clear(); }
+    void on_kill() {
+        looks_.clear();
+        tags_.reset();
+        was_down_ = true;
+    }
     /// When all faults are over and time has passed.
     void at_the_end(const Broker& broker);
 
@@ -88,13 +92,15 @@ private:
     struct Reading {
         std::optional<std::pair<Uuid, Look>> look;
         std::optional<Tags> tags;
-        std::string room_of;  ///< host
+        std::string room_of;     ///< host
+        std::string servers_of;  ///< host
     };
     struct PlanRecord {
         std::string request;
         std::size_t index = 0;  ///< in the journal
         TimePoint at{};
-        std::map<std::string, TimePoint> read_at;  ///< hosts, when their room was last read
+        std::map<std::string, TimePoint> read_at;    ///< hosts, when their room was last read
+        std::map<std::string, TimePoint> listed_at;  ///< hosts, when their servers were
         std::optional<Plan> plan;
         std::set<std::string> victims_left;  ///< evicting
         std::optional<TimePoint> replaced_at;
@@ -131,6 +137,7 @@ private:
     void judge_need(const Exchange& call, const Basis& basis, const cloudsim::Server& server);
     void judge_requester(const Exchange& call, const Basis& basis, const Demand& demand,
                          const PlanRecord& plan);
+    void judge_stop(const PlanRecord& plan, const std::string& server);
     PlanRecord* plan_for(const std::string& server);
 
     /// Slots that the plan's hosts, and those of earlier plans of the request, have at a moment.
@@ -140,6 +147,9 @@ private:
                  TimePoint at, const std::optional<std::string>& without) const;
     Resources promised_to_others(const std::string& request, const std::string& host,
                                  TimePoint at) const;
+    bool takes(const Holder& holder, const Promise& promise) const;
+    std::set<std::string> going_on(const PlanRecord& plan, const std::string& host,
+                                   const HostState& state, bool known_only) const;
     std::vector<TimePoint> moments(const PlanRecord& plan, TimePoint until) const;
 
     const SchedulePlan& plan_;
@@ -154,10 +164,12 @@ private:
     std::map<Uuid, Look> looks_;
     std::optional<Tags> tags_;
     std::map<std::string, TimePoint> room_read_;
+    std::map<std::string, TimePoint> listed_;
     std::vector<PlanRecord> plans_;
     std::vector<Eviction> evictions_;
     std::vector<Promise> promises_;
     std::map<std::string, TimePoint> finished_;
+    bool was_down_ = false;
     std::set<std::string> ending_;  ///< requests whose outcome is being written
     std::set<Uuid>
         accepted_;  ///< whose deletion the cloud accepted from the reaper, and was judged

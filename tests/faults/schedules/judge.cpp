@@ -52,6 +52,7 @@ void Checker::judge(const Exchange& call, const Basis& basis) {
     // What is half deleted is not spared by a second thought.
     if (basis.forced) return;
     judge_requester(call, basis, *demand, *plan);
+    judge_stop(*plan, id);
     judge_need(call, basis, server);
     plan->judged = true;
 }
@@ -110,6 +111,34 @@ void Checker::judge_requester(const Exchange& call, const Basis& basis, const De
 
 // ---- rules 2 and 3 ----
 
+/// A plan of which a victim was spared does not give its slots: what was not decided by then must
+/// not be sent. The order is the journal's.
+void Checker::judge_stop(const PlanRecord& plan, const std::string& server) {
+    const Story& story = journal_.stories.at(RequestId{plan.request});
+    const auto victims = plan.plan->victims();
+    const auto of_plan = [&](const ServerId& id) {
+        return std::any_of(victims.begin(), victims.end(),
+                           [&](const Victim& victim) { return victim.server == id; });
+    };
+    std::string spared;
+    for (const StepEntry& step : story.steps) {
+        if (step.at < story.plans[plan.index].at || !of_plan(step.server)) continue;
+        if (step.step == Step::spared) spared = step.server.str();
+        if (step.step == Step::delete_sent && step.server.str() == server && !spared.empty() &&
+            spared != server)
+            blame("rule-2", server + " is deleted for " + plan.request + " after " + spared +
+                                " of the same plan was spared");
+    }
+}
+
+/// Is it one of the promise's requesters, or a second try of the same shape that came after it?
+bool Checker::takes(const Holder& holder, const Promise& promise) const {
+    if (promise.requesters.contains(holder.consumer)) return true;
+    if (holder.project != promise.project || holder.held != promise.slot) return false;
+    const HostState* before = truth_.state_at(promise.host, promise.span.from);
+    return before != nullptr && before->holder(holder.consumer) == nullptr;
+}
+
 Resources Checker::promised_to_others(const std::string& request, const std::string& host,
                                       TimePoint at) const {
     Resources promised;
@@ -121,29 +150,48 @@ Resources Checker::promised_to_others(const std::string& request, const std::str
         int left = promise.slots;
         if (state)
             for (const Holder& holder : state->holders)
-                if (left > 0 && promise.requesters.contains(holder.consumer) &&
-                    counted.insert(holder.consumer).second)
+                if (left > 0 && !counted.contains(holder.consumer) && takes(holder, promise)) {
+                    counted.insert(holder.consumer);
                     --left;
+                }
         promised += promise.slot * left;
     }
     return promised;
+}
+
+/// Servers whose room comes free: victims of this plan and of others, and what somebody else
+/// deletes. `known_only`: of the latter, those of which the plan's readings told, lately.
+std::set<std::string> Checker::going_on(const PlanRecord& plan, const std::string& host,
+                                        const HostState& state, bool known_only) const {
+    constexpr Duration surely_awaited = std::chrono::seconds{10};
+    std::set<std::string> going;
+    for (const Eviction& eviction : evictions_)
+        if (eviction.host == host && eviction.span.covers(state.at)) going.insert(eviction.server);
+    for (const HostPlan& part : plan.plan->hosts)
+        if (part.host_name == host)
+            for (const Victim& victim : part.victims) going.insert(victim.server.str());
+    const auto listed = plan.listed_at.find(host);
+    for (const Holder& holder : state.holders) {
+        if (!holder.leaving_since) continue;
+        const bool known = listed != plan.listed_at.end() &&
+                           *holder.leaving_since <= listed->second &&
+                           plan.at - *holder.leaving_since < surely_awaited;
+        if (known || !known_only) going.insert(holder.consumer.text());
+    }
+    return going;
 }
 
 int Checker::slots_on(const PlanRecord& plan, const Demand& demand, const std::string& host,
                       TimePoint at, const std::optional<std::string>& without) const {
     const HostState* state = truth_.state_at(host, at);
     if (state == nullptr || !state->usable) return 0;
-    Resources room = state->free;
-    std::set<std::string> going;
-    for (const Eviction& eviction : evictions_)
-        if (eviction.host == host && eviction.span.covers(at)) going.insert(eviction.server);
-    for (const HostPlan& part : plan.plan->hosts)
-        if (part.host_name == host)
-            for (const Victim& victim : part.victims) going.insert(victim.server.str());
-    for (const std::string& server : going) {
+    HostState now = *state;
+    now.at = at;
+    Resources room = now.free;
+    for (const std::string& server : going_on(plan, host, now, without.has_value())) {
         if (without && server == *without) continue;
         const auto id = Uuid::parse(server);
-        if (const Holder* holder = id ? state->holder(*id) : nullptr) room += holder->held;
+        if (const Holder* holder = id ? now.holder(*id) : nullptr) room += holder->held;
     }
     room -= promised_to_others(plan.request, host, at);
     return fit(room, demand.slot);

@@ -17,6 +17,7 @@ struct Options {
     std::uint64_t seed = 1;
     std::uint64_t schedules = 1;
     double soak_seconds = 0;
+    std::uint64_t most_failures = 20;
     bool verbose = false;
     bool twice = false;
     bool no_shrink = false;
@@ -44,7 +45,7 @@ void tell_failure(const Options& options, const SchedulePlan& plan, const Schedu
     const std::string rule =
         result.violations.front().substr(0, result.violations.front().find(':'));
     std::string command = "fault_schedules --verbose --seed " + std::to_string(plan.seed);
-    if (!options.no_shrink) {
+    if (!options.no_shrink && !options.verbose) {
         const auto fewer = shrink(plan, without, rule);
         if (!fewer.empty()) command += " --without";
         for (const auto item : fewer) command += ' ' + std::to_string(item);
@@ -84,6 +85,7 @@ int main(int argc, char** argv) {
     app.add_option("--schedules", options.schedules, "how many; each has the seed after the last");
     app.add_option("--soak", options.soak_seconds, "go on for so many seconds of real time");
     app.add_option("--without", options.without, "items of the plan that do not happen");
+    app.add_option("--stop-at", options.most_failures, "end after so many failed schedules");
     app.add_flag("--verbose", options.verbose, "print the trace and the reaper's log");
     app.add_flag("--twice", options.twice, "run each twice, and compare the traces");
     app.add_flag("--no-shrink", options.no_shrink, "do not look for a smaller failing schedule");
@@ -101,8 +103,7 @@ int main(int argc, char** argv) {
     const auto passed = [&] {
         return std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
     };
-    constexpr std::uint64_t most_failures = 20;
-    for (std::uint64_t i = 0; failed < most_failures; ++i) {
+    for (std::uint64_t i = 0; failed < options.most_failures; ++i) {
         if (options.soak_seconds > 0 ? passed() > options.soak_seconds : i >= options.schedules)
             break;
         if (!run_one(options, options.seed + i, tally)) ++failed;

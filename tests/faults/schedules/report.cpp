@@ -42,10 +42,12 @@ std::string table_of(const Tally& tally, std::uint64_t failed, double seconds) {
     row(table, "acknowledged too early (rule 6)", of(tally, "rule-6"));
     row(table, "killed for a revocable requester (rule 7)", of(tally, "rule-7"));
     row(table, "writes of a dry run (rule 8)", of(tally, "rule-8"));
+    row(table, "took too long (rule 9)", of(tally, "rule-9"));
     row(table, "killed for nobody", of(tally, "requester-first"));
     row(table, "lost", of(tally, "lost"));
     row(table, "without an end", of(tally, "liveness"));
     row(table, "reaper ended by itself", of(tally, "crash-loop"));
+    row(table, "replays that went another way", of(tally, "replay"));
     char line[80];
     std::snprintf(line, sizeof line, "%.1f s, %.1f ms for a schedule\n", seconds,
                   tally.schedules ? seconds * 1000 / static_cast<double>(tally.schedules) : 0.0);

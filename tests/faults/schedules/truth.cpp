@@ -54,6 +54,12 @@ void Truth::record_host(const Host& host) {
         Holder holder;
         holder.consumer = consumer->uuid;
         holder.project = names.text(consumer->project);
+        const auto* server = site_.world().nova.find_server(consumer->uuid);
+        if (server != nullptr && server->task == TaskState::deleting)
+            holder.leaving_since =
+                leaving_since_.try_emplace(consumer->uuid, timeline_.true_now()).first->second;
+        else
+            leaving_since_.erase(consumer->uuid);
         for (const Held& held : consumer->held)
             if (held.provider == host.provider)
                 holder.held.add(ResourceClass{names.text(held.resource_class)}, held.amount);

@@ -33,6 +33,7 @@ struct Holder {
     Uuid consumer;
     Resources held;
     std::string project;
+    std::optional<TimePoint> leaving_since;  ///< Nova is deleting it, whoever asked
     friend bool operator==(const Holder&, const Holder&) = default;
 };
 
@@ -78,6 +79,7 @@ private:
     std::map<std::string, Demand> demands_;
     std::map<std::string, std::vector<HostState>> history_;
     std::map<std::string, TimePoint> revocable_since_;
+    std::map<Uuid, TimePoint> leaving_since_;
 };
 
 /// What a flavor asks of a host.
