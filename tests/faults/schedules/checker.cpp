@@ -11,12 +11,13 @@ using cloudsim::TaskState;
 using nlohmann::json;
 
 Checker::Checker(const SchedulePlan& plan, const Timeline& timeline, Site& site, Truth& truth,
-                 test::FakeJournal& journal, Trace& trace, Tally& tally)
+                 test::FakeJournal& journal, const Switch& pause, Trace& trace, Tally& tally)
     : plan_(plan),
       timeline_(timeline),
       site_(site),
       truth_(truth),
       journal_(journal),
+      pause_(pause),
       trace_(trace),
       tally_(tally) {}
 
@@ -44,6 +45,9 @@ void Checker::on_write(const std::string& what) {
         plans_.push_back(std::move(record));
     } else if (verb == "spared" || verb == "failed" || verb == "gone" || verb == "vanished") {
         end_evictions(object, "");
+    } else if (verb == "aftermath") {
+        // `aftermath KIND request`: what is known of the room by now, nothing holds it any more.
+        end_promises(object.substr(object.find(' ') + 1));
     } else if (verb == "finish") {
         on_finish(object);
     }
@@ -94,6 +98,13 @@ void Checker::end_evictions(const std::string& server, const std::string& reques
             eviction.span.until = timeline_.true_now();
 }
 
+void Checker::end_promises(const std::string& request) {
+    const TimePoint now = timeline_.true_now();
+    for (Promise& promise : promises_)
+        if (promise.request == request && (!promise.span.until || *promise.span.until > now))
+            promise.span.until = now;
+}
+
 void Checker::on_finish(const std::string& request) {
     finished_[request] = timeline_.true_now();
     ending_.insert(request);
@@ -105,7 +116,8 @@ void Checker::sync_outcomes() {
     for (const std::string& request : ending_) {
         const auto& outcome = journal_.stories.at(RequestId{request}).outcome;
         const bool holds = outcome && (outcome->kind == OutcomeKind::freed ||
-                                       outcome->kind == OutcomeKind::incomplete);
+                                       outcome->kind == OutcomeKind::incomplete ||
+                                       outcome->kind == OutcomeKind::already_there);
         for (Promise& promise : promises_)
             if (promise.request == request && !promise.span.until)
                 promise.span.until =
@@ -164,6 +176,8 @@ void Checker::on_sent(Exchange& call) {
     const auto server = deleted_server(call.request, forced);
     if (!server) return;
     sync_plans();
+    if (pause_.paused())
+        blame("kill-switch", server->text() + " is to be deleted while the reaper is paused");
     auto basis = std::make_shared<Basis>();
     basis->server = *server;
     basis->forced = forced;

@@ -15,6 +15,7 @@
 #include "faults/schedules/broker.hpp"
 #include "faults/schedules/network.hpp"
 #include "faults/schedules/truth.hpp"
+#include "reaper/ports/switch.hpp"
 
 namespace reaper::faults {
 
@@ -37,7 +38,7 @@ struct Tally {
 class Checker final : public CallWatcher, public cloudsim::Listener {
 public:
     Checker(const SchedulePlan& plan, const Timeline& timeline, cloudsim::Site& site, Truth& truth,
-            test::FakeJournal& journal, Trace& trace, Tally& tally);
+            test::FakeJournal& journal, const Switch& pause, Trace& trace, Tally& tally);
 
     /// The journal is about to hold this.
     void on_write(const std::string& what);
@@ -128,6 +129,7 @@ private:
     void sync_plans();
     void enter(PlanRecord& record);
     void end_evictions(const std::string& server, const std::string& request);
+    void end_promises(const std::string& request);
     void on_finish(const std::string& request);
     void sync_outcomes();
 
@@ -145,11 +147,13 @@ private:
                  const std::optional<std::string>& without) const;
     int slots_on(const PlanRecord& plan, const Demand& demand, const std::string& host,
                  TimePoint at, const std::optional<std::string>& without) const;
-    Resources promised_to_others(const std::string& request, const std::string& host,
-                                 TimePoint at) const;
+    Resources promised_to_others(const std::string& request, const std::string& host, TimePoint at,
+                                 bool surely) const;
+    bool surely_held(const Promise& promise, TimePoint at) const;
     bool takes(const Holder& holder, const Promise& promise) const;
     std::set<std::string> going_on(const PlanRecord& plan, const std::string& host,
                                    const HostState& state, bool known_only) const;
+    void explain(const PlanRecord& plan, const Demand& demand, const std::string& id);
     std::vector<TimePoint> moments(const PlanRecord& plan, TimePoint until) const;
 
     const SchedulePlan& plan_;
@@ -157,6 +161,7 @@ private:
     cloudsim::Site& site_;
     Truth& truth_;
     test::FakeJournal& journal_;
+    const Switch& pause_;
     Trace& trace_;
     Tally& tally_;
     std::vector<std::string> violations_;

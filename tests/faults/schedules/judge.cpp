@@ -139,14 +139,27 @@ bool Checker::takes(const Holder& holder, const Promise& promise) const {
     return before != nullptr && before->holder(holder.consumer) == nullptr;
 }
 
+/// Room is given back early when nobody waits for it any more, or when a like request of the same
+/// project shows that its room is of no use to it.
+bool Checker::surely_held(const Promise& promise, TimePoint at) const {
+    const Demand* demand = truth_.demand(promise.request);
+    if (demand == nullptr || (demand->over_since && *demand->over_since <= at)) return false;
+    for (const auto& [id, other] : truth_.demands())
+        if (id != demand->id && other.project == demand->project && other.slot == demand->slot &&
+            other.refused_at >= demand->refused_at)
+            return false;
+    return true;
+}
+
 Resources Checker::promised_to_others(const std::string& request, const std::string& host,
-                                      TimePoint at) const {
+                                      TimePoint at, bool surely) const {
     Resources promised;
     const HostState* state = truth_.state_at(host, at);
     std::set<Uuid> counted;
     for (const Promise& promise : promises_) {
         if (promise.request == request || promise.host != host || !promise.span.covers(at))
             continue;
+        if (surely && !surely_held(promise, at)) continue;
         int left = promise.slots;
         if (state)
             for (const Holder& holder : state->holders)
@@ -193,7 +206,8 @@ int Checker::slots_on(const PlanRecord& plan, const Demand& demand, const std::s
         const auto id = Uuid::parse(server);
         if (const Holder* holder = id ? now.holder(*id) : nullptr) room += holder->held;
     }
-    room -= promised_to_others(plan.request, host, at);
+    // What makes a victim needed counts as much as it can; what makes a plan good, as little.
+    room -= promised_to_others(plan.request, host, at, !without.has_value());
     return fit(room, demand.slot);
 }
 
@@ -236,6 +250,31 @@ std::vector<TimePoint> Checker::moments(const PlanRecord& plan, TimePoint until)
     return {all.begin(), all.end()};
 }
 
+/// For people: the arithmetic, moment by moment.
+void Checker::explain(const PlanRecord& plan, const Demand& demand, const std::string& id) {
+    trace_.line("?   slot " + to_string(demand.slot));
+    for (const TimePoint at : moments(plan, timeline_.true_now()))
+        for (const HostPlan& host : plan.plan->hosts) {
+            const HostState* state = truth_.state_at(host.host_name, at);
+            if (state == nullptr) continue;
+            std::string text =
+                "?   " + std::to_string((at - timeline_.true_now()).count()) + " ms " +
+                host.host_name + " planned " + std::to_string(host.slots) + ", has " +
+                std::to_string(slots_on(plan, demand, host.host_name, at, {})) + ", without it " +
+                std::to_string(slots_on(plan, demand, host.host_name, at, id)) + "; free " +
+                to_string(state->free) + "; going";
+            HostState now = *state;
+            now.at = at;
+            for (const auto& server : going_on(plan, host.host_name, now, false))
+                if (const Holder* holder = now.holder(*Uuid::parse(server)))
+                    text += ' ' + server.substr(0, 8) + " (" + to_string(holder->held) + ")";
+            trace_.line(text + "; promised " +
+                        to_string(promised_to_others(plan.request, host.host_name, at, false)) +
+                        ", surely " +
+                        to_string(promised_to_others(plan.request, host.host_name, at, true)));
+        }
+}
+
 void Checker::judge_need(const Exchange& call, const Basis& basis, const cloudsim::Server& server) {
     if (plan_.lies()) return;
     (void)call;
@@ -255,6 +294,7 @@ void Checker::judge_need(const Exchange& call, const Basis& basis, const cloudsi
         most = std::max(most, slots_at(plan, demand, at, std::nullopt));
         needed = needed || slots_at(plan, demand, at, id) < planned;
     }
+    if (!needed || (!plan.judged && most < planned)) explain(plan, demand, id);
     if (!needed)
         blame("rule-3", id + " is deleted for " + plan.request + ", and its " +
                             std::to_string(planned) + " slots were there without it");

@@ -60,6 +60,7 @@ constexpr std::array<std::string_view, kinds> names{
     "crash",
     "disk-full",
     "clock-step",
+    "paused",
 };
 
 constexpr Duration calm_start = seconds{20};  // the first pictures are read
@@ -128,6 +129,7 @@ private:
         plan_.cull.max_rounds = dice_.between(2, 4);
         plan_.cull.deadline = seconds{dice_.pick({15, 40, 120})};
         plan_.cull.promise = seconds{dice_.pick({10, 30, 60})};
+        plan_.cull.watch = seconds{dice_.pick({10, 60})};
         plan_.trigger.max_age = seconds{dice_.pick({60, 180, 600})};
         plan_.picture.events = !dice_.percent(25);
         plan_.picture.hosts_per_second = 2;
@@ -197,6 +199,7 @@ private:
             case Kind::compute_down:
             case Kind::host_disabled:
             case Kind::deletion_held: fault.length = seconds{dice_.between(5, 60)}; break;
+            case Kind::paused: fault.length = seconds{dice_.pick({1, 5, 60})}; break;
             case Kind::deletion_lost: fault.amount = dice_.between(1, 3); break;
             case Kind::crash:
                 fault.amount = dice_.between(0, 400);  // handlers

@@ -69,6 +69,7 @@ enum class Kind {
     crash,
     disk_full,
     clock_step,
+    paused,
     count_,
 };
 constexpr std::size_t kinds = static_cast<std::size_t>(Kind::count_);

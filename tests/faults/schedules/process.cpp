@@ -30,7 +30,7 @@ ServiceOptions options_of(const SchedulePlan& plan) {
 }  // namespace
 
 Process::Process(const SchedulePlan& plan, Timeline& timeline, Network& network, Broker& broker,
-                 test::FakeJournal& journal, const cloudsim::Site& site)
+                 test::FakeJournal& journal, Switch& pause, const cloudsim::Site& site)
     : timeline_(timeline), io_(std::make_unique<boost::asio::io_context>(1)) {
     const config::Cloud cloud = cloud_of(plan, site);
     http::Options options = http_options(cloud, plan.http);
@@ -41,10 +41,10 @@ Process::Process(const SchedulePlan& plan, Timeline& timeline, Network& network,
     cloud_ = std::move(*parts);
     messages_ = broker.messages();
     if (plan.picture.events) events_ = broker.events();
-    const ServicePorts ports{
-        CloudPorts{*cloud_.identity, *cloud_.compute, *cloud_.placement, timeline}, journal,
-        *messages_, events_.get(), pause_};
-    service_ = std::make_unique<Service>(ports, options_of(plan), [](const ServiceStatus&) {});
+    const CloudPorts ports{*cloud_.identity, *cloud_.compute, *cloud_.placement, timeline};
+    service_ =
+        std::make_unique<Service>(ServicePorts{ports, journal, *messages_, events_.get(), pause},
+                                  options_of(plan), [](const ServiceStatus&) {});
     boost::asio::co_spawn(*io_, service_->run(),
                           [this](std::exception_ptr error, Result<void> result) {
                               if (error) std::rethrow_exception(error);

@@ -19,7 +19,7 @@ namespace reaper::faults {
 class Process {
 public:
     Process(const SchedulePlan& plan, Timeline& timeline, Network& network, Broker& broker,
-            test::FakeJournal& journal, const cloudsim::Site& site);
+            test::FakeJournal& journal, Switch& pause, const cloudsim::Site& site);
     ~Process();
     Process(const Process&) = delete;
     Process& operator=(const Process&) = delete;

@@ -43,6 +43,7 @@ std::string table_of(const Tally& tally, std::uint64_t failed, double seconds) {
     row(table, "killed for a revocable requester (rule 7)", of(tally, "rule-7"));
     row(table, "writes of a dry run (rule 8)", of(tally, "rule-8"));
     row(table, "took too long (rule 9)", of(tally, "rule-9"));
+    row(table, "killed while paused", of(tally, "kill-switch"));
     row(table, "killed for nobody", of(tally, "requester-first"));
     row(table, "lost", of(tally, "lost"));
     row(table, "without an end", of(tally, "liveness"));

@@ -2,6 +2,7 @@
 
 #include <functional>
 
+#include "fakes/fake_switch.hpp"
 #include "faults/schedules/actors.hpp"
 #include "faults/schedules/process.hpp"
 #include "reaper/service/backoff.hpp"
@@ -41,6 +42,7 @@ private:
     Trace trace_;
     cloudsim::Site site_;
     test::FakeJournal journal_;
+    test::FakeSwitch pause_;
     Truth truth_;
     Checker checker_;
     Network network_;
@@ -62,7 +64,7 @@ Schedule::Schedule(const SchedulePlan& plan, const std::set<std::size_t>& withou
       trace_(timeline_, verbose),
       site_(plan.cloud, [this] { return cloud_time(timeline_.true_now()); }),
       truth_(timeline_, site_),
-      checker_(plan, timeline_, site_, truth_, journal_, trace_, tally),
+      checker_(plan, timeline_, site_, truth_, journal_, pause_, trace_, tally),
       network_(timeline_, site_, trace_, tally.faults, plan.seed ^ 0x9e37U),
       broker_(timeline_, trace_, tally.faults, plan.seed ^ 0x79b9U),
       notifications_([this]() -> cloudsim::World& { return site_.world(); },
@@ -130,6 +132,12 @@ void Schedule::arm(const Item& item) {
                 ++writes_failing_;
                 timeline_.after(item.length, [this] { --writes_failing_; });
                 break;
+            case Kind::paused:
+                ++tally_.faults[static_cast<std::size_t>(item.kind)];
+                trace_.line("- " + describe(item));
+                (void)pause_.pause("somebody", "a test");
+                timeline_.after(item.length, [this] { (void)pause_.resume(); });
+                break;
             case Kind::clock_step:
                 ++tally_.faults[static_cast<std::size_t>(item.kind)];
                 trace_.line("- " + describe(item));
@@ -142,7 +150,8 @@ void Schedule::arm(const Item& item) {
 
 void Schedule::start() {
     trace_.line("the reaper starts");
-    process_ = std::make_unique<Process>(plan_, timeline_, network_, broker_, journal_, site_);
+    process_ =
+        std::make_unique<Process>(plan_, timeline_, network_, broker_, journal_, pause_, site_);
 }
 
 void Schedule::kill() {
