@@ -175,7 +175,9 @@ private:
     std::vector<Promise> promises_;
     std::map<std::string, TimePoint> finished_;
     bool was_down_ = false;
-    std::set<std::string> ending_;  ///< requests whose outcome is being written
+    std::set<std::string> died_;               ///< whose deletion the cloud received
+    std::map<std::string, TimePoint> culled_;  ///< requests for which somebody died, since when
+    std::set<std::string> ending_;             ///< requests whose outcome is being written
     std::set<Uuid>
         accepted_;  ///< whose deletion the cloud accepted from the reaper, and was judged
 };

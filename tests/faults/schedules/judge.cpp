@@ -55,6 +55,8 @@ void Checker::judge(const Exchange& call, const Basis& basis) {
     judge_stop(*plan, id);
     judge_need(call, basis, server);
     plan->judged = true;
+    died_.insert(id);
+    culled_.try_emplace(plan->request, timeline_.true_now());
 }
 
 /// Rule 1: on the last look, and on nothing older.
@@ -139,11 +141,14 @@ bool Checker::takes(const Holder& holder, const Promise& promise) const {
     return before != nullptr && before->holder(holder.consumer) == nullptr;
 }
 
-/// Room is given back early when nobody waits for it any more, or when a like request of the same
-/// project shows that its room is of no use to it.
+/// A plan that was stopped before anybody died holds nothing, and the journal does not tell when it
+/// was. Room is given back early when nobody waits for it any more, or when a like request of the
+/// same project shows that its room is of no use to it.
 bool Checker::surely_held(const Promise& promise, TimePoint at) const {
     const Demand* demand = truth_.demand(promise.request);
     if (demand == nullptr || (demand->over_since && *demand->over_since <= at)) return false;
+    const auto culled = culled_.find(promise.request);
+    if (culled == culled_.end() || culled->second > at) return false;
     for (const auto& [id, other] : truth_.demands())
         if (id != demand->id && other.project == demand->project && other.slot == demand->slot &&
             other.refused_at >= demand->refused_at)
@@ -179,7 +184,9 @@ std::set<std::string> Checker::going_on(const PlanRecord& plan, const std::strin
     constexpr Duration surely_awaited = std::chrono::seconds{10};
     std::set<std::string> going;
     for (const Eviction& eviction : evictions_)
-        if (eviction.host == host && eviction.span.covers(state.at)) going.insert(eviction.server);
+        if (eviction.host == host && eviction.span.covers(state.at) &&
+            (!known_only || died_.contains(eviction.server)))
+            going.insert(eviction.server);
     for (const HostPlan& part : plan.plan->hosts)
         if (part.host_name == host)
             for (const Victim& victim : part.victims) going.insert(victim.server.str());

@@ -9,7 +9,6 @@
 
 #include "clients/openstack/openstack.hpp"
 #include "fakes/fake_journal.hpp"
-#include "fakes/fake_switch.hpp"
 #include "faults/schedules/broker.hpp"
 #include "faults/schedules/network.hpp"
 #include "reaper/service/service.hpp"
@@ -36,7 +35,6 @@ private:
     OpenStack cloud_;
     std::unique_ptr<MessageSource> messages_;
     std::unique_ptr<EventSource> events_;
-    test::FakeSwitch pause_;
     std::unique_ptr<Service> service_;
     std::optional<std::string> ended_;
 };
