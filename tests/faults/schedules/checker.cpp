@@ -63,6 +63,9 @@ void Checker::sync_plans() {
         const Decision& decision = story->second.plans[record.index].decision;
         record.plan = Plan{};
         if (const auto* plan = std::get_if<Plan>(&decision)) record.plan = *plan;
+        // Room that is on its way is promised, too.
+        if (const auto* nothing = std::get_if<NothingToDo>(&decision))
+            if (!nothing->awaited().empty()) record.plan->hosts = nothing->hosts;
         enter(record);
     }
 }
@@ -170,6 +173,21 @@ std::optional<Uuid> Checker::deleted_server(const cloudsim::Request& request, bo
     return Uuid::parse(path[3]);
 }
 
+/// When all servers that wait for the victim's room had been looked at; none if the reaper was not
+/// told of all of them (each has a message of its own).
+std::optional<TimePoint> Checker::requesters_seen(const std::string& victim) {
+    const PlanRecord* plan = plan_for(victim);
+    const Demand* demand = plan ? truth_.demand(plan->request) : nullptr;
+    if (demand == nullptr) return std::nullopt;
+    std::optional<TimePoint> seen;
+    for (const Uuid& requester : demand->servers) {
+        const auto look = looks_.find(requester);
+        if (look == looks_.end()) return std::nullopt;
+        seen = std::min(seen.value_or(look->second.executed_at), look->second.executed_at);
+    }
+    return seen;
+}
+
 void Checker::on_sent(Exchange& call) {
     ++tally_.calls;
     bool forced = false;
@@ -183,12 +201,7 @@ void Checker::on_sent(Exchange& call) {
     basis->forced = forced;
     if (const auto at = looks_.find(*server); at != looks_.end()) basis->look = at->second;
     basis->tags = tags_;
-    if (const PlanRecord* plan = plan_for(server->text()))
-        if (const Demand* demand = truth_.demand(plan->request))
-            for (const Uuid& requester : demand->servers)
-                if (const auto seen = looks_.find(requester); seen != looks_.end())
-                    basis->requester_seen = std::max(basis->requester_seen.value_or(TimePoint{}),
-                                                     seen->second.executed_at);
+    basis->requester_seen = requesters_seen(server->text());
     call.note = basis;
 }
 

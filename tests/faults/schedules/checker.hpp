@@ -140,6 +140,7 @@ private:
     void judge_requester(const Exchange& call, const Basis& basis, const Demand& demand,
                          const PlanRecord& plan);
     void judge_stop(const PlanRecord& plan, const std::string& server);
+    std::optional<TimePoint> requesters_seen(const std::string& victim);
     PlanRecord* plan_for(const std::string& server);
 
     /// Slots that the plan's hosts, and those of earlier plans of the request, have at a moment.

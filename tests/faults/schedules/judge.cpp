@@ -9,7 +9,7 @@ namespace {
 
 /// How old a look may be when the deletion that rests on it is sent: the journal is written and the
 /// rest of the look is read in between.
-constexpr Duration freshness = std::chrono::seconds{10};
+constexpr Duration freshness = std::chrono::seconds{35};
 
 }  // namespace
 
@@ -102,8 +102,8 @@ void Checker::judge_requester(const Exchange& call, const Basis& basis, const De
     if (tagged && *tagged <= demand.refused_at)
         blame("rule-7",
               basis.server.text() + " is deleted for a revocable requester, " + demand.id);
-    if (plan.judged || !demand.over_since) return;
-    if (basis.requester_seen && *basis.requester_seen > *demand.over_since)
+    if (plan.judged || !demand.over_since || !basis.requester_seen) return;
+    if (*basis.requester_seen > *demand.over_since)
         blame("requester-first", basis.server.text() + " is deleted for " + demand.id +
                                      ", though the reaper saw that nobody waits");
     if (call.sent_at - *demand.over_since > freshness + std::chrono::seconds{50})
@@ -135,10 +135,10 @@ void Checker::judge_stop(const PlanRecord& plan, const std::string& server) {
 
 /// Is it one of the promise's requesters, or a second try of the same shape that came after it?
 bool Checker::takes(const Holder& holder, const Promise& promise) const {
+    if (!holder.placed_at) return false;
     if (promise.requesters.contains(holder.consumer)) return true;
-    if (holder.project != promise.project || holder.held != promise.slot) return false;
-    const HostState* before = truth_.state_at(promise.host, promise.span.from);
-    return before != nullptr && before->holder(holder.consumer) == nullptr;
+    return holder.project == promise.project && holder.held == promise.slot &&
+           *holder.placed_at >= std::chrono::floor<std::chrono::seconds>(promise.span.from);
 }
 
 /// A plan that was stopped before anybody died holds nothing, and the journal does not tell when it

@@ -60,6 +60,11 @@ void Truth::record_host(const Host& host) {
                 leaving_since_.try_emplace(consumer->uuid, timeline_.true_now()).first->second;
         else
             leaving_since_.erase(consumer->uuid);
+        if (server != nullptr && server->host == &host) {
+            const auto placed =
+                std::max(server->created, server->launched.value_or(server->created));
+            holder.placed_at = TimePoint{std::chrono::floor<Duration>(placed.time_since_epoch())};
+        }
         for (const Held& held : consumer->held)
             if (held.provider == host.provider)
                 holder.held.add(ResourceClass{names.text(held.resource_class)}, held.amount);

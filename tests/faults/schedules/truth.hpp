@@ -34,6 +34,8 @@ struct Holder {
     Resources held;
     std::string project;
     std::optional<TimePoint> leaving_since;  ///< Nova is deleting it, whoever asked
+    /// Since when Nova shows it on this host, in whole seconds; none: it is on its way here.
+    std::optional<TimePoint> placed_at;
     friend bool operator==(const Holder&, const Holder&) = default;
 };
 
