@@ -1,5 +1,7 @@
 #include "config/error.hpp"
 
+#include "reaper/model/text.hpp"
+
 namespace reaper::config {
 
 std::string to_string(const ConfigError& error) {
@@ -8,7 +10,9 @@ std::string to_string(const ConfigError& error) {
     if (!error.key.empty()) line += ": " + error.key;
     line += ": " + error.problem;
     if (!error.expected.empty()) line += "; expected " + error.expected;
-    return line;
+    // A key is whatever the file says: it must not speak to the terminal.
+    constexpr std::size_t longest = 4'096;
+    return printable(line, longest);
 }
 
 }  // namespace reaper::config

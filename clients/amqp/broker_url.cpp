@@ -4,6 +4,8 @@
 #include <optional>
 #include <string_view>
 
+#include "reaper/model/text.hpp"
+
 namespace reaper {
 namespace {
 
@@ -84,6 +86,7 @@ Result<void> read_host(std::string_view text, BrokerUrl& url) {
     if (url.host.find_first_of(" ,%\t") != std::string::npos) {
         return bad("the host is not one name or address; give one URL for each broker");
     }
+    if (printable(url.host) != url.host) return bad("the host is no name or address");
     url.port = url.tls ? 5671 : 5672;
     if (port.empty()) return {};
     const char* end = port.data() + port.size();
@@ -99,7 +102,7 @@ Result<void> read_host(std::string_view text, BrokerUrl& url) {
 std::string BrokerUrl::name() const {
     const bool v6 = host.find(':') != std::string::npos;
     return (tls ? "amqps://" : "amqp://") + (v6 ? "[" + host + "]" : host) + ":" +
-           std::to_string(port) + "/" + (vhost == "/" ? "" : vhost);
+           std::to_string(port) + "/" + (vhost == "/" ? "" : printable(vhost));
 }
 
 Result<BrokerUrl> parse_broker_url(const config::Secret& secret) {

@@ -59,6 +59,10 @@ Result<Url> parse_url(std::string_view text) {
     if (view.has_fragment()) return bad_url(text, "must not have a #fragment");
     url.endpoint.host = view.host_address();
     if (url.endpoint.host.empty()) return bad_url(text, "names no host");
+    // Decoded from %-escapes: it goes into a header.
+    if (one_line(url.endpoint.host, url.endpoint.host.size()) != url.endpoint.host ||
+        url.endpoint.host.find(' ') != std::string::npos)
+        return bad_url(text, "has a host that is no name or address");
     url.endpoint.port = url.endpoint.tls ? 443 : 80;
     const std::string port = view.port();
     if (!port.empty()) {
@@ -69,6 +73,8 @@ Result<Url> parse_url(std::string_view text) {
     }
     url.path = view.encoded_path();
     if (url.path.empty()) url.path = "/";
+    // Boost 1.81 takes `:80)x` for port 80 and path `)x`.
+    if (!url.path.starts_with('/')) return bad_url(text, "has no / after the port");
     url.query = view.encoded_query();
     return url;
 }

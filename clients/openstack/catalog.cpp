@@ -5,6 +5,19 @@
 
 #include "clients/http/text.hpp"
 
+namespace reaper {
+
+std::string_view to_string(CloudService service) {
+    switch (service) {
+        case CloudService::identity: return "identity";
+        case CloudService::compute: return "compute";
+        case CloudService::placement: return "placement";
+    }
+    return "?";
+}
+
+}  // namespace reaper
+
 namespace reaper::openstack {
 
 namespace {

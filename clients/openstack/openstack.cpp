@@ -58,15 +58,6 @@ http::Options http_options(const config::Cloud& cloud, const config::Http& http)
     return options;
 }
 
-std::string_view to_string(CloudService service) {
-    switch (service) {
-        case CloudService::identity: return "identity";
-        case CloudService::compute: return "compute";
-        case CloudService::placement: return "placement";
-    }
-    return "?";
-}
-
 Result<OpenStack> connect_openstack(boost::asio::any_io_executor executor,
                                     const config::Cloud& cloud, const config::Http& http,
                                     Clock& clock) {

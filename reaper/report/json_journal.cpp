@@ -19,11 +19,12 @@ json or_null(const auto& thing) {
 
 json counts_of(const auto& counts) {
     json object = json::object();
-    for (const auto& [what, count] : counts) {
+    for (const auto& entry : counts) {
+        const auto& what = entry.first;
         if constexpr (requires { to_string(what); })
-            object[std::string{to_string(what)}] = count;
+            object[std::string{to_string(what)}] = entry.second;
         else
-            object[what] = count;
+            object[what] = entry.second;
     }
     return object;
 }

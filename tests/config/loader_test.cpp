@@ -192,6 +192,13 @@ TEST(Loader, OurQueueIsNeverNovas) {
     EXPECT_THAT(world.errors(minimal("  queue: amq.mine\n")), ElementsAre(HasSubstr("amq.")));
 }
 
+TEST(Loader, AMessageIsOnePlainLineWhateverTheKey) {
+    World world;
+    const auto lines = world.errors(minimal("  \"hot\\e[31m\\nred\": 1\n"));
+    ASSERT_EQ(lines.size(), 1U);
+    EXPECT_THAT(lines[0], HasSubstr("broker.hot\\x1b[31m\\x0ared: unknown key"));
+}
+
 TEST(Loader, HeartbeatsAreWholeSeconds) {
     World world;
     EXPECT_THAT(world.errors(minimal("  heartbeat: 1500ms\n")),

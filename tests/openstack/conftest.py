@@ -60,6 +60,7 @@ def pytest_configure(config: pytest.Config) -> None:
 
     signal.signal(signal.SIGTERM, leave)
     config.addinivalue_line("markers", "lab_only: about what only a real cloud has")
+    config.addinivalue_line("markers", "sim_only: needs a cloud that misbehaves on command")
     if config.getoption("--traces"):
         config.stash[TRACES] = Traces(Path(config.getoption("--traces")).absolute())
 
@@ -72,16 +73,15 @@ def clouds_of(config: pytest.Config) -> list[str]:
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
     """One definition, one test for each cloud: test_it[sim], test_it[lab]."""
     if "where" in metafunc.fixturenames:
-        lab_only = metafunc.definition.get_closest_marker("lab_only")
-        clouds = [name for name in clouds_of(metafunc.config) if name == "lab" or not lab_only]
+        only = {name: metafunc.definition.get_closest_marker(f"{name}_only") for name in ("lab", "sim")}
+        clouds = [name for name in clouds_of(metafunc.config) if only[name] or not any(only.values())]
         metafunc.parametrize("where", clouds, scope="session")
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Without a lab there is nothing to do for what only a lab has."""
-    if "lab" in clouds_of(config):
-        return
-    left_out = [item for item in items if item.get_closest_marker("lab_only")]
+    """What only a cloud has that is not there is left out."""
+    absent = {"lab", "sim"} - set(clouds_of(config))
+    left_out = [item for item in items if any(item.get_closest_marker(f"{name}_only") for name in absent)]
     config.hook.pytest_deselected(items=left_out)
     items[:] = [item for item in items if item not in left_out]
 

@@ -58,6 +58,17 @@ class LabMessages:
             channel.confirm_select()
             channel.basic_publish_confirm(message, EXCHANGE, ROUTING_KEY)
 
+    def publish_many(self, bodies: list[bytes]) -> None:
+        """The same for many; the broker has them all when it returns."""
+        with self._short(confirm=False) as channel:
+            for body in bodies:
+                message = amqp.Message(
+                    body, content_type="application/json", content_encoding="utf-8", delivery_mode=2
+                )
+                channel.basic_publish(message, EXCHANGE, ROUTING_KEY)
+            # A channel's commands are done in order: its answer comes after all of them.
+            channel.exchange_declare(EXCHANGE, "topic", passive=True)
+
     def waiting(self, queue: str) -> int:
         """Messages that are in a queue and with no consumer."""
         with self._short() as channel:
@@ -67,6 +78,10 @@ class LabMessages:
         """Of what waits in it."""
         with self._short() as channel:
             channel.queue_purge(queue)
+
+    def consumers(self, queue: str) -> int:
+        with self._short() as channel:
+            return channel.queue_declare(queue, passive=True).consumer_count
 
     def delete_queues(self, queues: list[str]) -> None:
         with self._short() as channel:
@@ -107,8 +122,8 @@ class LabMessages:
         return connection
 
     @contextmanager
-    def _short(self) -> Iterator[Any]:
-        connection = self._connect(confirm_publish=True)
+    def _short(self, confirm: bool = True) -> Iterator[Any]:
+        connection = self._connect(confirm_publish=confirm)
         try:
             yield connection.channel()
         finally:

@@ -102,6 +102,27 @@ class Reaper:
         self.daemon.wait(10)
         self._forget()
 
+    def freeze(self) -> None:
+        """It gets no time any more, and knows nothing of it."""
+        assert self.daemon is not None
+        self.daemon.send_signal(signal.SIGSTOP)
+        eventually("it is frozen", lambda: self._state() == "T")
+
+    def thaw(self) -> None:
+        assert self.daemon is not None
+        self.daemon.send_signal(signal.SIGCONT)
+
+    def _state(self) -> str:
+        assert self.daemon is not None
+        return Path(f"/proc/{self.daemon.pid}/stat").read_text().rpartition(")")[2].split()[0]
+
+    def peak_memory_mib(self) -> float:
+        """The most that was resident so far."""
+        assert self.daemon is not None
+        status = Path(f"/proc/{self.daemon.pid}/status").read_text()
+        [peak] = [line for line in status.splitlines() if line.startswith("VmHWM:")]
+        return int(peak.split()[1]) / 1024
+
     def end(self) -> None:
         """After a scenario: nothing of it may be left, and no secret was told."""
         if self.daemon is not None:

@@ -83,6 +83,9 @@ class Cloudsim:
     def post(self, path: str, **body: Any) -> Any:
         return self._call("POST", path, json.dumps(body).encode())
 
+    def delete(self, path: str) -> Any:
+        return self._call("DELETE", path, None)
+
     def wait_connected(self) -> None:
         eventually("cloudsim speaks to the broker", lambda: self.get("state")["notifier"]["connected"])
 

@@ -16,6 +16,9 @@ CHECK_DEADLINE_S = 40 * 60
 UNIT_TESTS_DEADLINE_S = 20 * 60
 LAB_DEADLINE_S = 40 * 60
 CONFIGURE_DEADLINE_S = 5 * 60
+# A race ends the program at once, with a failure.
+TSAN_ENVIRONMENT = {"TSAN_OPTIONS": "halt_on_error=1"}
+FUZZ_SECONDS = "10"  # for each target
 # Of a log's end on the screen: a linker's lines have thousands of characters.
 WIDEST_LINE = 240
 # Checks of their own stages, though ctest knows them too.
@@ -202,6 +205,24 @@ def install(run: Runner) -> Counts:
     return run.ctest("install", "release", "-R", r"^deploy\.")
 
 
+def fuzz(run: Runner) -> Counts:
+    """Each parser of bytes from outside, for a bounded time. Crashers stay in build/fuzz/crashes."""
+    if not run.built("fuzz"):
+        return needs_build("fuzz", "fuzz")
+    report = run.logs / "fuzz.xml"
+    report.unlink(missing_ok=True)
+    good = run.run(
+        "run the fuzzers",
+        "fuzz-runs",
+        CHECK_DEADLINE_S,
+        *(PYTHON, "-B", "tests/fuzz/run", "--seconds", FUZZ_SECONDS, "--report", str(report)),
+    )
+    if not good:
+        run.show_tail("fuzz-runs")
+    run.show_line("fuzz-runs", " passed, ")
+    return run.consistent("fuzz", good, counts.from_junit(report, "fuzz"))
+
+
 def rabbitmq(run: Runner) -> Counts:
     """With the sanitizers: this is where threads, a C library and broken connections meet."""
     if not run.built("asan"):
@@ -219,6 +240,28 @@ def rabbitmq(run: Runner) -> Counts:
     for words in ("[  PASSED  ]", "[  FAILED  ]"):
         run.show_line("rabbitmq", words)
     return run.consistent("rabbitmq", good, counts.from_junit(report, "rabbitmq"))
+
+
+def tsan(run: Runner) -> Counts:
+    """The threads of the broker's connections and of the journal."""
+    if not run.built("tsan"):
+        return needs_build("tsan", "tsan")
+    programs = run.build_dir("tsan") / "bin"
+    broker = ("tests/rabbitmq/broker", "run")
+    commands = {
+        "tsan-journal": (str(programs / "journal_tests"),),
+        "tsan-rabbitmq": (*broker, str(programs / "rabbitmq_tests")),
+    }
+    found = Counts()
+    for name, command in commands.items():
+        report = run.logs / f"{name}.xml"
+        report.unlink(missing_ok=True)
+        options = (f"--gtest_output=xml:{report}",)
+        good = run.run(f"run {name}", name, CHECK_DEADLINE_S, *command, *options, env=TSAN_ENVIRONMENT)
+        if not good:
+            run.show_tail(name)
+        found += run.consistent(name, good, counts.from_junit(report, name))
+    return found
 
 
 def sim(run: Runner) -> Counts:
@@ -248,7 +291,9 @@ STAGES = (
     Stage("asan", "address and undefined behaviour sanitizers, unit tests", unit_tests("asan")),
     Stage("clang", "clang: no result is discarded, no warning", clang),
     Stage("tidy", "clang-tidy finds no bug", tidy),
+    Stage("fuzz", "fuzzers of every parser of outside bytes, for a bounded time", fuzz),
     Stage("rabbitmq", "the AMQP client against a real RabbitMQ", rabbitmq),
+    Stage("tsan", "thread sanitizer: the AMQP client and the journal", tsan),
     Stage("sim", "scenarios on a simulated OpenStack", sim),
     Stage("faults", "the power goes, the disk fills up, the clock steps under a real daemon", faults),
     Stage("lab", "scenarios on a real OpenStack", lab),

@@ -86,6 +86,8 @@ const BadUrl bad_urls[] = {
     {"TwoHosts", "amqp://u:hidden@h1,h2/", "one URL for each broker"},
     {"OpenBracket", "amqp://u:hidden@[::1:5672/", "]"},
     {"AfterBracket", "amqp://u:hidden@[::1]x", "port"},
+    {"EscapeInHost", "amqp://u:hidden@h\x1b[31m/", "no name or address"},
+    {"ControlInHost", "amqp://u:hidden@h\x01/", "no name or address"},
     {"BareSlashInVhost", "amqp://u:hidden@h/a/b", "%2F"},
 };
 
@@ -101,6 +103,12 @@ TEST_P(BrokenBrokerUrl, IsRefusedWithoutShowingIt) {
 
 INSTANTIATE_TEST_SUITE_P(Table, BrokenBrokerUrl, testing::ValuesIn(bad_urls),
                          [](const auto& row) { return std::string(row.param.name); });
+
+TEST(BrokerUrl, ItsNameIsOnePlainLine) {
+    const auto url = parse_broker_url(config::Secret("amqp://h/a%0a%1b[31m"));
+    ASSERT_TRUE(url);
+    EXPECT_EQ(url->name(), "amqp://h:5672/a\\x0a\\x1b[31m");
+}
 
 TEST(BrokerUrl, ALongVirtualHostIsRefused) {
     EXPECT_TRUE(parse_broker_url(config::Secret("amqp://h/" + std::string(255, 'v'))));

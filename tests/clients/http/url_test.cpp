@@ -41,6 +41,17 @@ TEST(Url, RefusesWhatIsNoAbsoluteHttpUrl) {
     }
 }
 
+TEST(Url, APathBeginsWithASlash) {
+    const auto url = parse_url("https://keystone.example:5000)v3/auth");
+    ASSERT_FALSE(url);
+    EXPECT_NE(url.error().what.find("no / after the port"), std::string::npos) << url.error().what;
+}
+
+TEST(Url, AHostThatWouldBreakAHeaderIsRefused) {
+    for (const char* bad : {"http://a%0d%0aX:y/", "http://a%20b/", "http://a%00/", "http://%ff/"})
+        EXPECT_FALSE(parse_url(bad)) << bad;
+}
+
 TEST(Url, NeverRepeatsAPassword) {
     const auto url = parse_url("http://admin:hunter2@keystone:5000/v3");
     ASSERT_FALSE(url);

@@ -1,0 +1,17 @@
+// The broker's URL, which holds a password.
+#include "clients/amqp/broker_url.hpp"
+
+#include "tests/fuzz/fuzz.hpp"
+
+int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+    using namespace reaper;
+    const auto text = fuzz::text_of(data, size);
+    const auto url = parse_broker_url(config::Secret(std::string(text)));
+    if (!url) {
+        fuzz::require_one_line(url.error().what);
+        return 0;
+    }
+    fuzz::require(!url->host.empty() && url->port != 0, "a broker has an address");
+    fuzz::require_one_line(url->name());
+    return 0;
+}
