@@ -78,6 +78,7 @@ class Cloud(ABC):
         count: int = 1,
         host: str | None = None,
         zone: str | None = None,
+        metadata: dict[str, str] | None = None,
     ) -> list[Server]:
         """Asks for servers in one request; does not wait for them. The project
         `spot` is the revocable one."""
@@ -95,6 +96,18 @@ class Cloud(ABC):
         ...
 
     @abstractmethod
+    def tag(self, server: Server, tag: str) -> None:
+        ...
+
+    @abstractmethod
+    def untag(self, server: Server, tag: str) -> None:
+        ...
+
+    @abstractmethod
+    def set_metadata(self, server: Server, key: str, value: str) -> None:
+        ...
+
+    @abstractmethod
     def resize_without_waiting(self, server: Server, flavor: str) -> str:
         """Returns the id of the request."""
 
@@ -107,6 +120,19 @@ class Cloud(ABC):
     @abstractmethod
     def disable_host(self, host: str) -> None:
         ...
+
+    @abstractmethod
+    def say_that_it_is_down(self, host: str) -> None:
+        """As an operator or a fencing tool tells Nova (forced_down)."""
+
+    @abstractmethod
+    def say_that_it_is_up(self, host: str) -> None:
+        ...
+
+    @abstractmethod
+    def host_outage(self, host: str) -> AbstractContextManager[None]:
+        """The host's agent is away while it lasts, and Nova does not know it. Deletions accepted
+        meanwhile come to their end afterwards."""
 
     @abstractmethod
     def make_zone(self, name: str, hosts: list[str]) -> None:
@@ -128,6 +154,32 @@ class Cloud(ABC):
     @abstractmethod
     def reset(self) -> None:
         """No servers, all hosts enabled, no zones, no messages."""
+
+    # The APIs ----------------------------------------------------------------
+
+    @abstractmethod
+    def endpoint(self, api: str) -> str:
+        """The URL of `identity`, `compute` or `placement`."""
+
+    @abstractmethod
+    def api_outage(self, *apis: str) -> AbstractContextManager[None]:
+        """The reaper gets no answer of these while it lasts; they have restarted afterwards."""
+
+    @abstractmethod
+    def short_tokens(self, seconds: int) -> AbstractContextManager[None]:
+        """Tokens that Keystone gives out while it lasts end so soon."""
+
+    @abstractmethod
+    def outlive_a_token(self) -> None:
+        """Takes a token and waits until Keystone knows it no more."""
+
+    @abstractmethod
+    def revoke_token(self, token: str) -> None:
+        ...
+
+    @abstractmethod
+    def project_id(self, project: str) -> str:
+        ...
 
     # Messages ----------------------------------------------------------------
 

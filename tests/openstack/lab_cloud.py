@@ -1,6 +1,7 @@
 """The Cloud of the scenarios, on a lab: real Nova, Placement and RabbitMQ."""
 
 import os
+import re
 import signal
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
@@ -14,6 +15,9 @@ from lablib import processes, services
 from lablib.access_log import AccessLog
 from lablib.place import Place
 from openstack_cloud import OpenStackCloud
+
+SERVICES = {"identity": "keystone", "compute": "nova-api", "placement": "placement"}
+TOKEN_LIFE = re.compile(r"^expiration = \d+$", re.MULTILINE)
 
 
 class LabCloud(OpenStackCloud):
@@ -38,6 +42,14 @@ class LabCloud(OpenStackCloud):
             os.kill(pid, signal.SIGCONT)
 
     @contextmanager
+    def host_outage(self, host: str) -> Iterator[None]:
+        processes.stop(self.place, [services.compute_of(host)])
+        try:
+            yield
+        finally:
+            self._start_what_is_stopped()
+
+    @contextmanager
     def broker_and_host_outage(self, host: str) -> Iterator[None]:
         """nova-compute takes up an unfinished deletion when it starts."""
         compute = services.compute_of(host)
@@ -54,6 +66,34 @@ class LabCloud(OpenStackCloud):
             services.start(self.place, self.lab, service)
         queues = ["conductor", "scheduler", *(f"compute.{host}" for host in self.hosts)]
         self.messages.wait_for_consumers(queues)
+
+    # The APIs ----------------------------------------------------------------
+
+    @contextmanager
+    def api_outage(self, *apis: str) -> Iterator[None]:
+        processes.stop(self.place, [SERVICES[api] for api in apis])
+        try:
+            yield
+        finally:
+            for api in apis:
+                services.start(self.place, self.lab, SERVICES[api])
+
+    @contextmanager
+    def short_tokens(self, seconds: int) -> Iterator[None]:
+        config = self.place.path("etc", "keystone.conf")
+        usual = config.read_text()
+        short = TOKEN_LIFE.sub(f"expiration = {seconds}", usual)
+        assert short != usual, f"{config} does not tell how long tokens live"
+        try:
+            self._restart_keystone_with(short)
+            yield
+        finally:
+            self._restart_keystone_with(usual)
+
+    def _restart_keystone_with(self, settings: str) -> None:
+        self.place.path("etc", "keystone.conf").write_text(settings)
+        processes.stop(self.place, ["keystone"])
+        services.start(self.place, self.lab, "keystone")
 
     # Between scenarios -------------------------------------------------------
 

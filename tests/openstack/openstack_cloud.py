@@ -8,9 +8,10 @@ import re
 import secrets
 from typing import Any, Protocol
 
+import requests
 from keystoneauth1 import adapter
 
-from cloud import Cloud, Deletion, Look, Server
+from cloud import Cloud, Deletion, Look, Server, eventually
 from lab_messages import LabMessages
 from lablib import catalog
 from lablib.access_log import Request
@@ -49,6 +50,8 @@ class OpenStackCloud(Cloud):
         }
         providers = self.placement.get("/resource_providers").json()["resource_providers"]
         self.providers = {provider["name"]: provider["uuid"] for provider in providers}
+        self.plain = requests.Session()
+        self.plain.trust_env = False  # a proxy of the caller must not see the cloud
         self._counter = 0
         self.asked: list[Server] = []
         # Not those of an earlier session, which may hold messages.
@@ -67,6 +70,7 @@ class OpenStackCloud(Cloud):
         count: int = 1,
         host: str | None = None,
         zone: str | None = None,
+        metadata: dict[str, str] | None = None,
     ) -> list[Server]:
         self._counter += 1
         name = f"{project}-{flavor}-{self._counter}"
@@ -77,6 +81,8 @@ class OpenStackCloud(Cloud):
             body["host"] = host
         if zone:
             body["availability_zone"] = zone
+        if metadata:
+            body["metadata"] = metadata
         nova = self.tenants[project]
         answer = nova.post("/servers", json={"server": body})
         # A multi-create answers with one id only; its reservation names them all.
@@ -103,6 +109,15 @@ class OpenStackCloud(Cloud):
     def lock(self, server: Server) -> None:
         self._act(server, {"lock": None})
 
+    def tag(self, server: Server, tag: str) -> None:
+        self.tenants[server.project].put(f"/servers/{server.id}/tags/{tag}")
+
+    def untag(self, server: Server, tag: str) -> None:
+        self.tenants[server.project].delete(f"/servers/{server.id}/tags/{tag}")
+
+    def set_metadata(self, server: Server, key: str, value: str) -> None:
+        self.tenants[server.project].post(f"/servers/{server.id}/metadata", json={"metadata": {key: value}})
+
     def resize_without_waiting(self, server: Server, flavor: str) -> str:
         return self._act(server, {"resize": {"flavorRef": self.lab["flavors"][flavor]}})
 
@@ -118,6 +133,12 @@ class OpenStackCloud(Cloud):
 
     def disable_host(self, host: str) -> None:
         self._set_service(host, {"status": "disabled", "disabled_reason": "a scenario wants it"})
+
+    def say_that_it_is_down(self, host: str) -> None:
+        self._set_service(host, {"forced_down": True})
+
+    def say_that_it_is_up(self, host: str) -> None:
+        self._set_service(host, {"forced_down": False})
 
     def _set_service(self, host: str, change: dict[str, Any]) -> None:
         found = self.nova.get(f"/os-services?binary=nova-compute&host={host}").json()["services"][0]
@@ -142,6 +163,29 @@ class OpenStackCloud(Cloud):
             for resource, amount in allocation["resources"].items():
                 held[resource] = held.get(resource, 0) + amount
         return held
+
+    # The APIs ----------------------------------------------------------------
+
+    def endpoint(self, api: str) -> str:
+        return self.lab["endpoints"]["RegionOne"][api]
+
+    def outlive_a_token(self) -> None:
+        keystone = catalog.user_session(self.lab)
+        token = keystone.get_token()
+        eventually("a token has ended", lambda: not self._is_known(token), every=0.3)
+
+    def _is_known(self, token: str) -> bool:
+        headers = {"X-Auth-Token": token, "X-Subject-Token": token}
+        answer = self.plain.get(f"{self.endpoint('identity')}/auth/tokens", headers=headers, timeout=30)
+        assert answer.status_code in (200, 401, 404), answer.text
+        return answer.status_code == 200
+
+    def revoke_token(self, token: str) -> None:
+        headers = {"X-Auth-Token": token, "X-Subject-Token": token}
+        self.plain.delete(f"{self.endpoint('identity')}/auth/tokens", headers=headers).raise_for_status()
+
+    def project_id(self, project: str) -> str:
+        return self.lab["projects"][project]
 
     # Between scenarios -------------------------------------------------------
 

@@ -41,6 +41,8 @@ class Reaper:
         self.directory = directory
         self.config: dict[str, Any] = deepcopy(DEFAULTS) | cloud.reaper_config(**places)
         self.config["journal"] = {"path": str(directory / "journal.db")}
+        self.pause_file = directory / "paused"
+        self.config["pause_file"] = str(self.pause_file)
         self.log = directory / "reaper.log"
         self.answers = directory / "reaper.out"
         self.daemon: subprocess.Popen | None = None
@@ -184,6 +186,15 @@ class Reaper:
             return story["outcome"] if story else None
 
         return eventually(f"the reaper has done with {request}", outcome, timeout=90)  # type: ignore[return-value]
+
+    def wait_aftermath(self, request: str) -> dict[str, Any]:
+        """Waits until it knows what became of the room that it freed."""
+
+        def aftermath() -> dict[str, Any] | None:
+            story = self.story(request)
+            return story["aftermath"] if story else None
+
+        return eventually(f"the aftermath of {request} is known", aftermath, every=0.3)  # type: ignore[return-value]
 
     def wait_messages_done(self, others: int = 0) -> None:
         """Waits until it has seen `others` messages that made no request of

@@ -75,6 +75,31 @@ class SimCloud(OpenStackCloud):
         return next(rule["hits"] for rule in self._cloudsim.get("faults")["faults"] if rule["id"] == number)
 
     @contextmanager
+    def host_outage(self, host: str) -> Iterator[None]:
+        with self.hold_deletions(host):
+            yield
+
+    @contextmanager
+    def api_outage(self, *apis: str) -> Iterator[None]:
+        for api in apis:
+            self._cloudsim.post("faults", pattern=f"/{api}/*", user="reaper", drop=True)
+        # To log in, nobody is a user yet.
+        if "identity" in apis:
+            self._cloudsim.post("faults", pattern="/identity/*", method="POST", drop=True)
+        try:
+            yield
+        finally:
+            self._cloudsim.delete("faults")
+
+    @contextmanager
+    def short_tokens(self, seconds: int) -> Iterator[None]:
+        self._cloudsim.post("tokens", life_s=seconds)
+        try:
+            yield
+        finally:
+            self._cloudsim.post("tokens")
+
+    @contextmanager
     def broker_and_host_outage(self, host: str) -> Iterator[None]:
         with self.hold_deletions(host):
             try:
@@ -87,6 +112,7 @@ class SimCloud(OpenStackCloud):
     def reset(self) -> None:
         self._cloudsim.wait_connected()
         self._cloudsim.post("reset", to="empty")
+        self._cloudsim.post("tokens")
         self.begin_anew()
 
     def reaper_config(self, region: str = "RegionOne", tls: bool = False, **who: Any) -> dict[str, Any]:

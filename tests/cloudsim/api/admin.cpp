@@ -179,6 +179,18 @@ Response set_respawn(Site& site, const Request& request) {
     return done();
 }
 
+/// How long tokens live that are given out from now on; of nothing said, as long as at the start.
+Response set_tokens(Site& site, const Request& request) {
+    const Json said = body_of(request);
+    allow(said, {"life_s"});
+    World& world = site.world();
+    const Micros life =
+        said.contains("life_s") ? seconds_in(said, "life_s") : world.settings.token_life;
+    if (life <= Micros(0)) throw ApiError(400, "life_s must be above 0");
+    world.identity.set_token_life(life);
+    return done();
+}
+
 Response publish(Site& site, const Request& request) {
     const Json said = body_of(request);
     allow(said, {"body", "routing_key"});
@@ -225,6 +237,7 @@ constexpr AdminRoute routes[] = {
     {"POST", "admin/hosts/*/agent", set_agent},
     {"POST", "admin/reset", reset},
     {"POST", "admin/respawn", set_respawn},
+    {"POST", "admin/tokens", set_tokens},
     {"POST", "admin/publish", publish},
     {"POST", "admin/publishing", set_publishing},
     {"GET", "admin/log", log},

@@ -82,6 +82,8 @@ public:
     const Token& issue(const User& user, const Project& project, std::string method, Time now);
     /// None: unknown or expired.
     const Token* check(const std::string& text, Time now) const;
+    /// Of tokens that are issued from now on.
+    void set_token_life(Micros life) { token_life_ = life; }
     void revoke(const std::string& text) { tokens_.erase(text); }
     /// Tokens of another cloud for users and projects that are here, too.
     void adopt_tokens(const Identity& other);

@@ -140,6 +140,21 @@ TEST_F(AdminTest, TheClockStandsStillByHand) {
     EXPECT_EQ(box.server(id)["status"], "ACTIVE");
 }
 
+TEST_F(AdminTest, TokensLiveAsLongAsItSays) {
+    EXPECT_EQ(box.call("POST", "/admin/tokens", {{"life_s", 0}}).status(), 400);
+    box.call("POST", "/admin/tokens", {{"life_s", 60}});
+    const std::string token = box.token("onlooker", "regular");
+    const auto status = [&] { return box.call_as(token, "", "GET", servers).status(); };
+    box.pass(59s);
+    EXPECT_EQ(status(), 200);
+    box.pass(2s);
+    EXPECT_EQ(status(), 401);
+    box.call("POST", "/admin/tokens");
+    const std::string usual = box.token("admin", "regular");
+    box.pass(1h);
+    EXPECT_EQ(box.call_as(usual, "", "GET", servers).status(), 200);
+}
+
 TEST_F(AdminTest, TheClockRunsFaster) {
     box.call("POST", "/admin/clock", {{"speed", 100}});
     const std::string id = box.ask("small").body["server"]["id"];

@@ -1,0 +1,115 @@
+"""Stands before an API and lets requests through, or makes some of them wait: to do something to the
+cloud exactly between two requests of the reaper."""
+
+import http.client
+import re
+import threading
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from types import TracebackType
+from urllib.parse import urlsplit, urlunsplit
+
+from cloud import eventually
+from lablib.ports import LOOPBACK
+
+# Of one hop; not to be passed on.
+HOP = {"connection", "keep-alive", "transfer-encoding", "content-length", "host"}
+LONGEST_HOLD = 120
+
+# Status, headers, body.
+Answer = tuple[int, list[tuple[str, str]], bytes]
+
+
+class Gate:
+    """The reaper asks `url` in place of the target. What the target does not answer (it is away) ends
+    the reaper's connection, as a dying service does."""
+
+    def __init__(self, target: str):
+        parts = urlsplit(target)
+        assert parts.hostname and parts.port, f"{target} names no port"
+        self._target = (parts.hostname, parts.port)
+        self.tokens: set[str] = set()  # that the reaper has shown
+        self.asked: list[str] = []  # "METHOD path", as they came
+        self.unanswered = 0  # requests that the target did not answer
+        self._hold: re.Pattern[str] | None = None
+        self._opened = threading.Event()
+        self.held = 0
+        self._server = ThreadingHTTPServer((LOOPBACK, 0), _handler_of(self))
+        self._server.daemon_threads = True
+        self.url = urlunsplit(parts._replace(netloc=f"{LOOPBACK}:{self._server.server_port}"))
+        threading.Thread(target=self._server.serve_forever, daemon=True).start()
+
+    def __enter__(self) -> "Gate":
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.let_pass()
+        self._server.shutdown()
+        self._server.server_close()
+
+    def hold_reads(self, path: str) -> None:
+        """From now on, reads of paths that end so (a regular expression) wait for `let_pass`. Never
+        a write: one that the reaper gave up would go out afterwards."""
+        self._opened.clear()
+        self._hold = re.compile(rf"{path}$")
+
+    def wait_held(self, what: str) -> None:
+        eventually(f"{what} is held", lambda: self.held)
+
+    def let_pass(self) -> None:
+        self._hold = None
+        self._opened.set()
+
+    # What the handlers do ----------------------------------------------------
+
+    def pass_through(self, method: str, path: str, headers: dict[str, str], body: bytes) -> Answer | None:
+        self.asked.append(f"{method} {path.partition('?')[0]}")
+        self.tokens.update(value for name, value in headers.items() if name.lower() == "x-auth-token")
+        if method == "GET" and self._hold is not None and self._hold.search(path.partition("?")[0]):
+            self.held += 1
+            self._opened.wait(LONGEST_HOLD)
+        connection = http.client.HTTPConnection(*self._target, timeout=60)
+        try:
+            connection.request(method, path, body or None, headers)
+            answer = connection.getresponse()
+            return answer.status, answer.getheaders(), answer.read()
+        except (OSError, http.client.HTTPException):
+            self.unanswered += 1
+            return None
+        finally:
+            connection.close()
+
+
+def _handler_of(gate: Gate) -> type[BaseHTTPRequestHandler]:
+    class Handler(BaseHTTPRequestHandler):
+        protocol_version = "HTTP/1.1"
+
+        def _pass(self) -> None:
+            body = self.rfile.read(int(self.headers.get("Content-Length") or 0))
+            headers = {name: value for name, value in self.headers.items() if name.lower() not in HOP}
+            answer = gate.pass_through(self.command, self.path, headers, body)
+            if answer is None:
+                self.close_connection = True
+                return
+            try:
+                self._send(*answer)
+            except OSError:
+                self.close_connection = True  # whoever asked has given up
+
+        def _send(self, status: int, headers: list[tuple[str, str]], body: bytes) -> None:
+            self.send_response_only(status)
+            for name, value in headers:
+                if name.lower() not in HOP:
+                    self.send_header(name, value)
+            if status != 204:
+                self.send_header("Content-Length", str(len(body)))
+            self.end_headers()
+            self.wfile.write(body)
+
+        do_GET = do_POST = do_PUT = do_DELETE = _pass
+
+        def log_message(self, *arguments: object) -> None:
+            pass
+
+    return Handler

@@ -1,0 +1,232 @@
+"""What goes wrong between a plan and its deletions, and what became of the room afterwards."""
+
+from contextlib import contextmanager
+from typing import Iterator
+
+from cloud import Cloud, Server, eventually
+from fleet import Fleet, assert_freed, assert_nobody_died, assert_only_victims_died, fill
+from gate import Gate
+from reaper_process import Reaper
+
+FULL = [("regular", "large", 1)]
+SPOT = [("spot", "medium", 2)]
+HALF_SPOT = [("spot", "medium", 1), ("regular", "medium", 1)]
+# Its neighbours are not of the shape that is asked for.
+ONE_SPOT = [("spot", "medium", 1), ("regular", "small", 2)]
+TOKEN_SECONDS = 10
+
+
+def full_but_for(cloud: Cloud, first: list, second: list = FULL) -> Fleet:
+    one, two, three = cloud.hosts
+    return fill(cloud, {one: first, two: second, three: FULL}, exactly=False)
+
+
+@contextmanager
+def between_plan_and_deletion(
+    cloud: Cloud, reaper: Reaper, fleet: Fleet, **endpoints: str
+) -> Iterator[Gate]:
+    """Starts the reaper with a gate before Nova. Its look at a victim, which comes before the first
+    deletion, waits there for `let_pass`."""
+    with Gate(cloud.endpoint("compute")) as gate:
+        victims = "|".join(server.id for server in fleet.spot())
+        gate.hold_reads(f"/servers/({victims})")
+        reaper.config["cloud"]["endpoints"] = {"compute": gate.url} | endpoints
+        reaper.config["http"] = {"call_timeout": "60s"}  # it must not give up what is held
+        reaper.start()
+        yield gate
+
+
+def wait_held(gate: Gate, reaper: Reaper, refused: Server, mark: int) -> None:
+    gate.wait_held("the look at a victim")
+    story = reaper.story(refused.request)
+    assert story is not None and story["plans"], "there is no plan yet"
+    assert not reaper.cloud.reaper_deletions(mark)
+
+
+# The APIs ---------------------------------------------------------------------
+
+
+def test_tokens_that_end_while_it_waits(cloud: Cloud, install) -> None:
+    """It logs in again and again, and culls with a token that is not its first."""
+    fleet = full_but_for(cloud, SPOT)
+    with cloud.short_tokens(TOKEN_SECONDS), Gate(cloud.endpoint("identity")) as keystone:
+        reaper = install()
+        reaper.config["cloud"]["auth"]["auth_url"] = keystone.url
+        reaper.start()
+        cloud.outlive_a_token()
+        mark = cloud.mark()
+        [refused] = cloud.ask_in_vain("large")
+        reaper.wait_outcome(refused.request)
+        logins = [asked for asked in keystone.asked if asked.startswith("POST")]
+    assert len(logins) >= 2, f"its first token has ended: {logins}"
+    assert_only_victims_died(fleet, mark, fleet.spot())
+    cloud.wait_for(cloud.ask("large"), "ACTIVE")
+
+
+def test_nova_and_placement_restart_and_its_token_is_revoked_in_mid_work(cloud: Cloud, install) -> None:
+    """Between the plan and the first DELETE. In their restart the services forget the token, and
+    Keystone knows it no more."""
+    reaper = install()
+    fleet = full_but_for(cloud, SPOT)
+    with between_plan_and_deletion(cloud, reaper, fleet) as gate:
+        mark = cloud.mark()
+        [refused] = cloud.ask_in_vain("large")
+        wait_held(gate, reaper, refused, mark)
+        with cloud.api_outage("compute", "placement"):
+            gate.let_pass()
+            eventually("Nova is missed", lambda: gate.unanswered)
+            for token in list(gate.tokens):
+                cloud.revoke_token(token)
+        reaper.wait_outcome(refused.request)
+        reaper.wait_messages_done()
+    assert len(gate.tokens) >= 2, "it came through with the token that was revoked"
+    assert_only_victims_died(fleet, mark, fleet.spot())
+    cloud.wait_for(cloud.ask("large"), "ACTIVE")
+
+
+def test_keystone_is_away_in_mid_work(cloud: Cloud, install) -> None:
+    """Who is revocable can't be told meanwhile: nobody dies; then the right ones."""
+    reaper = install()
+    fleet = full_but_for(cloud, SPOT)
+    with Gate(cloud.endpoint("identity")) as keystone:
+        reaper.config["cloud"]["auth"]["auth_url"] = keystone.url
+        with between_plan_and_deletion(cloud, reaper, fleet, identity=keystone.url) as gate:
+            mark = cloud.mark()
+            [refused] = cloud.ask_in_vain("large")
+            wait_held(gate, reaper, refused, mark)
+            with cloud.api_outage("identity"):
+                gate.let_pass()
+                eventually("Keystone is missed", lambda: keystone.unanswered)
+                assert not cloud.reaper_deletions(mark)
+            reaper.wait_outcome(refused.request)
+            reaper.wait_messages_done()
+    assert_only_victims_died(fleet, mark, fleet.spot())
+    cloud.wait_for(cloud.ask("large"), "ACTIVE")
+
+
+# Hosts ------------------------------------------------------------------------
+
+
+def test_the_host_of_a_victim_goes_down_after_its_deletion_was_accepted(cloud: Cloud, install) -> None:
+    """The room does not come: the outcome says so, and no other host is taken instead. When the host
+    comes back, the deletion comes to its end."""
+    one, *_ = cloud.hosts
+    reaper = install()
+    reaper.config["cull"]["deadline"] = "6s"
+    reaper.start()
+    # Host one gives the room for one victim, host two for three.
+    fleet = full_but_for(cloud, HALF_SPOT, [("spot", "small", 3), ("regular", "small", 2)])
+    mark = cloud.mark()
+    with cloud.host_outage(one):
+        [refused] = cloud.ask_in_vain("medium")
+        eventually("the victim is deleted", lambda: cloud.reaper_deletions(mark))
+        cloud.say_that_it_is_down(one)
+        outcome = reaper.wait_outcome(refused.request)
+        assert outcome["kind"] == "incomplete" and "deadline" in outcome["reason"], outcome
+        assert [deletion.server for deletion in cloud.reaper_deletions(mark)] == [
+            server.id for server in fleet.spot(one)
+        ]
+        for server in fleet.regular() + fleet.spot(cloud.hosts[1]):
+            assert cloud.look(server).status == "ACTIVE", f"{server.name}: {cloud.look(server)}"
+        cloud.say_that_it_is_up(one)
+    cloud.wait_gone(fleet.spot(one))
+    again = cloud.ask("medium")
+    cloud.wait_for(again, "ACTIVE")
+    assert cloud.look(again[0]).host == one
+    reaper.wait_messages_done()
+    assert_only_victims_died(fleet, mark, fleet.spot(one))
+
+
+# The requester ----------------------------------------------------------------
+
+
+def test_nobody_dies_for_a_requester_that_its_user_deletes(cloud: Cloud, install) -> None:
+    reaper = install()
+    fleet = full_but_for(cloud, SPOT)
+    with between_plan_and_deletion(cloud, reaper, fleet) as gate:
+        mark = cloud.mark()
+        [refused] = cloud.ask_in_vain("large")
+        wait_held(gate, reaper, refused, mark)
+        cloud.delete_without_waiting(refused)
+        eventually("it is gone", lambda: cloud.look(refused).gone)
+        gate.let_pass()
+        outcome = reaper.wait_outcome(refused.request)
+        reaper.wait_messages_done()
+    assert_nobody_died(fleet, mark)
+    assert refused.id in outcome["reason"] and "gone" in outcome["reason"], outcome
+
+
+def test_nobody_dies_for_a_requester_that_found_room_elsewhere(cloud: Cloud, install) -> None:
+    """A resize is refused; while the reaper is about to delete, a user gives room back on another
+    host, and the resize, asked again, goes there."""
+    one, two, three = cloud.hosts
+    reaper = install()
+    fleet = fill(
+        cloud,
+        {
+            one: [("regular", "small", 2), ("spot", "medium", 1)],
+            two: [("spot", "small", 3), ("regular", "small", 2)],
+            three: FULL,
+        },
+        exactly=False,
+    )
+    server = fleet.regular(one)[0]
+    with between_plan_and_deletion(cloud, reaper, fleet) as gate:
+        mark = cloud.mark()
+        request = cloud.resize_without_waiting(server, "medium")
+        gate.wait_held("the look at a victim")
+        cloud.wait_for([server], "ACTIVE")
+        cloud.delete_without_waiting(fleet.regular(three)[0])
+        cloud.wait_gone(fleet.regular(three))
+        cloud.resize_without_waiting(server, "medium")
+        cloud.wait_for([server], "VERIFY_RESIZE")
+        assert cloud.look(server).host == three
+        gate.let_pass()
+        outcome = reaper.wait_outcome(request)
+        reaper.wait_messages_done()
+    assert cloud.reaper_writes(mark) == [], outcome
+    for spot in fleet.spot():
+        assert cloud.look(spot).status == "ACTIVE"
+
+
+# Afterwards -------------------------------------------------------------------
+
+
+def test_room_that_the_second_try_takes_was_taken(cloud: Cloud, reaper: Reaper) -> None:
+    full_but_for(cloud, ONE_SPOT)
+    [refused] = cloud.ask_in_vain("medium")
+    reaper.wait_outcome(refused.request)
+    again = cloud.ask("medium")
+    cloud.wait_for(again, "ACTIVE")
+    aftermath = reaper.wait_aftermath(refused.request)
+    assert aftermath["kind"] == "taken" and again[0].id in aftermath["reason"], aftermath
+
+
+def test_room_that_nobody_takes_was_wasted(cloud: Cloud, install) -> None:
+    """Also when the reaper was restarted meanwhile: the watch goes on."""
+    reaper = install()
+    reaper.config["cull"]["watch"] = "3s"
+    reaper.start()
+    full_but_for(cloud, ONE_SPOT)
+    [refused] = cloud.ask_in_vain("medium")
+    reaper.wait_outcome(refused.request)
+    reaper.kill()
+    reaper.start()
+    aftermath = reaper.wait_aftermath(refused.request)
+    assert aftermath["kind"] == "wasted", aftermath
+
+
+def test_room_that_nova_does_not_give_to_the_second_try_was_wasted(cloud: Cloud, reaper: Reaper) -> None:
+    """Known at once, long before the watch is over; and nobody dies a second time for it."""
+    one, *_ = cloud.hosts
+    fleet = full_but_for(cloud, SPOT)
+    mark = cloud.mark()
+    [refused] = cloud.ask_in_vain("medium")
+    reaper.wait_outcome(refused.request)
+    cloud.disable_host(one)
+    [again] = cloud.ask_in_vain("medium")
+    reaper.wait_outcome(again.request)
+    aftermath = reaper.wait_aftermath(refused.request)
+    assert aftermath["kind"] == "wasted" and again.request in aftermath["reason"], aftermath
+    reaper.wait_messages_done()
+    assert_freed(fleet, mark, 1, among=fleet.spot())
