@@ -46,6 +46,7 @@ SketchBounds::SketchBounds(const Shape& shape, const Objective& objective)
                     saturating_multiply(term.weight, objective.least_value(term.measure)));
         }
         counts_work_ = counts_work_ || level.by_work > 0;
+        counts_victims_ = counts_victims_ || level.by_victim > 0;
         levels_.push_back(std::move(level));
     }
 }
@@ -76,11 +77,50 @@ bool SketchBounds::of(const HostSketch& sketch, Amount slots, const Cost* worst,
         return false;
     if (by_own_class) work = least_work(sketch, own_need_);
     if (!add_up(sketch, work, worst, bound)) return false;
-    if (!counts_work_ || !work_is_vcpu_) return true;
     const Amount by_own = work;
-    for (std::size_t need = 0; need < lack_.size(); ++need)
-        if (need != own_need_) work = std::max(work, least_work(sketch, need));
-    return work == by_own || add_up(sketch, work, worst, bound);
+    if (counts_work_ && work_is_vcpu_)
+        for (std::size_t need = 0; need < lack_.size(); ++need)
+            if (need != own_need_) work = std::max(work, least_work(sketch, need));
+    if (work != by_own && !add_up(sketch, work, worst, bound)) return false;
+    if (!counts_victims_ || sketch.kind_gains == nullptr || !sketch.candidates->kinds_known ||
+        least_victims(sketch) != 1)
+        return true;
+    look_at_kinds(sketch, work, bound);
+    return worst == nullptr || bound <= *worst;
+}
+
+/// One victim may do, as far as each class for itself tells: does one that is there?
+void SketchBounds::look_at_kinds(const HostSketch& sketch, Amount work, Cost& bound) const {
+    bool found = false;
+    const Cost one = with_one(sketch, work, found);
+    Cost more;
+    add_up(sketch, work, nullptr, more, 2);
+    bound = std::max(bound, found ? std::min(one, more) : more);
+}
+
+Cost SketchBounds::with_one(const HostSketch& sketch, Amount work, bool& found) const {
+    Cost best;
+    const std::size_t needs = lack_.size();
+    for (std::uint64_t left = sketch.candidates->kinds; left != 0; left &= left - 1) {
+        const Amount* const gains =
+            sketch.kind_gains + static_cast<std::size_t>(__builtin_ctzll(left)) * needs;
+        bool covers = true;
+        for (std::size_t need = 0; need < needs; ++need)
+            covers = covers && gains[need] >= lack_[need];
+        if (!covers) continue;
+        Cost cost;
+        for (std::size_t i = 0; i < levels_.size(); ++i) {
+            for (const auto& [need, weight] : levels_[i].waste)
+                cost[i] += std::clamp(saturating_multiply(weight, gains[need] - lack_[need]),
+                                      -1024 * largest_cost, largest_cost);
+            cost[i] += capped(levels_[i].by_victim);
+            if (levels_[i].by_work > 0)
+                cost[i] += capped(saturating_multiply(levels_[i].by_work, work));
+        }
+        if (!found || cost < best) best = cost;
+        found = true;
+    }
+    return best;
 }
 
 /// No curve is below it.
@@ -114,8 +154,8 @@ Amount SketchBounds::least_victims(const HostSketch& sketch) const {
 }
 
 /// The bound level by level; false as soon as it is above `worst`.
-bool SketchBounds::add_up(const HostSketch& sketch, Amount work, const Cost* worst,
-                          Cost& bound) const {
+bool SketchBounds::add_up(const HostSketch& sketch, Amount work, const Cost* worst, Cost& bound,
+                          Amount victims) const {
     bound = Cost{};
     bool level_with_worst = worst != nullptr;
     for (std::size_t i = 0; i < levels_.size(); ++i) {
@@ -129,7 +169,8 @@ bool SketchBounds::add_up(const HostSketch& sketch, Amount work, const Cost* wor
                 std::clamp(saturating_multiply(weight, waste), -1024 * largest_cost, largest_cost);
         }
         if (level.by_victim > 0)
-            bound[i] += capped(saturating_multiply(level.by_victim, least_victims(sketch)));
+            bound[i] += capped(
+                saturating_multiply(level.by_victim, std::max(victims, least_victims(sketch))));
         if (level.by_work > 0) bound[i] += capped(saturating_multiply(level.by_work, work));
         if (!level_with_worst) continue;
         if (bound[i] > (*worst)[i]) return false;
@@ -142,8 +183,8 @@ std::vector<Amount> SketchBounds::places(const HostSketch& sketch) const {
     switch (objective_.goal->tie) {
         case Tie::id: return {};
         case Tie::newest:
-            return {-std::max(sketch.times->newest, -std::numeric_limits<Amount>::max())};
-        case Tie::oldest: return {sketch.times->oldest};
+            return {-std::max(sketch.candidates->newest, -std::numeric_limits<Amount>::max())};
+        case Tie::oldest: return {sketch.candidates->oldest};
     }
     return {};
 }

@@ -3,8 +3,9 @@
 // A class that lacks something must gain at least that, rounded up to a multiple of the gains'
 // divisor (in units of the divisor, never in raw units); that takes at least so many victims as the
 // lack holds largest gains; and it loses at least the work that the cheapest server loses for each
-// unit of gain (WorkCurve). Classes that lack nothing waste at least what they have too much.
-// O(classes * levels).
+// unit of gain (WorkCurve). Classes that lack nothing waste at least what they have too much. Where
+// one victim might do, the host's kinds of candidates tell which one would, and what it wastes:
+// else it takes two. O(classes * levels).
 #pragma once
 
 #include <vector>
@@ -38,7 +39,11 @@ private:
     Amount quick_work(const NeedSketch& row, Amount lack) const;
     Amount least_work(const HostSketch& sketch, std::size_t need) const;
     Amount least_victims(const HostSketch& sketch) const;
-    bool add_up(const HostSketch& sketch, Amount work, const Cost* worst, Cost& bound) const;
+    bool add_up(const HostSketch& sketch, Amount work, const Cost* worst, Cost& bound,
+                Amount victims = 0) const;
+    /// Exact for one victim, where its kind is known.
+    Cost with_one(const HostSketch& sketch, Amount work, bool& found) const;
+    void look_at_kinds(const HostSketch& sketch, Amount work, Cost& bound) const;
 
     static constexpr std::size_t none = static_cast<std::size_t>(-1);
 
@@ -46,6 +51,7 @@ private:
     const Objective& objective_;
     std::vector<Level> levels_;
     bool counts_work_ = false;
+    bool counts_victims_ = false;
     bool work_is_vcpu_ = false;
     std::size_t own_need_ = none;  // that lost work is measured in
     Amount now_minutes_ = 0;

@@ -35,7 +35,8 @@ std::size_t lasting_levels(const Objective& objective) {
 }
 
 /// Of a host that has none: nothing that would put it behind another.
-const TimeSketch any_time{std::numeric_limits<Amount>::max(), std::numeric_limits<Amount>::min()};
+const CandidateSketch any_candidates{std::numeric_limits<Amount>::max(),
+                                     std::numeric_limits<Amount>::min(), 0, false};
 
 }  // namespace
 
@@ -93,7 +94,7 @@ bool Searches::bound(std::size_t host, Amount slots, HostSketch& sketch, const C
                      Cost& bound) {
     if (!problem_.hosts.sketch(host, sketch)) {
         bound = search_on(host).bound(slots);
-        sketch.times = &any_time;
+        sketch.candidates = &any_candidates;
         sketch.row = HostSketch::no_row;
         return true;
     }

@@ -43,17 +43,21 @@ struct NeedSketch {
     std::int32_t latest = 0;  ///< start of the candidate with a gain that started last: minutes UTC
 };
 
-/// Creations of the candidates.
-struct TimeSketch {
-    Amount newest = 0;
+/// The candidates together.
+struct CandidateSketch {
+    Amount newest = 0;  ///< latest and earliest creation
     Amount oldest = 0;
+    /// Which of the cloud's kinds of candidates (equal gains in all classes) there are, a bit each.
+    std::uint64_t kinds = 0;
+    bool kinds_known = false;  ///< false: there are others too
 };
 
 /// Points into the cloud's rows: what is not looked at costs nothing.
 struct HostSketch {
-    std::vector<const NeedSketch*> needs;  ///< by need; none is null
-    std::vector<const WorkCurve*> curves;  ///< by need; null or all zero without candidates
-    const TimeSketch* times = nullptr;     ///< never null
+    std::vector<const NeedSketch*> needs;         ///< by need; none is null
+    std::vector<const WorkCurve*> curves;         ///< by need; null or all zero without candidates
+    const CandidateSketch* candidates = nullptr;  ///< never null
+    const Amount* kind_gains = nullptr;           ///< by kind, then need; null if none is known
     /// What is known from earlier decisions: key of the table of bounds, or none.
     std::uint32_t row = no_row;
     static constexpr std::uint32_t no_row = 0xffffffff;

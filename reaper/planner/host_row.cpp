@@ -74,7 +74,8 @@ public:
         all_.reserve(4 * host.servers.size());
     }
 
-    void add(const Server& server) {
+    /// Returns the number of its kind.
+    std::size_t add(const Server& server) {
         Amount work = 0;
         for (const auto& [provider, held] : server.allocations) work += held.get(vcpu);
         gains_.clear();
@@ -91,6 +92,8 @@ public:
             put(number, gain, work);
             all_.push_back(Gain{number, gain});
         }
+        std::sort(gains_.begin(), gains_.end());
+        return names_.kind_number(gains_);
     }
 
     /// The curves of all classes, when all candidates have been added.
@@ -186,7 +189,7 @@ private:
     const Host& host_;
     RowNames& names_;
     std::vector<ClassRow>& classes_;
-    std::vector<std::pair<std::uint32_t, Amount>> gains_;
+    RowNames::Kind gains_;
     std::vector<Gain> all_;
     std::vector<Start> starts_;
     std::vector<Drawn> counts_;
@@ -245,6 +248,18 @@ std::uint32_t RowNames::profile_number(const Host& host, std::uint32_t guess) {
     return number;
 }
 
+std::size_t RowNames::kind_number(const Kind& kind) {
+    std::uint64_t hash = 0;
+    for (const auto& [number, gain] : kind)
+        hash = (hash ^ number ^ static_cast<std::uint64_t>(gain) << 8) * 0x9e3779b97f4a7c15ULL;
+    for (std::size_t i = 0; i < kind_hashes_.size(); ++i)
+        if (kind_hashes_[i] == hash && kinds_[i] == kind) return i;
+    if (kinds_.size() >= most_kinds) return most_kinds;
+    kinds_.push_back(kind);
+    kind_hashes_.push_back(hash);
+    return kinds_.size() - 1;
+}
+
 std::uint32_t RowNames::project_number(const ProjectId& project) {
     const auto at = project_numbers_.find(project);
     if (at != project_numbers_.end()) return at->second;
@@ -261,8 +276,10 @@ void read_host(const Host& host, const Protection& protection, RowNames& names, 
     row.profile = names.profile_number(host, row.profile);
     row.service_host = hash_of(host.service_host);
     row.last_start = std::numeric_limits<Amount>::min();
-    row.times.newest = std::numeric_limits<Amount>::min();
-    row.times.oldest = std::numeric_limits<Amount>::max();
+    row.candidates.newest = std::numeric_limits<Amount>::min();
+    row.candidates.oldest = std::numeric_limits<Amount>::max();
+    row.candidates.kinds = 0;
+    row.candidates.kinds_known = true;
     row.consumers.clear();
     row.projects.clear();
     read_room(host, names, classes);
@@ -273,12 +290,16 @@ void read_host(const Host& host, const Protection& protection, RowNames& names, 
         if (!server.revocable()) continue;
         row.projects.push_back(names.project_number(server.project));
         if (!may_be_victim(server) || protection.protects(server)) continue;
-        gains.add(server);
+        const std::size_t kind = gains.add(server);
+        if (kind < RowNames::most_kinds)
+            row.candidates.kinds |= std::uint64_t{1} << kind;
+        else
+            row.candidates.kinds_known = false;
         row.last_start =
             std::max<Amount>(row.last_start, start_of(server).time_since_epoch().count());
         const Amount created = server.created.time_since_epoch().count();
-        row.times.newest = std::max(row.times.newest, created);
-        row.times.oldest = std::min(row.times.oldest, created);
+        row.candidates.newest = std::max(row.candidates.newest, created);
+        row.candidates.oldest = std::min(row.candidates.oldest, created);
     }
     gains.draw(curves);
     for (const auto& provider : host.providers)

@@ -49,7 +49,7 @@ struct HostRow {
     std::uint32_t profile = 0;
     std::uint32_t rank = 0;          ///< in the order of names
     std::uint64_t service_host = 0;  ///< hash
-    TimeSketch times;
+    CandidateSketch candidates;
     Amount last_start = 0;  ///< of the candidate that runs shortest, milliseconds UTC
     /// Hashes of all consumers on the host, servers and others.
     std::vector<std::uint32_t> consumers;
@@ -80,6 +80,13 @@ public:
     std::uint32_t profile_number(const Host& host, std::uint32_t guess);
     const std::vector<Profile>& profiles() const { return profiles_; }
 
+    /// Gains of a candidate by class number, ascending.
+    using Kind = std::vector<std::pair<std::uint32_t, Amount>>;
+    /// Its number; `most_kinds` if there are too many different ones.
+    static constexpr std::size_t most_kinds = 64;
+    std::size_t kind_number(const Kind& kind);
+    const std::vector<Kind>& kinds() const { return kinds_; }
+
     std::uint32_t project_number(const ProjectId& project);
     const std::vector<ProjectId>& projects() const { return projects_; }
 
@@ -88,6 +95,8 @@ private:
     std::vector<UnitLimits> limits_;
     std::vector<Profile> profiles_;
     std::multimap<std::size_t, std::uint32_t> profile_by_hash_;
+    std::vector<Kind> kinds_;
+    std::vector<std::uint64_t> kind_hashes_;
     std::vector<ProjectId> projects_;
     std::unordered_map<ProjectId, std::uint32_t> project_numbers_;
 };

@@ -41,6 +41,13 @@ void Screen::prepare() {
         }
         needs_.push_back(std::move(view));
     }
+    for (const auto& kind : cloud_.names().kinds())
+        for (const auto& need : needs_) {
+            const auto at = std::find_if(kind.begin(), kind.end(), [&](const auto& gain) {
+                return gain.first == need.number;
+            });
+            kind_gains_.push_back(at == kind.end() ? 0 : at->second);
+        }
     for (const auto& profile : cloud_.names().profiles()) {
         const auto code = judge_profile(profile);
         profiles_.push_back(static_cast<std::int16_t>(code ? static_cast<int>(*code) : -1));
@@ -232,7 +239,8 @@ bool Screen::sketch(std::size_t host, HostSketch& sketch) const {
         sketch.needs[need] = &classes[needs_[need].number];
         sketch.curves[need] = &curves[needs_[need].number];
     }
-    sketch.times = &cloud_.row(entry.row).times;
+    sketch.candidates = &cloud_.row(entry.row).candidates;
+    sketch.kind_gains = kind_gains_.data();
     sketch.row = entry.restrained ? HostSketch::no_row : entry.row;
     return true;
 }
