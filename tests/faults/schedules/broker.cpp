@@ -132,8 +132,8 @@ void Broker::publish_garbage(const Item& item) {
         "\xff\xfe\x00garbage",
         "{\"oslo.message\":\"{}\"}",
         "[[[[[[[[[[[[[[[[[[[[[[",
-        R"({"oslo.version":"2.0","oslo.message":"{\"event_type\":\"compute_task.build_instances)"
-        R"(.error\",\"message_id\":\"'; DROP TABLE stories;--\",\"payload\":7}"})",
+        (R"({"oslo.version":"2.0","oslo.message":"{\"event_type\":\"compute_task.build_instances)"
+         R"(.error\",\"message_id\":\"'; DROP TABLE stories;--\",\"payload\":7}"})"),
         R"({"oslo.version":"2.0","oslo.message":"\u001b[2J"})"};
     count(item.kind);
     enqueue(bodies[chance.below(std::size(bodies))]);

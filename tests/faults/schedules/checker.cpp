@@ -317,7 +317,8 @@ void Checker::at_the_end(const Broker& broker) {
             blame("rule-9",
                   id + " took " + std::to_string((at - demand->refused_at).count() / 1000) + " s");
     }
-    for (const auto& [id, demand] : truth_.demands()) {
+    for (const auto& entry : truth_.demands()) {
+        const std::string& id = entry.first;
         const auto noted = [&](const MessageEntry& note) { return note.request.str() == id; };
         if (journal_.stories.contains(RequestId{id}) ||
             std::any_of(journal_.notes.begin(), journal_.notes.end(), noted))
