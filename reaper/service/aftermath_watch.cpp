@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "reaper/model/text.hpp"
+#include "reaper/service/backoff.hpp"
 #include "reaper/service/until_written.hpp"
 #include "reaper/trigger/waiting.hpp"
 
@@ -69,7 +70,7 @@ void AftermathWatch::watch_room(Request request, std::vector<HostId> hosts, Time
 Task<void> AftermathWatch::run() {
     while (!parts_.stopping) {
         co_await look();
-        co_await parts_.cloud.clock.sleep(between_looks);
+        co_await sleep_unless(parts_.stopping, parts_.cloud.clock, between_looks);
     }
 }
 

@@ -23,13 +23,17 @@ Backoff::Backoff(Clock& clock, Duration longest, Duration first)
 
 Task<void> Backoff::pause(const bool& stopping) {
     std::uniform_int_distribution<Duration::rep> jitter(next_.count() / 2, next_.count());
-    Duration left{jitter(dice())};
+    const Duration left{jitter(dice())};
     next_ = std::min(next_ * 2, longest_);
+    co_await sleep_unless(stopping, clock_, left);
+}
+
+Task<void> sleep_unless(const bool& stopping, Clock& clock, Duration duration) {
     // In slices, so that whoever stops the reaper need not wait for the longest pause.
     constexpr Duration slice{250};
-    while (left > Duration::zero() && !stopping) {
-        co_await clock_.sleep(std::min(left, slice));
-        left -= slice;
+    while (duration > Duration::zero() && !stopping) {
+        co_await clock.sleep(std::min(duration, slice));
+        duration -= slice;
     }
 }
 

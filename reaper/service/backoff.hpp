@@ -5,6 +5,9 @@
 
 namespace reaper {
 
+/// Ends early when `stopping` (which must outlive the sleep, as the clock must) becomes true.
+Task<void> sleep_unless(const bool& stopping, Clock& clock, Duration duration);
+
 /// Doubles from a quarter second (or `first`) to `longest`, with jitter, so that many who wait do
 /// not come back at once.
 class Backoff {

@@ -3,6 +3,7 @@
 #include <spdlog/spdlog.h>
 #include <utility>
 
+#include "reaper/service/backoff.hpp"
 #include "reaper/service/journalled_brakes.hpp"
 #include "reaper/service/until_written.hpp"
 
@@ -88,7 +89,7 @@ Task<void> Braking::mark(std::string kind, std::string reason) {
 Task<void> Braking::run() {
     while (!parts_.stopping) {
         look();
-        co_await parts_.clock.sleep(between_looks);
+        co_await sleep_unless(parts_.stopping, parts_.clock, between_looks);
     }
 }
 

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "reaper/planner/planner.hpp"
+#include "reaper/service/backoff.hpp"
 #include "reaper/service/picture_keeper.hpp"
 
 namespace reaper {
@@ -54,7 +55,7 @@ void PictureKeeper::warm_planner() {
 Task<void> PictureKeeper::run() {
     while (!stopping_) {
         co_await tend();
-        co_await ports_.clock.sleep(tick);
+        co_await sleep_unless(stopping_, ports_.clock, tick);
     }
 }
 

@@ -10,8 +10,9 @@
 #include <variant>
 
 #include "reaper/executor/async.hpp"
-#include "reaper/service/aftermath_watch.hpp"
 #include "reaper/model/text.hpp"
+#include "reaper/service/aftermath_watch.hpp"
+#include "reaper/service/backoff.hpp"
 #include "reaper/service/braking.hpp"
 #include "reaper/service/clock_watch.hpp"
 #include "reaper/service/picture_keeper.hpp"
@@ -95,9 +96,9 @@ ResultTask<void> Service::Impl::run() {
             braking_->on_doubt(hosts, request);
         });
     desk_ = std::make_unique<RequestDesk>(
-        RequestDesk::Parts{ports_.cloud, ports_.journal, ports_.messages, *braking_,
-                           *aftermaths_, *keeper_, ledger_, shared_->planning, shared_->deletions,
-                           options_, stopping_},
+        RequestDesk::Parts{ports_.cloud, ports_.journal, ports_.messages, *braking_, *aftermaths_,
+                           *keeper_, ledger_, shared_->planning, shared_->deletions, options_,
+                           stopping_},
         [this](Task<void> task) { spawn(std::move(task)); }, [this] { report(); });
     auto restored = co_await desk_->restore();
     if (!restored) co_return restored.error();
@@ -144,9 +145,10 @@ void Service::Impl::listen_to_events() {
 }
 
 Task<void> Service::Impl::watch_clock() {
+    constexpr Duration between_looks{1000};
     ClockWatch watch{ports_.cloud.clock};
     while (!stopping_) {
-        co_await ports_.cloud.clock.sleep(Duration{1000});
+        co_await sleep_unless(stopping_, ports_.cloud.clock, between_looks);
         const auto by = watch.step();
         if (!by) continue;
         Mark mark;
