@@ -30,6 +30,12 @@ def eventually(what: str, ask: Callable[[], T], timeout: float = PATIENCE, every
         time.sleep(every)
 
 
+def wait_for_the_next_second() -> None:
+    """Nova tells the age of a server in whole seconds: those asked for afterwards are younger."""
+    now = int(time.time())
+    eventually("the next second", lambda: int(time.time()) > now, every=0.02)
+
+
 @dataclass(frozen=True)
 class Server:
     """A server as it was asked for; how it is now is `Cloud.look`'s to tell."""
@@ -158,7 +164,7 @@ class Cloud(ABC):
     # The APIs ----------------------------------------------------------------
 
     @abstractmethod
-    def endpoint(self, api: str) -> str:
+    def endpoint(self, api: str, region: str = "RegionOne") -> str:
         """The URL of `identity`, `compute` or `placement`."""
 
     @abstractmethod
@@ -180,6 +186,10 @@ class Cloud(ABC):
     @abstractmethod
     def project_id(self, project: str) -> str:
         ...
+
+    @abstractmethod
+    def no_longer_revocable(self, project: str) -> AbstractContextManager[None]:
+        """The project has lost its tag while it lasts."""
 
     # Messages ----------------------------------------------------------------
 
@@ -241,9 +251,16 @@ class Cloud(ABC):
         assert look.status != "ACTIVE" or status != "ERROR", f"{server.name} found a host"
         return look.status == status and look.task is None
 
-    def boot(self, flavor: str, project: str, host: str, count: int = 1) -> list[Server]:
+    def boot(
+        self,
+        flavor: str,
+        project: str,
+        host: str,
+        count: int = 1,
+        metadata: dict[str, str] | None = None,
+    ) -> list[Server]:
         """Servers on a host; waits until they are ACTIVE."""
-        servers = self.ask(flavor, project, count, host)
+        servers = self.ask(flavor, project, count, host, metadata=metadata)
         self.wait_for(servers, "ACTIVE")
         return servers
 

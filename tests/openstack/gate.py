@@ -31,6 +31,8 @@ class Gate:
         self.asked: list[str] = []  # "METHOD path", as they came
         self.unanswered = 0  # requests that the target did not answer
         self._hold: re.Pattern[str] | None = None
+        self._only_after: str | None = None
+        self._hold_answers_to: str | None = None
         self._opened = threading.Event()
         self.held = 0
         self._server = ThreadingHTTPServer((LOOPBACK, 0), _handler_of(self))
@@ -48,17 +50,26 @@ class Gate:
         self._server.shutdown()
         self._server.server_close()
 
-    def hold_reads(self, path: str) -> None:
-        """From now on, reads of paths that end so (a regular expression) wait for `let_pass`. Never
-        a write: one that the reaper gave up would go out afterwards."""
+    def hold_reads(self, path: str, after: str | None = None) -> None:
+        """From now on, or from the first request of the method `after`, reads of paths that end so
+        (a regular expression) wait for `let_pass`. Never a write: one that the reaper gave up would
+        go out afterwards."""
         self._opened.clear()
+        self.held = 0
+        self._only_after = after
         self._hold = re.compile(rf"{path}$")
+
+    def hold_answers(self, method: str) -> None:
+        """From now on, what such requests ask for is done, but their answers wait for `let_pass`."""
+        self._opened.clear()
+        self.held = 0
+        self._hold_answers_to = method
 
     def wait_held(self, what: str) -> None:
         eventually(f"{what} is held", lambda: self.held)
 
     def let_pass(self) -> None:
-        self._hold = None
+        self._hold = self._hold_answers_to = None
         self._opened.set()
 
     # What the handlers do ----------------------------------------------------
@@ -66,9 +77,24 @@ class Gate:
     def pass_through(self, method: str, path: str, headers: dict[str, str], body: bytes) -> Answer | None:
         self.asked.append(f"{method} {path.partition('?')[0]}")
         self.tokens.update(value for name, value in headers.items() if name.lower() == "x-auth-token")
-        if method == "GET" and self._hold is not None and self._hold.search(path.partition("?")[0]):
-            self.held += 1
-            self._opened.wait(LONGEST_HOLD)
+        if method == "GET" and self._is_held(path.partition("?")[0]):
+            self._wait()
+        answer = self._ask(method, path, headers, body)
+        if method == self._hold_answers_to:
+            self._wait()
+        return answer
+
+    def _is_held(self, path: str) -> bool:
+        if self._hold is None or not self._hold.search(path):
+            return False
+        after = self._only_after
+        return after is None or any(asked.startswith(f"{after} ") for asked in list(self.asked))
+
+    def _wait(self) -> None:
+        self.held += 1
+        self._opened.wait(LONGEST_HOLD)
+
+    def _ask(self, method: str, path: str, headers: dict[str, str], body: bytes) -> Answer | None:
         connection = http.client.HTTPConnection(*self._target, timeout=60)
         try:
             connection.request(method, path, body or None, headers)

@@ -6,7 +6,8 @@ how the cloud is made: `lab_cloud.LabCloud`, `sim_cloud.SimCloud`.
 
 import re
 import secrets
-from typing import Any, Protocol
+from contextlib import contextmanager
+from typing import Any, Iterator, Protocol
 
 import requests
 from keystoneauth1 import adapter
@@ -166,8 +167,8 @@ class OpenStackCloud(Cloud):
 
     # The APIs ----------------------------------------------------------------
 
-    def endpoint(self, api: str) -> str:
-        return self.lab["endpoints"]["RegionOne"][api]
+    def endpoint(self, api: str, region: str = "RegionOne") -> str:
+        return self.lab["endpoints"][region][api]
 
     def outlive_a_token(self) -> None:
         keystone = catalog.user_session(self.lab)
@@ -186,6 +187,17 @@ class OpenStackCloud(Cloud):
 
     def project_id(self, project: str) -> str:
         return self.lab["projects"][project]
+
+    @contextmanager
+    def no_longer_revocable(self, project: str) -> Iterator[None]:
+        keystone = catalog.client(self.lab, "identity")
+        tags = f"/projects/{self.project_id(project)}/tags"
+        usual = keystone.get(tags).json()["tags"]
+        try:
+            keystone.put(tags, json={"tags": []})
+            yield
+        finally:
+            keystone.put(tags, json={"tags": usual})
 
     # Between scenarios -------------------------------------------------------
 

@@ -53,6 +53,21 @@ def test_a_disabled_host_gives_no_room(cloud: Cloud, reaper: Reaper, disabled: i
     assert cloud.look(again[0]).host == cloud.hosts[1 - disabled]
 
 
+def test_a_host_that_is_down_gives_no_room(cloud: Cloud, reaper: Reaper) -> None:
+    """It would be the cheaper one."""
+    one, two, three = cloud.hosts
+    three_small = [("spot", "small", 3), ("regular", "small", 2)]
+    fleet = fill(cloud, {one: HALF_SPOT, two: three_small, three: FULL})
+    cloud.say_that_it_is_down(one)
+    mark = cloud.mark()
+    [refused] = cloud.ask_in_vain("medium")
+    reaper.wait_outcome(refused.request)
+    assert_only_victims_died(fleet, mark, fleet.spot(two))
+    again = cloud.ask("medium")
+    cloud.wait_for(again, "ACTIVE")
+    assert cloud.look(again[0]).host == two
+
+
 def test_a_dry_run_plans_and_writes_nothing(cloud: Cloud, install) -> None:
     reaper = install()
     reaper.start("--dry-run")

@@ -1,8 +1,10 @@
 """What goes wrong between a plan and its deletions, and what became of the room afterwards."""
 
-from contextlib import contextmanager
-from typing import Iterator
+from typing import Callable
 
+import pytest
+
+from between import between_plan_and_deletion, planned_victim, wait_held
 from cloud import Cloud, Server, eventually
 from fleet import Fleet, assert_freed, assert_nobody_died, assert_only_victims_died, fill
 from gate import Gate
@@ -19,28 +21,6 @@ TOKEN_SECONDS = 10
 def full_but_for(cloud: Cloud, first: list, second: list = FULL) -> Fleet:
     one, two, three = cloud.hosts
     return fill(cloud, {one: first, two: second, three: FULL}, exactly=False)
-
-
-@contextmanager
-def between_plan_and_deletion(
-    cloud: Cloud, reaper: Reaper, fleet: Fleet, **endpoints: str
-) -> Iterator[Gate]:
-    """Starts the reaper with a gate before Nova. Its look at a victim, which comes before the first
-    deletion, waits there for `let_pass`."""
-    with Gate(cloud.endpoint("compute")) as gate:
-        victims = "|".join(server.id for server in fleet.spot())
-        gate.hold_reads(f"/servers/({victims})")
-        reaper.config["cloud"]["endpoints"] = {"compute": gate.url} | endpoints
-        reaper.config["http"] = {"call_timeout": "60s"}  # it must not give up what is held
-        reaper.start()
-        yield gate
-
-
-def wait_held(gate: Gate, reaper: Reaper, refused: Server, mark: int) -> None:
-    gate.wait_held("the look at a victim")
-    story = reaper.story(refused.request)
-    assert story is not None and story["plans"], "there is no plan yet"
-    assert not reaper.cloud.reaper_deletions(mark)
 
 
 # The APIs ---------------------------------------------------------------------
@@ -137,6 +117,62 @@ def test_the_host_of_a_victim_goes_down_after_its_deletion_was_accepted(cloud: C
     assert_only_victims_died(fleet, mark, fleet.spot(one))
 
 
+# Victims ----------------------------------------------------------------------
+
+
+def moves_away(cloud: Cloud, victim: Server) -> None:
+    """By a resize that its user has yet to confirm: its room stays taken."""
+    cloud.resize_without_waiting(victim, "small")
+    cloud.wait_for([victim], "VERIFY_RESIZE")
+
+
+CHANGES: dict[str, Callable[[Cloud, Server], None]] = {
+    "is-locked": lambda cloud, victim: cloud.lock(victim),
+    "is-protected": lambda cloud, victim: cloud.set_metadata(victim, "reaper:protected", "yes"),
+    "moves-away": moves_away,
+}
+
+
+@pytest.mark.parametrize("change", CHANGES)
+def test_a_victim_that_is_none_any_more_is_spared(cloud: Cloud, install, change: str) -> None:
+    """Another one takes its place."""
+    one, two, three = cloud.hosts
+    reaper = install()
+    # What is left on host three is enough for a `small` alone.
+    nearly_full = [("regular", "medium", 1), ("regular", "small", 1)]
+    fleet = fill(cloud, {one: HALF_SPOT, two: HALF_SPOT, three: nearly_full}, exactly=False)
+    with between_plan_and_deletion(cloud, reaper, fleet) as gate:
+        mark = cloud.mark()
+        [refused] = cloud.ask_in_vain("medium")
+        wait_held(gate, reaper, refused, mark)
+        spared = planned_victim(gate, fleet)
+        CHANGES[change](cloud, spared)
+        gate.let_pass()
+        assert reaper.wait_outcome(refused.request)["kind"] == "freed"
+        reaper.wait_messages_done()
+    [other] = [server for server in fleet.spot() if server is not spared]
+    assert [deletion.server for deletion in cloud.reaper_deletions(mark)] == [other.id]
+    cloud.wait_gone([other])
+    for server in fleet.regular() + [spared]:
+        assert cloud.look(server).status in ("ACTIVE", "VERIFY_RESIZE"), server.name
+        assert cloud.room_held_by(server), f"{server.name} lost its room"
+    cloud.wait_for(cloud.ask("medium"), "ACTIVE")
+
+
+def test_a_project_that_is_revocable_no_more_loses_nobody(cloud: Cloud, install) -> None:
+    reaper = install()
+    fleet = full_but_for(cloud, SPOT)
+    with between_plan_and_deletion(cloud, reaper, fleet) as gate:
+        mark = cloud.mark()
+        [refused] = cloud.ask_in_vain("large")
+        wait_held(gate, reaper, refused, mark)
+        with cloud.no_longer_revocable("spot"):
+            gate.let_pass()
+            assert reaper.wait_outcome(refused.request)["kind"] == "not-enough"
+        reaper.wait_messages_done()
+    assert_nobody_died(fleet, mark)
+
+
 # The requester ----------------------------------------------------------------
 
 
@@ -214,6 +250,46 @@ def test_room_that_nobody_takes_was_wasted(cloud: Cloud, install) -> None:
     reaper.start()
     aftermath = reaper.wait_aftermath(refused.request)
     assert aftermath["kind"] == "wasted", aftermath
+    assert reaper.json("history", "totals")["aftermaths"]["wasted"] == 1
+
+
+def test_a_host_whose_room_was_not_taken_ranks_lower(cloud: Cloud, install) -> None:
+    """Host one still gives the room for one victim, but host two is taken, for three."""
+    one, two, _ = cloud.hosts
+    reaper = install()
+    reaper.config["cull"]["watch"] = "1s"
+    reaper.start()
+    fleet = full_but_for(cloud, ONE_SPOT, [("spot", "small", 3), ("regular", "small", 2)])
+    mark = cloud.mark()
+    [refused] = cloud.ask_in_vain("medium")
+    reaper.wait_outcome(refused.request)
+    assert reaper.wait_aftermath(refused.request)["kind"] == "wasted"
+    assert_freed(fleet, mark, 1, among=fleet.spot(one))
+    cloud.boot("medium", "spot", one)  # others take the room
+    mark = cloud.mark()
+    [refused] = cloud.ask_in_vain("medium")
+    assert reaper.wait_outcome(refused.request)["kind"] == "freed"
+    died = [deletion.server for deletion in cloud.reaper_deletions(mark)]
+    assert sorted(died) == sorted(server.id for server in fleet.spot(two))
+    [plan] = reaper.story(refused.request)["plans"]
+    told = {host["host_name"]: host["code"] for host in plan["decision"]["rejected"]}
+    assert told[one] == "doubted", told
+
+
+def test_room_that_is_held_for_its_requester_is_not_counted_for_another(cloud: Cloud, install) -> None:
+    """With that room, one victim would be enough for the other."""
+    reaper = install()
+    reaper.config["cull"]["promise"] = "5min"
+    reaper.start()
+    fleet = full_but_for(cloud, SPOT)
+    mark = cloud.mark()
+    [refused] = cloud.ask_in_vain("medium")
+    assert reaper.wait_outcome(refused.request)["kind"] == "freed"
+    [other] = cloud.ask_in_vain("large")
+    assert reaper.wait_outcome(other.request)["kind"] == "not-enough"
+    assert_freed(fleet, mark, 1, among=fleet.spot())
+    cloud.wait_for(cloud.ask("medium"), "ACTIVE")
+    reaper.wait_messages_done()
 
 
 def test_room_that_nova_does_not_give_to_the_second_try_was_wasted(cloud: Cloud, reaper: Reaper) -> None:
