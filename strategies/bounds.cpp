@@ -1,6 +1,7 @@
 #include "strategies/bounds.hpp"
 
 #include <algorithm>
+#include <bit>
 #include <chrono>
 #include <limits>
 
@@ -68,59 +69,72 @@ bool SketchBounds::of(const HostSketch& sketch, Amount slots, const Cost* worst,
     ask_for(slots);
     for (std::size_t need = 0; need < lack_.size(); ++need)
         lack_[need] = saturating_subtract(wanted_[need], sketch.needs[need]->room);
+    victims_ = -1;
     Amount work = 0;
     // Where work counts, it is looked into as far only as the host may still count: first as if
     // all had started last, then by the curve, then what the other classes take.
     const bool by_own_class = counts_work_ && own_need_ != none;
     if (by_own_class && worst != nullptr &&
-        !add_up(sketch, quick_work(*sketch.needs[own_need_], lack_[own_need_]), worst, bound))
+        above(sketch, quick_work(*sketch.needs[own_need_], lack_[own_need_]), *worst))
         return false;
     if (by_own_class) work = least_work(sketch, own_need_);
-    if (!add_up(sketch, work, worst, bound)) return false;
+    if (worst != nullptr && above(sketch, work, *worst)) return false;
+    const bool one_may_do = counts_victims_ && sketch.kinds != nullptr &&
+                            sketch.candidates->kinds_known && least_victims(sketch) == 1;
+    if (one_may_do && !counts_work_) return look_at_kinds(sketch, work, worst, bound);
+    add_up(sketch, work, nullptr, bound);
     const Amount by_own = work;
     if (counts_work_ && work_is_vcpu_)
         for (std::size_t need = 0; need < lack_.size(); ++need)
             if (need != own_need_) work = std::max(work, least_work(sketch, need));
-    if (work != by_own && !add_up(sketch, work, worst, bound)) return false;
-    if (!counts_victims_ || sketch.kind_gains == nullptr || !sketch.candidates->kinds_known ||
-        least_victims(sketch) != 1)
-        return true;
-    look_at_kinds(sketch, work, bound);
-    return worst == nullptr || bound <= *worst;
+    if (one_may_do) return look_at_kinds(sketch, work, worst, bound);
+    return work == by_own || add_up(sketch, work, worst, bound);
 }
 
-/// One victim may do, as far as each class for itself tells: does one that is there?
-void SketchBounds::look_at_kinds(const HostSketch& sketch, Amount work, Cost& bound) const {
+/// One victim may do, as far as each class for itself tells: does one that is there? The lesser of
+/// what it costs and what two cost at least, which is no less than what `add_up` says of one.
+bool SketchBounds::look_at_kinds(const HostSketch& sketch, Amount work, const Cost* worst,
+                                 Cost& bound) const {
+    const bool one = with_one(sketch, work, worst, bound);
+    Cost two;
+    if (!add_up(sketch, work, one ? &bound : worst, two, 2)) return one;
+    bound = two;
+    return true;
+}
+
+/// The least that one victim costs, of those that do; false if none does for `worst` or less.
+bool SketchBounds::with_one(const HostSketch& sketch, Amount work, const Cost* worst,
+                            Cost& least) const {
     bool found = false;
-    const Cost one = with_one(sketch, work, found);
-    Cost more;
-    add_up(sketch, work, nullptr, more, 2);
-    bound = std::max(bound, found ? std::min(one, more) : more);
-}
-
-Cost SketchBounds::with_one(const HostSketch& sketch, Amount work, bool& found) const {
-    Cost best;
-    const std::size_t needs = lack_.size();
-    for (std::uint64_t left = sketch.candidates->kinds; left != 0; left &= left - 1) {
+    std::uint64_t left = sketch.kinds->covering(sketch.candidates->kinds, lack_);
+    for (; left != 0; left &= left - 1) {
         const Amount* const gains =
-            sketch.kind_gains + static_cast<std::size_t>(__builtin_ctzll(left)) * needs;
-        bool covers = true;
-        for (std::size_t need = 0; need < needs; ++need)
-            covers = covers && gains[need] >= lack_[need];
-        if (!covers) continue;
+            sketch.kinds->of(static_cast<std::size_t>(std::countr_zero(left)));
+        const Cost* const limit = found ? &least : worst;
         Cost cost;
-        for (std::size_t i = 0; i < levels_.size(); ++i) {
-            for (const auto& [need, weight] : levels_[i].waste)
-                cost[i] += std::clamp(saturating_multiply(weight, gains[need] - lack_[need]),
-                                      -1024 * largest_cost, largest_cost);
-            cost[i] += capped(levels_[i].by_victim);
-            if (levels_[i].by_work > 0)
-                cost[i] += capped(saturating_multiply(levels_[i].by_work, work));
-        }
-        if (!found || cost < best) best = cost;
+        if (!cost_of_one(gains, work, limit, cost)) continue;
+        if (!found || cost < least) least = cost;
         found = true;
     }
-    return best;
+    return found;
+}
+
+/// False as soon as it is above `worst`.
+bool SketchBounds::cost_of_one(const Amount* gains, Amount work, const Cost* worst,
+                               Cost& cost) const {
+    bool level_with_worst = worst != nullptr;
+    for (std::size_t i = 0; i < levels_.size(); ++i) {
+        const auto& level = levels_[i];
+        for (const auto& [need, weight] : level.waste)
+            cost[i] += std::clamp(saturating_multiply(weight, gains[need] - lack_[need]),
+                                  -1024 * largest_cost, largest_cost);
+        cost[i] += capped(level.by_victim);
+        if (level.by_work > 0) cost[i] += capped(saturating_multiply(level.by_work, work));
+        if (!level_with_worst) continue;
+        if (cost[i] > (*worst)[i]) return false;
+        level_with_worst = cost[i] == (*worst)[i];
+    }
+    return true;
 }
 
 /// No curve is below it.
@@ -140,6 +154,7 @@ Amount SketchBounds::least_work(const HostSketch& sketch, std::size_t need) cons
 
 /// The least victims that make up for what is lacking.
 Amount SketchBounds::least_victims(const HostSketch& sketch) const {
+    if (victims_ >= 0) return victims_;
     Amount victims = 0;
     for (std::size_t need = 0; need < lack_.size(); ++need) {
         const Amount lack = lack_[need];
@@ -150,7 +165,34 @@ Amount SketchBounds::least_victims(const HostSketch& sketch) const {
         else if (largest > 0)
             victims = std::max(victims, quick_divide_up(lack, largest));
     }
-    return victims;
+    return victims_ = victims;
+}
+
+/// The bound of a level; `victims`: there are so many at least, if that is more than is known.
+Amount SketchBounds::least_of_level(const Level& level, const HostSketch& sketch, Amount work,
+                                    Amount victims) const {
+    Amount least = 0;
+    for (const auto& [need, weight] : level.waste) {
+        const Amount lack = lack_[need];
+        Amount waste = -lack;
+        if (const Amount unit = sketch.needs[need]->unit; lack > 0)
+            waste = unit > 1 ? quick_divide_up(lack, unit) * unit - lack : 0;
+        least += std::clamp(saturating_multiply(weight, waste), -1024 * largest_cost, largest_cost);
+    }
+    if (level.by_victim > 0)
+        least +=
+            capped(saturating_multiply(level.by_victim, std::max(victims, least_victims(sketch))));
+    if (level.by_work > 0) least += capped(saturating_multiply(level.by_work, work));
+    return least;
+}
+
+/// Whether the bound is above `worst`: the first levels mostly tell.
+bool SketchBounds::above(const HostSketch& sketch, Amount work, const Cost& worst) const {
+    for (std::size_t i = 0; i < levels_.size(); ++i) {
+        const Amount least = least_of_level(levels_[i], sketch, work, 0);
+        if (least != worst[i]) return least > worst[i];
+    }
+    return false;
 }
 
 /// The bound level by level; false as soon as it is above `worst`.
@@ -159,19 +201,7 @@ bool SketchBounds::add_up(const HostSketch& sketch, Amount work, const Cost* wor
     bound = Cost{};
     bool level_with_worst = worst != nullptr;
     for (std::size_t i = 0; i < levels_.size(); ++i) {
-        const auto& level = levels_[i];
-        for (const auto& [need, weight] : level.waste) {
-            const Amount lack = lack_[need];
-            Amount waste = -lack;
-            if (const Amount unit = sketch.needs[need]->unit; lack > 0)
-                waste = unit > 1 ? quick_divide_up(lack, unit) * unit - lack : 0;
-            bound[i] +=
-                std::clamp(saturating_multiply(weight, waste), -1024 * largest_cost, largest_cost);
-        }
-        if (level.by_victim > 0)
-            bound[i] += capped(
-                saturating_multiply(level.by_victim, std::max(victims, least_victims(sketch))));
-        if (level.by_work > 0) bound[i] += capped(saturating_multiply(level.by_work, work));
+        bound[i] = least_of_level(levels_[i], sketch, work, victims);
         if (!level_with_worst) continue;
         if (bound[i] > (*worst)[i]) return false;
         level_with_worst = bound[i] == (*worst)[i];

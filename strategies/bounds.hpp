@@ -39,11 +39,14 @@ private:
     Amount quick_work(const NeedSketch& row, Amount lack) const;
     Amount least_work(const HostSketch& sketch, std::size_t need) const;
     Amount least_victims(const HostSketch& sketch) const;
+    Amount least_of_level(const Level& level, const HostSketch& sketch, Amount work,
+                          Amount victims) const;
+    bool above(const HostSketch& sketch, Amount work, const Cost& worst) const;
     bool add_up(const HostSketch& sketch, Amount work, const Cost* worst, Cost& bound,
                 Amount victims = 0) const;
-    /// Exact for one victim, where its kind is known.
-    Cost with_one(const HostSketch& sketch, Amount work, bool& found) const;
-    void look_at_kinds(const HostSketch& sketch, Amount work, Cost& bound) const;
+    bool look_at_kinds(const HostSketch& sketch, Amount work, const Cost* worst, Cost& bound) const;
+    bool with_one(const HostSketch& sketch, Amount work, const Cost* worst, Cost& least) const;
+    bool cost_of_one(const Amount* gains, Amount work, const Cost* worst, Cost& cost) const;
 
     static constexpr std::size_t none = static_cast<std::size_t>(-1);
 
@@ -56,8 +59,9 @@ private:
     std::size_t own_need_ = none;  // that lost work is measured in
     Amount now_minutes_ = 0;
     Amount slots_ = 0;
-    std::vector<Amount> wanted_;  // of so many slots, by need
-    std::vector<Amount> lack_;    // on the host that is looked at
+    std::vector<Amount> wanted_;   // of so many slots, by need
+    std::vector<Amount> lack_;     // on the host that is looked at
+    mutable Amount victims_ = -1;  // there at least; -1: not known yet
 };
 
 }  // namespace reaper

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "reaper/model/amount.hpp"
+#include "strategies/kind_gains.hpp"
 
 namespace reaper {
 
@@ -57,7 +58,7 @@ struct HostSketch {
     std::vector<const NeedSketch*> needs;         ///< by need; none is null
     std::vector<const WorkCurve*> curves;         ///< by need; null or all zero without candidates
     const CandidateSketch* candidates = nullptr;  ///< never null
-    const Amount* kind_gains = nullptr;           ///< by kind, then need; null if none is known
+    const KindGains* kinds = nullptr;             ///< null if none is known
     /// What is known from earlier decisions: key of the table of bounds, or none.
     std::uint32_t row = no_row;
     static constexpr std::uint32_t no_row = 0xffffffff;

@@ -3,11 +3,22 @@
 #include <algorithm>
 
 namespace reaper {
+namespace {
 
-CloudIndex::CloudIndex(const Snapshot& snapshot, Protection protection)
-    : protection_{std::move(protection)} {
+constexpr std::size_t cache_line = 64;
+
+void prefetch(const void* from, std::size_t bytes) {
+    const auto* const first = static_cast<const char*>(from);
+    for (std::size_t at = 0; at < bytes; at += cache_line) __builtin_prefetch(first + at);
+}
+
+}  // namespace
+
+CloudIndex::CloudIndex(const Snapshot& snapshot, Protection protection) : CloudIndex{} {
+    protection_ = std::move(protection);
     rows_.reserve(snapshot.hosts.size());
     profiles_.reserve(snapshot.hosts.size());
+    candidates_.reserve(snapshot.hosts.size());
     for (const auto& host : snapshot.hosts) put(host);
 }
 
@@ -16,6 +27,7 @@ std::uint32_t CloudIndex::new_row(const Host& host) {
     if (free_rows_.empty()) {
         rows_.emplace_back();
         profiles_.push_back(0);
+        candidates_.emplace_back();
         place_.push_back(by_name_.end());
     } else {
         row = free_rows_.back();
@@ -27,6 +39,15 @@ std::uint32_t CloudIndex::new_row(const Host& host) {
     return row;
 }
 
+/// What `put` is about to write comes from memory while the host is read.
+void CloudIndex::fetch_early(std::uint32_t row) const {
+    prefetch(&*place_[row], sizeof(*place_[row]));
+    prefetch(rows_[row].projects.data(), rows_[row].projects.size() * sizeof(std::uint32_t));
+    prefetch(rows_[row].consumers.data(), rows_[row].consumers.size() * sizeof(std::uint32_t));
+    prefetch(classes(row), stride_ * sizeof(ClassRow));
+    prefetch(curves(row), stride_ * sizeof(WorkCurve));
+}
+
 void CloudIndex::put(const Host& host) {
     const auto at = by_id_.find(host.id);
     std::uint32_t row = no_row;
@@ -34,6 +55,7 @@ void CloudIndex::put(const Host& host) {
         row = new_row(host);
     } else {
         row = at->second;
+        fetch_early(row);
         count_projects(rows_[row], -1);
         if (place_[row]->first.first != host.name) {
             by_name_.erase(place_[row]);
@@ -41,7 +63,7 @@ void CloudIndex::put(const Host& host) {
             order_is_old_ = true;
         }
     }
-    read_host(host, protection_, names_, rows_[row], read_, read_curves_);
+    read_host(host, protection_, names_, rows_[row], candidates_[row], read_, read_curves_);
     store_classes(row);
     profiles_[row] = rows_[row].profile;
     count_projects(rows_[row], 1);
@@ -135,9 +157,17 @@ const std::vector<std::uint32_t>& CloudIndex::order() const {
 
 const std::map<ProjectId, Amount>& CloudIndex::fleets() const {
     if (fleets_are_old_) {
-        fleets_.clear();
-        for (std::size_t i = 0; i < project_counts_.size(); ++i)
-            if (project_counts_[i] > 0) fleets_.emplace(names_.projects()[i], project_counts_[i]);
+        fleet_places_.resize(project_counts_.size(), nullptr);
+        for (std::size_t i = 0; i < project_counts_.size(); ++i) {
+            Amount*& place = fleet_places_[i];
+            if (project_counts_[i] > 0) {
+                if (place == nullptr) place = &fleets_[names_.projects()[i]];
+                *place = project_counts_[i];
+            } else if (place != nullptr) {
+                fleets_.erase(names_.projects()[i]);
+                place = nullptr;
+            }
+        }
         fleets_are_old_ = false;
     }
     return fleets_;
@@ -147,12 +177,14 @@ std::size_t CloudIndex::bytes() const {
     constexpr std::size_t node = 64;  // of a map, about, without its strings
     std::size_t sum = rows_.capacity() * sizeof(HostRow) + classes_.capacity() * sizeof(ClassRow) +
                       curves_.capacity() * sizeof(WorkCurve) +
+                      candidates_.capacity() * sizeof(CandidateSketch) +
                       (order_.capacity() + profiles_.capacity()) * sizeof(std::uint32_t) +
                       place_.capacity() * sizeof(place_[0]) + tables_->bytes();
     for (const auto& row : rows_)
         sum += (row.consumers.capacity() + row.projects.capacity()) * sizeof(std::uint32_t);
     for (const auto& [key, row] : by_name_)
         sum += 2 * node + sizeof(key) + key.first.capacity() + 2 * key.second.str().capacity();
+    sum += by_id_.bucket_count() * sizeof(void*);
     for (const auto& project : names_.projects()) sum += 3 * (node + project.str().capacity());
     return sum;
 }

@@ -24,7 +24,7 @@ namespace reaper {
 
 class CloudIndex {
 public:
-    CloudIndex() = default;
+    CloudIndex() { by_id_.max_load_factor(0.25F); }  // a search mostly looks at one node
     /// All hosts of the snapshot, which must outlive the index.
     explicit CloudIndex(const Snapshot& snapshot, Protection protection = {});
 
@@ -60,6 +60,8 @@ public:
     const ClassRow* classes(std::uint32_t row) const { return &classes_[row * stride_]; }
     /// The curves of lost work of a row, by class number.
     const WorkCurve* curves(std::uint32_t row) const { return &curves_[row * stride_]; }
+    /// All candidates of a row together.
+    const CandidateSketch& candidates(std::uint32_t row) const { return candidates_[row]; }
     const RowNames& names() const { return names_; }
     static constexpr std::uint32_t no_row = 0xffffffff;
     std::uint32_t row_of(const HostId& host) const;
@@ -69,8 +71,14 @@ public:
 
 private:
     using Key = std::pair<std::string, HostId>;
+    /// As it may throw, for all that the library knows, hashes are kept beside the ids: a search
+    /// then looks at one id only.
+    struct KeptHash {
+        std::size_t operator()(const HostId& host) const { return std::hash<HostId>{}(host); }
+    };
 
     std::uint32_t new_row(const Host& host);
+    void fetch_early(std::uint32_t row) const;
     void store_classes(std::uint32_t row);
     void widen();
     void count_projects(const HostRow& row, Amount sign);
@@ -82,8 +90,9 @@ private:
     std::vector<ClassRow> classes_;        // by row, then class number
     std::vector<WorkCurve> curves_;        // likewise
     std::size_t stride_ = 0;
+    std::vector<CandidateSketch> candidates_;  // by row
     std::vector<std::uint32_t> free_rows_;
-    std::unordered_map<HostId, std::uint32_t> by_id_;
+    std::unordered_map<HostId, std::uint32_t, KeptHash> by_id_;
     std::map<Key, std::uint32_t> by_name_;
     std::vector<std::map<Key, std::uint32_t>::iterator> place_;  // in by_name_, by row
     std::vector<Amount> project_counts_;                         // by project number
@@ -93,6 +102,7 @@ private:
     mutable std::vector<std::uint32_t> order_;
     mutable bool order_is_old_ = false;
     mutable std::map<ProjectId, Amount> fleets_;
+    mutable std::vector<Amount*> fleet_places_;  // in fleets_, by project number; null: not there
     mutable bool fleets_are_old_ = false;
 };
 

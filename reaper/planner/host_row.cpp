@@ -65,6 +65,13 @@ void add_coming_room(const Server& server, const Host& host, const RowNames& nam
     }
 }
 
+/// Both above 0. Small numbers are divided several times faster.
+bool divides(Amount divisor, Amount amount) {
+    if ((divisor | amount) >> 32 == 0)
+        return static_cast<std::uint32_t>(amount) % static_cast<std::uint32_t>(divisor) == 0;
+    return amount % divisor == 0;
+}
+
 /// Adds one candidate's gains on the host's providers.
 class Gains {
 public:
@@ -139,13 +146,12 @@ private:
         const bool first = row.gain == 0;
         row.gain = saturating_add(row.gain, gain);
         row.largest = std::max(row.largest, gain);
-        if (first || gain % row.unit != 0) row.unit = std::gcd(row.unit, gain);
-        const Amount ratio =
-            work >= (most_work << work_bits) / 2
-                ? 0
-                : std::min((std::max<Amount>(work, 0) << work_bits) / gain, most_work);
-        row.work = first ? static_cast<std::uint32_t>(ratio)
-                         : std::min(row.work, static_cast<std::uint32_t>(ratio));
+        if (first || !divides(row.unit, gain)) row.unit = std::gcd(row.unit, gain);
+        // Only where it is less: a product is quicker than a division.
+        const Amount shifted =
+            work >= (most_work << work_bits) / 2 ? 0 : std::max<Amount>(work, 0) << work_bits;
+        if (first || shifted < saturating_multiply(row.work, gain))
+            row.work = static_cast<std::uint32_t>(std::min(shifted / gain, most_work));
     }
 
     struct Gain {
@@ -194,6 +200,15 @@ private:
     std::vector<Start> starts_;
     std::vector<Drawn> counts_;
 };
+
+/// In a loop of its own: each id is somewhere else in memory, and so they are waited for together.
+void read_consumers(const Host& host, HostRow& row) {
+    row.consumers.clear();
+    for (const auto& server : host.servers) row.consumers.push_back(hash_of_consumer(server.id));
+    for (const auto& provider : host.providers)
+        for (const auto& [consumer, held] : provider.other_consumers)
+            row.consumers.push_back(hash_of_consumer(consumer));
+}
 
 void read_room(const Host& host, RowNames& names, std::vector<ClassRow>& classes) {
     for (const auto& provider : host.providers)
@@ -252,59 +267,60 @@ std::size_t RowNames::kind_number(const Kind& kind) {
     std::uint64_t hash = 0;
     for (const auto& [number, gain] : kind)
         hash = (hash ^ number ^ static_cast<std::uint64_t>(gain) << 8) * 0x9e3779b97f4a7c15ULL;
-    for (std::size_t i = 0; i < kind_hashes_.size(); ++i)
-        if (kind_hashes_[i] == hash && kinds_[i] == kind) return i;
+    // A quarter of the places is taken at most: the next free one is not far.
+    std::size_t place = hash >> 56;
+    for (; kind_places_[place] != most_kinds; place = (place + 1) % kind_places_.size())
+        if (kinds_[kind_places_[place]] == kind) return kind_places_[place];
     if (kinds_.size() >= most_kinds) return most_kinds;
+    kind_places_[place] = static_cast<std::uint8_t>(kinds_.size());
     kinds_.push_back(kind);
-    kind_hashes_.push_back(hash);
     return kinds_.size() - 1;
 }
 
 std::uint32_t RowNames::project_number(const ProjectId& project) {
-    const auto at = project_numbers_.find(project);
-    if (at != project_numbers_.end()) return at->second;
-    const auto number = static_cast<std::uint32_t>(projects_.size());
-    projects_.push_back(project);
-    project_numbers_.emplace(project, number);
-    return number;
+    const auto place = reinterpret_cast<std::uintptr_t>(&project.str());
+    auto& recent = recent_projects_[place / 16 * 0x9e3779b9U % 65536 % recent_projects_.size()];
+    if (recent < projects_.size() && projects_[recent] == project) return recent;
+    const auto [at, added] =
+        project_numbers_.try_emplace(project, static_cast<std::uint32_t>(projects_.size()));
+    if (added) projects_.push_back(project);
+    recent = at->second;
+    return at->second;
 }
 
 void read_host(const Host& host, const Protection& protection, RowNames& names, HostRow& row,
-               std::vector<ClassRow>& classes, std::vector<WorkCurve>& curves) {
+               CandidateSketch& candidates, std::vector<ClassRow>& classes,
+               std::vector<WorkCurve>& curves) {
     classes.assign(names.classes(), ClassRow{});
     row.host = &host;
     row.profile = names.profile_number(host, row.profile);
     row.service_host = hash_of(host.service_host);
     row.last_start = std::numeric_limits<Amount>::min();
-    row.candidates.newest = std::numeric_limits<Amount>::min();
-    row.candidates.oldest = std::numeric_limits<Amount>::max();
-    row.candidates.kinds = 0;
-    row.candidates.kinds_known = true;
-    row.consumers.clear();
+    candidates.newest = std::numeric_limits<Amount>::min();
+    candidates.oldest = std::numeric_limits<Amount>::max();
+    candidates.kinds = 0;
+    candidates.kinds_known = true;
     row.projects.clear();
+    read_consumers(host, row);
     read_room(host, names, classes);
     Gains gains{host, names, classes};
     for (const auto& server : host.servers) {
-        row.consumers.push_back(static_cast<std::uint32_t>(hash_of(server.id.str())));
         if (comes_free(server)) add_coming_room(server, host, names, classes);
         if (!server.revocable()) continue;
         row.projects.push_back(names.project_number(server.project));
         if (!may_be_victim(server) || protection.protects(server)) continue;
         const std::size_t kind = gains.add(server);
         if (kind < RowNames::most_kinds)
-            row.candidates.kinds |= std::uint64_t{1} << kind;
+            candidates.kinds |= std::uint64_t{1} << kind;
         else
-            row.candidates.kinds_known = false;
+            candidates.kinds_known = false;
         row.last_start =
             std::max<Amount>(row.last_start, start_of(server).time_since_epoch().count());
         const Amount created = server.created.time_since_epoch().count();
-        row.candidates.newest = std::max(row.candidates.newest, created);
-        row.candidates.oldest = std::min(row.candidates.oldest, created);
+        candidates.newest = std::max(candidates.newest, created);
+        candidates.oldest = std::min(candidates.oldest, created);
     }
     gains.draw(curves);
-    for (const auto& provider : host.providers)
-        for (const auto& [consumer, held] : provider.other_consumers)
-            row.consumers.push_back(static_cast<std::uint32_t>(hash_of(consumer.str())));
 }
 
 }  // namespace reaper

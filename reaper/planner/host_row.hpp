@@ -4,7 +4,9 @@
 // that many hosts share.
 #pragma once
 
+#include <array>
 #include <cstdint>
+#include <cstring>
 #include <map>
 #include <set>
 #include <string>
@@ -49,8 +51,7 @@ struct HostRow {
     std::uint32_t profile = 0;
     std::uint32_t rank = 0;          ///< in the order of names
     std::uint64_t service_host = 0;  ///< hash
-    CandidateSketch candidates;
-    Amount last_start = 0;  ///< of the candidate that runs shortest, milliseconds UTC
+    Amount last_start = 0;           ///< of the candidate that runs shortest, milliseconds UTC
     /// Hashes of all consumers on the host, servers and others.
     std::vector<std::uint32_t> consumers;
     /// Projects of its revocable servers, one for each server.
@@ -59,6 +60,18 @@ struct HostRow {
 
 inline std::uint64_t hash_of(std::string_view text) {
     return std::hash<std::string_view>{}(text);
+}
+
+/// Of a consumer's id, quickly: of its last eight characters, which differ the most in UUIDs. Equal
+/// for different ids now and then: who looks for one must then look closer.
+inline std::uint32_t hash_of_consumer(const ServerId& id) {
+    const std::string& text = id.str();
+    std::uint64_t tail = text.size();
+    if (text.size() >= sizeof tail)
+        std::memcpy(&tail, text.data() + text.size() - sizeof tail, sizeof tail);
+    else
+        tail = hash_of(text);
+    return static_cast<std::uint32_t>(tail * 0x9e3779b97f4a7c15ULL >> 32);
 }
 
 /// Small numbers for things that many hosts share. Entries stay: a cloud has few of them.
@@ -83,7 +96,7 @@ public:
     /// Gains of a candidate by class number, ascending.
     using Kind = std::vector<std::pair<std::uint32_t, Amount>>;
     /// Its number; `most_kinds` if there are too many different ones.
-    static constexpr std::size_t most_kinds = 64;
+    static constexpr std::size_t most_kinds = KindGains::most_kinds;
     std::size_t kind_number(const Kind& kind);
     const std::vector<Kind>& kinds() const { return kinds_; }
 
@@ -91,19 +104,29 @@ public:
     const std::vector<ProjectId>& projects() const { return projects_; }
 
 private:
+    static constexpr std::array<std::uint8_t, 256> no_kinds() {
+        std::array<std::uint8_t, 256> none_of_them{};
+        none_of_them.fill(most_kinds);
+        return none_of_them;
+    }
+
     std::vector<ResourceClass> classes_;
     std::vector<UnitLimits> limits_;
     std::vector<Profile> profiles_;
     std::multimap<std::size_t, std::uint32_t> profile_by_hash_;
     std::vector<Kind> kinds_;
-    std::vector<std::uint64_t> kind_hashes_;
+    /// Numbers of kinds, each from the place on that its hash says; `most_kinds`: none.
+    std::array<std::uint8_t, 256> kind_places_ = no_kinds();
     std::vector<ProjectId> projects_;
     std::unordered_map<ProjectId, std::uint32_t> project_numbers_;
+    /// The numbers met last, by where a project's text is: equal texts are mostly one.
+    std::array<std::uint32_t, 1024> recent_projects_{};
 };
 
-/// Reads the host into `row`, `classes` and `curves` (by class number; as many as `names` knows in
-/// the end).
+/// Reads the host into `row`, `candidates`, `classes` and `curves` (by class number; as many as
+/// `names` knows in the end).
 void read_host(const Host& host, const Protection& protection, RowNames& names, HostRow& row,
-               std::vector<ClassRow>& classes, std::vector<WorkCurve>& curves);
+               CandidateSketch& candidates, std::vector<ClassRow>& classes,
+               std::vector<WorkCurve>& curves);
 
 }  // namespace reaper

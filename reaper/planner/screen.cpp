@@ -41,13 +41,15 @@ void Screen::prepare() {
         }
         needs_.push_back(std::move(view));
     }
+    std::vector<Amount> gains;
     for (const auto& kind : cloud_.names().kinds())
         for (const auto& need : needs_) {
             const auto at = std::find_if(kind.begin(), kind.end(), [&](const auto& gain) {
                 return gain.first == need.number;
             });
-            kind_gains_.push_back(at == kind.end() ? 0 : at->second);
+            gains.push_back(at == kind.end() ? 0 : at->second);
         }
+    kinds_ = KindGains{std::move(gains), needs_.size()};
     for (const auto& profile : cloud_.names().profiles()) {
         const auto code = judge_profile(profile);
         profiles_.push_back(static_cast<std::int16_t>(code ? static_cast<int>(*code) : -1));
@@ -69,7 +71,7 @@ void Screen::mark_touched() {
     std::vector<std::uint64_t> sought(1024, 0);  // bits, by the low 16 bits of the hash
     bool any = false;
     const auto seek = [&](const ServerId& server) {
-        const auto hash = static_cast<std::uint16_t>(hash_of(server.str()));
+        const auto hash = static_cast<std::uint16_t>(hash_of_consumer(server));
         sought[hash / 64] |= std::uint64_t{1} << (hash % 64);
         any = true;
     };
@@ -239,8 +241,8 @@ bool Screen::sketch(std::size_t host, HostSketch& sketch) const {
         sketch.needs[need] = &classes[needs_[need].number];
         sketch.curves[need] = &curves[needs_[need].number];
     }
-    sketch.candidates = &cloud_.row(entry.row).candidates;
-    sketch.kind_gains = kind_gains_.data();
+    sketch.candidates = &cloud_.candidates(entry.row);
+    sketch.kinds = &kinds_;
     sketch.row = entry.restrained ? HostSketch::no_row : entry.row;
     return true;
 }

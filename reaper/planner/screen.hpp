@@ -63,7 +63,7 @@ private:
     FilterInput input_;
     Amount wanted_;
     std::vector<NeedView> needs_;
-    std::vector<Amount> kind_gains_;      // by kind, then need
+    KindGains kinds_;
     std::vector<std::int16_t> profiles_;  // by number: code, or -1
     std::vector<std::uint64_t> excluded_;
     std::vector<std::uint32_t> doubted_;  // rows, sorted

@@ -4,6 +4,7 @@
 #include <cstdio>
 #include <set>
 
+#include "reaper/model/interner.hpp"
 #include "strategies/dice.hpp"
 
 namespace reaper::bench {
@@ -103,7 +104,12 @@ Snapshot synthetic_cloud(const CloudSpec& spec) {
     Dice dice{spec.seed};
     Snapshot cloud;
     cloud.taken_at = now();
-    for (int i = 0; i < spec.hosts; ++i) cloud.hosts.push_back(host_of(spec, i, dice));
+    Interner interner;  // as the daemon's picture keeps them
+    cloud.hosts.reserve(static_cast<std::size_t>(spec.hosts));
+    for (int i = 0; i < spec.hosts; ++i) {
+        cloud.hosts.push_back(host_of(spec, i, dice));
+        interner.share(cloud.hosts.back());
+    }
     return cloud;
 }
 

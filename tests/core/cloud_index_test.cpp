@@ -71,5 +71,30 @@ TEST(CloudIndex, DecisionFollowsWhatWasPutLast) {
     EXPECT_TRUE(std::holds_alternative<NotEnough>(decide()));
 }
 
+Host with_projects(const std::vector<std::string>& projects) {
+    Host made = host("a", big);
+    for (std::size_t i = 0; i < projects.size(); ++i) {
+        Server server = revocable("a" + std::to_string(i), made.id, {{"VCPU", 1}});
+        server.project = ProjectId{projects[i]};
+        put(made, server);
+    }
+    return made;
+}
+
+TEST(CloudIndex, FleetsFollowServersThatComeAndGo) {
+    using Fleets = std::map<ProjectId, Amount>;
+    const Host before = with_projects({"p", "q", "p"});
+    const Host after = with_projects({"q", "r"});
+    CloudIndex cloud;
+    cloud.put(before);
+    EXPECT_EQ(cloud.fleets(), (Fleets{{ProjectId{"p"}, 2}, {ProjectId{"q"}, 1}}));
+    cloud.put(after);
+    EXPECT_EQ(cloud.fleets(), (Fleets{{ProjectId{"q"}, 1}, {ProjectId{"r"}, 1}}));
+    cloud.put(before);
+    EXPECT_EQ(cloud.fleets(), (Fleets{{ProjectId{"p"}, 2}, {ProjectId{"q"}, 1}}));
+    cloud.erase(before.id);
+    EXPECT_EQ(cloud.fleets(), Fleets{});
+}
+
 }  // namespace
 }  // namespace reaper

@@ -215,6 +215,9 @@ TEST(Cover, BoundsFromTheRowAreNeverAboveTheBest) {
             std::int64_t steps = plenty;
             const Cover cover = CoverSearch{shape, option, objective}.best(slots, steps);
             RC_ASSERT(bounds.of(sketch, slots) <= cover.cost);
+            Cost bound;
+            RC_ASSERT(bounds.of(sketch, slots, &cover.cost, bound));
+            RC_ASSERT(bound <= cover.cost);
             const auto places = bounds.places(sketch);
             RC_ASSERT(places <= cover.places);
         }
