@@ -90,12 +90,12 @@ json to_json(const Request& request) {
 
 json to_json(const Victim& victim) {
     json object{{"server", victim.server.str()},
-            {"name", victim.name},
-            {"project", victim.project.str()},
-            {"host", victim.host},
-            {"resources", to_json(victim.resources)},
-            {"created", iso_time(victim.created)},
-            {"reason", victim.reason}};
+                {"name", victim.name},
+                {"project", victim.project.str()},
+                {"host", victim.host},
+                {"resources", to_json(victim.resources)},
+                {"created", iso_time(victim.created)},
+                {"reason", victim.reason}};
     if (!victim.workload.empty()) object["workload"] = victim.workload;
     return object;
 }

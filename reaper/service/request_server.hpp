@@ -67,9 +67,7 @@ private:
     // The warrant.
     std::optional<std::string> forbidden() const override;
     ResultTask<std::optional<std::string>> unneeded() override;
-    void on_sent(const Victim& victim) override {
-        workshop_.braking.on_sent(request_.id, victim);
-    }
+    void on_sent(const Victim& victim) override { workshop_.braking.on_sent(request_.id, victim); }
     void on_not_done(const Victim& victim) override { workshop_.braking.on_not_done(victim); }
     void on_deletion(bool succeeded) override {
         workshop_.braking.on_deletion(request_.id, succeeded);
