@@ -6,5 +6,6 @@
 namespace reaper {
 
 TaggerInfo project_tagger();
+TaggerInfo resource_tagger();
 
 }  // namespace reaper

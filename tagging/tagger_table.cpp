@@ -9,6 +9,7 @@ namespace reaper {
 const std::vector<TaggerInfo>& tagger_table() {
     static const std::vector<TaggerInfo> table{
         project_tagger(),
+        resource_tagger(),
     };
     return table;
 }

@@ -55,6 +55,42 @@ TEST(ProjectTagger, TagThatKeystoneCannotHaveIsRefused) {
             << tag;
 }
 
+std::unique_ptr<Tagger> resource_tagger_of(Parameters given = {}) {
+    const auto* info = find_tagger("resource");
+    auto made = info->make(with_standards(info->parameters, std::move(given)));
+    return std::move(std::get<std::unique_ptr<Tagger>>(made));
+}
+
+TEST(ResourceTagger, ServersThatHoldTheClassOnAnyProviderAreRevocable) {
+    const auto tagger = resource_tagger_of();
+    const ProviderId root{"a"};
+    const ProviderId nested{"a-slots"};
+    Server held = server("v", root, {{"VCPU", 2}});
+    EXPECT_EQ(tagger->why_revocable(held, {}), std::nullopt);
+    held.allocations[nested] = Resources{{"CUSTOM_PREEMPTIBLE", 1}};
+    EXPECT_THAT(tagger->why_revocable(held, {}),
+                Optional(std::string{"it holds CUSTOM_PREEMPTIBLE in Placement"}));
+    EXPECT_EQ(resource_tagger_of({{"class", std::string{"CUSTOM_SPOT"}}})->why_revocable(held, {}),
+              std::nullopt);
+    const Server on_root = server("w", root, {{"VCPU", 2}, {"CUSTOM_PREEMPTIBLE", 1}});
+    EXPECT_TRUE(tagger->why_revocable(on_root, {}).has_value());
+}
+
+TEST(ResourceTagger, Rule7RequestersThatAskForTheClassAreRevocable) {
+    const auto tagger = resource_tagger_of();
+    EXPECT_EQ(tagger->why_revocable(request({{"VCPU", 1}}), {}), std::nullopt);
+    EXPECT_TRUE(
+        tagger->why_revocable(request({{"VCPU", 1}, {"CUSTOM_PREEMPTIBLE", 1}}), {}).has_value());
+}
+
+TEST(ResourceTagger, ClassThatEveryServerHoldsIsRefused) {
+    const auto* info = find_tagger("resource");
+    for (const auto* name : {"", "VCPU", "CUSTOM_", "CUSTOM_spot", "CUSTOM_A B", "XCUSTOM_A"})
+        EXPECT_TRUE(std::holds_alternative<ParameterError>(
+            info->make(with_standards(info->parameters, {{"class", std::string{name}}}))))
+            << name;
+}
+
 TEST(Taggers, OneSaysRevocableAndAllReasonsAreTold) {
     const TagFacts facts{{{"preemptible", {ProjectId{"cheap"}}}, {"spot", {ProjectId{"cheap"}}}}};
     Taggers taggers;

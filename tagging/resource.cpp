@@ -1,0 +1,61 @@
+// resource: servers are revocable if they hold a custom resource class in Placement, on the host's
+// own provider or on a nested one; requesters, if their flavor asks for it. Where a host has not
+// been read yet, what its servers hold follows from their flavors (`resources:` extra specs).
+#include <algorithm>
+
+#include "tagging/builtin.hpp"
+
+namespace reaper {
+namespace {
+
+class ResourceTagger : public Tagger {
+public:
+    explicit ResourceTagger(ResourceClass marker) : marker_{std::move(marker)} {}
+
+    void ask(TagQuestions&) const override {}
+
+    std::optional<std::string> why_revocable(const Server& server, const TagFacts&) const override {
+        const bool holds =
+            std::any_of(server.allocations.begin(), server.allocations.end(),
+                        [&](const auto& held) { return held.second.get(marker_) > 0; });
+        if (!holds) return std::nullopt;
+        return "it holds " + marker_.str() + " in Placement";
+    }
+    std::optional<std::string> why_revocable(const Request& request,
+                                             const TagFacts&) const override {
+        if (request.resources.get(marker_) <= 0) return std::nullopt;
+        return "it asks for " + marker_.str();
+    }
+
+private:
+    ResourceClass marker_;
+};
+
+/// A class of one's own (Placement: `CUSTOM_`, then capital letters, digits and `_`, 255 in all):
+/// every server holds the standard ones.
+bool is_custom_class(const std::string& text) {
+    return text.size() <= 255 && text.size() > 7 && text.rfind("CUSTOM_", 0) == 0 &&
+           std::all_of(text.begin(), text.end(), [](char c) {
+               return (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_';
+           });
+}
+
+std::variant<std::unique_ptr<Tagger>, ParameterError> make(const Parameters& parameters) {
+    const auto& name = std::get<std::string>(parameters.at("class"));
+    if (!is_custom_class(name))
+        return ParameterError{"class", "CUSTOM_ and capital letters, digits and '_'"};
+    return std::make_unique<ResourceTagger>(ResourceClass{name});
+}
+
+}  // namespace
+
+TaggerInfo resource_tagger() {
+    return {"resource",
+            "a server is revocable if it holds the resource class in Placement, a requester if its "
+            "flavor asks for it",
+            {{"class", ParameterKind::text, std::string{"CUSTOM_PREEMPTIBLE"},
+              "custom resource class"}},
+            make};
+}
+
+}  // namespace reaper
