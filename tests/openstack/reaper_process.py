@@ -22,7 +22,7 @@ DIES_WITH_US = ["/usr/bin/setpriv", "--pdeathsig", "KILL", "--"]
 DEFAULTS: dict[str, Any] = {
     "http": {"call_timeout": "20s"},
     "taggers": [{"name": "project", "tag": "preemptible"}],
-    "cull": {"poll_interval": "200ms", "deadline": "90s"},
+    "cull": {"poll_interval": "200ms", "deadline": "4min"},
     "log": {"level": "debug", "target": "terminal"},
 }
 
