@@ -14,8 +14,9 @@ from typing import Any, Callable, TypeVar
 
 T = TypeVar("T")
 
-# Far above what anything takes on an idle machine: only a failure waits so long.
-PATIENCE = 60
+# Far above what anything takes, also on a machine that others keep busy: only a failure waits so
+# long.
+PATIENCE = 150
 
 
 def eventually(what: str, ask: Callable[[], T], timeout: float = PATIENCE, every: float = 0.1) -> T:

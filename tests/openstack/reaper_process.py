@@ -12,7 +12,7 @@ from typing import Any
 
 from cloud import Cloud, eventually
 
-START_PATIENCE = 30
+START_PATIENCE = 90
 COMMAND_PATIENCE = 60
 
 # A daemon that outlived a killed test session would serve the next one's requests.
@@ -85,7 +85,7 @@ class Reaper:
         assert self.daemon is not None
         self.daemon.send_signal(signal.SIGTERM)
 
-    def wait_stopped(self, timeout: float = 30) -> int:
+    def wait_stopped(self, timeout: float = 90) -> int:
         """Its exit code; nothing of it is left."""
         assert self.daemon is not None
         code = self.daemon.wait(timeout)
