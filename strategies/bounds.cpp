@@ -79,8 +79,15 @@ bool SketchBounds::of(const HostSketch& sketch, Amount slots, const Cost* worst,
         return false;
     if (by_own_class) work = least_work(sketch, own_need_);
     if (worst != nullptr && above(sketch, work, *worst)) return false;
-    const bool one_may_do = counts_victims_ && sketch.kinds != nullptr &&
-                            sketch.candidates->kinds_known && least_victims(sketch) == 1;
+    const bool kinds_known = sketch.kinds != nullptr && sketch.candidates->kinds_known;
+    if (kinds_known && levels_[0].by_victim > 0 && least_victims(sketch) > 1) {
+        const Amount number = sketch.kinds->least_number(sketch.candidates->of_kind, lack_);
+        if (number > victims_) {
+            victims_ = number;
+            if (worst != nullptr && above(sketch, work, *worst)) return false;
+        }
+    }
+    const bool one_may_do = counts_victims_ && kinds_known && least_victims(sketch) == 1;
     if (one_may_do && !counts_work_) return look_at_kinds(sketch, work, worst, bound);
     add_up(sketch, work, nullptr, bound);
     const Amount by_own = work;

@@ -35,8 +35,8 @@ std::size_t lasting_levels(const Objective& objective) {
 }
 
 /// Of a host that has none: nothing that would put it behind another.
-const CandidateSketch any_candidates{std::numeric_limits<Amount>::max(),
-                                     std::numeric_limits<Amount>::min(), 0, false};
+const CandidateSketch any_candidates{
+    std::numeric_limits<Amount>::max(), std::numeric_limits<Amount>::min(), 0, false, {}};
 
 }  // namespace
 

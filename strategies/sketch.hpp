@@ -50,7 +50,8 @@ struct CandidateSketch {
     Amount oldest = 0;
     /// Which of the cloud's kinds of candidates (equal gains in all classes) there are, a bit each.
     std::uint64_t kinds = 0;
-    bool kinds_known = false;  ///< false: there are others too
+    bool kinds_known = false;     ///< false: there are others too
+    KindGains::Counts of_kind{};  ///< how many of each of these
 };
 
 /// Points into the cloud's rows: what is not looked at costs nothing.

@@ -300,6 +300,7 @@ void read_host(const Host& host, const Protection& protection, RowNames& names, 
     candidates.oldest = std::numeric_limits<Amount>::max();
     candidates.kinds = 0;
     candidates.kinds_known = true;
+    candidates.of_kind = {};
     row.projects.clear();
     read_consumers(host, row);
     read_room(host, names, classes);
@@ -310,10 +311,12 @@ void read_host(const Host& host, const Protection& protection, RowNames& names, 
         row.projects.push_back(names.project_number(server.project));
         if (!may_be_victim(server) || protection.protects(server)) continue;
         const std::size_t kind = gains.add(server);
-        if (kind < RowNames::most_kinds)
+        if (kind < RowNames::most_kinds && candidates.of_kind[kind] < 255) {
             candidates.kinds |= std::uint64_t{1} << kind;
-        else
+            ++candidates.of_kind[kind];
+        } else {
             candidates.kinds_known = false;
+        }
         row.last_start =
             std::max<Amount>(row.last_start, start_of(server).time_since_epoch().count());
         const Amount created = server.created.time_since_epoch().count();

@@ -49,7 +49,9 @@ void Screen::prepare() {
             });
             gains.push_back(at == kind.end() ? 0 : at->second);
         }
-    kinds_ = KindGains{std::move(gains), needs_.size()};
+    std::vector<Amount> slot;
+    for (const auto& need : needs_) slot.push_back(need.amount);
+    kinds_ = KindGains{std::move(gains), slot};
     for (const auto& profile : cloud_.names().profiles()) {
         const auto code = judge_profile(profile);
         profiles_.push_back(static_cast<std::int16_t>(code ? static_cast<int>(*code) : -1));

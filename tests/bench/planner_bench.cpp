@@ -5,8 +5,8 @@
 #include <algorithm>
 #include <array>
 #include <benchmark/benchmark.h>
-#include <chrono>
 #include <ctime>
+#include <map>
 #include <memory>
 
 #include "reaper/planner/planner.hpp"
@@ -16,21 +16,6 @@
 
 namespace reaper::bench {
 namespace {
-
-/// Time of this thread on the processor: what others do on the machine does not count.
-struct Clock {
-    using duration = std::chrono::nanoseconds;
-    using rep = duration::rep;
-    using period = duration::period;
-    using time_point = std::chrono::time_point<Clock>;
-    [[maybe_unused]] static constexpr bool is_steady = true;
-    static time_point now() {
-        timespec time{};
-        clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time);
-        return time_point{std::chrono::seconds{time.tv_sec} +
-                          std::chrono::nanoseconds{time.tv_nsec}};
-    }
-};
 
 struct World {
     Snapshot snapshot;
@@ -64,17 +49,57 @@ std::unique_ptr<Strategy> strategy_of(const std::string& objective) {
     return std::move(std::get<std::unique_ptr<Strategy>>(made));
 }
 
-void report(benchmark::State& state, std::vector<double>& seconds) {
-    std::sort(seconds.begin(), seconds.end());
-    const auto at = [&](double part) {
-        return seconds[static_cast<std::size_t>(part * static_cast<double>(seconds.size() - 1))];
-    };
-    state.counters["p50_us"] = at(0.5) * 1e6;
-    state.counters["p99_us"] = at(0.99) * 1e6;
+double seconds_of(clockid_t clock) {
+    timespec time{};
+    clock_gettime(clock, &time);
+    return static_cast<double>(time.tv_sec) + static_cast<double>(time.tv_nsec) * 1e-9;
 }
 
-double since(Clock::time_point start) {
-    return std::chrono::duration<double>(Clock::now() - start).count();
+/// What is measured, in two times: of this thread on the processor, in which others on the machine
+/// do not count, and of the clock on the wall.
+class Stopwatch {
+public:
+    void start() {
+        wall_start_ = seconds_of(CLOCK_MONOTONIC);
+        thread_start_ = seconds_of(CLOCK_THREAD_CPUTIME_ID);
+    }
+    /// `times`: what was done stands for so many.
+    void stop(benchmark::State& state, double times = 1) {
+        thread_.push_back((seconds_of(CLOCK_THREAD_CPUTIME_ID) - thread_start_) * times);
+        wall_.push_back((seconds_of(CLOCK_MONOTONIC) - wall_start_) * times);
+        state.SetIterationTime(thread_.back());
+    }
+    std::size_t measured() const { return thread_.size(); }
+    /// p50 of the thread's time.
+    double report(benchmark::State& state) {
+        std::sort(thread_.begin(), thread_.end());
+        std::sort(wall_.begin(), wall_.end());
+        state.counters["p50_us"] = at(thread_, 0.5) * 1e6;
+        state.counters["p99_us"] = at(thread_, 0.99) * 1e6;
+        state.counters["wall_p50_us"] = at(wall_, 0.5) * 1e6;
+        state.counters["wall_p99_us"] = at(wall_, 0.99) * 1e6;
+        return at(thread_, 0.5);
+    }
+
+private:
+    static double at(const std::vector<double>& sorted, double part) {
+        return sorted[static_cast<std::size_t>(part * static_cast<double>(sorted.size() - 1))];
+    }
+    double thread_start_ = 0;
+    double wall_start_ = 0;
+    std::vector<double> thread_;
+    std::vector<double> wall_;
+};
+
+/// Seconds that plain enumeration took in this run, by cloud.
+std::map<std::string, double>& enumerated() {
+    static std::map<std::string, double> seconds;
+    return seconds;
+}
+
+std::string name_of(const CloudSpec& spec) {
+    return std::to_string(spec.hosts) + "x" + std::to_string(spec.servers) +
+           (spec.sizes == Sizes::flavors ? "/flavors" : "/random");
 }
 
 /// One host changes: a server of it is now some seconds younger.
@@ -93,7 +118,7 @@ void decide(benchmark::State& state, CloudSpec spec, const std::string& objectiv
     options.now = now();
     const Ledger ledger;
     Dice dice{7};
-    std::vector<double> seconds;
+    Stopwatch watch;
     int victims = 0;
     int notes = 0;
     if (warm)
@@ -103,20 +128,22 @@ void decide(benchmark::State& state, CloudSpec spec, const std::string& objectiv
             }
     for (auto _ : state) {
         change_some_host(world, dice);
-        const Request request = request_for(static_cast<int>(seconds.size()), slots);
+        const Request request = request_for(static_cast<int>(watch.measured()), slots);
         if (!warm) world.index.forget();
-        const auto start = Clock::now();
+        watch.start();
         const Decision decision =
             make_plan(request, world.index, ledger, *strategy, "bench", options);
-        seconds.push_back(since(start));
-        state.SetIterationTime(seconds.back());
+        watch.stop(state);
         if (const auto* plan = std::get_if<Plan>(&decision)) {
             victims += static_cast<int>(plan->victims().size());
             notes += plan->note.empty() ? 0 : 1;
         }
     }
-    report(state, seconds);
-    state.counters["victims"] = static_cast<double>(victims) / static_cast<double>(seconds.size());
+    const double usual = watch.report(state);
+    const auto plain = enumerated().find(name_of(spec));
+    if (plain != enumerated().end()) state.counters["enumeration/p50"] = plain->second / usual;
+    state.counters["victims"] =
+        static_cast<double>(victims) / static_cast<double>(watch.measured());
     state.counters["cut_short"] = notes;
     state.counters["B/host"] =
         static_cast<double>(world.index.bytes()) / static_cast<double>(world.index.size());
@@ -133,25 +160,24 @@ Host read_again(const Host& host) {
 void reindex(benchmark::State& state, CloudSpec spec) {
     World& world = world_of(spec);
     Dice dice{9};
-    std::vector<double> seconds;
+    Stopwatch watch;
     for (auto _ : state) {
         auto& host = world.snapshot.hosts[dice.below(world.snapshot.hosts.size())];
         Host changed = read_again(host);
         std::swap(host, changed);
-        const auto start = Clock::now();
+        watch.start();
         world.index.put(host);
-        seconds.push_back(since(start));
-        state.SetIterationTime(seconds.back());
+        watch.stop(state);
     }
-    report(state, seconds);
+    watch.report(state);
 }
 
 /// The floor: one pass over the totals of all hosts.
 void bare_pass(benchmark::State& state, CloudSpec spec) {
     World& world = world_of(spec);
-    std::vector<double> seconds;
+    Stopwatch watch;
     for (auto _ : state) {
-        const auto start = Clock::now();
+        watch.start();
         Amount able = 0;
         for (const auto row : world.index.order()) {
             const ClassRow* classes = world.index.classes(row);
@@ -162,10 +188,9 @@ void bare_pass(benchmark::State& state, CloudSpec spec) {
                         : 0;
         }
         benchmark::DoNotOptimize(able);
-        seconds.push_back(since(start));
-        state.SetIterationTime(seconds.back());
+        watch.stop(state);
     }
-    report(state, seconds);
+    watch.report(state);
 }
 
 /// One host as enumeration sees it.
@@ -221,23 +246,18 @@ Amount least_by_gray_code(const Plain& plain) {
 void enumerate(benchmark::State& state, CloudSpec spec, int hosts, Amount (*least)(const Plain&)) {
     World& world = world_of(spec);
     const auto slot = request_for(0, 1).resources;
-    std::vector<double> seconds;
+    Stopwatch watch;
     for (auto _ : state) {
-        const auto start = Clock::now();
+        watch.start();
         for (int number = 0; number < hosts; ++number) {
             Amount best =
                 least(plain_of(world.snapshot.hosts[static_cast<std::size_t>(number)], slot));
             benchmark::DoNotOptimize(best);
         }
-        seconds.push_back(since(start) * spec.hosts / hosts);
-        state.SetIterationTime(seconds.back());
+        watch.stop(state, static_cast<double>(spec.hosts) / hosts);
     }
-    report(state, seconds);
-}
-
-std::string name_of(const CloudSpec& spec) {
-    return std::to_string(spec.hosts) + "x" + std::to_string(spec.servers) +
-           (spec.sizes == Sizes::flavors ? "/flavors" : "/random");
+    const double usual = watch.report(state);
+    if (least == least_over_subsets) enumerated()[name_of(spec)] = usual;
 }
 
 void add_decisions(const CloudSpec& spec) {
