@@ -118,6 +118,10 @@ void Actors::on_effect(const Effect& effect) {
 }
 
 void Actors::on_refusal(const RefusalMoment& moment) {
+    if (auto growth = growths_.extract(moment.by->request_id());
+        !growth.empty() && growth.mapped().tries_left-- > 0)
+        later(milliseconds{growth.mapped().chance.between(500, 15'000)},
+              [this, again = growth.mapped()] { resize(again); });
     const auto wish = wishes_.find(moment.by->request_id());
     if (wish == wishes_.end() || moment.server != moment.placing.servers.front()) return;
     const Duration patience = milliseconds{wish->second.chance.between(2'000, 60'000)};
@@ -142,15 +146,28 @@ void Actors::resize(const Item& item) {
     auto all = servers(false);
     std::erase_if(all, [&](const Server* server) { return world().is_revocable(*server); });
     if (all.empty()) return;
-    Server& server = *chance.any_of(all);
-    auto flavor = world().nova.find_flavor_name("large");
-    if (!flavor) flavor = world().nova.find_flavor_name("small");
-    if (server.flavor->id == flavor->id) return;
-    const Project* project = world().identity.project(world().names.text(server.project));
+    Growth growth;
+    growth.server = chance.any_of(all)->id;
+    growth.flavor = world().nova.find_flavor_name("large");
+    if (!growth.flavor) growth.flavor = world().nova.find_flavor_name("small");
+    growth.tries_left = chance.between(0, 2);
+    growth.chance = chance;
+    resize(std::move(growth));
+}
+
+/// What Nova refused can be asked for again: a further request of the same server.
+void Actors::resize(Growth growth) {
+    Server* const server = world().nova.find_server(growth.server);
+    if (server == nullptr || server->flavor->id == growth.flavor->id) return;
+    const Project* project = world().identity.project(world().names.text(server->project));
+    const ContextPtr by = user_of(project->name);
     count(Kind::resize);
-    site_.lifecycle().resize(server, flavor, user_of(project->name));
-    const Uuid id = server.id;
-    later(seconds{chance.between(5, 30)}, [this, id] {
+    const Uuid id = server->id;
+    const Duration patience = seconds{growth.chance.between(5, 30)};
+    const auto flavor = growth.flavor;
+    growths_.emplace(by->request_id(), std::move(growth));
+    if (site_.lifecycle().resize(*server, flavor, by)) return;
+    later(patience, [this, id] {
         Server* moved = world().nova.find_server(id);
         if (moved && moved->state == VmState::resized)
             site_.lifecycle().confirm_resize(*moved, operators());
@@ -165,6 +182,7 @@ void Actors::act(const Item& item, Chance& chance) {
         case Kind::user_delete: delete_some(item, chance); break;
         case Kind::migrate: migrate(chance); break;
         case Kind::retag: retag(chance); break;
+        case Kind::protect: protect(chance); break;
         case Kind::power_off: {
             auto all = servers(true);
             if (all.empty()) break;
@@ -206,6 +224,25 @@ void Actors::lock(const Item& item, Chance& chance) {
             site_.lifecycle().lock(server, "", operators());
         count(item.kind);
         trace_.line((server.locked ? "locked " : "unlocked ") + server.id.text());
+    }
+}
+
+/// By a tag or by metadata, some with a value that means no; or not any more.
+void Actors::protect(Chance& chance) {
+    auto all = servers(true);
+    const int most = chance.between(1, 4);
+    for (int i = 0; i < most && !all.empty(); ++i) {
+        const auto which = chance.below(all.size());
+        ServerExtras& more = all[which]->more();
+        const bool was =
+            more.tags.erase("reaper-protected") + more.metadata.erase("reaper:protected") > 0;
+        if (!was && chance.percent(50))
+            more.tags.insert("reaper-protected");
+        else if (!was)
+            more.metadata["reaper:protected"] = chance.pick({"true", "yes", "", "no"});
+        count(Kind::protect);
+        trace_.line((was ? "unprotected " : "protected ") + all[which]->id.text());
+        all.erase(all.begin() + static_cast<std::ptrdiff_t>(which));
     }
 }
 

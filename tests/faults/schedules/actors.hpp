@@ -42,7 +42,16 @@ private:
     void boot(const Item& item);
     void boot(Wish wish);
     void give_up_or_try_again(std::string request, std::vector<cloudsim::Uuid> servers);
+    /// A user's wish to make a server larger.
+    struct Growth {
+        cloudsim::Uuid server;
+        std::shared_ptr<const cloudsim::Flavor> flavor;
+        int tries_left = 0;
+        Chance chance{0};
+    };
     void resize(const Item& item);
+    void resize(Growth growth);
+    void protect(Chance& chance);
     void act(const Item& item, Chance& chance);
     void lock(const Item& item, Chance& chance);
     void delete_some(const Item& item, Chance& chance);
@@ -68,6 +77,7 @@ private:
     std::function<void()> changed_;
     int pending_ = 0;
     std::map<std::string, Wish> wishes_;                          ///< by request
+    std::map<std::string, Growth> growths_;                       ///< by request
     std::map<std::string, std::vector<cloudsim::Uuid>> waiting_;  ///< servers by request
 };
 

@@ -185,6 +185,7 @@ void Broker::deliver(std::uint64_t number, std::uint64_t epoch) {
     at->epoch = epoch;
     trace_.line("message " + std::to_string(number) + " delivered" +
                 (delivery.redelivered ? " again" : ""));
+    if (on_delivery_) on_delivery_(*at);
     consumer_->take(std::move(delivery));
 }
 

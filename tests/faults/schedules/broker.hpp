@@ -30,11 +30,13 @@ public:
         bool acknowledged = false;
     };
     using OnAck = std::function<void(const Stored&, bool set_aside)>;
+    using OnDelivery = std::function<void(const Stored&)>;
 
     Broker(Timeline& timeline, Trace& trace, FaultCounts& counts, std::uint64_t seed);
 
     /// Told of each acknowledgement when the reaper gives it, before it is on its way.
     void on_acknowledge(OnAck watcher) { on_ack_ = std::move(watcher); }
+    void on_delivery(OnDelivery watcher) { on_delivery_ = std::move(watcher); }
     void begin(const Item& item);
 
     // Nova's side.
@@ -54,6 +56,8 @@ public:
     /// Messages whose acknowledgement has not arrived.
     std::size_t unacknowledged() const;
     const std::deque<Stored>& queue() const { return queue_; }
+    /// Is it with the reaper now, as far as the broker knows?
+    bool is_out(const Stored& message) const { return connected_ && message.epoch == epoch_; }
     std::size_t dead_letters() const { return dead_letters_; }
 
 private:
@@ -79,6 +83,7 @@ private:
     FaultCounts& counts_;
     Chance chance_;
     OnAck on_ack_;
+    OnDelivery on_delivery_;
     std::vector<Active> active_;
     std::deque<Stored> queue_;
     std::uint64_t last_ = 0;

@@ -44,10 +44,13 @@ void Checker::on_write(const std::string& what) {
         record.index = journal_.stories.at(RequestId{object}).plans.size();
         plans_.push_back(std::move(record));
     } else if (verb == "spared" || verb == "failed" || verb == "gone" || verb == "vanished") {
+        count_failure(verb, object);
         end_evictions(object, "");
     } else if (verb == "aftermath") {
         // `aftermath KIND request`: what is known of the room by now, nothing holds it any more.
-        end_promises(object.substr(object.find(' ') + 1));
+        const auto gap = object.find(' ');
+        on_aftermath(object.substr(0, gap), object.substr(gap + 1));
+        end_promises(object.substr(gap + 1));
     } else if (verb == "finish") {
         on_finish(object);
     }
@@ -131,14 +134,7 @@ void Checker::sync_outcomes() {
 
 // ---- messages ----
 
-namespace {
-
-struct Named {
-    std::string message;
-    std::string request;
-};
-
-Named names_in(const std::string& body) {
+Checker::Named Checker::names_in(const std::string& body) {
     const json envelope = json::parse(body, nullptr, false);
     if (!envelope.is_object() || !envelope.contains("oslo.message")) return {};
     const json inner = json::parse(envelope["oslo.message"].get<std::string>(), nullptr, false);
@@ -146,7 +142,18 @@ Named names_in(const std::string& body) {
     return {inner.value("message_id", ""), inner.value("_context_request_id", "")};
 }
 
-}  // namespace
+void Checker::on_delivery(const Broker::Stored& message) {
+    delivered_.try_emplace(names_in(message.body).request, timeline_.true_now());
+}
+
+void Checker::on_kill() {
+    looks_.clear();
+    tags_.reset();
+    delivered_.clear();
+    // What Nova refused is not in the journal as a failure.
+    failed_ = 0;
+    was_down_ = true;
+}
 
 void Checker::on_acknowledge(const Broker::Stored& message, bool set_aside) {
     const Named named = names_in(message.body);
@@ -202,6 +209,8 @@ void Checker::on_sent(Exchange& call) {
     if (const auto at = looks_.find(*server); at != looks_.end()) basis->look = at->second;
     basis->tags = tags_;
     basis->requester_seen = requesters_seen(server->text());
+    judge_held(*basis);
+    judge_breaker(*basis);
     call.note = basis;
 }
 
@@ -225,6 +234,8 @@ void Checker::on_executed(Exchange& call) {
         bool forced = false;
         if (!deleted_server(call.request, forced))
             blame("rule-1", "an unknown write: " + call.request.method + ' ' + call.request.target);
+        else if (!asks_token && call.response.status < 300)
+            judge_limits(call, *std::static_pointer_cast<Basis>(call.note));
         return;
     }
     // What the answer will show is what is true now.
@@ -238,8 +249,10 @@ void Checker::on_executed(Exchange& call) {
             if (const cloudsim::Server* server = site_.world().nova.find_server(*id)) {
                 look.project = site_.world().names.text(server->project);
                 look.host = server->host ? server->host->name : "";
-                look.fit = !server->locked;
-                look.why = server->locked ? "locked" : "";
+                look.why = why_spared(*server);
+                look.fit = look.why.empty();
+                look.started = TimePoint{std::chrono::floor<std::chrono::seconds>(
+                    server->launched.value_or(server->created).time_since_epoch())};
             } else {
                 look.fit = false;
                 look.why = "gone";
@@ -303,7 +316,10 @@ void Checker::at_the_end(const Broker& broker) {
             ++tally_.outcomes[std::string{to_string(story.outcome->kind)}];
         else
             blame("liveness", id.str() + " has no outcome");
+        if (story.outcome && !story.outcome->brake.empty()) ++tally_.brakes[story.outcome->brake];
+        if (story.aftermath) ++tally_.aftermaths[std::string{to_string(story.aftermath->kind)}];
     }
+    if (awaits_aftermath()) blame("aftermath", "what became of a cull is not in the journal");
     tally_.requests += truth_.demands().size();
     // Rule 9: of schedules in which the reaper could work all the time.
     const Duration most = plan_.trigger.max_age + plan_.cull.deadline * plan_.cull.max_rounds +

@@ -27,9 +27,12 @@ struct Tally {
     std::uint64_t calls = 0;
     std::uint64_t crashes = 0;
     /// Deletions that became wrong between the last look and their arrival: nobody can prevent
-    /// them.
-    std::uint64_t races = 0;
-    std::uint64_t judged = 0;  ///< deletions whose need was judged
+    /// them. By what they became.
+    std::map<std::string, std::uint64_t> races;
+    std::uint64_t regular_killed = 0;  ///< known to be regular, not by a race
+    std::map<std::string, std::uint64_t> aftermaths;
+    std::map<std::string, std::uint64_t> brakes;  ///< that refused a request
+    std::uint64_t judged = 0;                     ///< deletions whose need was judged
     std::map<std::string, std::uint64_t> outcomes;
     std::map<std::string, std::uint64_t> violations;  ///< by rule
     FaultCounts faults{};
@@ -42,14 +45,18 @@ public:
 
     /// The journal is about to hold this.
     void on_write(const std::string& what);
+    /// Whom to ask which messages the reaper holds.
+    void watch(const Broker& broker) { broker_ = &broker; }
     void on_acknowledge(const Broker::Stored& message, bool set_aside);
+    void on_delivery(const Broker::Stored& message);
+    /// An operator ends the pause.
+    void on_resume();
     void on_reaper_died(const std::string& why) { blame("crash-loop", "the reaper ended: " + why); }
     /// A process was killed: what it had looked at is forgotten.
-    void on_kill() {
-        looks_.clear();
-        tags_.reset();
-        was_down_ = true;
-    }
+    void on_kill();
+    void on_start() { started_at_ = timeline_.true_now(); }
+    /// What became of a cull is still to be journalled.
+    bool awaits_aftermath() const;
     /// When all faults are over and time has passed.
     void at_the_end(const Broker& broker);
 
@@ -60,8 +67,10 @@ public:
     void on_arrival(Exchange& call) override;
     void on_executed(Exchange& call) override;
     void on_answer(const Exchange& call) override;
+    void on_replaced(const Exchange& call, int status) override;
     // The cloud.
     void on_server(const cloudsim::ServerMoment& moment) override;
+    void on_effect(const cloudsim::Effect& effect) override;
 
 private:
     /// A server as an answer showed it.
@@ -72,6 +81,7 @@ private:
         std::string why;
         std::string project;
         std::string host;
+        TimePoint started{};  ///< in whole seconds
         bool untrue = false;
     };
     struct Tags {
@@ -89,6 +99,11 @@ private:
         std::optional<TimePoint> requester_seen;
         bool counts = false;  ///< it will delete something that was not going yet
     };
+    struct Named {
+        std::string message;
+        std::string request;
+    };
+    static Named names_in(const std::string& body);
     /// What an executed reading showed, until its answer arrives.
     struct Reading {
         std::optional<std::pair<Uuid, Look>> look;
@@ -125,6 +140,12 @@ private:
         Span span;
     };
 
+    /// A server that the reaper's deletion ended.
+    struct Death {
+        TimePoint sent{};
+        std::string request, project;
+    };
+
     void blame(const std::string& rule, const std::string& what);
     void sync_plans();
     void enter(PlanRecord& record);
@@ -140,6 +161,17 @@ private:
     void judge_requester(const Exchange& call, const Basis& basis, const Demand& demand,
                          const PlanRecord& plan);
     void judge_stop(const PlanRecord& plan, const std::string& server);
+    void judge_awaited(const Exchange& call, const Basis& basis, const PlanRecord& plan);
+    void judge_newest(const Basis& basis, const Demand& demand, const PlanRecord& plan);
+    // judge_brakes.cpp
+    std::string why_spared(const cloudsim::Server& server) const;
+    void judge_age(const Exchange& call, const Basis& basis);
+    void judge_held(const Basis& basis);
+    void judge_breaker(const Basis& basis);
+    void judge_limits(const Exchange& call, const Basis& basis);
+    void count_failure(const std::string& step, const std::string& server);
+    void on_aftermath(const std::string& kind, const std::string& request);
+    bool was_taken(const std::string& request) const;
     std::optional<TimePoint> requesters_seen(const std::string& victim);
     PlanRecord* plan_for(const std::string& server);
 
@@ -175,7 +207,15 @@ private:
     std::vector<Eviction> evictions_;
     std::vector<Promise> promises_;
     std::map<std::string, TimePoint> finished_;
+    const Broker* broker_ = nullptr;
     bool was_down_ = false;
+    TimePoint started_at_{};                      ///< the present process
+    std::map<std::string, TimePoint> delivered_;  ///< requests, to the present process
+    std::map<std::string, Death> deaths_;         ///< by server
+    int wasted_ = 0;                              ///< culls in a row
+    int failed_ = 0;                              ///< deletions in a row
+    std::optional<TimePoint> breaker_due_;        ///< since when nobody may be killed
+    std::string breaker_why_;
     std::set<std::string> died_;               ///< whose deletion the cloud received
     std::map<std::string, TimePoint> culled_;  ///< requests for which somebody died, since when
     std::set<std::string> ending_;             ///< requests whose outcome is being written

@@ -52,6 +52,8 @@ void Checker::judge(const Exchange& call, const Basis& basis) {
     // What is half deleted is not spared by a second thought.
     if (basis.forced) return;
     judge_requester(call, basis, *demand, *plan);
+    judge_newest(basis, *demand, *plan);
+    judge_awaited(call, basis, *plan);
     judge_stop(*plan, id);
     judge_need(call, basis, server);
     plan->judged = true;
@@ -71,8 +73,11 @@ void Checker::judge_right(const Exchange& call, const Basis& basis,
     }
     const Look& look = *basis.look;
     const bool untrue = look.untrue || basis.tags->untrue;
-    if (!basis.tags->revocable.contains(project) && !basis.tags->untrue)
+    if (!basis.tags->revocable.contains(project) && !basis.tags->untrue) {
+        ++tally_.regular_killed;
         blame("rule-1", id + " is regular, and the reaper was told so");
+    }
+    judge_age(call, basis);
     if (!look.fit && !look.untrue) blame("rule-1", id + " is deleted, though it is " + look.why);
     if (call.sent_at - look.answered_at > freshness)
         blame("rule-1", id + " was looked at " +
@@ -88,10 +93,10 @@ void Checker::judge_right(const Exchange& call, const Basis& basis,
             for (const Victim& victim : host.victims)
                 if (victim.server.str() == id && look.host != host.host_name && !untrue)
                     blame("rule-1", id + " is on " + look.host + ", planned on " + host.host_name);
-    if ((!revocable || server.locked) && violations_.empty()) {
-        ++tally_.races;
-        trace_.line("a race: " + id + (revocable ? " was locked" : " became regular") +
-                    " after the last look");
+    const std::string became = revocable ? why_spared(server) : "regular";
+    if (!became.empty() && violations_.empty()) {
+        ++tally_.races[became];
+        trace_.line("a race: " + id + " became " + became + " after the last look");
     }
 }
 
@@ -111,7 +116,37 @@ void Checker::judge_requester(const Exchange& call, const Basis& basis, const De
                                      ", for which nobody waits any more");
 }
 
+/// An older request of the same servers has no say any more, once the reaper was told of the newer.
+void Checker::judge_newest(const Basis& basis, const Demand& demand, const PlanRecord& plan) {
+    // After a restart what was decided goes on; whether it is needed is asked when planning again.
+    if (plan.judged || plan.at <= started_at_ || plan_.has(Kind::clock_step)) return;
+    const auto newer_than = [&](const Uuid& server) {
+        return std::any_of(delivered_.begin(), delivered_.end(), [&](const auto& told) {
+            const Demand* other = truth_.demand(told.first);
+            return told.second < plan.at && other != nullptr && other->servers.contains(server) &&
+                   other->refused_at > demand.refused_at + std::chrono::seconds{1};
+        });
+    };
+    if (std::all_of(demand.servers.begin(), demand.servers.end(), newer_than))
+        blame("rule-4", basis.server.text() + " is deleted for " + demand.id +
+                            ", whose server has a newer request");
+}
+
 // ---- rules 2 and 3 ----
+
+/// All or nothing: what others delete is gone before anybody dies for the rest.
+void Checker::judge_awaited(const Exchange& call, const Basis& basis, const PlanRecord& plan) {
+    if (plan.judged || plan_.lies()) return;
+    for (const HostPlan& host : plan.plan->hosts)
+        for (const Awaited& awaited : host.awaited) {
+            const HostState* state = truth_.state_at(host.host_name, call.sent_at);
+            const auto id = Uuid::parse(awaited.server.str());
+            if (state != nullptr && id && state->holder(*id) != nullptr)
+                blame("rule-2", basis.server.text() + " is deleted for " + plan.request +
+                                    " before it is known whether " + awaited.server.str() +
+                                    " goes, which its plan awaits");
+        }
+}
 
 /// A plan of which a victim was spared does not give its slots: what was not decided by then must
 /// not be sent. The order is the journal's.

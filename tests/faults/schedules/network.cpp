@@ -103,6 +103,7 @@ Task<http::Transport::Try> Network::SimTransport::exchange(const http::Outgoing&
     }
     call->untrue = answer.untrue;
     if (net.watcher_ && call->executed && !answer.replaced) net.watcher_->on_answer(*call);
+    if (net.watcher_ && answer.replaced) net.watcher_->on_replaced(*call, answer.response.status);
     net.trace_.line("#" + std::to_string(call->number) + " answered " +
                     std::to_string(answer.response.status) + (fault ? " (" : "") +
                     std::string{fault ? name_of(*fault) : ""} + (fault ? ")" : ""));

@@ -61,6 +61,8 @@ constexpr std::array<std::string_view, kinds> names{
     "disk-full",
     "clock-step",
     "paused",
+    "protect",
+    "operator-resumes",
 };
 
 constexpr Duration calm_start = seconds{20};  // the first pictures are read
@@ -75,6 +77,7 @@ public:
         draw_settings();
         draw_demands();
         draw_faults();
+        draw_brakes();
         std::stable_sort(plan_.items.begin(), plan_.items.end(),
                          [](const Item& a, const Item& b) { return a.at < b.at; });
         return std::move(plan_);
@@ -140,13 +143,33 @@ private:
         plan_.storm = calm_start + seconds{dice_.between(60, 240)};
     }
 
-    Item item(Kind kind) {
+    Item item(Kind kind) { return item(kind, dice_); }
+    Item item(Kind kind, Chance& dice) const {
         Item made;
         made.kind = kind;
-        made.seed = dice_.next();
+        made.seed = dice.next();
         const auto span = (plan_.storm - calm_start).count();
-        made.at = calm_start + Duration{static_cast<Duration::rep>(dice_.below(span))};
+        made.at = calm_start + Duration{static_cast<Duration::rep>(dice.below(span))};
         return made;
+    }
+
+    /// With dice of their own: the rest of a schedule is the same with brakes and without.
+    void draw_brakes() {
+        Chance dice{plan_.seed ^ 0xb4a3e5U};
+        if (dice.percent(40)) return;
+        auto& [protect, limits, thrash, breaker, doubt] = plan_.policy.brakes;
+        if (dice.percent(25)) limits.victims_per_request = dice.between(1, 3);
+        if (dice.percent(20)) limits.victims_per_project = dice.between(1, 4);
+        if (dice.percent(20)) limits.victims_per_window = dice.between(1, 5);
+        limits.window = seconds{dice.pick({30, 90, 300})};
+        if (dice.percent(30)) protect.min_run_time = seconds{dice.pick({20, 60, 150})};
+        if (dice.percent(15)) plan_.protected_project = dice.pick({"spot", "spot2", "spot2"});
+        const int protections = dice.pick({0, 1, 3, 6});
+        for (int i = 0; i < protections; ++i) plan_.items.push_back(item(Kind::protect, dice));
+        if (!dice.percent(40)) return;
+        breaker.wasted = dice.between(1, 3);
+        breaker.failed = dice.between(1, 3);
+        plan_.items.push_back(item(Kind::resumed, dice));
     }
 
     void draw_demands() {
@@ -167,7 +190,7 @@ private:
         const int faults = dice_.pick({0, 2, 4, 8, 12, 18});
         for (int i = 0; i < faults; ++i) {
             const auto first = static_cast<int>(Kind::lock);
-            const auto last = static_cast<int>(Kind::count_) - 1;
+            const auto last = static_cast<int>(Kind::paused);
             Item fault = item(static_cast<Kind>(dice_.between(first, last)));
             shape(fault);
             plan_.items.push_back(fault);
@@ -274,6 +297,31 @@ std::string describe(const Item& item) {
     return text;
 }
 
+namespace {
+
+std::string describe_brakes(const SchedulePlan& plan) {
+    const BrakeSettings& brakes = plan.policy.brakes;
+    std::string text;
+    const auto limit = [&](const char* what, int most) {
+        if (most > 0) text += ", at most " + std::to_string(most) + " victims " + what;
+    };
+    limit("of a request", brakes.limits.victims_per_request);
+    limit("of a project", brakes.limits.victims_per_project);
+    limit("in all", brakes.limits.victims_per_window);
+    if (brakes.limits.victims_per_project > 0 || brakes.limits.victims_per_window > 0)
+        text += " in " + seconds_text(brakes.limits.window);
+    if (brakes.protect.min_run_time > Duration::zero())
+        text += ", min run time " + seconds_text(brakes.protect.min_run_time);
+    if (!plan.protected_project.empty()) text += ", project " + plan.protected_project + " is safe";
+    const BreakerSettings usual;
+    if (!(brakes.breaker == usual))
+        text += ", breaker " + std::to_string(brakes.breaker.wasted) + " wasted or " +
+                std::to_string(brakes.breaker.failed) + " failed";
+    return text;
+}
+
+}  // namespace
+
 std::string describe(const SchedulePlan& plan) {
     std::string text =
         "seed " + std::to_string(plan.seed) + ": " + std::to_string(plan.cloud.hosts) +
@@ -285,7 +333,7 @@ std::string describe(const SchedulePlan& plan) {
         ", max age " + seconds_text(plan.trigger.max_age) + ", " +
         std::to_string(plan.cull.max_parallel_deletions) + " deletions at a time, " +
         std::to_string(plan.http.max_retries) + " retries, call timeout " +
-        seconds_text(plan.http.call_timeout) + '\n';
+        seconds_text(plan.http.call_timeout) + describe_brakes(plan) + '\n';
     for (std::size_t i = 0; i < plan.items.size(); ++i)
         text += "  [" + std::to_string(i) + "] " + describe(plan.items[i]) + '\n';
     return text;

@@ -70,6 +70,9 @@ enum class Kind {
     disk_full,
     clock_step,
     paused,
+    // Drawn apart, with the brakes.
+    protect,
+    resumed,
     count_,
 };
 constexpr std::size_t kinds = static_cast<std::size_t>(Kind::count_);
@@ -99,7 +102,8 @@ struct SchedulePlan {
     config::Http http;
     bool dry_run = false;
     bool soft_delete = false;
-    Duration storm{};  ///< no fault begins after it
+    std::string protected_project;  ///< name; empty: none
+    Duration storm{};               ///< no fault begins after it
     std::vector<Item> items;
 
     /// Whether anything tells the reaper an untruth that it can't know for one.

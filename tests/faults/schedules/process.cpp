@@ -17,9 +17,13 @@ config::Cloud cloud_of(const SchedulePlan& plan, const cloudsim::Site& site) {
     return cloud;
 }
 
-ServiceOptions options_of(const SchedulePlan& plan) {
+ServiceOptions options_of(const SchedulePlan& plan, cloudsim::Site& site) {
     ServiceOptions options;
-    options.policy = compile_policy(plan.policy).value();
+    config::Policy policy = plan.policy;
+    if (!plan.protected_project.empty())
+        policy.brakes.protect.projects.push_back(
+            site.world().identity.project_named(plan.protected_project)->id);
+    options.policy = compile_policy(policy).value();
     options.cull = plan.cull;
     options.trigger = plan.trigger;
     options.picture = plan.picture;
@@ -30,7 +34,7 @@ ServiceOptions options_of(const SchedulePlan& plan) {
 }  // namespace
 
 Process::Process(const SchedulePlan& plan, Timeline& timeline, Network& network, Broker& broker,
-                 test::FakeJournal& journal, Switch& pause, const cloudsim::Site& site)
+                 test::FakeJournal& journal, Switch& pause, cloudsim::Site& site)
     : timeline_(timeline), io_(std::make_unique<boost::asio::io_context>(1)) {
     const config::Cloud cloud = cloud_of(plan, site);
     http::Options options = http_options(cloud, plan.http);
@@ -44,7 +48,7 @@ Process::Process(const SchedulePlan& plan, Timeline& timeline, Network& network,
     const CloudPorts ports{*cloud_.identity, *cloud_.compute, *cloud_.placement, timeline};
     service_ =
         std::make_unique<Service>(ServicePorts{ports, journal, *messages_, events_.get(), pause},
-                                  options_of(plan), [](const ServiceStatus&) {});
+                                  options_of(plan, site), [](const ServiceStatus&) {});
     boost::asio::co_spawn(*io_, service_->run(),
                           [this](std::exception_ptr error, Result<void> result) {
                               if (error) std::rethrow_exception(error);

@@ -27,14 +27,20 @@ std::string table_of(const Tally& tally, std::uint64_t failed, double seconds) {
     row(table, "calls to the cloud", tally.calls);
     row(table, "deletions", tally.deletions);
     row(table, "deletions whose need was judged", tally.judged);
-    row(table, "races after the last look", tally.races);
     table += "outcomes\n";
     for (const auto& [kind, number] : tally.outcomes) row(table, kind, number);
+    table += "brakes that refused\n";
+    for (const auto& [brake, number] : tally.brakes) row(table, brake, number);
+    table += "aftermaths\n";
+    for (const auto& [kind, number] : tally.aftermaths) row(table, kind, number);
     table += "faults\n";
     for (std::size_t kind = 0; kind < kinds; ++kind)
         row(table, std::string{name_of(static_cast<Kind>(kind))}, tally.faults[kind]);
+    table += "races: after the last look, before the deletion arrived, victims became\n";
+    for (const auto& [became, number] : tally.races) row(table, became, number);
     table += "judgement\n";
-    row(table, "unfit servers killed (rule 1)", of(tally, "rule-1"));
+    row(table, "regular servers killed (rule 1)", tally.regular_killed);
+    row(table, "unfit servers killed in all (rule 1)", of(tally, "rule-1"));
     row(table, "killed without effect (rule 2)", of(tally, "rule-2"));
     row(table, "over-evictions (rule 3)", of(tally, "rule-3"));
     row(table, "served twice (rule 4)", of(tally, "rule-4"));
@@ -44,8 +50,11 @@ std::string table_of(const Tally& tally, std::uint64_t failed, double seconds) {
     row(table, "writes of a dry run (rule 8)", of(tally, "rule-8"));
     row(table, "took too long (rule 9)", of(tally, "rule-9"));
     row(table, "killed while paused", of(tally, "kill-switch"));
+    row(table, "killed with the breaker due", of(tally, "breaker"));
+    row(table, "killed beyond a limit", of(tally, "limits"));
     row(table, "killed for nobody", of(tally, "requester-first"));
-    row(table, "lost", of(tally, "lost"));
+    row(table, "aftermaths missing or untrue", of(tally, "aftermath"));
+    row(table, "requests lost", of(tally, "lost"));
     row(table, "without an end", of(tally, "liveness"));
     row(table, "reaper ended by itself", of(tally, "crash-loop"));
     row(table, "replays that went another way", of(tally, "replay"));

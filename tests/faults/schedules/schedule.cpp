@@ -29,6 +29,7 @@ private:
     void arm(const Item& item);
     void start();
     void kill();
+    void resume();
     bool settled() const;
     void drain();
     /// Moves on to what comes next; false if nothing does.
@@ -85,6 +86,8 @@ Schedule::Schedule(const SchedulePlan& plan, const std::set<std::size_t>& withou
     broker_.on_acknowledge([this](const Broker::Stored& message, bool set_aside) {
         checker_.on_acknowledge(message, set_aside);
     });
+    broker_.on_delivery([this](const Broker::Stored& message) { checker_.on_delivery(message); });
+    checker_.watch(broker_);
     journal_.fails = [this](const std::string& what) {
         if (writes_failing_ > 0) {
             ++tally_.faults[static_cast<std::size_t>(Kind::disk_full)];
@@ -136,7 +139,12 @@ void Schedule::arm(const Item& item) {
                 ++tally_.faults[static_cast<std::size_t>(item.kind)];
                 trace_.line("- " + describe(item));
                 (void)pause_.pause("somebody", "a test");
-                timeline_.after(item.length, [this] { (void)pause_.resume(); });
+                timeline_.after(item.length, [this] { resume(); });
+                break;
+            case Kind::resumed:
+                ++tally_.faults[static_cast<std::size_t>(item.kind)];
+                trace_.line("- " + describe(item));
+                resume();
                 break;
             case Kind::clock_step:
                 ++tally_.faults[static_cast<std::size_t>(item.kind)];
@@ -148,8 +156,14 @@ void Schedule::arm(const Item& item) {
     });
 }
 
+void Schedule::resume() {
+    (void)pause_.resume();
+    checker_.on_resume();
+}
+
 void Schedule::start() {
     trace_.line("the reaper starts");
+    checker_.on_start();
     process_ =
         std::make_unique<Process>(plan_, timeline_, network_, broker_, journal_, pause_, site_);
 }
@@ -191,7 +205,7 @@ bool Schedule::settled() const {
     if (!process_ || actors_.pending() > 0 || broker_.unacknowledged() > 0) return false;
     for (const auto& [id, story] : journal_.stories)
         if (!story.outcome) return false;
-    return true;
+    return !checker_.awaits_aftermath();
 }
 
 bool Schedule::advance() {
