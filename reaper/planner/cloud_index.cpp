@@ -63,11 +63,24 @@ void CloudIndex::put(const Host& host) {
             order_is_old_ = true;
         }
     }
-    read_host(host, protection_, names_, rows_[row], candidates_[row], read_, read_curves_);
+    read_host(host, protection_, nullptr, names_, rows_[row], candidates_[row], read_,
+              read_curves_);
     store_classes(row);
     profiles_[row] = rows_[row].profile;
     count_projects(rows_[row], 1);
     tables_->changed(row);
+}
+
+CloudIndex::RestrainedRow CloudIndex::read_restrained(std::uint32_t row,
+                                                      const Restraint& restraint) const {
+    RestrainedRow read;
+    HostRow own;
+    own.profile = rows_[row].profile;
+    read_host(*rows_[row].host, protection_, &restraint, names_, own, read.candidates, read.classes,
+              read.curves);
+    read.classes.resize(stride_);
+    read.curves.resize(stride_);
+    return read;
 }
 
 /// Rows grow wider when a class is met for the first time.

@@ -51,6 +51,14 @@ public:
 
     // For the planner.
 
+    /// A host without the candidates that a restraint keeps.
+    struct RestrainedRow {
+        CandidateSketch candidates;
+        std::vector<ClassRow> classes;  ///< by class number
+        std::vector<WorkCurve> curves;  ///< likewise
+    };
+    RestrainedRow read_restrained(std::uint32_t row, const Restraint& restraint) const;
+
     /// Rows by host name, then id.
     const std::vector<std::uint32_t>& order() const;
     const HostRow& row(std::uint32_t row) const { return rows_[row]; }
@@ -84,7 +92,7 @@ private:
     void count_projects(const HostRow& row, Amount sign);
 
     Protection protection_;
-    RowNames names_;
+    mutable RowNames names_;  // a host that is read once more meets no new ones
     std::vector<HostRow> rows_;
     std::vector<std::uint32_t> profiles_;  // by row
     std::vector<ClassRow> classes_;        // by row, then class number

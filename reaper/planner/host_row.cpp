@@ -8,6 +8,7 @@
 
 #include "reaper/model/amount.hpp"
 #include "reaper/planner/eligibility.hpp"
+#include "reaper/planner/restraint.hpp"
 #include "reaper/planner/room.hpp"
 
 namespace reaper {
@@ -288,9 +289,9 @@ std::uint32_t RowNames::project_number(const ProjectId& project) {
     return at->second;
 }
 
-void read_host(const Host& host, const Protection& protection, RowNames& names, HostRow& row,
-               CandidateSketch& candidates, std::vector<ClassRow>& classes,
-               std::vector<WorkCurve>& curves) {
+void read_host(const Host& host, const Protection& protection, const Restraint* restraint,
+               RowNames& names, HostRow& row, CandidateSketch& candidates,
+               std::vector<ClassRow>& classes, std::vector<WorkCurve>& curves) {
     classes.assign(names.classes(), ClassRow{});
     row.host = &host;
     row.profile = names.profile_number(host, row.profile);
@@ -310,6 +311,7 @@ void read_host(const Host& host, const Protection& protection, RowNames& names, 
         if (!server.revocable()) continue;
         row.projects.push_back(names.project_number(server.project));
         if (!may_be_victim(server) || protection.protects(server)) continue;
+        if (restraint != nullptr && restraint->keeps(server, host)) continue;
         const std::size_t kind = gains.add(server);
         if (kind < RowNames::most_kinds && candidates.of_kind[kind] < 255) {
             candidates.kinds |= std::uint64_t{1} << kind;

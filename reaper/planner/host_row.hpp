@@ -20,6 +20,8 @@
 
 namespace reaper {
 
+class Restraint;
+
 /// One class on one host. The sums run over its providers, candidates are the revocable servers
 /// that may go (eligibility.hpp) and are not protected; room is capacity - used, what is being
 /// deleted taken off the use.
@@ -124,9 +126,9 @@ private:
 };
 
 /// Reads the host into `row`, `candidates`, `classes` and `curves` (by class number; as many as
-/// `names` knows in the end).
-void read_host(const Host& host, const Protection& protection, RowNames& names, HostRow& row,
-               CandidateSketch& candidates, std::vector<ClassRow>& classes,
-               std::vector<WorkCurve>& curves);
+/// `names` knows in the end). Whom the restraint (may be null) keeps is no candidate.
+void read_host(const Host& host, const Protection& protection, const Restraint* restraint,
+               RowNames& names, HostRow& row, CandidateSketch& candidates,
+               std::vector<ClassRow>& classes, std::vector<WorkCurve>& curves);
 
 }  // namespace reaper

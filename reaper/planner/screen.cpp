@@ -232,18 +232,25 @@ const HostOption& Screen::operator[](std::size_t host) const {
     return *options_.emplace(host, std::make_unique<HostOption>(std::move(*option))).first->second;
 }
 
+const CloudIndex::RestrainedRow& Screen::restrained(std::uint32_t row) const {
+    const auto at = restrained_.find(row);
+    if (at != restrained_.end()) return at->second;
+    return restrained_.emplace(row, cloud_.read_restrained(row, *input_.restraint)).first->second;
+}
+
 bool Screen::sketch(std::size_t host, HostSketch& sketch) const {
     const Entry& entry = hosts_[host];
     if (entry.exact) return false;
-    const ClassRow* const classes = cloud_.classes(entry.row);
-    const WorkCurve* const curves = cloud_.curves(entry.row);
+    const auto* const own = entry.restrained ? &restrained(entry.row) : nullptr;
+    const ClassRow* const classes = own ? own->classes.data() : cloud_.classes(entry.row);
+    const WorkCurve* const curves = own ? own->curves.data() : cloud_.curves(entry.row);
     sketch.needs.resize(needs_.size());
     sketch.curves.resize(needs_.size());
     for (std::size_t need = 0; need < needs_.size(); ++need) {
         sketch.needs[need] = &classes[needs_[need].number];
         sketch.curves[need] = &curves[needs_[need].number];
     }
-    sketch.candidates = &cloud_.candidates(entry.row);
+    sketch.candidates = own ? &own->candidates : &cloud_.candidates(entry.row);
     sketch.kinds = &kinds_;
     sketch.row = entry.restrained ? HostSketch::no_row : entry.row;
     return true;

@@ -1,8 +1,8 @@
 // The screen: which hosts can give slots to a request, out of all hosts of the cloud, from their
 // rows alone where these are exact (tens of nanoseconds a host), from the host itself where they
 // are not: several providers of a class, evictions under way, promised room, spared servers. Where
-// a restraint keeps some servers, their gains are taken off the row, and what it says of costs is a
-// bound that holds all the same.
+// a restraint keeps some servers, their gains are taken off the row, and the host is read once more
+// without them when it is to be sketched: some microseconds for each such host and decision.
 #pragma once
 
 #include <cstdint>
@@ -59,6 +59,8 @@ private:
     std::optional<RejectionCode> judge_host(std::uint32_t row, Slots& slots);
     bool excluded(const HostRow& row) const;
 
+    const CloudIndex::RestrainedRow& restrained(std::uint32_t row) const;
+
     const CloudIndex& cloud_;
     FilterInput input_;
     Amount wanted_;
@@ -73,7 +75,8 @@ private:
     std::map<RejectionCode, Refused> refused_;
     Amount all_ready_ = 0;
     Amount all_possible_ = 0;
-    mutable std::unordered_map<std::size_t, std::unique_ptr<HostOption>> options_;  // by host
+    mutable std::unordered_map<std::size_t, std::unique_ptr<HostOption>> options_;     // by host
+    mutable std::unordered_map<std::uint32_t, CloudIndex::RestrainedRow> restrained_;  // by row
 };
 
 }  // namespace reaper
