@@ -97,8 +97,11 @@ Error status_error(const Answer& answer, const std::string& who) {
 
 std::string without(std::string text, const std::string& secret) {
     if (secret.empty()) return text;
-    for (std::size_t at = text.find(secret); at != std::string::npos; at = text.find(secret, at))
-        text.replace(at, secret.size(), "...");
+    constexpr std::string_view mark = "...";
+    // On behind the mark, which may hold the secret itself (a password of dots).
+    for (std::size_t at = text.find(secret); at != std::string::npos;
+         at = text.find(secret, at + mark.size()))
+        text.replace(at, secret.size(), mark);
     return text;
 }
 

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <charconv>
 
+#include "reaper/model/text.hpp"
+
 namespace reaper::cli {
 namespace {
 
@@ -18,7 +20,7 @@ Error wrong(std::string what) {
 }
 
 std::string quoted(std::string_view text) {
-    return "'" + std::string(text) + "'";
+    return "'" + printable(text, 100) + "'";
 }
 
 /// Edits (insert, remove, replace, swap neighbours) between two words.

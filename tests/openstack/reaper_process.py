@@ -7,6 +7,7 @@ import socket
 import subprocess
 import threading
 from copy import deepcopy
+from datetime import datetime
 from pathlib import Path
 from typing import Any
 
@@ -140,6 +141,13 @@ class Reaper:
 
     def log_text(self) -> str:
         return self.log.read_text(errors="replace") if self.log.exists() else ""
+
+    def first_said(self, text: str) -> datetime | None:
+        """When the log first had it; the log's clock is the machine's."""
+        for line in self.log_text().splitlines():
+            if text in line:
+                return datetime.fromisoformat(line[: len("2026-01-01 00:00:00.000")])
+        return None
 
     def printed(self) -> str:
         """What the daemon wrote to stdout: the plans of a dry run."""

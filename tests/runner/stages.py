@@ -18,7 +18,7 @@ LAB_DEADLINE_S = 40 * 60
 CONFIGURE_DEADLINE_S = 5 * 60
 # A race ends the program at once, with a failure.
 TSAN_ENVIRONMENT = {"TSAN_OPTIONS": "halt_on_error=1"}
-FUZZ_SECONDS = "10"  # for each target
+FUZZ_SECONDS = "6"  # for each target: about a minute for all on two cores
 # Of a log's end on the screen: a linker's lines have thousands of characters.
 WIDEST_LINE = 240
 # Checks of their own stages, though ctest knows them too.

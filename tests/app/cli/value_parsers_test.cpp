@@ -27,6 +27,8 @@ TEST(ParseResources, SaysWhichPartIsWrong) {
     EXPECT_EQ(parse_resources("MEMORY_MB=2GB").error().what,
               "the amount of MEMORY_MB is '2GB', expected a whole number above 0");
     EXPECT_EQ(parse_resources("VCPU=1,VCPU=1").error().what, "VCPU is given twice");
+    // Found by fuzzing: a script may pass on what somebody else typed.
+    EXPECT_EQ(parse_resources("\x1b[2J=1").error().what.find('\x1b'), std::string::npos);
 }
 
 TEST(ParseTrait, IsRequiredUnlessForbidden) {

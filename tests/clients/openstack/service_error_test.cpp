@@ -1,0 +1,20 @@
+#include "clients/openstack/service_error.hpp"
+
+#include <gtest/gtest.h>
+
+namespace reaper::openstack {
+namespace {
+
+TEST(WithoutSecret, EveryOccurrenceGoes) {
+    EXPECT_EQ(without("tell hush to hush", "hush"), "tell ... to ...");
+    EXPECT_EQ(without("hushhush", "hush"), "......");
+    EXPECT_EQ(without("nothing to hide", ""), "nothing to hide");
+}
+
+TEST(WithoutSecret, OneOfDotsComesToAnEnd) {
+    EXPECT_EQ(without("No such user.", "."), "No such user...");
+    EXPECT_EQ(without("wait...", ".."), "wait....");
+}
+
+}  // namespace
+}  // namespace reaper::openstack
