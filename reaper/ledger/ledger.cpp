@@ -22,6 +22,16 @@ bool is_requester(const Ledger::Promise& promise, const ServerId& server) {
            promise.requesters.end();
 }
 
+/// Of the project and shape that the slot is promised for, and not there for longer than that.
+bool like_a_second_try(const Server& server, const Ledger::Promise& promise,
+                       const Resources& held) {
+    // Nova tells times in whole seconds, cut off.
+    const auto since = std::chrono::floor<std::chrono::seconds>(promise.since);
+    const bool came_after =
+        server.created >= since || (server.launched.has_value() && *server.launched >= since);
+    return came_after && server.project == promise.project && held == promise.slot;
+}
+
 /// Does the host still know the server as one that is being deleted, or hold room for it though
 /// Nova lists it no more?
 bool still_going(const ServerId& id, const Host& host) {
@@ -63,8 +73,26 @@ void Ledger::enter(const Request& request, const std::vector<HostPlan>& hosts, T
             evictions_.emplace(victim.server,
                                Eviction{request.id, host.host, victim.server, std::nullopt, true});
         if (host.slots <= 0) continue;
-        promises_.push_back(Promise{request.id, request.project, host.host, request.resources,
-                                    host.slots, request.requesters, now, std::nullopt});
+        promises_.push_back(Promise{request.id,
+                                    request.project,
+                                    host.host,
+                                    request.resources,
+                                    host.slots,
+                                    request.requesters,
+                                    now,
+                                    std::nullopt,
+                                    false,
+                                    {}});
+    }
+}
+
+void Ledger::note_there_before(const RequestId& request, const HostLookup& host_of) {
+    for (auto& promise : promises_) {
+        const Host* const host = promise.request == request ? host_of(promise.host) : nullptr;
+        if (host == nullptr) continue;
+        for (const auto& server : host->servers)
+            if (like_a_second_try(server, promise, held_on(server, *host)))
+                promise.there_before.push_back(server.id);
     }
 }
 
@@ -199,11 +227,9 @@ bool Ledger::takes_slot(const Server& server, const Promise& promise, const Host
     if (held.empty()) return false;
     if (is_requester(promise, server.id)) return true;
     if (took != took_.end()) return false;
-    // Nova tells times in whole seconds, cut off.
-    const auto since = std::chrono::floor<std::chrono::seconds>(promise.since);
-    const bool came_after =
-        server.created >= since || (server.launched.has_value() && *server.launched >= since);
-    return came_after && server.project == promise.project && held == promise.slot;
+    const auto& before = promise.there_before;
+    if (std::find(before.begin(), before.end(), server.id) != before.end()) return false;
+    return like_a_second_try(server, promise, held);
 }
 
 bool Ledger::evicting(const ServerId& server) const {

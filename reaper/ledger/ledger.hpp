@@ -51,6 +51,7 @@ public:
         TimePoint since{};
         std::optional<TimePoint> until;  ///< none while the cull is under way
         bool watched = false;            ///< when its time is over, who comes is still of interest
+        std::vector<ServerId> there_before;  ///< look like second tries, but are none
     };
     /// What became of slots of a settled promise.
     struct Settled {
@@ -73,6 +74,9 @@ public:
     void enter(const Request& request, const Plan& plan, TimePoint now);
     /// The same without a victim: room that is on its way to hosts (NothingToDo).
     void enter(const Request& request, const std::vector<HostPlan>& hosts, TimePoint now);
+    /// To be told right after `enter`: like servers that `host_of` shows on the promised hosts by
+    /// now are no second tries. Their times do not tell: Nova's are whole seconds.
+    void note_there_before(const RequestId& request, const HostLookup& host_of);
     /// The server stays (found unfit, or its deletion never happened): it is not evicting any more.
     void drop_eviction(const ServerId& server);
     /// The cull of `request` ended at `now`, and its victims are gone: its promises hold until

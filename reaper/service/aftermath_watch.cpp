@@ -40,6 +40,7 @@ void AftermathWatch::watch_cull(Request request, TimePoint freed_at, Duration fo
     for (const auto& promise : parts_.ledger.promises())
         if (promise.request == request.id) watched.hosts.insert(promise.host);
     watched.open = watched.hosts;
+    watched.there_before = second_tries(request, freed_at);
     parts_.ledger.watch(request.id);
     if (const auto handed = handed_.extract(request.id)) {
         watched.handed_to = handed.mapped();
@@ -139,7 +140,7 @@ Task<void> AftermathWatch::conclude(RequestId id, std::string why_now) {
         aftermath.reason = std::to_string(ended.takers.size()) + " of " + std::to_string(needed) +
                            " slots taken, by " + names(ended.takers);
     } else {
-        const std::string where = co_await found_elsewhere(ended.request, ended.since);
+        const std::string where = co_await found_elsewhere(ended);
         aftermath.kind = where.empty() ? AftermathKind::wasted : AftermathKind::elsewhere;
         aftermath.reason = !where.empty()     ? where
                            : !why_now.empty() ? why_now
@@ -150,22 +151,31 @@ Task<void> AftermathWatch::conclude(RequestId id, std::string why_now) {
     co_await note(std::move(ended.request), std::move(aftermath));
 }
 
-/// Where the requester, or what looks like its second try, got room; empty if nowhere.
-Task<std::string> AftermathWatch::found_elsewhere(const Request& request, TimePoint since) {
-    for (const auto& requester : request.requesters) {
-        auto record = co_await parts_.cloud.compute.server(requester);
-        if (!record || !*record) continue;
-        const auto why = why_not_waiting(request, requester, *record);
-        if (why && !(*record)->server.host.empty() && (*record)->server.task_state != "deleting")
-            co_return *why;
-    }
+/// What looks like the request's second try, wherever it is. Nova tells times in whole seconds: one
+/// that was there before may be among them.
+std::set<ServerId> AftermathWatch::second_tries(const Request& request, TimePoint since) const {
     const auto from = std::chrono::floor<std::chrono::seconds>(since);
+    std::set<ServerId> found;
     for (const Host* host : parts_.keeper.picture().hosts())
         for (const auto& server : host->servers)
             if (server.project == request.project && server.created >= from &&
                 server.resources() == request.resources)
-                co_return "a like server, " + printable(server.id.str(), 64) + ", got room on " +
-                    printable(host->name, 64);
+                found.insert(server.id);
+    return found;
+}
+
+/// Where the requester, or what looks like its second try, got room; empty if nowhere.
+Task<std::string> AftermathWatch::found_elsewhere(const Watched& watched) {
+    for (const auto& requester : watched.request.requesters) {
+        auto record = co_await parts_.cloud.compute.server(requester);
+        if (!record || !*record) continue;
+        const auto why = why_not_waiting(watched.request, requester, *record);
+        if (why && !(*record)->server.host.empty() && (*record)->server.task_state != "deleting")
+            co_return *why;
+    }
+    for (const auto& server : second_tries(watched.request, watched.since))
+        if (!watched.there_before.contains(server))
+            co_return "a like server, " + printable(server.str(), 64) + ", got room elsewhere";
     co_return "";
 }
 

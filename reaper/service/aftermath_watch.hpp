@@ -58,6 +58,7 @@ private:
         std::set<HostId> hosts;  ///< where room was freed, or is
         std::set<HostId> open;   ///< of these, with slots that nobody took yet
         std::vector<ServerId> takers;
+        std::set<ServerId> there_before;     ///< look like second tries elsewhere, but are none
         std::optional<RequestId> handed_to;  ///< a like request, when the requester went away
         bool concluding = false;             ///< another coroutine is at it
     };
@@ -66,7 +67,8 @@ private:
     void count_settled();
     Task<void> conclude(RequestId id, std::string why_now);
     Task<bool> read_again(const Watched& watched);
-    Task<std::string> found_elsewhere(const Request& request, TimePoint since);
+    std::set<ServerId> second_tries(const Request& request, TimePoint since) const;
+    Task<std::string> found_elsewhere(const Watched& watched);
     Task<bool> somebody_waits(const Request& request);
     Task<void> note(Request request, Aftermath aftermath);
 

@@ -249,6 +249,9 @@ ResultTask<Decision> RequestServer::decide_now() {
     if (nothing != nullptr)
         for (const auto& host : nothing->hosts) ready_on_.push_back(host.host);
     if (on_its_way && !options_.dry_run) workshop_.ledger.enter(request_, nothing->hosts, now);
+    if ((plan != nullptr || on_its_way) && !options_.dry_run)
+        workshop_.ledger.note_there_before(
+            request_.id, [this](const HostId& id) { return workshop_.keeper.picture().find(id); });
     Decision decision = entry.decision;
     auto written = co_await workshop_.journal.add_plan(request_.id, std::move(entry));
     if (!written) {

@@ -127,6 +127,17 @@ TEST_F(RequesterFirstTest, RoomThatNobodyTookWasFreedInVain) {
     EXPECT_GE(after.at - freed_at, settings.cull.watch);
 }
 
+TEST_F(RequesterFirstTest, ALikeServerThatCameJustBeforeThePlanDidNotTakeTheRoom) {
+    full_host();
+    cloud.remove("host1a");
+    boots("neighbour", "host1");
+    requester();
+    start();
+    messages->deliver(body_of(failure()));
+    EXPECT_EQ(outcome_of("req-1").kind, OutcomeKind::freed);
+    EXPECT_EQ(aftermath_of("req-1").kind, AftermathKind::wasted);
+}
+
 TEST_F(RequesterFirstTest, ARequesterThatRunsOnAnotherHostWasHelpedElsewhere) {
     full_host();
     requester();

@@ -105,6 +105,21 @@ TEST(Ledger, TellsWhatBecameOfSettledSlots) {
     EXPECT_TRUE(ledger.empty());
 }
 
+TEST(Ledger, ALikeServerThatWasThereBeforeThePlanTakesNoSlotWhateverItsSecond) {
+    Ledger ledger;
+    ledger.enter(request(slot, 1, "req-1"), plan_on("a", 1, {}), at(100));
+    const auto before = cloud({second_try("neighbour", 100)});
+    ledger.note_there_before(RequestId{"req-1"}, [&](const HostId& id) {
+        return id == on_a ? &before.hosts.front() : nullptr;
+    });
+    ledger.settle(RequestId{"req-1"}, at(110), at(200));
+    EXPECT_THAT(ledger.expire(before, at(120)), IsEmpty());
+    EXPECT_EQ(ledger.promised_to_others(on_a, nobody), slot);
+    const auto after = cloud({second_try("neighbour", 100), second_try("new", 100)});
+    EXPECT_THAT(ledger.expire(after, at(130)),
+                ElementsAre(Ledger::Settled{RequestId{"req-1"}, on_a, ServerId{"new"}, 1}));
+}
+
 TEST(Ledger, ASlotTakenInTimeIsTakenAlsoWhenItIsSeenLate) {
     Ledger ledger;
     ledger.enter(request(slot, 1, "req-1"), plan_on("a", 1, {}), at(100));

@@ -239,7 +239,20 @@ def test_room_that_the_second_try_takes_was_taken(cloud: Cloud, reaper: Reaper) 
 
 
 def test_room_that_nobody_takes_was_wasted(cloud: Cloud, install) -> None:
-    """Also when the reaper was restarted meanwhile: the watch goes on."""
+    """Also if one of the same shape, of the requester's project, has been there before."""
+    reaper = install()
+    reaper.config["cull"]["watch"] = "1s"
+    reaper.start()
+    full_but_for(cloud, HALF_SPOT)
+    [refused] = cloud.ask_in_vain("medium")
+    reaper.wait_outcome(refused.request)
+    aftermath = reaper.wait_aftermath(refused.request)
+    assert aftermath["kind"] == "wasted", aftermath
+    assert reaper.json("history", "totals")["aftermaths"]["wasted"] == 1
+
+
+def test_room_that_nobody_takes_while_the_reaper_restarts_was_wasted(cloud: Cloud, install) -> None:
+    """The watch goes on."""
     reaper = install()
     reaper.config["cull"]["watch"] = "3s"
     reaper.start()
