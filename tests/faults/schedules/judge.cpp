@@ -108,6 +108,18 @@ void Checker::judge_requester(const Exchange& call, const Basis& basis, const De
         blame("rule-7",
               basis.server.text() + " is deleted for a revocable requester, " + demand.id);
     if (plan.judged || !demand.over_since || !basis.requester_seen) return;
+    // The room was handed to a like request that waits for this very victim.
+    const auto waits_for_it = [&](const PlanRecord& other) {
+        const Demand* heir = truth_.demand(other.request);
+        if (!other.plan || heir == nullptr || heir->over_since || heir->id == demand.id ||
+            heir->project != demand.project || !(heir->slot == demand.slot))
+            return false;
+        for (const HostPlan& host : other.plan->hosts)
+            for (const Awaited& awaited : host.awaited)
+                if (awaited.server.str() == basis.server.text()) return true;
+        return false;
+    };
+    if (std::any_of(plans_.begin(), plans_.end(), waits_for_it)) return;
     if (*basis.requester_seen > *demand.over_since)
         blame("requester-first", basis.server.text() + " is deleted for " + demand.id +
                                      ", though the reaper saw that nobody waits");

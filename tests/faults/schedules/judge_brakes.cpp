@@ -131,6 +131,10 @@ void Checker::on_aftermath(const std::string& kind, const std::string& request) 
 bool Checker::was_taken(const std::string& request) const {
     const Demand* demand = truth_.demand(request);
     if (demand == nullptr || demand->over_since) return true;
+    for (const auto& [id, other] : truth_.demands())
+        if (other.refused_at > demand->refused_at && other.project == demand->project &&
+            other.slot == demand->slot)
+            return true;
     for (const Promise& promise : promises_) {
         if (promise.request != request) continue;
         for (const HostState* state :
