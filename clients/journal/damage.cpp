@@ -18,6 +18,8 @@
 namespace reaper::journal {
 namespace {
 
+constexpr char sqlite_magic[] = "SQLite format 3";  // with its end
+
 constexpr int most_names = 1'000;
 
 // Of the schema, and of the JSON of requests and plans.
@@ -99,7 +101,8 @@ void check_whole(Database& database) {
 bool was_a_journal(const std::string& path) {
     const std::string head = block_of(path);
     // Both stand in the first hundred bytes: SQLite's name at the start, the program's mark at 68.
-    const bool sqlite = head.size() >= 100 && head.starts_with(std::string{"SQLite format 3", 16});
+    const bool sqlite =
+        head.size() >= 100 && head.starts_with(std::string_view{sqlite_magic, sizeof sqlite_magic});
     std::uint32_t mark = 0;
     for (std::size_t i = 68; sqlite && i < 72; ++i)
         mark = mark << 8 | static_cast<unsigned char>(head[i]);

@@ -71,9 +71,8 @@ public:
     ResultTask<std::vector<Story>> unfinished() override {
         return call<std::vector<Story>>([](Store& store) { return store.unfinished(); });
     }
-    ResultTask<std::vector<Story>> finished_since(TimePoint since) override {
-        return call<std::vector<Story>>(
-            [since](Store& store) { return store.finished_since(since); });
+    ResultTask<std::vector<Story>> culls_since(TimePoint since) override {
+        return call<std::vector<Story>>([since](Store& store) { return store.culls_since(since); });
     }
     ResultTask<std::vector<StoryLine>> list(int limit) override {
         return call<std::vector<StoryLine>>([limit](Store& store) { return store.list(limit); });

@@ -8,7 +8,7 @@ namespace reaper::journal {
 namespace {
 
 constexpr int most_rows = 100'000;
-constexpr int messages_between_prunes = 1'000;
+constexpr int messages_between_prunes = 1'000;  // and new requests
 
 std::int64_t count(TimePoint time) {
     return time.time_since_epoch().count();
@@ -22,6 +22,7 @@ Result<std::int64_t> Store::must_find(const RequestId& id) {
 }
 
 Result<Admission> Store::admit(const Request& request, TimePoint now) {
+    if (++messages_since_prune_ >= messages_between_prunes) pruned_at_.reset();
     prune(now);
     Transaction transaction{database_};
     if (const auto row = find(request.id)) {
@@ -149,6 +150,12 @@ void Store::prune(TimePoint now) {
             "DELETE FROM request WHERE finished_at < ?1 "
             "AND seq <= (SELECT max(seq) FROM request) - ?2");
         stories.bind(1, oldest).bind(2, options_.newest_kept).run();
+        // A flood of requests that nobody died for must not fill the disk.
+        auto idle = database_.statement(
+            "DELETE FROM request WHERE finished_at IS NOT NULL "
+            "AND seq <= (SELECT max(seq) FROM request) - ?1 AND NOT EXISTS "
+            "(SELECT 1 FROM step WHERE step.request = request.seq)");
+        idle.bind(1, std::int64_t{most_rows}).run();
         auto old = database_.statement("DELETE FROM message WHERE at < ?1");
         old.bind(1, oldest).run();
         auto many = database_.statement(

@@ -34,7 +34,7 @@ public:
     Result<void> note_mark(const Mark& mark);
 
     Result<std::vector<Story>> unfinished();
-    Result<std::vector<Story>> finished_since(TimePoint since);
+    Result<std::vector<Story>> culls_since(TimePoint since);
     Result<std::vector<StoryLine>> list(int limit);
     Result<std::optional<Story>> story(const RequestId& id);
     Result<std::vector<MessageEntry>> messages(int limit);

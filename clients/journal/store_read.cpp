@@ -162,10 +162,13 @@ Result<std::vector<Story>> Store::unfinished() {
     return stories_of(rows);
 }
 
-Result<std::vector<Story>> Store::finished_since(TimePoint since) {
+Result<std::vector<Story>> Store::culls_since(TimePoint since) {
     std::vector<Row> rows;
     auto select = database_.statement(
-        REQUEST_ROW " FROM request WHERE finished_at >= ?1 ORDER BY finished_at, seq");
+        REQUEST_ROW
+        " FROM request WHERE finished_at >= ?1 AND EXISTS "
+        "(SELECT 1 FROM step WHERE step.request = request.seq "
+        " AND step.step IN ('delete-sent', 'force-delete-sent')) ORDER BY finished_at, seq");
     select.bind(1, std::int64_t{since.time_since_epoch().count()});
     while (select.step()) rows.push_back(row_of(select));
     return stories_of(rows);

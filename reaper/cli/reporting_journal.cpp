@@ -34,8 +34,8 @@ ResultTask<std::vector<Story>> ReportingJournal::unfinished() {
     return inner_.unfinished();
 }
 
-ResultTask<std::vector<Story>> ReportingJournal::finished_since(TimePoint since) {
-    return inner_.finished_since(since);
+ResultTask<std::vector<Story>> ReportingJournal::culls_since(TimePoint since) {
+    return inner_.culls_since(since);
 }
 
 ResultTask<std::vector<StoryLine>> ReportingJournal::list(int limit) {

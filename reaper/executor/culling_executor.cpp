@@ -27,6 +27,8 @@ struct CullingExecutor::Cull {
     std::set<ServerId> ours;        ///< whose deletion we sent, now or before a restart
     std::set<ServerId> unheard;     ///< of these, the ones whose answer was lost
     std::set<ServerId> sent;        ///< deletions that went out, by this process
+    std::set<ServerId> erred;       ///< whose deletion was answered with an error, if at all
+    Duration asked_at{};            ///< when somebody was seen to wait last; steady
     bool stopped = false;           ///< no further deletion is sent
     std::vector<ServerId> awaited;  ///< deleted by others
     std::size_t overdue = 0;        ///< of these, the ones that did not go in time
@@ -48,8 +50,12 @@ struct CullingExecutor::Cull {
 
 namespace {
 
-/// How long the last look at a victim is good for a deletion.
-constexpr Duration look_holds{2000};
+/// How old, from its beginning, the last look at a victim may be when the deletion goes out.
+constexpr Duration look_holds{3000};
+/// A look that takes longer, so often in a row: the cloud is too slow to be trusted.
+constexpr int looks_at_most = 3;
+/// For how long a requester that waited is taken to wait.
+constexpr Duration need_holds{2000};
 
 std::string label(const Victim& victim) {
     return victim.server.str() + " (" + printable(victim.name, 64) + ") on " +
@@ -87,8 +93,9 @@ Task<Execution> CullingExecutor::carry_out(Request request, Plan plan,
         const auto found = known.find(victim.server);
         if (found == known.end()) {
             cull.state(victim) = Cull::State::planned;
-        } else if (found->second == Progress::gone) {
+        } else if (found->second != Progress::sent) {
             cull.state(victim) = Cull::State::gone;
+            if (found->second == Progress::gone) cull.ours.insert(victim.server);
         } else {
             cull.state(victim) = Cull::State::sent;
             cull.ours.insert(victim.server);
@@ -105,16 +112,36 @@ Task<Execution> CullingExecutor::carry_out(Request request, Plan plan,
     co_return conclude(cull);
 }
 
-Task<Result<FreshVerdict>> CullingExecutor::look_at(Cull& cull, const Victim& victim) {
-    auto record = co_await cloud_.compute.server(victim.server);
-    if (!record) co_return record.error();
-    auto allocations = co_await cloud_.placement.allocations(victim.server);
-    if (!allocations) co_return allocations.error();
+/// Nova's record last: it tells what changes most, and what must not change any more.
+Task<Result<CullingExecutor::Look>> CullingExecutor::look_at(Cull& cull, const Victim& victim) {
     auto known = co_await read_facts(cull);
     if (!known) co_return known.error();
+    auto allocations = co_await cloud_.placement.allocations(victim.server);
+    if (!allocations) co_return allocations.error();
+    Look look;
+    look.began = cloud_.clock.steady();
+    auto record = co_await cloud_.compute.server(victim.server);
+    if (!record) co_return record.error();
     const FreshRules rules{policy_->taggers, cull.facts, policy_->protection,
                            policy_->brakes.protect.min_run_time};
-    co_return judge_fresh(victim, *record, *allocations, rules, cloud_.clock.now());
+    look.verdict = judge_fresh(victim, *record, *allocations, rules, cloud_.clock.now());
+    co_return look;
+}
+
+bool CullingExecutor::is_fresh(const Look& look) const {
+    return cloud_.clock.steady() - look.began <= look_holds;
+}
+
+/// One that is fresh when it is there.
+Task<Result<CullingExecutor::Look>> CullingExecutor::fresh_look_at(Cull& cull,
+                                                                   const Victim& victim) {
+    for (int looks = 0; looks < looks_at_most; ++looks) {
+        auto look = co_await look_at(cull, victim);
+        if (!look || is_fresh(*look)) co_return look;
+    }
+    co_return Error{Errc::timeout, "Nova takes more than " +
+                                       std::to_string(look_holds.count() / 1000) +
+                                       " s to tell about one server: too slow to delete by"};
 }
 
 /// Whose projects are tagged, as of a second ago at most: one answer serves victims side by side.
@@ -131,13 +158,13 @@ Task<Result<void>> CullingExecutor::read_facts(Cull& cull) {
 }
 
 Task<void> CullingExecutor::verify(Cull& cull, const Victim& victim) {
-    auto verdict = co_await look_at(cull, victim);
-    if (!verdict) {
-        cull.fail(verdict.error());
-    } else if (verdict->kind == Kind::unfit) {
-        co_await spare(cull, victim, verdict->reason);
-    } else if (verdict->kind == Kind::vanished) {
-        co_await record(cull, victim, Step::vanished, verdict->reason);
+    auto look = co_await look_at(cull, victim);
+    if (!look) {
+        cull.fail(look.error());
+    } else if (look->verdict.kind == Kind::unfit) {
+        co_await spare(cull, victim, look->verdict.reason);
+    } else if (look->verdict.kind == Kind::vanished) {
+        co_await record(cull, victim, Step::vanished, look->verdict.reason);
         cull.state(victim) = Cull::State::gone;
     }
 }
@@ -152,6 +179,7 @@ Task<void> CullingExecutor::verify_all(Cull& cull) {
 /// Nobody dies for a requester that is gone.
 Task<void> CullingExecutor::ask_whether_needed(Cull& cull) {
     if (cull.count(Cull::State::planned) == 0) co_return;
+    cull.asked_at = cloud_.clock.steady();
     auto unneeded = co_await warrant_.unneeded();
     if (!unneeded) {
         cull.fail(unneeded.error());
@@ -163,6 +191,7 @@ Task<void> CullingExecutor::ask_whether_needed(Cull& cull) {
 
 void CullingExecutor::not_done(Cull& cull, const Victim& victim) {
     cull.sent.erase(victim.server);
+    cull.ours.erase(victim.server);
     warrant_.on_not_done(victim);
 }
 
@@ -184,37 +213,38 @@ Task<void> CullingExecutor::remove_all(Cull& cull) {
 
 Task<void> CullingExecutor::remove(Cull& cull, const Victim& victim) {
     const auto permit = co_await deletions_.acquire();
+    // It may have waited long for its turn.
+    const bool asked_lately = cloud_.clock.steady() - cull.asked_at <= need_holds;
+    if (!cull.stopped && cull.sent.empty() && !asked_lately) co_await ask_whether_needed(cull);
     if (cull.stopped) co_return;
-    auto verdict = co_await look_at(cull, victim);
-    if (!verdict) {
-        cull.fail(verdict.error());
+    auto look = co_await fresh_look_at(cull, victim);
+    if (!look) {
+        cull.fail(look.error());
         co_return;
     }
-    switch (verdict->kind) {
-        case Kind::unfit: co_await spare(cull, victim, verdict->reason); break;
+    const FreshVerdict& verdict = look->verdict;
+    switch (verdict.kind) {
+        case Kind::unfit: co_await spare(cull, victim, verdict.reason); break;
         case Kind::vanished:
-            co_await record(cull, victim, Step::vanished, verdict->reason);
+            co_await record(cull, victim, Step::vanished, verdict.reason);
             cull.state(victim) = Cull::State::gone;
             break;
         case Kind::soft_deleted:  // by its user, who may want it back
-            co_await spare(cull, victim, verdict->reason);
+            co_await spare(cull, victim, verdict.reason);
             break;
         case Kind::going:
-            spdlog::info("{}: victim {}: {}", cull.request.id.str(), label(victim),
-                         verdict->reason);
+            spdlog::info("{}: victim {}: {}", cull.request.id.str(), label(victim), verdict.reason);
             cull.state(victim) = Cull::State::sent;
             break;
         case Kind::fit:
             // Another deletion may have found a reason to stop while this one was reading.
-            if (!cull.stopped) co_await send_delete(cull, victim);
+            if (!cull.stopped) co_await send_delete(cull, victim, *look);
             break;
     }
 }
 
-Task<void> CullingExecutor::send_delete(Cull& cull, const Victim& victim) {
+Task<void> CullingExecutor::send_delete(Cull& cull, const Victim& victim, Look look) {
     if (!may_write(cull)) co_return;
-    // A repetition long after the look (the service was busy) needs another look first.
-    const Duration looked_at = cloud_.clock.steady();
     // Rule 5: what can't be written is not done.
     std::string reason = victim.reason;
     const bool written = co_await record(cull, victim, Step::delete_sent, std::move(reason));
@@ -228,9 +258,10 @@ Task<void> CullingExecutor::send_delete(Cull& cull, const Victim& victim) {
     cull.sent.insert(victim.server);
     warrant_.on_sent(victim);
     spdlog::info("{}: deleting {}: {}", cull.request.id.str(), label(victim), victim.reason);
-    Compute::StillWanted wanted = [this, &cull, looked_at] {
-        return cloud_.clock.steady() - looked_at <= look_holds && may_write(cull);
-    };
+    // Its turn may have come late.
+    cull.deadline = std::max(cull.deadline, cloud_.clock.steady() + settings_.deadline);
+    // A repetition long after the look (the service was busy) needs another look first.
+    Compute::StillWanted wanted = [this, &cull, look] { return is_fresh(look) && may_write(cull); };
     auto answer = co_await cloud_.compute.delete_server(victim.server, std::move(wanted));
     if (!answer) {
         const bool surely_not_done = answer.error().code == Errc::forbidden ||
@@ -245,12 +276,16 @@ Task<void> CullingExecutor::send_delete(Cull& cull, const Victim& victim) {
         } else {
             // It may have been heard: look again while waiting, and send no other meanwhile.
             cull.unheard.insert(victim.server);
-            if (answer.error().code != Errc::cancelled) cull.fail(answer.error());
+            if (answer.error().code != Errc::cancelled) {
+                cull.erred.insert(victim.server);
+                cull.fail(answer.error());
+            }
             spdlog::warn("{}: the answer to the deletion of {} was lost: {}", cull.request.id.str(),
                          label(victim), what);
         }
     } else if (*answer == DeleteAnswer::conflict) {
         not_done(cull, victim);
+        warrant_.on_deletion(false);
         co_await spare(cull, victim, "Nova refused its deletion: not in this state (409)");
     } else {
         co_await record(cull, victim, Step::delete_accepted,
@@ -296,6 +331,7 @@ Task<void> CullingExecutor::wait_until_gone(Cull& cull, const Victim& victim) {
     Duration interval = settings_.poll_interval;
     const Duration longest = settings_.poll_interval * 10;
     std::string last = "Placement was not asked yet";
+    bool seen = false;  // Placement told, at last, that it still holds room
     while (true) {
         auto held = co_await cloud_.placement.allocations(victim.server);
         if (held && held->empty()) {
@@ -304,7 +340,8 @@ Task<void> CullingExecutor::wait_until_gone(Cull& cull, const Victim& victim) {
             co_await record(cull, victim, Step::gone, "");
             co_return;
         }
-        last = held ? "it still holds room in Placement" : held.error().what;
+        seen = held.has_value();
+        last = seen ? "it still holds room in Placement" : held.error().what;
         if (cloud_.clock.steady() >= cull.deadline) break;
         if (held) co_await nudge(cull, victim);
         const auto state = cull.state(victim);
@@ -313,7 +350,7 @@ Task<void> CullingExecutor::wait_until_gone(Cull& cull, const Victim& victim) {
         interval = std::min(interval * 3 / 2, longest);
     }
     cull.state(victim) = Cull::State::stuck;
-    if (cull.ours.contains(victim.server)) warrant_.on_deletion(false);
+    if (seen && cull.ours.contains(victim.server)) warrant_.on_deletion(false);
     ledger_.drop_eviction(victim.server);
     ledger_.give_up_on(cull.hosts[victim.server], victim.server, cloud_.clock.now());
     co_await record(cull, victim, Step::failed, "the deadline passed: " + last);
@@ -322,37 +359,43 @@ Task<void> CullingExecutor::wait_until_gone(Cull& cull, const Victim& victim) {
 /// Looks at a victim that still holds its room: does its deletion need another push?
 Task<void> CullingExecutor::nudge(Cull& cull, const Victim& victim) {
     if (cull.state(victim) == Cull::State::forced) co_return;
-    auto verdict = co_await look_at(cull, victim);
-    if (!verdict) co_return;
+    auto look = co_await fresh_look_at(cull, victim);
+    if (!look) co_return;
+    const FreshVerdict& verdict = look->verdict;
     const bool ours = cull.ours.contains(victim.server);
     const bool unheard = cull.unheard.contains(victim.server);
-    if (verdict->kind == Kind::soft_deleted && ours) {
-        co_await force_delete(cull, victim, verdict->reason);
-    } else if (verdict->kind == Kind::soft_deleted || (verdict->kind == Kind::unfit && unheard)) {
-        co_await spare(cull, victim, verdict->reason);
-    } else if (verdict->kind == Kind::fit && unheard) {
+    if (verdict.kind == Kind::soft_deleted && ours) {
+        co_await force_delete(cull, victim, *look);
+    } else if (verdict.kind == Kind::soft_deleted || (verdict.kind == Kind::unfit && unheard)) {
+        if (unheard) not_done(cull, victim);
+        co_await spare(cull, victim, verdict.reason);
+    } else if (verdict.kind == Kind::fit && unheard) {
         cull.unheard.erase(victim.server);
-        if (cull.stopped || !may_write(cull))
+        // Of a former process: much may have changed since its plan, so that a new one decides.
+        const bool of_this_process = cull.sent.contains(victim.server);
+        if (cull.stopped || !of_this_process || !may_write(cull))
             co_await call_off(cull, victim);
         else
-            co_await send_delete(cull, victim);
+            co_await send_delete(cull, victim, *look);
     }
 }
 
-/// Nova never heard of its deletion, and its plan was stopped: the next plan decides.
+/// Nova never heard of its deletion, and its plan is no more: the next plan decides.
 Task<void> CullingExecutor::call_off(Cull& cull, const Victim& victim) {
     not_done(cull, victim);
+    if (cull.erred.erase(victim.server) > 0) warrant_.on_deletion(false);
     cull.state(victim) = Cull::State::planned;
     co_await record(cull, victim, Step::spared, "its plan was stopped before Nova heard of it");
 }
 
-Task<void> CullingExecutor::force_delete(Cull& cull, const Victim& victim, std::string reason) {
+Task<void> CullingExecutor::force_delete(Cull& cull, const Victim& victim, Look look) {
     if (!may_write(cull)) co_return;
+    const std::string reason = look.verdict.reason;
     std::string detail = reason;
     const bool written = co_await record(cull, victim, Step::force_delete_sent, std::move(detail));
     if (!written) co_return;
     spdlog::info("{}: force-deleting {}: {}", cull.request.id.str(), label(victim), reason);
-    Compute::StillWanted wanted = [this, &cull] { return may_write(cull); };
+    Compute::StillWanted wanted = [this, &cull, look] { return is_fresh(look) && may_write(cull); };
     auto answer = co_await cloud_.compute.force_delete_server(victim.server, std::move(wanted));
     if (!answer) {
         spdlog::warn("{}: force-deleting {} failed, will try again: {}", cull.request.id.str(),
@@ -392,7 +435,7 @@ Execution CullingExecutor::conclude(const Cull& cull) const {
     execution.spared = cull.spared;
     const auto gone = cull.count(State::gone);
     const auto stuck = cull.count(State::stuck);
-    execution.deleted = static_cast<int>(cull.sent.size());
+    execution.deleted = static_cast<int>(cull.ours.size());
     const std::string of_all =
         std::to_string(gone) + " of " + std::to_string(cull.victims.size()) + " victims are gone";
     if (gone == cull.victims.size() && cull.overdue == 0) {
@@ -414,9 +457,12 @@ Execution CullingExecutor::conclude(const Cull& cull) const {
     } else if (cull.overdue > 0) {
         execution.end = Execution::End::replan;
         execution.reason = std::to_string(cull.overdue) + " servers that others delete do not go";
+    } else if (cull.failure) {
+        execution.end = Execution::End::failed;
+        execution.reason = cull.failure->what;
     } else {
-        execution.end = gone > 0 ? Execution::End::replan : Execution::End::failed;
-        execution.reason = cull.failure ? cull.failure->what : of_all;
+        execution.end = Execution::End::replan;
+        execution.reason = of_all + "; of the others Nova never heard";
     }
     return execution;
 }

@@ -40,16 +40,23 @@ public:
 
 private:
     struct Cull;
+    /// A verdict, and when the question that it rests on went to Nova (steady).
+    struct Look {
+        FreshVerdict verdict;
+        Duration began{};
+    };
 
-    Task<Result<FreshVerdict>> look_at(Cull& cull, const Victim& victim);
+    Task<Result<Look>> look_at(Cull& cull, const Victim& victim);
+    Task<Result<Look>> fresh_look_at(Cull& cull, const Victim& victim);
+    bool is_fresh(const Look& look) const;
     Task<Result<void>> read_facts(Cull& cull);
     Task<void> verify(Cull& cull, const Victim& victim);
     Task<void> remove(Cull& cull, const Victim& victim);
-    Task<void> send_delete(Cull& cull, const Victim& victim);
+    Task<void> send_delete(Cull& cull, const Victim& victim, Look look);
     Task<void> wait_until_gone(Cull& cull, const Victim& victim);
     Task<void> nudge(Cull& cull, const Victim& victim);
     Task<void> call_off(Cull& cull, const Victim& victim);
-    Task<void> force_delete(Cull& cull, const Victim& victim, std::string reason);
+    Task<void> force_delete(Cull& cull, const Victim& victim, Look look);
     Task<void> verify_all(Cull& cull);
     Task<void> ask_whether_needed(Cull& cull);
     bool may_write(Cull& cull);

@@ -12,8 +12,9 @@ namespace reaper {
 
 /// How far a victim already was when a former process of ours ended.
 enum class Progress {
-    sent,  ///< its deletion was journalled; whether Nova heard it is not known
-    gone,  ///< gone or vanished: its room is credited
+    sent,      ///< its deletion was journalled; whether Nova heard it is not known
+    gone,      ///< after that: its room is credited
+    vanished,  ///< gone without us: its room is credited too
 };
 
 /// What carrying out a plan came to.
@@ -23,14 +24,14 @@ struct Execution {
         replan,      ///< some victims must live (`spared`): the rest of the plan was stopped
         unneeded,    ///< nobody waits for all of it any more: the rest of the plan was stopped
         forbidden,   ///< its warrant forbade it: the rest of the plan was stopped
-        failed,      ///< an outside failure before anything was deleted
+        failed,      ///< an outside failure: the rest of the plan was stopped
         incomplete,  ///< some victims were deleted, but the room did not come
         reported,    ///< a dry run
     };
     End end{};
     std::string reason;
     std::map<ServerId, std::string> spared;  ///< victims found unfit, each with the reason
-    int deleted = 0;                         ///< victims whose deletion went out
+    int deleted = 0;  ///< victims whose deletion went out, now or (as `known`) before
 };
 
 class PlanExecutor {

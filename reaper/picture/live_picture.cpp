@@ -275,6 +275,13 @@ bool LivePicture::told_since(const ServerId& server, TimePoint began) const {
     return at != recent_.end() && at->second.arrived >= began;
 }
 
+void LivePicture::shift(Duration by) {
+    for (auto& [server, recent] : recent_) recent.arrived += by;
+    for (auto& [id, entry] : hosts_)
+        if (entry.touched_at != TimePoint{}) entry.touched_at += by;
+    forgot_at_ += by;
+}
+
 void LivePicture::forget_old(TimePoint now) {
     if (now - forgot_at_ < memory / 2) return;
     forgot_at_ = now;

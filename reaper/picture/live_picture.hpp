@@ -59,6 +59,9 @@ public:
 
     /// Hosts for the planner. It changes with every call above that is not const.
     const CloudIndex& index() const noexcept { return index_; }
+    /// The wall clock was set forward by so much (or back): what is remembered of events moves with
+    /// it. What the hosts' readings are worth, a new reading must tell.
+    void shift(Duration by);
     const Host* find(const HostId& id) const;
     /// All of them, by id; valid until the next change.
     std::vector<const Host*> hosts() const;

@@ -164,8 +164,9 @@ public:
 
     /// Requests without an outcome, oldest first: work to resume after a restart.
     virtual ResultTask<std::vector<Story>> unfinished() = 0;
-    /// Finished requests that ended at or after `since` (their room may still be promised).
-    virtual ResultTask<std::vector<Story>> finished_since(TimePoint since) = 0;
+    /// Finished requests for which a deletion was sent, and that ended at or after `since`; the
+    /// first to end first.
+    virtual ResultTask<std::vector<Story>> culls_since(TimePoint since) = 0;
     /// Newest first.
     virtual ResultTask<std::vector<StoryLine>> list(int limit) = 0;
     virtual ResultTask<std::optional<Story>> story(RequestId id) = 0;

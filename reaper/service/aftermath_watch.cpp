@@ -16,8 +16,20 @@ constexpr Duration between_looks{2000};
 /// Watched at a time; the one that would end first makes room.
 constexpr std::size_t most_watched = 2000;
 
-bool alike(const Request& a, const Request& b) {
-    return a.id != b.id && a.project == b.project && a.resources == b.resources;
+/// Between a look of Nova's scheduler and the time that its message tells, and between its clock
+/// and ours.
+constexpr Duration nova_looked_before{2000};
+
+/// Nova refused `refused` though the room of `culled` was there: could it have taken it, as far as
+/// can be told?
+bool disproves(const Request& refused, const Request& culled, TimePoint there_since) {
+    return refused.id != culled.id && refused.sent_at > there_since + nova_looked_before &&
+           refused.slots <= culled.slots && refused.operation == culled.operation &&
+           refused.project == culled.project && refused.resources == culled.resources &&
+           refused.availability_zone == culled.availability_zone &&
+           refused.required_traits == culled.required_traits &&
+           refused.forbidden_traits == culled.forbidden_traits &&
+           refused.excluded_hosts == culled.excluded_hosts;
 }
 
 std::string names(const std::vector<ServerId>& servers) {
@@ -201,12 +213,19 @@ Task<bool> AftermathWatch::somebody_waits(const Request& request) {
     co_return false;
 }
 
-Task<void> AftermathWatch::make_way_for(const Request& request) {
+/// Did it end while somebody looked elsewhere?
+bool AftermathWatch::settled_since(const RequestId& id) const {
+    const auto& promises = parts_.ledger.promises();
+    return std::none_of(promises.begin(), promises.end(), [&](const auto& promise) {
+        return promise.request == id && !promise.until.has_value();
+    });
+}
+
+Task<void> AftermathWatch::make_way_for(const Request& request, bool refused) {
     // Nova looked at that room when it refused this request.
     std::vector<RequestId> disproved;
     for (const auto& [id, watched] : watched_)
-        if (alike(watched.request, request) && request.sent_at > watched.since)
-            disproved.push_back(id);
+        if (refused && disproves(request, watched.request, watched.since)) disproved.push_back(id);
     const std::string why =
         "Nova refused " + printable(request.id.str(), 64) + ", which asks for the same";
     for (auto& id : disproved) {
@@ -228,7 +247,7 @@ Task<void> AftermathWatch::make_way_for(const Request& request) {
         // Of a multi-create not all requesters may be known yet.
         if (other.slots > static_cast<int>(other.requesters.size())) continue;
         const bool waits = co_await somebody_waits(other);
-        if (waits) continue;
+        if (waits || settled_since(id)) continue;
         spdlog::info("{}: its requester is gone; the room goes to {}", id.str(), request.id.str());
         parts_.ledger.release_promises(id);
         handed_.insert_or_assign(id, request.id);

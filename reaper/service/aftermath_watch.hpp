@@ -44,7 +44,10 @@ public:
                     Duration for_how_long);
     /// Before a request is decided: earlier ones of the same project and shape that it disproves
     /// are concluded, and what is promised to one whose requesters are all gone is released.
-    Task<void> make_way_for(const Request& request);
+    /// `refused`: Nova found no host for it, so that room which it could have had is no use.
+    Task<void> make_way_for(const Request& request, bool refused);
+    /// Servers of its project and shape that are younger than `since`, as the picture shows them.
+    std::set<ServerId> second_tries(const Request& request, TimePoint since) const;
     /// Looks from time to time, until `stopping`.
     Task<void> run();
     std::size_t watched() const noexcept { return watched_.size(); }
@@ -67,9 +70,9 @@ private:
     void count_settled();
     Task<void> conclude(RequestId id, std::string why_now);
     Task<bool> read_again(const Watched& watched);
-    std::set<ServerId> second_tries(const Request& request, TimePoint since) const;
     Task<std::string> found_elsewhere(const Watched& watched);
     Task<bool> somebody_waits(const Request& request);
+    bool settled_since(const RequestId& id) const;
     Task<void> note(Request request, Aftermath aftermath);
 
     Parts parts_;

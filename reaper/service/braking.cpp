@@ -71,8 +71,10 @@ void Braking::open_breaker(const std::string& why) {
     if (!thrown) {
         unwritten_ = why;
         spdlog::error("the pause can't be kept over a restart yet: {}", thrown.error().what);
+    } else {
+        // Not before: failures before this mark count no more after a restart, the file does.
+        spawn_(mark(breaker_opened, why));
     }
-    spawn_(mark(breaker_opened, why));
     was_thrown_ = true;
     on_change_();
 }
@@ -94,7 +96,10 @@ Task<void> Braking::run() {
 }
 
 void Braking::look() {
-    if (unwritten_ && parts_.pause.pause("circuit breaker", *unwritten_)) unwritten_.reset();
+    if (unwritten_ && parts_.pause.pause("circuit breaker", *unwritten_)) {
+        spawn_(mark(breaker_opened, *unwritten_));
+        unwritten_.reset();
+    }
     const auto why = thrown();
     if (why.has_value() == was_thrown_) return;
     was_thrown_ = why.has_value();

@@ -41,7 +41,7 @@ void Intake::on_message(Delivery delivery) {
     if (parts_.stopping) return;  // not acknowledged: the next reaper gets it
     auto parsed = parse_notification(delivery.body);
     if (auto* notice = std::get_if<FailureNotice>(&parsed))
-        on_notice(std::move(*notice), delivery.ticket);
+        on_notice(std::move(*notice), delivery.ticket, delivery.redelivered);
     else if (auto* ignored = std::get_if<Ignored>(&parsed))
         on_ignored(std::move(*ignored), delivery.ticket);
     else
@@ -69,7 +69,7 @@ void Intake::on_malformed(Malformed malformed, Delivery delivery) {
     spawn_(note_and_set_aside(std::move(entry), std::move(delivery)));
 }
 
-void Intake::on_notice(FailureNotice notice, DeliveryTicket ticket) {
+void Intake::on_notice(FailureNotice notice, DeliveryTicket ticket, bool redelivered) {
     const TimePoint now = parts_.clock.now();
     const RequestId key = request_key(notice);
     MessageEntry entry = entry_for(notice, key, now);
@@ -87,7 +87,7 @@ void Intake::on_notice(FailureNotice notice, DeliveryTicket ticket) {
     InHand& request = in_hand_[key];
     request.tickets.insert(ticket);
     request.messages.insert(notice.message_id);
-    new_request_(std::move(notice), key);
+    new_request_(std::move(notice), key, redelivered);
 }
 
 /// It is acknowledged with the request that it joins.

@@ -34,7 +34,8 @@ public:
         const bool& stopping;
     };
     using Spawn = std::function<void(Task<void>)>;
-    using NewRequest = std::function<void(FailureNotice, RequestId)>;
+    /// `redelivered`: the broker gave its message to somebody before.
+    using NewRequest = std::function<void(FailureNotice, RequestId, bool redelivered)>;
 
     /// `spawn` runs a coroutine of the intake; `new_request` begins to serve a request.
     Intake(Parts parts, Spawn spawn, NewRequest new_request);
@@ -58,7 +59,7 @@ private:
         std::vector<ServerId> joined;
     };
 
-    void on_notice(FailureNotice notice, DeliveryTicket ticket);
+    void on_notice(FailureNotice notice, DeliveryTicket ticket, bool redelivered);
     void on_ignored(Ignored ignored, DeliveryTicket ticket);
     void on_malformed(Malformed malformed, Delivery delivery);
     void join(InHand& request, const FailureNotice& notice, MessageEntry entry,

@@ -72,7 +72,7 @@ ResultTask<JournalledBrakes> read_brakes(Journal& journal, BrakeSettings setting
     if (!marks) co_return marks.error();
     auto unfinished = co_await journal.unfinished();
     if (!unfinished) co_return unfinished.error();
-    auto stories = co_await journal.finished_since(since);
+    auto stories = co_await journal.culls_since(since);
     if (!stories) co_return stories.error();
     for (auto& story : *unfinished) stories->push_back(std::move(story));
 

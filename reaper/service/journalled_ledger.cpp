@@ -53,7 +53,7 @@ Ledger ledger_of(const std::vector<Story>& unfinished, const std::vector<Story>&
 ResultTask<Ledger> read_ledger(Journal& journal, TimePoint now, Duration promise) {
     auto unfinished = co_await journal.unfinished();
     if (!unfinished) co_return unfinished.error();
-    auto finished = co_await journal.finished_since(now - promise);
+    auto finished = co_await journal.culls_since(now - promise);
     if (!finished) co_return finished.error();
     co_return ledger_of(*unfinished, *finished, promise);
 }

@@ -110,6 +110,7 @@ void PictureKeeper::on_clock_step(Duration by) {
     // What was read stays as old as it is; what the hosts' own times mean now, a new reading tells.
     for (TimePoint* time : {&built_at_, &tried_build_at_, &started_at_, &services_at_})
         if (*time != TimePoint{}) *time += by;
+    picture_.shift(by);
     quiet_until_ = {};
     builds_before_flow_ = builds_begun_;
 }

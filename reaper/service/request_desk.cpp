@@ -43,9 +43,9 @@ RequestDesk::RequestDesk(Parts parts, Spawn spawn, std::function<void()> on_chan
       on_change_(std::move(on_change)),
       intake_(Intake::Parts{parts_.cloud.clock, parts_.journal, parts_.messages,
                             parts_.options.trigger, parts_.stopping},
-              spawn_, [this](FailureNotice notice, RequestId key) {
+              spawn_, [this](FailureNotice notice, RequestId key, bool redelivered) {
                   on_change_();
-                  spawn_(handle(std::move(notice), std::move(key)));
+                  spawn_(handle(std::move(notice), std::move(key), redelivered));
               }) {}
 
 Workshop RequestDesk::workshop() {
@@ -54,20 +54,24 @@ Workshop RequestDesk::workshop() {
                     intake_,         newest_,          refusals_,       parts_.aftermaths};
 }
 
-Task<void> RequestDesk::handle(FailureNotice notice, RequestId key) {
+Task<void> RequestDesk::handle(FailureNotice notice, RequestId key, bool redelivered) {
     newest_.note(notice.server, key, notice.sent_at);
-    const bool served = co_await served_before(notice, key);
-    if (served) {
+    const Known known = co_await known_as(notice, key);
+    if (known == Known::served) {
         intake_.close(key, true);
         on_change_();
         co_return;
     }
-    auto ended = co_await outcome_of(std::move(notice), key);
+    Arrival arrival;
+    arrival.maybe_served = redelivered && known == Known::no;
+    arrival.had_hosts = notice.exception.starts_with("MaxRetriesExceeded");
+    auto ended = co_await outcome_of(std::move(notice), key, arrival);
     co_await close(key, std::move(ended));
 }
 
-/// Was the request served by a former message? Then this one is noted as a duplicate.
-Task<bool> RequestDesk::served_before(FailureNotice notice, RequestId key) {
+/// What the journal knows of the request. If a former message was served, this one is noted as a
+/// duplicate.
+Task<RequestDesk::Known> RequestDesk::known_as(FailureNotice notice, RequestId key) {
     std::optional<Story> known;
     const auto look = [&]() -> ResultTask<void> {
         auto story = co_await parts_.journal.story(key);
@@ -77,19 +81,22 @@ Task<bool> RequestDesk::served_before(FailureNotice notice, RequestId key) {
     };
     const bool looked =
         co_await until_written(parts_.cloud.clock, parts_.stopping, key.str(), look);
-    if (!looked) co_return false;
-    if (!known || !known->outcome) co_return false;
+    if (!looked || !known) co_return Known::no;
+    if (!known->outcome) co_return Known::begun;
     MessageEntry entry = entry_for(notice, key, parts_.cloud.clock.now());
     entry.verdict = "duplicate";
     entry.reason =
         "the request was served already: " + std::string{to_string(known->outcome->kind)};
     spdlog::info("{}: message duplicate: {}", key.str(), entry.reason);
     const auto write = [&]() { return parts_.journal.note_message(entry); };
-    co_return co_await until_written(parts_.cloud.clock, parts_.stopping, key.str(), write);
+    const bool noted =
+        co_await until_written(parts_.cloud.clock, parts_.stopping, key.str(), write);
+    co_return noted ? Known::served : Known::begun;
 }
 
 /// No outcome: stopping, or nothing can be journalled; the message stays unacknowledged.
-Task<RequestDesk::Ended> RequestDesk::outcome_of(FailureNotice notice, RequestId key) {
+Task<RequestDesk::Ended> RequestDesk::outcome_of(FailureNotice notice, RequestId key,
+                                                 Arrival arrival) {
     Ended ended;
     if (parts_.stopping) co_return ended;
     auto completed = co_await complete(notice);
@@ -113,7 +120,7 @@ Task<RequestDesk::Ended> RequestDesk::outcome_of(FailureNotice notice, RequestId
         ended.outcome = std::move(outcome);
         co_return ended;
     }
-    RequestServer server{workshop(), parts_.options, std::move(ended.request)};
+    RequestServer server{workshop(), parts_.options, std::move(ended.request), arrival};
     ended.outcome = co_await server.serve();
     ended.request = server.request();
     ended.ready_on = server.ready_on();
@@ -195,7 +202,10 @@ void RequestDesk::settle(const Ended& ended) {
 ResultTask<void> RequestDesk::restore() {
     const config::Cull& cull = parts_.options.cull;
     const TimePoint now = parts_.cloud.clock.now();
-    auto recent = co_await parts_.journal.finished_since(now - std::max(cull.promise, cull.watch));
+    // Further back than anything is promised or watched: what became of culls that ended right
+    // before a long pause is told now.
+    const TimePoint since = now - std::max(cull.promise, cull.watch) - std::chrono::days{1};
+    auto recent = co_await parts_.journal.culls_since(since);
     if (!recent) co_return recent.error();
     auto unfinished = co_await parts_.journal.unfinished();
     if (!unfinished) co_return unfinished.error();

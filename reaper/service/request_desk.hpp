@@ -49,15 +49,18 @@ public:
     std::uint64_t served() const noexcept { return served_; }
 
 private:
-    Task<void> handle(FailureNotice notice, RequestId key);
-    Task<bool> served_before(FailureNotice notice, RequestId key);
+    /// A request, in the journal.
+    enum class Known { no, begun, served };
+
+    Task<void> handle(FailureNotice notice, RequestId key, bool redelivered);
+    Task<Known> known_as(FailureNotice notice, RequestId key);
     /// How a request ended; no outcome if it did not.
     struct Ended {
         std::optional<Outcome> outcome;
         Request request;
         std::vector<HostId> ready_on;
     };
-    Task<Ended> outcome_of(FailureNotice notice, RequestId key);
+    Task<Ended> outcome_of(FailureNotice notice, RequestId key, Arrival arrival);
     ResultTask<std::variant<Request, Refused>> complete(FailureNotice notice);
     Task<bool> admit(Request request);
     Task<bool> finish(const Ended& ended);

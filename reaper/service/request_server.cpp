@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "reaper/executor/culling_executor.hpp"
+#include "reaper/model/text.hpp"
 #include "reaper/trigger/waiting.hpp"
 
 namespace reaper {
@@ -30,8 +31,10 @@ std::string deaths(int count) {
 std::map<ServerId, Progress> progress_of(const Story& story) {
     std::map<ServerId, Progress> known;
     for (const auto& step : story.steps) {
-        if (step.step == Step::gone || step.step == Step::vanished)
-            known[step.server] = Progress::gone;
+        if (step.step == Step::gone)
+            known[step.server] = known.contains(step.server) ? Progress::gone : Progress::vanished;
+        else if (step.step == Step::vanished)
+            known[step.server] = Progress::vanished;
         else if (step.step == Step::delete_sent || step.step == Step::delete_accepted ||
                  step.step == Step::force_delete_sent)
             known.emplace(step.server, Progress::sent);
@@ -59,12 +62,15 @@ Plan what_was_sent(Plan plan, const std::map<ServerId, Progress>& known) {
 
 }  // namespace
 
-RequestServer::RequestServer(Workshop workshop, ServiceOptions options, Request request)
+RequestServer::RequestServer(Workshop workshop, ServiceOptions options, Request request,
+                             Arrival arrival)
     : workshop_(workshop),
       options_(std::move(options)),
       request_(std::move(request)),
       executor_(make_executor(workshop_, options_, *this)),
-      slots_asked_(request_.slots) {}
+      slots_asked_(request_.slots),
+      arrival_(arrival),
+      backoff_(workshop_.cloud.clock) {}
 
 Task<std::optional<Outcome>> RequestServer::serve() {
     spdlog::info("{}: {}", request_.id.str(), to_string(request_));
@@ -75,9 +81,8 @@ Task<std::optional<Outcome>> RequestServer::resume(Story story) {
     round_ = static_cast<int>(story.plans.size());
     spdlog::info("{}: resuming {} after {} rounds", request_.id.str(), to_string(request_), round_);
     auto known = progress_of(story);
-    deleted_ = static_cast<int>(known.size());
     const Plan* const last = last_plan(story);
-    if (last != nullptr && deleted_ > 0) {
+    if (last != nullptr && !known.empty()) {
         // Only what was sent: whether the rest is still needed, a new plan must tell.
         Plan sent = what_was_sent(*last, known);
         const bool all = sent.victims().size() == last->victims().size();
@@ -141,8 +146,10 @@ Task<std::optional<Outcome>> RequestServer::rounds() {
         if (!*decided) co_return std::nullopt;
         ended = co_await act_on(std::move(**decided));
         if (ended) co_return ended;
+        if (workshop_.stopping && failing_) co_return std::nullopt;
     }
-    co_return cut_short(OutcomeKind::failed, "gave up after " + std::to_string(round_) + " rounds");
+    co_return cut_short(OutcomeKind::failed, "gave up after " + std::to_string(round_) +
+                                                 " rounds; the last: " + last_reason_);
 }
 
 Task<bool> RequestServer::until_allowed(std::optional<Outcome>& ended) {
@@ -171,6 +178,10 @@ Task<bool> RequestServer::until_allowed(std::optional<Outcome>& ended) {
         if (!told)
             spdlog::info("{}: waiting until the broker delivers its message again",
                          request_.id.str());
+        // If another finishes it, the room is promised no longer than that one promises it.
+        const TimePoint now = workshop_.cloud.clock.now();
+        if (!told && deleted_ > 0)
+            workshop_.ledger.settle(request_.id, now, now + options_.cull.promise);
         told = true;
         co_await workshop_.cloud.clock.sleep(moment);
     }
@@ -205,6 +216,8 @@ ResultTask<std::optional<Decision>> RequestServer::decide() {
         auto decision = co_await decide_now();
         if (decision) co_return std::optional<Decision>{std::move(*decision)};
         if (out_of_time()) co_return decision.error();
+        // The journal has what was begun: the next start goes on with it.
+        if (workshop_.stopping) co_return std::optional<Decision>{};
         spdlog::warn("{}: no decision yet, trying again: {}", request_.id.str(),
                      decision.error().what);
         co_await backoff.pause(workshop_.stopping);
@@ -218,15 +231,25 @@ ResultTask<Decision> RequestServer::consult() {
         auto known = workshop_.refusals.find(request_, workshop_.cloud.clock.steady());
         if (known) co_return Decision{std::move(*known)};
     }
-    if (!options_.dry_run) co_await workshop_.aftermaths.make_way_for(request_);
+    if (!options_.dry_run)
+        co_await workshop_.aftermaths.make_way_for(request_, !arrival_.had_hosts);
     auto spared = spared_;
     auto decided = co_await workshop_.keeper.decide(options_.policy, request_, workshop_.ledger,
                                                     workshop_.braking.brakes(), std::move(spared));
     if (!decided) co_return decided.error();
+    if (auto served = served_by_another()) co_return Decision{NothingToDo{std::move(*served), {}}};
     const auto* less = std::get_if<NotEnough>(&*decided);
     if (first && less != nullptr)
         workshop_.refusals.note(request_, *less, workshop_.cloud.clock.steady());
     co_return std::move(*decided);
+}
+
+std::optional<std::string> RequestServer::served_by_another() {
+    if (!arrival_.maybe_served || deleted_ > 0) return std::nullopt;
+    const auto came = workshop_.aftermaths.second_tries(request_, request_.sent_at);
+    if (static_cast<int>(came.size()) < slots_asked_) return std::nullopt;
+    return "its message was delivered before, and a like server, " +
+           printable(came.begin()->str(), 64) + ", came since: another reaper served it";
 }
 
 ResultTask<Decision> RequestServer::decide_now() {
@@ -282,14 +305,14 @@ Task<std::optional<Outcome>> RequestServer::carry_out(Plan plan,
             break;
         case Execution::End::forbidden: break;
         case Execution::End::replan: ++in_vain_; break;
-        case Execution::End::failed: {
-            ++in_vain_;
+        case Execution::End::failed:
+            // Not the plan's fault: tried again as long as the request is worth it.
             if (out_of_time()) co_return cut_short(OutcomeKind::failed, execution.reason);
-            Backoff backoff{workshop_.cloud.clock};
-            co_await backoff.pause(workshop_.stopping);
+            co_await backoff_.pause(workshop_.stopping);
             break;
-        }
     }
+    failing_ = execution.end == Execution::End::failed;
+    last_reason_ = execution.reason;
     spdlog::info("{}: planning again: {}", request_.id.str(), execution.reason);
     if (deleted_ == 0) workshop_.ledger.release(request_.id);
     co_return std::nullopt;

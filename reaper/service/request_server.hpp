@@ -46,9 +46,18 @@ struct Workshop {
 };
 
 /// References must outlive the object, and the object its coroutines.
+/// How its message came.
+struct Arrival {
+    /// The broker gave it to somebody before, and our journal does not know it: another reaper may
+    /// have served it, and died before it could say so.
+    bool maybe_served = false;
+    /// Nova had found hosts; they failed (MaxRetriesExceeded).
+    bool had_hosts = false;
+};
+
 class RequestServer final : private Warrant {
 public:
-    RequestServer(Workshop workshop, ServiceOptions options, Request request);
+    RequestServer(Workshop workshop, ServiceOptions options, Request request, Arrival arrival = {});
     RequestServer(const RequestServer&) = delete;  // the executor knows its place
     RequestServer& operator=(const RequestServer&) = delete;
 
@@ -83,6 +92,8 @@ private:
     ResultTask<std::optional<Decision>> decide();
     ResultTask<Decision> decide_now();
     ResultTask<Decision> consult();
+    /// Takes off the slots that somebody else got for it by now; why, if none is left.
+    std::optional<std::string> served_by_another();
     std::optional<Outcome> conclude(const NothingToDo& nothing) const;
     std::optional<Outcome> conclude(const NotEnough& not_enough) const;
     /// Carries a plan out; none: another round is needed.
@@ -97,6 +108,10 @@ private:
     Request request_;
     std::unique_ptr<PlanExecutor> executor_;
     const int slots_asked_;
+    const Arrival arrival_;
+    Backoff backoff_;          ///< after failures of the outside, over all rounds
+    bool failing_ = false;     ///< the last round ended by such a failure
+    std::string last_reason_;  ///< why it planned again
     std::map<ServerId, std::string> spared_;
     std::vector<HostId> ready_on_;
     int round_ = 0;    ///< decisions so far, those of a former process too

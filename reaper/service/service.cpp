@@ -160,6 +160,7 @@ Task<void> Service::Impl::watch_clock() {
         spdlog::warn("{}; promises move with it, and the cloud is read anew", mark.reason);
         ledger_.shift(*by);
         keeper_->on_clock_step(*by);
+        braking_->brakes().shift(*by);
         auto noted = co_await ports_.journal.note_mark(std::move(mark));
         if (!noted) spdlog::error("not journalled: {}", noted.error().what);
     }

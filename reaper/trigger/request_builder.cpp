@@ -130,7 +130,7 @@ std::optional<std::string> too_old(const FailureNotice& notice, TimePoint now, D
                " s";
     };
     return "the message is " + seconds(age) + " old; messages older than " + seconds(max_age) +
-           " are not acted on";
+           " are not acted on (if it is not: this machine's clock is ahead of Nova's)";
 }
 
 }  // namespace reaper

@@ -112,10 +112,14 @@ TEST_F(BrakingTest, TheBreakerStopsTheReaperAlsoWhenItsFileCantBeWritten) {
     pause.disk_full = true;
     start();
     serve(1, "p1");
-    run_until([&] { return marked("breaker-opened"); });
+    run_until([&] { return !pause.calls.empty(); });
     EXPECT_EQ(serve(2, "p2").kind, OutcomeKind::refused);
+    crash();
+    start();  // no file tells of it, but the journal does
+    EXPECT_EQ(serve(3, "p3").kind, OutcomeKind::refused);
+    EXPECT_FALSE(marked("breaker-opened"));
     pause.disk_full = false;
-    run_until([&] { return pause.why.has_value(); });
+    run_until([&] { return pause.why.has_value() && marked("breaker-opened"); });
     EXPECT_EQ(cloud.count("DELETE"), 1U);
 }
 

@@ -65,11 +65,12 @@ ResultTask<std::vector<Story>> FakeJournal::unfinished() {
     co_return found;
 }
 
-ResultTask<std::vector<Story>> FakeJournal::finished_since(TimePoint since) {
+ResultTask<std::vector<Story>> FakeJournal::culls_since(TimePoint since) {
     co_await breathe();
     std::vector<Story> found;
     for (const auto& [id, story] : stories)
-        if (story.outcome && story.outcome->at >= since) found.push_back(story);
+        if (story.outcome && story.outcome->at >= since && !victims_of(story).empty())
+            found.push_back(story);
     co_return found;
 }
 

@@ -26,7 +26,7 @@ public:
     ResultTask<void> finish(RequestId id, Outcome outcome) override;
     ResultTask<void> note_message(MessageEntry message) override;
     ResultTask<std::vector<Story>> unfinished() override;
-    ResultTask<std::vector<Story>> finished_since(TimePoint since) override;
+    ResultTask<std::vector<Story>> culls_since(TimePoint since) override;
     ResultTask<std::vector<StoryLine>> list(int limit) override;
     ResultTask<std::optional<Story>> story(RequestId id) override;
     ResultTask<std::vector<MessageEntry>> messages(int limit) override;

@@ -29,8 +29,9 @@ public:
         co_return;
     }
 
-    std::uint64_t deliver(std::string body) {
+    std::uint64_t deliver(std::string body, bool redelivered = false) {
         Delivery delivery;
+        delivery.redelivered = redelivered;
         delivery.ticket = DeliveryTicket{connection_, ++last_tag_};
         delivery.body = std::move(body);
         handlers_.message(std::move(delivery));

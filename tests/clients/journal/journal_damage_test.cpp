@@ -172,7 +172,7 @@ TEST(DamagedJournal, WithFlippedBytesNeverKeepsTheReaperFromStarting) {
         if (!opened && bytes.substr(0, 100) != good.substr(0, 100)) continue;
         ASSERT_TRUE(opened) << "seed " << seed << ": " << opened.error().what;
         EXPECT_TRUE(wait((*opened)->unfinished())) << "seed " << seed;
-        EXPECT_TRUE(wait((*opened)->finished_since(TimePoint{}))) << "seed " << seed;
+        EXPECT_TRUE(wait((*opened)->culls_since(TimePoint{}))) << "seed " << seed;
         EXPECT_TRUE(wait((*opened)->admit(request("new"), noon()))) << "seed " << seed;
         replaced += aside(folder).empty() ? 0 : 1;
     }
@@ -327,7 +327,7 @@ TEST_F(UnreadableStory, ThatIsFinishedStillTellsItsOutcome) {
         "UPDATE request SET request = '', outcome = 'freed', outcome_reason = '', "
         "finished_at = 0 WHERE id = 'req-0'");
     auto journal = open_journal(folder_.path()).value();
-    EXPECT_TRUE(wait(journal->finished_since(TimePoint{})).value().empty());
+    EXPECT_TRUE(wait(journal->culls_since(TimePoint{})).value().empty());
     EXPECT_EQ(wait(journal->admit(request("req-0"), noon())).value().outcome->kind,
               OutcomeKind::freed);
 }

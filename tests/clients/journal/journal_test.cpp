@@ -104,14 +104,19 @@ TEST_F(JournalTest, AnOutcomeIsToldToTheNextMessageAndStays) {
     EXPECT_EQ(again.outcome->kind, OutcomeKind::not_enough);
 }
 
-TEST_F(JournalTest, UnfinishedAndFinishedStoriesAreToldApartInOrder) {
-    for (const char* const id : {"c", "a", "b", "d"}) admit(request(id));
+TEST_F(JournalTest, UnfinishedStoriesAndFinishedCullsAreToldApartInOrder) {
+    for (const char* const id : {"c", "a", "b", "d", "nobody-died"}) admit(request(id));
+    for (const char* const id : {"d", "a"})
+        wait(journal_->add_step(RequestId{id},
+                                StepEntry{ServerId{"v"}, Step::delete_sent, "", noon(0)}))
+            .value();
+    wait(journal_->finish(RequestId{"nobody-died"}, Outcome{OutcomeKind::not_enough, "", noon(1)}))
+        .value();
     wait(journal_->finish(RequestId{"d"}, Outcome{OutcomeKind::freed, "", noon(1)})).value();
     wait(journal_->finish(RequestId{"a"}, Outcome{OutcomeKind::freed, "", noon(2)})).value();
     EXPECT_THAT(ids(wait(journal_->unfinished()).value()), testing::ElementsAre("c", "b"));
-    EXPECT_THAT(ids(wait(journal_->finished_since(noon(1))).value()),
-                testing::ElementsAre("d", "a"));
-    EXPECT_THAT(ids(wait(journal_->finished_since(noon(2))).value()), testing::ElementsAre("a"));
+    EXPECT_THAT(ids(wait(journal_->culls_since(noon(1))).value()), testing::ElementsAre("d", "a"));
+    EXPECT_THAT(ids(wait(journal_->culls_since(noon(2))).value()), testing::ElementsAre("a"));
 }
 
 TEST_F(JournalTest, TheListIsNewestFirstAndCountsVictims) {
