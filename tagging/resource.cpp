@@ -10,7 +10,7 @@ namespace {
 
 class ResourceTagger : public Tagger {
 public:
-    explicit ResourceTagger(ResourceClass marker) : marker_{std::move(marker)} {}
+    ResourceTagger(ResourceClass marker, bool held) : marker_{std::move(marker)}, held_{held} {}
 
     void ask(TagQuestions&) const override {}
 
@@ -26,9 +26,13 @@ public:
         if (request.resources.get(marker_) <= 0) return std::nullopt;
         return "it asks for " + marker_.str();
     }
+    std::optional<ResourceClass> held_class() const override {
+        return held_ ? std::optional{marker_} : std::nullopt;
+    }
 
 private:
     ResourceClass marker_;
+    bool held_;
 };
 
 /// A class of one's own (Placement: `CUSTOM_`, then capital letters, digits and `_`, 255 in all):
@@ -44,18 +48,24 @@ std::variant<std::unique_ptr<Tagger>, ParameterError> make(const Parameters& par
     const auto& name = std::get<std::string>(parameters.at("class"));
     if (!is_custom_class(name))
         return ParameterError{"class", "CUSTOM_ and capital letters, digits and '_'"};
-    return std::make_unique<ResourceTagger>(ResourceClass{name});
+    const auto& freed = std::get<std::string>(parameters.at("freed_room"));
+    if (freed != "held" && freed != "open") return ParameterError{"freed_room", "held or open"};
+    return std::make_unique<ResourceTagger>(ResourceClass{name}, freed == "held");
 }
 
 }  // namespace
 
 TaggerInfo resource_tagger() {
-    return {"resource",
-            "a server is revocable if it holds the resource class in Placement, a requester if its "
-            "flavor asks for it",
-            {{"class", ParameterKind::text, std::string{"CUSTOM_PREEMPTIBLE"},
-              "custom resource class"}},
-            make};
+    return {
+        "resource",
+        "a server is revocable if it holds the resource class in Placement, a requester if its "
+        "flavor asks for it",
+        {{"class", ParameterKind::text, std::string{"CUSTOM_PREEMPTIBLE"}, "custom resource class"},
+         {"freed_room", ParameterKind::text, std::string{"held"},
+          "held: while freed room is promised to a request, the class is reserved on its host, "
+          "so that no new revocable server takes the room (needs Placement's policy "
+          "placement:resource_providers:inventories:update); open: one may"}},
+        make};
 }
 
 }  // namespace reaper

@@ -34,6 +34,9 @@ public:
     /// Why a request comes from a revocable requester (it must never cause a cull); else none.
     virtual std::optional<std::string> why_revocable(const Request& request,
                                                      const TagFacts& facts) const = 0;
+    /// The class that every revocable server of this tagger holds some of, if freed room is to be
+    /// held against new ones: where none of the class is left, none can start.
+    virtual std::optional<ResourceClass> held_class() const { return std::nullopt; }
 };
 
 }  // namespace reaper

@@ -8,7 +8,7 @@ namespace {
 // Each entry takes the file from the version of its index to the next. Never change one that was
 // released; append. Times are milliseconds since 1970 UTC; `request` and `decision` are the JSON of
 // reaper/report/json.hpp; kinds are the words of the to_string functions.
-constexpr std::array<const char*, 2> migrations{R"sql(
+constexpr std::array<const char*, 3> migrations{R"sql(
 CREATE TABLE request (
     seq            INTEGER PRIMARY KEY,
     id             TEXT NOT NULL UNIQUE,
@@ -89,6 +89,26 @@ CREATE TABLE mark (
     at     INTEGER NOT NULL
 );
 CREATE INDEX mark_at ON mark (at);
+)sql",
+                                                R"sql(
+-- Inventories whose `reserved` was raised; at most one that has not ended for each.
+CREATE TABLE hold (
+    seq        INTEGER PRIMARY KEY,
+    provider   TEXT NOT NULL,
+    class      TEXT NOT NULL,
+    host       TEXT NOT NULL,
+    host_name  TEXT NOT NULL,
+    before     INTEGER NOT NULL,
+    raised     INTEGER NOT NULL,
+    request    TEXT NOT NULL,
+    since      INTEGER NOT NULL,
+    how        TEXT,
+    reason     TEXT,
+    ended_at   INTEGER,
+    CHECK ((how IS NULL) = (ended_at IS NULL))
+);
+CREATE UNIQUE INDEX hold_open ON hold (provider, class) WHERE ended_at IS NULL;
+CREATE INDEX hold_ended ON hold (ended_at) WHERE ended_at IS NOT NULL;
 )sql"};
 
 Error refused(const std::string& path, const std::string& why) {

@@ -94,6 +94,18 @@ public:
     ResultTask<void> note_mark(Mark mark) override {
         return call<void>([mark = std::move(mark)](Store& store) { return store.note_mark(mark); });
     }
+    ResultTask<void> add_hold(RoomHold hold) override {
+        return call<void>([hold = std::move(hold)](Store& store) { return store.add_hold(hold); });
+    }
+    ResultTask<void> end_hold(ProviderId provider, ResourceClass resource_class,
+                              HoldEnd end) override {
+        return call<void>(
+            [provider = std::move(provider), name = std::move(resource_class),
+             end = std::move(end)](Store& store) { return store.end_hold(provider, name, end); });
+    }
+    ResultTask<std::vector<RoomHold>> holds() override {
+        return call<std::vector<RoomHold>>([](Store& store) { return store.holds(); });
+    }
     ResultTask<std::vector<VictimEntry>> victims_since(TimePoint since) override {
         return call<std::vector<VictimEntry>>(
             [since](Store& store) { return store.victims_since(since); });

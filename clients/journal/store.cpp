@@ -164,6 +164,8 @@ void Store::prune(TimePoint now) {
         auto marks = database_.statement(
             "DELETE FROM mark WHERE at < ?1 OR seq <= (SELECT max(seq) FROM mark) - ?2");
         marks.bind(1, oldest).bind(2, std::int64_t{most_rows}).run();
+        auto holds = database_.statement("DELETE FROM hold WHERE ended_at < ?1");
+        holds.bind(1, oldest).run();
         transaction.commit();
     } catch (const DatabaseFailure&) {
         return;

@@ -32,6 +32,9 @@ public:
     Result<void> note_message(const MessageEntry& message);
     Result<void> note_aftermath(const RequestId& id, const Aftermath& aftermath);
     Result<void> note_mark(const Mark& mark);
+    Result<void> add_hold(const RoomHold& hold);
+    Result<void> end_hold(const ProviderId& provider, const ResourceClass& resource_class,
+                          const HoldEnd& end);
 
     Result<std::vector<Story>> unfinished();
     Result<std::vector<Story>> culls_since(TimePoint since);
@@ -42,6 +45,7 @@ public:
     Result<std::vector<Story>> aftermaths_since(TimePoint since);
     Result<std::vector<Mark>> marks(int limit);
     Result<JournalTotals> totals(TimePoint since);
+    Result<std::vector<RoomHold>> holds();
 
     const std::string& path() const noexcept { return path_; }
 

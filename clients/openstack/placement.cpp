@@ -1,6 +1,7 @@
 #include "clients/openstack/placement.hpp"
 
 #include <boost/asio/experimental/awaitable_operators.hpp>
+#include <optional>
 #include <utility>
 
 #include "clients/http/keeping.hpp"
@@ -11,9 +12,9 @@ namespace reaper::openstack {
 
 namespace {
 
-class Reader {
+class Calls {
 public:
-    explicit Reader(std::shared_ptr<Service> service) : service_(std::move(service)) {}
+    explicit Calls(std::shared_ptr<Service> service) : service_(std::move(service)) {}
 
     ResultTask<std::vector<ProviderRecord>> providers() {
         std::string path = "/resource_providers";
@@ -72,10 +73,84 @@ public:
         co_return read_consumer_allocations(answer->response.body, answer->where);
     }
 
+    ResultTask<ReservedAnswer> change_reserved(ReservedChange change, Duration deadline) {
+        if (change.provider.empty() || change.resource_class.empty())
+            co_return Error{Errc::bad_input, "placement: inventory without provider or class"};
+        const std::string base =
+            "/resource_providers/" + http::escape(change.provider.str()) + "/inventories";
+        const std::string path = base + "/" + http::escape(change.resource_class.str());
+        Error busy;
+        for (int i = 0; i < most_collisions; ++i) {
+            std::string inventories = base;
+            auto found = co_await look(std::move(inventories), change, deadline);
+            if (!found) co_return found.error();
+            ReservedAnswer answer;
+            answer.found = found->inventory;
+            answer.done = answer.found.reserved == change.to;
+            if (answer.done || answer.found.reserved != change.from) co_return answer;
+            Inventory wanted = answer.found;
+            wanted.reserved = change.to;
+            std::string at = path;
+            std::string body = write_inventory(wanted, found->generation);
+            auto written = co_await put(std::move(at), std::move(body), deadline);
+            if (!written) co_return written.error();
+            const int status = written->response.status;
+            if (status == 200) {
+                answer.done = true;
+                co_return answer;
+            }
+            Error refused = service_->refusal(*written);
+            if (status == 403) refused.what += write_right;
+            if (status != 409 || !is_concurrent_update(written->response.body)) co_return refused;
+            busy = std::move(refused);
+        }
+        co_return busy;
+    }
+
 private:
-    ResultTask<Answer> get(std::string path) {
+    /// Of a change that meets others' changes of the same provider.
+    static constexpr int most_collisions = 5;
+    static constexpr const char* write_right =
+        "; the reaper holds freed room with Placement's policy "
+        "placement:resource_providers:inventories:update (or set the tagger's freed_room to open)";
+
+    struct Looked {
+        Inventory inventory;
+        std::int64_t generation = 0;
+    };
+
+    ResultTask<Looked> look(std::string path, const ReservedChange& change, Duration deadline) {
+        auto answer = co_await get(std::move(path), deadline);
+        if (!answer) co_return answer.error();
+        auto all = read_inventories(answer->response.body, answer->where);
+        if (!all) co_return all.error();
+        auto generation = read_generation(answer->response.body, answer->where);
+        if (!generation) co_return generation.error();
+        const auto one = all->find(change.resource_class);
+        if (one == all->end())
+            co_return Error{Errc::not_found,
+                            answer->where + ": no inventory of " + change.resource_class.str()};
+        Looked looked;
+        looked.inventory = one->second;
+        looked.generation = *generation;
+        co_return looked;
+    }
+
+    ResultTask<Answer> put(std::string path, std::string body, Duration deadline) {
+        ServiceCall call;
+        call.method = http::Method::put;
+        call.path = std::move(path);
+        call.body = std::move(body);
+        // A second one finds another generation: the caller looks again, and sees what is.
+        call.repeat = http::Repeat::safe;
+        call.deadline = deadline;
+        co_return co_await service_->call(std::move(call));
+    }
+
+    ResultTask<Answer> get(std::string path, std::optional<Duration> deadline = std::nullopt) {
         ServiceCall call;
         call.path = std::move(path);
+        call.deadline = deadline;
         auto answer = co_await service_->call(std::move(call));
         if (answer && answer->response.status != 200) co_return service_->refusal(*answer);
         co_return answer;
@@ -108,25 +183,28 @@ private:
 class ServicePlacement final : public Placement {
 public:
     explicit ServicePlacement(std::shared_ptr<Service> service)
-        : reader_(std::make_shared<Reader>(std::move(service))) {}
+        : calls_(std::make_shared<Calls>(std::move(service))) {}
     ResultTask<std::vector<ProviderRecord>> providers() override {
-        return http::keeping(reader_, reader_->providers());
+        return http::keeping(calls_, calls_->providers());
     }
     ResultTask<std::vector<ProviderSummary>> summaries(ResourceClass resource_class) override {
-        return http::keeping(reader_, reader_->summaries(std::move(resource_class)));
+        return http::keeping(calls_, calls_->summaries(std::move(resource_class)));
     }
     ResultTask<ProviderState> room(ProviderId id) override {
-        return http::keeping(reader_, reader_->room(std::move(id)));
+        return http::keeping(calls_, calls_->room(std::move(id)));
     }
     ResultTask<ProviderState> provider(ProviderId id) override {
-        return http::keeping(reader_, reader_->provider(std::move(id)));
+        return http::keeping(calls_, calls_->provider(std::move(id)));
     }
     ResultTask<Allocations> allocations(ServerId consumer) override {
-        return http::keeping(reader_, reader_->allocations(std::move(consumer)));
+        return http::keeping(calls_, calls_->allocations(std::move(consumer)));
+    }
+    ResultTask<ReservedAnswer> change_reserved(ReservedChange change, Duration deadline) override {
+        return http::keeping(calls_, calls_->change_reserved(std::move(change), deadline));
     }
 
 private:
-    std::shared_ptr<Reader> reader_;
+    std::shared_ptr<Calls> calls_;
 };
 
 }  // namespace

@@ -1,5 +1,7 @@
 #include "clients/openstack/placement_format.hpp"
 
+#include <nlohmann/json.hpp>
+
 #include "clients/openstack/fields.hpp"
 #include "reaper/model/interner.hpp"
 
@@ -96,6 +98,33 @@ Result<std::map<ResourceClass, Inventory>> read_inventories(std::string_view bod
         });
         return inventories;
     });
+}
+
+Result<std::int64_t> read_generation(std::string_view body, const std::string& where) {
+    return read_answer(body, where, [](const Field& top) -> std::int64_t {
+        return top["resource_provider_generation"].integer();
+    });
+}
+
+std::string write_inventory(const Inventory& inventory, std::int64_t generation) {
+    const nlohmann::json json = {{"resource_provider_generation", generation},
+                                 {"total", inventory.total},
+                                 {"reserved", inventory.reserved},
+                                 {"allocation_ratio", inventory.allocation_ratio},
+                                 {"min_unit", inventory.min_unit},
+                                 {"max_unit", inventory.max_unit},
+                                 {"step_size", inventory.step_size}};
+    return json.dump();
+}
+
+bool is_concurrent_update(std::string_view body) {
+    const auto json = nlohmann::json::parse(body, nullptr, false);
+    if (!json.is_object()) return false;
+    const auto errors = json.find("errors");
+    if (errors == json.end() || !errors->is_array() || errors->empty()) return false;
+    const auto& first = errors->front();
+    return first.is_object() && first.contains("code") &&
+           first["code"] == "placement.concurrent_update";
 }
 
 Result<std::set<Trait>> read_traits(std::string_view body, const std::string& where) {

@@ -1,6 +1,7 @@
 // Placement's answers as records. Pure. `where` names the call in the error.
 #pragma once
 
+#include <cstdint>
 #include <map>
 #include <set>
 #include <string>
@@ -20,6 +21,13 @@ Result<std::vector<ProviderSummary>> read_summaries(std::string_view body,
 /// `{"inventories": {"VCPU": {...}}}`
 Result<std::map<ResourceClass, Inventory>> read_inventories(std::string_view body,
                                                             const std::string& where);
+/// `{"resource_provider_generation": 7}`: what a change of the inventories must name.
+Result<std::int64_t> read_generation(std::string_view body, const std::string& where);
+/// The body that sets one inventory.
+std::string write_inventory(const Inventory& inventory, std::int64_t generation);
+/// Of a 409: somebody changed the provider meanwhile, and the call may be made anew. (The other
+/// 409 says that it can't be done.)
+bool is_concurrent_update(std::string_view body);
 /// `{"traits": [...]}`
 Result<std::set<Trait>> read_traits(std::string_view body, const std::string& where);
 /// Of one provider: `{"allocations": {CONSUMER: {"resources": {"VCPU": 2}}}}`

@@ -238,6 +238,7 @@ ResultTask<Answer> Session::send(CloudService service, const std::string& base,
     request.body = call.body;
     request.repeat = call.repeat;
     request.still_wanted = call.still_wanted;
+    request.deadline = call.deadline;
     Answer answer;
     answer.where = name_call(request.service, request.method, request.url);
     auto response = co_await client_->call(std::move(request));

@@ -4,6 +4,7 @@
 #include <boost/asio/any_io_executor.hpp>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -23,6 +24,7 @@ struct ServiceCall {
     std::string body;  ///< JSON; empty for none
     http::Repeat repeat = http::Repeat::by_method;
     std::function<bool()> still_wanted;  ///< see http::Request
+    std::optional<Duration> deadline;    ///< see http::Request
 };
 
 /// A service's name in logs: keystone, nova, placement.

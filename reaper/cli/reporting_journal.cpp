@@ -74,4 +74,17 @@ ResultTask<JournalTotals> ReportingJournal::totals(TimePoint since) {
     return inner_.totals(since);
 }
 
+ResultTask<void> ReportingJournal::add_hold(RoomHold hold) {
+    return inner_.add_hold(std::move(hold));
+}
+
+ResultTask<void> ReportingJournal::end_hold(ProviderId provider, ResourceClass resource_class,
+                                            HoldEnd end) {
+    return inner_.end_hold(std::move(provider), std::move(resource_class), std::move(end));
+}
+
+ResultTask<std::vector<RoomHold>> ReportingJournal::holds() {
+    return inner_.holds();
+}
+
 }  // namespace reaper::cli

@@ -31,6 +31,10 @@ public:
     ResultTask<std::vector<Story>> aftermaths_since(TimePoint since) override;
     ResultTask<std::vector<Mark>> marks(int limit) override;
     ResultTask<JournalTotals> totals(TimePoint since) override;
+    ResultTask<void> add_hold(RoomHold hold) override;
+    ResultTask<void> end_hold(ProviderId provider, ResourceClass resource_class,
+                              HoldEnd end) override;
+    ResultTask<std::vector<RoomHold>> holds() override;
 
 private:
     Journal& inner_;

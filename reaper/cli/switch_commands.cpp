@@ -5,6 +5,8 @@
 #include <pwd.h>
 #include <spdlog/spdlog.h>
 #include <unistd.h>
+#include <utility>
+#include <vector>
 
 #include "clients/journal/sqlite_journal.hpp"
 #include "clients/pause/pause_file.hpp"
@@ -53,8 +55,14 @@ nlohmann::json json_of(const std::optional<PauseNote>& note) {
             {"line", note->line()}};
 }
 
-/// What the journal tells of now and of the last day; none if it can't be read.
-std::optional<JournalTotals> totals_of(const std::string& path, const Terminal& terminal) {
+/// What the journal tells of the last day, and of now.
+struct Recorded {
+    JournalTotals totals;
+    std::vector<RoomHold> holds;
+};
+
+/// None if it can't be read.
+std::optional<Recorded> recorded_in(const std::string& path, const Terminal& terminal) {
     auto journal = open_journal_for_reading(path);
     if (!journal) {
         terminal.warn(journal.error().what);
@@ -62,9 +70,16 @@ std::optional<JournalTotals> totals_of(const std::string& path, const Terminal& 
     }
     boost::asio::io_context io{1};
     auto totals = run_task(io, (*journal)->totals(now() - status_span));
-    if (totals) return *totals;
-    terminal.warn(totals.error().what);
+    auto holds = run_task(io, (*journal)->holds());
+    if (totals && holds) return Recorded{std::move(*totals), std::move(*holds)};
+    terminal.warn(totals ? holds.error().what : totals.error().what);
     return std::nullopt;
+}
+
+nlohmann::json json_of(const std::vector<RoomHold>& holds) {
+    nlohmann::json list = nlohmann::json::array();
+    for (const auto& hold : holds) list.push_back(report::to_json(hold));
+    return list;
 }
 
 }  // namespace
@@ -118,21 +133,27 @@ ExitCode show_status(const GlobalOptions& global, const Terminal& terminal) {
     if (!settings) return ExitCode::usage;
     const PauseFile file{settings->pause_file};
     const auto pause = file.note();
-    const auto totals = totals_of(settings->journal.path, terminal);
+    const auto recorded = recorded_in(settings->journal.path, terminal);
     if (terminal.json()) {
-        const nlohmann::json json = {{"version", report::json_version},
-                                     {"paused", json_of(pause)},
-                                     {"file", file.path()},
-                                     {"since", report::iso_time(now() - status_span)},
-                                     {"totals", totals ? report::to_json(*totals) : nullptr}};
+        const nlohmann::json json = {
+            {"version", report::json_version},
+            {"paused", json_of(pause)},
+            {"file", file.path()},
+            {"since", report::iso_time(now() - status_span)},
+            {"totals", recorded ? report::to_json(recorded->totals) : nlohmann::json(nullptr)},
+            {"holds", recorded ? json_of(recorded->holds) : nlohmann::json(nullptr)}};
         terminal.answer(report::dump(json, 2) + "\n");
     } else {
         terminal.answer(pause ? "paused " + report::safe(pause->line()) +
                                     "\nnobody is deleted until 'reaper resume'\n"
                               : "not paused\n");
-        if (totals)
+        const auto options = terminal.render_options(now());
+        if (recorded && !recorded->holds.empty())
+            terminal.answer("\nRoom held for requests\n" +
+                            report::render_holds(recorded->holds, options));
+        if (recorded)
             terminal.answer("\nThe last 24 hours\n" +
-                            report::render_totals(*totals, terminal.render_options(now())));
+                            report::render_totals(recorded->totals, options));
     }
     return pause ? ExitCode::attention : ExitCode::ok;
 }

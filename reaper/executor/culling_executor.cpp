@@ -104,6 +104,7 @@ Task<Execution> CullingExecutor::carry_out(Request request, Plan plan,
     }
     co_await await_others(cull);
     if (!cull.stopped) co_await verify_all(cull);
+    if (!cull.stopped) co_await hold_room(cull);
     if (!cull.stopped) co_await ask_whether_needed(cull);
     if (!cull.stopped) co_await remove_all(cull);
     co_await wait_for_all(cull);
@@ -174,6 +175,15 @@ Task<void> CullingExecutor::verify_all(Cull& cull) {
     for (const auto& victim : cull.victims)
         if (cull.state(victim) == Cull::State::planned) looks.push_back(verify(cull, victim));
     co_await run_all(std::move(looks));
+}
+
+Task<void> CullingExecutor::hold_room(Cull& cull) {
+    std::set<HostId> hosts;
+    for (const auto& victim : cull.victims)
+        if (cull.state(victim) == Cull::State::planned) hosts.insert(cull.hosts[victim.server]);
+    if (hosts.empty()) co_return;
+    std::vector<HostId> all(hosts.begin(), hosts.end());
+    co_await warrant_.hold_room(std::move(all));
 }
 
 /// Nobody dies for a requester that is gone.

@@ -10,7 +10,8 @@
 // A victim that went away by itself is credited at every step. Servers whose room the plan counts
 // and that others delete (`awaited`) are waited for first; what does not go in time is given up on,
 // in the ledger, and the plan is made anew. Before the first deletion of a plan its warrant
-// is asked whether anybody still waits for the room, and before each write whether it may go out.
+// holds the room that comes free, and is asked whether anybody still waits for it; before each
+// write, whether it may go out.
 #pragma once
 
 #include <memory>
@@ -58,6 +59,7 @@ private:
     Task<void> call_off(Cull& cull, const Victim& victim);
     Task<void> force_delete(Cull& cull, const Victim& victim, Look look);
     Task<void> verify_all(Cull& cull);
+    Task<void> hold_room(Cull& cull);
     Task<void> ask_whether_needed(Cull& cull);
     bool may_write(Cull& cull);
     void not_done(Cull& cull, const Victim& victim);

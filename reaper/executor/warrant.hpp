@@ -3,6 +3,7 @@
 
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "reaper/model/plan.hpp"
 #include "reaper/ports/task.hpp"
@@ -20,6 +21,8 @@ public:
     /// requester is gone, or runs elsewhere by now); none if somebody waits for all of its slots.
     /// An error if that can't be told.
     virtual ResultTask<std::optional<std::string>> unneeded() = 0;
+    /// Before anybody is deleted on these hosts: keeps newcomers off the room that comes free.
+    virtual Task<void> hold_room(std::vector<HostId> hosts) = 0;
 
     /// The deletion of the victim goes out now.
     virtual void on_sent(const Victim& victim) = 0;

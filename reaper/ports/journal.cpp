@@ -25,6 +25,13 @@ constexpr std::array<std::pair<AftermathKind, std::string_view>, 3> aftermaths{{
     {AftermathKind::wasted, "wasted"},
 }};
 
+constexpr std::array<std::pair<HoldEndKind, std::string_view>, 4> hold_ends{{
+    {HoldEndKind::given_back, "given-back"},
+    {HoldEndKind::changed, "changed"},
+    {HoldEndKind::gone, "gone"},
+    {HoldEndKind::not_set, "not-set"},
+}};
+
 constexpr std::array<std::pair<Step, std::string_view>, 7> steps{{
     {Step::spared, "spared"},
     {Step::delete_sent, "delete-sent"},
@@ -70,6 +77,10 @@ std::optional<OutcomeKind> outcome_kind_from(std::string_view text) {
     for (const auto& [value, name] : outcomes)
         if (name == text) return value;
     return std::nullopt;
+}
+
+std::string_view to_string(HoldEndKind kind) {
+    return name_in(hold_ends, kind);
 }
 
 std::string_view to_string(AftermathKind kind) {

@@ -137,6 +137,34 @@ struct Mark {
     TimePoint at{};
 };
 
+/// `reserved` of one inventory that the reaper raised, so that no new revocable server takes room
+/// that is promised to a request. One for each provider and class at a time.
+struct RoomHold {
+    ProviderId provider;
+    ResourceClass resource_class;
+    HostId host;  ///< whose tree the provider belongs to
+    std::string host_name;
+    Amount before = 0;  ///< `reserved` as it was
+    Amount set = 0;     ///< as the reaper set it
+    RequestId request;  ///< the first one that it was set for
+    TimePoint since{};
+};
+
+/// How a hold ended.
+enum class HoldEndKind {
+    given_back,  ///< `reserved` is as it was
+    changed,     ///< somebody else set `reserved` meanwhile: it is theirs
+    gone,        ///< the provider, or its inventory of the class, is no more
+    not_set,     ///< it never came to be
+};
+std::string_view to_string(HoldEndKind kind);
+
+struct HoldEnd {
+    HoldEndKind kind{};
+    std::string reason;  ///< one line for people; may be empty
+    TimePoint at{};
+};
+
 /// How much happened since a moment. What did not happen is not in the maps.
 struct JournalTotals {
     std::map<OutcomeKind, std::int64_t> outcomes;      ///< requests that ended
@@ -179,6 +207,13 @@ public:
     /// Newest first.
     virtual ResultTask<std::vector<Mark>> marks(int limit) = 0;
     virtual ResultTask<JournalTotals> totals(TimePoint since) = 0;
+    /// Before `reserved` is raised. The first one of a provider and class stays until it ends.
+    virtual ResultTask<void> add_hold(RoomHold hold) = 0;
+    /// Of the one on that provider and class that has not ended; nothing if there is none.
+    virtual ResultTask<void> end_hold(ProviderId provider, ResourceClass resource_class,
+                                      HoldEnd end) = 0;
+    /// Those that have not ended, oldest first.
+    virtual ResultTask<std::vector<RoomHold>> holds() = 0;
 };
 
 }  // namespace reaper

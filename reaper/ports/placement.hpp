@@ -5,9 +5,24 @@
 
 #include "reaper/model/ids.hpp"
 #include "reaper/model/records.hpp"
+#include "reaper/model/time.hpp"
 #include "reaper/ports/task.hpp"
 
 namespace reaper {
+
+/// A wish to change an inventory's `reserved`: only if it is still `from`.
+struct ReservedChange {
+    ProviderId provider;
+    ResourceClass resource_class;
+    Amount from = 0;
+    Amount to = 0;
+};
+
+/// What came of it.
+struct ReservedAnswer {
+    bool done = false;  ///< it is `to` now (also if it was before); else it was neither
+    Inventory found;    ///< as it was before
+};
 
 class Placement {
 public:
@@ -22,6 +37,11 @@ public:
     virtual ResultTask<ProviderState> provider(ProviderId id) = 0;
     /// What one consumer holds, on all providers; empty if nothing.
     virtual ResultTask<Allocations> allocations(ServerId consumer) = 0;
+    /// The only write. It is repeated a bounded number of times when the provider is changed at
+    /// the same time, and takes about `deadline` at most. `not_found` if the provider is gone or
+    /// has no such inventory. After `timeout` and `unreachable` it may or may not have happened.
+    virtual ResultTask<ReservedAnswer> change_reserved(ReservedChange change,
+                                                       Duration deadline) = 0;
 };
 
 }  // namespace reaper

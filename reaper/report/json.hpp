@@ -68,6 +68,7 @@ nlohmann::json to_json(const std::vector<VictimEntry>& victims);
 nlohmann::json to_json(const Mark& mark);
 /// {version, marks: [...]}
 nlohmann::json to_json(const std::vector<Mark>& marks);
+nlohmann::json to_json(const RoomHold& hold);
 nlohmann::json to_json(const JournalTotals& totals);
 nlohmann::json to_json(const Server& server);
 nlohmann::json to_json(const Host& host);

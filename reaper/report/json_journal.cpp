@@ -108,6 +108,16 @@ json to_json(const std::vector<Mark>& marks) {
     return {{"version", json_version}, {"marks", array_of(marks)}};
 }
 
+json to_json(const RoomHold& hold) {
+    return {{"provider", hold.provider.str()},
+            {"class", hold.resource_class.str()},
+            {"host", hold.host_name},
+            {"reserved_before", hold.before},
+            {"reserved", hold.set},
+            {"request", hold.request.str()},
+            {"since", iso_time(hold.since)}};
+}
+
 json to_json(const JournalTotals& totals) {
     return {{"version", json_version},
             {"outcomes", counts_of(totals.outcomes)},

@@ -45,6 +45,9 @@ std::string render_victims(const std::vector<VictimEntry>& victims,
 /// What was done to the reaper itself.
 std::string render_marks(const std::vector<Mark>& marks, const RenderOptions& options = {});
 
+/// Hosts whose freed room is held.
+std::string render_holds(const std::vector<RoomHold>& holds, const RenderOptions& options = {});
+
 /// One line for each kind of thing that is counted.
 std::string render_totals(const JournalTotals& totals, const RenderOptions& options = {});
 

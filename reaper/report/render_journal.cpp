@@ -43,6 +43,16 @@ std::string render_marks(const std::vector<Mark>& marks, const RenderOptions& op
     return table.text(0, width_of(options), Paint{options.color});
 }
 
+std::string render_holds(const std::vector<RoomHold>& holds, const RenderOptions& options) {
+    if (holds.empty()) return "No holds.\n";
+    TextTable table{
+        {{"SINCE (UTC)"}, {"HOST"}, {"CLASS"}, {"RESERVED"}, {"BEFORE"}, {"FOR REQUEST"}}};
+    for (const auto& hold : holds)
+        table.row({short_time(hold.since), hold.host_name, hold.resource_class.str(),
+                   std::to_string(hold.set), std::to_string(hold.before), hold.request.str()});
+    return table.text(0, width_of(options), Paint{options.color});
+}
+
 std::string render_totals(const JournalTotals& totals, const RenderOptions& options) {
     const std::pair<const char*, std::string> lines[] = {
         {"under way now  ", std::to_string(totals.under_way)},

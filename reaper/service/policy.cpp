@@ -29,6 +29,13 @@ TagQuestions CompiledPolicy::questions() const {
     return questions;
 }
 
+std::set<ResourceClass> CompiledPolicy::held_classes() const {
+    std::set<ResourceClass> classes;
+    for (const auto& tagger : taggers)
+        if (auto held = tagger->held_class()) classes.insert(std::move(*held));
+    return classes;
+}
+
 Result<std::shared_ptr<const CompiledPolicy>> compile_policy(const config::Policy& policy) {
     auto compiled = std::make_shared<CompiledPolicy>();
     for (const auto& plugin : policy.taggers) {

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <memory>
+#include <set>
 #include <string>
 
 #include "config/settings.hpp"
@@ -22,6 +23,8 @@ struct CompiledPolicy {
     Protection protection;  ///< what `brakes` protect
 
     TagQuestions questions() const;
+    /// Of all taggers (Tagger::held_class).
+    std::set<ResourceClass> held_classes() const;
 };
 
 /// `bad_input` names the plugin or the parameter that can't be used.

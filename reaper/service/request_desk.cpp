@@ -51,7 +51,8 @@ RequestDesk::RequestDesk(Parts parts, Spawn spawn, std::function<void()> on_chan
 Workshop RequestDesk::workshop() {
     return Workshop{parts_.cloud,    parts_.journal,   parts_.ledger,   parts_.keeper,
                     parts_.planning, parts_.deletions, parts_.stopping, parts_.braking,
-                    intake_,         newest_,          refusals_,       parts_.aftermaths};
+                    intake_,         newest_,          refusals_,       parts_.aftermaths,
+                    parts_.holds};
 }
 
 Task<void> RequestDesk::handle(FailureNotice notice, RequestId key, bool redelivered) {

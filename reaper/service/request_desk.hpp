@@ -30,6 +30,7 @@ public:
         MessageSource& messages;
         Braking& braking;
         AftermathWatch& aftermaths;
+        RoomHolds& holds;
         PictureKeeper& keeper;
         Ledger& ledger;
         AsyncSemaphore& planning;

@@ -134,6 +134,22 @@ ResultTask<std::optional<std::string>> RequestServer::unneeded() {
     co_return why;
 }
 
+Task<void> RequestServer::hold_room(std::vector<HostId> hosts) {
+    const auto classes = options_.policy->held_classes();
+    if (classes.empty() || forbidden()) co_return;
+    std::vector<RoomHolds::Place> places;
+    for (const auto& id : hosts) {
+        const Host* const host = workshop_.keeper.picture().find(id);
+        if (host == nullptr) continue;
+        for (const auto& provider : host->providers)
+            for (const auto& held : classes)
+                if (provider.inventories.contains(held))
+                    places.push_back({id, host->name, provider.id, held});
+    }
+    RequestId request = request_.id;
+    co_await workshop_.holds.take(std::move(request), std::move(places));
+}
+
 // ---- rounds ----
 
 Task<std::optional<Outcome>> RequestServer::rounds() {

@@ -24,6 +24,7 @@
 #include "reaper/service/picture_keeper.hpp"
 #include "reaper/service/policy.hpp"
 #include "reaper/service/recent_refusals.hpp"
+#include "reaper/service/room_holds.hpp"
 #include "reaper/service/service.hpp"
 #include "reaper/service/snapshot_reader.hpp"
 
@@ -43,6 +44,7 @@ struct Workshop {
     const NewestRequests& newest;
     RecentRefusals& refusals;
     AftermathWatch& aftermaths;
+    RoomHolds& holds;
 };
 
 /// References must outlive the object, and the object its coroutines.
@@ -76,6 +78,7 @@ private:
     // The warrant.
     std::optional<std::string> forbidden() const override;
     ResultTask<std::optional<std::string>> unneeded() override;
+    Task<void> hold_room(std::vector<HostId> hosts) override;
     void on_sent(const Victim& victim) override { workshop_.braking.on_sent(request_.id, victim); }
     void on_not_done(const Victim& victim) override { workshop_.braking.on_not_done(victim); }
     void on_deletion(bool succeeded) override {

@@ -17,6 +17,7 @@
 #include "reaper/service/clock_watch.hpp"
 #include "reaper/service/picture_keeper.hpp"
 #include "reaper/service/request_desk.hpp"
+#include "reaper/service/room_holds.hpp"
 
 namespace reaper {
 
@@ -60,6 +61,7 @@ private:
     std::unique_ptr<PictureKeeper> keeper_;
     std::unique_ptr<Braking> braking_;
     std::unique_ptr<AftermathWatch> aftermaths_;
+    std::unique_ptr<RoomHolds> holds_;
     std::unique_ptr<RequestDesk> desk_;
     std::size_t active_ = 0;  ///< coroutines that must end before we do
     bool cloud_answered_ = false;
@@ -95,10 +97,16 @@ ResultTask<void> Service::Impl::run() {
         [this](const std::vector<HostId>& hosts, const Request& request) {
             braking_->on_doubt(hosts, request);
         });
+    holds_ = std::make_unique<RoomHolds>(
+        RoomHolds::Parts{ports_.cloud, ports_.journal, ledger_, stopping_});
+    if (!options_.dry_run) {
+        auto left = co_await holds_->restore();
+        if (!left) co_return left.error();
+    }
     desk_ = std::make_unique<RequestDesk>(
         RequestDesk::Parts{ports_.cloud, ports_.journal, ports_.messages, *braking_, *aftermaths_,
-                           *keeper_, ledger_, shared_->planning, shared_->deletions, options_,
-                           stopping_},
+                           *holds_, *keeper_, ledger_, shared_->planning, shared_->deletions,
+                           options_, stopping_},
         [this](Task<void> task) { spawn(std::move(task)); }, [this] { report(); });
     auto restored = co_await desk_->restore();
     if (!restored) co_return restored.error();
@@ -107,9 +115,11 @@ ResultTask<void> Service::Impl::run() {
     spawn(keeper_->run());
     spawn(braking_->run());
     spawn(aftermaths_->run());
+    spawn(holds_->run());
     spawn(watch_clock());
     spawn(wait_for_cloud());
     while (!stopping_ || active_ > 0) co_await shared_->idle.async_receive(asio::use_awaitable);
+    co_await holds_->give_all_back();
     co_await ports_.messages.stop();
     if (ports_.events != nullptr) co_await ports_.events->stop();
     co_return Result<void>{};

@@ -91,6 +91,17 @@ TEST(ResourceTagger, ClassThatEveryServerHoldsIsRefused) {
             << name;
 }
 
+TEST(ResourceTagger, ItsClassIsHeldWhereFreedRoomIs) {
+    EXPECT_THAT(resource_tagger_of({{"class", std::string{"CUSTOM_SPOT"}}})->held_class(),
+                Optional(ResourceClass{"CUSTOM_SPOT"}));
+    EXPECT_EQ(resource_tagger_of({{"freed_room", std::string{"open"}}})->held_class(),
+              std::nullopt);
+    EXPECT_EQ(project_tagger_of()->held_class(), std::nullopt);
+    const auto* info = find_tagger("resource");
+    EXPECT_TRUE(std::holds_alternative<ParameterError>(
+        info->make(with_standards(info->parameters, {{"freed_room", std::string{"maybe"}}}))));
+}
+
 TEST(Taggers, OneSaysRevocableAndAllReasonsAreTold) {
     const TagFacts facts{{{"preemptible", {ProjectId{"cheap"}}}, {"spot", {ProjectId{"cheap"}}}}};
     Taggers taggers;

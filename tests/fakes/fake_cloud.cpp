@@ -210,8 +210,12 @@ ProviderState FakeCloud::state_of(const ProviderId& id) const {
     ProviderState state;
     for (const auto& [name, host] : hosts_) {
         if (host.id != id) continue;
-        for (const auto& [resource_class, total] : host.capacity)
-            state.inventories[resource_class].total = total;
+        for (const auto& [resource_class, total] : host.capacity) {
+            Inventory& inventory = state.inventories[resource_class];
+            inventory.total = total;
+            const auto kept = reserved.find({name, resource_class.str()});
+            if (kept != reserved.end()) inventory.reserved = kept->second;
+        }
     }
     for (const auto& [server_id, server] : servers_)
         if (server.provider == id && !server.resources.empty())
@@ -245,6 +249,24 @@ ResultTask<std::vector<ProviderSummary>> FakeCloud::summaries(ResourceClass reso
             summaries.push_back(std::move(summary));
     }
     co_return summaries;
+}
+
+ResultTask<ReservedAnswer> FakeCloud::change_reserved(ReservedChange change, Duration) {
+    co_await breathe();
+    const std::string& name = change.resource_class.str();
+    if (auto error =
+            note("reserve " + change.provider.str() + " " + name + " " + std::to_string(change.to)))
+        co_return *error;
+    for (const auto& [host_name, host] : hosts_) {
+        if (host.id != change.provider || host.capacity.get(change.resource_class) == 0) continue;
+        ReservedAnswer answer;
+        answer.found = state_of(host.id).inventories.at(change.resource_class);
+        Amount& kept = reserved[{host_name, name}];
+        answer.done = kept == change.to || kept == change.from;
+        if (answer.done) kept = change.to;
+        co_return answer;
+    }
+    co_return Error{Errc::not_found, "placement: no such inventory"};
 }
 
 ResultTask<Allocations> FakeCloud::allocations(ServerId consumer) {

@@ -56,6 +56,9 @@ public:
     bool soft_delete = false;
     bool ignore_deletes = false;  ///< accepted, never done
     std::map<std::string, ComputeServiceRecord> services;
+    /// By host and class; 0 if not there.
+    std::map<std::pair<std::string, std::string>, Amount> reserved;
+    void remove_host(const std::string& name) { hosts_.erase(name); }
 
     // What happened.
     std::vector<std::string> calls;
@@ -82,6 +85,7 @@ public:
     ResultTask<ProviderState> room(ProviderId id) override;
     ResultTask<ProviderState> provider(ProviderId id) override;
     ResultTask<Allocations> allocations(ServerId consumer) override;
+    ResultTask<ReservedAnswer> change_reserved(ReservedChange change, Duration deadline) override;
 
 private:
     std::optional<Error> note(const std::string& call);

@@ -157,6 +157,36 @@ ResultTask<JournalTotals> FakeJournal::totals(TimePoint since) {
     co_return totals;
 }
 
+ResultTask<void> FakeJournal::add_hold(RoomHold hold) {
+    co_await breathe();
+    if (auto error = write("hold " + hold.provider.str() + " " + hold.resource_class.str()))
+        co_return *error;
+    const bool open = std::any_of(open_holds.begin(), open_holds.end(), [&](const auto& known) {
+        return known.provider == hold.provider && known.resource_class == hold.resource_class;
+    });
+    if (!open) open_holds.push_back(std::move(hold));
+    co_return Result<void>{};
+}
+
+ResultTask<void> FakeJournal::end_hold(ProviderId provider, ResourceClass resource_class,
+                                       HoldEnd end) {
+    co_await breathe();
+    if (auto error = write("hold " + std::string{to_string(end.kind)} + " " + provider.str() + " " +
+                           resource_class.str()))
+        co_return *error;
+    std::erase_if(open_holds, [&](const auto& hold) {
+        if (hold.provider != provider || hold.resource_class != resource_class) return false;
+        ended_holds.emplace_back(hold, end);
+        return true;
+    });
+    co_return Result<void>{};
+}
+
+ResultTask<std::vector<RoomHold>> FakeJournal::holds() {
+    co_await breathe();
+    co_return open_holds;
+}
+
 bool FakeJournal::has_step(const std::string& server, Step step) const {
     return std::any_of(stories.begin(), stories.end(), [&](const auto& entry) {
         return std::any_of(

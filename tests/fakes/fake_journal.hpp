@@ -15,8 +15,11 @@ public:
     std::map<RequestId, Story> stories;
     std::vector<MessageEntry> notes;
     std::vector<Mark> noted_marks;     ///< oldest first
+    std::vector<RoomHold> open_holds;  ///< oldest first
+    std::vector<std::pair<RoomHold, HoldEnd>> ended_holds;
     std::vector<std::string> written;  ///< `admit req`, `plan req`, `delete-sent s1`, `finish req`,
-                                       ///< `aftermath wasted req`, `mark paused`
+                                       ///< `aftermath wasted req`, `mark paused`,
+                                       ///< `hold rp CUSTOM_X`, `hold given-back rp CUSTOM_X`
     /// Called with each write; true: it fails.
     std::function<bool(const std::string&)> fails;
 
@@ -36,6 +39,10 @@ public:
     ResultTask<std::vector<Story>> aftermaths_since(TimePoint since) override;
     ResultTask<std::vector<Mark>> marks(int limit) override;
     ResultTask<JournalTotals> totals(TimePoint since) override;
+    ResultTask<void> add_hold(RoomHold hold) override;
+    ResultTask<void> end_hold(ProviderId provider, ResourceClass resource_class,
+                              HoldEnd end) override;
+    ResultTask<std::vector<RoomHold>> holds() override;
 
     bool has_step(const std::string& server, Step step) const;
 

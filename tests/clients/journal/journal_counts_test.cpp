@@ -207,6 +207,51 @@ TEST_F(JournalCounts, AClockThatJumpsAheadDoesNotForgetTheNewestRequests) {
     EXPECT_TRUE(wait(journal_->story(RequestId{"c"})).value());
 }
 
+RoomHold hold_on(const std::string& provider, int since) {
+    RoomHold hold;
+    hold.provider = ProviderId{provider};
+    hold.resource_class = ResourceClass{"CUSTOM_SPOT"};
+    hold.host = HostId{"root of " + provider};
+    hold.host_name = "name of " + provider;
+    hold.before = 1;
+    hold.set = 4;
+    hold.request = RequestId{"req-1"};
+    hold.since = noon(since);
+    return hold;
+}
+
+TEST_F(JournalCounts, HoldsAreThereUntilTheyEnd) {
+    wait(journal_->add_hold(hold_on("p-1", 1))).value();
+    wait(journal_->add_hold(hold_on("p-2", 2))).value();
+    RoomHold second = hold_on("p-1", 3);
+    second.before = 4;
+    wait(journal_->add_hold(second)).value();
+    open();
+    const auto holds = wait(journal_->holds()).value();
+    ASSERT_EQ(holds.size(), 2U);
+    EXPECT_EQ(holds[0].provider, ProviderId{"p-1"});
+    EXPECT_EQ(holds[0].resource_class, ResourceClass{"CUSTOM_SPOT"});
+    EXPECT_EQ(holds[0].host, HostId{"root of p-1"});
+    EXPECT_EQ(holds[0].host_name, "name of p-1");
+    EXPECT_EQ(holds[0].before, 1) << "the first one's";
+    EXPECT_EQ(holds[0].set, 4);
+    EXPECT_EQ(holds[0].request, RequestId{"req-1"});
+    EXPECT_EQ(holds[0].since, noon(1));
+    const HoldEnd end{HoldEndKind::given_back, "", noon(9)};
+    const ResourceClass spot{"CUSTOM_SPOT"};
+    wait(journal_->end_hold(ProviderId{"p-1"}, spot, end)).value();
+    EXPECT_TRUE(wait(journal_->end_hold(ProviderId{"p-1"}, spot, end))) << "the second time";
+    EXPECT_EQ(wait(journal_->holds()).value().size(), 1U);
+    wait(journal_->add_hold(second)).value();
+    EXPECT_EQ(wait(journal_->holds()).value().back().before, 4);
+}
+
+TEST_F(JournalCounts, AHoldUnderWayIsNotForgottenHoweverOldItIs) {
+    wait(journal_->add_hold(hold_on("p-1", 1))).value();
+    wait(journal_->note_mark({"clock-stepped", "", noon(400 * 86'400)})).value();
+    EXPECT_EQ(wait(journal_->holds()).value().size(), 1U);
+}
+
 std::string text_of(const std::string& path) {
     std::ostringstream text;
     text << std::ifstream{path}.rdbuf();
@@ -258,6 +303,23 @@ TEST(JournalVersion1, IsNotReadBeforeAReaperBroughtItToTodays) {
         text_of(std::string{REAPER_TEST_DATA} + "/journal/version-1.sql"));
     EXPECT_THAT(open_journal_for_reading(folder.path()).error().what,
                 testing::HasSubstr("older reaper"));
+}
+
+TEST(JournalVersion2, IsBroughtToTodaysWithAllThatItHolds) {
+    const Folder folder;
+    Database{folder.path(), SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE}.execute(
+        text_of(std::string{REAPER_TEST_DATA} + "/journal/version-2.sql"));
+    auto journal = open_journal(folder.path()).value();
+    const auto done = wait(journal->story(RequestId{"req-done"})).value();
+    ASSERT_TRUE(done);
+    EXPECT_EQ(std::get<Plan>(done->plans.at(0).decision), plan("req-done"));
+    ASSERT_TRUE(done->aftermath);
+    EXPECT_EQ(done->aftermath->untaken, std::vector<HostId>{HostId{"provider-1"}});
+    EXPECT_EQ(wait(journal->victims_since(noon())).value().at(0).name, "batch-7");
+    EXPECT_EQ(wait(journal->marks(10)).value().at(0).kind, "paused");
+    EXPECT_TRUE(wait(journal->holds()).value().empty());
+    wait(journal->add_hold(hold_on("p-1", 1))).value();
+    EXPECT_EQ(wait(journal->holds()).value().size(), 1U);
 }
 
 }  // namespace

@@ -10,6 +10,8 @@ namespace {
 using test::FakeOpenStack;
 using test::json_reply;
 using test::recorded;
+using test::Reply;
+using test::ServerRequest;
 using ::testing::HasSubstr;
 
 const std::string root = "335ec9a8-ba39-4138-b807-859a56184961";
@@ -87,6 +89,134 @@ TEST_F(PlacementTest, AConsumerWithoutAllocationsHoldsNothing) {
     cloud.on("GET /placement/allocations/x", json_reply(200, R"({"allocations": {}})"));
     EXPECT_TRUE(cloud.run(placement().allocations(ServerId("x")))->empty());
 }
+
+// ---- reserved ----
+
+class ReservedTest : public PlacementTest {
+protected:
+    ReservedTest() {
+        inventories = recorded("placement-child-inventories");
+        cloud.on("GET /placement" + base,
+                 [this](const ServerRequest&) { return json_reply(200, inventories.dump()); });
+        cloud.on("PUT /placement" + base + "/CUSTOM_PREEMPTIBLE",
+                 [this](const ServerRequest& request) {
+                     return put(nlohmann::json::parse(request.body));
+                 });
+    }
+    /// As Placement does it.
+    Reply put(const nlohmann::json& wanted) {
+        if (before_put) before_put();
+        auto& generation = inventories["resource_provider_generation"];
+        if (refusal.status != 200) return refusal;
+        if (wanted.at("resource_provider_generation") != generation)
+            return json_reply(409, R"({"errors": [{"status": 409, "title": "Conflict",
+                "detail": "generation conflict", "code": "placement.concurrent_update"}]})");
+        bodies.push_back(wanted);
+        generation = generation.get<int>() + 1;
+        spot()["reserved"] = wanted.at("reserved");
+        nlohmann::json answer = wanted;
+        answer["resource_provider_generation"] = generation;
+        Reply reply = json_reply(200, answer.dump());
+        reply.no_answer = lose_answer;
+        return reply;
+    }
+    nlohmann::json& spot() { return inventories["inventories"]["CUSTOM_PREEMPTIBLE"]; }
+    Result<ReservedAnswer> change(Amount from, Amount to) {
+        ReservedChange wanted;
+        wanted.provider = ProviderId{child};
+        wanted.resource_class = ResourceClass{"CUSTOM_PREEMPTIBLE"};
+        wanted.from = from;
+        wanted.to = to;
+        return cloud.run(placement().change_reserved(wanted, std::chrono::seconds(5)));
+    }
+
+    const std::string base = "/resource_providers/" + child + "/inventories";
+    nlohmann::json inventories;
+    std::vector<nlohmann::json> bodies;
+    std::function<void()> before_put;
+    Reply refusal;
+    bool lose_answer = false;
+};
+
+TEST_F(ReservedTest, IsSetWithAllElseAsItWas) {
+    nlohmann::json expected = spot();
+    expected["reserved"] = 4;
+    expected["resource_provider_generation"] = inventories["resource_provider_generation"];
+    const auto answer = change(0, 4);
+    ASSERT_TRUE(answer) << answer.error().what;
+    EXPECT_TRUE(answer->done);
+    EXPECT_EQ(answer->found.reserved, 0);
+    EXPECT_EQ(answer->found.total, 4);
+    EXPECT_EQ(bodies, std::vector<nlohmann::json>{expected});
+}
+
+TEST_F(ReservedTest, ThatSomebodyElseSetIsLeftAlone) {
+    spot()["reserved"] = 2;
+    const auto answer = change(4, 0);
+    ASSERT_TRUE(answer) << answer.error().what;
+    EXPECT_FALSE(answer->done);
+    EXPECT_EQ(answer->found.reserved, 2);
+    EXPECT_TRUE(bodies.empty());
+}
+
+TEST_F(ReservedTest, ThatIsAsWantedAlreadyIsNotWritten) {
+    spot()["reserved"] = 4;
+    EXPECT_TRUE(change(0, 4)->done);
+    EXPECT_TRUE(bodies.empty());
+}
+
+TEST_F(ReservedTest, IsSetThoughTheProviderChangesMeanwhile) {
+    int changes = 0;
+    before_put = [&] {
+        auto& generation = inventories["resource_provider_generation"];
+        if (++changes <= 3) generation = generation.get<int>() + 1;
+    };
+    EXPECT_TRUE(change(0, 4)->done);
+    EXPECT_EQ(changes, 4);
+}
+
+TEST_F(ReservedTest, IsGivenUpWhenTheProviderNeverComesToRest) {
+    int changes = 0;
+    before_put = [&] {
+        auto& generation = inventories["resource_provider_generation"];
+        generation = generation.get<int>() + ++changes;
+    };
+    const auto answer = change(0, 4);
+    ASSERT_FALSE(answer);
+    EXPECT_EQ(answer.error().code, Errc::conflict);
+    EXPECT_EQ(changes, 5);
+}
+
+TEST_F(ReservedTest, WhoseAnswerIsLostIsSetAllTheSame) {
+    before_put = [&] { lose_answer = bodies.empty(); };
+    const auto answer = change(0, 4);
+    ASSERT_TRUE(answer) << answer.error().what;
+    EXPECT_TRUE(answer->done);
+    EXPECT_EQ(bodies.size(), 1U);
+}
+
+TEST_F(ReservedTest, WithoutTheRightTellsWhichOneIsMissing) {
+    refusal = json_reply(403, R"({"errors": [{"status": 403, "title": "Forbidden",
+        "detail": "Access was denied to this resource."}]})");
+    const auto answer = change(0, 4);
+    ASSERT_FALSE(answer);
+    EXPECT_EQ(answer.error().code, Errc::forbidden);
+    EXPECT_THAT(answer.error().what, HasSubstr("placement:resource_providers:inventories:update"));
+}
+
+TEST_F(ReservedTest, OfAnotherConflictIsNotTriedAgain) {
+    refusal = json_reply(409, R"({"errors": [{"status": 409, "title": "Conflict",
+        "detail": "in use", "code": "placement.undefined_code"}]})");
+    EXPECT_EQ(change(0, 4).error().code, Errc::conflict);
+    EXPECT_EQ(cloud.server.count("PUT", "/placement"), 1U);
+}
+
+TEST_F(ReservedTest, OfAClassThatIsNotThereIsNotFound) {
+    inventories["inventories"].erase("CUSTOM_PREEMPTIBLE");
+    EXPECT_EQ(change(0, 4).error().code, Errc::not_found);
+}
+
+// ---- versions ----
 
 TEST_F(PlacementTest, AnOldPlacementIsSpokenToInItsOwnVersion) {
     cloud.on("GET /placement/", json_reply(200, R"({"versions": [{"id": "v1.0",

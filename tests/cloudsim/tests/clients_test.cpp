@@ -90,6 +90,27 @@ TEST_F(ClientsTest, SeeWhatAServerHoldsUntilItIsGone) {
     EXPECT_EQ(*run(parts.compute->delete_server(id, {})), DeleteAnswer::gone);
 }
 
+TEST_F(ClientsTest, ReserveWhatIsLeftSoThatNothingMoreFits) {
+    box.boot("small", "spot", "host-2");
+    auto parts = connect();
+    ReservedChange all;
+    all.provider = ProviderId(box.provider("host-2"));
+    all.resource_class = ResourceClass("VCPU");
+    all.to = 10;
+    const auto set = run(parts.placement->change_reserved(all, 5s));
+    ASSERT_TRUE(set) << set.error().what;
+    EXPECT_TRUE(set->done);
+    const auto state = run(parts.placement->provider(all.provider));
+    ASSERT_TRUE(state) << state.error().what;
+    EXPECT_EQ(state->inventories.at(all.resource_class).capacity(), 0);
+    EXPECT_THAT(state->allocations, SizeIs(1)) << "what is there stays";
+    std::swap(all.from, all.to);
+    EXPECT_TRUE(run(parts.placement->change_reserved(all, 5s))->done);
+    EXPECT_EQ(
+        run(parts.placement->provider(all.provider))->inventories.at(all.resource_class).capacity(),
+        10);
+}
+
 TEST_F(ClientsTest, WithoutRightsAreRefused) {
     auto parts = connect("onlooker");
     const auto providers = run(parts.placement->providers());
