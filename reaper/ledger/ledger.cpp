@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <set>
 #include <tuple>
 #include <utility>
 
@@ -180,8 +181,19 @@ std::vector<Ledger::Settled> Ledger::expire(const HostLookup& host_of, TimePoint
                 if (const Host* const host = promise.until ? host_of(promise.host) : nullptr)
                     count_taken(promise, *host, requesters_only, settled);
     drop_late_promises(now, settled);
-    if (promises_.empty() && watched_.empty()) took_.clear();
+    forget_takers();
     return settled;
+}
+
+/// Of those who took a slot: what no promise is left for says nothing any more.
+void Ledger::forget_takers() {
+    if (promises_.empty() && watched_.empty()) took_.clear();
+    if (took_.size() < takers_to_sort_out_) return;
+    std::set<RequestId> open;
+    for (const auto* promises : {&promises_, &watched_})
+        for (const auto& promise : *promises) open.insert(promise.request);
+    std::erase_if(took_, [&](const auto& t) { return !open.contains(t.second); });
+    takers_to_sort_out_ = std::max(most_takers, 2 * took_.size());
 }
 
 void Ledger::expire_evictions(const HostLookup& host_of) {

@@ -128,12 +128,14 @@ public:
     static constexpr std::size_t most_given_up = 4096;
 
 private:
+    static constexpr std::size_t most_takers = 4096;  ///< then those of no use are looked for
     struct GivenUp {
         HostId host;
         TimePoint at{};
     };
 
     void expire_evictions(const HostLookup& host_of);
+    void forget_takers();
     void drop_late_promises(TimePoint now, std::vector<Settled>& settled);
     void count_taken(Promise& promise, const Host& host, bool requesters_only,
                      std::vector<Settled>& settled);
@@ -145,6 +147,7 @@ private:
     std::map<ServerId, GivenUp> given_up_;
     /// Whose slot a server took, so that it takes no second one while there are promises.
     std::map<ServerId, RequestId> took_;
+    std::size_t takers_to_sort_out_ = most_takers;
 };
 
 }  // namespace reaper
