@@ -11,49 +11,8 @@ namespace reaper {
 
 using Kind = FreshVerdict::Kind;
 
-/// One plan on its way.
-struct CullingExecutor::Cull {
-    /// Where a victim stands. The order is the way it goes.
-    enum class State { planned, sent, forced, gone, spared, stuck };
-
-    Request request;
-    std::vector<Victim> victims;
-    TagFacts facts;
-    std::optional<Duration> facts_at;  ///< when they were read; steady
-    std::map<ServerId, HostId> hosts;  ///< where each victim and each awaited server is
-    std::map<ServerId, State> states;
-    std::map<ServerId, std::string> spared;
-    Duration deadline{};            ///< steady
-    std::set<ServerId> ours;        ///< whose deletion we sent, now or before a restart
-    std::set<ServerId> unheard;     ///< of these, the ones whose answer was lost
-    std::set<ServerId> sent;        ///< deletions that went out, by this process
-    std::set<ServerId> erred;       ///< whose deletion was answered with an error, if at all
-    Duration asked_at{};            ///< when somebody was seen to wait last; steady
-    bool stopped = false;           ///< no further deletion is sent
-    std::vector<ServerId> awaited;  ///< deleted by others
-    std::size_t overdue = 0;        ///< of these, the ones that did not go in time
-    std::optional<Error> failure;
-    std::optional<std::string> unneeded;   ///< why nobody waits for all of it
-    std::optional<std::string> forbidden;  ///< why no more may be sent
-
-    State& state(const Victim& victim) { return states[victim.server]; }
-    std::size_t count(State wanted) const {
-        return static_cast<std::size_t>(
-            std::count_if(states.begin(), states.end(),
-                          [&](const auto& entry) { return entry.second == wanted; }));
-    }
-    void fail(Error error) {
-        stopped = true;
-        if (!failure) failure = std::move(error);
-    }
-};
-
 namespace {
 
-/// How old, from its beginning, the last look at a victim may be when the deletion goes out.
-constexpr Duration look_holds{3000};
-/// A look that takes longer, so often in a row: the cloud is too slow to be trusted.
-constexpr int looks_at_most = 3;
 /// For how long a requester that waited is taken to wait.
 constexpr Duration need_holds{2000};
 
@@ -78,30 +37,8 @@ CullingExecutor::CullingExecutor(CloudPorts cloud, Journal& journal, Ledger& led
 
 Task<Execution> CullingExecutor::carry_out(Request request, Plan plan,
                                            std::map<ServerId, Progress> known) {
-    Cull cull;
-    cull.request = std::move(request);
-    cull.victims = plan.victims();
+    Cull cull{std::move(request), plan, known, LastLook{cloud_, policy_}};
     cull.deadline = cloud_.clock.steady() + settings_.deadline;
-    for (const auto& host : plan.hosts) {
-        for (const auto& victim : host.victims) cull.hosts[victim.server] = host.host;
-        for (const auto& other : host.awaited) {
-            cull.hosts[other.server] = host.host;
-            cull.awaited.push_back(other.server);
-        }
-    }
-    for (const auto& victim : cull.victims) {
-        const auto found = known.find(victim.server);
-        if (found == known.end()) {
-            cull.state(victim) = Cull::State::planned;
-        } else if (found->second != Progress::sent) {
-            cull.state(victim) = Cull::State::gone;
-            if (found->second == Progress::gone) cull.ours.insert(victim.server);
-        } else {
-            cull.state(victim) = Cull::State::sent;
-            cull.ours.insert(victim.server);
-            cull.unheard.insert(victim.server);
-        }
-    }
     co_await await_others(cull);
     if (!cull.stopped) co_await verify_all(cull);
     if (!cull.stopped) co_await hold_room(cull);
@@ -110,56 +47,11 @@ Task<Execution> CullingExecutor::carry_out(Request request, Plan plan,
     co_await wait_for_all(cull);
     for (const auto& victim : cull.victims)
         if (cull.state(victim) == Cull::State::planned) ledger_.drop_eviction(victim.server);
-    co_return conclude(cull);
-}
-
-/// Nova's record last: it tells what changes most, and what must not change any more.
-Task<Result<CullingExecutor::Look>> CullingExecutor::look_at(Cull& cull, const Victim& victim) {
-    auto known = co_await read_facts(cull);
-    if (!known) co_return known.error();
-    auto allocations = co_await cloud_.placement.allocations(victim.server);
-    if (!allocations) co_return allocations.error();
-    Look look;
-    look.began = cloud_.clock.steady();
-    auto record = co_await cloud_.compute.server(victim.server);
-    if (!record) co_return record.error();
-    const FreshRules rules{policy_->taggers, cull.facts, policy_->protection,
-                           policy_->brakes.protect.min_run_time};
-    look.verdict = judge_fresh(victim, *record, *allocations, rules, cloud_.clock.now());
-    co_return look;
-}
-
-bool CullingExecutor::is_fresh(const Look& look) const {
-    return cloud_.clock.steady() - look.began <= look_holds;
-}
-
-/// One that is fresh when it is there.
-Task<Result<CullingExecutor::Look>> CullingExecutor::fresh_look_at(Cull& cull,
-                                                                   const Victim& victim) {
-    for (int looks = 0; looks < looks_at_most; ++looks) {
-        auto look = co_await look_at(cull, victim);
-        if (!look || is_fresh(*look)) co_return look;
-    }
-    co_return Error{Errc::timeout, "Nova takes more than " +
-                                       std::to_string(look_holds.count() / 1000) +
-                                       " s to tell about one server: too slow to delete by"};
-}
-
-/// Whose projects are tagged, as of a second ago at most: one answer serves victims side by side.
-Task<Result<void>> CullingExecutor::read_facts(Cull& cull) {
-    constexpr Duration fresh_for{1000};
-    const Duration now = cloud_.clock.steady();
-    if (cull.facts_at && now - *cull.facts_at < fresh_for) co_return Result<void>{};
-    TagQuestions questions = policy_->questions();
-    auto facts = co_await read_tag_facts(cloud_, std::move(questions));
-    if (!facts) co_return facts.error();
-    cull.facts = std::move(*facts);
-    cull.facts_at = now;
-    co_return Result<void>{};
+    co_return cull.conclude();
 }
 
 Task<void> CullingExecutor::verify(Cull& cull, const Victim& victim) {
-    auto look = co_await look_at(cull, victim);
+    auto look = co_await cull.look.at(victim);
     if (!look) {
         cull.fail(look.error());
     } else if (look->verdict.kind == Kind::unfit) {
@@ -178,12 +70,8 @@ Task<void> CullingExecutor::verify_all(Cull& cull) {
 }
 
 Task<void> CullingExecutor::hold_room(Cull& cull) {
-    std::set<HostId> hosts;
-    for (const auto& victim : cull.victims)
-        if (cull.state(victim) == Cull::State::planned) hosts.insert(cull.hosts[victim.server]);
-    if (hosts.empty()) co_return;
-    std::vector<HostId> all(hosts.begin(), hosts.end());
-    co_await warrant_.hold_room(std::move(all));
+    auto hosts = cull.hosts_of_planned();
+    if (!hosts.empty()) co_await warrant_.hold_room(std::move(hosts));
 }
 
 /// Nobody dies for a requester that is gone.
@@ -227,7 +115,7 @@ Task<void> CullingExecutor::remove(Cull& cull, const Victim& victim) {
     const bool asked_lately = cloud_.clock.steady() - cull.asked_at <= need_holds;
     if (!cull.stopped && cull.sent.empty() && !asked_lately) co_await ask_whether_needed(cull);
     if (cull.stopped) co_return;
-    auto look = co_await fresh_look_at(cull, victim);
+    auto look = co_await cull.look.fresh_at(victim);
     if (!look) {
         cull.fail(look.error());
         co_return;
@@ -271,7 +159,9 @@ Task<void> CullingExecutor::send_delete(Cull& cull, const Victim& victim, Look l
     // Its turn may have come late.
     cull.deadline = std::max(cull.deadline, cloud_.clock.steady() + settings_.deadline);
     // A repetition long after the look (the service was busy) needs another look first.
-    Compute::StillWanted wanted = [this, &cull, look] { return is_fresh(look) && may_write(cull); };
+    Compute::StillWanted wanted = [this, &cull, look] {
+        return cull.look.is_fresh(look) && may_write(cull);
+    };
     auto answer = co_await cloud_.compute.delete_server(victim.server, std::move(wanted));
     if (!answer) {
         const bool surely_not_done = answer.error().code == Errc::forbidden ||
@@ -369,7 +259,7 @@ Task<void> CullingExecutor::wait_until_gone(Cull& cull, const Victim& victim) {
 /// Looks at a victim that still holds its room: does its deletion need another push?
 Task<void> CullingExecutor::nudge(Cull& cull, const Victim& victim) {
     if (cull.state(victim) == Cull::State::forced) co_return;
-    auto look = co_await fresh_look_at(cull, victim);
+    auto look = co_await cull.look.fresh_at(victim);
     if (!look) co_return;
     const FreshVerdict& verdict = look->verdict;
     const bool ours = cull.ours.contains(victim.server);
@@ -405,7 +295,9 @@ Task<void> CullingExecutor::force_delete(Cull& cull, const Victim& victim, Look 
     const bool written = co_await record(cull, victim, Step::force_delete_sent, std::move(detail));
     if (!written) co_return;
     spdlog::info("{}: force-deleting {}: {}", cull.request.id.str(), label(victim), reason);
-    Compute::StillWanted wanted = [this, &cull, look] { return is_fresh(look) && may_write(cull); };
+    Compute::StillWanted wanted = [this, &cull, look] {
+        return cull.look.is_fresh(look) && may_write(cull);
+    };
     auto answer = co_await cloud_.compute.force_delete_server(victim.server, std::move(wanted));
     if (!answer) {
         spdlog::warn("{}: force-deleting {} failed, will try again: {}", cull.request.id.str(),
@@ -437,44 +329,6 @@ Task<void> CullingExecutor::spare(Cull& cull, const Victim& victim, std::string 
     cull.spared[victim.server] = reason;
     ledger_.drop_eviction(victim.server);
     co_await record(cull, victim, Step::spared, std::move(reason));
-}
-
-Execution CullingExecutor::conclude(const Cull& cull) const {
-    using State = Cull::State;
-    Execution execution;
-    execution.spared = cull.spared;
-    const auto gone = cull.count(State::gone);
-    const auto stuck = cull.count(State::stuck);
-    execution.deleted = static_cast<int>(cull.ours.size());
-    const std::string of_all =
-        std::to_string(gone) + " of " + std::to_string(cull.victims.size()) + " victims are gone";
-    if (gone == cull.victims.size() && cull.overdue == 0) {
-        execution.end = Execution::End::freed;
-        execution.reason = of_all;
-    } else if (cull.forbidden) {
-        execution.end = Execution::End::forbidden;
-        execution.reason = *cull.forbidden;
-    } else if (cull.unneeded) {
-        execution.end = Execution::End::unneeded;
-        execution.reason = *cull.unneeded;
-    } else if (stuck > 0) {
-        execution.end = Execution::End::incomplete;
-        execution.reason =
-            of_all + "; " + std::to_string(stuck) + " still hold room after the deadline";
-    } else if (!cull.spared.empty()) {
-        execution.end = Execution::End::replan;
-        execution.reason = cull.spared.begin()->second;
-    } else if (cull.overdue > 0) {
-        execution.end = Execution::End::replan;
-        execution.reason = std::to_string(cull.overdue) + " servers that others delete do not go";
-    } else if (cull.failure) {
-        execution.end = Execution::End::failed;
-        execution.reason = cull.failure->what;
-    } else {
-        execution.end = Execution::End::replan;
-        execution.reason = of_all + "; of the others Nova never heard";
-    }
-    return execution;
 }
 
 }  // namespace reaper

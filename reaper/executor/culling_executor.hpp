@@ -18,8 +18,7 @@
 
 #include "config/settings.hpp"
 #include "reaper/executor/async.hpp"
-#include "reaper/executor/fresh_check.hpp"
-#include "reaper/executor/plan_executor.hpp"
+#include "reaper/executor/cull.hpp"
 #include "reaper/executor/warrant.hpp"
 #include "reaper/ledger/ledger.hpp"
 #include "reaper/ports/journal.hpp"
@@ -40,17 +39,6 @@ public:
                               std::map<ServerId, Progress> known) override;
 
 private:
-    struct Cull;
-    /// A verdict, and when the question that it rests on went to Nova (steady).
-    struct Look {
-        FreshVerdict verdict;
-        Duration began{};
-    };
-
-    Task<Result<Look>> look_at(Cull& cull, const Victim& victim);
-    Task<Result<Look>> fresh_look_at(Cull& cull, const Victim& victim);
-    bool is_fresh(const Look& look) const;
-    Task<Result<void>> read_facts(Cull& cull);
     Task<void> verify(Cull& cull, const Victim& victim);
     Task<void> remove(Cull& cull, const Victim& victim);
     Task<void> send_delete(Cull& cull, const Victim& victim, Look look);
@@ -69,7 +57,6 @@ private:
     Task<void> await_other(Cull& cull, ServerId server);
     Task<bool> record(Cull& cull, const Victim& victim, Step step, std::string detail);
     Task<void> spare(Cull& cull, const Victim& victim, std::string reason);
-    Execution conclude(const Cull& cull) const;
 
     CloudPorts cloud_;
     Journal& journal_;
