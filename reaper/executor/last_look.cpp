@@ -7,7 +7,7 @@ namespace reaper {
 namespace {
 
 /// How old, from its beginning, the last look at a victim may be when the deletion goes out.
-constexpr Duration look_holds{3000};
+constexpr Duration look_holds{5000};
 /// A look that takes longer, so often in a row: the cloud is too slow to be trusted.
 constexpr int looks_at_most = 3;
 
@@ -16,16 +16,15 @@ constexpr int looks_at_most = 3;
 LastLook::LastLook(CloudPorts cloud, std::shared_ptr<const CompiledPolicy> policy)
     : cloud_(cloud), policy_(std::move(policy)) {}
 
-/// Nova's record last: it tells what changes most, and what must not change any more.
 Task<Result<Look>> LastLook::at(const Victim& victim) {
-    auto known = co_await read_facts();
-    if (!known) co_return known.error();
-    auto allocations = co_await cloud_.placement.allocations(victim.server);
-    if (!allocations) co_return allocations.error();
     Look look;
     look.began = cloud_.clock.steady();
+    auto allocations = co_await cloud_.placement.allocations(victim.server);
+    if (!allocations) co_return allocations.error();
     auto record = co_await cloud_.compute.server(victim.server);
     if (!record) co_return record.error();
+    auto known = co_await read_facts();
+    if (!known) co_return known.error();
     const FreshRules rules{policy_->taggers, facts_, policy_->protection,
                            policy_->brakes.protect.min_run_time};
     look.verdict = judge_fresh(victim, *record, *allocations, rules, cloud_.clock.now());
@@ -42,7 +41,7 @@ Task<Result<Look>> LastLook::fresh_at(const Victim& victim) {
         auto look = co_await at(victim);
         if (!look || is_fresh(*look)) co_return look;
     }
-    co_return Error{Errc::timeout, "Nova takes more than " +
+    co_return Error{Errc::timeout, "the cloud takes more than " +
                                        std::to_string(look_holds.count() / 1000) +
                                        " s to tell about one server: too slow to delete by"};
 }

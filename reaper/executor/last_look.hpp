@@ -10,7 +10,7 @@
 
 namespace reaper {
 
-/// A verdict, and when the question that it rests on went to Nova (steady).
+/// A verdict, and when the first question that it rests on went out (steady).
 struct Look {
     FreshVerdict verdict;
     Duration began{};

@@ -18,7 +18,7 @@ constexpr std::size_t most_watched = 2000;
 
 /// Between a look of Nova's scheduler and the time that its message tells, and between its clock
 /// and ours.
-constexpr Duration nova_looked_before{2000};
+constexpr Duration nova_looked_before{500};
 
 /// Nova refused `refused` though the room of `culled` was there: could it have taken it, as far as
 /// can be told?

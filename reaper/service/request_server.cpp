@@ -253,7 +253,9 @@ ResultTask<Decision> RequestServer::consult() {
     auto decided = co_await workshop_.keeper.decide(options_.policy, request_, workshop_.ledger,
                                                     workshop_.braking.brakes(), std::move(spared));
     if (!decided) co_return decided.error();
-    if (auto served = served_by_another()) co_return Decision{NothingToDo{std::move(*served), {}}};
+    const bool would_kill = std::holds_alternative<Plan>(*decided);
+    auto served = would_kill ? served_by_another() : std::optional<std::string>{};
+    if (served) co_return Decision{NothingToDo{std::move(*served), {}}};
     const auto* less = std::get_if<NotEnough>(&*decided);
     if (first && less != nullptr)
         workshop_.refusals.note(request_, *less, workshop_.cloud.clock.steady());
@@ -262,7 +264,9 @@ ResultTask<Decision> RequestServer::consult() {
 
 std::optional<std::string> RequestServer::served_by_another() {
     if (!arrival_.maybe_served || deleted_ > 0) return std::nullopt;
-    const auto came = workshop_.aftermaths.second_tries(request_, request_.sent_at);
+    // Not in the second of the refusal: that may be who took the last room before it.
+    const TimePoint after = request_.sent_at + std::chrono::seconds{1};
+    const auto came = workshop_.aftermaths.second_tries(request_, after);
     if (static_cast<int>(came.size()) < slots_asked_) return std::nullopt;
     return "its message was delivered before, and a like server, " +
            printable(came.begin()->str(), 64) + ", came since: another reaper served it";

@@ -79,6 +79,16 @@ TEST_F(TakingOverTest, ARequestThatAnotherReaperServedIsNotServedAgain) {
     EXPECT_EQ(cloud.count("DELETE"), 0U);
 }
 
+TEST_F(TakingOverTest, WhoTookTheLastRoomRightBeforeTheRefusalIsNoSecondTry) {
+    full_host();
+    requester();
+    start();
+    cloud.remove("host1a");
+    boots("the-one-before", "host1");
+    messages->deliver(body_of(failure()), true);
+    EXPECT_EQ(outcome_of("req-1").kind, OutcomeKind::freed);
+}
+
 TEST_F(TakingOverTest, AFirstDeliveryIsServedWhoeverBootedSince) {
     full_host();
     requester();

@@ -72,12 +72,12 @@ TEST_F(TroubledCloudTest, WhoIsLockedWhilePlacementIsSlowLives) {
     EXPECT_EQ(cloud.count("DELETE"), 0U);
 }
 
-TEST_F(TroubledCloudTest, ANovaTooSlowToTrustIsLeftAlone) {
+TEST_F(TroubledCloudTest, ACloudTooSlowToTrustIsLeftAlone) {
     full_host();
     requester();
     start();
     cloud.on_call = [&](const std::string& call) -> std::optional<Error> {
-        if (call.starts_with("server host1")) clock.advance(seconds{4});
+        if (call.starts_with("server host1")) clock.advance(seconds{6});
         return std::nullopt;
     };
     messages->deliver(body_of(failure()));
