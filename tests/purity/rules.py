@@ -27,6 +27,7 @@ CORE = (
     "reaper/trigger/",
     "reaper/picture/",
     "reaper/brakes/",
+    "reaper/restype/",
     "strategies/",
     "tagging/",
 )
