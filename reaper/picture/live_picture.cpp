@@ -14,9 +14,6 @@
 namespace reaper {
 namespace {
 
-/// How long it is known what events told of a server: far longer than any of them is late.
-constexpr Duration memory = std::chrono::duration_cast<Duration>(std::chrono::minutes{15});
-
 std::vector<Server>::iterator place_for(Host& host, const ServerId& id) {
     return std::lower_bound(
         host.servers.begin(), host.servers.end(), id,
@@ -40,10 +37,7 @@ void LivePicture::replace(Snapshot snapshot, std::shared_ptr<const Taggers> tagg
     by_service_.clear();
     services_seen_ = false;
     where_.clear();
-    // What is gone stays gone, also when the reading was begun before.
-    std::erase_if(recent_, [&](const auto& r) {
-        return !r.second.gone && r.second.arrived < snapshot.taken_at;
-    });
+    told_.forget_before(snapshot.taken_at);
     for (auto& host : snapshot.hosts) drop_gone(host);
     taggers_ = std::move(taggers);
     facts_ = std::move(facts);
@@ -65,10 +59,7 @@ void LivePicture::replace(Snapshot snapshot, std::shared_ptr<const Taggers> tagg
 
 /// Servers that events called gone while the reading went on.
 void LivePicture::drop_gone(Host& host) const {
-    const auto is_gone = [&](const Server& server) {
-        const auto recent = recent_.find(server.id);
-        return recent != recent_.end() && recent->second.gone;
-    };
+    const auto is_gone = [&](const Server& server) { return told_.is_gone(server.id); };
     for (const auto& server : host.servers)
         if (is_gone(server)) give_back(host, server);
     std::erase_if(host.servers, is_gone);
@@ -179,11 +170,9 @@ void LivePicture::read_servers(Host& host, const HostReading& reading) {
     std::set<ServerId> listed;
     for (const auto& record : *reading.servers) {
         const ServerId& id = record.server.id;
-        if (told_since(id, reading.began)) continue;
+        if (told_.told_since(id, reading.began) || told_.is_gone(id)) continue;
         // Of a service with several hypervisors: a server is where it holds room.
         if (by_service_.count(host.service_host) > 1 && !holds_on(id, reading)) continue;
-        const auto recent = recent_.find(id);
-        if (recent != recent_.end() && recent->second.gone) continue;
         listed.insert(id);
         const auto known = where_.find(id);
         if (known != where_.end() && known->second != host.id) take_server(id, reading.began);
@@ -191,7 +180,7 @@ void LivePicture::read_servers(Host& host, const HostReading& reading) {
     }
     std::vector<ServerId> left;
     for (const auto& server : host.servers)
-        if (!listed.contains(server.id) && !told_since(server.id, reading.began))
+        if (!listed.contains(server.id) && !told_.told_since(server.id, reading.began))
             left.push_back(server.id);
     for (const auto& id : left) {
         where_.erase(id);
@@ -208,7 +197,7 @@ bool LivePicture::holds_on(const ServerId& server, const HostReading& reading) {
 // ---- events ----
 
 void LivePicture::apply(const CloudEvent& event, TimePoint arrived) {
-    forget_old(arrived);
+    if (told_.forget_old(arrived)) interner_.prune();
     if (const auto* seen = std::get_if<ServerSeen>(&event)) see(*seen, arrived);
     if (const auto* gone = std::get_if<ServerGone>(&event)) lose(*gone, arrived);
     if (const auto* service = std::get_if<ServiceSeen>(&event)) see(*service, arrived);
@@ -222,7 +211,7 @@ void LivePicture::see(const ServerSeen& event, TimePoint arrived) {
         return;
     }
     const auto before = where_.find(server.id);
-    if (!remember(server.id, event.at, arrived, false)) {
+    if (!told_.remember(server.id, event.at, arrived, false)) {
         // Nova's clocks may differ from host to host: whichever is right, a reading tells.
         if (before != where_.end()) touch(HostId{before->second}, arrived);
         return;
@@ -242,7 +231,7 @@ void LivePicture::see(const ServerSeen& event, TimePoint arrived) {
 }
 
 void LivePicture::lose(const ServerGone& event, TimePoint arrived) {
-    if (!remember(event.id, event.at, arrived, true)) return;
+    if (!told_.remember(event.id, event.at, arrived, true)) return;
     if (where_.contains(event.id)) take_server(event.id, arrived);
 }
 
@@ -260,33 +249,10 @@ void LivePicture::see(const ServiceSeen& event, TimePoint arrived) {
     }
 }
 
-/// False if the event is not to be believed: an older one, or one of a server that is gone.
-bool LivePicture::remember(const ServerId& server, TimePoint sent, TimePoint arrived, bool gone) {
-    const auto [at, is_new] = recent_.try_emplace(server, Recent{sent, arrived, gone});
-    if (is_new) return true;
-    Recent& last = at->second;
-    if (last.gone || (!gone && sent < last.sent)) return false;
-    last = Recent{sent, arrived, gone};
-    return true;
-}
-
-bool LivePicture::told_since(const ServerId& server, TimePoint began) const {
-    const auto at = recent_.find(server);
-    return at != recent_.end() && at->second.arrived >= began;
-}
-
 void LivePicture::shift(Duration by) {
-    for (auto& [server, recent] : recent_) recent.arrived += by;
+    told_.shift(by);
     for (auto& [id, entry] : hosts_)
         if (entry.touched_at != TimePoint{}) entry.touched_at += by;
-    forgot_at_ += by;
-}
-
-void LivePicture::forget_old(TimePoint now) {
-    if (now - forgot_at_ < memory / 2) return;
-    forgot_at_ = now;
-    std::erase_if(recent_, [&](const auto& r) { return now - r.second.arrived > memory; });
-    interner_.prune();
 }
 
 // ---- servers ----

@@ -21,6 +21,7 @@
 #include <vector>
 
 #include "reaper/model/interner.hpp"
+#include "reaper/picture/event_memory.hpp"
 #include "reaper/picture/host_reading.hpp"
 #include "reaper/planner/cloud_index.hpp"
 #include "reaper/snapshot/assemble.hpp"
@@ -84,17 +85,10 @@ private:
         std::unique_ptr<Host> host;  // the index holds its address
         TimePoint touched_at{};      // when the last event about it came
     };
-    struct Recent {
-        TimePoint sent;     // by Nova, on its clock
-        TimePoint arrived;  // on ours
-        bool gone = false;
-    };
 
     void see(const ServerSeen& event, TimePoint arrived);
     void lose(const ServerGone& event, TimePoint arrived);
     void see(const ServiceSeen& event, TimePoint arrived);
-    bool remember(const ServerId& server, TimePoint sent, TimePoint arrived, bool gone);
-    bool told_since(const ServerId& server, TimePoint began) const;
     void put_server(Host& host, const ServerRecord& record, bool estimate);
     void take_server(const ServerId& server, TimePoint arrived);
     void read_servers(Host& host, const HostReading& reading);
@@ -102,15 +96,13 @@ private:
     void keep_limits(Host& host) const;
     static bool holds_on(const ServerId& server, const HostReading& reading);
     void touch(const HostId& id, TimePoint arrived);
-    void forget_old(TimePoint now);
     const HostId* place_of(const std::string& service_host, const std::string& node) const;
 
     std::map<HostId, Entry> hosts_;
     std::multimap<std::string, HostId> by_service_;
     std::set<std::string> unmatched_services_;  ///< known to have no host here
     std::unordered_map<ServerId, HostId> where_;
-    std::unordered_map<ServerId, Recent> recent_;
-    TimePoint forgot_at_{};
+    EventMemory told_;
     CloudIndex index_;
     Interner interner_;
     std::shared_ptr<const Taggers> taggers_;
