@@ -9,6 +9,7 @@
 #include "clients/journal/schema.hpp"
 #include "clients/journal/store.hpp"
 #include "clients/journal/worker.hpp"
+#include "support/as_nobody.hpp"
 #include "tests/clients/journal/stories.hpp"
 
 namespace reaper::journal::test {
@@ -113,11 +114,12 @@ TEST(JournalFile, NeedsItsDirectory) {
 }
 
 TEST(JournalFile, InADirectoryThatCantBeWrittenSaysSo) {
-    if (::geteuid() == 0) GTEST_SKIP() << "root may write everywhere";
     const Folder folder;
-    std::filesystem::create_directory(folder.path("closed"));
-    std::filesystem::permissions(folder.path("closed"), std::filesystem::perms::owner_read |
-                                                            std::filesystem::perms::owner_exec);
+    const std::string closed = folder.path("closed");
+    std::filesystem::create_directory(closed);
+    std::filesystem::permissions(
+        closed, std::filesystem::perms::owner_read | std::filesystem::perms::owner_exec);
+    const reaper::test::AsNobody nobody{std::filesystem::path{closed}.parent_path(), closed};
     EXPECT_THAT(refusal(folder.path("closed/journal.db")).what,
                 AllOf(HasSubstr("Permission denied"), HasSubstr("reaper's user")));
 }
