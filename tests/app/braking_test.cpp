@@ -83,6 +83,20 @@ TEST_F(BrakingTest, TheLimitOfAWindowHoldsOverARestart) {
     EXPECT_EQ(cloud.count("DELETE"), 2U);
 }
 
+TEST_F(BrakingTest, TheLimitOfAWindowHoldsWhenTheClockIsSetForward) {
+    full_host("host1");
+    settings.policy.brakes.limits.victims_per_window = 1;
+    start();
+    EXPECT_EQ(serve(1, "p1").kind, OutcomeKind::freed);
+    clock.step(std::chrono::hours{3});
+    run_until([&] { return marked("clock-stepped"); });
+    NovaFailure next = another("req-late", "requester-late");
+    next.timestamp = "2026-11-20 03:00:00.000000";
+    requester("requester-late");
+    messages->deliver(body_of(next));
+    EXPECT_EQ(outcome_of("req-late").brake, "limit-window");
+}
+
 TEST_F(BrakingTest, CullsThatKeepHelpingNobodyOpenTheBreaker) {
     full_host("host1");
     full_host("host2");
