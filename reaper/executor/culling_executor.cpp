@@ -253,7 +253,8 @@ Task<void> CullingExecutor::wait_until_gone(Cull& cull, const Victim& victim) {
     if (seen && cull.ours.contains(victim.server)) warrant_.on_deletion(false);
     ledger_.drop_eviction(victim.server);
     ledger_.give_up_on(cull.hosts[victim.server], victim.server, cloud_.clock.now());
-    co_await record(cull, victim, Step::failed, "the deadline passed: " + last);
+    const Step step = seen ? Step::failed : Step::unseen;
+    co_await record(cull, victim, step, "the deadline passed: " + last);
 }
 
 /// Looks at a victim that still holds its room: does its deletion need another push?

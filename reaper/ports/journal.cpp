@@ -32,7 +32,7 @@ constexpr std::array<std::pair<HoldEndKind, std::string_view>, 4> hold_ends{{
     {HoldEndKind::not_set, "not-set"},
 }};
 
-constexpr std::array<std::pair<Step, std::string_view>, 7> steps{{
+constexpr std::array<std::pair<Step, std::string_view>, 8> steps{{
     {Step::spared, "spared"},
     {Step::delete_sent, "delete-sent"},
     {Step::delete_accepted, "delete-accepted"},
@@ -40,6 +40,7 @@ constexpr std::array<std::pair<Step, std::string_view>, 7> steps{{
     {Step::gone, "gone"},
     {Step::vanished, "vanished"},
     {Step::failed, "failed"},
+    {Step::unseen, "unseen"},
 }};
 
 template <class Table, class Value>

@@ -62,7 +62,8 @@ enum class Step {
     force_delete_sent,
     gone,      ///< Placement shows nothing held by it any more
     vanished,  ///< it was gone before we deleted it; its room is credited
-    failed,    ///< detail says why
+    failed,    ///< it still holds room after the deadline; detail says why
+    unseen,    ///< the deadline passed, and whether it holds room could not be told
 };
 std::string_view to_string(Step step);
 std::optional<Step> step_from(std::string_view text);

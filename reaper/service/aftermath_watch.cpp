@@ -32,6 +32,14 @@ bool disproves(const Request& refused, const Request& culled, TimePoint there_si
            refused.excluded_hosts == culled.excluded_hosts;
 }
 
+/// Do those for whom the older request was wait for this one by now?
+bool ask_anew(const std::vector<ServerId>& older, const Request& request) {
+    const auto& now = request.requesters;
+    return !older.empty() && std::all_of(older.begin(), older.end(), [&](const ServerId& server) {
+        return std::find(now.begin(), now.end(), server) != now.end();
+    });
+}
+
 std::string names(const std::vector<ServerId>& servers) {
     std::string text;
     for (const auto& server : servers)
@@ -145,14 +153,14 @@ Task<void> AftermathWatch::conclude(RequestId id, std::string why_now) {
     Aftermath aftermath;
     if (ended.handed_to) {
         aftermath.kind = AftermathKind::taken;
-        aftermath.reason = "its requester went away; the room went to " +
-                           printable(ended.handed_to->str(), 64) + ", which asks for the same";
+        aftermath.reason = *ended.handed_to;
     } else if (!ended.takers.empty()) {
         aftermath.kind = AftermathKind::taken;
         aftermath.reason = std::to_string(ended.takers.size()) + " of " + std::to_string(needed) +
                            " slots taken, by " + names(ended.takers);
     } else {
-        const std::string where = co_await found_elsewhere(ended);
+        std::string where = ended.asks_anew;
+        if (where.empty()) where = co_await found_elsewhere(ended);
         aftermath.kind = where.empty() ? AftermathKind::wasted : AftermathKind::elsewhere;
         aftermath.reason = !where.empty()     ? where
                            : !why_now.empty() ? why_now
@@ -224,35 +232,57 @@ bool AftermathWatch::settled_since(const RequestId& id) const {
 Task<void> AftermathWatch::make_way_for(const Request& request, bool refused) {
     // Nova looked at that room when it refused this request.
     std::vector<RequestId> disproved;
-    for (const auto& [id, watched] : watched_)
-        if (refused && disproves(request, watched.request, watched.since)) disproved.push_back(id);
+    // Whoever asks for something else by now will not come for it.
+    std::vector<RequestId> left;
+    for (auto& [id, watched] : watched_) {
+        if (refused && disproves(request, watched.request, watched.since)) {
+            disproved.push_back(id);
+        } else if (id != request.id && ask_anew(watched.request.requesters, request)) {
+            watched.asks_anew = "its server asks anew, as " + printable(request.id.str(), 64);
+            left.push_back(id);
+        }
+    }
     const std::string why =
         "Nova refused " + printable(request.id.str(), 64) + ", which asks for the same";
     for (auto& id : disproved) {
         std::string reason = why;
         co_await conclude(std::move(id), std::move(reason));
     }
-    // A cull under way for somebody who went away: its room is for whoever asks for the same.
+    for (auto& id : left) co_await conclude(std::move(id), "");
+    co_await take_over(request);
+}
+
+/// Culls under way whose room is for this request by now: they are for somebody who went away and
+/// this one asks for the same, or for the very servers that ask anew.
+Task<void> AftermathWatch::take_over(const Request& request) {
     std::map<RequestId, Request> under_way;
+    std::set<RequestId> asked_anew;
     for (const auto& promise : parts_.ledger.promises()) {
-        if (promise.until.has_value() || promise.request == request.id ||
-            promise.project != request.project || promise.slot != request.resources)
+        if (promise.until.has_value() || promise.request == request.id) continue;
+        if (ask_anew(promise.requesters, request)) {
+            asked_anew.insert(promise.request);
             continue;
+        }
+        if (promise.project != request.project || promise.slot != request.resources) continue;
         const auto [at, first] = under_way.try_emplace(promise.request);
         at->second.operation = Operation::resize;  // gone for good counts, not where it runs
         at->second.requesters = promise.requesters;
         at->second.slots = promise.slots + (first ? 0 : at->second.slots);
     }
+    for (const auto& id : asked_anew) hand_over(id, request.id, "its server asks anew");
     for (const auto& [id, other] : under_way) {
         // Of a multi-create not all requesters may be known yet.
         if (other.slots > static_cast<int>(other.requesters.size())) continue;
         const bool waits = co_await somebody_waits(other);
-        if (waits || settled_since(id)) continue;
-        spdlog::info("{}: its requester is gone; the room goes to {}", id.str(), request.id.str());
-        parts_.ledger.release_promises(id);
-        handed_.insert_or_assign(id, request.id);
-        if (handed_.size() > most_watched) handed_.erase(handed_.begin());
+        if (!waits && !settled_since(id)) hand_over(id, request.id, "its requester went away");
     }
+}
+
+void AftermathWatch::hand_over(const RequestId& id, const RequestId& to, const std::string& why) {
+    spdlog::info("{}: {}; its room goes to {}", id.str(), why, to.str());
+    parts_.ledger.release_promises(id);
+    handed_.insert_or_assign(id, why + "; its room went to " + printable(to.str(), 64));
+    if (handed_.size() > most_watched) handed_.erase(handed_.begin());
 }
 
 }  // namespace reaper

@@ -43,7 +43,8 @@ public:
     void watch_room(Request request, std::vector<HostId> hosts, TimePoint told_at,
                     Duration for_how_long);
     /// Before a request is decided: earlier ones of the same project and shape that it disproves
-    /// are concluded, and what is promised to one whose requesters are all gone is released.
+    /// are concluded, and what is promised to one whose requesters are all gone, or are the very
+    /// servers that ask here, is released.
     /// `refused`: Nova found no host for it, so that room which it could have had is no use.
     Task<void> make_way_for(const Request& request, bool refused);
     /// Servers of its project and shape that are younger than `since`, as the picture shows them.
@@ -61,9 +62,10 @@ private:
         std::set<HostId> hosts;  ///< where room was freed, or is
         std::set<HostId> open;   ///< of these, with slots that nobody took yet
         std::vector<ServerId> takers;
-        std::set<ServerId> there_before;     ///< look like second tries elsewhere, but are none
-        std::optional<RequestId> handed_to;  ///< a like request, when the requester went away
-        bool concluding = false;             ///< another coroutine is at it
+        std::set<ServerId> there_before;       ///< look like second tries elsewhere, but are none
+        std::optional<std::string> handed_to;  ///< why and to which request its room went
+        std::string asks_anew;                 ///< the later request of its servers; empty: none
+        bool concluding = false;               ///< another coroutine is at it
     };
 
     Task<void> look();
@@ -72,6 +74,8 @@ private:
     Task<bool> read_again(const Watched& watched);
     Task<std::string> found_elsewhere(const Watched& watched);
     Task<bool> somebody_waits(const Request& request);
+    Task<void> take_over(const Request& request);
+    void hand_over(const RequestId& id, const RequestId& to, const std::string& why);
     bool settled_since(const RequestId& id) const;
     Task<void> note(Request request, Aftermath aftermath);
 
@@ -79,7 +83,7 @@ private:
     OnAftermath on_aftermath_;
     OnDoubt on_doubt_;
     std::map<RequestId, Watched> watched_;
-    std::map<RequestId, RequestId> handed_;  ///< culls under way, and to whom their room goes
+    std::map<RequestId, std::string> handed_;  ///< culls under way: why and to whom their room goes
 };
 
 }  // namespace reaper

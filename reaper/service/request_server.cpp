@@ -247,7 +247,9 @@ ResultTask<Decision> RequestServer::consult() {
         auto known = workshop_.refusals.find(request_, workshop_.cloud.clock.steady());
         if (known) co_return Decision{std::move(*known)};
     }
-    if (!options_.dry_run)
+    // One that a newer request has overtaken meanwhile takes nobody's room.
+    const bool overtaken = workshop_.newest.superseding(request_).has_value();
+    if (!options_.dry_run && !overtaken)
         co_await workshop_.aftermaths.make_way_for(request_, !arrival_.had_hosts);
     auto spared = spared_;
     auto decided = co_await workshop_.keeper.decide(options_.policy, request_, workshop_.ledger,

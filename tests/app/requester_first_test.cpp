@@ -201,5 +201,39 @@ TEST_F(RequesterFirstTest, TheRoomOfACullWhoseRequesterWentAwayServesTheNextLike
     EXPECT_TRUE(small.fits_in(cloud.free_on("host1")));
 }
 
+TEST_F(RequesterFirstTest, AServerThatAsksAnewTakesOverTheRoomThatIsOnItsWay) {
+    full_host();
+    requester("r1");
+    start();
+    messages->deliver(body_of(another("req-1", "r1")));
+    run_until([&] { return cloud.count("DELETE") == 1; });
+    NovaFailure again = another("req-2", "r1");
+    again.timestamp = "2026-11-20 00:00:09.000000";
+    messages->deliver(body_of(again));
+    EXPECT_EQ(outcome_of("req-2").kind, OutcomeKind::already_there);
+    EXPECT_EQ(cloud.count("DELETE"), 1U);
+    EXPECT_THAT(aftermath_of("req-1").reason, ::testing::HasSubstr("asks anew"));
+}
+
+TEST_F(RequesterFirstTest, AServerThatAsksForLessHoldsNothingOfWhatWasFreedBefore) {
+    full_host();
+    requester("r1");
+    start();
+    NovaFailure first = failure(4);
+    first.server = first.spec_server = "r1";
+    messages->deliver(body_of(first));
+    EXPECT_EQ(outcome_of("req-1").kind, OutcomeKind::freed);
+    EXPECT_EQ(cloud.count("DELETE"), 2U);
+    clock.advance(seconds{9});
+    NovaFailure again = another("req-2", "r1");
+    again.timestamp = "2026-11-20 00:00:09.000000";
+    messages->deliver(body_of(again));
+    EXPECT_EQ(outcome_of("req-2").kind, OutcomeKind::already_there);
+    EXPECT_EQ(cloud.count("DELETE"), 2U) << "its own room was counted as another's";
+    const Aftermath& after = aftermath_of("req-1");
+    EXPECT_EQ(after.kind, AftermathKind::elsewhere);
+    EXPECT_THAT(after.reason, ::testing::HasSubstr("its server asks anew, as req-2"));
+}
+
 }  // namespace
 }  // namespace reaper::test

@@ -103,5 +103,67 @@ TEST_F(TroubledCloudTest, ARefusalInAnotherZoneSaysNothingOfFreedRoom) {
     EXPECT_FALSE(story("req-1").aftermath.has_value());
 }
 
+TEST_F(TroubledCloudTest, ARefusalAfterHostsWereFoundSaysNothingOfFreedRoom) {
+    full_host("host1");
+    full_host("host2");
+    requester();
+    requester("retried");
+    start();
+    messages->deliver(body_of(failure()));
+    EXPECT_EQ(outcome_of("req-1").kind, OutcomeKind::freed);
+    clock.advance(seconds{30});
+    NovaFailure other = another("req-2", "retried");
+    other.timestamp = "2026-11-20 00:00:30.000000";
+    other.exception = "MaxRetriesExceeded_Remote";
+    messages->deliver(body_of(other));
+    outcome_of("req-2/" + uuid_of("retried"));
+    EXPECT_FALSE(story("req-1").aftermath.has_value());
+}
+
+TEST_F(TroubledCloudTest, WhoWentAwayWhileOthersDeletionsTookTheirTimeCostsNobody) {
+    full_host("host1");
+    full_host("host2");
+    requester("r1");
+    requester("r2");
+    settings.cull.max_parallel_deletions = 1;
+    start();
+    // The first deletion keeps the only turn for long; meanwhile the other requester goes.
+    bool first = true;
+    cloud.on_call = [&](const std::string& call) -> std::optional<Error> {
+        if (!call.starts_with("DELETE") || !first) return std::nullopt;
+        first = false;
+        clock.advance(seconds{20});
+        cloud.remove(uuid_of("r2"));
+        return std::nullopt;
+    };
+    messages->deliver(body_of(another("req-1", "r1")));
+    messages->deliver(body_of(another("req-2", "r2")));
+    EXPECT_EQ(outcome_of("req-1").kind, OutcomeKind::freed);
+    EXPECT_EQ(outcome_of("req-2").kind, OutcomeKind::refused);
+    EXPECT_EQ(cloud.count("DELETE"), 1U);
+}
+
+TEST_F(TroubledCloudTest, AReaperThatStopsWhileTheCloudFailsEndsInTimeAndTellsWhatItCouldNotSee) {
+    full_host();
+    requester();
+    settings.cull.max_parallel_deletions = 1;
+    start();
+    // After the first deletion nothing answers any more.
+    bool down = false;
+    cloud.on_call = [&](const std::string& call) -> std::optional<Error> {
+        if (down) return Error{Errc::unreachable, "connection refused"};
+        down = call.starts_with("DELETE");
+        return std::nullopt;
+    };
+    messages->deliver(body_of(failure(4)));
+    run_until([&] { return down; });
+    stop_and_join();
+    ASSERT_TRUE(story("req-1").outcome.has_value());
+    EXPECT_EQ(story("req-1").outcome->kind, OutcomeKind::incomplete);
+    EXPECT_EQ(story("req-1").steps.back().step, Step::unseen);
+    EXPECT_EQ(cloud.count("DELETE"), 1U);
+    EXPECT_LT(cloud.calls.size(), 2'000U);
+}
+
 }  // namespace
 }  // namespace reaper::test
