@@ -43,7 +43,8 @@ void Checker::on_write(const std::string& what) {
         record.listed_at = listed_;
         record.index = journal_.stories.at(RequestId{object}).plans.size();
         plans_.push_back(std::move(record));
-    } else if (verb == "spared" || verb == "failed" || verb == "gone" || verb == "vanished") {
+    } else if (verb == "spared" || verb == "failed" || verb == "unseen" || verb == "gone" ||
+               verb == "vanished") {
         count_failure(verb, object);
         end_evictions(object, "");
     } else if (verb == "aftermath") {
@@ -292,6 +293,7 @@ void Checker::on_answer(const Exchange& call) {
         tags_ = reading.tags;
         tags_->answered_at = timeline_.true_now();
         tags_->untrue = call.untrue;
+        if (call.untrue) untrue_tags_at_ = timeline_.true_now();
     }
     if (!reading.room_of.empty()) room_read_[reading.room_of] = call.executed_at;
     if (!reading.servers_of.empty()) listed_[reading.servers_of] = call.executed_at;

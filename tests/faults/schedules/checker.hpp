@@ -182,6 +182,7 @@ private:
                  TimePoint at, const std::optional<std::string>& without) const;
     Resources promised_to_others(const std::string& request, const std::string& host, TimePoint at,
                                  bool surely) const;
+    bool lost_a_victim(const Promise& promise) const;
     bool surely_held(const Promise& promise, TimePoint at) const;
     bool takes(const Holder& holder, const Promise& promise) const;
     std::set<std::string> going_on(const PlanRecord& plan, const std::string& host,
@@ -201,6 +202,7 @@ private:
 
     std::map<Uuid, Look> looks_;
     std::optional<Tags> tags_;
+    std::optional<TimePoint> untrue_tags_at_;  ///< the last reading of tags that was a lie
     std::map<std::string, TimePoint> room_read_;
     std::map<std::string, TimePoint> listed_;
     std::vector<PlanRecord> plans_;

@@ -11,6 +11,12 @@ namespace {
 /// rest of the look is read in between.
 constexpr Duration freshness = std::chrono::seconds{35};
 
+/// For so long one answer about tags serves victims side by side.
+constexpr Duration tags_serve = std::chrono::seconds{1};
+
+/// A host's readings for a plan begin at most so long before the last of them.
+constexpr Duration readings_take = std::chrono::seconds{1};
+
 }  // namespace
 
 /// The plan in the journal that this deletion belongs to: the last one with that victim.
@@ -73,7 +79,8 @@ void Checker::judge_right(const Exchange& call, const Basis& basis,
     }
     const Look& look = *basis.look;
     const bool untrue = look.untrue || basis.tags->untrue;
-    if (!basis.tags->revocable.contains(project) && !basis.tags->untrue) {
+    const bool long_told = call.sent_at - basis.tags->answered_at > tags_serve;
+    if (!basis.tags->revocable.contains(project) && !basis.tags->untrue && long_told) {
         ++tally_.regular_killed;
         blame("rule-1", id + " is regular, and the reaper was told so");
     }
@@ -104,7 +111,9 @@ void Checker::judge_right(const Exchange& call, const Basis& basis,
 void Checker::judge_requester(const Exchange& call, const Basis& basis, const Demand& demand,
                               const PlanRecord& plan) {
     const auto tagged = truth_.revocable_since(demand.project);
-    if (tagged && *tagged <= demand.refused_at)
+    // Half a list of projects that looks like the whole can't be told from it.
+    const bool told = !untrue_tags_at_ || *untrue_tags_at_ < demand.refused_at;
+    if (tagged && *tagged <= demand.refused_at && told)
         blame("rule-7",
               basis.server.text() + " is deleted for a revocable requester, " + demand.id);
     if (plan.judged || !demand.over_since || !basis.requester_seen) return;
@@ -195,12 +204,26 @@ bool Checker::surely_held(const Promise& promise, TimePoint at) const {
     const Demand* demand = truth_.demand(promise.request);
     if (demand == nullptr || (demand->over_since && *demand->over_since <= at)) return false;
     const auto culled = culled_.find(promise.request);
-    if (culled == culled_.end() || culled->second > at) return false;
+    if (culled == culled_.end() || culled->second > at || lost_a_victim(promise)) return false;
     for (const auto& [id, other] : truth_.demands())
-        if (id != demand->id && other.project == demand->project && other.slot == demand->slot &&
-            other.refused_at >= demand->refused_at)
+        if (id != demand->id && other.refused_at >= demand->refused_at &&
+            demand->room_may_go_to(other))
             return false;
     return true;
+}
+
+/// Where a victim of the plan lives on, its room does not come: nothing is held there.
+bool Checker::lost_a_victim(const Promise& promise) const {
+    const auto story = journal_.stories.find(RequestId{promise.request});
+    if (story == journal_.stories.end()) return false;
+    std::set<ServerId> lost;
+    for (const StepEntry& step : story->second.steps)
+        if (step.step == Step::spared || step.step == Step::failed || step.step == Step::unseen)
+            lost.insert(step.server);
+    return std::any_of(evictions_.begin(), evictions_.end(), [&](const Eviction& eviction) {
+        return eviction.request == promise.request && eviction.host == promise.host &&
+               lost.contains(ServerId{eviction.server});
+    });
 }
 
 Resources Checker::promised_to_others(const std::string& request, const std::string& host,
@@ -209,17 +232,21 @@ Resources Checker::promised_to_others(const std::string& request, const std::str
     const HostState* state = truth_.state_at(host, at);
     std::set<Uuid> counted;
     for (const Promise& promise : promises_) {
-        if (promise.request == request || promise.host != host || !promise.span.covers(at))
-            continue;
-        if (surely && !surely_held(promise, at)) continue;
+        if (promise.host != host) continue;
+        const bool held = promise.request != request && promise.span.covers(at) &&
+                          (!surely || surely_held(promise, at));
+        // Who took a slot of an earlier promise did not take one of this.
+        if (!held && (surely || promise.span.from > at)) continue;
         int left = promise.slots;
-        if (state)
+        // While a cull is under way, its slots are held in full: who came is counted at its end.
+        const bool counted_yet = surely || promise.span.until.has_value();
+        if (state && counted_yet)
             for (const Holder& holder : state->holders)
                 if (left > 0 && !counted.contains(holder.consumer) && takes(holder, promise)) {
                     counted.insert(holder.consumer);
                     --left;
                 }
-        promised += promise.slot * left;
+        if (held) promised += promise.slot * left;
     }
     return promised;
 }
@@ -288,8 +315,8 @@ std::vector<TimePoint> Checker::moments(const PlanRecord& plan, TimePoint until)
     TimePoint from = plan.at;
     for (const HostPlan& host : plan.plan->hosts) {
         const auto read = plan.read_at.find(host.host_name);
-        from = std::min(
-            from, read == plan.read_at.end() ? plan.at - std::chrono::minutes{1} : read->second);
+        from = std::min(from, read == plan.read_at.end() ? plan.at - std::chrono::minutes{1}
+                                                         : read->second - readings_take);
     }
     std::set<TimePoint> all{from, plan.at, until};
     for (const HostPlan& host : plan.plan->hosts)

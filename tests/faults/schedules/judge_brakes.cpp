@@ -132,9 +132,7 @@ bool Checker::was_taken(const std::string& request) const {
     const Demand* demand = truth_.demand(request);
     if (demand == nullptr || demand->over_since) return true;
     for (const auto& [id, other] : truth_.demands())
-        if (other.refused_at > demand->refused_at && other.project == demand->project &&
-            other.slot == demand->slot)
-            return true;
+        if (other.refused_at > demand->refused_at && demand->room_may_go_to(other)) return true;
     for (const Promise& promise : promises_) {
         if (promise.request != request) continue;
         for (const HostState* state :

@@ -2,6 +2,7 @@
 // for room, which projects are revocable. The checker's memory; nothing in it is the reaper's word.
 #pragma once
 
+#include <algorithm>
 #include <map>
 #include <optional>
 #include <set>
@@ -26,6 +27,13 @@ struct Demand {
     TimePoint refused_at{};
     /// Since when nobody waits for it any more: all of its servers are gone, or run.
     std::optional<TimePoint> over_since;
+
+    /// A later one of the same project and shape, or of the very servers.
+    bool room_may_go_to(const Demand& later) const {
+        return (later.project == project && later.slot == slot) ||
+               std::includes(later.servers.begin(), later.servers.end(), servers.begin(),
+                             servers.end());
+    }
 };
 
 /// Who holds what on a host.
