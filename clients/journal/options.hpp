@@ -14,6 +14,9 @@ struct JournalOptions {
     /// The newest requests stay whatever their age: a clock that jumps ahead makes all of them look
     /// old, and a request that is forgotten could be served twice.
     std::int64_t newest_kept = 1'000;
+    /// Of requests that nobody died for, of messages and of marks at most so many stay (and what
+    /// came since the last tidying), so that a flood does not fill the disk.
+    std::int64_t most_rows = 100'000;
 };
 
 }  // namespace reaper

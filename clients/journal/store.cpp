@@ -7,7 +7,6 @@
 namespace reaper::journal {
 namespace {
 
-constexpr int most_rows = 100'000;
 constexpr int messages_between_prunes = 1'000;  // and new requests
 
 std::int64_t count(TimePoint time) {
@@ -155,15 +154,15 @@ void Store::prune(TimePoint now) {
             "DELETE FROM request WHERE finished_at IS NOT NULL "
             "AND seq <= (SELECT max(seq) FROM request) - ?1 AND NOT EXISTS "
             "(SELECT 1 FROM step WHERE step.request = request.seq)");
-        idle.bind(1, std::int64_t{most_rows}).run();
+        idle.bind(1, options_.most_rows).run();
         auto old = database_.statement("DELETE FROM message WHERE at < ?1");
         old.bind(1, oldest).run();
         auto many = database_.statement(
             "DELETE FROM message WHERE seq <= (SELECT max(seq) FROM message) - ?1");
-        many.bind(1, std::int64_t{most_rows}).run();
+        many.bind(1, options_.most_rows).run();
         auto marks = database_.statement(
             "DELETE FROM mark WHERE at < ?1 OR seq <= (SELECT max(seq) FROM mark) - ?2");
-        marks.bind(1, oldest).bind(2, std::int64_t{most_rows}).run();
+        marks.bind(1, oldest).bind(2, options_.most_rows).run();
         auto holds = database_.statement("DELETE FROM hold WHERE ended_at < ?1");
         holds.bind(1, oldest).run();
         transaction.commit();

@@ -14,8 +14,6 @@ class HostDoubts {
 public:
     /// Room on the host, freed for `request`, was found untaken at `at`. The latest word counts.
     void note(const HostId& host, const RequestId& request, TimePoint at);
-    /// Room freed there was taken.
-    void clear(const HostId& host) { doubts_.erase(host); }
     /// Drops what is older than `lasting`, and sets what lies in the future to `now`.
     void prune(TimePoint now, Duration lasting);
 

@@ -152,6 +152,18 @@ TEST_F(BrakingTest, DeletionsThatKeepFailingOpenTheBreaker) {
     EXPECT_TRUE(pause.why.has_value());
 }
 
+TEST_F(BrakingTest, DeletionsThatNovaKeepsRefusingForTheirStateOpenTheBreaker) {
+    full_host("host1");
+    settings.policy.brakes.breaker.failed = 2;
+    start();
+    cloud.conflict_on_delete = true;
+    const Outcome& outcome = serve(1);
+    EXPECT_EQ(outcome.kind, OutcomeKind::refused);
+    EXPECT_EQ(outcome.brake, "paused");
+    EXPECT_EQ(cloud.count("DELETE"), 2U);
+    EXPECT_TRUE(pause.why.has_value());
+}
+
 TEST_F(BrakingTest, AHostWhoseFreedRoomWasRefusedComesLastInTheNextPlan) {
     full_host("host1");
     full_host("host2");

@@ -172,6 +172,7 @@ ResultTask<DeleteAnswer> FakeCloud::delete_server(ServerId id, StillWanted wante
     if (auto error = note("DELETE " + id.str())) co_return *error;
     const auto found = servers_.find(id);
     if (found == servers_.end()) co_return DeleteAnswer::gone;
+    if (conflict_on_delete) co_return DeleteAnswer::conflict;
     if (ignore_deletes) co_return DeleteAnswer::accepted;
     if (soft_delete) {
         found->second.record.server.status = "SOFT_DELETED";

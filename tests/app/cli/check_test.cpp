@@ -176,5 +176,16 @@ TEST(CheckList, LinesKeepControlCharactersOut) {
     EXPECT_EQ(to_line({Verdict::warn, "nova", "odd"}, false), "warn nova: odd\n");
 }
 
+TEST(CheckSwitch, WarnsWhereTheBreakerCouldNotKeepAPause) {
+    std::vector<Finding> findings;
+    const Report report = [&](Finding finding) { findings.push_back(std::move(finding)); };
+    check_switch("/nowhere/at/all/paused", report);
+    ASSERT_EQ(findings.size(), 2U);
+    EXPECT_EQ(findings[0].verdict, Verdict::ok);
+    EXPECT_EQ(findings[1].verdict, Verdict::warn);
+    EXPECT_NE(findings[1].detail.find("may not write /nowhere/at/all/paused"), std::string::npos)
+        << findings[1].detail;
+}
+
 }  // namespace
 }  // namespace reaper::cli

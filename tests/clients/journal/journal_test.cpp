@@ -201,6 +201,29 @@ TEST_F(JournalTest, OldFinishedStoriesAndMessagesGoUnfinishedOnesStay) {
     EXPECT_TRUE(wait(journal_->messages(10)).value().empty());
 }
 
+TEST_F(JournalTest, AFloodOfRequestsThatNobodyDiedForIsForgottenBeforeItFillsTheDisk) {
+    JournalOptions options{std::chrono::days{90}, 0};
+    options.most_rows = 10;
+    open(options);
+    const auto name = [](int n) { return "r" + std::to_string(n); };
+    for (int n = 0; n < 20; ++n) {
+        admit(request(name(n)), noon(n));
+        if (n == 3)
+            wait(journal_->add_step(RequestId{name(n)},
+                                    StepEntry{ServerId{"v"}, Step::delete_sent, "", noon(n)}))
+                .value();
+        if (n == 4) continue;  // still served
+        wait(journal_->finish(RequestId{name(n)}, Outcome{OutcomeKind::not_enough, "", noon(n)}))
+            .value();
+    }
+    admit(request("next-day"), noon(2 * 86'400));
+    EXPECT_FALSE(wait(journal_->story(RequestId{name(5)})).value());
+    EXPECT_TRUE(wait(journal_->story(RequestId{name(3)})).value()) << "somebody died for it";
+    EXPECT_TRUE(wait(journal_->story(RequestId{name(4)})).value()) << "it has no outcome yet";
+    EXPECT_TRUE(wait(journal_->story(RequestId{name(19)})).value());
+    EXPECT_EQ(wait(journal_->list(100)).value().size(), 12U) << "ten newest, and those two";
+}
+
 TEST_F(JournalTest, ManyCallsAtOnceAllHappenInTheirOrder) {
     boost::asio::io_context loop;
     std::vector<std::future<Result<Admission>>> answers;
