@@ -203,6 +203,11 @@ bool Checker::takes(const Holder& holder, const Promise& promise) const {
 bool Checker::surely_held(const Promise& promise, TimePoint at) const {
     const Demand* demand = truth_.demand(promise.request);
     if (demand == nullptr || (demand->over_since && *demand->over_since <= at)) return false;
+    // It counts from the end of the cull, which a full disk may write down much later.
+    const auto story = journal_.stories.find(RequestId{promise.request});
+    if (story != journal_.stories.end() && story->second.outcome &&
+        at > story->second.outcome->at + plan_.cull.promise && !plan_.has(Kind::clock_step))
+        return false;
     const auto culled = culled_.find(promise.request);
     if (culled == culled_.end() || culled->second > at || lost_a_victim(promise)) return false;
     for (const auto& [id, other] : truth_.demands())
@@ -302,7 +307,7 @@ int Checker::slots_at(const PlanRecord& plan, const Demand& demand, TimePoint at
     }
     // Room that was made for the request before, elsewhere.
     for (const PlanRecord& earlier : plans_) {
-        if (earlier.request != plan.request || !earlier.plan || earlier.at >= plan.at) continue;
+        if (earlier.request != plan.request || !earlier.judged || earlier.at >= plan.at) continue;
         for (const HostPlan& host : earlier.plan->hosts)
             if (host.slots > 0 && counted.insert(host.host_name).second)
                 slots += std::min(host.slots, slots_on(plan, demand, host.host_name, at, without));
