@@ -54,7 +54,7 @@ public:
     std::map<std::string, std::string> actions;  ///< request id -> action
     Duration deletion_takes{2000};
     bool soft_delete = false;
-    bool ignore_deletes = false;  ///< accepted, never done
+    bool ignore_deletes = false;      ///< accepted, never done
     bool conflict_on_delete = false;  ///< 409: not in this state
     std::map<std::string, ComputeServiceRecord> services;
     /// By host and class; 0 if not there.
