@@ -325,6 +325,15 @@ const Section picture{
          at<&Settings::picture, &LivePicture::hosts_per_second>()},
     }};
 
+const Section mark{
+    "mark",
+    "servers say in their metadata, as res-type, whether they run as regular or revocable",
+    {
+        {"servers", Choice{{"none", "served", "all"}}, "served",
+         "served: those that took room which was freed for them",
+         at<&Settings::mark, &Mark::servers>()},
+    }};
+
 const Section journal{
     "journal",
     "the durable record",
@@ -345,9 +354,9 @@ const Section log{"log",
 }  // namespace
 
 const std::vector<Section>& sections() {
-    static const std::vector<Section> all{top,    cloud,   auth,    endpoints, http,
-                                          broker, trigger, cull,    protect,   limits,
-                                          thrash, breaker, picture, journal,   log};
+    static const std::vector<Section> all{top,     cloud, auth,    endpoints, http,   broker,
+                                          trigger, cull,  protect, limits,    thrash, breaker,
+                                          picture, mark,  journal, log};
     return all;
 }
 

@@ -116,6 +116,12 @@ struct LivePicture {
     int hosts_per_second = 5;                ///< read in the background at most
 };
 
+/// `mark:` which servers get their `res-type` in their metadata.
+struct Mark {
+    /// none, served (those that took room which was freed for them) or all
+    std::string servers = "served";
+};
+
 /// `journal:` the durable record.
 struct JournalFile {
     std::string path = "/var/lib/reaper/journal.db";
@@ -136,6 +142,7 @@ struct Settings {
     Policy policy;
     Cull cull;
     LivePicture picture;
+    Mark mark;
     JournalFile journal;
     Log log;
     /// While this file is there, nothing is deleted (reaper/ports/switch.hpp).

@@ -139,6 +139,20 @@ public:
         co_return co_await remove(std::move(id), std::move(call), std::move(wanted));
     }
 
+    ResultTask<bool> set_metadata(ServerId id, std::string key, std::string value) {
+        if (id.empty()) co_return Error{Errc::bad_input, "nova: metadata of no server"};
+        ServiceCall call;
+        call.method = http::Method::post;
+        call.path = "/servers/" + http::escape(id.str()) + "/metadata";
+        call.body = metadata_body(key, value);
+        call.repeat = http::Repeat::safe;
+        auto answer = co_await service_->call(std::move(call));
+        if (!answer) co_return answer.error();
+        if (answer->response.status == 404) co_return false;
+        if (answer->response.status != 200) co_return service_->refusal(*answer);
+        co_return true;
+    }
+
 private:
     ResultTask<Answer> get(std::string path) {
         ServiceCall call;
@@ -277,6 +291,10 @@ public:
     }
     ResultTask<DeleteAnswer> force_delete_server(ServerId id, StillWanted wanted) override {
         return http::keeping(nova_, nova_->force_delete_server(std::move(id), std::move(wanted)));
+    }
+    ResultTask<bool> set_metadata(ServerId id, std::string key, std::string value) override {
+        return http::keeping(nova_,
+                             nova_->set_metadata(std::move(id), std::move(key), std::move(value)));
     }
 
 private:

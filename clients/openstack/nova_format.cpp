@@ -162,4 +162,8 @@ Result<std::vector<AggregateRecord>> read_aggregates(std::string_view body,
     });
 }
 
+std::string metadata_body(const std::string& key, const std::string& value) {
+    return nlohmann::json{{"metadata", {{key, value}}}}.dump();
+}
+
 }  // namespace reaper::openstack

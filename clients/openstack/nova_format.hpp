@@ -22,6 +22,9 @@ Result<ServerRecord> read_server(std::string_view body, const std::string& where
 /// `{"instanceAction": {"action": "create"}}`
 Result<std::string> read_action(std::string_view body, const std::string& where);
 
+/// The body that sets one key.
+std::string metadata_body(const std::string& key, const std::string& value);
+
 struct HypervisorPage {
     std::vector<HypervisorRecord> hypervisors;
     bool more = false;

@@ -81,8 +81,8 @@ std::string joined(const std::vector<std::string>& names) {
 }  // namespace
 
 SettingsChange compare_settings(const config::Settings& before, const config::Settings& after) {
-    const auto& [cloud, http, broker, trigger, policy, cull, picture, journal, log, pause_file] =
-        after;
+    const auto& [cloud, http, broker, trigger, policy, cull, picture, mark, journal, log,
+                 pause_file] = after;
     const auto& [taggers, strategy, alternatives, brakes] = policy;
     const auto& [protect, limits, thrash, breaker, doubt] = brakes;
     const BrakeSettings& braked = before.policy.brakes;
@@ -103,6 +103,7 @@ SettingsChange compare_settings(const config::Settings& before, const config::Se
     live("thrash", braked.thrash == thrash);
     live("breaker", braked.breaker == breaker);
     live("doubt", braked.doubt == doubt);
+    live("mark", before.mark.servers == mark.servers);
     live("cull", parts(before.cull) == parts(cull));
     live("log.level", before.log.level == level);
     restart("cull.max_parallel_deletions",
@@ -121,6 +122,7 @@ config::Settings with_live_parts(config::Settings in_force, const config::Settin
     in_force.trigger = wanted.trigger;
     in_force.policy = wanted.policy;
     in_force.cull = wanted.cull;
+    in_force.mark = wanted.mark;
     in_force.log.level = wanted.log.level;
     return in_force;
 }

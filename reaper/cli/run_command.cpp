@@ -73,8 +73,8 @@ ExitCode run_daemon(const GlobalOptions& global, const RunCommand& command,
     Journal& used = command.dry_run ? static_cast<Journal&>(reporting) : **journal;
 
     DaemonShell shell(io, *settings, {global.config_file, global.log_level.has_value()});
-    ServiceOptions options{*policy, settings->cull, settings->trigger, settings->picture,
-                           command.dry_run};
+    ServiceOptions options{*policy,           settings->cull, settings->trigger,
+                           settings->picture, settings->mark, command.dry_run};
     PauseFile pause{settings->pause_file};
     const ServicePorts ports{cloud->ports(), used, *messages, events.get(), pause};
     Service service(ports, std::move(options),

@@ -153,6 +153,7 @@ json to_json(const config::Settings& s) {
             {"thrash", to_json(s.policy.brakes.thrash)},
             {"breaker", to_json(s.policy.brakes.breaker)},
             {"picture", to_json(s.picture)},
+            {"mark", {{"servers", s.mark.servers}}},
             {"journal", {{"path", s.journal.path}}},
             {"log", {{"level", s.log.level}, {"target", s.log.target}}}};
 }

@@ -48,10 +48,12 @@ public:
     /// it refers to must outlive the call.
     using StillWanted = std::function<bool()>;
 
-    /// The only writes. A lost answer is repeated safely: a second DELETE finds it gone or going.
+    /// The writes. A lost answer is repeated safely: a second DELETE finds it gone or going.
     virtual ResultTask<DeleteAnswer> delete_server(ServerId id, StillWanted wanted) = 0;
     /// Frees at once what a soft delete would keep.
     virtual ResultTask<DeleteAnswer> force_delete_server(ServerId id, StillWanted wanted) = 0;
+    /// Sets one key of its metadata, and leaves the others; false: Nova knows the server no more.
+    virtual ResultTask<bool> set_metadata(ServerId id, std::string key, std::string value) = 0;
 };
 
 }  // namespace reaper

@@ -49,8 +49,12 @@ std::string names(const std::vector<ServerId>& servers) {
 
 }  // namespace
 
-AftermathWatch::AftermathWatch(Parts parts, OnAftermath on_aftermath, OnDoubt on_doubt)
-    : parts_(parts), on_aftermath_(std::move(on_aftermath)), on_doubt_(std::move(on_doubt)) {}
+AftermathWatch::AftermathWatch(Parts parts, OnAftermath on_aftermath, OnDoubt on_doubt,
+                               OnTaken on_taken)
+    : parts_(parts),
+      on_aftermath_(std::move(on_aftermath)),
+      on_doubt_(std::move(on_doubt)),
+      on_taken_(std::move(on_taken)) {}
 
 void AftermathWatch::watch_cull(Request request, TimePoint freed_at, Duration for_how_long) {
     Watched watched;
@@ -99,6 +103,7 @@ Task<void> AftermathWatch::run() {
 void AftermathWatch::count_settled() {
     for (const auto& settled : parts_.keeper.settled(parts_.ledger)) {
         const auto at = watched_.find(settled.request);
+        if (settled.taken_by) on_taken_(*settled.taken_by);
         if (at == watched_.end() || !settled.taken_by) continue;
         at->second.takers.push_back(*settled.taken_by);
         // Of several slots on one host: one taken shows that it can be used.

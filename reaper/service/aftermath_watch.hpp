@@ -35,7 +35,10 @@ public:
     /// Told of hosts that have room which Nova refuses to use, though nobody died for it.
     using OnDoubt = std::function<void(const std::vector<HostId>&, const Request&)>;
 
-    AftermathWatch(Parts parts, OnAftermath on_aftermath, OnDoubt on_doubt);
+    /// Told of each server that is seen to have taken room which was freed.
+    using OnTaken = std::function<void(const ServerId&)>;
+
+    AftermathWatch(Parts parts, OnAftermath on_aftermath, OnDoubt on_doubt, OnTaken on_taken);
 
     /// The cull for `request` ended at `freed_at`; the ledger has its promises, settled.
     void watch_cull(Request request, TimePoint freed_at, Duration for_how_long);
@@ -82,6 +85,7 @@ private:
     Parts parts_;
     OnAftermath on_aftermath_;
     OnDoubt on_doubt_;
+    OnTaken on_taken_;
     std::map<RequestId, Watched> watched_;
     std::map<RequestId, std::string> handed_;  ///< culls under way: why and to whom their room goes
 };

@@ -18,6 +18,7 @@
 #include "reaper/service/picture_keeper.hpp"
 #include "reaper/service/request_desk.hpp"
 #include "reaper/service/room_holds.hpp"
+#include "reaper/service/server_marks.hpp"
 
 namespace reaper {
 
@@ -62,6 +63,7 @@ private:
     std::unique_ptr<Braking> braking_;
     std::unique_ptr<AftermathWatch> aftermaths_;
     std::unique_ptr<RoomHolds> holds_;
+    std::unique_ptr<ServerMarks> marks_;
     std::unique_ptr<RequestDesk> desk_;
     std::size_t active_ = 0;  ///< coroutines that must end before we do
     bool cloud_answered_ = false;
@@ -89,6 +91,8 @@ ResultTask<void> Service::Impl::run() {
         [this] { report(); });
     auto fed = co_await braking_->restore();
     if (!fed) co_return fed.error();
+    marks_ = std::make_unique<ServerMarks>(
+        ServerMarks::Parts{ports_.cloud, *keeper_, options_, stopping_});
     aftermaths_ = std::make_unique<AftermathWatch>(
         AftermathWatch::Parts{ports_.cloud, ports_.journal, ledger_, *keeper_, stopping_},
         [this](const Request& request, const Aftermath& aftermath) {
@@ -96,7 +100,8 @@ ResultTask<void> Service::Impl::run() {
         },
         [this](const std::vector<HostId>& hosts, const Request& request) {
             braking_->on_doubt(hosts, request);
-        });
+        },
+        [this](const ServerId& server) { marks_->served(server); });
     holds_ = std::make_unique<RoomHolds>(
         RoomHolds::Parts{ports_.cloud, ports_.journal, ledger_, stopping_});
     if (!options_.dry_run) {
@@ -116,6 +121,7 @@ ResultTask<void> Service::Impl::run() {
     spawn(braking_->run());
     spawn(aftermaths_->run());
     spawn(holds_->run());
+    if (!options_.dry_run) spawn(marks_->run());
     spawn(watch_clock());
     spawn(wait_for_cloud());
     while (!stopping_ || active_ > 0) co_await shared_->idle.async_receive(asio::use_awaitable);

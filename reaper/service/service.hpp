@@ -21,7 +21,8 @@ struct ServiceOptions {
     config::Cull cull;
     config::Trigger trigger;
     config::LivePicture picture;  ///< fixed at the start
-    bool dry_run = false;         ///< plans are reported, nothing is deleted; fixed at the start
+    config::Mark mark{};
+    bool dry_run = false;  ///< plans are reported, nothing is deleted; fixed at the start
 };
 
 /// What the service works with. All of it must outlive the service.

@@ -22,6 +22,7 @@ ServiceOptions ReaperUnderTest::options() const {
     options.cull = settings.cull;
     options.trigger = settings.trigger;
     options.picture = settings.picture;
+    options.mark = settings.mark;
     options.dry_run = dry_run;
     return options;
 }

@@ -193,6 +193,17 @@ ResultTask<DeleteAnswer> FakeCloud::force_delete_server(ServerId id, StillWanted
     co_return DeleteAnswer::accepted;
 }
 
+ResultTask<bool> FakeCloud::set_metadata(ServerId id, std::string key, std::string value) {
+    co_await breathe();
+    if (auto error = note("MARK " + id.str() + " " + key + "=" + value)) co_return *error;
+    const auto found = servers_.find(id);
+    if (found == servers_.end()) co_return false;
+    auto metadata = found->second.record.server.metadata.get();
+    metadata[key] = value;
+    found->second.record.server.metadata = std::move(metadata);
+    co_return true;
+}
+
 ResultTask<std::vector<ProviderRecord>> FakeCloud::providers() {
     co_await breathe();
     if (auto error = note("providers")) co_return *error;

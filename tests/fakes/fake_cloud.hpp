@@ -81,6 +81,7 @@ public:
     ResultTask<std::vector<AggregateRecord>> aggregates() override;
     ResultTask<DeleteAnswer> delete_server(ServerId id, StillWanted wanted) override;
     ResultTask<DeleteAnswer> force_delete_server(ServerId id, StillWanted wanted) override;
+    ResultTask<bool> set_metadata(ServerId id, std::string key, std::string value) override;
     ResultTask<std::vector<ProviderRecord>> providers() override;
     ResultTask<std::vector<ProviderSummary>> summaries(ResourceClass resource_class) override;
     ResultTask<ProviderState> room(ProviderId id) override;

@@ -290,6 +290,8 @@ void Checker::on_answer(const Exchange& call) {
         looks_[reading.look->first] = look;
     }
     if (reading.tags) {
+        if (tags_) earlier_tags_.push_back(*tags_);
+        if (earlier_tags_.size() > 8) earlier_tags_.pop_front();
         tags_ = reading.tags;
         tags_->answered_at = timeline_.true_now();
         tags_->untrue = call.untrue;

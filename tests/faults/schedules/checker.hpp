@@ -4,6 +4,7 @@
 // checked.
 #pragma once
 
+#include <deque>
 #include <functional>
 #include <map>
 #include <optional>
@@ -165,6 +166,7 @@ private:
     void judge_newest(const Basis& basis, const Demand& demand, const PlanRecord& plan);
     // judge_brakes.cpp
     std::string why_spared(const cloudsim::Server& server) const;
+    bool tagged_since(const std::string& project, TimePoint since) const;
     void judge_age(const Exchange& call, const Basis& basis);
     void judge_held(const Basis& basis);
     void judge_breaker(const Basis& basis);
@@ -202,6 +204,7 @@ private:
 
     std::map<Uuid, Look> looks_;
     std::optional<Tags> tags_;
+    std::deque<Tags> earlier_tags_;            ///< those before, the last few
     std::optional<TimePoint> untrue_tags_at_;  ///< the last reading of tags that was a lie
     std::map<std::string, TimePoint> room_read_;
     std::map<std::string, TimePoint> listed_;

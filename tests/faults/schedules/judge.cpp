@@ -79,8 +79,8 @@ void Checker::judge_right(const Exchange& call, const Basis& basis,
     }
     const Look& look = *basis.look;
     const bool untrue = look.untrue || basis.tags->untrue;
-    const bool long_told = call.sent_at - basis.tags->answered_at > tags_serve;
-    if (!basis.tags->revocable.contains(project) && !basis.tags->untrue && long_told) {
+    if (!basis.tags->revocable.contains(project) && !basis.tags->untrue &&
+        !tagged_since(project, call.sent_at - tags_serve)) {
         ++tally_.regular_killed;
         blame("rule-1", id + " is regular, and the reaper was told so");
     }
@@ -105,6 +105,13 @@ void Checker::judge_right(const Exchange& call, const Basis& basis,
         ++tally_.races[became];
         trace_.line("a race: " + id + " became " + became + " after the last look");
     }
+}
+
+/// Did an answer that came since then tell so? Such a one serves victims side by side.
+bool Checker::tagged_since(const std::string& project, TimePoint since) const {
+    return std::any_of(earlier_tags_.begin(), earlier_tags_.end(), [&](const Tags& tags) {
+        return tags.answered_at >= since && tags.revocable.contains(project);
+    });
 }
 
 /// Requester first: nobody dies for a requester that the reaper could know to be gone; rule 7.
