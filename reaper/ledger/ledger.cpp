@@ -45,6 +45,10 @@ bool still_going(const ServerId& id, const Host& host) {
 
 }  // namespace
 
+bool holds_room(const NothingToDo& nothing, bool somebody_died) {
+    return !nothing.awaited().empty() || (somebody_died && !nothing.hosts.empty());
+}
+
 Ledger::Ledger(const std::vector<Eviction>& evictions, std::vector<Promise> promises)
     : promises_(std::move(promises)) {
     for (const Eviction& eviction : evictions) evictions_.emplace(eviction.server, eviction);

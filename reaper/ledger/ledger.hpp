@@ -24,6 +24,10 @@
 
 namespace reaper {
 
+/// Is the room of such a decision promised to its request? What others are freeing is, and, once
+/// somebody died for the request, the room that is there: it replaces what its plans promised.
+bool holds_room(const NothingToDo& nothing, bool somebody_died);
+
 class Ledger {
 public:
     using HostLookup = std::function<const Host*(const HostId&)>;

@@ -1,5 +1,6 @@
 #include "reaper/service/journalled_ledger.hpp"
 
+#include <algorithm>
 #include <map>
 #include <variant>
 
@@ -21,7 +22,12 @@ std::map<ServerId, Step> last_steps(const Story& story) {
 /// Enters all plans; of those that a later one replaced, only what was sent is on its way.
 void enter_plans(Ledger& ledger, const Story& story) {
     const auto steps = last_steps(story);
+    const bool somebody_died = std::any_of(
+        steps.begin(), steps.end(), [](const auto& step) { return step.second == Step::gone; });
     for (const PlanEntry& entry : story.plans) {
+        const auto* const nothing = std::get_if<NothingToDo>(&entry.decision);
+        if (nothing != nullptr && holds_room(*nothing, somebody_died))
+            ledger.enter(story.request, nothing->hosts, entry.at);
         const auto* const plan = std::get_if<Plan>(&entry.decision);
         if (plan == nullptr) continue;
         ledger.enter(story.request, *plan, entry.at);

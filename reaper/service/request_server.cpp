@@ -288,13 +288,13 @@ ResultTask<Decision> RequestServer::decide_now() {
     // in the journal before the first deletion (rule 5).
     const auto* plan = std::get_if<Plan>(&entry.decision);
     const auto* nothing = std::get_if<NothingToDo>(&entry.decision);
-    const bool on_its_way = nothing != nullptr && !nothing->awaited().empty();
+    const bool to_be_held = nothing != nullptr && holds_room(*nothing, deleted_ > 0);
     if (plan != nullptr && !options_.dry_run) workshop_.ledger.enter(request_, *plan, now);
     ready_on_.clear();
     if (nothing != nullptr)
         for (const auto& host : nothing->hosts) ready_on_.push_back(host.host);
-    if (on_its_way && !options_.dry_run) workshop_.ledger.enter(request_, nothing->hosts, now);
-    if ((plan != nullptr || on_its_way) && !options_.dry_run)
+    if (to_be_held && !options_.dry_run) workshop_.ledger.enter(request_, nothing->hosts, now);
+    if ((plan != nullptr || to_be_held) && !options_.dry_run)
         workshop_.ledger.note_there_before(
             request_.id, [this](const HostId& id) { return workshop_.keeper.picture().find(id); });
     Decision decision = entry.decision;

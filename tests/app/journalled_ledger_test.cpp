@@ -77,6 +77,19 @@ TEST(LedgerOfTheJournal, FreedRoomStaysPromisedForItsTime) {
     EXPECT_TRUE(ledger.promised_to_others(host, other).empty());
 }
 
+TEST(LedgerOfTheJournal, RoomThatIsThereAfterACullReplacesWhatItsPlansPromised) {
+    Story story = story_with_plan({"s1"});
+    story.steps = {{ServerId{"s1"}, Step::gone, "", noon}};
+    HostPlan there;
+    there.host = HostId{"host-2"};
+    there.slots = there.slots_ready = 1;
+    story.plans.push_back({2, noon, NothingToDo{"room is there already", {there}}});
+    story.outcome = Outcome{OutcomeKind::freed, "", noon};
+    const Ledger ledger = ledger_of({}, {story}, seconds{60});
+    EXPECT_TRUE(ledger.promised_to_others(host, other).empty());
+    EXPECT_EQ(ledger.promised_to_others(HostId{"host-2"}, other), (Resources{{"VCPU", 2}}));
+}
+
 TEST(LedgerOfTheJournal, NobodyIsPromisedRoomThatWasNotFreed) {
     for (const OutcomeKind kind : {OutcomeKind::failed, OutcomeKind::not_enough,
                                    OutcomeKind::refused, OutcomeKind::dry_run}) {

@@ -313,6 +313,18 @@ TEST_F(NovaTest, ForceDeletesByAnAction) {
     EXPECT_EQ(cloud.run(nova().force_delete_server(ServerId("c"), {})).value(), DeleteAnswer::gone);
 }
 
+TEST_F(NovaTest, SetsOneKeyOfTheMetadata) {
+    std::string sent;
+    cloud.on("POST /nova/v2.1/servers/a/metadata", [&](const ServerRequest& request) {
+        sent = request.body;
+        return json_reply(200, R"({"metadata": {"res-type": "regular", "mine": "1"}})");
+    });
+    EXPECT_TRUE(cloud.run(nova().set_metadata(ServerId("a"), "res-type", "regular")).value());
+    EXPECT_EQ(json::parse(sent), json::parse(R"({"metadata": {"res-type": "regular"}})"));
+    EXPECT_FALSE(cloud.run(nova().set_metadata(ServerId("c"), "res-type", "regular")).value());
+    EXPECT_EQ(cloud.run(nova().set_metadata(ServerId(""), "k", "v")).error().code, Errc::bad_input);
+}
+
 TEST_F(NovaTest, ADeletionWhoseAnswerWasLostIsRepeated) {
     int deletions = 0;
     cloud.on("DELETE /nova/v2.1/servers/a", [&](const ServerRequest&) {

@@ -200,6 +200,9 @@ void Checker::judge_stop(const PlanRecord& plan, const std::string& server) {
 bool Checker::takes(const Holder& holder, const Promise& promise) const {
     if (!holder.placed_at) return false;
     if (promise.requesters.contains(holder.consumer)) return true;
+    // In the same second, and there before.
+    const HostState* before = truth_.state_at(promise.host, promise.span.from);
+    if (before != nullptr && before->holder(holder.consumer) != nullptr) return false;
     return holder.project == promise.project && holder.held == promise.slot &&
            *holder.placed_at >= std::chrono::floor<std::chrono::seconds>(promise.span.from);
 }
@@ -251,7 +254,9 @@ Resources Checker::promised_to_others(const std::string& request, const std::str
         if (!held && (surely || promise.span.from > at)) continue;
         int left = promise.slots;
         // While a cull is under way, its slots are held in full: who came is counted at its end.
-        const bool counted_yet = surely || promise.span.until.has_value();
+        // Where the clock was set, who came after can't be told from who was there.
+        const bool counted_yet =
+            surely || (promise.span.until.has_value() && !plan_.has(Kind::clock_step));
         if (state && counted_yet)
             for (const Holder& holder : state->holders)
                 if (left > 0 && !counted.contains(holder.consumer) && takes(holder, promise)) {
@@ -361,6 +366,14 @@ void Checker::explain(const PlanRecord& plan, const Demand& demand, const std::s
             for (const auto& server : going_on(plan, host.host_name, now, false))
                 if (const Holder* holder = now.holder(*Uuid::parse(server)))
                     text += ' ' + server.substr(0, 8) + " (" + to_string(holder->held) + ")";
+            for (const Promise& promise : promises_)
+                if (promise.host == host.host_name && promise.span.covers(at)) {
+                    text += "; " + promise.request.substr(0, 12) + " holds " +
+                            std::to_string(promise.slots) + " x " + to_string(promise.slot);
+                    for (const Holder& holder : state->holders)
+                        if (takes(holder, promise))
+                            text += ", taken by " + holder.consumer.text().substr(0, 8);
+                }
             trace_.line(text + "; promised " +
                         to_string(promised_to_others(plan.request, host.host_name, at, false)) +
                         ", surely " +
