@@ -184,6 +184,7 @@ private:
                  TimePoint at, const std::optional<std::string>& without) const;
     Resources promised_to_others(const std::string& request, const std::string& host, TimePoint at,
                                  bool surely) const;
+    bool was_there(const Holder& holder, const Promise& promise) const;
     bool lost_a_victim(const Promise& promise) const;
     bool surely_held(const Promise& promise, TimePoint at) const;
     bool takes(const Holder& holder, const Promise& promise) const;

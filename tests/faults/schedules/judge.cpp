@@ -200,11 +200,15 @@ void Checker::judge_stop(const PlanRecord& plan, const std::string& server) {
 bool Checker::takes(const Holder& holder, const Promise& promise) const {
     if (!holder.placed_at) return false;
     if (promise.requesters.contains(holder.consumer)) return true;
-    // In the same second, and there before.
-    const HostState* before = truth_.state_at(promise.host, promise.span.from);
-    if (before != nullptr && before->holder(holder.consumer) != nullptr) return false;
     return holder.project == promise.project && holder.held == promise.slot &&
            *holder.placed_at >= std::chrono::floor<std::chrono::seconds>(promise.span.from);
+}
+
+/// In the same second, and there before: the reaper may have seen it, or not yet.
+bool Checker::was_there(const Holder& holder, const Promise& promise) const {
+    const HostState* before = truth_.state_at(promise.host, promise.span.from);
+    return before != nullptr && before->holder(holder.consumer) != nullptr &&
+           !promise.requesters.contains(holder.consumer);
 }
 
 /// A plan that was stopped before anybody died holds nothing, and the journal does not tell when it
@@ -259,7 +263,8 @@ Resources Checker::promised_to_others(const std::string& request, const std::str
             surely || (promise.span.until.has_value() && !plan_.has(Kind::clock_step));
         if (state && counted_yet)
             for (const Holder& holder : state->holders)
-                if (left > 0 && !counted.contains(holder.consumer) && takes(holder, promise)) {
+                if (left > 0 && !counted.contains(holder.consumer) && takes(holder, promise) &&
+                    (surely || !was_there(holder, promise))) {
                     counted.insert(holder.consumer);
                     --left;
                 }
