@@ -36,6 +36,14 @@ Outcome act(Call& call, Server& server, const std::string& action, const Json& s
         return lifecycle.resize(server, std::move(flavor), call.by);
     }
     if (action == "migrate") return lifecycle.resize(server, server.flavor, call.by);
+    if (action == "os-migrateLive" || action == "evacuate") {
+        call.need_admin(action == "evacuate" ? "os_compute_api:os-evacuate"
+                                             : "os_compute_api:os-migrate-server:migrate_live");
+        return action == "evacuate" ? lifecycle.evacuate(server, call.by)
+                                    : lifecycle.live_migrate(server, call.by);
+    }
+    if (action == "shelve") return lifecycle.shelve(server, call.by);
+    if (action == "unshelve") return lifecycle.unshelve(server, call.by);
     if (action == "confirmResize") return lifecycle.confirm_resize(server, call.by);
     if (action == "revertResize") return lifecycle.revert_resize(server, call.by);
     if (action == "os-stop") return lifecycle.stop(server, call.by);
@@ -48,6 +56,13 @@ Outcome act(Call& call, Server& server, const std::string& action, const Json& s
     throw ApiError(400, "There is no such action: " + action);
 }
 
+void write_message(JsonWriter& json, const Action& action) {
+    if (action.failed)
+        json.value("Error");
+    else
+        json.value(nullptr);
+}
+
 Response actions(Call& call) {
     const Server& server = server_of(call);
     JsonWriter json;
@@ -57,7 +72,8 @@ Response actions(Call& call) {
         json.member("request_id", "req-" + at->request.text());
         json.member("user_id", call.world.names.text(at->user));
         json.member("project_id", call.world.names.text(at->project));
-        json.member("start_time", iso_micro(at->start)).member("message", nullptr);
+        json.member("start_time", iso_micro(at->start)).name("message");
+        write_message(json, *at);
         if (call.since(58)) json.member("updated_at", iso_micro(at->start));
         json.close_object();
     }
@@ -74,7 +90,8 @@ Response action(Call& call) {
         json.member("instance_uuid", server.id.text()).member("request_id", call.args[1]);
         json.member("user_id", call.world.names.text(each.user));
         json.member("project_id", call.world.names.text(each.project));
-        json.member("start_time", iso_micro(each.start)).member("message", nullptr);
+        json.member("start_time", iso_micro(each.start)).name("message");
+        write_message(json, each);
         if (call.since(58)) json.member("updated_at", iso_micro(each.start));
         json.open_array("events").close_array().close_object().close_object();
         return json_response(200, json.take());

@@ -154,7 +154,9 @@ Response delete_spec(Call& call) {
 void write_group(JsonWriter& json, const Call& call, const ServerGroup& group) {
     json.open_object().member("id", group.id.text()).member("name", group.name);
     if (call.since(64)) {
-        json.member("policy", group.policy).open_object("rules").close_object();
+        json.member("policy", group.policy).open_object("rules");
+        if (group.most_on_a_host != 1) json.member("max_server_per_host", group.most_on_a_host);
+        json.close_object();
     } else {
         json.open_array("policies").value(group.policy).close_array();
         json.open_object("metadata").close_object();
@@ -204,6 +206,9 @@ Response create_group(Call& call) {
         group->policy = said["policies"][0].get<std::string>();
     if (group->policy.empty())
         throw ApiError(400, "Invalid input for field/attribute: 'policy' is a required property");
+    if (said.contains("rules") && said["rules"].contains("max_server_per_host"))
+        group->most_on_a_host =
+            number_in(said["rules"]["max_server_per_host"].dump(), "Invalid max_server_per_host");
     group->project_id = call.by->project_id;
     group->user_id = call.by->user_id;
     call.world.nova.groups.push_back(std::move(group));

@@ -75,6 +75,22 @@ ServerGroup* group_in(const Call& call, const Json& document) {
     return nullptr;
 }
 
+/// UUIDs of a hint: one, or a list.
+std::vector<Uuid> servers_in(const Json& document, const char* hint) {
+    std::vector<Uuid> servers;
+    for (const char* key : {"os:scheduler_hints", "OS-SCH-HNT:scheduler_hints"}) {
+        const auto hints = document.find(key);
+        if (hints == document.end() || !hints->contains(hint)) continue;
+        const Json& said = (*hints)[hint];
+        for (const Json& text : said.is_array() ? said : Json::array({said})) {
+            const auto id = Uuid::parse(text.get<std::string>());
+            if (!id) throw ApiError(400, std::string("Invalid input for field ") + hint + ".");
+            servers.push_back(*id);
+        }
+    }
+    return servers;
+}
+
 CreateRequest request_in(Call& call, const Json& document) {
     const Json& said = need_object(document, "server");
     CreateRequest request;
@@ -93,6 +109,8 @@ CreateRequest request_in(Call& call, const Json& document) {
     if (said.contains("tags"))
         for (const Json& tag : said["tags"]) request.tags.insert(tag.get<std::string>());
     request.group = group_in(call, document);
+    request.same_host = servers_in(document, "same_host");
+    request.different_host = servers_in(document, "different_host");
     return request;
 }
 

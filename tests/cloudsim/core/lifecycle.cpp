@@ -22,6 +22,8 @@ Placing placing_of(const World& world, const std::vector<Uuid>& ids, const Creat
     placing.forced = request.forced_host;
     placing.host = request.host;
     placing.group = request.group;
+    placing.same_host = request.same_host;
+    placing.different_host = request.different_host;
     (void)world;
     return placing;
 }

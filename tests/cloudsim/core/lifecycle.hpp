@@ -22,6 +22,8 @@ struct CreateRequest {
     std::map<std::string, std::string> metadata;
     std::set<std::string> tags;
     ServerGroup* group = nullptr;
+    std::vector<Uuid> same_host;  ///< hints
+    std::vector<Uuid> different_host;
 };
 
 enum class DeleteKind { normal, soft, forced };
@@ -40,6 +42,11 @@ public:
     Outcome resize(Server& server, std::shared_ptr<const Flavor> flavor, const ContextPtr& by);
     Outcome confirm_resize(Server& server, const ContextPtr& by);
     Outcome revert_resize(Server& server, const ContextPtr& by);
+    Outcome live_migrate(Server& server, const ContextPtr& by);
+    /// Off a host that is down.
+    Outcome evacuate(Server& server, const ContextPtr& by);
+    Outcome shelve(Server& server, const ContextPtr& by);
+    Outcome unshelve(Server& server, const ContextPtr& by);
     Outcome stop(Server& server, const ContextPtr& by);
     Outcome start(Server& server, const ContextPtr& by);
     void reset_state(Server& server, bool active, const ContextPtr& by);
@@ -82,6 +89,15 @@ private:
     void resize_moved(const Uuid& id, const ContextPtr& by);
     void resize_refused(Server& server, const Placing& placing, bool had_candidates,
                         const ContextPtr& by);
+    using MoveStep = void (Lifecycle::*)(Server&, const ContextPtr&);
+    /// The task is set now; the step comes when the scheduler's turn is, if it still is.
+    Outcome begin_move(Server& server, const char* action, TaskState task, MoveStep step,
+                       const ContextPtr& by);
+    void live_migrate_scheduled(Server& server, const ContextPtr& by);
+    void evacuate_scheduled(Server& server, const ContextPtr& by);
+    void shelved(Server& server, const ContextPtr& by);
+    void unshelve_scheduled(Server& server, const ContextPtr& by);
+    void arrive(Server& server, Host& target, std::string_view event, const ContextPtr& by);
     void set_states(Server& server, VmState state, TaskState task, const std::string& publisher,
                     const ContextPtr& by);
     void tell(std::string_view event, const Server& server, const std::string& publisher,

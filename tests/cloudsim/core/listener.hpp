@@ -34,6 +34,8 @@ struct Placing {
     std::string host;         ///< `host` of 2.74: with filters
     Host* ignored = nullptr;  ///< the old host of a resize
     const ServerGroup* group = nullptr;
+    std::vector<Uuid> same_host;  ///< hints
+    std::vector<Uuid> different_host;
 
     std::size_t count() const { return servers.size(); }
 };
@@ -52,6 +54,7 @@ struct RefusalMoment {
     std::string_view state;  ///< `error`, or `active` for a resize
     bool had_candidates = false;
     const ContextPtr& by;
+    bool bare = false;  ///< the request spec has the server's id alone (live migration)
 };
 
 struct ServiceMoment {

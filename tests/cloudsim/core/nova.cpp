@@ -12,6 +12,7 @@ const char* to_string(VmState state) {
         case VmState::stopped: return "stopped";
         case VmState::resized: return "resized";
         case VmState::error: return "error";
+        case VmState::shelved_offloaded: return "shelved_offloaded";
         case VmState::soft_deleted: return "soft-delete";
         case VmState::deleted: return "deleted";
     }
@@ -31,6 +32,10 @@ const char* to_string(TaskState task) {
         case TaskState::resize_reverting: return "resize_reverting";
         case TaskState::powering_off: return "powering-off";
         case TaskState::powering_on: return "powering-on";
+        case TaskState::migrating: return "migrating";
+        case TaskState::rebuilding: return "rebuilding";
+        case TaskState::shelving: return "shelving";
+        case TaskState::unshelving: return "unshelving";
     }
     return "";
 }
@@ -47,11 +52,14 @@ const char* Server::status() const {
             if (task == TaskState::resize_prep || task == TaskState::resize_migrating ||
                 task == TaskState::resize_finish)
                 return "RESIZE";
+            if (task == TaskState::migrating) return "MIGRATING";
+            if (task == TaskState::rebuilding) return "REBUILD";
             return "ACTIVE";
         case VmState::stopped: return task == TaskState::resize_prep ? "RESIZE" : "SHUTOFF";
         case VmState::resized:
             return task == TaskState::resize_reverting ? "REVERT_RESIZE" : "VERIFY_RESIZE";
         case VmState::error: return "ERROR";
+        case VmState::shelved_offloaded: return "SHELVED_OFFLOADED";
         case VmState::soft_deleted: return "SOFT_DELETED";
         case VmState::deleted: return "DELETED";
     }

@@ -49,7 +49,16 @@ struct Context {
 };
 using ContextPtr = std::shared_ptr<const Context>;
 
-enum class VmState { building, active, stopped, resized, error, soft_deleted, deleted };
+enum class VmState {
+    building,
+    active,
+    stopped,
+    resized,
+    error,
+    shelved_offloaded,
+    soft_deleted,
+    deleted
+};
 enum class TaskState {
     none,
     scheduling,
@@ -62,6 +71,10 @@ enum class TaskState {
     resize_reverting,
     powering_off,
     powering_on,
+    migrating,
+    rebuilding,
+    shelving,
+    unshelving,
 };
 const char* to_string(VmState state);   ///< `active`, `soft-delete`, ...
 const char* to_string(TaskState task);  ///< `deleting`, ...; "" for none
@@ -92,6 +105,7 @@ struct Action {
     NameId user = 0;
     NameId project = 0;
     Time start{};
+    bool failed = false;
 };
 
 struct Fault {
@@ -162,6 +176,7 @@ struct ServerGroup {
     Uuid id;
     std::string name;
     std::string policy;  ///< affinity, anti-affinity, soft-affinity, soft-anti-affinity
+    std::int64_t most_on_a_host = 1;  ///< of anti-affinity
     std::string project_id;
     std::string user_id;
     std::vector<Uuid> members;

@@ -46,20 +46,47 @@ void add_isolation(World& world, const Placing& placing, CandidateQuery& query) 
     }
 }
 
+/// Nova's isolate_aggregates.
+void add_trait_isolation(World& world, CandidateQuery& query) {
+    if (!world.settings.trait_isolation) return;
+    std::set<NameId> required;
+    for (const auto& [suffix, group] : query.groups)
+        for (const auto& any_of : group.required) required.insert(any_of.begin(), any_of.end());
+    for (const auto& aggregate : world.nova.aggregates)
+        for (const auto& [key, value] : aggregate->metadata)
+            if (key.starts_with("trait:") && value == "required" &&
+                !required.contains(world.names.id(key.substr(6))))
+                query.groups[""].not_member_of.insert(aggregate->id);
+}
+
+/// How many of these are on the host; all but for themselves.
+std::size_t count_on(const World& world, const Placing& placing, const std::vector<Uuid>& servers,
+                     const Host* host) {
+    return static_cast<std::size_t>(
+        std::count_if(servers.begin(), servers.end(), [&](const Uuid& id) {
+            const Server* server = world.nova.find_server(id);
+            const bool itself = std::find(placing.servers.begin(), placing.servers.end(), id) !=
+                                placing.servers.end();
+            return server && !itself && server->host && (!host || server->host == host);
+        }));
+}
+
 bool suits_group(const World& world, const Placing& placing, const Host& host) {
     if (!placing.group || placing.group->members.empty()) return true;
     const std::string& policy = placing.group->policy;
-    bool any_placed = false;
-    bool here = false;
-    for (const Uuid& id : placing.group->members) {
-        const Server* member = world.nova.find_server(id);
-        if (!member || !member->host) continue;
-        any_placed = true;
-        here = here || member->host == &host;
-    }
-    if (policy == "anti-affinity") return !here;
-    if (policy == "affinity") return !any_placed || here;
+    const auto here = count_on(world, placing, placing.group->members, &host);
+    if (policy == "anti-affinity")
+        return here < static_cast<std::size_t>(placing.group->most_on_a_host);
+    if (policy == "affinity")
+        return here > 0 || count_on(world, placing, placing.group->members, nullptr) == 0;
     return true;
+}
+
+/// SameHostFilter, DifferentHostFilter.
+bool suits_hints(const World& world, const Placing& placing, const Host& host) {
+    if (!placing.same_host.empty() && count_on(world, placing, placing.same_host, &host) == 0)
+        return false;
+    return count_on(world, placing, placing.different_host, &host) == 0;
 }
 
 struct Choice {
@@ -101,11 +128,12 @@ std::vector<Choice> filtered(World& world, const Placing& placing, const Candida
     for (const Candidate& candidate : candidates.requests) {
         Host* host = world.nova.host_of(*candidate.held.front().provider->root);
         if (!host || host == placing.ignored) continue;
-        const bool passes =
-            !placing.forced.empty() ? host->name == placing.forced
-            : !placing.host.empty() && host->name != placing.host
-                ? false
-                : host->up() && !host->disabled && suits_group(world, placing, *host);
+        const bool passes = !placing.forced.empty() ? host->name == placing.forced
+                            : !placing.host.empty() && host->name != placing.host
+                                ? false
+                                : host->up() && !host->disabled &&
+                                      suits_group(world, placing, *host) &&
+                                      suits_hints(world, placing, *host);
         if (passes) choices.push_back({host, &candidate, choices.size(), 0});
     }
     return choices;
@@ -131,9 +159,10 @@ std::vector<Host*> place_all(World& world, const Placing& placing, const Candida
         if (strict_group && !chosen.empty()) {
             const bool together = placing.group->policy == "affinity";
             std::erase_if(choices, [&](const Choice& choice) {
-                const bool here =
-                    std::find(chosen.begin(), chosen.end(), choice.host) != chosen.end();
-                return together ? !here : here;
+                const auto here = std::count(chosen.begin(), chosen.end(), choice.host);
+                if (together) return here == 0;
+                const auto before = count_on(world, placing, placing.group->members, choice.host);
+                return here + static_cast<std::ptrdiff_t>(before) >= placing.group->most_on_a_host;
             });
         }
         weigh(world, choices);
@@ -157,6 +186,7 @@ CandidateQuery query_for(World& world, const Placing& placing) {
     add_traits(world, *placing.flavor, query);
     add_zone(world, placing, query);
     add_isolation(world, placing, query);
+    add_trait_isolation(world, query);
     query.root_forbidden.insert(world.names.id("COMPUTE_STATUS_DISABLED"));
     if (const auto policy = placing.flavor->extra_specs.find("group_policy");
         policy != placing.flavor->extra_specs.end())

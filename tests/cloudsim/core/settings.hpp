@@ -70,8 +70,10 @@ struct Settings {
     Micros soft_region_reclaim = std::chrono::hours(1);
     Micros token_life = std::chrono::hours(24);
     bool tenant_isolation = false;  ///< filter_tenant_id of aggregates
-    bool state_changes = true;      ///< instance.update is sent
-    bool default_queues = true;     ///< oslo.messaging's own queues are declared
+    /// Aggregates with trait:T=required are for requests that require T.
+    bool trait_isolation = false;
+    bool state_changes = true;   ///< instance.update is sent
+    bool default_queues = true;  ///< oslo.messaging's own queues are declared
     bool respawn = false;
     std::optional<Time> start;
     double speed = 1.0;

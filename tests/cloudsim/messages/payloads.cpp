@@ -98,9 +98,20 @@ void write_destination(JsonWriter& json, const std::string& host) {
     close_nova_object(json);
 }
 
-void write_hints(JsonWriter& json, const ServerGroup* group) {
+void write_servers(JsonWriter& json, std::string_view key, const std::vector<Uuid>& servers) {
+    if (servers.empty()) return;
+    json.open_array(key);
+    for (const Uuid& server : servers) json.value(server.text());
+    json.close_array();
+}
+
+void write_hints(JsonWriter& json, const Placing& placing, bool lossy) {
     json.open_object("scheduler_hints");
-    if (group) json.open_array("group").value(group->id.text()).close_array();
+    if (!lossy) {
+        if (placing.group) json.open_array("group").value(placing.group->id.text()).close_array();
+        write_servers(json, "same_host", placing.same_host);
+        write_servers(json, "different_host", placing.different_host);
+    }
     json.close_object();
 }
 
@@ -129,19 +140,39 @@ void write_request_spec(JsonWriter& json, const World& world, const Placing& pla
     json.member("num_instances", placing.count());
     write_destination(json, lossy ? "" : placing.host);
     json.member("retry", nullptr);
-    write_hints(json, lossy ? nullptr : placing.group);
+    write_hints(json, placing, lossy);
     json.open_array("security_groups");
     if (!lossy) json.value("default");
     json.close_array();
     close_nova_object(json);
 }
 
+namespace {
+
+void write_bare_request_spec(JsonWriter& json, const Uuid& server) {
+    open_nova_object(json, "RequestSpecPayload", "1.1");
+    json.member("instance_uuid", server.text());
+    for (const char* key :
+         {"project_id", "user_id", "availability_zone", "flavor", "force_hosts", "force_nodes",
+          "ignore_hosts", "instance_group", "image", "numa_topology", "pci_requests",
+          "num_instances", "requested_destination", "retry"})
+        json.member(key, nullptr);
+    json.open_object("scheduler_hints").close_object();
+    json.open_array("security_groups").close_array();
+    close_nova_object(json);
+}
+
+}  // namespace
+
 std::string refusal_payload(const World& world, const RefusalMoment& moment) {
     const std::string reason = moment.had_candidates ? "There are not enough hosts available." : "";
     JsonWriter json;
     open_nova_object(json, "ComputeTaskPayload", "1.0");
     json.member("instance_uuid", moment.server.text()).name("request_spec");
-    write_request_spec(json, world, moment.placing, true);
+    if (moment.bare)
+        write_bare_request_spec(json, moment.server);
+    else
+        write_request_spec(json, world, moment.placing, true);
     json.member("state", moment.state).name("reason");
     open_nova_object(json, "ExceptionPayload", "1.1");
     json.member("module_name", "oslo_messaging._drivers.amqpdriver");

@@ -120,6 +120,7 @@ Readers all_readers(Settings& settings, const std::string& where) {
         {"soft_region_reclaim", into_time(settings.soft_region_reclaim)},
         {"token_life", into_time(settings.token_life)},
         {"tenant_isolation", into(settings.tenant_isolation)},
+        {"trait_isolation", into(settings.trait_isolation)},
         {"state_changes", into(settings.state_changes)},
         {"default_queues", into(settings.default_queues)},
         {"respawn", into(settings.respawn)},

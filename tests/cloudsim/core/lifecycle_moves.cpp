@@ -1,0 +1,164 @@
+// Moves that are no resize: live migration, evacuation, shelving and back.
+#include "tests/cloudsim/core/lifecycle.hpp"
+
+namespace reaper::cloudsim {
+
+namespace {
+
+constexpr const char* api = "nova-api:ctl";
+constexpr const char* conductor = "nova-conductor:ctl";
+
+/// Hands all that one consumer holds to another that holds nothing.
+void hand_over(World& world, const Uuid& from, const Uuid& to) {
+    const Consumer* consumer = world.placement.find_consumer(from);
+    if (!consumer) return;
+    Claim taken;
+    taken.consumer = to;
+    taken.project = consumer->project;
+    taken.user = consumer->user;
+    taken.type = consumer->type;
+    taken.held = consumer->held;
+    Claim emptied = taken;
+    emptied.consumer = from;
+    emptied.held.clear();
+    world.placement.claim({emptied, taken});
+}
+
+/// Somewhere else than now.
+Placing elsewhere(World& world, const Server& server) {
+    Placing placing;
+    placing.servers = {server.id};
+    placing.flavor = server.flavor;
+    placing.image = server.image;
+    placing.project = server.project;
+    placing.user = server.user;
+    placing.ignored = server.host;
+    if (server.extra() && server.extra()->group)
+        placing.group = world.nova.find_group(*server.extra()->group);
+    return placing;
+}
+
+}  // namespace
+
+Outcome Lifecycle::begin_move(Server& server, const char* action, TaskState task, MoveStep step,
+                              const ContextPtr& by) {
+    record(server, action, by);
+    server.updated = to_seconds(world_.clock.now());
+    set_states(server, server.state, task, api, by);
+    const Uuid id = server.id;
+    world_.clock.after(world_.settings.delays.schedule, [this, id, task, step, by] {
+        Server* moving = world_.nova.find_server(id);
+        if (moving && moving->task == task) (this->*step)(*moving, by);
+    });
+    return {};
+}
+
+// ---- live migration ----
+
+Outcome Lifecycle::live_migrate(Server& server, const ContextPtr& by) {
+    if (server.state != VmState::active || server.task != TaskState::none)
+        return wrong_state(server, "os-migrateLive");
+    return begin_move(server, "live-migration", TaskState::migrating,
+                      &Lifecycle::live_migrate_scheduled, by);
+}
+
+void Lifecycle::live_migrate_scheduled(Server& server, const ContextPtr& by) {
+    const Uuid migration = world_.dice.uuid();
+    hand_over(world_, server.id, migration);
+    const Placing placing = elsewhere(world_, server);
+    const Selection selection = select_destinations(world_, placing, by);
+    if (const auto* none = std::get_if<NoValidHost>(&selection)) {
+        hand_over(world_, migration, server.id);
+        set_states(server, server.state, TaskState::none, conductor, by);
+        effect("migration refused", server, server.host);
+        const RefusalMoment moment{"migrate_server",     server.id, placing, "active",
+                                   none->had_candidates, by,        true};
+        world_.tell([&](Listener& listener) { listener.on_refusal(moment); });
+        return;
+    }
+    Host& target = *std::get<std::vector<Host*>>(selection).front();
+    effect("room taken", server, &target);
+    world_.placement.remove_consumer(migration);
+    arrive(server, target, "live_migration_post_dest.end", by);
+}
+
+/// The server is where it was to go.
+void Lifecycle::arrive(Server& server, Host& target, std::string_view event, const ContextPtr& by) {
+    if (server.host) effect("room freed", server, server.host);
+    world_.nova.move_server(server, &target);
+    server.more().availability_zone = target.zone;
+    server.updated = server.launched = to_seconds(world_.clock.now());
+    set_states(server, VmState::active, TaskState::none, compute_publisher(target), by);
+    tell(event, server, compute_publisher(target), by);
+    effect("moved", server, &target);
+}
+
+// ---- evacuation ----
+
+Outcome Lifecycle::evacuate(Server& server, const ContextPtr& by) {
+    if (!server.host || server.task != TaskState::none) return wrong_state(server, "evacuate");
+    if (server.host->up())
+        return Refusal{400, "Compute service of " + server.host->name + " is still in use.", ""};
+    return begin_move(server, "evacuate", TaskState::rebuilding, &Lifecycle::evacuate_scheduled,
+                      by);
+}
+
+void Lifecycle::evacuate_scheduled(Server& server, const ContextPtr& by) {
+    const Placing placing = elsewhere(world_, server);
+    const Selection selection = select_destinations(world_, placing, by);
+    if (const auto* none = std::get_if<NoValidHost>(&selection)) {
+        set_states(server, VmState::error, TaskState::none, conductor, by);
+        effect("evacuation refused", server, server.host);
+        const RefusalMoment moment{"rebuild_server",     server.id, placing, "error",
+                                   none->had_candidates, by};
+        world_.tell([&](Listener& listener) { listener.on_refusal(moment); });
+        return;
+    }
+    Host& target = *std::get<std::vector<Host*>>(selection).front();
+    effect("room taken", server, &target);
+    arrive(server, target, "rebuild.end", by);
+}
+
+// ---- shelving ----
+
+Outcome Lifecycle::shelve(Server& server, const ContextPtr& by) {
+    if (server.state != VmState::active || server.task != TaskState::none)
+        return wrong_state(server, "shelve");
+    return begin_move(server, "shelve", TaskState::shelving, &Lifecycle::shelved, by);
+}
+
+/// At once off its host, as with shelved_offload_time = 0.
+void Lifecycle::shelved(Server& server, const ContextPtr& by) {
+    const std::string publisher = compute_publisher(*server.host);
+    world_.placement.remove_consumer(server.id);
+    effect("room freed", server, server.host);
+    world_.nova.move_server(server, nullptr);
+    server.updated = to_seconds(world_.clock.now());
+    set_states(server, VmState::shelved_offloaded, TaskState::none, publisher, by);
+    tell("shelve_offload.end", server, publisher, by);
+}
+
+Outcome Lifecycle::unshelve(Server& server, const ContextPtr& by) {
+    if (server.state != VmState::shelved_offloaded || server.task != TaskState::none)
+        return wrong_state(server, "unshelve");
+    return begin_move(server, "unshelve", TaskState::unshelving, &Lifecycle::unshelve_scheduled,
+                      by);
+}
+
+/// Where no host is found, Nova tells nobody: the record of actions alone knows.
+void Lifecycle::unshelve_scheduled(Server& server, const ContextPtr& by) {
+    const Placing placing = elsewhere(world_, server);
+    const Selection selection = select_destinations(world_, placing, by);
+    server.updated = to_seconds(world_.clock.now());
+    if (std::holds_alternative<NoValidHost>(selection)) {
+        server.actions.back().failed = true;
+        set_states(server, server.state, TaskState::none, conductor, by);
+        effect("unshelving refused", server, nullptr);
+        return;
+    }
+    Host& target = *std::get<std::vector<Host*>>(selection).front();
+    effect("room taken", server, &target);
+    arrive(server, target, "unshelve.end", by);
+}
+
+}  // namespace reaper::cloudsim
