@@ -86,9 +86,10 @@ class Cloud(ABC):
         host: str | None = None,
         zone: str | None = None,
         metadata: dict[str, str] | None = None,
+        hints: dict[str, Any] | None = None,
     ) -> list[Server]:
         """Asks for servers in one request; does not wait for them. The project
-        `spot` is the revocable one."""
+        `spot` is the revocable one. `hints` are Nova's scheduler hints."""
 
     @abstractmethod
     def look(self, server: Server) -> Look:
@@ -119,6 +120,22 @@ class Cloud(ABC):
         """Returns the id of the request."""
 
     @abstractmethod
+    def live_migrate_without_waiting(self, server: Server) -> str:
+        """Returns the id of the request."""
+
+    @abstractmethod
+    def evacuate_without_waiting(self, server: Server) -> str:
+        """Returns the id of the request."""
+
+    @abstractmethod
+    def shelve(self, server: Server) -> None:
+        """Waits until it is off its host."""
+
+    @abstractmethod
+    def unshelve_without_waiting(self, server: Server) -> str:
+        """Returns the id of the request."""
+
+    @abstractmethod
     def confirm_resize(self, server: Server) -> None:
         ...
 
@@ -146,6 +163,18 @@ class Cloud(ABC):
         """Puts hosts that hold no server into an availability zone."""
 
     @abstractmethod
+    def make_aggregate(self, name: str, hosts: list[str], metadata: dict[str, str] | None = None) -> str:
+        """Returns its UUID."""
+
+    @abstractmethod
+    def forget_aggregates_of(self, host: str) -> None:
+        """Placement knows the host in no aggregate any more, whatever Nova says."""
+
+    @abstractmethod
+    def make_group(self, name: str, policy: str, most_on_a_host: int | None = None) -> dict[str, str]:
+        """A server group of the project `regular`; returns the hint that puts a server into it."""
+
+    @abstractmethod
     def used_vcpus(self, host: str) -> int:
         """As Placement counts them."""
 
@@ -160,7 +189,7 @@ class Cloud(ABC):
 
     @abstractmethod
     def reset(self) -> None:
-        """No servers, all hosts enabled, no zones, no messages."""
+        """No servers, all hosts enabled, no zones, no aggregates, no server groups, no messages."""
 
     # The APIs ----------------------------------------------------------------
 
@@ -259,17 +288,23 @@ class Cloud(ABC):
         host: str,
         count: int = 1,
         metadata: dict[str, str] | None = None,
+        hints: dict[str, Any] | None = None,
     ) -> list[Server]:
         """Servers on a host; waits until they are ACTIVE."""
-        servers = self.ask(flavor, project, count, host, metadata=metadata)
+        servers = self.ask(flavor, project, count, host, metadata=metadata, hints=hints)
         self.wait_for(servers, "ACTIVE")
         return servers
 
     def ask_in_vain(
-        self, flavor: str, project: str = "regular", count: int = 1, zone: str | None = None
+        self,
+        flavor: str,
+        project: str = "regular",
+        count: int = 1,
+        zone: str | None = None,
+        hints: dict[str, Any] | None = None,
     ) -> list[Server]:
         """Asks for servers that find no host."""
-        servers = self.ask(flavor, project, count, zone=zone)
+        servers = self.ask(flavor, project, count, zone=zone, hints=hints)
         self.wait_for(servers, "ERROR")
         return servers
 

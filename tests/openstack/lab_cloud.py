@@ -106,6 +106,7 @@ class LabCloud(OpenStackCloud):
                     f"/os-services/{service['id']}", json={"status": "enabled", "forced_down": False}
                 )
         self._purge_aggregates()
+        self._purge_groups()
         self.begin_anew()
 
     def _purge_servers(self) -> None:
@@ -136,6 +137,10 @@ class LabCloud(OpenStackCloud):
                     f"/os-aggregates/{aggregate['id']}/action", json={"remove_host": {"host": host}}
                 )
             self.nova.delete(f"/os-aggregates/{aggregate['id']}")
+
+    def _purge_groups(self) -> None:
+        for group in self.nova.get("/os-server-groups?all_projects=True").json()["server_groups"]:
+            self.nova.delete(f"/os-server-groups/{group['id']}")
 
     @staticmethod
     def _list(nova: adapter.Adapter, query: str) -> list[dict[str, Any]]:

@@ -72,6 +72,7 @@ class OpenStackCloud(Cloud):
         host: str | None = None,
         zone: str | None = None,
         metadata: dict[str, str] | None = None,
+        hints: dict[str, Any] | None = None,
     ) -> list[Server]:
         self._counter += 1
         name = f"{project}-{flavor}-{self._counter}"
@@ -85,7 +86,8 @@ class OpenStackCloud(Cloud):
         if metadata:
             body["metadata"] = metadata
         nova = self.tenants[project]
-        answer = nova.post("/servers", json={"server": body})
+        document = {"server": body} | ({"os:scheduler_hints": hints} if hints else {})
+        answer = nova.post("/servers", json=document)
         # A multi-create answers with one id only; its reservation names them all.
         found = nova.get(f"/servers/detail?reservation_id={answer.json()['reservation_id']}").json()[
             "servers"
@@ -122,12 +124,29 @@ class OpenStackCloud(Cloud):
     def resize_without_waiting(self, server: Server, flavor: str) -> str:
         return self._act(server, {"resize": {"flavorRef": self.lab["flavors"][flavor]}})
 
+    def live_migrate_without_waiting(self, server: Server) -> str:
+        return self._act_as_admin(server, {"os-migrateLive": {"host": None, "block_migration": "auto"}})
+
+    def evacuate_without_waiting(self, server: Server) -> str:
+        return self._act_as_admin(server, {"evacuate": {}})
+
+    def shelve(self, server: Server) -> None:
+        self._act(server, {"shelve": None})
+        self.wait_for([server], "SHELVED_OFFLOADED")
+
+    def unshelve_without_waiting(self, server: Server) -> str:
+        return self._act(server, {"unshelve": None})
+
     def confirm_resize(self, server: Server) -> None:
         self._act(server, {"confirmResize": None})
         self.wait_for([server], "ACTIVE")
 
     def _act(self, server: Server, action: dict[str, Any]) -> str:
         answer = self.tenants[server.project].post(f"/servers/{server.id}/action", json=action)
+        return answer.headers["x-openstack-request-id"]
+
+    def _act_as_admin(self, server: Server, action: dict[str, Any]) -> str:
+        answer = self.nova.post(f"/servers/{server.id}/action", json=action)
         return answer.headers["x-openstack-request-id"]
 
     # Hosts -------------------------------------------------------------------
@@ -146,10 +165,33 @@ class OpenStackCloud(Cloud):
         self.nova.put(f"/os-services/{found['id']}", json=change)
 
     def make_zone(self, name: str, hosts: list[str]) -> None:
-        body = {"name": name, "availability_zone": name}
-        aggregate = self.nova.post("/os-aggregates", json={"aggregate": body}).json()["aggregate"]["id"]
+        self._make_aggregate({"name": name, "availability_zone": name}, hosts)
+
+    def make_aggregate(self, name: str, hosts: list[str], metadata: dict[str, str] | None = None) -> str:
+        made = self._make_aggregate({"name": name}, hosts)
+        if metadata:
+            change = {"set_metadata": {"metadata": metadata}}
+            self.nova.post(f"/os-aggregates/{made['id']}/action", json=change)
+        return made["uuid"]
+
+    def _make_aggregate(self, body: dict[str, str], hosts: list[str]) -> dict[str, Any]:
+        made = self.nova.post("/os-aggregates", json={"aggregate": body}).json()["aggregate"]
         for host in hosts:
-            self.nova.post(f"/os-aggregates/{aggregate}/action", json={"add_host": {"host": host}})
+            self.nova.post(f"/os-aggregates/{made['id']}/action", json={"add_host": {"host": host}})
+        return made
+
+    def forget_aggregates_of(self, host: str) -> None:
+        path = f"/resource_providers/{self.providers[host]}/aggregates"
+        generation = self.placement.get(path).json()["resource_provider_generation"]
+        body = {"aggregates": [], "resource_provider_generation": generation}
+        self.placement.put(path, json=body)
+
+    def make_group(self, name: str, policy: str, most_on_a_host: int | None = None) -> dict[str, str]:
+        body: dict[str, Any] = {"name": name, "policy": policy}
+        if most_on_a_host:
+            body["rules"] = {"max_server_per_host": most_on_a_host}
+        made = self.tenants["regular"].post("/os-server-groups", json={"server_group": body})
+        return {"group": made.json()["server_group"]["id"]}
 
     def used_vcpus(self, host: str) -> int:
         return self._usages(host)["VCPU"]

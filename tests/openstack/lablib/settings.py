@@ -186,8 +186,9 @@ workers = 1
 [scheduler]
 workers = 1
 discover_hosts_in_cells_interval = 2
+enable_isolated_aggregate_filtering = true
 [filter_scheduler]
-enabled_filters = ComputeFilter,ComputeCapabilitiesFilter,ImagePropertiesFilter,ServerGroupAntiAffinityFilter,ServerGroupAffinityFilter
+enabled_filters = ComputeFilter,ComputeCapabilitiesFilter,ImagePropertiesFilter,ServerGroupAntiAffinityFilter,ServerGroupAffinityFilter,SameHostFilter,DifferentHostFilter,AggregateMultiTenancyIsolation
 [glance]
 endpoint_override = {region["image"]}
 [neutron]
