@@ -97,6 +97,9 @@ const Section top{
          at<&Settings::policy, &Policy::alternatives>()},
         {"pause_file", Text{4096}, "/var/lib/reaper/paused",
          "while it is there, nothing is deleted", at<&Settings::pause_file>()},
+        {"watched_aggregates", TextList{true}, "[]",
+         "names or UUIDs of host aggregates, the only ones culled in; `a|b` is one shard",
+         at<&Settings::policy, &Policy::landing, &Landing::watched_aggregates>()},
         {"doubt", Span{0ms, 168h}, "30min",
          "how long a host ranks lower after room freed there was not taken; 0s: not at all",
          brakes_at<&BrakeSettings::doubt>()},
@@ -228,6 +231,9 @@ const Section trigger{
     {
         {"max_age", Span{1s, 168h}, "10min", "older messages are dropped, with a reason",
          at<&Settings::trigger, &Trigger::max_age>()},
+        {"unshelve_interval", Span{0ms, 24h}, "10s",
+         "between two looks for unshelved servers that found no host; 0s: never",
+         at<&Settings::trigger, &Trigger::unshelve_interval>()},
     }};
 
 const Section cull{
@@ -263,6 +269,24 @@ const Section protect{"protect",
                            "a server may be a victim only when it has run so long",
                            protect_at<&ProtectSettings::min_run_time>()},
                       }};
+
+const Section landing{
+    "landing",
+    "how nova-scheduler is set up, where its API does not tell",
+    {
+        {"tenant_filter", Flag{}, "false",
+         "its filter AggregateMultiTenancyIsolation is on: aggregates with filter_tenant_id* are "
+         "for those projects",
+         at<&Settings::policy, &Policy::landing, &Landing::tenant_filter>()},
+        {"own_aggregates", Choice{{"off", "limit", "required"}}, "off",
+         "[scheduler] limit_tenants_to_placement_aggregate; required: and "
+         "placement_aggregate_required_for_tenants",
+         at<&Settings::policy, &Policy::landing, &Landing::own_aggregates>()},
+        {"trait_isolation", Flag{}, "false",
+         "[scheduler] enable_isolated_aggregate_filtering: aggregates with trait:T=required are "
+         "for requests that require T",
+         at<&Settings::policy, &Policy::landing, &Landing::trait_isolation>()},
+    }};
 
 const Section limits{
     "limits",
@@ -354,9 +378,9 @@ const Section log{"log",
 }  // namespace
 
 const std::vector<Section>& sections() {
-    static const std::vector<Section> all{top,     cloud, auth,    endpoints, http,   broker,
-                                          trigger, cull,  protect, limits,    thrash, breaker,
-                                          picture, mark,  journal, log};
+    static const std::vector<Section> all{top,     cloud,   auth,    endpoints, http,   broker,
+                                          trigger, cull,    landing, protect,   limits, thrash,
+                                          breaker, picture, mark,    journal,   log};
     return all;
 }
 

@@ -81,6 +81,8 @@ struct Broker {
 /// `trigger:` which messages become requests.
 struct Trigger {
     milliseconds max_age{600'000};  ///< older messages are dropped, with a reason
+    /// Between two looks for servers whose unshelving found no host (Nova tells nobody); 0: never.
+    milliseconds unshelve_interval{10'000};
 };
 
 /// A named plugin with its parameters.
@@ -89,11 +91,20 @@ struct Plugin {
     Parameters parameters;
 };
 
+/// `landing:` and `watched_aggregates:`; see LandingRules.
+struct Landing {
+    bool tenant_filter = false;
+    std::string own_aggregates = "off";  ///< off, limit, required
+    bool trait_isolation = false;
+    std::vector<std::string> watched_aggregates;  ///< names or UUIDs; `a|b`: one shard of both
+};
+
 /// `taggers:`, `strategy:`, and the brakes: everything that decides who dies.
 struct Policy {
     std::vector<Plugin> taggers;  ///< at least one
     Plugin strategy;
     int alternatives = 1;  ///< slots to free for each requested one
+    Landing landing;
     BrakeSettings brakes;  ///< `protect:`, `limits:`, `thrash:`, `breaker:` and `doubt:`
 };
 

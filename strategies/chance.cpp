@@ -34,7 +34,7 @@ void draw_slot(const Problem& problem, const HostOption& option, Drawn& drawn, D
         drawn.victims.push_back(victim);
         for (std::size_t pool = 0; pool < drawn.room.size(); ++pool)
             drawn.room[pool] += option.candidates[victim].gains[pool];
-        drawn.slots = option.room.slots(problem.shape, drawn.room);
+        drawn.slots = std::min(option.most_slots, option.room.slots(problem.shape, drawn.room));
     }
 }
 

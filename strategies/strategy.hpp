@@ -9,6 +9,7 @@
 #pragma once
 
 #include <cstdint>
+#include <limits>
 #include <map>
 #include <string>
 #include <vector>
@@ -35,6 +36,8 @@ struct HostOption {
     std::vector<Candidate> candidates;  ///< by server id
     Amount slots_ready = 0;             ///< without a deletion
     Amount slots_possible = 0;          ///< without all its candidates
+    /// However much room it has, more slots than this it may not get (a server group).
+    Amount most_slots = std::numeric_limits<Amount>::max();
 };
 
 /// The hosts of a problem, by name, then id. A host's option is made when it is first asked for:

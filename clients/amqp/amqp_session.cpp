@@ -114,6 +114,10 @@ void Session::stop_trusting_deliveries() {
 
 Outcome Session::serve_commands() {
     for (Command& command : commands_.take()) {
+        if (command.own_body) {
+            if (auto failed = publish(*command.own_body)) return failed;
+            continue;
+        }
         if (epoch_ == 0 || command.ticket.connection != epoch_) continue;
         if (!unacknowledged_.contains(command.ticket.tag)) continue;
         if (command.set_aside_because && !broker_.temporary_queue) {
@@ -123,6 +127,19 @@ Outcome Session::serve_commands() {
         }
     }
     return {};
+}
+
+/// By the default exchange, which knows every queue by its name.
+Outcome Session::publish(const std::string& body) {
+    if (!consuming_) return {};
+    amqp_basic_properties_t properties{};
+    properties._flags = AMQP_BASIC_DELIVERY_MODE_FLAG | AMQP_BASIC_CONTENT_TYPE_FLAG;
+    properties.delivery_mode = AMQP_DELIVERY_PERSISTENT;
+    static const std::string json = "application/json";
+    properties.content_type = bytes(json);
+    const int status = amqp_basic_publish(connection_.raw(), consume_channel, amqp_empty_bytes,
+                                          bytes(queue_), 0, 0, &properties, bytes(body));
+    return connection_.check_status(status, "putting a message of our own into the queue");
 }
 
 Outcome Session::acknowledge(std::uint64_t tag) {

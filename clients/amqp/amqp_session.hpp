@@ -35,6 +35,7 @@ private:
     Outcome serve_commands();
     Outcome acknowledge(std::uint64_t tag);
     void set_aside(Command command);
+    Outcome publish(const std::string& body);
 
     /// Handles what has arrived, at most some; `more` if there may be more.
     Outcome serve_frames(bool& more);

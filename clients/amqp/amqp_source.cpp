@@ -65,6 +65,11 @@ public:
         shared_->commands.push(Command{ticket, std::move(reason), std::move(delivery)});
     }
 
+    void publish(std::string body) override {
+        if (!shared_->outlet) return;
+        shared_->commands.push(Command{{}, std::nullopt, {}, std::move(body)});
+    }
+
     Task<void> stop() override { co_await thread_.stop(shared_->tuning.stop_timeout); }
 
 private:

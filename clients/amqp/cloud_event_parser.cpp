@@ -8,6 +8,7 @@
 #include "clients/amqp/json_field.hpp"
 #include "clients/amqp/nova_status.hpp"
 #include "clients/amqp/oslo_envelope.hpp"
+#include "clients/amqp/schedule_event.hpp"
 #include "clients/amqp/utc_time.hpp"
 #include "reaper/model/text.hpp"
 
@@ -69,7 +70,7 @@ bool contains(const std::array<std::string_view, N>& events, std::string_view ev
     return std::find(events.begin(), events.end(), event) != events.end();
 }
 
-enum class Kind { none, server, server_gone, service, service_gone, aggregate };
+enum class Kind { none, server, server_gone, service, service_gone, aggregate, schedule };
 
 Kind kind_of(std::string_view type) {
     const auto after = [&](std::string_view prefix) {
@@ -82,6 +83,9 @@ Kind kind_of(std::string_view type) {
     if (const auto event = after("aggregate."); !event.empty()) {
         return contains(aggregate_events, event) ? Kind::aggregate : Kind::none;
     }
+    if (type == "scheduler.select_destinations.start" ||
+        type == "scheduler.select_destinations.end")
+        return Kind::schedule;
     if (type == "service.create" || type == "service.update") return Kind::service;
     return type == "service.delete" ? Kind::service_gone : Kind::none;
 }
@@ -206,6 +210,7 @@ ParsedEvent event_from(const Reader& in) {
         case Kind::service: return service_seen(in, false);
         case Kind::service_gone: return service_seen(in, true);
         case Kind::aggregate: return CloudEvent(AggregatesChanged{in.time(Pick::timestamp)});
+        case Kind::schedule: break;  // read on its own
         case Kind::none: break;
     }
     return NoEvent{};
@@ -226,7 +231,11 @@ ParsedEvent CloudEventParser::parse(std::string_view body) {
         if (body.size() > max_message_bytes) throw BadField{"the message is larger than 8 MiB"};
         const std::string_view message = amqp::open_envelope(body, scratch_->message);
         if (!scratch_->fields.read(message, wanted)) return NoEvent{};
-        return event_from(Reader(scratch_->fields));
+        const Reader reader(scratch_->fields);
+        // One for each scheduling, and deeper than the others: read whole.
+        if (kind_of(reader.text(Pick::event_type)) == Kind::schedule)
+            return CloudEvent(amqp::schedule_of(message));
+        return event_from(reader);
     } catch (const BadField& bad) {
         return Malformed{printable(bad.reason, max_reason_bytes)};
     }

@@ -14,11 +14,13 @@
 
 namespace reaper::amqp {
 
-/// Acknowledge the delivery; with a reason, after a copy is in the dead-letter queue.
+/// Acknowledge the delivery; with a reason, after a copy is in the dead-letter queue. With a body
+/// of our own: put it into the queue, whatever the ticket.
 struct Command {
     DeliveryTicket ticket;
     std::optional<std::string> set_aside_because;
     Delivery delivery;  ///< of set aside only
+    std::optional<std::string> own_body{};
 };
 
 class CommandQueue : public Wakeup {

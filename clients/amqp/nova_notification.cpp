@@ -22,10 +22,11 @@ struct EventName {
     std::string_view base;  ///< also the whole name of the unversioned notification
     FailureEvent event;
 };
-constexpr std::array<EventName, 3> failure_events{{
+constexpr std::array<EventName, 4> failure_events{{
     {"compute_task.build_instances", FailureEvent::build_instances},
     {"compute_task.migrate_server", FailureEvent::migrate_server},
     {"compute_task.rebuild_server", FailureEvent::rebuild_server},
+    {"reaper.unshelve", FailureEvent::unshelve_server},
 }};
 
 constexpr std::string_view unversioned_advice =

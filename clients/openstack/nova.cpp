@@ -1,5 +1,7 @@
 #include "clients/openstack/nova.hpp"
 
+#include <chrono>
+#include <cstdio>
 #include <spdlog/spdlog.h>
 #include <unordered_map>
 #include <unordered_set>
@@ -18,6 +20,21 @@ namespace {
 constexpr int page_size = 1000;  // Nova's own usual maximum
 constexpr int max_pages = 10'000;
 constexpr int max_restarts = 5;  // of a list whose marker vanished in mid-list
+
+/// `2026-11-20T13:12:30Z`
+std::string iso_seconds(TimePoint at) {
+    const auto seconds = std::chrono::floor<std::chrono::seconds>(at);
+    const auto day = std::chrono::floor<std::chrono::days>(seconds);
+    const std::chrono::year_month_day date{day};
+    const std::chrono::hh_mm_ss time{seconds - day};
+    char text[40];
+    std::snprintf(text, sizeof text, "%04d-%02u-%02uT%02d:%02d:%02dZ",
+                  static_cast<int>(date.year()), static_cast<unsigned>(date.month()),
+                  static_cast<unsigned>(date.day()), static_cast<int>(time.hours().count()),
+                  static_cast<int>(time.minutes().count()),
+                  static_cast<int>(time.seconds().count()));
+    return text;
+}
 
 std::string with_marker(std::string path, const std::string& marker) {
     if (!marker.empty()) path += "&marker=" + http::escape(marker);
@@ -86,6 +103,29 @@ public:
         co_return std::optional<std::string>(std::move(*name));
     }
 
+    ResultTask<std::vector<ActionRecord>> actions(ServerId id) {
+        std::string path = "/servers/" + http::escape(id.str()) + "/os-instance-actions";
+        auto answer = co_await get(std::move(path));
+        if (!answer) co_return answer.error();
+        if (answer->response.status == 404) co_return std::vector<ActionRecord>();
+        if (answer->response.status != 200) co_return service_->refusal(*answer);
+        co_return read_actions(answer->response.body, answer->where);
+    }
+
+    ResultTask<std::vector<ServerRecord>> shelved_since(TimePoint since) {
+        // Without the right to ask for a status of all projects, Nova may answer with others.
+        const std::string when = iso_seconds(since);
+        std::string path = "/servers/detail?all_tenants=1&limit=" + std::to_string(page_size) +
+                           "&status=SHELVED_OFFLOADED&changes-since=" + http::escape(when);
+        Compute::Progress silent;
+        auto listed = co_await list(std::move(path), std::move(silent));
+        if (listed)
+            std::erase_if(*listed, [](const ServerRecord& record) {
+                return record.server.status != "SHELVED_OFFLOADED";
+            });
+        co_return listed;
+    }
+
     ResultTask<std::vector<HypervisorRecord>> hypervisors() {
         for (int start = 0; start <= max_restarts; ++start) {
             auto listed = co_await try_hypervisors();
@@ -122,6 +162,17 @@ public:
         if (!answer) co_return answer.error();
         if (answer->response.status != 200) co_return service_->refusal(*answer);
         co_return read_aggregates(answer->response.body, answer->where);
+    }
+
+    ResultTask<std::optional<ServerGroup>> server_group(std::string id) {
+        std::string path = "/os-server-groups/" + http::escape(id);
+        auto answer = co_await get(std::move(path));
+        if (!answer) co_return answer.error();
+        if (answer->response.status == 404) co_return std::optional<ServerGroup>();
+        if (answer->response.status != 200) co_return service_->refusal(*answer);
+        auto group = read_server_group(answer->response.body, answer->where);
+        if (!group) co_return group.error();
+        co_return std::optional<ServerGroup>(std::move(*group));
     }
 
     ResultTask<DeleteAnswer> delete_server(ServerId id, Compute::StillWanted wanted) {
@@ -274,6 +325,12 @@ public:
     ResultTask<std::optional<std::string>> action(ServerId id, RequestId request) override {
         return http::keeping(nova_, nova_->action(std::move(id), std::move(request)));
     }
+    ResultTask<std::vector<ActionRecord>> actions(ServerId id) override {
+        return http::keeping(nova_, nova_->actions(std::move(id)));
+    }
+    ResultTask<std::vector<ServerRecord>> shelved_since(TimePoint since) override {
+        return http::keeping(nova_, nova_->shelved_since(since));
+    }
     ResultTask<std::vector<HypervisorRecord>> hypervisors() override {
         return http::keeping(nova_, nova_->hypervisors());
     }
@@ -285,6 +342,9 @@ public:
     }
     ResultTask<std::vector<AggregateRecord>> aggregates() override {
         return http::keeping(nova_, nova_->aggregates());
+    }
+    ResultTask<std::optional<ServerGroup>> server_group(std::string id) override {
+        return http::keeping(nova_, nova_->server_group(std::move(id)));
     }
     ResultTask<DeleteAnswer> delete_server(ServerId id, StillWanted wanted) override {
         return http::keeping(nova_, nova_->delete_server(std::move(id), std::move(wanted)));

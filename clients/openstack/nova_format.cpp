@@ -1,5 +1,7 @@
 #include "clients/openstack/nova_format.hpp"
 
+#include <algorithm>
+
 #include "clients/openstack/fields.hpp"
 
 namespace reaper::openstack {
@@ -65,6 +67,10 @@ ServerRecord server_from(const Field& row) {
     server.flavor_extra_specs = record.flavor.extra_specs;
     const Field image = row["image"];
     record.boot_from_volume = image.is_null() || (image.is_text() && image.text().empty());
+    if (!record.boot_from_volume && !image.is_text()) record.image = image["id"].text();
+    if (row.has("server_groups"))
+        row["server_groups"].each(
+            [&](const Field& group) { record.groups.push_back(group.text()); });
     return record;
 }
 
@@ -102,6 +108,27 @@ ComputeServiceRecord service_from(const Field& row) {
     return record;
 }
 
+/// `policy` and `rules` since 2.64; before that `policies`, a list of one.
+ServerGroup group_from(const Field& row) {
+    ServerGroup group;
+    group.id = row["id"].text();
+    group.name = row["name"].text();
+    if (row.has("policy")) {
+        group.policy = row["policy"].text();
+    } else {
+        row["policies"].each([&](const Field& policy) { group.policy = policy.text(); });
+    }
+    if (row.has("rules") && row["rules"].has("max_server_per_host")) {
+        const Field most = row["rules"]["max_server_per_host"];
+        constexpr std::int64_t beyond_any_host = 1'000'000;
+        group.most_on_a_host =
+            static_cast<int>(std::clamp<std::int64_t>(most.integer(), 1, beyond_any_host));
+    }
+    row["members"].each(
+        [&](const Field& member) { group.members.insert(ServerId(member.text())); });
+    return group;
+}
+
 AggregateRecord aggregate_from(const Field& row) {
     AggregateRecord record;
     record.uuid = row["uuid"].text();
@@ -129,6 +156,27 @@ Result<ServerRecord> read_server(std::string_view body, const std::string& where
 Result<std::string> read_action(std::string_view body, const std::string& where) {
     return read_answer(body, where,
                        [](const Field& top) { return top["instanceAction"]["action"].text(); });
+}
+
+Result<ServerGroup> read_server_group(std::string_view body, const std::string& where) {
+    return read_answer(body, where,
+                       [](const Field& top) { return group_from(top["server_group"]); });
+}
+
+Result<std::vector<ActionRecord>> read_actions(std::string_view body, const std::string& where) {
+    return read_answer(body, where, [](const Field& top) {
+        std::vector<ActionRecord> actions;
+        top["instanceActions"].each([&](const Field& row) {
+            ActionRecord action;
+            action.name = row["action"].text();
+            action.request = RequestId(row["request_id"].text());
+            action.project = ProjectId(row.text_or_empty("project_id"));
+            action.failed = row.text_or_empty("message") == "Error";
+            action.started = row["start_time"].time();
+            actions.push_back(std::move(action));
+        });
+        return actions;
+    });
 }
 
 Result<HypervisorPage> read_hypervisors(std::string_view body, const std::string& where) {

@@ -25,6 +25,12 @@ Result<std::string> read_action(std::string_view body, const std::string& where)
 /// The body that sets one key.
 std::string metadata_body(const std::string& key, const std::string& value);
 
+/// `{"server_group": {"id", "name", "policy" or "policies", "rules", "members"}}`
+Result<ServerGroup> read_server_group(std::string_view body, const std::string& where);
+
+/// `{"instanceActions": [{"action", "request_id", "project_id", "message", "start_time"}]}`
+Result<std::vector<ActionRecord>> read_actions(std::string_view body, const std::string& where);
+
 struct HypervisorPage {
     std::vector<HypervisorRecord> hypervisors;
     bool more = false;

@@ -65,6 +65,14 @@ public:
         co_return read_state(*inventories, *traits, *allocations);
     }
 
+    ResultTask<std::set<std::string>> aggregates(ProviderId id) {
+        if (id.empty()) co_return Error{Errc::bad_input, "placement: provider without an id"};
+        std::string path = "/resource_providers/" + http::escape(id.str()) + "/aggregates";
+        auto answer = co_await get(std::move(path));
+        if (!answer) co_return answer.error();
+        co_return read_aggregate_ids(answer->response.body, answer->where);
+    }
+
     ResultTask<Allocations> allocations(ServerId consumer) {
         if (consumer.empty()) co_return Error{Errc::bad_input, "placement: consumer without an id"};
         std::string path = "/allocations/" + http::escape(consumer.str());
@@ -195,6 +203,9 @@ public:
     }
     ResultTask<ProviderState> provider(ProviderId id) override {
         return http::keeping(calls_, calls_->provider(std::move(id)));
+    }
+    ResultTask<std::set<std::string>> aggregates(ProviderId id) override {
+        return http::keeping(calls_, calls_->aggregates(std::move(id)));
     }
     ResultTask<Allocations> allocations(ServerId consumer) override {
         return http::keeping(calls_, calls_->allocations(std::move(consumer)));

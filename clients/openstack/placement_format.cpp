@@ -135,6 +135,10 @@ Result<std::set<Trait>> read_traits(std::string_view body, const std::string& wh
     });
 }
 
+Result<std::set<std::string>> read_aggregate_ids(std::string_view body, const std::string& where) {
+    return read_answer(body, where, [](const Field& top) { return top["aggregates"].text_set(); });
+}
+
 Result<std::map<ServerId, Resources>> read_provider_allocations(std::string_view body,
                                                                 const std::string& where) {
     return read_answer(body, where,

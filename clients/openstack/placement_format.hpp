@@ -30,6 +30,8 @@ std::string write_inventory(const Inventory& inventory, std::int64_t generation)
 bool is_concurrent_update(std::string_view body);
 /// `{"traits": [...]}`
 Result<std::set<Trait>> read_traits(std::string_view body, const std::string& where);
+/// `{"aggregates": [...]}`
+Result<std::set<std::string>> read_aggregate_ids(std::string_view body, const std::string& where);
 /// Of one provider: `{"allocations": {CONSUMER: {"resources": {"VCPU": 2}}}}`
 Result<std::map<ServerId, Resources>> read_provider_allocations(std::string_view body,
                                                                 const std::string& where);

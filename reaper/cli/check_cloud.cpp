@@ -3,6 +3,7 @@
 #include <set>
 
 #include "reaper/cli/checks.hpp"
+#include "reaper/model/text.hpp"
 #include "reaper/report/time_text.hpp"
 
 namespace reaper::cli {
@@ -23,6 +24,7 @@ std::string counted(std::size_t number, const char* one, const char* many) {
 struct CloudCheck {
     CloudPorts cloud;
     CloudSession& session;
+    const LandingRules& landing;
     const Report& report;
 
     void ok(std::string what, std::string detail) const {
@@ -145,6 +147,26 @@ Task<void> check_servers(const CloudCheck& check) {
         check.ok("servers of all projects", detail);
 }
 
+/// Those that are watched must be there, or nobody is ever culled in them.
+void tell_aggregates(const CloudCheck& check, const std::vector<AggregateRecord>& aggregates) {
+    check.ok("aggregates", std::to_string(aggregates.size()));
+    for (const auto& shard : check.landing.watched)
+        for (const auto& wanted : shard) {
+            const auto at = std::find_if(aggregates.begin(), aggregates.end(), [&](const auto& a) {
+                return a.name == wanted || a.uuid == wanted;
+            });
+            const std::string name = "'" + printable(wanted, 100) + "'";
+            if (at == aggregates.end())
+                check.fail("watched_aggregates",
+                           "Nova has no aggregate " + name + " (neither a name nor a UUID)");
+            else if (at->hosts.empty())
+                check.warn("watched_aggregates", name + " has no host");
+            else
+                check.ok("watched_aggregates",
+                         name + ": " + counted(at->hosts.size(), "host", "hosts"));
+        }
+}
+
 Task<void> check_compute_hosts(const CloudCheck& check) {
     auto hypervisors = co_await check.cloud.compute.hypervisors();
     if (!hypervisors)
@@ -175,14 +197,14 @@ Task<void> check_compute_hosts(const CloudCheck& check) {
     if (!aggregates)
         check.fail("aggregates", aggregates.error().what);
     else
-        check.ok("aggregates", std::to_string(aggregates->size()));
+        tell_aggregates(check, *aggregates);
 }
 
 }  // namespace
 
 Task<void> check_cloud(CloudPorts cloud, CloudSession& session, TagQuestions questions,
-                       const Report& report) {
-    const CloudCheck check{cloud, session, report};
+                       LandingRules landing, const Report& report) {
+    const CloudCheck check{cloud, session, landing, report};
     const bool known = co_await check_keystone(check);
     if (!known) {
         check.fail("placement, nova", "not asked: Keystone must let us in first");

@@ -12,8 +12,10 @@
 namespace reaper::cli {
 namespace {
 
-Task<bool> check_whole_cloud(Cloud& cloud, TagQuestions questions, const Report& report) {
-    co_await check_cloud(cloud.ports(), *cloud.parts.session, std::move(questions), report);
+Task<bool> check_whole_cloud(Cloud& cloud, TagQuestions questions, LandingRules landing,
+                             const Report& report) {
+    co_await check_cloud(cloud.ports(), *cloud.parts.session, std::move(questions),
+                         std::move(landing), report);
     co_return true;
 }
 
@@ -28,10 +30,12 @@ std::optional<config::Settings> check_config(const std::string& path, const Repo
 
 void check_parts(const config::Settings& settings, const Report& report, const Terminal& terminal) {
     TagQuestions questions;
+    LandingRules landing;
     if (const auto policy = compile_policy(settings.policy); !policy) {
         report({Verdict::fail, "policy", policy.error().what});
     } else {
         questions = (*policy)->questions();
+        landing = (*policy)->landing;
         report({Verdict::ok, "policy",
                 "strategy " + (*policy)->strategy_name + ", alternatives " +
                     std::to_string((*policy)->alternatives)});
@@ -48,7 +52,7 @@ void check_parts(const config::Settings& settings, const Report& report, const T
         return;
     }
     terminal.progress("asking the cloud ...");
-    run_task(io, check_whole_cloud(*cloud, std::move(questions), report));
+    run_task(io, check_whole_cloud(*cloud, std::move(questions), std::move(landing), report));
 }
 
 }  // namespace

@@ -24,8 +24,8 @@ void check_switch(const std::string& pause_file, const Report& report);
 void check_broker(const config::Broker& broker, const Result<BrokerReport>& probe,
                   const Report& report);
 
-/// Keystone, Placement and Nova; their rights; the taggers' projects.
+/// Keystone, Placement and Nova; their rights; the taggers' projects; the watched aggregates.
 Task<void> check_cloud(CloudPorts cloud, CloudSession& session, TagQuestions questions,
-                       const Report& report);
+                       LandingRules landing, const Report& report);
 
 }  // namespace reaper::cli

@@ -63,8 +63,13 @@ auto parts(const std::vector<config::Plugin>& plugins) {
 }
 
 auto parts(const config::Trigger& trigger) {
-    const auto& [max_age] = trigger;
-    return std::tuple(max_age);
+    const auto& [max_age, unshelve_interval] = trigger;
+    return std::tuple(max_age, unshelve_interval);
+}
+
+auto parts(const config::Landing& landing) {
+    const auto& [tenant_filter, own_aggregates, trait_isolation, watched] = landing;
+    return std::tuple(tenant_filter, own_aggregates, trait_isolation, watched);
 }
 
 auto parts(const config::JournalFile& journal) {
@@ -83,7 +88,7 @@ std::string joined(const std::vector<std::string>& names) {
 SettingsChange compare_settings(const config::Settings& before, const config::Settings& after) {
     const auto& [cloud, http, broker, trigger, policy, cull, picture, mark, journal, log,
                  pause_file] = after;
-    const auto& [taggers, strategy, alternatives, brakes] = policy;
+    const auto& [taggers, strategy, alternatives, landing, brakes] = policy;
     const auto& [protect, limits, thrash, breaker, doubt] = brakes;
     const BrakeSettings& braked = before.policy.brakes;
     const auto& [level, target] = log;
@@ -98,6 +103,7 @@ SettingsChange compare_settings(const config::Settings& before, const config::Se
     live("taggers", parts(before.policy.taggers) == parts(taggers));
     live("strategy", parts(before.policy.strategy) == parts(strategy));
     live("alternatives", before.policy.alternatives == alternatives);
+    live("landing", parts(before.policy.landing) == parts(landing));
     live("protect", braked.protect == protect);
     live("limits", braked.limits == limits);
     live("thrash", braked.thrash == thrash);

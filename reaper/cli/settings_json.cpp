@@ -126,6 +126,12 @@ json to_json(const BreakerSettings& b) {
     return {{"wasted", b.wasted}, {"failed", b.failed}};
 }
 
+json to_json(const config::Landing& l) {
+    return {{"tenant_filter", l.tenant_filter},
+            {"own_aggregates", l.own_aggregates},
+            {"trait_isolation", l.trait_isolation}};
+}
+
 json to_json(const config::LivePicture& p) {
     return {{"events", p.events},
             {"max_age_ms", p.max_age.count()},
@@ -141,11 +147,15 @@ json to_json(const config::Settings& s) {
             {"cloud", to_json(s.cloud)},
             {"http", to_json(s.http)},
             {"broker", to_json(s.broker)},
-            {"trigger", {{"max_age_ms", s.trigger.max_age.count()}}},
+            {"trigger",
+             {{"max_age_ms", s.trigger.max_age.count()},
+              {"unshelve_interval_ms", s.trigger.unshelve_interval.count()}}},
             {"taggers", to_json(s.policy.taggers)},
             {"strategy", to_json(s.policy.strategy)},
             {"alternatives", s.policy.alternatives},
             {"pause_file", s.pause_file},
+            {"watched_aggregates", s.policy.landing.watched_aggregates},
+            {"landing", to_json(s.policy.landing)},
             {"doubt_ms", s.policy.brakes.doubt.count()},
             {"cull", to_json(s.cull)},
             {"protect", to_json(s.policy.brakes.protect)},

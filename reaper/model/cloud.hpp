@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "reaper/model/ids.hpp"
+#include "reaper/model/landing.hpp"
 #include "reaper/model/resources.hpp"
 #include "reaper/model/shared.hpp"
 #include "reaper/model/shared_text.hpp"
@@ -82,8 +83,12 @@ struct Host {
     std::string why_unavailable;  ///< Nova's disabled reason, when it gives one
     std::string availability_zone;
     std::set<std::string> aggregates;  ///< names
-    std::vector<Provider> providers;   ///< the root first, then nested ones by id
-    std::vector<Server> servers;       ///< by id; servers whose Nova host is this one
+    Shared<HostAggregates> member_of;  ///< the same in full
+    /// UUIDs of those that Placement knows it in, if the last reading asked: what Nova's scheduler
+    /// goes by.
+    std::optional<std::set<std::string>> placement_aggregates;
+    std::vector<Provider> providers;  ///< the root first, then nested ones by id
+    std::vector<Server> servers;      ///< by id; servers whose Nova host is this one
     /// When the reading of its room from Placement was begun.
     TimePoint read_at{};
     /// Only bulk answers told its room: capacities without unit limits, and what each server holds

@@ -6,13 +6,18 @@
 namespace reaper {
 namespace {
 
-constexpr std::array<std::pair<RejectionCode, std::string_view>, 13> names{{
+constexpr std::array<std::pair<RejectionCode, std::string_view>, 18> names{{
     {RejectionCode::down, "down"},
     {RejectionCode::disabled, "disabled"},
     {RejectionCode::wrong_availability_zone, "wrong-availability-zone"},
     {RejectionCode::missing_trait, "missing-trait"},
     {RejectionCode::forbidden_trait, "forbidden-trait"},
+    {RejectionCode::isolated, "isolated"},
+    {RejectionCode::unwatched, "unwatched"},
     {RejectionCode::excluded, "excluded"},
+    {RejectionCode::not_requested, "not-requested"},
+    {RejectionCode::not_in_placement, "not-in-placement"},
+    {RejectionCode::server_group, "server-group"},
     {RejectionCode::no_such_class, "no-such-class"},
     {RejectionCode::unit_limits, "unit-limits"},
     {RejectionCode::not_enough_capacity, "not-enough-capacity"},

@@ -60,7 +60,12 @@ enum class RejectionCode {
     wrong_availability_zone,
     missing_trait,
     forbidden_trait,
+    isolated,              ///< its aggregates keep the project or the request out
+    unwatched,             ///< in none of the watched aggregates
     excluded,              ///< by the request (the server's own host, ...)
+    not_requested,         ///< the request was for other hosts or aggregates
+    not_in_placement,      ///< Placement does not know it in the aggregate that Nova does
+    server_group,          ///< the server group, or a hint about other servers, forbids it
     no_such_class,         ///< offers no inventory of a class
     unit_limits,           ///< min_unit, max_unit or step_size refuse the amount
     not_enough_capacity,   ///< too small even when empty

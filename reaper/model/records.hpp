@@ -19,6 +19,9 @@ struct ServerRecord {
     Server server;
     Flavor flavor;
     bool boot_from_volume = false;
+    std::string image;  ///< its id; empty if it boots from a volume
+    /// Server groups that it is in, by id; only where one server was asked for.
+    std::vector<std::string> groups;
     friend bool operator==(const ServerRecord&, const ServerRecord&) = default;
 };
 

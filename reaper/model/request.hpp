@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "reaper/model/ids.hpp"
+#include "reaper/model/landing.hpp"
 #include "reaper/model/resources.hpp"
 #include "reaper/model/time.hpp"
 
@@ -35,6 +36,7 @@ struct Request {
     std::set<Trait> forbidden_traits;
     /// Service hosts that can't take it, each with the reason (a resize leaves its own host, ...).
     std::map<std::string, std::string> excluded_hosts;
+    Landing landing;
     TimePoint sent_at{};  ///< when Nova said so
 
     friend bool operator==(const Request&, const Request&) = default;

@@ -3,6 +3,8 @@
 
 #include <map>
 #include <optional>
+#include <set>
+#include <string>
 #include <vector>
 
 #include "reaper/model/cloud.hpp"
@@ -16,6 +18,8 @@ struct HostReading {
     /// Inventories and allocations of every provider of the tree.
     std::map<ProviderId, ProviderState> states;
     bool with_traits = false;  ///< the states tell traits too
+    /// UUIDs of the aggregates that Placement knows the root in, if that was read.
+    std::optional<std::set<std::string>> aggregates;
     /// The service of the host; the inner one is none if Nova lists no such service.
     std::optional<std::optional<ComputeServiceRecord>> service;
     std::optional<std::vector<ServerRecord>> servers;  ///< all that Nova places on the host

@@ -144,6 +144,7 @@ bool LivePicture::apply(const HostReading& reading) {
     }
     if (reading.servers) read_servers(host, reading);
     set_room(host, reading);
+    host.placement_aggregates = reading.aggregates;
     for (auto& server : host.servers)
         server.revocable_because = why_revocable(server, *taggers_, facts_);
     interner_.share(host);

@@ -36,9 +36,13 @@ Refusal refused_by_state(const Host& host, const FilterInput& input) {
         return {{RejectionCode::wrong_availability_zone,
                  "it is in availability zone '" + printable(host.availability_zone) +
                      "', the request wants '" + printable(*request.availability_zone) + "'"}};
+    if (input.places != nullptr)
+        if (auto no = input.places->by_aggregates(host.member_of)) return no;
     if (const auto at = request.excluded_hosts.find(host.service_host);
         at != request.excluded_hosts.end())
         return {{RejectionCode::excluded, at->second}};
+    if (input.places != nullptr)
+        if (auto no = input.places->by_host(host)) return no;
     for (const auto& trait : request.required_traits)
         if (!has_trait(host, trait))
             return {{RejectionCode::missing_trait, "it lacks the required trait " + trait.str()}};
@@ -160,8 +164,10 @@ std::variant<HostOption, Rejection> filter_host(const Host& host, const FilterIn
     std::vector<std::size_t> all(option.candidates.size());
     for (std::size_t i = 0; i < all.size(); ++i) all[i] = i;
     const ByPool emptied = room_without(option, all);
-    option.slots_ready = option.room.slots(input.shape, option.room.room_now());
-    option.slots_possible = option.room.slots(input.shape, emptied);
+    if (input.places != nullptr) option.most_slots = input.places->most_slots(host);
+    option.slots_ready =
+        std::min(option.most_slots, option.room.slots(input.shape, option.room.room_now()));
+    option.slots_possible = std::min(option.most_slots, option.room.slots(input.shape, emptied));
     if (option.slots_possible == 0) {
         sorted.candidates = std::move(option.candidates);
         return reject(RejectionCode::not_enough_revocable,

@@ -12,6 +12,7 @@
 #include "reaper/model/cloud.hpp"
 #include "reaper/model/plan.hpp"
 #include "reaper/model/request.hpp"
+#include "reaper/planner/places.hpp"
 #include "reaper/planner/restraint.hpp"
 #include "reaper/planner/room.hpp"
 #include "strategies/strategy.hpp"
@@ -27,6 +28,7 @@ struct FilterInput {
     const Restraint* restraint = nullptr;    ///< none: nobody else is kept
     /// Hosts that are left out, each with the reason; may be null.
     const std::map<HostId, std::string>* doubted = nullptr;
+    const Places* places = nullptr;  ///< none: all will do
 };
 
 /// The host with its room and candidates, or why it can't give a single slot. `host` must outlive

@@ -39,7 +39,8 @@ bool same_traits(const std::set<Trait>& traits, const Host& host) {
 
 bool same_profile(const Profile& profile, const Host& host) {
     return profile.up == host.up && profile.enabled == host.enabled &&
-           profile.availability_zone == host.availability_zone && same_traits(profile.traits, host);
+           profile.availability_zone == host.availability_zone &&
+           profile.member_of == host.member_of && same_traits(profile.traits, host);
 }
 
 std::size_t hash_of_profile(const Host& host) {
@@ -50,6 +51,7 @@ std::size_t hash_of_profile(const Host& host) {
     for (const auto& provider : host.providers)
         for (const auto& trait : provider.traits)
             if (seen.insert(trait.str()).second) traits += hash_of(trait.str());
+    for (const auto& [uuid, aggregate] : host.member_of) hash = hash * 31 + hash_of(uuid);
     return hash ^ traits * 0x9e3779b97f4a7c15ULL;
 }
 
@@ -255,7 +257,7 @@ std::uint32_t RowNames::profile_number(const Host& host, std::uint32_t guess) {
     const auto [first, last] = profile_by_hash_.equal_range(hash);
     for (auto at = first; at != last; ++at)
         if (same_profile(profiles_[at->second], host)) return at->second;
-    Profile profile{host.up, host.enabled, host.availability_zone, {}};
+    Profile profile{host.up, host.enabled, host.availability_zone, {}, host.member_of};
     for (const auto& provider : host.providers)
         profile.traits.insert(provider.traits.begin(), provider.traits.end());
     profiles_.push_back(std::move(profile));

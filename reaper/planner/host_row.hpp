@@ -45,6 +45,7 @@ struct Profile {
     bool enabled = true;
     std::string availability_zone;
     std::set<Trait> traits;  ///< of any provider
+    Shared<HostAggregates> member_of;
     friend bool operator==(const Profile&, const Profile&) = default;
 };
 

@@ -10,7 +10,8 @@ namespace {
 Amount slots_given(const Problem& problem, std::size_t host,
                    const std::vector<std::size_t>& victims) {
     const auto& option = problem.hosts[host];
-    return option.room.slots(problem.shape, room_without(option, victims));
+    return std::min(option.most_slots,
+                    option.room.slots(problem.shape, room_without(option, victims)));
 }
 
 /// Drops what can be dropped on one host; `all` is the sum over hosts, kept up to date.

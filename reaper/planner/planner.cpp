@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "reaper/model/amount.hpp"
+#include "reaper/model/text.hpp"
 #include "reaper/planner/explain.hpp"
 #include "reaper/planner/filter.hpp"
 #include "reaper/planner/minimal.hpp"
@@ -21,6 +22,8 @@ namespace {
 constexpr Amount most_slots = 1'000'000;
 /// Groups that are filled one after the other for one plan.
 constexpr int most_fills = 8;
+/// Hosts that are tried for servers that have to be together.
+constexpr std::size_t most_single_hosts = 32;
 
 Amount wanted_of(const Request& request, const PlanOptions& options) {
     const Amount requested = std::max(request.slots, 0);
@@ -40,13 +43,15 @@ public:
           requested_{request.slots},
           wanted_{wanted_of(request, options)},
           shape_{shape_of(request.resources)},
+          places_{request, options.landing, cloud},
           input_{request,
                  shape_,
                  ledger,
                  options.spared,
                  options.protection != nullptr ? options.protection : &cloud.protection(),
                  restraint,
-                 options.doubted},
+                 options.doubted,
+                 &places_},
           allowances_{options.allowances},
           screen_{cloud, input_, std::max<Amount>(wanted_, 1)},
           problem_{shape_,          std::min(wanted_, screen_.all_possible()),
@@ -56,7 +61,7 @@ public:
 
     Decision decide(const Strategy& strategy, std::string_view strategy_name) {
         if (screen_.all_ready() >= requested_) return room_is_there(problem_, requested_);
-        if (screen_.all_possible() < requested_) return not_enough("");
+        if (possible() < requested_) return not_enough("");
         Choice choice = choose(problem_, strategy);
         if (choice.freed < requested_) return not_enough(choice.selection.note);
         if (allowances_ == nullptr) return plan(choice, "", strategy_name);
@@ -74,7 +79,32 @@ public:
             if (group.kind != AllowanceGroup::Kind::all) return std::pair{group, filling(group)};
         return std::nullopt;
     }
-    Amount possible() const { return screen_.all_possible(); }
+    /// Of all hosts together, or of the best one where all slots have to be on one.
+    Amount possible() const {
+        if (!places_.all_on_one_host()) return screen_.all_possible();
+        Amount most = 0;
+        for (std::size_t host = 0; host < screen_.size(); ++host)
+            most = std::max(most, screen_.possible(host));
+        return most;
+    }
+    /// Hosts that could give all slots alone: those with the most room first, `most` at most.
+    std::vector<const Host*> hosts_for_all(std::size_t most) const {
+        std::vector<std::size_t> able;
+        for (std::size_t host = 0; host < screen_.size(); ++host)
+            if (screen_.possible(host) >= requested_) able.push_back(host);
+        std::stable_sort(able.begin(), able.end(), [&](std::size_t a, std::size_t b) {
+            return screen_.ready(a) > screen_.ready(b);
+        });
+        std::vector<const Host*> hosts;
+        for (std::size_t i = 0; i < able.size() && i < most; ++i)
+            hosts.push_back(&screen_.host(able[i]));
+        return hosts;
+    }
+    Decision too_few_on_one_host() {
+        return not_enough("all servers of its server group '" +
+                          printable(request_.landing.group.name, 100) +
+                          "' have to be on one host (affinity), and none gives so many");
+    }
 
     std::size_t warm_up(const Strategy& strategy, std::size_t hosts) {
         if (screen_.all_ready() >= requested_ || screen_.all_possible() < requested_) return 0;
@@ -85,13 +115,12 @@ private:
     Decision not_enough(const std::string& note) {
         NotEnough answer;
         answer.slots_requested = to_int(requested_);
-        answer.slots_possible = to_int(screen_.all_possible());
+        answer.slots_possible = to_int(possible());
         Rejections rejections{screen_, input_};
-        answer.reason = note.empty()
-                            ? why_not_enough(screen_.size(), rejections.counts, requested_,
-                                             screen_.all_possible())
-                            : note + " (of " + std::to_string(requested_) + " requested; " +
-                                  std::to_string(screen_.all_possible()) + " would be possible)";
+        answer.reason =
+            note.empty() ? why_not_enough(screen_.size(), rejections.counts, requested_, possible())
+                         : note + " (of " + std::to_string(requested_) + " requested; " +
+                               std::to_string(possible()) + " would be possible)";
         rejections.add_too_few(requested_);
         answer.rejected = std::move(rejections.told);
         answer.rejected_counts = std::move(rejections.counts);
@@ -151,6 +180,7 @@ private:
     const Amount requested_;
     const Amount wanted_;
     const Shape shape_;
+    const Places places_;
     const FilterInput input_;
     const Allowances* const allowances_;
     std::optional<Excess> excess_;
@@ -178,6 +208,37 @@ Decision plan_within(const Request& request, const CloudIndex& cloud, const Ledg
     return std::move(*first);
 }
 
+std::size_t victims_of(const Decision& decision) {
+    const auto* plan = std::get_if<Plan>(&decision);
+    return plan == nullptr ? 0 : plan->victims().size();
+}
+
+/// All slots on one host: each that could give them is tried alone, and the fewest victims win.
+Decision plan_on_one_host(const Request& request, const CloudIndex& cloud, const Ledger& ledger,
+                          const Strategy& strategy, std::string_view strategy_name,
+                          const PlanOptions& options) {
+    Planner planner{request, cloud, ledger, options, options.restraint};
+    std::optional<Decision> best;
+    for (const Host* const host : planner.hosts_for_all(most_single_hosts)) {
+        Request there = request;
+        there.landing.group = {};
+        there.landing.only_hosts = {host->name};
+        there.landing.why_only = "all servers of its server group are to be on one host, here on";
+        Decision decision = make_plan(there, cloud, ledger, strategy, strategy_name, options);
+        if (std::holds_alternative<NotEnough>(decision) && best) continue;
+        const bool first = !best || std::holds_alternative<NotEnough>(*best);
+        if (first || victims_of(decision) < victims_of(*best)) best = std::move(decision);
+        if (victims_of(*best) == 0 && !std::holds_alternative<NotEnough>(*best)) break;
+    }
+    return best ? std::move(*best) : planner.too_few_on_one_host();
+}
+
+/// Has the group of the request no place yet, and do its servers need one together?
+bool needs_one_host(const Request& request, const CloudIndex& cloud, const PlanOptions& options) {
+    if (!request.landing.group.together() || request.slots < 2) return false;
+    return Places{request, options.landing, cloud}.all_on_one_host();
+}
+
 }  // namespace
 
 Amount slots_possible(const Request& request, const CloudIndex& cloud, const Ledger& ledger,
@@ -202,6 +263,8 @@ Decision make_plan(const Request& request, const CloudIndex& cloud, const Ledger
     if (request.slots <= 0) return NothingToDo{"the request asks for no slot", {}};
     if (shape_of(request.resources).empty())
         return NothingToDo{"the request takes no resources, so no room can help it", {}};
+    if (needs_one_host(request, cloud, options))
+        return plan_on_one_host(request, cloud, ledger, strategy, strategy_name, options);
     if (options.allowances == nullptr || options.allowances->empty())
         return Planner{request, cloud, ledger, options, options.restraint}.decide(strategy,
                                                                                   strategy_name);

@@ -32,6 +32,8 @@ struct PlanOptions {
     const Restraint* restraint = nullptr;
     /// Hosts that are left out, each with the reason; null: none.
     const std::map<HostId, std::string>* doubted = nullptr;
+    /// How the cloud's scheduler is set up, and which hosts are watched; null: nothing special.
+    const LandingRules* landing = nullptr;
     /// What the limits leave; null: no limit. A choice of the strategy that takes more is made
     /// again within them (within.hpp).
     const Allowances* allowances = nullptr;

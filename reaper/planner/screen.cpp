@@ -101,6 +101,8 @@ std::optional<RejectionCode> Screen::judge_profile(const Profile& profile) const
     if (!profile.enabled || profile.traits.contains(disabled_trait)) return RejectionCode::disabled;
     if (request.availability_zone && *request.availability_zone != profile.availability_zone)
         return RejectionCode::wrong_availability_zone;
+    if (input_.places != nullptr)
+        if (const auto no = input_.places->by_aggregates(profile.member_of)) return no->first;
     // Exclusion comes before traits, and is the host's own: see judge_row.
     for (const auto& trait : request.required_traits)
         if (!profile.traits.contains(trait)) return RejectionCode::missing_trait;
@@ -120,18 +122,27 @@ std::optional<RejectionCode> Screen::judge_profile_of(std::uint32_t row) const {
                         code == static_cast<int>(RejectionCode::forbidden_trait);
     if (code >= 0 && !traits) return static_cast<RejectionCode>(code);
     if (!excluded_.empty() && excluded(cloud_.row(row))) return RejectionCode::excluded;
+    if (input_.places != nullptr && input_.places->choosy())
+        if (const auto no = input_.places->by_host(*cloud_.row(row).host)) return no->first;
     if (code >= 0) return static_cast<RejectionCode>(code);
     if (!doubted_.empty() && std::binary_search(doubted_.begin(), doubted_.end(), row))
         return RejectionCode::doubted;
     return std::nullopt;
 }
 
+/// As many slots of a host as count.
+Amount Screen::most_slots(std::uint32_t row) const {
+    if (input_.places == nullptr || !input_.places->choosy()) return wanted_;
+    return std::min(wanted_, input_.places->most_slots(*cloud_.row(row).host));
+}
+
 bool Screen::judge_row(std::uint32_t row, Slots& slots, std::optional<RejectionCode>& code) const {
     if (!same_protection_ || (!touched_.empty() && touched_[row] != 0)) return false;
     const ClassRow* const classes = cloud_.classes(row);
     bool too_small = false;
-    Amount ready = wanted_;
-    Amount possible = wanted_;
+    const Amount most = most_slots(row);
+    Amount ready = most;
+    Amount possible = most;
     std::optional<RejectionCode> first;
     for (const auto& need : needs_) {
         static const ClassRow no_row{};
@@ -182,7 +193,7 @@ bool Screen::take_off_kept(std::uint32_t row, Slots& slots) const {
             }
     }
     if (!any) return false;
-    slots.possible = wanted_;
+    slots.possible = most_slots(row);
     const ClassRow* const classes = cloud_.classes(row);
     for (std::size_t need = 0; need < needs_.size(); ++need) {
         const ClassRow& of = classes[needs_[need].number];

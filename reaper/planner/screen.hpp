@@ -58,6 +58,7 @@ private:
     bool take_off_kept(std::uint32_t row, Slots& slots) const;
     std::optional<RejectionCode> judge_host(std::uint32_t row, Slots& slots);
     bool excluded(const HostRow& row) const;
+    Amount most_slots(std::uint32_t row) const;
 
     const CloudIndex::RestrainedRow& restrained(std::uint32_t row) const;
 

@@ -20,6 +20,15 @@ enum class DeleteAnswer {
     conflict,  ///< not in this state (409)
 };
 
+/// What was done to a server on somebody's request.
+struct ActionRecord {
+    std::string name;  ///< create, unshelve, ...
+    RequestId request;
+    ProjectId project;  ///< of who asked
+    bool failed = false;
+    TimePoint started{};
+};
+
 class Compute {
 public:
     virtual ~Compute() = default;
@@ -36,11 +45,17 @@ public:
     /// Nova's name of the action that this API request was (`create`, `resize`, ...); none if it
     /// does not know it.
     virtual ResultTask<std::optional<std::string>> action(ServerId id, RequestId request) = 0;
+    /// All that Nova remembers of one server, the newest first; none if it does not know it.
+    virtual ResultTask<std::vector<ActionRecord>> actions(ServerId id) = 0;
+    /// Servers that are shelved and off their host, and were changed since then.
+    virtual ResultTask<std::vector<ServerRecord>> shelved_since(TimePoint since) = 0;
     virtual ResultTask<std::vector<HypervisorRecord>> hypervisors() = 0;
     virtual ResultTask<std::vector<ComputeServiceRecord>> compute_services() = 0;
     /// That of one host; none if Nova lists no such service.
     virtual ResultTask<std::optional<ComputeServiceRecord>> compute_service(std::string host) = 0;
     virtual ResultTask<std::vector<AggregateRecord>> aggregates() = 0;
+    /// A server group by its id; none if there is no such group (any more).
+    virtual ResultTask<std::optional<ServerGroup>> server_group(std::string id) = 0;
 
     /// Asked right before a write goes out, each time that it does (a call may wait for a
     /// connection or a token, or be repeated); false: it is not sent, and the answer is

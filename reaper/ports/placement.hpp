@@ -1,6 +1,8 @@
 // Port: Placement, in the domain's words.
 #pragma once
 
+#include <set>
+#include <string>
 #include <vector>
 
 #include "reaper/model/ids.hpp"
@@ -35,6 +37,9 @@ public:
     virtual ResultTask<ProviderState> room(ProviderId id) = 0;
     /// Inventories, traits and allocations of one provider; `not_found` if it is gone.
     virtual ResultTask<ProviderState> provider(ProviderId id) = 0;
+    /// UUIDs of the host aggregates that Placement knows the provider in: Nova mirrors its own
+    /// there, and its scheduler believes the mirror.
+    virtual ResultTask<std::set<std::string>> aggregates(ProviderId id) = 0;
     /// What one consumer holds, on all providers; empty if nothing.
     virtual ResultTask<Allocations> allocations(ServerId consumer) = 0;
     /// The only write. It is repeated a bounded number of times when the provider is changed at

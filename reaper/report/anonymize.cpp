@@ -5,6 +5,7 @@
 #include <cstdio>
 #include <map>
 #include <set>
+#include <string>
 #include <utility>
 
 namespace reaper::report {
@@ -138,8 +139,26 @@ private:
         host.why_unavailable.clear();
         host.availability_zone = swap(zones_, host.availability_zone);
         host.aggregates = swap_all(aggregates_, host.aggregates);
+        change(host.member_of);
         for (Provider& provider : host.providers) change(provider);
         for (Server& server : host.servers) change(server);
+    }
+    /// Of the metadata, what decides who may go there.
+    void change(Shared<HostAggregates>& aggregates) {
+        HostAggregates changed;
+        for (const auto& [uuid, aggregate] : aggregates) {
+            HostAggregate one;
+            one.name = swap(aggregates_, aggregate.name);
+            for (const auto& [key, value] : aggregate.metadata) {
+                if (key == "availability_zone") one.metadata.emplace(key, swap(zones_, value));
+                if (key.starts_with("filter_tenant_id"))
+                    one.metadata.emplace("filter_tenant_id" + std::to_string(one.metadata.size()),
+                                         swap(projects_, value));
+                if (harmless(key, value)) one.metadata.emplace(key, value);
+            }
+            changed.emplace(swap(aggregates_, uuid), std::move(one));
+        }
+        aggregates = std::move(changed);
     }
     void change(Provider& provider) {
         provider.id = swap(providers_, provider.id);

@@ -1,5 +1,6 @@
 #include "reaper/report/json.hpp"
 
+#include "reaper/report/json_landing.hpp"
 #include "reaper/report/time_text.hpp"
 
 namespace reaper::report {
@@ -74,18 +75,20 @@ json to_json(const Resources& resources) {
 }
 
 json to_json(const Request& request) {
-    return {{"version", json_version},
-            {"id", request.id.str()},
-            {"operation", std::string{to_string(request.operation)}},
-            {"project", request.project.str()},
-            {"resources", to_json(request.resources)},
-            {"slots", request.slots},
-            {"requesters", id_array(request.requesters)},
-            {"availability_zone", text_or_null(request.availability_zone)},
-            {"required_traits", id_array(request.required_traits)},
-            {"forbidden_traits", id_array(request.forbidden_traits)},
-            {"excluded_hosts", json(request.excluded_hosts)},
-            {"sent_at", iso_time(request.sent_at)}};
+    json object{{"version", json_version},
+                {"id", request.id.str()},
+                {"operation", std::string{to_string(request.operation)}},
+                {"project", request.project.str()},
+                {"resources", to_json(request.resources)},
+                {"slots", request.slots},
+                {"requesters", id_array(request.requesters)},
+                {"availability_zone", text_or_null(request.availability_zone)},
+                {"required_traits", id_array(request.required_traits)},
+                {"forbidden_traits", id_array(request.forbidden_traits)},
+                {"excluded_hosts", json(request.excluded_hosts)},
+                {"sent_at", iso_time(request.sent_at)}};
+    if (request.landing != Landing{}) object["landing"] = to_json(request.landing);
+    return object;
 }
 
 json to_json(const Victim& victim) {

@@ -6,7 +6,8 @@
 // null or left out as said below.
 //
 //  request   {version, id, operation, project, resources, slots, requesters[], availability_zone
-//             (or null), required_traits[], forbidden_traits[], excluded_hosts{host: why}, sent_at}
+//             (or null), required_traits[], forbidden_traits[], excluded_hosts{host: why}, sent_at,
+//             and, where it is bound to places: landing (reaper/report/json_landing.hpp)}
 //  decision  {version, decision: "plan", request, strategy, slots_requested, slots_wanted,
 //             slots_freed, hosts[], rejected[], note}
 //            {version, decision: "nothing-to-do", reason, hosts[]}

@@ -31,6 +31,8 @@ public:
 
     /// The member; fails if this is no object or has no such member.
     JsonPlace at(std::string_view name) const;
+    /// Is it an object with such a member?
+    bool has(std::string_view name) const { return value_->contains(std::string(name)); }
     /// `visit(name, place)` for each member.
     template <class Visit>
     void each_member(Visit visit) const {

@@ -3,6 +3,7 @@
 #include <limits>
 
 #include "reaper/report/json.hpp"
+#include "reaper/report/json_landing.hpp"
 #include "reaper/report/time_text.hpp"
 
 namespace reaper::report {
@@ -215,6 +216,8 @@ Request request(const json& object) {
     for (const auto& [host, why] : excluded.items())
         result.excluded_hosts[host] = text_of(why, "excluded_hosts");
     result.sent_at = time(object, "sent_at");
+    if (object.contains("landing"))
+        result.landing = landing_from(JsonPlace{object["landing"], "landing"});
     return result;
 }
 
@@ -224,6 +227,8 @@ Result<T> guarded(T (*read)(const json&), const json& document, const char* what
     try {
         return read(document);
     } catch (const WrongShape& wrong) {
+        return Error{Errc::bad_answer, std::string{"JSON of a "} + what + ": " + wrong.what};
+    } catch (const WrongPlace& wrong) {
         return Error{Errc::bad_answer, std::string{"JSON of a "} + what + ": " + wrong.what};
     } catch (const json::exception& exception) {
         return Error{Errc::bad_answer, std::string{"JSON of a "} + what + ": " + exception.what()};

@@ -35,6 +35,14 @@ std::string request_lines(const Request& request, const RenderOptions& options) 
     for (const auto& trait : request.forbidden_traits) constraints += ", refuses " + trait.str();
     for (const auto& [host, why] : request.excluded_hosts)
         constraints += ", not on " + host + " (" + why + ")";
+    const Landing& landing = request.landing;
+    if (!landing.group.policy.empty())
+        constraints += ", server group " + landing.group.name + " (" + landing.group.policy + ")";
+    for (const auto& host : landing.only_hosts) constraints += ", only on " + host;
+    if (!landing.aggregates.empty()) constraints += ", in requested aggregates only";
+    for (const auto& server : landing.with) constraints += ", on the host of " + server.str();
+    for (const auto& server : landing.apart_from)
+        constraints += ", not on the host of " + server.str();
     if (!constraints.empty()) text += wrapped(constraints.substr(2), 2, width);
     std::string requesters;
     for (const auto& server : request.requesters) requesters += ", " + server.str();

@@ -1,6 +1,7 @@
 #include "reaper/report/snapshot_file.hpp"
 
 #include "reaper/report/json.hpp"
+#include "reaper/report/json_landing.hpp"
 #include "reaper/report/time_text.hpp"
 
 namespace reaper::report {
@@ -79,6 +80,7 @@ json whole(const Host& host) {
             {"why_unavailable", host.why_unavailable},
             {"availability_zone", host.availability_zone},
             {"aggregates", host.aggregates},
+            {"member_of", to_json(host.member_of.get())},
             {"providers", std::move(providers)},
             {"servers", std::move(servers)}};
 }

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "reaper/model/text.hpp"
+#include "reaper/report/json_landing.hpp"
 #include "reaper/report/json_place.hpp"
 #include "reaper/report/snapshot_file.hpp"
 
@@ -108,6 +109,7 @@ Host host_of(const JsonPlace& in) {
     host.why_unavailable = in.at("why_unavailable").text();
     host.availability_zone = in.at("availability_zone").text();
     host.aggregates = text_set(in.at("aggregates"));
+    if (in.has("member_of")) host.member_of = aggregates_from(in.at("member_of"));
     const JsonPlace providers = in.at("providers");
     providers.each([&](const JsonPlace& each) { host.providers.push_back(provider_of(each)); });
     sort_providers(host, providers);

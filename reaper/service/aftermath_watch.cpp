@@ -4,6 +4,7 @@
 #include <spdlog/spdlog.h>
 #include <utility>
 
+#include "reaper/model/landing_like.hpp"
 #include "reaper/model/text.hpp"
 #include "reaper/service/backoff.hpp"
 #include "reaper/service/until_written.hpp"
@@ -29,7 +30,8 @@ bool disproves(const Request& refused, const Request& culled, TimePoint there_si
            refused.availability_zone == culled.availability_zone &&
            refused.required_traits == culled.required_traits &&
            refused.forbidden_traits == culled.forbidden_traits &&
-           refused.excluded_hosts == culled.excluded_hosts;
+           refused.excluded_hosts == culled.excluded_hosts &&
+           alike(refused.landing, culled.landing);
 }
 
 /// Do those for whom the older request was wait for this one by now?

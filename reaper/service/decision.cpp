@@ -2,6 +2,7 @@
 
 #include <utility>
 
+#include "reaper/planner/places.hpp"
 #include "reaper/planner/planner.hpp"
 
 namespace reaper {
@@ -34,7 +35,13 @@ Decision decide(const CompiledPolicy& policy, const Request& request, const Clou
         refused.reason = "the requester is revocable itself: " + *why;
         return refused;
     }
+    if (auto why = outside_all_shards(request, policy.landing, hosts)) {
+        NothingToDo refused;
+        refused.reason = std::move(*why);
+        return refused;
+    }
     PlanOptions options;
+    options.landing = &policy.landing;
     options.alternatives = policy.alternatives;
     options.seed = seed_of(request.id);
     options.now = now;

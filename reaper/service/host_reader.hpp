@@ -11,8 +11,9 @@ namespace reaper {
 
 /// How much of it.
 enum class HostDepth {
-    state,  ///< room of each provider, servers, compute service: before anybody dies
-    all,    ///< traits too: in the background
+    state,    ///< room of each provider, servers, compute service: before anybody dies
+    all,      ///< traits too: in the background
+    landing,  ///< and Placement's aggregates: before anybody dies for a request bound to them
 };
 
 /// The host as the picture has it. `not_found` if a provider of it is gone.

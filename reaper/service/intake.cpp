@@ -19,6 +19,7 @@ std::string_view event_type(FailureEvent event) {
         case FailureEvent::build_instances: return "compute_task.build_instances.error";
         case FailureEvent::migrate_server: return "compute_task.migrate_server.error";
         case FailureEvent::rebuild_server: return "compute_task.rebuild_server.error";
+        case FailureEvent::unshelve_server: return "reaper.unshelve.error";
     }
     return "unknown";
 }

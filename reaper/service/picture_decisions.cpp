@@ -12,6 +12,14 @@ constexpr int most_rounds = 24;
 /// Hosts that are read again before a request is refused for want of room.
 constexpr std::size_t second_looks = 16;
 
+/// What decides about the place of this request, and may have changed, is read with each host.
+HostDepth depth_for(const Request& request, const LandingRules& rules) {
+    const bool bound = request.availability_zone || !request.landing.aggregates.empty() ||
+                       rules.own_aggregates != LandingRules::OwnAggregates::off;
+    const bool traits = !request.required_traits.empty() || !request.forbidden_traits.empty();
+    return bound || traits ? HostDepth::landing : HostDepth::state;
+}
+
 }  // namespace
 
 /// Hosts that the decision rests on and that were not read for it yet. Of a refusal: those that
@@ -29,7 +37,8 @@ std::vector<HostId> PictureKeeper::unread_hosts(const Decision& decision,
         for (const auto& host : nothing->hosts) look(host.host);
     if (const auto* not_enough = std::get_if<NotEnough>(&decision); not_enough && second_look)
         for (const auto& rejection : not_enough->rejected) {
-            const bool near = rejection.code == RejectionCode::not_enough_revocable;
+            const bool near = rejection.code == RejectionCode::not_enough_revocable ||
+                              rejection.code == RejectionCode::not_in_placement;
             if (near && ids.size() < second_looks) look(rejection.host);
         }
     return ids;
@@ -45,6 +54,7 @@ ResultTask<Decision> PictureKeeper::decide(std::shared_ptr<const CompiledPolicy>
     if (!facts) co_return facts.error();
 
     expect(request);
+    const HostDepth depth = depth_for(request, policy->landing);
     bool second_look = true;
     bool third_look = true;
     std::set<HostId> fresh;
@@ -81,7 +91,7 @@ ResultTask<Decision> PictureKeeper::decide(std::shared_ptr<const CompiledPolicy>
             }
         }
         fresh.insert(unread.begin(), unread.end());
-        auto read = co_await read_hosts(std::move(unread), HostDepth::state);
+        auto read = co_await read_hosts(std::move(unread), depth);
         if (!read) co_return read.error();
     }
     co_return Error{Errc::conflict, "the cloud changes faster than it can be read: after " +

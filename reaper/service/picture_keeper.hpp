@@ -72,6 +72,8 @@ public:
     /// How old the picture is, for people; what is being read while it is built.
     std::string status() const;
     const LivePicture& picture() const noexcept { return picture_; }
+    /// Nova's events come in.
+    bool flowing() const noexcept { return flowing_; }
 
 private:
     /// Between two bulk readings that nobody waits for.

@@ -1,5 +1,6 @@
 #include "reaper/service/policy.hpp"
 
+#include <string_view>
 #include <utility>
 #include <variant>
 
@@ -19,6 +20,42 @@ Result<Made> make_plugin(const Info* info, std::string_view kind, const config::
         return Error{Errc::bad_input,
                      named() + ": " + wrong->parameter + ": expected " + wrong->expected};
     return std::move(std::get<Made>(made));
+}
+
+}  // namespace
+
+namespace {
+
+/// `a|b` as its names; blanks around them count for nothing.
+std::set<std::string> shard_of(std::string_view text) {
+    std::set<std::string> names;
+    while (!text.empty()) {
+        const auto bar = text.find('|');
+        auto name = text.substr(0, bar);
+        while (name.starts_with(' ')) name.remove_prefix(1);
+        while (name.ends_with(' ')) name.remove_suffix(1);
+        if (!name.empty()) names.emplace(name);
+        text = bar == std::string_view::npos ? std::string_view{} : text.substr(bar + 1);
+    }
+    return names;
+}
+
+Result<LandingRules> landing_rules(const config::Landing& settings) {
+    using Own = LandingRules::OwnAggregates;
+    LandingRules rules;
+    rules.tenant_filter = settings.tenant_filter;
+    rules.trait_isolation = settings.trait_isolation;
+    if (settings.own_aggregates == "limit") rules.own_aggregates = Own::limit;
+    if (settings.own_aggregates == "required") rules.own_aggregates = Own::required;
+    for (const auto& text : settings.watched_aggregates) {
+        auto shard = shard_of(text);
+        if (shard.empty())
+            return Error{Errc::bad_input, "watched_aggregates: '" + text +
+                                              "' names no aggregate: a name, a UUID or several "
+                                              "with | between them are expected"};
+        rules.watched.push_back(std::move(shard));
+    }
+    return rules;
 }
 
 }  // namespace
@@ -50,6 +87,9 @@ Result<std::shared_ptr<const CompiledPolicy>> compile_policy(const config::Polic
     compiled->strategy = std::move(*strategy);
     compiled->strategy_name = policy.strategy.name;
     compiled->alternatives = policy.alternatives;
+    auto landing = landing_rules(policy.landing);
+    if (!landing) return landing.error();
+    compiled->landing = std::move(*landing);
     compiled->brakes = policy.brakes;
     compiled->protection = Protection{policy.brakes.protect};
     return std::shared_ptr<const CompiledPolicy>{std::move(compiled)};

@@ -21,6 +21,7 @@ struct CompiledPolicy {
     int alternatives = 1;
     BrakeSettings brakes;
     Protection protection;  ///< what `brakes` protect
+    LandingRules landing;
 
     TagQuestions questions() const;
     /// Of all taggers (Tagger::held_class).

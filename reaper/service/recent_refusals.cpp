@@ -14,7 +14,7 @@ bool asks_as_much(const Request& request, const Request& known) {
            request.availability_zone == known.availability_zone &&
            request.required_traits == known.required_traits &&
            request.forbidden_traits == known.forbidden_traits &&
-           request.excluded_hosts == known.excluded_hosts;
+           request.excluded_hosts == known.excluded_hosts && request.landing == known.landing;
 }
 
 }  // namespace

@@ -15,6 +15,7 @@ Operation operation_of(FailureEvent event) {
         case FailureEvent::build_instances: return Operation::build;
         case FailureEvent::migrate_server: return Operation::migrate;
         case FailureEvent::rebuild_server: return Operation::rebuild;
+        case FailureEvent::unshelve_server: return Operation::unshelve;
     }
     return Operation::build;
 }
@@ -131,8 +132,9 @@ Task<RequestDesk::Ended> RequestDesk::outcome_of(FailureNotice notice, RequestId
 /// Nova's own word on the requester, asked until it answers or the notice is too old.
 ResultTask<std::variant<Request, Refused>> RequestDesk::complete(FailureNotice notice) {
     Backoff backoff{parts_.cloud.clock};
+    const auto schedule = co_await schedule_of(notice);
     while (true) {
-        auto completed = co_await complete_request(parts_.cloud.compute, notice);
+        auto completed = co_await complete_request(parts_.cloud.compute, notice, schedule);
         if (completed || parts_.stopping) co_return completed;
         if (too_old(notice, parts_.cloud.clock.now(), parts_.options.trigger.max_age))
             co_return completed.error();
@@ -140,6 +142,23 @@ ResultTask<std::variant<Request, Refused>> RequestDesk::complete(FailureNotice n
                      notice.request_id.str(), completed.error().what);
         co_await backoff.pause(parts_.stopping);
     }
+}
+
+/// What the scheduler was asked. Its message came before that of the failure, but by another queue:
+/// where there must be one, it is waited for a moment.
+Task<std::optional<Schedule>> RequestDesk::schedule_of(FailureNotice notice) {
+    constexpr Duration step{50};
+    constexpr int most_steps = 20;
+    const std::string_view line = notice.exception_line;
+    const bool searched = line.find("There are not enough hosts available") != line.npos ||
+                          notice.exception.starts_with("MaxRetriesExceeded");
+    for (int i = 0; i <= most_steps && !parts_.stopping; ++i) {
+        if (const Schedule* const known = parts_.schedules.find(notice.request_id))
+            co_return *known;
+        if (!searched || !parts_.keeper.flowing()) break;
+        co_await parts_.cloud.clock.sleep(step);
+    }
+    co_return std::nullopt;
 }
 
 Task<bool> RequestDesk::admit(Request request) {

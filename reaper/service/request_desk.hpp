@@ -18,6 +18,7 @@
 #include "reaper/service/request_server.hpp"
 #include "reaper/service/service.hpp"
 #include "reaper/trigger/request_builder.hpp"
+#include "reaper/trigger/schedule_memory.hpp"
 
 namespace reaper {
 
@@ -35,6 +36,7 @@ public:
         Ledger& ledger;
         AsyncSemaphore& planning;
         AsyncSemaphore& deletions;
+        const ScheduleMemory& schedules;
         const ServiceOptions& options;
         const bool& stopping;
     };
@@ -63,6 +65,7 @@ private:
     };
     Task<Ended> outcome_of(FailureNotice notice, RequestId key, Arrival arrival);
     ResultTask<std::variant<Request, Refused>> complete(FailureNotice notice);
+    Task<std::optional<Schedule>> schedule_of(FailureNotice notice);
     Task<bool> admit(Request request);
     Task<bool> finish(const Ended& ended);
     Task<void> close(RequestId key, Ended ended);

@@ -27,8 +27,14 @@ ResultTask<RequesterFacts> read_requester(Compute& compute, FailureNotice notice
         co_return gone;
     }
     RequesterFacts facts = facts_of(**found);
+    for (const auto& id : (*found)->groups) {
+        auto group = co_await compute.server_group(id);
+        if (!group) co_return group.error();
+        if (*group) facts.group = std::move(**group);
+    }
     // Only these two events leave open what the user asked for.
-    if (notice.event != FailureEvent::build_instances) {
+    if (notice.event == FailureEvent::migrate_server ||
+        notice.event == FailureEvent::rebuild_server) {
         auto action = co_await compute.action(notice.server, notice.request_id);
         if (!action) co_return action.error();
         facts.action = action->value_or("");
@@ -36,10 +42,11 @@ ResultTask<RequesterFacts> read_requester(Compute& compute, FailureNotice notice
     co_return facts;
 }
 
-ResultTask<std::variant<Request, Refused>> complete_request(Compute& compute,
-                                                            FailureNotice notice) {
+ResultTask<std::variant<Request, Refused>> complete_request(Compute& compute, FailureNotice notice,
+                                                            std::optional<Schedule> schedule) {
     auto facts = co_await read_requester(compute, notice);
     if (!facts) co_return facts.error();
+    facts->schedule = std::move(schedule);
     co_return build_request(notice, *facts);
 }
 

@@ -1,6 +1,7 @@
 // Completes a failure notice by asking Nova about the server that failed.
 #pragma once
 
+#include <optional>
 #include <variant>
 
 #include "reaper/ports/compute.hpp"
@@ -12,6 +13,8 @@ namespace reaper {
 ResultTask<RequesterFacts> read_requester(Compute& compute, FailureNotice notice);
 
 /// Both, put together: the request, or why it is not to be served.
-ResultTask<std::variant<Request, Refused>> complete_request(Compute& compute, FailureNotice notice);
+/// `schedule`: the search for hosts that failed, if it was seen.
+ResultTask<std::variant<Request, Refused>> complete_request(Compute& compute, FailureNotice notice,
+                                                            std::optional<Schedule> schedule);
 
 }  // namespace reaper

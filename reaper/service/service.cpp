@@ -19,6 +19,7 @@
 #include "reaper/service/request_desk.hpp"
 #include "reaper/service/room_holds.hpp"
 #include "reaper/service/server_marks.hpp"
+#include "reaper/service/unshelve_watch.hpp"
 
 namespace reaper {
 
@@ -44,6 +45,7 @@ private:
     // Life.
     void listen_to_messages();
     void listen_to_events();
+    void on_events(std::vector<CloudEvent> events);
     Task<void> watch_clock();
     Task<void> wait_for_cloud();
     Task<std::optional<Error>> cloud_trouble();
@@ -58,6 +60,7 @@ private:
     asio::any_io_executor executor_;
     std::unique_ptr<Shared> shared_;
     Ledger ledger_;
+    ScheduleMemory schedules_;
     bool stopping_ = false;
     std::unique_ptr<PictureKeeper> keeper_;
     std::unique_ptr<Braking> braking_;
@@ -65,6 +68,7 @@ private:
     std::unique_ptr<RoomHolds> holds_;
     std::unique_ptr<ServerMarks> marks_;
     std::unique_ptr<RequestDesk> desk_;
+    std::unique_ptr<UnshelveWatch> unshelves_;
     std::size_t active_ = 0;  ///< coroutines that must end before we do
     bool cloud_answered_ = false;
     BrokerState broker_;
@@ -111,7 +115,7 @@ ResultTask<void> Service::Impl::run() {
     desk_ = std::make_unique<RequestDesk>(
         RequestDesk::Parts{ports_.cloud, ports_.journal, ports_.messages, *braking_, *aftermaths_,
                            *holds_, *keeper_, ledger_, shared_->planning, shared_->deletions,
-                           options_, stopping_},
+                           schedules_, options_, stopping_},
         [this](Task<void> task) { spawn(std::move(task)); }, [this] { report(); });
     auto restored = co_await desk_->restore();
     if (!restored) co_return restored.error();
@@ -123,6 +127,9 @@ ResultTask<void> Service::Impl::run() {
     spawn(holds_->run());
     if (!options_.dry_run) spawn(marks_->run());
     spawn(watch_clock());
+    unshelves_ = std::make_unique<UnshelveWatch>(
+        UnshelveWatch::Parts{ports_.cloud, ports_.messages, options_.trigger, stopping_});
+    spawn(unshelves_->run());
     spawn(wait_for_cloud());
     while (!stopping_ || active_ > 0) co_await shared_->idle.async_receive(asio::use_awaitable);
     co_await holds_->give_all_back();
@@ -152,12 +159,24 @@ void Service::Impl::listen_to_events() {
     const std::weak_ptr<Impl> weak = weak_from_this();
     EventSource::Handlers handlers;
     handlers.events = [weak](std::vector<CloudEvent> events) {
-        if (const auto self = weak.lock()) self->keeper_->on_events(std::move(events));
+        if (const auto self = weak.lock()) self->on_events(std::move(events));
     };
     handlers.state = [weak](EventFeedState state) {
         if (const auto self = weak.lock()) self->keeper_->on_feed(state);
     };
     ports_.events->start(std::move(handlers));
+}
+
+/// Searches for hosts are remembered, everything else changes the picture.
+void Service::Impl::on_events(std::vector<CloudEvent> events) {
+    const TimePoint now = ports_.cloud.clock.now();
+    std::erase_if(events, [&](CloudEvent& event) {
+        auto* const schedule = std::get_if<Schedule>(&event);
+        if (schedule == nullptr) return false;
+        schedules_.note(std::move(*schedule), now);
+        return true;
+    });
+    if (!events.empty()) keeper_->on_events(std::move(events));
 }
 
 Task<void> Service::Impl::watch_clock() {

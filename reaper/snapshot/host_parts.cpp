@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <set>
 #include <string>
+#include <utility>
 
 #include "reaper/model/text.hpp"
 
@@ -30,15 +31,18 @@ void set_service(Host& host, const ComputeServiceRecord* service) {
 void place_in_aggregates(Host& host, const std::vector<AggregateRecord>& aggregates) {
     std::set<std::string> zones;
     host.aggregates.clear();
+    HostAggregates member_of;
     for (const auto& aggregate : aggregates) {
         if (std::find(aggregate.hosts.begin(), aggregate.hosts.end(), host.service_host) ==
             aggregate.hosts.end())
             continue;
         host.aggregates.insert(aggregate.name);
+        member_of.emplace(aggregate.uuid, HostAggregate{aggregate.name, aggregate.metadata});
         if (const auto zone = aggregate.metadata.find(zone_key);
             zone != aggregate.metadata.end() && !zone->second.empty())
             zones.insert(zone->second);
     }
+    host.member_of = std::move(member_of);
     if (!host.availability_zone.empty()) return;
     host.availability_zone = zones.empty() ? default_zone : *zones.begin();
 }

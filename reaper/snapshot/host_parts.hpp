@@ -12,7 +12,7 @@ namespace reaper {
 /// service, so the host is taken to be down.
 void set_service(Host& host, const ComputeServiceRecord* service);
 
-/// Names of the aggregates that the host is in; and its zone, where its service told none.
+/// The aggregates that the host is in; and its zone, where its service told none.
 void place_in_aggregates(Host& host, const std::vector<AggregateRecord>& aggregates);
 
 }  // namespace reaper

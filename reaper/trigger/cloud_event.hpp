@@ -7,6 +7,7 @@
 
 #include "reaper/model/records.hpp"
 #include "reaper/model/time.hpp"
+#include "reaper/trigger/schedule.hpp"
 
 namespace reaper {
 
@@ -41,6 +42,7 @@ struct AggregatesChanged {
     friend bool operator==(const AggregatesChanged&, const AggregatesChanged&) = default;
 };
 
-using CloudEvent = std::variant<ServerSeen, ServerGone, ServiceSeen, AggregatesChanged>;
+/// `Schedule`: the scheduler searches for hosts; it changes nothing of the picture.
+using CloudEvent = std::variant<ServerSeen, ServerGone, ServiceSeen, AggregatesChanged, Schedule>;
 
 }  // namespace reaper

@@ -26,7 +26,9 @@ struct Flavor {
 };
 
 /// Which of Nova's failure events it was.
-enum class FailureEvent { build_instances, migrate_server, rebuild_server };
+/// Of `unshelve_server` Nova tells nobody: the reaper finds it, and tells itself
+/// (reaper/service/unshelve_watch.hpp).
+enum class FailureEvent { build_instances, migrate_server, rebuild_server, unshelve_server };
 
 /// One failure message.
 struct FailureNotice {

@@ -32,6 +32,7 @@ std::variant<Operation, Refused> operation_of(const FailureNotice& notice,
             if (facts.action == "migrate") return Operation::migrate;
             if (facts.action == "live-migration") return Operation::live_migrate;
             return guess_migration(notice, facts);
+        case FailureEvent::unshelve_server: return Operation::unshelve;
         case FailureEvent::rebuild_server:
             if (facts.action == "evacuate") return Operation::evacuate;
             if (facts.action == "rebuild")
@@ -80,6 +81,20 @@ void add_thread_policy(const ExtraSpecs& specs, Request& request) {
     if (at->second == "isolate") request.forbidden_traits.insert(hyperthreading);
 }
 
+/// Where it may land, of what the server and the search for hosts tell.
+void land(const RequesterFacts& facts, Request& request) {
+    if (const auto& schedule = facts.schedule) {
+        request.landing = schedule->landing;
+        // The message of a live migration or an unshelve tells none.
+        if (!request.availability_zone) request.availability_zone = schedule->availability_zone;
+        request.required_traits.insert(schedule->required_traits.begin(),
+                                       schedule->required_traits.end());
+        for (const auto& host : schedule->ignored_hosts)
+            request.excluded_hosts.emplace(host, "the scheduler was told to ignore it");
+    }
+    if (facts.group.apart() || facts.group.together()) request.landing.group = facts.group;
+}
+
 std::optional<Refused> refused_at_once(const FailureNotice& notice, const RequesterFacts& facts) {
     if (!facts.exists) return Refused{"server " + notice.server.str() + " is gone"};
     if (facts.deleting) return Refused{"server " + notice.server.str() + " is being deleted"};
@@ -118,6 +133,7 @@ std::variant<Request, Refused> build_request(const FailureNotice& notice,
     add_thread_policy(flavor.extra_specs, request);
     if (const auto why = why_not_own_host(request.operation); why && !facts.host.empty())
         request.excluded_hosts.emplace(facts.host, *why);
+    land(facts, request);
     request.sent_at = notice.sent_at;
     return request;
 }

@@ -7,6 +7,7 @@
 
 #include "reaper/model/request.hpp"
 #include "reaper/trigger/notice.hpp"
+#include "reaper/trigger/schedule.hpp"
 
 namespace reaper {
 
@@ -21,6 +22,8 @@ struct RequesterFacts {
     /// Nova's name of the action of this request id: create, resize, migrate, live-migration,
     /// evacuate, rebuild, unshelve; empty if unknown.
     std::string action;
+    ServerGroup group;                 ///< that it is in; none if its policy is empty
+    std::optional<Schedule> schedule;  ///< the search for hosts that failed, if it was seen
 };
 
 /// A request that should not be served, and why.

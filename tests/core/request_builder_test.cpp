@@ -184,5 +184,45 @@ TEST(TooOld, JustYoungEnoughAndJustTooOld) {
     EXPECT_EQ(too_old(notice(), at(-60), max_age), std::nullopt) << "a clock that is ahead";
 }
 
+TEST(BuildRequest, WhatTheSearchForHostsToldBindsTheRequest) {
+    auto known = facts("create");
+    known.schedule = Schedule{};
+    known.schedule->landing.only_hosts = {"h1"};
+    known.schedule->ignored_hosts = {"h2"};
+    known.schedule->required_traits = {Trait{"CUSTOM_IMAGE"}};
+    known.schedule->availability_zone = "az-of-search";
+    known.group = ServerGroup{"g", "n", "anti-affinity", 1, {}};
+    auto given = notice();
+    const auto request = built(given, known);
+    EXPECT_THAT(request.landing.only_hosts, ElementsAre("h1"));
+    EXPECT_EQ(request.landing.group.id, "g");
+    EXPECT_TRUE(request.excluded_hosts.contains("h2"));
+    EXPECT_TRUE(request.required_traits.contains(Trait{"CUSTOM_IMAGE"}));
+    EXPECT_THAT(request.availability_zone, Optional(std::string{"az-of-search"}));
+    given.availability_zone = "az-of-message";
+    EXPECT_THAT(built(given, known).availability_zone, Optional(std::string{"az-of-message"}));
+}
+
+TEST(BuildRequest, ASoftServerGroupBindsNobody) {
+    auto known = facts("create");
+    known.group = ServerGroup{"g", "n", "soft-anti-affinity", 1, {}};
+    EXPECT_EQ(built(notice(), known).landing, Landing{});
+}
+
+TEST(BuildRequest, AnUnshelvingTakesTheFlavorOfTheServer) {
+    auto given = notice(FailureEvent::unshelve_server);
+    given.flavor.reset();
+    given.image_id.reset();
+    auto known = facts("");
+    known.flavor = Flavor{"f", 4, 2048, 20, 0, 0, {}};
+    const auto request = built(given, known);
+    EXPECT_EQ(request.operation, Operation::unshelve);
+    EXPECT_EQ(request.slots, 1);
+    EXPECT_EQ(request.resources, (Resources{{"VCPU", 4}, {"MEMORY_MB", 2048}, {"DISK_GB", 20}}));
+    EXPECT_THAT(request.excluded_hosts, IsEmpty());
+    known.boot_from_volume = true;
+    EXPECT_EQ(built(given, known).resources.get(ResourceClass{"DISK_GB"}), 0);
+}
+
 }  // namespace
 }  // namespace reaper

@@ -133,9 +133,26 @@ ResultTask<std::optional<ServerRecord>> FakeCloud::server(ServerId id) {
 ResultTask<std::optional<std::string>> FakeCloud::action(ServerId, RequestId request) {
     co_await breathe();
     if (auto error = note("action " + request.str())) co_return *error;
-    const auto found = actions.find(request.str());
-    if (found == actions.end()) co_return std::optional<std::string>{};
+    const auto found = action_names.find(request.str());
+    if (found == action_names.end()) co_return std::optional<std::string>{};
     co_return std::optional<std::string>{found->second};
+}
+
+ResultTask<std::vector<ActionRecord>> FakeCloud::actions(ServerId id) {
+    co_await breathe();
+    if (auto error = note("actions " + id.str())) co_return *error;
+    const auto found = histories.find(id);
+    if (found == histories.end()) co_return std::vector<ActionRecord>{};
+    co_return found->second;
+}
+
+ResultTask<std::vector<ServerRecord>> FakeCloud::shelved_since(TimePoint) {
+    co_await breathe();
+    if (auto error = note("shelved")) co_return *error;
+    std::vector<ServerRecord> records;
+    for (const auto& [id, server] : servers_)
+        if (server.record.server.status == "SHELVED_OFFLOADED") records.push_back(server.record);
+    co_return records;
 }
 
 ResultTask<std::vector<HypervisorRecord>> FakeCloud::hypervisors() {
@@ -163,7 +180,15 @@ ResultTask<std::vector<ComputeServiceRecord>> FakeCloud::compute_services() {
 ResultTask<std::vector<AggregateRecord>> FakeCloud::aggregates() {
     co_await breathe();
     if (auto error = note("aggregates")) co_return *error;
-    co_return std::vector<AggregateRecord>{};
+    co_return host_aggregates;
+}
+
+ResultTask<std::optional<ServerGroup>> FakeCloud::server_group(std::string id) {
+    co_await breathe();
+    if (auto error = note("server group " + id)) co_return *error;
+    const auto found = groups.find(id);
+    if (found == groups.end()) co_return std::optional<ServerGroup>{};
+    co_return std::optional<ServerGroup>{found->second};
 }
 
 ResultTask<DeleteAnswer> FakeCloud::delete_server(ServerId id, StillWanted wanted) {
@@ -279,6 +304,18 @@ ResultTask<ReservedAnswer> FakeCloud::change_reserved(ReservedChange change, Dur
         co_return answer;
     }
     co_return Error{Errc::not_found, "placement: no such inventory"};
+}
+
+ResultTask<std::set<std::string>> FakeCloud::aggregates(ProviderId id) {
+    co_await breathe();
+    if (auto error = note("aggregates of " + id.str())) co_return *error;
+    std::set<std::string> uuids;
+    for (const auto& [name, host] : hosts_)
+        for (const auto& aggregate : host_aggregates)
+            if (host.id == id && !not_mirrored.contains(name) &&
+                std::count(aggregate.hosts.begin(), aggregate.hosts.end(), name) > 0)
+                uuids.insert(aggregate.uuid);
+    co_return uuids;
 }
 
 ResultTask<Allocations> FakeCloud::allocations(ServerId consumer) {

@@ -51,11 +51,15 @@ public:
     std::vector<std::string> living(const std::string& host);
 
     std::set<ProjectId> tagged{ProjectId{"spot"}};
-    std::map<std::string, std::string> actions;  ///< request id -> action
+    std::map<std::string, std::string> action_names;          ///< request id -> action
+    std::map<ServerId, std::vector<ActionRecord>> histories;  ///< the newest first
     Duration deletion_takes{2000};
     bool soft_delete = false;
-    bool ignore_deletes = false;      ///< accepted, never done
-    bool conflict_on_delete = false;  ///< 409: not in this state
+    std::map<std::string, ServerGroup> groups;  ///< by id
+    std::vector<AggregateRecord> host_aggregates;
+    std::set<std::string> not_mirrored;  ///< hosts that Placement knows in no aggregate
+    bool ignore_deletes = false;         ///< accepted, never done
+    bool conflict_on_delete = false;     ///< 409: not in this state
     std::map<std::string, ComputeServiceRecord> services;
     /// By host and class; 0 if not there.
     std::map<std::pair<std::string, std::string>, Amount> reserved;
@@ -75,10 +79,13 @@ public:
     ResultTask<std::vector<ServerRecord>> servers_on(std::string service_host) override;
     ResultTask<std::optional<ServerRecord>> server(ServerId id) override;
     ResultTask<std::optional<std::string>> action(ServerId id, RequestId request) override;
+    ResultTask<std::vector<ActionRecord>> actions(ServerId id) override;
+    ResultTask<std::vector<ServerRecord>> shelved_since(TimePoint since) override;
     ResultTask<std::vector<HypervisorRecord>> hypervisors() override;
     ResultTask<std::vector<ComputeServiceRecord>> compute_services() override;
     ResultTask<std::optional<ComputeServiceRecord>> compute_service(std::string host) override;
     ResultTask<std::vector<AggregateRecord>> aggregates() override;
+    ResultTask<std::optional<ServerGroup>> server_group(std::string id) override;
     ResultTask<DeleteAnswer> delete_server(ServerId id, StillWanted wanted) override;
     ResultTask<DeleteAnswer> force_delete_server(ServerId id, StillWanted wanted) override;
     ResultTask<bool> set_metadata(ServerId id, std::string key, std::string value) override;
@@ -86,6 +93,7 @@ public:
     ResultTask<std::vector<ProviderSummary>> summaries(ResourceClass resource_class) override;
     ResultTask<ProviderState> room(ProviderId id) override;
     ResultTask<ProviderState> provider(ProviderId id) override;
+    ResultTask<std::set<std::string>> aggregates(ProviderId id) override;
     ResultTask<Allocations> allocations(ServerId consumer) override;
     ResultTask<ReservedAnswer> change_reserved(ReservedChange change, Duration deadline) override;
 

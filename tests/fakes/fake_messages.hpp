@@ -23,6 +23,7 @@ public:
     void set_aside(Delivery delivery, std::string reason) override {
         aside.emplace_back(std::move(delivery), std::move(reason));
     }
+    void publish(std::string body) override { deliver(std::move(body)); }
     Task<void> stop() override {
         stopped = true;
         handlers_ = {};

@@ -46,9 +46,9 @@ std::string body_of(const NovaFailure& failure) {
                                                     {"flavor", flavor},
                                                     {"image", image},
                                                     {"num_instances", failure.num_instances}});
-    const json reason =
-        object("ExceptionPayload", {{"exception", failure.exception},
-                                    {"exception_message", "No valid host was found. \nTraceback"}});
+    const json reason = object(
+        "ExceptionPayload",
+        {{"exception", failure.exception}, {"exception_message", failure.line + "\nTraceback"}});
     const json payload = object("ComputeTaskPayload", {{"instance_uuid", uuid_of(failure.server)},
                                                        {"request_spec", spec},
                                                        {"state", "error"},

@@ -32,6 +32,14 @@ TEST(Json, RequestsComeBack) {
         EXPECT_EQ(request_from_json(through_text(to_json(request))).value(), request);
     }
     EXPECT_EQ(request_from_json(through_text(to_json(Request{}))).value(), Request{});
+    Request bound = example_request();
+    bound.landing.group = {"g", "name", "anti-affinity", 2, {ServerId{"m1"}, ServerId{"m2"}}};
+    bound.landing.only_hosts = {"h"};
+    bound.landing.why_only = "forced";
+    bound.landing.aggregates = {{"a", "b"}, {"c"}};
+    bound.landing.with = {ServerId{"w"}};
+    bound.landing.apart_from = {ServerId{"x"}, ServerId{"y"}};
+    EXPECT_EQ(request_from_json(through_text(to_json(bound))).value(), bound);
 }
 
 TEST(Json, DecisionsComeBack) {

@@ -122,6 +122,9 @@ private:
         made.why_unavailable = maybe() ? word() : "";
         made.availability_zone = word();
         if (maybe()) made.aggregates = {word()};
+        if (maybe())
+            made.member_of = HostAggregates{{uuid(), {word(), {{"filter_tenant_id", uuid()}}}},
+                                            {uuid(), {word(), {}}}};
         made.providers.push_back(provider({}));
         made.id = made.providers.front().id;
         for (int i = below(3); i > 0; --i) made.providers.push_back(provider(made.id));

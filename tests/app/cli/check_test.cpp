@@ -41,7 +41,7 @@ protected:
     Task<bool> check(const Report& report) {
         TagQuestions questions;
         questions.project_tags = {"preemptible"};
-        co_await check_cloud(cloud_.ports(), session_, questions, report);
+        co_await check_cloud(cloud_.ports(), session_, questions, landing_, report);
         co_return true;
     }
     void run() {
@@ -64,6 +64,7 @@ protected:
     FakeSession session_;
     boost::asio::io_context io_{1};
     std::vector<Finding> findings_;
+    LandingRules landing_;
 };
 
 TEST_F(CheckCloud, AWorkingCloudHasNoFailure) {
@@ -110,6 +111,22 @@ TEST_F(CheckCloud, AMissingRightIsNamedAndTheOtherChecksGoOn) {
     expect("servers of all projects", Verdict::fail);
     EXPECT_EQ(find("servers of all projects")->detail, "nova: 403, the admin role is missing");
     expect("hypervisors", Verdict::ok);
+}
+
+TEST_F(CheckCloud, AggregatesThatAreWatchedMustBeThere) {
+    cloud_.host_aggregates = {{"u-1", "east", {"h1"}, {}}, {"u-2", "empty", {}, {}}};
+    landing_.watched = {{"east", "u-2"}};
+    run();
+    EXPECT_EQ(find("watched_aggregates")->detail, "'east': 1 host");
+    findings_.clear();
+    landing_.watched = {{"u-2"}};
+    run();
+    expect("watched_aggregates", Verdict::warn);
+    findings_.clear();
+    landing_.watched = {{"nowhere"}};
+    run();
+    expect("watched_aggregates", Verdict::fail);
+    EXPECT_NE(find("watched_aggregates")->detail.find("'nowhere'"), std::string::npos);
 }
 
 TEST_F(CheckCloud, ServersOfOneProjectAloneAreDoubtful) {

@@ -205,6 +205,57 @@ TEST(CloudEventParser, IgnoresWhatChangesNothing) {
     }
 }
 
+constexpr const char* search = "scheduler.select_destinations.start.json";
+
+TEST(CloudEventParser, ReadsASearchForHosts) {
+    const auto found = event<Schedule>(read(recorded / search));
+    EXPECT_EQ(found.request, RequestId("req-1911c590-05c1-41ce-a4d9-a725613f5dc8"));
+    EXPECT_EQ(found.server, ServerId("d35be809-acfa-4047-86dd-5a6543ac6c02"));
+    EXPECT_EQ(found.landing, Landing{});
+    EXPECT_TRUE(found.ignored_hosts.empty());
+    EXPECT_FALSE(found.ended);
+    EXPECT_EQ(found.at, parse_utc_time("2026-11-20 13:05:01.348474"));
+    EXPECT_TRUE(event<Schedule>(read(recorded / "scheduler.select_destinations.end.json")).ended);
+}
+
+TEST(CloudEventParser, ReadsWhatASearchInsistsOn) {
+    const std::string there = "d35be809-acfa-4047-86dd-5a6543ac6c01";
+    const std::string apart = "d35be809-acfa-4047-86dd-5a6543ac6c02";
+    const auto found = event<Schedule>(test::edited(search, [&](json& m) {
+        json& spec = payload(m);
+        spec["ignore_hosts"] = {"host09"};
+        spec["scheduler_hints"] = {
+            {"same_host", {there}}, {"different_host", {apart, "no uuid"}}, {"group", {"g"}}};
+        spec["requested_destination"] = {
+            {"nova_object.data",
+             {{"host", "host01"}, {"node", nullptr}, {"aggregates", {"u1,u2", "u3"}}}}};
+        spec["image"]["nova_object.data"]["properties"]["nova_object.data"]["traits_required"] = {
+            "CUSTOM_A"};
+    }));
+    EXPECT_EQ(found.ignored_hosts, std::set<std::string>{"host09"});
+    EXPECT_EQ(found.landing.only_hosts, std::set<std::string>{"host01"});
+    EXPECT_EQ(found.landing.with, std::set<ServerId>{ServerId(there)});
+    EXPECT_EQ(found.landing.apart_from, std::set<ServerId>{ServerId(apart)});
+    const std::vector<std::set<std::string>> aggregates{{"u1", "u2"}, {"u3"}};
+    EXPECT_EQ(found.landing.aggregates, aggregates);
+    EXPECT_EQ(found.required_traits, std::set<Trait>{Trait("CUSTOM_A")});
+}
+
+TEST(CloudEventParser, AForcedHostOfASearchCountsMoreThanARequestedOne) {
+    const auto found = event<Schedule>(
+        test::edited(search, [](json& m) { payload(m)["force_hosts"] = {"host07"}; }));
+    EXPECT_EQ(found.landing.only_hosts, std::set<std::string>{"host07"});
+    EXPECT_EQ(found.landing.why_only, "the request is forced onto");
+}
+
+TEST(CloudEventParser, ASearchThatIsNotUnderstoodIsMalformed) {
+    EXPECT_EQ(reason(test::edited(search, [](json& m) { payload(m).erase("instance_uuid"); })),
+              "payload.instance_uuid: missing");
+    EXPECT_NE(reason(test::edited(search, [](json& m) { payload(m)["ignore_hosts"] = 5; }))
+                  .find("payload.ignore_hosts"),
+              std::string::npos);
+}
+
 TEST(CloudEventParser, NothingRecordedIsMalformed) {
     CloudEventParser parser;  // one for all, as in the stream
     int events = 0;
@@ -213,7 +264,7 @@ TEST(CloudEventParser, NothingRecordedIsMalformed) {
         EXPECT_FALSE(std::holds_alternative<Malformed>(parsed)) << entry.path();
         events += std::holds_alternative<CloudEvent>(parsed);
     }
-    EXPECT_EQ(events, 11);
+    EXPECT_EQ(events, 13);
 }
 
 TEST(CloudEventParser, AMessageLeavesNothingForTheNext) {

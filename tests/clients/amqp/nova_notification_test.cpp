@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
 
+#include "clients/amqp/own_message.hpp"
 #include "clients/amqp/utc_time.hpp"
 #include "tests/clients/amqp/recorded_messages.hpp"
 
@@ -171,6 +172,24 @@ TEST(NovaNotification, RebuildAndEvacuateAreRead) {
     const auto got =
         notice(edited([](json& m) { m["event_type"] = "compute_task.rebuild_server.error"; }));
     EXPECT_EQ(got.event, FailureEvent::rebuild_server);
+}
+
+TEST(NovaNotification, OurOwnWordOnAnUnshelvingIsRead) {
+    UnshelveFailure failure;
+    failure.request = RequestId("req-1911c590-05c1-41ce-a4d9-a725613f5dc8");
+    failure.server = ServerId("d35be809-acfa-4047-86dd-5a6543ac6c02");
+    failure.project = ProjectId("p");
+    failure.at = *amqp::parse_utc_time("2026-11-20T13:05:01.348Z");
+    const auto got = notice(message_of(failure));
+    EXPECT_EQ(got.event, FailureEvent::unshelve_server);
+    EXPECT_EQ(got.request_id, failure.request);
+    EXPECT_EQ(got.server, failure.server);
+    EXPECT_EQ(got.spec_server, failure.server);
+    EXPECT_EQ(got.project, failure.project);
+    EXPECT_EQ(got.num_instances, 1);
+    EXPECT_EQ(got.sent_at, failure.at);
+    EXPECT_FALSE(got.flavor);
+    EXPECT_EQ(message_of(failure), message_of(failure));
 }
 
 TEST(NovaNotification, AnUnversionedNotificationIsIgnoredWithAdvice) {

@@ -173,6 +173,38 @@ TEST(NovaFormat, ReadsRecordedHypervisorsServicesAndAggregates) {
     EXPECT_EQ((*one)[0].metadata.at("availability_zone"), "az1");
 }
 
+TEST(NovaFormat, ReadsAServerGroup) {
+    const auto group = openstack::read_server_group(
+        R"({"server_group": {"id": "g", "name": "apart", "policy": "anti-affinity",
+            "rules": {"max_server_per_host": 3}, "members": ["s1", "s2"]}})",
+        "GET nova");
+    ASSERT_TRUE(group) << group.error().what;
+    EXPECT_TRUE(group->apart());
+    EXPECT_EQ(group->name, "apart");
+    EXPECT_EQ(group->most_on_a_host, 3);
+    EXPECT_THAT(group->members, ElementsAre(ServerId("s1"), ServerId("s2")));
+}
+
+TEST(NovaFormat, ReadsAServerGroupAsItWasBefore264) {
+    const auto group = openstack::read_server_group(
+        R"({"server_group": {"id": "g", "name": "n", "policies": ["affinity"], "metadata": {},
+            "members": []}})",
+        "GET nova");
+    ASSERT_TRUE(group) << group.error().what;
+    EXPECT_TRUE(group->together());
+    EXPECT_EQ(group->most_on_a_host, 1);
+}
+
+TEST(NovaFormat, ReadsTheImageAndTheGroupsOfAServer) {
+    json row = server_row("a");
+    row["image"] = {{"id", "i-1"}, {"links", json::array()}};
+    row["server_groups"] = {"g-1"};
+    const auto record = openstack::read_server(json{{"server", row}}.dump(), "GET nova");
+    ASSERT_TRUE(record) << record.error().what;
+    EXPECT_EQ(record->image, "i-1");
+    EXPECT_THAT(record->groups, ElementsAre("g-1"));
+}
+
 TEST(NovaFormat, AServiceIsUpOnlyIfItIsUpAndNotForcedDown) {
     const auto read = [](const std::string& state, bool forced, const std::string& status) {
         const json body{{"services",
@@ -286,11 +318,58 @@ TEST_F(NovaTest, AFailedReadIsNotANone) {
     EXPECT_EQ(cloud.run(nova().server(ServerId("a"))).error().code, Errc::server_error);
 }
 
+TEST_F(NovaTest, ReadsAServerGroupByItsId) {
+    cloud.on("GET /nova/v2.1/os-server-groups/g",
+             json_reply(200, R"({"server_group": {"id": "g", "name": "n", "policy": "affinity",
+                                 "rules": {}, "members": ["s1"]}})"));
+    const auto found = cloud.run(nova().server_group("g"));
+    ASSERT_TRUE(found) << found.error().what;
+    ASSERT_TRUE(found->has_value());
+    EXPECT_TRUE((*found)->together());
+    const auto none = cloud.run(nova().server_group("gone"));
+    ASSERT_TRUE(none) << none.error().what;
+    EXPECT_FALSE(none->has_value());
+}
+
 TEST_F(NovaTest, NamesTheActionOfARequest) {
     cloud.on("GET /nova/v2.1/servers/a/os-instance-actions/req-1",
              json_reply(200, R"({"instanceAction": {"action": "resize"}})"));
     EXPECT_EQ(cloud.run(nova().action(ServerId("a"), RequestId("req-1"))).value(), "resize");
     EXPECT_EQ(cloud.run(nova().action(ServerId("a"), RequestId("req-2"))).value(), std::nullopt);
+}
+
+TEST_F(NovaTest, ReadsWhatWasDoneToAServer) {
+    cloud.on("GET /nova/v2.1/servers/a/os-instance-actions",
+             json_reply(200, R"({"instanceActions": [
+                 {"action": "unshelve", "request_id": "req-2", "project_id": "p",
+                  "message": "Error", "start_time": "2026-11-20T13:12:30.000000"},
+                 {"action": "shelve", "request_id": "req-1", "project_id": null,
+                  "message": null, "start_time": "2026-11-20T13:11:00.000000"}]})"));
+    const auto actions = cloud.run(nova().actions(ServerId("a")));
+    ASSERT_TRUE(actions) << actions.error().what;
+    ASSERT_EQ(actions->size(), 2U);
+    EXPECT_EQ((*actions)[0].name, "unshelve");
+    EXPECT_EQ((*actions)[0].request, RequestId("req-2"));
+    EXPECT_TRUE((*actions)[0].failed);
+    EXPECT_FALSE((*actions)[1].failed);
+    EXPECT_EQ((*actions)[0].started - (*actions)[1].started, 90s);
+    EXPECT_TRUE(cloud.run(nova().actions(ServerId("b")))->empty());
+}
+
+TEST_F(NovaTest, ListsServersThatWereShelvedOrChangedLately) {
+    json shelved = server_row("a");
+    shelved["status"] = "SHELVED_OFFLOADED";
+    json body{{"servers", {shelved, server_row("b")}}};
+    cloud.on(list_path + "&status=SHELVED_OFFLOADED&changes-since=2026-11-20T13%3A12%3A30Z",
+             json_reply(200, body.dump()));
+    cloud.on(
+        list_path + "&status=SHELVED_OFFLOADED&changes-since=2026-11-20T13%3A12%3A30Z&marker=b",
+        json_reply(200, R"({"servers": []})"));
+    const TimePoint since{std::chrono::sys_days{std::chrono::year{2026} / 11 / 20} + 13h + 12min +
+                          30s + 700ms};
+    const auto listed = cloud.run(nova().shelved_since(since));
+    ASSERT_TRUE(listed) << listed.error().what;
+    EXPECT_THAT(ids_of(*listed), ElementsAre("a"));
 }
 
 TEST_F(NovaTest, DeletionsAnswerInThreeWays) {

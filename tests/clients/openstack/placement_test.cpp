@@ -77,6 +77,15 @@ TEST_F(PlacementTest, AProviderThatGoesWhileItIsReadIsNotFound) {
     EXPECT_THAT(state.error().what, HasSubstr("404: Resource provider not found"));
 }
 
+TEST_F(PlacementTest, ReadsTheAggregatesOfAProvider) {
+    cloud.on("GET /placement/resource_providers/" + root + "/aggregates",
+             json_reply(200, R"({"aggregates": ["u1", "u2"], "resource_provider_generation": 4})"));
+    const auto known = cloud.run(placement().aggregates(ProviderId(root)));
+    ASSERT_TRUE(known) << known.error().what;
+    EXPECT_EQ(*known, (std::set<std::string>{"u1", "u2"}));
+    EXPECT_FALSE(cloud.run(placement().aggregates(ProviderId("gone"))));
+}
+
 TEST_F(PlacementTest, ReadsWhatAServerHoldsOnAllProviders) {
     const auto held = cloud.run(placement().allocations(ServerId(server)));
     ASSERT_TRUE(held) << held.error().what;

@@ -27,6 +27,9 @@ public:
     void set_aside(Delivery delivery, std::string) override {
         broker_.settle(delivery.ticket.tag, delivery.ticket.connection, true);
     }
+    void publish(std::string body) override {
+        if (broker_.connected_) broker_.enqueue(std::move(body));
+    }
     Task<void> stop() override {
         leave();
         co_return;

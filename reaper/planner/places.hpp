@@ -1,0 +1,73 @@
+// Which places of a cloud will do for a request, beyond state, zone, traits and room: server group,
+// forced and hinted hosts, aggregates, isolation. Looked up once for each decision, because the
+// answers hang on where other servers are.
+//
+// Source: nova's filters ServerGroup(Anti)AffinityFilter, SameHostFilter, DifferentHostFilter,
+// AggregateMultiTenancyIsolation, and its request filters require_tenant_aggregate and
+// isolate_aggregates.
+#pragma once
+
+#include <limits>
+#include <map>
+#include <optional>
+#include <set>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "reaper/model/cloud.hpp"
+#include "reaper/model/plan.hpp"
+#include "reaper/model/request.hpp"
+
+namespace reaper {
+
+class CloudIndex;
+
+class Places {
+public:
+    using Refusal = std::optional<std::pair<RejectionCode, std::string>>;
+
+    /// `rules` may be null: none. Request and rules must outlive this; the cloud need not.
+    Places(const Request& request, const LandingRules* rules, const CloudIndex& cloud);
+
+    /// What the aggregates of a host forbid: the same for all hosts that are in the same ones.
+    Refusal by_aggregates(const HostAggregates& aggregates) const;
+    /// What forbids this very host.
+    Refusal by_host(const Host& host) const;
+    /// False: `by_host` has nothing against any host, and `most_slots` bounds none.
+    bool choosy() const { return choosy_; }
+    /// Slots that the host may get at most (anti-affinity).
+    Amount most_slots(const Host& host) const;
+    static constexpr Amount any_number = std::numeric_limits<Amount>::max();
+    /// All slots have to be on one host: affinity, and nobody of the group is anywhere yet.
+    bool all_on_one_host() const { return all_on_one_; }
+
+private:
+    Refusal unwatched(const HostAggregates& aggregates) const;
+    Refusal by_tenant(const HostAggregates& aggregates) const;
+    Refusal by_isolation(const HostAggregates& aggregates) const;
+    Refusal by_mirror(const Host& host) const;
+    void find_members(const CloudIndex& cloud);
+    void find_own_aggregates(const CloudIndex& cloud);
+    int on(const std::map<HostId, int>& where, const Host& host) const;
+
+    const Request& request_;
+    const LandingRules& rules_;
+    bool choosy_ = false;
+    bool by_aggregate_ = false;  ///< Placement's aggregates decide
+    bool all_on_one_ = false;
+    std::map<HostId, int> members_;  ///< of the group, the requesters aside: how many are on a host
+    std::map<HostId, int> with_;
+    std::map<HostId, int> apart_;
+    bool owns_aggregates_ = false;  ///< some aggregate names the project
+};
+
+/// Why no host of a watched aggregate can be the place of the request, whatever room there is: its
+/// zone, aggregates or hosts are others. None if one may be.
+std::optional<std::string> outside_all_shards(const Request& request, const LandingRules& rules,
+                                              const CloudIndex& cloud);
+
+/// The aggregates of a shard, with | between them.
+std::string to_string(const std::vector<std::set<std::string>>& shards);
+
+}  // namespace reaper

@@ -1,0 +1,72 @@
+#include "reaper/service/unshelve_watch.hpp"
+
+#include <algorithm>
+#include <spdlog/spdlog.h>
+#include <utility>
+
+#include "clients/amqp/own_message.hpp"
+#include "reaper/model/text.hpp"
+#include "reaper/service/backoff.hpp"
+
+namespace reaper {
+namespace {
+
+/// What Nova's clock may be behind ours, and a change may take to show.
+constexpr Duration overlap{60'000};
+/// Of one look; the others are younger than the overlap, or the next look's.
+constexpr std::size_t most_at_once = 200;
+constexpr Duration idle{1'000};
+
+}  // namespace
+
+Task<void> UnshelveWatch::run() {
+    while (!parts_.stopping) {
+        const Duration interval = parts_.settings.unshelve_interval;
+        co_await sleep_unless(parts_.stopping, parts_.cloud.clock,
+                              interval > Duration::zero() ? interval : idle);
+        if (parts_.stopping || interval <= Duration::zero()) continue;
+        auto looked = co_await look();
+        if (!looked && !failing_)
+            spdlog::warn("unshelved servers are not looked for now: {}", looked.error().what);
+        failing_ = !looked;
+    }
+}
+
+ResultTask<void> UnshelveWatch::look() {
+    const TimePoint now = parts_.cloud.clock.now();
+    const Duration max_age = parts_.settings.max_age;
+    std::erase_if(told_, [&](const auto& told) { return now - told.second > max_age + overlap; });
+    TimePoint since = now - max_age;
+    if (looked_at_ != TimePoint{}) since = std::max(since, looked_at_ - overlap);
+    auto shelved = co_await parts_.cloud.compute.shelved_since(since);
+    if (!shelved) co_return shelved.error();
+    std::size_t looks = 0;
+    for (auto& record : *shelved) {
+        if (!record.server.task_state.empty() || !record.server.host.empty()) continue;
+        if (++looks > most_at_once || parts_.stopping) co_return Result<void>{};
+        auto looked = co_await look_at(std::move(record));
+        if (!looked) co_return looked.error();
+    }
+    looked_at_ = now;
+    co_return Result<void>{};
+}
+
+ResultTask<void> UnshelveWatch::look_at(ServerRecord record) {
+    auto actions = co_await parts_.cloud.compute.actions(record.server.id);
+    if (!actions) co_return actions.error();
+    const auto last = std::max_element(
+        actions->begin(), actions->end(),
+        [](const ActionRecord& a, const ActionRecord& b) { return a.started < b.started; });
+    const TimePoint now = parts_.cloud.clock.now();
+    if (last == actions->end() || last->name != "unshelve" || !last->failed ||
+        now - last->started > parts_.settings.max_age)
+        co_return Result<void>{};
+    if (!told_.emplace(last->request, now).second) co_return Result<void>{};
+    spdlog::info("{}: the unshelving of server {} found no host", printable(last->request.str()),
+                 printable(record.server.id.str()));
+    parts_.messages.publish(message_of(
+        UnshelveFailure{last->request, record.server.id, record.server.project, last->started}));
+    co_return Result<void>{};
+}
+
+}  // namespace reaper

@@ -1,0 +1,201 @@
+// What the failure message loses and decides where the requester can land: read from the server,
+// its group and the search for hosts.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "app/full_house.hpp"
+
+namespace reaper::test {
+namespace {
+
+using ::testing::HasSubstr;
+
+class LandingTest : public FullHouse {
+protected:
+    /// Two full hosts; a member of the group is on the first.
+    void group_on_host1(const std::string& policy) {
+        full_host("host1");
+        full_host("host2");
+        cloud.server_at("host1a").record.server.project = ProjectId{"regular"};
+        requester();
+        cloud.server_at(uuid_of("requester-1")).record.groups = {"g-1"};
+        ServerGroup group{"g-1", "the group", policy, 1, {}};
+        group.members = {ServerId{"host1a"}, ServerId{uuid_of("requester-1")}};
+        cloud.groups["g-1"] = group;
+    }
+    std::size_t died_on(const std::string& host) { return 4 - cloud.living(host).size(); }
+    Schedule search(const std::string& request) {
+        Schedule made;
+        made.request = RequestId{request};
+        made.server = ServerId{uuid_of("requester-1")};
+        return made;
+    }
+};
+
+TEST_F(LandingTest, AntiAffinityFreesRoomOnAnotherHost) {
+    group_on_host1("anti-affinity");
+    start();
+    messages->deliver(body_of(failure()));
+    EXPECT_EQ(outcome_of("req-1").kind, OutcomeKind::freed);
+    EXPECT_EQ(died_on("host1"), 0U);
+    EXPECT_EQ(died_on("host2"), 1U);
+    EXPECT_EQ(story("req-1").request.landing.group.name, "the group");
+}
+
+TEST_F(LandingTest, AffinityFreesRoomBesideTheGroup) {
+    group_on_host1("affinity");
+    start();
+    messages->deliver(body_of(failure()));
+    EXPECT_EQ(outcome_of("req-1").kind, OutcomeKind::freed);
+    EXPECT_EQ(died_on("host1"), 1U);
+    EXPECT_EQ(died_on("host2"), 0U);
+}
+
+TEST_F(LandingTest, AGroupThatIsGoneBindsNobody) {
+    group_on_host1("anti-affinity");
+    cloud.groups.clear();
+    start();
+    messages->deliver(body_of(failure()));
+    EXPECT_EQ(outcome_of("req-1").kind, OutcomeKind::freed);
+    EXPECT_TRUE(story("req-1").request.landing.group.policy.empty());
+}
+
+TEST_F(LandingTest, NobodyDiesWhileTheGroupIsNotKnown) {
+    group_on_host1("anti-affinity");
+    int asked = 0;
+    cloud.on_call = [&](const std::string& call) -> std::optional<Error> {
+        if (call.starts_with("server group") && ++asked < 4)
+            return Error{Errc::server_error, "nova is ill"};
+        if (asked < 4 && call.starts_with("DELETE")) ADD_FAILURE() << call;
+        return std::nullopt;
+    };
+    start();
+    messages->deliver(body_of(failure()));
+    EXPECT_EQ(outcome_of("req-1").kind, OutcomeKind::freed);
+    EXPECT_EQ(died_on("host1"), 0U);
+    EXPECT_EQ(asked, 4);
+}
+
+TEST_F(LandingTest, WhatTheSearchForHostsToldIsObeyed) {
+    full_host("host1");
+    full_host("host2");
+    requester();
+    with_events = true;
+    start();
+    run_until([&] { return status.ready; });
+    Schedule told = search("req-1");
+    told.landing.only_hosts = {"host2"};
+    told.ignored_hosts = {"host3"};
+    events->tell(told);
+    messages->deliver(body_of(failure()));
+    EXPECT_EQ(outcome_of("req-1").kind, OutcomeKind::freed);
+    EXPECT_EQ(died_on("host1"), 0U);
+    EXPECT_EQ(died_on("host2"), 1U);
+    EXPECT_TRUE(story("req-1").request.excluded_hosts.contains("host3"));
+}
+
+TEST_F(LandingTest, ASearchThatIsStillOnItsWayIsWaitedForAMoment) {
+    full_host("host1");
+    full_host("host2");
+    requester();
+    with_events = true;
+    start();
+    run_until([&] { return status.ready; });
+    NovaFailure one = failure();
+    one.line = "No valid host was found. There are not enough hosts available.";
+    messages->deliver(body_of(one));
+    const TimePoint delivered = clock.now();
+    run_until([&] { return clock.now() >= delivered + Duration{300}; });
+    Schedule told = search("req-1");
+    told.landing.only_hosts = {"host2"};
+    events->tell(told);
+    EXPECT_EQ(outcome_of("req-1").kind, OutcomeKind::freed);
+    EXPECT_EQ(died_on("host1"), 0U);
+    EXPECT_EQ(died_on("host2"), 1U);
+}
+
+TEST_F(LandingTest, ASearchThatNeverShowsHoldsNobodyUp) {
+    full_host("host1");
+    requester();
+    with_events = true;
+    start();
+    NovaFailure one = failure();
+    one.line = "No valid host was found. There are not enough hosts available.";
+    messages->deliver(body_of(one));
+    EXPECT_EQ(outcome_of("req-1").kind, OutcomeKind::freed);
+}
+
+TEST_F(LandingTest, NobodyDiesInAZoneThatPlacementDoesNotKnow) {
+    cloud.add_host("host1", small * 4, "east");
+    cloud.add_host("host2", small * 4, "east");
+    for (const char* host : {"host1", "host2"})
+        for (const char* n : {"a", "b", "c", "d"})
+            cloud.add_server(std::string{host} + n, host, "spot", small);
+    cloud.host_aggregates = {{"u", "east", {"host1", "host2"}, {{"availability_zone", "east"}}}};
+    cloud.not_mirrored = {"host1"};
+    requester();
+    start();
+    NovaFailure in_the_east = failure();
+    in_the_east.availability_zone = "east";
+    messages->deliver(body_of(in_the_east));
+    EXPECT_EQ(outcome_of("req-1").kind, OutcomeKind::freed);
+    EXPECT_EQ(died_on("host1"), 0U);
+    EXPECT_EQ(died_on("host2"), 1U);
+}
+
+TEST_F(LandingTest, PlacementIsAskedAboutAggregatesOnlyWhereTheyDecide) {
+    full_host();
+    requester();
+    start();
+    messages->deliver(body_of(failure()));
+    outcome_of("req-1");
+    EXPECT_EQ(cloud.count("aggregates of"), 0U);
+}
+
+TEST_F(LandingTest, ARequestOutsideEveryShardIsRefused) {
+    full_host("host1");
+    full_host("host2");
+    requester();
+    cloud.host_aggregates = {{"u-1", "east", {"host2"}, {}}};
+    settings.policy.landing.watched_aggregates = {"east | south"};
+    start();
+    NovaFailure elsewhere = failure();
+    elsewhere.availability_zone = "az-of-nobody";
+    messages->deliver(body_of(elsewhere));
+    const Outcome& outcome = outcome_of("req-1");
+    EXPECT_EQ(outcome.kind, OutcomeKind::refused);
+    EXPECT_THAT(outcome.reason, HasSubstr("outside the watched aggregates (east|south)"));
+    run_until([&] { return all_acknowledged(1); });
+    EXPECT_EQ(cloud.count("DELETE"), 0U);
+}
+
+TEST_F(LandingTest, NobodyDiesOutsideTheWatchedAggregates) {
+    full_host("host1");
+    full_host("host2");
+    requester();
+    cloud.host_aggregates = {{"u-1", "east", {"host2"}, {}}};
+    settings.policy.landing.watched_aggregates = {"u-1"};
+    start();
+    messages->deliver(body_of(failure()));
+    EXPECT_EQ(outcome_of("req-1").kind, OutcomeKind::freed);
+    EXPECT_EQ(died_on("host1"), 0U);
+    EXPECT_EQ(died_on("host2"), 1U);
+}
+
+TEST(WatchedAggregates, AnEntryThatNamesNoneIsRefused) {
+    config::Policy policy;
+    policy.taggers.push_back({"project", {}});
+    policy.strategy.name = "strict";
+    policy.landing.watched_aggregates = {"east", " | "};
+    const auto compiled = compile_policy(policy);
+    ASSERT_FALSE(compiled);
+    EXPECT_THAT(compiled.error().what, HasSubstr("watched_aggregates"));
+    policy.landing.watched_aggregates = {"east", "a |b", "c"};
+    const auto fine = compile_policy(policy);
+    ASSERT_TRUE(fine) << fine.error().what;
+    const std::vector<std::set<std::string>> shards{{"east"}, {"a", "b"}, {"c"}};
+    EXPECT_EQ((*fine)->landing.watched, shards);
+}
+
+}  // namespace
+}  // namespace reaper::test

@@ -1,0 +1,94 @@
+// Unshelvings that found no host: Nova tells nobody, so they are looked for.
+#include <gtest/gtest.h>
+
+#include "app/full_house.hpp"
+
+namespace reaper::test {
+namespace {
+
+class UnshelveTest : public FullHouse {
+protected:
+    UnshelveTest() { settings.trigger.unshelve_interval = std::chrono::seconds{10}; }
+
+    ServerId shelved() {
+        Flavor flavor;
+        flavor.name = "small";
+        flavor.vcpus = 2;
+        flavor.memory_mb = 2048;
+        flavor.root_gb = 20;
+        requester("shelved");
+        FakeServer& server = cloud.server_at(uuid_of("shelved"));
+        server.record.flavor = flavor;
+        server.record.server.status = "SHELVED_OFFLOADED";
+        return server.record.server.id;
+    }
+    ActionRecord action(const std::string& name, bool failed, const std::string& request) {
+        ActionRecord made;
+        made.name = name;
+        made.request = RequestId{request};
+        made.failed = failed;
+        made.started = clock.now();
+        return made;
+    }
+    void wait(Duration long_enough) {
+        const TimePoint until = clock.now() + long_enough;
+        run_until([&] { return clock.now() >= until; });
+    }
+};
+
+TEST_F(UnshelveTest, RoomIsFreedForAnUnshelvingThatFoundNoHost) {
+    full_host();
+    cloud.histories[shelved()] = {action("unshelve", true, "req-u")};
+    start();
+    EXPECT_EQ(outcome_of("req-u").kind, OutcomeKind::freed);
+    EXPECT_EQ(story("req-u").request.operation, Operation::unshelve);
+    EXPECT_EQ(cloud.count("DELETE"), 1U);
+    // Found again and again, it is told once.
+    wait(std::chrono::minutes{2});
+    EXPECT_EQ(cloud.count("DELETE"), 1U);
+    EXPECT_TRUE(journal.notes.empty());
+}
+
+TEST_F(UnshelveTest, OnlyTheLastActionCounts) {
+    full_host();
+    auto earlier = action("unshelve", true, "req-u");
+    clock.advance(Duration{5'000});
+    cloud.histories[shelved()] = {action("shelve", false, "req-s"), earlier};
+    start();
+    wait(std::chrono::minutes{1});
+    EXPECT_FALSE(journal.stories.contains(RequestId{"req-u"}));
+}
+
+TEST_F(UnshelveTest, OneThatSucceededOrIsUnderWayIsNone) {
+    full_host();
+    const ServerId id = shelved();
+    cloud.histories[id] = {action("unshelve", false, "req-u")};
+    start();
+    wait(std::chrono::minutes{1});
+    cloud.histories[id] = {action("unshelve", true, "req-v")};
+    cloud.server_at(id.str()).record.server.task_state = "unshelving";
+    wait(std::chrono::minutes{1});
+    EXPECT_TRUE(journal.stories.empty());
+}
+
+TEST_F(UnshelveTest, AnOldFailureIsLeftAlone) {
+    full_host();
+    const ServerId id = shelved();
+    cloud.histories[id] = {action("unshelve", true, "req-u")};
+    clock.advance(std::chrono::minutes{11});
+    start();
+    wait(std::chrono::minutes{1});
+    EXPECT_TRUE(journal.stories.empty());
+}
+
+TEST_F(UnshelveTest, WithoutAnIntervalNobodyLooks) {
+    full_host();
+    cloud.histories[shelved()] = {action("unshelve", true, "req-u")};
+    settings.trigger.unshelve_interval = {};
+    start();
+    wait(std::chrono::minutes{1});
+    EXPECT_EQ(cloud.count("shelved"), 0U);
+}
+
+}  // namespace
+}  // namespace reaper::test

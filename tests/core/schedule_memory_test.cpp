@@ -1,0 +1,50 @@
+#include "reaper/trigger/schedule_memory.hpp"
+
+#include <gtest/gtest.h>
+
+#include "cloud_builder.hpp"
+
+namespace reaper {
+namespace {
+
+using reaper::testing::at;
+
+Schedule schedule(const std::string& request, const std::string& host = "") {
+    Schedule made;
+    made.request = RequestId{request};
+    if (!host.empty()) made.landing.only_hosts = {host};
+    return made;
+}
+
+TEST(ScheduleMemory, TellsTheLatestOfARequest) {
+    ScheduleMemory memory;
+    memory.note(schedule("req-1", "a"), at(0));
+    memory.note(schedule("req-1", "b"), at(1));
+    memory.note(schedule("req-2"), at(1));
+    ASSERT_NE(memory.find(RequestId{"req-1"}), nullptr);
+    EXPECT_EQ(memory.find(RequestId{"req-1"})->landing.only_hosts, std::set<std::string>{"b"});
+    EXPECT_EQ(memory.find(RequestId{"req-3"}), nullptr);
+    EXPECT_EQ(memory.size(), 2U);
+}
+
+TEST(ScheduleMemory, ForgetsWhatIsOld) {
+    ScheduleMemory memory;
+    memory.note(schedule("req-1"), at(0));
+    memory.note(schedule("req-2"), at(3600));
+    EXPECT_NE(memory.find(RequestId{"req-1"}), nullptr);
+    memory.note(schedule("req-3"), at(3601));
+    EXPECT_EQ(memory.find(RequestId{"req-1"}), nullptr);
+    EXPECT_NE(memory.find(RequestId{"req-2"}), nullptr);
+}
+
+TEST(ScheduleMemory, IsBounded) {
+    ScheduleMemory memory;
+    for (std::size_t i = 0; i < ScheduleMemory::most + 5; ++i)
+        memory.note(schedule("req-" + std::to_string(i)), at(0));
+    EXPECT_EQ(memory.size(), ScheduleMemory::most);
+    EXPECT_EQ(memory.find(RequestId{"req-4"}), nullptr);
+    EXPECT_NE(memory.find(RequestId{"req-5"}), nullptr);
+}
+
+}  // namespace
+}  // namespace reaper
