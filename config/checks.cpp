@@ -1,5 +1,7 @@
 #include "config/checks.hpp"
 
+#include <sstream>
+
 #include "config/values.hpp"
 
 namespace reaper::config {
@@ -46,6 +48,25 @@ void check_queues(const Broker& broker, Findings& findings) {
     };
     check("broker.queue", broker.queue);
     check("broker.dead_letter_queue", broker.dead_letter_queue);
+}
+
+/// The API asks nobody who he is: only this machine may ask it.
+bool is_loopback_address(const std::string& text) {
+    const std::size_t colon = text.rfind(':');
+    if (colon == std::string::npos) return false;
+    const std::string ip = text.substr(0, colon);
+    const auto port = integer_of(text.substr(colon + 1));
+    if (!port || *port < 0 || *port > 65535) return false;
+    if (ip == "[::1]") return true;
+    std::istringstream parts{ip};
+    std::string part;
+    int count = 0;
+    while (std::getline(parts, part, '.')) {
+        const auto number = integer_of(part);
+        if (!number || *number < 0 || *number > 255 || part.size() > 3) return false;
+        if (count++ == 0 && *number != 127) return false;
+    }
+    return count == 4 && ip.back() != '.';
 }
 
 /// Reports about the credentials of one place.
@@ -113,6 +134,9 @@ void check_settings(const Draft& draft, Findings& findings) {
     check_certificate("cloud", settings.cloud.cert_file, settings.cloud.key_file, findings);
     check_certificate("broker", broker.cert_file, broker.key_file, findings);
     check_queues(broker, findings);
+    if (!settings.admin.listen.empty() && !is_loopback_address(settings.admin.listen))
+        findings.error("admin.listen", "is " + shown(settings.admin.listen),
+                       "an address on loopback and a port, such as 127.0.0.1:8787");
     const bool urls = findings.has("broker.urls") || findings.has("broker.urls_file") ||
                       findings.has("broker.urls_env");
     if (!urls)

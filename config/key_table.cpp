@@ -88,9 +88,12 @@ const Section top{
     "",
     "the whole file",
     {
-        {"taggers", PluginList{}, "[{name: project}]",
-         "which servers are revocable; one says so: it is",
+        {"taggers", PluginList{}, "[{name: project}]", "which servers are revocable",
          at<&Settings::policy, &Policy::taggers>()},
+        {"tagger_conflict", Choice{{"any", "first", "all"}}, "any",
+         "revocable is what any tagger calls so, or what the first one that says either calls so, "
+         "or what all call so",
+         at<&Settings::policy, &Policy::tagger_conflict>()},
         {"strategy", OnePlugin{}, "{name: cost}", "how the victims are chosen",
          at<&Settings::policy, &Policy::strategy>()},
         {"alternatives", WholeNumber{1, 1000}, "1", "slots to free for each requested one",
@@ -366,6 +369,14 @@ const Section journal{
          at<&Settings::journal, &JournalFile::path>()},
     }};
 
+const Section admin{"admin",
+                    "the API of the running daemon, for looking: GET /v1",
+                    {
+                        {"listen", Text{255}, "",
+                         "IP:PORT on loopback, since it asks nobody who he is; default: off",
+                         at<&Settings::admin, &Admin::listen>()},
+                    }};
+
 const Section log{"log",
                   "what is written, where",
                   {
@@ -380,7 +391,7 @@ const Section log{"log",
 const std::vector<Section>& sections() {
     static const std::vector<Section> all{top,     cloud,   auth,    endpoints, http,   broker,
                                           trigger, cull,    landing, protect,   limits, thrash,
-                                          breaker, picture, mark,    journal,   log};
+                                          breaker, picture, mark,    journal,   admin,  log};
     return all;
 }
 

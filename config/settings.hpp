@@ -101,7 +101,8 @@ struct Landing {
 
 /// `taggers:`, `strategy:`, and the brakes: everything that decides who dies.
 struct Policy {
-    std::vector<Plugin> taggers;  ///< at least one
+    std::vector<Plugin> taggers;          ///< at least one
+    std::string tagger_conflict = "any";  ///< any, first, all: what holds when they differ
     Plugin strategy;
     int alternatives = 1;  ///< slots to free for each requested one
     Landing landing;
@@ -133,6 +134,11 @@ struct Mark {
     std::string servers = "served";
 };
 
+/// `admin:` the API of the running daemon, for looking.
+struct Admin {
+    std::string listen;  ///< IP:PORT on loopback; empty: nowhere
+};
+
 /// `journal:` the durable record.
 struct JournalFile {
     std::string path = "/var/lib/reaper/journal.db";
@@ -156,6 +162,7 @@ struct Settings {
     Mark mark;
     JournalFile journal;
     Log log;
+    Admin admin;
     /// While this file is there, nothing is deleted (reaper/ports/switch.hpp).
     std::string pause_file = "/var/lib/reaper/paused";
 };

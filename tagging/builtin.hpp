@@ -7,5 +7,6 @@ namespace reaper {
 
 TaggerInfo project_tagger();
 TaggerInfo resource_tagger();
+TaggerInfo flavor_tagger();
 
 }  // namespace reaper

@@ -8,6 +8,7 @@ class ProjectTagger : public Tagger {
 public:
     explicit ProjectTagger(std::string tag) : tag_{std::move(tag)} {}
 
+    std::string_view name() const override { return "project"; }
     void ask(TagQuestions& questions) const override { questions.project_tags.insert(tag_); }
 
     std::optional<std::string> why_revocable(const Server& server,

@@ -12,6 +12,7 @@ class ResourceTagger : public Tagger {
 public:
     ResourceTagger(ResourceClass marker, bool held) : marker_{std::move(marker)}, held_{held} {}
 
+    std::string_view name() const override { return "resource"; }
     void ask(TagQuestions&) const override {}
 
     std::optional<std::string> why_revocable(const Server& server, const TagFacts&) const override {

@@ -5,6 +5,8 @@
 #include <optional>
 #include <set>
 #include <string>
+#include <string_view>
+#include <utility>
 
 #include "reaper/model/cloud.hpp"
 #include "reaper/model/request.hpp"
@@ -14,6 +16,8 @@ namespace reaper {
 /// What taggers need to be told about the cloud beyond the servers themselves.
 struct TagQuestions {
     std::set<std::string> project_tags;  ///< whose projects are asked from Keystone
+    /// Extra specs of flavors, key and value: every server tells its own.
+    std::set<std::pair<std::string, std::string>> flavor_specs;
 };
 
 /// The answers.
@@ -26,6 +30,8 @@ class Tagger {
 public:
     virtual ~Tagger() = default;
 
+    /// As in the table of taggers.
+    virtual std::string_view name() const = 0;
     /// Adds what this tagger needs to know.
     virtual void ask(TagQuestions& questions) const = 0;
     /// Why the server is revocable; none if this tagger does not say so.
@@ -34,6 +40,13 @@ public:
     /// Why a request comes from a revocable requester (it must never cause a cull); else none.
     virtual std::optional<std::string> why_revocable(const Request& request,
                                                      const TagFacts& facts) const = 0;
+    /// Why the server is regular, where this tagger says that in so many words; most never do.
+    virtual std::optional<std::string> why_regular(const Server&, const TagFacts&) const {
+        return std::nullopt;
+    }
+    virtual std::optional<std::string> why_regular(const Request&, const TagFacts&) const {
+        return std::nullopt;
+    }
     /// The class that every revocable server of this tagger holds some of, if freed room is to be
     /// held against new ones: where none of the class is left, none can start.
     virtual std::optional<ResourceClass> held_class() const { return std::nullopt; }

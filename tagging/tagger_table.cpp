@@ -10,6 +10,7 @@ const std::vector<TaggerInfo>& tagger_table() {
     static const std::vector<TaggerInfo> table{
         project_tagger(),
         resource_tagger(),
+        flavor_tagger(),
     };
     return table;
 }

@@ -9,6 +9,7 @@
 #include "clients/openstack/keystone.hpp"
 #include "clients/openstack/nova.hpp"
 #include "clients/openstack/placement.hpp"
+#include "clients/openstack/placement_setup.hpp"
 #include "clients/openstack/service.hpp"
 #include "clients/openstack/session.hpp"
 
@@ -85,6 +86,7 @@ Result<OpenStack> connect_over(boost::asio::any_io_executor executor, const conf
     parts.identity = openstack::make_identity(session);
     parts.compute = openstack::make_compute(nova);
     parts.placement = openstack::make_placement(placement);
+    parts.setup = openstack::make_placement_setup(placement);
     parts.session = std::make_unique<Handle>(session, nova, placement);
     return parts;
 }

@@ -17,6 +17,7 @@
 #include "reaper/ports/compute.hpp"
 #include "reaper/ports/identity.hpp"
 #include "reaper/ports/placement.hpp"
+#include "reaper/ports/placement_setup.hpp"
 #include "reaper/ports/task.hpp"
 
 namespace reaper {
@@ -56,6 +57,7 @@ struct OpenStack {
     std::unique_ptr<Identity> identity;
     std::unique_ptr<Compute> compute;
     std::unique_ptr<Placement> placement;
+    std::unique_ptr<PlacementSetup> setup;  ///< for `reaper setup` only
     std::unique_ptr<CloudSession> session;
 };
 

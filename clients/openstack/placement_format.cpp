@@ -65,6 +65,15 @@ ProviderSummary summary_from(const std::string& id, const Field& row, Interner& 
     return summary;
 }
 
+nlohmann::json json_of(const Inventory& inventory) {
+    return {{"total", inventory.total},
+            {"reserved", inventory.reserved},
+            {"allocation_ratio", inventory.allocation_ratio},
+            {"min_unit", inventory.min_unit},
+            {"max_unit", inventory.max_unit},
+            {"step_size", inventory.step_size}};
+}
+
 }  // namespace
 
 Result<std::vector<ProviderSummary>> read_summaries(std::string_view body,
@@ -107,13 +116,17 @@ Result<std::int64_t> read_generation(std::string_view body, const std::string& w
 }
 
 std::string write_inventory(const Inventory& inventory, std::int64_t generation) {
+    nlohmann::json json = json_of(inventory);
+    json["resource_provider_generation"] = generation;
+    return json.dump();
+}
+
+std::string write_inventories(const std::map<ResourceClass, Inventory>& inventories,
+                              std::int64_t generation) {
+    nlohmann::json all = nlohmann::json::object();
+    for (const auto& [name, inventory] : inventories) all[name.str()] = json_of(inventory);
     const nlohmann::json json = {{"resource_provider_generation", generation},
-                                 {"total", inventory.total},
-                                 {"reserved", inventory.reserved},
-                                 {"allocation_ratio", inventory.allocation_ratio},
-                                 {"min_unit", inventory.min_unit},
-                                 {"max_unit", inventory.max_unit},
-                                 {"step_size", inventory.step_size}};
+                                 {"inventories", std::move(all)}};
     return json.dump();
 }
 

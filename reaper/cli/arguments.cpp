@@ -22,6 +22,10 @@ struct Parsed {
     RunCommand run;
     PlanCommand plan;
     HostsCommand hosts;
+    CandidatesCommand candidates;
+    std::string wanted;
+    SetupCommand setup;
+    std::string per;
     SnapshotCommand snapshot;
     std::string resources;
     std::vector<std::string> traits;
@@ -130,6 +134,38 @@ void add_plan(CLI::App& app, Parsed& parsed) {
     add_snapshot_option(plan, parsed.plan.snapshot_file);
 }
 
+void add_candidates(CLI::App& app, Parsed& parsed) {
+    CLI::App& candidates = *add_command(app, "candidates", help::candidates);
+    candidates
+        .add_option("--resources", parsed.wanted, "What one server needs: VCPU:1,MEMORY_MB:2048")
+        ->required()
+        ->type_name("LIST");
+    add_snapshot_option(candidates, parsed.candidates.snapshot_file);
+}
+
+void add_setup(CLI::App& app, Parsed& parsed) {
+    CLI::App& setup = *add_command(app, "setup", help::setup);
+    setup.require_subcommand(1);
+    CLI::App& slots = *add_command(setup, "resource-tagging", help::setup_slots);
+    slots
+        .add_option("--class", parsed.setup.slot_class,
+                    "The resource class (default CUSTOM_PREEMPTIBLE)")
+        ->type_name("CLASS");
+    slots.add_option("--slots", parsed.setup.count.fixed, "Slots on each host")
+        ->type_name("N")
+        ->check(quiet(CLI::Range(1, 1000000)));
+    slots
+        .add_option("--slots-per", parsed.per,
+                    "One slot for so much of each host's capacity: VCPU:2")
+        ->type_name("CLASS:N");
+    slots
+        .add_option("--hosts", parsed.setup.hosts,
+                    "Only hosts of such a name, with * and ? (default *)")
+        ->type_name("PATTERN");
+    slots.add_flag("--apply", parsed.setup.apply, "Do it; without, it is only told");
+    slots.add_flag("--undo", parsed.setup.undo, "Take it away again");
+}
+
 void add_snapshot(CLI::App& app, Parsed& parsed) {
     CLI::App& snapshot = *add_command(app, "snapshot", help::snapshot);
     snapshot.add_option("--out", parsed.snapshot.out, "Where to (default -, which is stdout)")
@@ -175,6 +211,8 @@ void describe(CLI::App& app, Parsed& parsed) {
         ->add_flag("--dry-run", parsed.run.dry_run, "Delete nothing; print each plan");
     add_plan(app, parsed);
     add_snapshot_option(*add_command(app, "hosts", help::hosts), parsed.hosts.snapshot_file);
+    add_candidates(app, parsed);
+    add_setup(app, parsed);
     add_snapshot(app, parsed);
     add_command(app, "check", help::check);
     add_history(app, parsed);
@@ -290,6 +328,38 @@ Result<HistoryCommand> finish_history(const CLI::App& app, const Parsed& parsed)
     return history;
 }
 
+Result<CandidatesCommand> finish_candidates(const Parsed& parsed) {
+    CandidatesCommand candidates = parsed.candidates;
+    Result<Resources> resources = parse_resources(parsed.wanted);
+    if (!resources) return Error{Errc::bad_input, "--resources: " + resources.error().what};
+    candidates.resources = std::move(*resources);
+    return candidates;
+}
+
+Result<SetupCommand> finish_setup(const CLI::App& app, const Parsed& parsed) {
+    const CLI::App& slots = *app.get_subcommands().front();
+    const auto wrong = [](std::string what) { return Error{Errc::bad_input, std::move(what)}; };
+    SetupCommand setup = parsed.setup;
+    const bool custom = setup.slot_class.starts_with("CUSTOM_") && setup.slot_class.size() > 7 &&
+                        setup.slot_class.size() <= 255 && is_upper_name(setup.slot_class);
+    if (!custom)
+        return wrong("--class: is '" + printable(setup.slot_class, 60) +
+                     "'; expected CUSTOM_ and capital letters, digits and _");
+    const std::size_t said = slots.count("--slots") + slots.count("--slots-per");
+    if (setup.undo && said > 0) return wrong("--undo takes away all slots: leave their number out");
+    if (!setup.undo && said != 1)
+        return wrong(
+            "'reaper setup resource-tagging' needs one of --slots N and --slots-per CLASS:N");
+    if (setup.hosts.empty()) return wrong("--hosts needs a pattern");
+    if (slots.count("--slots-per") == 0) return setup;
+    const auto per = parse_resources(parsed.per);
+    if (!per) return wrong("--slots-per: " + per.error().what);
+    if (per->size() != 1) return wrong("--slots-per takes one class: VCPU:2");
+    setup.count.per = per->begin()->first;
+    setup.count.amount = per->begin()->second;
+    return setup;
+}
+
 /// The commands that take a history, a plan, or nothing at all.
 Result<Command> finish_command(const CLI::App& chosen, const Parsed& parsed) {
     const std::string& name = chosen.get_name();
@@ -300,6 +370,14 @@ Result<Command> finish_command(const CLI::App& chosen, const Parsed& parsed) {
     if (name == "history") {
         Result<HistoryCommand> history = finish_history(chosen, parsed);
         return history ? Result<Command>{std::move(*history)} : history.error();
+    }
+    if (name == "candidates") {
+        Result<CandidatesCommand> candidates = finish_candidates(parsed);
+        return candidates ? Result<Command>{std::move(*candidates)} : candidates.error();
+    }
+    if (name == "setup") {
+        Result<SetupCommand> setup = finish_setup(chosen, parsed);
+        return setup ? Result<Command>{std::move(*setup)} : setup.error();
     }
     if (name == "run") return Command{parsed.run};
     if (name == "hosts") return Command{parsed.hosts};

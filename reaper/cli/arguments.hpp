@@ -11,6 +11,7 @@
 #include "reaper/cli/exit_code.hpp"
 #include "reaper/model/resources.hpp"
 #include "reaper/model/time.hpp"
+#include "reaper/setup/slots.hpp"
 
 namespace reaper::cli {
 
@@ -51,6 +52,20 @@ struct HostsCommand {
     std::string snapshot_file;  ///< instead of the cloud
 };
 
+struct CandidatesCommand {
+    Resources resources;        ///< of one server
+    std::string snapshot_file;  ///< instead of the cloud
+};
+
+/// `setup resource-tagging`.
+struct SetupCommand {
+    std::string slot_class = "CUSTOM_PREEMPTIBLE";
+    SlotCount count;
+    std::string hosts = "*";  ///< pattern of names
+    bool apply = false;       ///< else it is only told
+    bool undo = false;
+};
+
 struct SnapshotCommand {
     std::string out = "-";  ///< file; `-` is stdout
     bool anonymous = false;
@@ -75,9 +90,10 @@ struct PauseCommand {
 struct ResumeCommand {};
 struct StatusCommand {};
 
-using Command = std::variant<RunCommand, PlanCommand, HostsCommand, SnapshotCommand, CheckCommand,
-                             HistoryCommand, PauseCommand, ResumeCommand, StatusCommand,
-                             StrategiesCommand, TaggersCommand, ConfigCommand>;
+using Command =
+    std::variant<RunCommand, PlanCommand, HostsCommand, CandidatesCommand, SetupCommand,
+                 SnapshotCommand, CheckCommand, HistoryCommand, PauseCommand, ResumeCommand,
+                 StatusCommand, StrategiesCommand, TaggersCommand, ConfigCommand>;
 
 struct Arguments {
     GlobalOptions global;

@@ -5,6 +5,7 @@
 #include "reaper/cli/checks.hpp"
 #include "reaper/model/text.hpp"
 #include "reaper/report/time_text.hpp"
+#include "tagging/flavor.hpp"
 
 namespace reaper::cli {
 namespace {
@@ -120,13 +121,37 @@ Task<void> check_placement_rights(const CloudCheck& check) {
                                     ")");
 }
 
-Task<void> check_servers(const CloudCheck& check) {
+/// Servers tell their flavors; a flavor that none of them has makes no difference now.
+void tell_flavors(const CloudCheck& check, const TagQuestions& questions,
+                  const std::vector<ServerRecord>& servers) {
+    for (const auto& [key, value] : questions.flavor_specs) {
+        const std::string spec = printable(key + "=" + value);
+        std::set<std::string> flavors;
+        std::size_t carriers = 0;
+        for (const ServerRecord& record : servers)
+            if (has_extra_spec(record.flavor.extra_specs, key, value)) {
+                ++carriers;
+                flavors.insert(printable(record.flavor.name));
+            }
+        if (carriers == 0)
+            check.warn("flavors with " + spec,
+                       "no server has one: none is revocable by its flavor; mark one with "
+                       "'openstack flavor set --property " +
+                           spec + " FLAVOR' (servers that are there keep what they have)");
+        else
+            check.ok("flavors with " + spec, joined({flavors.begin(), flavors.end()}, 10) +
+                                                 ", of " + counted(carriers, "server", "servers"));
+    }
+}
+
+Task<void> check_servers(const CloudCheck& check, TagQuestions questions) {
     Compute::Progress silent;
     auto servers = co_await check.cloud.compute.servers(std::move(silent));
     if (!servers) {
         check.fail("servers of all projects", servers.error().what);
         co_return;
     }
+    tell_flavors(check, questions, *servers);
     std::set<ProjectId> projects;
     std::size_t unplaced = 0;
     for (const ServerRecord& record : *servers) {
@@ -216,7 +241,7 @@ Task<void> check_cloud(CloudPorts cloud, CloudSession& session, TagQuestions que
     if (placement) co_await check_placement_rights(check);
     const bool compute = co_await check_endpoint(check, CloudService::compute);
     if (!compute) co_return;
-    co_await check_servers(check);
+    co_await check_servers(check, questions);
     co_await check_compute_hosts(check);
 }
 

@@ -23,6 +23,10 @@ ExitCode dispatch(const Arguments& arguments) {
                 return show_plan(global, command, terminal);
             else if constexpr (std::is_same_v<Chosen, HostsCommand>)
                 return show_hosts(global, command, terminal);
+            else if constexpr (std::is_same_v<Chosen, CandidatesCommand>)
+                return show_candidates(global, command, terminal);
+            else if constexpr (std::is_same_v<Chosen, SetupCommand>)
+                return set_up(global, command, terminal);
             else if constexpr (std::is_same_v<Chosen, SnapshotCommand>)
                 return take_snapshot(global, command, terminal);
             else if constexpr (std::is_same_v<Chosen, CheckCommand>)

@@ -12,6 +12,9 @@ ExitCode show_plan(const GlobalOptions& global, const PlanCommand& command,
                    const Terminal& terminal);
 ExitCode show_hosts(const GlobalOptions& global, const HostsCommand& command,
                     const Terminal& terminal);
+ExitCode show_candidates(const GlobalOptions& global, const CandidatesCommand& command,
+                         const Terminal& terminal);
+ExitCode set_up(const GlobalOptions& global, const SetupCommand& command, const Terminal& terminal);
 ExitCode take_snapshot(const GlobalOptions& global, const SnapshotCommand& command,
                        const Terminal& terminal);
 ExitCode check_everything(const GlobalOptions& global, const Terminal& terminal);

@@ -9,6 +9,7 @@
 #include "clients/http/system_clock.hpp"
 #include "clients/journal/sqlite_journal.hpp"
 #include "config/loader.hpp"
+#include "reaper/admin/routes.hpp"
 
 namespace reaper::cli {
 
@@ -46,6 +47,16 @@ std::unique_ptr<MessageSource> daemon_messages(boost::asio::io_context& io,
     config::Broker broker = settings.broker;
     broker.temporary_queue = dry_run;
     return make_amqp_source(io.get_executor(), broker);
+}
+
+Result<std::unique_ptr<Listener>> daemon_admin(boost::asio::io_context& io,
+                                               const config::Settings& settings,
+                                               const Service& service) {
+    if (settings.admin.listen.empty()) return std::unique_ptr<Listener>{};
+    Answerer answerer = [&service](std::string target) {
+        return admin::answer(service, std::move(target));
+    };
+    return listen_for_questions(io.get_executor(), settings.admin.listen, std::move(answerer));
 }
 
 std::unique_ptr<EventSource> daemon_events(boost::asio::io_context& io,

@@ -8,12 +8,14 @@
 #include <optional>
 #include <string>
 
+#include "clients/admin/listener.hpp"
 #include "clients/openstack/openstack.hpp"
 #include "config/settings.hpp"
 #include "reaper/ports/clock.hpp"
 #include "reaper/ports/event_source.hpp"
 #include "reaper/ports/journal.hpp"
 #include "reaper/ports/message_source.hpp"
+#include "reaper/service/service.hpp"
 #include "reaper/service/snapshot_reader.hpp"
 
 namespace reaper::cli {
@@ -41,6 +43,11 @@ Result<std::unique_ptr<Journal>> daemon_journal(const config::Settings& settings
 /// The daemon's messages; a dry run listens through a queue of its own.
 std::unique_ptr<MessageSource> daemon_messages(boost::asio::io_context& io,
                                                const config::Settings& settings, bool dry_run);
+
+/// The admin API on `service`, which must outlive the io_context's run; null if it is off.
+Result<std::unique_ptr<Listener>> daemon_admin(boost::asio::io_context& io,
+                                               const config::Settings& settings,
+                                               const Service& service);
 
 /// Nova's INFO notifications, for the live picture; none if the settings do without.
 std::unique_ptr<EventSource> daemon_events(boost::asio::io_context& io,

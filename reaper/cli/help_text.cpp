@@ -8,7 +8,8 @@ const Text program{
 
 The daemon (reaper run) hears Nova's "no valid host" messages, chooses which revocable servers
 must go, deletes exactly those, and sees in Placement that the room came free. The other commands
-look: they never write to the cloud. pause and resume switch its deletions off and on.)",
+look: they never write to the cloud, but for setup --apply. pause and resume switch its deletions
+off and on.)",
     R"(Examples:
   reaper check                       is everything in place? what to do if not
   reaper hosts                       which servers are where, and how much room there is
@@ -93,6 +94,49 @@ cloud; --config is optional then, and its taggers are applied if it is given.)",
   reaper hosts
   reaper hosts --snapshot cloud.json
   reaper hosts --json | jq '.hosts[].name'
+)"};
+
+const Text candidates{
+    "Where a server would fit if preemptible ones made room",
+    R"(Which hosts could take a server of that size if their revocable (preemptible) servers went, and
+what these hold: a host is one if, for each class, used + wanted - preemptible use <= capacity, and
+its inventories' units allow the amounts. Servers that may not go (locked, protected) do not count,
+nor does room that is promised to others; hosts that are down or disabled are left out. Hosts with
+room as it is are candidates too. Who would go, and whether it is worth it, 'reaper plan' tells.
+
+With --snapshot, from a file instead of the cloud; --config is optional then, and its taggers are
+applied if it is given. The running daemon answers the same question on its admin API:
+GET /v1/culling_candidates?resources=VCPU:1,MEMORY_MB:2048,DISK_GB:20)",
+    R"(Examples:
+  reaper candidates --resources VCPU:1,MEMORY_MB:2048,DISK_GB:20
+  reaper candidates --resources VCPU:4,CUSTOM_GPU:1 --json
+  reaper candidates --resources VCPU:4 --snapshot cloud.json
+)"};
+
+const Text setup{
+    "Prepares the cloud: resource-tagging",
+    R"(Prepares the cloud for the reaper. It tells what it would do; with --apply it does it, and with
+--undo it takes it away again.)",
+    R"(Examples:
+  reaper setup resource-tagging --slots 8
+  reaper setup resource-tagging --slots 8 --apply
+)"};
+
+const Text setup_slots{
+    "A resource class and slots on each host, for revocable servers",
+    R"(Makes what the tagger 'resource' needs in Placement: a resource class of its own, and on each
+compute host a nested provider (compute-1-preemptible) with so many slots of it. A flavor that asks
+for a slot makes its servers revocable, and no more of them start on a host than it has slots.
+
+Without --apply it only tells what it would do. What is there already is kept, another number of
+slots is changed, and doing it again does the rest. --undo removes these providers and then the
+class; a provider that somebody still holds something of stays, and is named (exit code 1). Only
+providers of that name under a compute host are ever touched.)",
+    R"(Examples:
+  reaper setup resource-tagging --slots 8
+  reaper setup resource-tagging --slots-per VCPU:2 --hosts 'compute-*' --apply
+  openstack flavor set --property resources1:CUSTOM_PREEMPTIBLE=1 spot.small
+  reaper setup resource-tagging --undo --apply
 )"};
 
 const Text snapshot{

@@ -38,8 +38,7 @@ std::string unanswered(const CompiledPolicy& policy, const TagFacts& facts) {
 
 void tag_again(Snapshot& snapshot, const Taggers& taggers, const TagFacts& facts) {
     for (Host& host : snapshot.hosts)
-        for (Server& server : host.servers)
-            server.revocable_because = why_revocable(server, taggers, facts);
+        for (Server& server : host.servers) tag(server, taggers, facts);
 }
 
 }  // namespace
@@ -57,7 +56,10 @@ std::optional<config::Policy> offline_policy(const GlobalOptions& global,
 Result<OfflineCloud> offline_cloud(report::SnapshotFile file, config::Policy policy,
                                    bool taggers_configured) {
     OfflineCloud cloud;
-    if (!taggers_configured) policy.taggers = taggers_of(file.facts);
+    if (!taggers_configured) {
+        policy.taggers = taggers_of(file.facts);
+        policy.tagger_conflict = "any";
+    }
     auto compiled = compile_policy(policy);
     if (!compiled) return compiled.error();
     cloud.policy = std::move(*compiled);

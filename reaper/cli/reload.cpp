@@ -72,6 +72,11 @@ auto parts(const config::Landing& landing) {
     return std::tuple(tenant_filter, own_aggregates, trait_isolation, watched);
 }
 
+auto parts(const config::Admin& admin) {
+    const auto& [listen] = admin;
+    return std::tuple(listen);
+}
+
 auto parts(const config::JournalFile& journal) {
     const auto& [path] = journal;
     return std::tuple(path);
@@ -86,9 +91,9 @@ std::string joined(const std::vector<std::string>& names) {
 }  // namespace
 
 SettingsChange compare_settings(const config::Settings& before, const config::Settings& after) {
-    const auto& [cloud, http, broker, trigger, policy, cull, picture, mark, journal, log,
+    const auto& [cloud, http, broker, trigger, policy, cull, picture, mark, journal, log, admin,
                  pause_file] = after;
-    const auto& [taggers, strategy, alternatives, landing, brakes] = policy;
+    const auto& [taggers, conflict, strategy, alternatives, landing, brakes] = policy;
     const auto& [protect, limits, thrash, breaker, doubt] = brakes;
     const BrakeSettings& braked = before.policy.brakes;
     const auto& [level, target] = log;
@@ -101,6 +106,7 @@ SettingsChange compare_settings(const config::Settings& before, const config::Se
     };
     live("trigger", parts(before.trigger) == parts(trigger));
     live("taggers", parts(before.policy.taggers) == parts(taggers));
+    live("tagger_conflict", before.policy.tagger_conflict == conflict);
     live("strategy", parts(before.policy.strategy) == parts(strategy));
     live("alternatives", before.policy.alternatives == alternatives);
     live("landing", parts(before.policy.landing) == parts(landing));
@@ -119,6 +125,7 @@ SettingsChange compare_settings(const config::Settings& before, const config::Se
     restart("broker", parts(before.broker) == parts(broker));
     restart("picture", parts(before.picture) == parts(picture));
     restart("journal", parts(before.journal) == parts(journal));
+    restart("admin", parts(before.admin) == parts(admin));
     restart("pause_file", before.pause_file == pause_file);
     restart("log.target", before.log.target == target);
     return change;

@@ -79,6 +79,9 @@ ExitCode run_daemon(const GlobalOptions& global, const RunCommand& command,
     const ServicePorts ports{cloud->ports(), used, *messages, events.get(), pause};
     Service service(ports, std::move(options),
                     [&shell](const ServiceStatus& status) { shell.on_status(status); });
+    const auto admin = daemon_admin(io, *settings, service);
+    if (!admin) return leave(ExitCode::failed, admin.error().what);
+    if (*admin) spdlog::info("admin API: http://{}/v1", (*admin)->address());
     spdlog::info("reaper {} starts{}, configuration {}", REAPER_VERSION,
                  command.dry_run ? " (dry run: nothing is deleted)" : "", global.config_file);
     return shell.run(service, command.dry_run);

@@ -151,6 +151,7 @@ json to_json(const config::Settings& s) {
              {{"max_age_ms", s.trigger.max_age.count()},
               {"unshelve_interval_ms", s.trigger.unshelve_interval.count()}}},
             {"taggers", to_json(s.policy.taggers)},
+            {"tagger_conflict", s.policy.tagger_conflict},
             {"strategy", to_json(s.policy.strategy)},
             {"alternatives", s.policy.alternatives},
             {"pause_file", s.pause_file},
@@ -165,6 +166,7 @@ json to_json(const config::Settings& s) {
             {"picture", to_json(s.picture)},
             {"mark", {{"servers", s.mark.servers}}},
             {"journal", {{"path", s.journal.path}}},
+            {"admin", {{"listen", s.admin.listen}}},
             {"log", {{"level", s.log.level}, {"target", s.log.target}}}};
 }
 

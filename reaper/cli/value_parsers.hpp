@@ -7,13 +7,11 @@
 #include <vector>
 
 #include "reaper/model/error.hpp"
-#include "reaper/model/resources.hpp"
+#include "reaper/model/resources_text.hpp"
 
 namespace reaper::cli {
 
-/// `VCPU=4,MEMORY_MB=2048`: classes as Placement writes them, amounts above 0, no class twice.
-/// `bad_input` says what was expected.
-Result<Resources> parse_resources(std::string_view text);
+using reaper::parse_resources;
 
 enum class TraitRule { required, forbidden };
 

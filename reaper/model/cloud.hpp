@@ -65,6 +65,7 @@ struct Server {
     Allocations allocations;  ///< what Placement says that it holds; empty if nothing
     /// Why the server is revocable, in a tagger's words; absent for a regular server.
     std::optional<SharedText> revocable_because;
+    SharedText revocable_by;  ///< the names of the taggers that say so; empty for a regular server
 
     bool revocable() const noexcept { return revocable_because.has_value(); }
     /// Sum over all providers.

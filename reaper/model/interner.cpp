@@ -31,6 +31,7 @@ void Interner::share(Server& server) {
     server.task_state = text(server.task_state);
     server.flavor_name = text(server.flavor_name);
     if (server.revocable_because) server.revocable_because = text(*server.revocable_because);
+    server.revocable_by = text(server.revocable_by);
     share_in(maps_, server.flavor_extra_specs);
     share_in(maps_, server.metadata);
     server.name.shrink_to_fit();

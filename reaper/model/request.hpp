@@ -37,7 +37,8 @@ struct Request {
     /// Service hosts that can't take it, each with the reason (a resize leaves its own host, ...).
     std::map<std::string, std::string> excluded_hosts;
     Landing landing;
-    TimePoint sent_at{};  ///< when Nova said so
+    std::map<std::string, std::string> flavor_extra_specs;  ///< empty if not known
+    TimePoint sent_at{};                                    ///< when Nova said so
 
     friend bool operator==(const Request&, const Request&) = default;
 };

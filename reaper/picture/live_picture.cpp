@@ -87,10 +87,8 @@ void LivePicture::retag(std::shared_ptr<const Taggers> taggers, TagFacts facts) 
     for (auto& [id, entry] : hosts_) {
         bool changed = false;
         for (auto& server : entry.host->servers) {
-            std::optional<SharedText> why = why_revocable(server, *taggers_, facts_);
-            if (why == server.revocable_because) continue;
+            if (!tag(server, *taggers_, facts_)) continue;
             changed = true;
-            server.revocable_because = std::move(why);
             interner_.share(server);
         }
         if (changed) index_.put(*entry.host);
@@ -145,8 +143,7 @@ bool LivePicture::apply(const HostReading& reading) {
     if (reading.servers) read_servers(host, reading);
     set_room(host, reading);
     host.placement_aggregates = reading.aggregates;
-    for (auto& server : host.servers)
-        server.revocable_because = why_revocable(server, *taggers_, facts_);
+    for (auto& server : host.servers) tag(server, *taggers_, facts_);
     interner_.share(host);
     host.read_at = reading.began;
     host.estimated = false;
@@ -273,7 +270,7 @@ void LivePicture::put_server(Host& host, const ServerRecord& record, bool estima
         next.allocations = estimate_allocations(record, host.providers);
         take_up(host, next);
     }
-    next.revocable_because = why_revocable(next, *taggers_, facts_);
+    tag(next, *taggers_, facts_);
     if (estimate) interner_.share(next);
     if (known) {
         *at = std::move(next);

@@ -53,17 +53,21 @@ std::string why_needed(const Problem& problem, const HostOption& option, const O
            count(chosen.slots, "slot");
 }
 
+std::string why_revocable(const Server& server) {
+    const std::string why = server.revocable_because.value_or("");
+    return server.revocable_by.empty() ? why : why + " (tagger " + server.revocable_by + ")";
+}
+
 Victim explain_victim(const Problem& problem, const HostOption& option, const OnHost& chosen,
                       std::size_t victim) {
     const Server& server = *option.candidates[victim].server;
-    return Victim{
-        server.id,
-        server.name,
-        server.project,
-        server.host,
-        held_on(server, *option.host),
-        server.created,
-        server.revocable_because.value_or("") + "; " + why_needed(problem, option, chosen, victim)};
+    return Victim{server.id,
+                  server.name,
+                  server.project,
+                  server.host,
+                  held_on(server, *option.host),
+                  server.created,
+                  why_revocable(server) + "; " + why_needed(problem, option, chosen, victim)};
 }
 
 std::string why_ready(const HostOption& option, const HostPlan& plan) {

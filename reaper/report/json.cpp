@@ -86,6 +86,7 @@ json to_json(const Request& request) {
                 {"required_traits", id_array(request.required_traits)},
                 {"forbidden_traits", id_array(request.forbidden_traits)},
                 {"excluded_hosts", json(request.excluded_hosts)},
+                {"flavor_extra_specs", json(request.flavor_extra_specs)},
                 {"sent_at", iso_time(request.sent_at)}};
     if (request.landing != Landing{}) object["landing"] = to_json(request.landing);
     return object;
@@ -147,7 +148,8 @@ json to_json(const Server& server) {
             {"flavor", server.flavor_name},
             {"resources", to_json(server.resources())},
             {"revocable", server.revocable()},
-            {"revocable_because", text_or_null(server.revocable_because)}};
+            {"revocable_because", text_or_null(server.revocable_because)},
+            {"revocable_by", server.revocable() ? json(server.revocable_by) : json(nullptr)}};
 }
 
 json to_json(const Host& host) {

@@ -75,7 +75,8 @@ nlohmann::json to_json(const Server& server);
 nlohmann::json to_json(const Host& host);
 /// {version, taken_at, hosts: [{id, name, service_host, enabled, up, why_unavailable,
 /// availability_zone, aggregates[], capacity, used, free, servers: [{id, name, project, status,
-/// task_state, locked, created, flavor, resources, revocable, revocable_because (or null)}]}],
+/// task_state, locked, created, flavor, resources, revocable, revocable_because (or null),
+/// revocable_by (the taggers' names, or null)}]}],
 /// remarks[]}; free of a class may be negative (an overcommitted host).
 nlohmann::json to_json(const Snapshot& snapshot);
 

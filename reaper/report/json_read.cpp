@@ -215,6 +215,12 @@ Request request(const json& object) {
     if (!excluded.is_object()) throw WrongShape{"excluded_hosts is not an object"};
     for (const auto& [host, why] : excluded.items())
         result.excluded_hosts[host] = text_of(why, "excluded_hosts");
+    if (object.contains("flavor_extra_specs")) {  // not in what earlier versions wrote
+        const json& specs = member(object, "flavor_extra_specs");
+        if (!specs.is_object()) throw WrongShape{"flavor_extra_specs is not an object"};
+        for (const auto& [key, value] : specs.items())
+            result.flavor_extra_specs[key] = text_of(value, "flavor_extra_specs");
+    }
     result.sent_at = time(object, "sent_at");
     if (object.contains("landing"))
         result.landing = landing_from(JsonPlace{object["landing"], "landing"});

@@ -37,14 +37,21 @@ std::string status_of(const Server& server) {
 }
 
 TextTable server_lines(const Host& host, const RenderOptions& options) {
-    TextTable table{
-        {{"TYPE"}, {"SERVER"}, {"ID"}, {"STATUS"}, {age_head(options)}, {"PROJECT"}, {"HOLDS"}}};
+    TextTable table{{{"TYPE"},
+                     {"TAGGER"},
+                     {"SERVER"},
+                     {"ID"},
+                     {"STATUS"},
+                     {age_head(options)},
+                     {"PROJECT"},
+                     {"HOLDS"}}};
     for (const bool revocable : {false, true})
         for (const auto& server : host.servers) {
             if (server.revocable() != revocable) continue;
-            table.row({revocable ? "revocable" : "regular", shortened(safe(server.name), 40),
-                       server.id.str(), status_of(server), age(server.created, options),
-                       server.project.str(), to_string(server.resources())});
+            table.row({revocable ? "revocable" : "regular", safe(server.revocable_by),
+                       shortened(safe(server.name), 40), server.id.str(), status_of(server),
+                       age(server.created, options), server.project.str(),
+                       to_string(server.resources())});
             if (revocable) table.note(*server.revocable_because);
         }
     return table;

@@ -64,7 +64,8 @@ json whole(const Server& server) {
             {"tags", server.tags.get()},
             {"allocations", held(server.allocations)},
             {"revocable_because",
-             server.revocable_because ? json(*server.revocable_because) : json(nullptr)}};
+             server.revocable_because ? json(*server.revocable_because) : json(nullptr)},
+            {"revocable_by", server.revocable_by}};
 }
 
 json whole(const Host& host) {

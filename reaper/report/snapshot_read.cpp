@@ -85,6 +85,8 @@ Server server_of(const JsonPlace& in) {
     server.allocations = held_by<ProviderId>(in.at("allocations"));
     const JsonPlace because = in.at("revocable_because");
     if (!because.is_null()) server.revocable_because = because.text();
+    // Earlier versions did not tell.
+    if (in.value().contains("revocable_by")) server.revocable_by = in.at("revocable_by").text();
     return server;
 }
 

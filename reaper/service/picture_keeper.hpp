@@ -71,6 +71,8 @@ public:
 
     /// How old the picture is, for people; what is being read while it is built.
     std::string status() const;
+    /// False until the cloud was read for the first time: the picture is empty then.
+    bool built() const noexcept { return build_ != 0; }
     const LivePicture& picture() const noexcept { return picture_; }
     /// Nova's events come in.
     bool flowing() const noexcept { return flowing_; }
@@ -126,7 +128,6 @@ private:
     TimePoint started_at_;
     bool flowing_ = false;
     std::uint64_t builds_before_flow_ = 0;
-    bool built() const noexcept { return build_ != 0; }
 
     bool recording_ = false;  ///< events are kept to be applied again after a bulk reading
     bool overflowed_ = false;

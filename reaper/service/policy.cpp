@@ -75,6 +75,11 @@ std::set<ResourceClass> CompiledPolicy::held_classes() const {
 
 Result<std::shared_ptr<const CompiledPolicy>> compile_policy(const config::Policy& policy) {
     auto compiled = std::make_shared<CompiledPolicy>();
+    const auto rule = tagger_conflict_from(policy.tagger_conflict);
+    if (!rule)
+        return Error{Errc::bad_input, "tagger_conflict: there is no '" + policy.tagger_conflict +
+                                          "'; expected any, first or all"};
+    compiled->taggers = Taggers{*rule};
     for (const auto& plugin : policy.taggers) {
         auto tagger = make_plugin<TaggerInfo, std::unique_ptr<Tagger>>(find_tagger(plugin.name),
                                                                        "tagger", plugin);

@@ -32,6 +32,7 @@ public:
     ResultTask<void> run();
     void stop();
     void reload(ServiceOptions options);
+    std::optional<ServiceView> view() const;
 
 private:
     struct Shared {
@@ -219,6 +220,11 @@ void Service::Impl::reload(ServiceOptions options) {
     if (braking_) braking_->reload(options_.policy->brakes);
 }
 
+std::optional<ServiceView> Service::Impl::view() const {
+    if (!keeper_ || !keeper_->built()) return std::nullopt;
+    return ServiceView{keeper_->picture(), ledger_, *options_.policy};
+}
+
 /// Why the cloud can't be worked with now; none if it answers.
 Task<std::optional<Error>> Service::Impl::cloud_trouble() {
     TagQuestions questions = options_.policy->questions();
@@ -295,6 +301,9 @@ void Service::stop() {
 }
 void Service::reload(ServiceOptions options) {
     impl_->reload(std::move(options));
+}
+std::optional<ServiceView> Service::view() const {
+    return impl_->view();
 }
 
 }  // namespace reaper

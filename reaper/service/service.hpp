@@ -3,6 +3,7 @@
 
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 
 #include "config/settings.hpp"
@@ -34,6 +35,17 @@ struct ServicePorts {
     Switch& pause;
 };
 
+class LivePicture;
+class Ledger;
+
+/// What the daemon knows at this moment, for those who only look. It changes with everything that
+/// happens: look at it without waiting in between.
+struct ServiceView {
+    const LivePicture& picture;
+    const Ledger& ledger;
+    const CompiledPolicy& policy;
+};
+
 /// How it is, for readiness and `STATUS=`.
 struct ServiceStatus {
     bool ready = false;  ///< the broker delivers, and the cloud answered
@@ -54,6 +66,8 @@ public:
     void stop();
     /// Applies to requests admitted from now on.
     void reload(ServiceOptions options);
+    /// None before the cloud was read for the first time.
+    std::optional<ServiceView> view() const;
 
 private:
     class Impl;

@@ -121,7 +121,7 @@ private:
         Server server = told;
         if (const auto held = held_.find(server.id); held != held_.end())
             server.allocations = held->second;
-        server.revocable_because = why_revocable(server, taggers_, facts_);
+        tag(server, taggers_, facts_);
         return server;
     }
 
@@ -192,27 +192,7 @@ private:
     std::vector<std::string> remarks_;
 };
 
-template <class Subject>
-std::optional<std::string> reasons_of(const Subject& subject, const Taggers& taggers,
-                                      const TagFacts& facts) {
-    std::optional<std::string> reasons;
-    for (const auto& tagger : taggers)
-        if (auto why = tagger->why_revocable(subject, facts))
-            reasons = reasons ? *reasons + ", and " + *why : std::move(*why);
-    return reasons;
-}
-
 }  // namespace
-
-std::optional<std::string> why_revocable(const Server& server, const Taggers& taggers,
-                                         const TagFacts& facts) {
-    return reasons_of(server, taggers, facts);
-}
-
-std::optional<std::string> why_revocable(const Request& request, const Taggers& taggers,
-                                         const TagFacts& facts) {
-    return reasons_of(request, taggers, facts);
-}
 
 Snapshot assemble(const CloudRecords& records, const Taggers& taggers, const TagFacts& facts,
                   TimePoint taken_at) {

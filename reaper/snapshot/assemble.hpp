@@ -2,14 +2,11 @@
 #pragma once
 
 #include <map>
-#include <memory>
-#include <optional>
-#include <string>
 #include <vector>
 
 #include "reaper/model/cloud.hpp"
 #include "reaper/model/records.hpp"
-#include "tagging/tagger.hpp"
+#include "tagging/taggers.hpp"
 
 namespace reaper {
 
@@ -23,8 +20,6 @@ struct CloudRecords {
     std::vector<ServerRecord> servers;
 };
 
-using Taggers = std::vector<std::unique_ptr<Tagger>>;
-
 /// Puts the records together: a host is a root provider with a hypervisor of the same UUID; the
 /// service of its `host` tells whether it is up; servers belong to the host that Nova names, and
 /// hold what Placement says, on whatever provider. Hosts come sorted by name, then id; servers and
@@ -33,12 +28,5 @@ using Taggers = std::vector<std::unique_ptr<Tagger>>;
 /// error. The order of the records plays no part.
 Snapshot assemble(const CloudRecords& records, const Taggers& taggers, const TagFacts& facts,
                   TimePoint taken_at);
-
-/// Why any of the taggers says that the server is revocable: their reasons, joined; else none.
-std::optional<std::string> why_revocable(const Server& server, const Taggers& taggers,
-                                         const TagFacts& facts);
-/// The same for a requester.
-std::optional<std::string> why_revocable(const Request& request, const Taggers& taggers,
-                                         const TagFacts& facts);
 
 }  // namespace reaper

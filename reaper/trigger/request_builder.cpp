@@ -134,6 +134,7 @@ std::variant<Request, Refused> build_request(const FailureNotice& notice,
     if (const auto why = why_not_own_host(request.operation); why && !facts.host.empty())
         request.excluded_hosts.emplace(facts.host, *why);
     land(facts, request);
+    request.flavor_extra_specs = flavor.extra_specs;
     request.sent_at = notice.sent_at;
     return request;
 }

@@ -32,6 +32,8 @@ protected:
     void stop_and_join();
     bool all_acknowledged(std::uint64_t last) const;
     ServiceOptions options() const;
+    const Service& service() const { return *service_; }
+    boost::asio::io_context& io() { return *io_; }
 
     FakeClock clock;
     FakeCloud cloud{clock};

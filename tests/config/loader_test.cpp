@@ -76,11 +76,11 @@ INSTANTIATE_TEST_SUITE_P(
                 "reaper.yaml:9: journal.banana: unknown key; expected one of path"},
         Mistake{"UnknownSection", "brokr: {}\n",
                 "reaper.yaml:9: brokr: unknown key; expected broker"},
-        Mistake{
-            "PathAsKey", "http.max_retries: 3\n",
-            "reaper.yaml:9: http.max_retries: unknown key; expected one of taggers, strategy, "
-            "alternatives, pause_file, doubt, cloud, http, broker, trigger, cull, protect, limits, "
-            "thrash, breaker, picture, journal, log"},
+        Mistake{"PathAsKey", "http.max_retries: 3\n",
+                "reaper.yaml:9: http.max_retries: unknown key; expected one of taggers, "
+                "tagger_conflict, strategy, alternatives, pause_file, watched_aggregates, doubt, "
+                "cloud, http, broker, trigger, cull, landing, protect, limits, thrash, breaker, "
+                "picture, mark, journal, admin, log"},
         Mistake{"Duplicate", "http:\n  max_retries: 3\n  max_retries: 4\n",
                 "reaper.yaml:11: http.max_retries: given twice (first on line 10); expected one"},
         Mistake{"TextForNumber", "http: {max_retries: many}\n",
@@ -125,6 +125,20 @@ INSTANTIATE_TEST_SUITE_P(
                 "to 4096 bytes"},
         Mistake{"MergeKey", "http: {<<: {max_retries: 1}}\n",
                 "reaper.yaml:9: http.<<: merge keys are not known here; expected plain keys"},
+        Mistake{"AdminForEverybody", "admin: {listen: '0.0.0.0:8787'}\n",
+                "reaper.yaml:9: admin.listen: is \"0.0.0.0:8787\"; expected an address on loopback "
+                "and a port, such as 127.0.0.1:8787"},
+        Mistake{"AdminByName", "admin: {listen: 'localhost:8787'}\n",
+                "reaper.yaml:9: admin.listen: is \"localhost:8787\"; expected an address on "
+                "loopback and a port, such as 127.0.0.1:8787"},
+        Mistake{"AdminWithoutPort", "admin: {listen: 127.0.0.1}\n",
+                "reaper.yaml:9: admin.listen: is \"127.0.0.1\"; expected an address on loopback "
+                "and a port, such as 127.0.0.1:8787"},
+        Mistake{"OddConflict", "tagger_conflict: some\n",
+                "reaper.yaml:9: tagger_conflict: is \"some\"; expected one of any, first, all"},
+        Mistake{"FlavorKeyThatNovaCannotHave", "taggers:\n  - name: flavor\n    key: a=b\n",
+                "reaper.yaml:11: taggers[0].key: impossible value; expected 1 to 255 letters, "
+                "digits, spaces and _ - . :, as Nova has"},
         Mistake{"UnknownParameter", "taggers:\n  - name: project\n    tagg: x\n",
                 "reaper.yaml:11: taggers[0].tagg: unknown key; expected tag"},
         Mistake{"NoTaggers", "taggers: []\n",

@@ -56,7 +56,9 @@ TEST(BuildRequest, MultiCreateIsOneRequestOfNSlots) {
     auto given = notice();
     given.num_instances = 3;
     given.availability_zone = "az1";
+    given.flavor->extra_specs = {{"reaper:revocable", "true"}};
     const auto request = built(given, facts("create"));
+    EXPECT_EQ(request.flavor_extra_specs, given.flavor->extra_specs);
     EXPECT_EQ(request.id, RequestId{"req-1"});
     EXPECT_EQ(request.operation, Operation::build);
     EXPECT_EQ(request.slots, 3);

@@ -102,19 +102,166 @@ TEST(ResourceTagger, ItsClassIsHeldWhereFreedRoomIs) {
         info->make(with_standards(info->parameters, {{"freed_room", std::string{"maybe"}}}))));
 }
 
-TEST(Taggers, OneSaysRevocableAndAllReasonsAreTold) {
-    const TagFacts facts{{{"preemptible", {ProjectId{"cheap"}}}, {"spot", {ProjectId{"cheap"}}}}};
-    Taggers taggers;
+std::unique_ptr<Tagger> flavor_tagger_of(Parameters given = {}) {
+    const auto* info = find_tagger("flavor");
+    auto made = info->make(with_standards(info->parameters, std::move(given)));
+    return std::move(std::get<std::unique_ptr<Tagger>>(made));
+}
+
+Server with_spec(const std::string& key, const std::string& value) {
+    Server made;
+    made.flavor_extra_specs = {{"hw:cpu_policy", "shared"}, {key, value}};
+    return made;
+}
+
+TEST(FlavorTagger, ServersWhoseFlavorCarriesKeyAndValueAreRevocable) {
+    const auto tagger = flavor_tagger_of();
+    EXPECT_THAT(tagger->why_revocable(with_spec("reaper:revocable", "true"), {}),
+                Optional(std::string{"its flavor has reaper:revocable=true"}));
+    EXPECT_EQ(tagger->why_revocable(with_spec("reaper:revocabl", "true"), {}), std::nullopt);
+    EXPECT_EQ(tagger->why_revocable(with_spec("Reaper:revocable", "true"), {}), std::nullopt);
+    EXPECT_EQ(tagger->why_revocable(Server{}, {}), std::nullopt);
+    const auto spot = flavor_tagger_of({{"key", std::string{"tier"}}, {"value", std::string{"3"}}});
+    EXPECT_TRUE(spot->why_revocable(with_spec("tier", "3"), {}).has_value());
+    EXPECT_EQ(spot->why_revocable(with_spec("reaper:revocable", "true"), {}), std::nullopt);
+}
+
+TEST(FlavorTagger, OfTheValueOnlyTheCaseOfLettersMayDiffer) {
+    const auto tagger = flavor_tagger_of();
+    for (const auto* value : {"true", "True", "TRUE"})
+        EXPECT_TRUE(tagger->why_revocable(with_spec("reaper:revocable", value), {})) << value;
+    for (const auto* value : {"", "1", "yes", "true ", "tru", "truer", "false"}) {
+        EXPECT_FALSE(tagger->why_revocable(with_spec("reaper:revocable", value), {})) << value;
+        EXPECT_TRUE(tagger->why_regular(with_spec("reaper:revocable", value), {})) << value;
+    }
+    EXPECT_EQ(tagger->why_regular(with_spec("reaper:revocable", "True"), {}), std::nullopt);
+    EXPECT_EQ(tagger->why_regular(Server{}, {}), std::nullopt);
+}
+
+TEST(FlavorTagger, Rule7RequestersOfSuchAFlavorAreRevocable) {
+    auto wanted = request({{"VCPU", 1}});
+    EXPECT_EQ(flavor_tagger_of()->why_revocable(wanted, {}), std::nullopt);
+    wanted.flavor_extra_specs["reaper:revocable"] = "True";
+    EXPECT_TRUE(flavor_tagger_of()->why_revocable(wanted, {}).has_value());
+    wanted.flavor_extra_specs["reaper:revocable"] = "no";
+    EXPECT_TRUE(flavor_tagger_of()->why_regular(wanted, {}).has_value());
+}
+
+TEST(FlavorTagger, AsksForItsSpecAndRefusesWhatNovaCannotHave) {
+    TagQuestions questions;
+    flavor_tagger_of()->ask(questions);
+    EXPECT_THAT(questions.flavor_specs,
+                ElementsAre(std::pair<std::string, std::string>{"reaper:revocable", "true"}));
+    const auto* info = find_tagger("flavor");
+    const auto refused = [&](const char* key, const std::string& value) {
+        return std::holds_alternative<ParameterError>(info->make(
+            with_standards(info->parameters, {{"key", std::string{key}}, {"value", value}})));
+    };
+    EXPECT_TRUE(refused("", "x"));
+    EXPECT_TRUE(refused("a=b", "x"));
+    EXPECT_TRUE(refused("a", ""));
+    EXPECT_TRUE(refused("a", std::string(256, 'x')));
+    EXPECT_FALSE(refused("reaper:x-Y_z.1", std::string(255, 'x')));
+}
+
+/// [project, project of another tag, flavor].
+Taggers three(TaggerConflict rule) {
+    Taggers taggers{rule};
     taggers.push_back(project_tagger_of());
     taggers.push_back(project_tagger_of({{"tag", std::string{"spot"}}}));
-    taggers.push_back(project_tagger_of({{"tag", std::string{"unused"}}}));
+    taggers.push_back(flavor_tagger_of());
+    return taggers;
+}
+
+TEST(Taggers, OneSaysRevocableAndAllReasonsAreTold) {
+    const TagFacts facts{{{"preemptible", {ProjectId{"cheap"}}}, {"spot", {ProjectId{"cheap"}}}}};
+    const Taggers taggers = three(TaggerConflict::any);
     Server server;
     server.project = ProjectId{"cheap"};
-    EXPECT_THAT(why_revocable(server, taggers, facts),
-                Optional(std::string{"its project cheap carries the tag 'preemptible', and its "
-                                     "project cheap carries the tag 'spot'"}));
+    const auto found = tagging_of(server, taggers, facts);
+    ASSERT_TRUE(found);
+    EXPECT_EQ(found->because,
+              "its project cheap carries the tag 'preemptible', and its project cheap carries the "
+              "tag 'spot'");
+    EXPECT_EQ(found->by, "project, project");
     server.project = ProjectId{"usual"};
     EXPECT_EQ(why_revocable(server, taggers, facts), std::nullopt);
+}
+
+/// A project that is tagged or not, and a flavor that says yes, no, or nothing.
+struct Disagreement {
+    const char* project;
+    const char* flavor;  // the value of the extra spec; null: none
+    // By which taggers it is revocable; null: it is regular.
+    const char* any;
+    const char* project_first;
+    const char* flavor_first;
+    const char* all;
+};
+
+TEST(Taggers, WhenTheyDifferTheConfiguredRuleDecidesServersAndRequestersAlike) {
+    const Disagreement cases[]{
+        {"cheap", "true", "project, flavor", "project", "flavor", "project, flavor"},
+        {"cheap", "false", "project", "project", nullptr, nullptr},
+        {"cheap", nullptr, "project", "project", "project", nullptr},
+        {"usual", "true", "flavor", "flavor", "flavor", nullptr},
+        {"usual", "false", nullptr, nullptr, nullptr, nullptr},
+        {"usual", nullptr, nullptr, nullptr, nullptr, nullptr},
+    };
+    const TagFacts facts{{{"preemptible", {ProjectId{"cheap"}}}}};
+    const auto check = [&](const Disagreement& each, TaggerConflict rule, bool flavor_first,
+                           const char* expected) {
+        Taggers taggers{rule};
+        if (flavor_first) taggers.push_back(flavor_tagger_of());
+        taggers.push_back(project_tagger_of());
+        if (!flavor_first) taggers.push_back(flavor_tagger_of());
+        Server server;
+        auto wanted = request({{"VCPU", 1}});
+        server.project = wanted.project = ProjectId{each.project};
+        if (each.flavor != nullptr) {
+            server.flavor_extra_specs = {{"reaper:revocable", each.flavor}};
+            wanted.flavor_extra_specs = {{"reaper:revocable", each.flavor}};
+        }
+        const std::string shown = std::string{each.project} + " project, flavor " +
+                                  (each.flavor != nullptr ? each.flavor : "silent") + ", rule " +
+                                  std::string{to_string(rule)} +
+                                  (flavor_first ? ", flavor first" : ", project first");
+        const auto of_server = tagging_of(server, taggers, facts);
+        const auto of_request = tagging_of(wanted, taggers, facts);
+        EXPECT_EQ(of_server, of_request) << shown;
+        EXPECT_EQ(of_server.has_value(), expected != nullptr) << shown;
+        if (of_server && expected != nullptr) {
+            EXPECT_EQ(of_server->by, expected) << shown;
+        }
+    };
+    for (const auto& each : cases) {
+        check(each, TaggerConflict::any, false, each.any);
+        check(each, TaggerConflict::first, false, each.project_first);
+        check(each, TaggerConflict::first, true, each.flavor_first);
+        check(each, TaggerConflict::all, false, each.all);
+    }
+}
+
+TEST(Taggers, NobodyIsRevocableWithoutTaggers) {
+    for (const auto rule : {TaggerConflict::any, TaggerConflict::first, TaggerConflict::all}) {
+        EXPECT_EQ(tagging_of(Server{}, Taggers{rule}, {}), std::nullopt);
+        EXPECT_EQ(tagger_conflict_from(to_string(rule)), rule);
+    }
+    EXPECT_EQ(tagger_conflict_from("some"), std::nullopt);
+}
+
+TEST(Taggers, AServerIsTaggedAnewOnlyWhenTheyChangeTheirMind) {
+    const TagFacts facts{{{"preemptible", {ProjectId{"cheap"}}}}};
+    const Taggers taggers = three(TaggerConflict::any);
+    Server server = with_spec("reaper:revocable", "true");
+    EXPECT_TRUE(tag(server, taggers, facts));
+    EXPECT_TRUE(server.revocable());
+    EXPECT_EQ(server.revocable_by, "flavor");
+    EXPECT_FALSE(tag(server, taggers, facts));
+    server.flavor_extra_specs = {};
+    EXPECT_TRUE(tag(server, taggers, facts));
+    EXPECT_FALSE(server.revocable());
+    EXPECT_TRUE(server.revocable_by.empty());
 }
 
 TEST(TaggerTable, EveryTaggerHasHelpAndMakesWithItsStandards) {

@@ -27,6 +27,7 @@ CORE = (
     "reaper/trigger/",
     "reaper/picture/",
     "reaper/brakes/",
+    "reaper/setup/",
     "reaper/restype/",
     "strategies/",
     "tagging/",
@@ -53,6 +54,14 @@ LAYERS = (
         + ("reaper/ports/", "reaper/report/", "reaper/executor/", "reaper/service/")
         # A function of the message's text, and the words for what it finds.
         + ("clients/amqp/nova_notification.hpp",),
+    ),
+    # What the running daemon can be asked.
+    Layer(
+        "admin",
+        ("reaper/admin/",),
+        CORE
+        + SETTINGS
+        + ("reaper/ports/", "reaper/report/", "reaper/executor/", "reaper/service/", "reaper/admin/"),
     ),
 )
 
@@ -100,7 +109,7 @@ HOMES = {
     "yaml-cpp": (r"^yaml-cpp/", ("config/",)),
     "librabbitmq": (r"^(amqp[a-z_]*\.h|rabbitmq-c/.*)$", ("clients/amqp/",)),
     "SQLite": (r"^sqlite3\.h$", ("clients/journal/",)),
-    "Beast": (r"^boost/beast", ("clients/http/",)),
+    "Beast": (r"^boost/beast", ("clients/http/", "clients/admin/")),
     "CLI11": (r"^CLI/", ("reaper/cli/",)),
     "libsystemd": (r"^systemd/", ("reaper/cli/",)),
 }

@@ -67,7 +67,10 @@ Server server(const std::string& name, char digit, bool revocable) {
     result.flavor_name = "small";
     result.allocations[ProviderId{"11111111-0000-4000-8000-000000000001"}] = {
         {"VCPU", 2}, {"MEMORY_MB", 2048}, {"DISK_GB", 20}};
-    if (revocable) result.revocable_because = "project a1b2c3d4 carries the tag preemptible";
+    if (revocable) {
+        result.revocable_because = "project a1b2c3d4 carries the tag preemptible";
+        result.revocable_by = "project";
+    }
     return result;
 }
 
@@ -117,6 +120,7 @@ Request example_request() {
     request.required_traits = {Trait{"CUSTOM_FAST"}};
     request.forbidden_traits = {Trait{"CUSTOM_SLOW"}};
     request.excluded_hosts = {{"compute-99", "the server's own host"}};
+    request.flavor_extra_specs = {{"hw:cpu_policy", "dedicated"}, {"trait:CUSTOM_SSD", "required"}};
     request.sent_at = noon(-1'500);
     return request;
 }

@@ -42,6 +42,51 @@ TEST(Arguments, GlobalOptionsStandBeforeOrAfterTheCommand) {
     }
 }
 
+TEST(Arguments, CandidatesTakeResourcesAsPlacementWritesThem) {
+    const auto asked = good({"candidates", "--resources", "VCPU:1,MEMORY_MB=2048"});
+    EXPECT_EQ(std::get<CandidatesCommand>(asked.command).resources,
+              (Resources{{"VCPU", 1}, {"MEMORY_MB", 2048}}));
+    EXPECT_NE(error({"candidates"}).find("--resources is required"), std::string::npos);
+    EXPECT_NE(error({"candidates", "--resources", "VCPU"}).find("--resources: "),
+              std::string::npos);
+}
+
+TEST(Arguments, SlotsAreSetUpByNumberOrByCapacityAndUndoneWithoutEither) {
+    const auto fixed = good({"setup", "resource-tagging", "--slots", "4", "--json"});
+    const auto& plain = std::get<SetupCommand>(fixed.command);
+    EXPECT_TRUE(fixed.global.json);
+    EXPECT_EQ(plain.slot_class, "CUSTOM_PREEMPTIBLE");
+    EXPECT_EQ(plain.count.fixed, 4);
+    EXPECT_EQ(plain.hosts, "*");
+    EXPECT_FALSE(plain.apply);
+    const auto asked = good({"setup", "resource-tagging", "--slots-per", "VCPU:2", "--class",
+                             "CUSTOM_SPOT", "--hosts", "h*", "--apply"});
+    const auto& by_capacity = std::get<SetupCommand>(asked.command);
+    EXPECT_EQ(by_capacity.count.fixed, 0);
+    EXPECT_EQ(by_capacity.count.per.str(), "VCPU");
+    EXPECT_EQ(by_capacity.count.amount, 2);
+    EXPECT_TRUE(by_capacity.apply);
+    const auto undone = good({"setup", "resource-tagging", "--undo"});
+    EXPECT_TRUE(std::get<SetupCommand>(undone.command).undo);
+}
+
+TEST(Arguments, ASetupThatIsNotClearIsRefused) {
+    const auto refused = [](std::vector<const char*> words, const char* why) {
+        words.insert(words.begin(), {"setup", "resource-tagging"});
+        EXPECT_NE(error(words).find(why), std::string::npos) << error(words);
+    };
+    refused({}, "needs one of --slots N and --slots-per");
+    refused({"--slots", "1", "--slots-per", "VCPU:1"}, "needs one of");
+    refused({"--slots", "0"}, "--slots");
+    refused({"--slots-per", "VCPU:1,DISK_GB:1"}, "takes one class");
+    refused({"--slots-per", "VCPU"}, "--slots-per: ");
+    refused({"--slots", "1", "--class", "VCPU"}, "--class: is 'VCPU'");
+    refused({"--slots", "1", "--class", "CUSTOM_"}, "--class: ");
+    refused({"--slots", "1", "--hosts", ""}, "--hosts");
+    refused({"--undo", "--slots", "1"}, "leave their number out");
+    EXPECT_NE(error({"setup"}), "accepted");
+}
+
 TEST(Arguments, GlobalOptionsStandAfterANestedCommand) {
     const Arguments arguments = good({"history", "show", "req-1", "--json"});
     EXPECT_TRUE(arguments.global.json);

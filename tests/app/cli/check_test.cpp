@@ -39,9 +39,7 @@ protected:
         cloud_.add_server("s2", "h1", "regular", Resources{{"VCPU", 1}});
     }
     Task<bool> check(const Report& report) {
-        TagQuestions questions;
-        questions.project_tags = {"preemptible"};
-        co_await check_cloud(cloud_.ports(), session_, questions, landing_, report);
+        co_await check_cloud(cloud_.ports(), session_, questions_, landing_, report);
         co_return true;
     }
     void run() {
@@ -59,6 +57,7 @@ protected:
         EXPECT_EQ(finding->verdict, verdict) << to_line(*finding, false);
     }
 
+    TagQuestions questions_{{"preemptible"}, {}};
     test::FakeClock clock_;
     test::FakeCloud cloud_{clock_};
     FakeSession session_;
@@ -100,6 +99,18 @@ TEST_F(CheckCloud, NoTaggedProjectIsAFailureWithTheCommandThatMendsIt) {
     expect("projects tagged 'preemptible'", Verdict::fail);
     EXPECT_NE(find("projects tagged 'preemptible'")->detail.find("--tag preemptible"),
               std::string::npos);
+}
+
+TEST_F(CheckCloud, FlavorsThatMakeServersRevocableAreNamed) {
+    questions_.flavor_specs = {{"reaper:revocable", "true"}};
+    run();
+    expect("flavors with reaper:revocable=true", Verdict::warn);
+    findings_.clear();
+    cloud_.server_at("s2").record.flavor.name = "cheap";
+    cloud_.server_at("s2").record.flavor.extra_specs = {{"reaper:revocable", "True"}};
+    run();
+    expect("flavors with reaper:revocable=true", Verdict::ok);
+    EXPECT_EQ(find("flavors with reaper:revocable=true")->detail, "cheap, of 1 server");
 }
 
 TEST_F(CheckCloud, AMissingRightIsNamedAndTheOtherChecksGoOn) {

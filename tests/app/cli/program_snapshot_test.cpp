@@ -36,6 +36,23 @@ TEST(ProgramSnapshot, HostsAreGolden) {
     EXPECT_EQ(answer["hosts"].size(), 3U);
 }
 
+TEST(ProgramSnapshot, CandidatesAreGolden) {
+    const std::vector<std::string> ask{"candidates", "--snapshot", cloud, "--resources",
+                                       "VCPU:3,MEMORY_MB:1024,DISK_GB:20"};
+    const auto result = run_program(ask);
+    EXPECT_EQ(result.exit_code, 0);
+    EXPECT_EQ(result.err, "");
+    expect_golden("snapshot-candidates", result.out);
+    auto as_json = ask;
+    as_json.push_back("--json");
+    const auto answer = json::parse(run_program(as_json).out);
+    EXPECT_EQ(answer["resources"], json({{"VCPU", 3}, {"MEMORY_MB", 1024}, {"DISK_GB", 20}}));
+    for (const auto& [provider, summary] : answer["provider_summaries"].items())
+        EXPECT_EQ(summary["resources"].size(), 3U) << provider;
+    EXPECT_FALSE(answer["provider_summaries"].empty());
+    EXPECT_FALSE(answer["preemptible_allocations"].empty());
+}
+
 TEST(ProgramSnapshot, ManyRequestsAreGolden) {
     const auto result = run_program({"plan", "--snapshot", cloud, "--requests", requests});
     EXPECT_EQ(result.exit_code, 3) << "one is not enough";

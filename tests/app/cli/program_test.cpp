@@ -43,6 +43,9 @@ TEST(ProgramHelp, IsGolden) {
                  {"help-run", {"run", "--help"}},
                  {"help-plan", {"plan", "--help"}},
                  {"help-hosts", {"hosts", "--help"}},
+                 {"help-candidates", {"candidates", "--help"}},
+                 {"help-setup", {"setup", "--help"}},
+                 {"help-setup-resource-tagging", {"setup", "resource-tagging", "--help"}},
                  {"help-snapshot", {"snapshot", "--help"}},
                  {"help-check", {"check", "--help"}},
                  {"help-history", {"history", "--help"}},
@@ -93,6 +96,8 @@ TEST(ProgramErrors, EveryCommandThatNeedsAConfigurationSaysThatItIsMissing) {
     for (const std::vector<std::string>& words :
          {std::vector<std::string>{"run"},
           {"hosts"},
+          {"candidates", "--resources", "VCPU=1"},
+          {"setup", "resource-tagging", "--slots", "1"},
           {"snapshot"},
           {"history"},
           {"config"},

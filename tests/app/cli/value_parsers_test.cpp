@@ -9,12 +9,32 @@ TEST(ParseResources, ReadsClassesAndAmounts) {
     const auto parsed = parse_resources("VCPU=4,MEMORY_MB=2048,CUSTOM_GPU_80GB=1");
     ASSERT_TRUE(parsed);
     EXPECT_EQ(*parsed, (Resources{{"VCPU", 4}, {"MEMORY_MB", 2048}, {"CUSTOM_GPU_80GB", 1}}));
+    const auto as_placement_writes = parse_resources("VCPU:4,MEMORY_MB:2048,CUSTOM_GPU_80GB:1");
+    ASSERT_TRUE(as_placement_writes);
+    EXPECT_EQ(*as_placement_writes, *parsed);
 }
 
 TEST(ParseResources, RefusesWhatPlacementCouldNotMean) {
-    for (const char* text : {"", ",", "VCPU", "VCPU=", "=4", "VCPU=0", "VCPU=-1", "VCPU=4x",
-                             "VCPU=1.5", "VCPU=1,", "VCPU=1,VCPU=2", "vcpu=1", "VC PU=1",
-                             "VCPU=99999999999999999999", "VCPU= 4", "VCPU=4;MEMORY_MB=1"}) {
+    for (const char* text : {"",
+                             ",",
+                             "VCPU",
+                             "VCPU=",
+                             "=4",
+                             "VCPU=0",
+                             "VCPU=-1",
+                             "VCPU=4x",
+                             "VCPU=1.5",
+                             "VCPU=1,",
+                             "VCPU=1,VCPU=2",
+                             "vcpu=1",
+                             "VC PU=1",
+                             "VCPU=99999999999999999999",
+                             "VCPU= 4",
+                             "VCPU=4;MEMORY_MB=1",
+                             "VCPU:=4",
+                             "VCPU::4",
+                             ":4",
+                             "VCPU:"}) {
         const auto parsed = parse_resources(text);
         ASSERT_FALSE(parsed) << text;
         EXPECT_EQ(parsed.error().code, Errc::bad_input) << text;

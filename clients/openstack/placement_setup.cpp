@@ -1,0 +1,169 @@
+#include "clients/openstack/placement_setup.hpp"
+
+#include <algorithm>
+#include <nlohmann/json.hpp>
+#include <utility>
+
+#include "clients/http/keeping.hpp"
+#include "clients/http/url.hpp"
+#include "clients/openstack/placement_format.hpp"
+
+namespace reaper::openstack {
+
+namespace {
+
+class Calls {
+public:
+    explicit Calls(std::shared_ptr<Service> service) : service_(std::move(service)) {}
+
+    ResultTask<bool> has_class(ResourceClass name) {
+        std::string path = class_path(name);
+        auto answer = co_await send(http::Method::get, std::move(path));
+        if (!answer) co_return answer.error();
+        if (answer->response.status == 200) co_return true;
+        if (answer->response.status == 404) co_return false;
+        co_return refused(*answer, "placement:resource_classes:show");
+    }
+
+    ResultTask<void> create_class(ResourceClass name) {
+        std::string path = class_path(name);
+        auto answer = co_await send(http::Method::put, std::move(path));
+        if (!answer) co_return answer.error();
+        const int status = answer->response.status;
+        if (status == 201 || status == 204) co_return Result<void>{};
+        co_return refused(*answer, "placement:resource_classes:update");
+    }
+
+    ResultTask<void> remove_class(ResourceClass name) {
+        std::string path = class_path(name);
+        auto answer = co_await send(http::Method::del, std::move(path));
+        if (!answer) co_return answer.error();
+        const int status = answer->response.status;
+        if (status == 204 || status == 404) co_return Result<void>{};
+        co_return refused(*answer, "placement:resource_classes:delete");
+    }
+
+    ResultTask<ProviderId> create_provider(std::string name, ProviderId parent) {
+        const nlohmann::json wanted = {{"name", name}, {"parent_provider_uuid", parent.str()}};
+        std::string path = "/resource_providers";
+        std::string body = wanted.dump();
+        auto answer = co_await send(http::Method::post, std::move(path), std::move(body));
+        if (!answer) co_return answer.error();
+        const int status = answer->response.status;
+        if (status != 200 && status != 201)
+            co_return refused(*answer, "placement:resource_providers:create");
+        // Before 1.20 the answer does not tell.
+        std::string by_name = "/resource_providers?name=" + http::escape(name);
+        auto look = co_await send(http::Method::get, std::move(by_name));
+        if (!look) co_return look.error();
+        if (look->response.status != 200) co_return service_->refusal(*look);
+        auto made = read_providers(look->response.body, look->where);
+        if (!made) co_return made.error();
+        for (const auto& provider : *made)
+            if (provider.name == name && provider.parent == parent) co_return provider.id;
+        co_return Error{Errc::bad_answer,
+                        look->where + ": the provider that was just created is not there"};
+    }
+
+    ResultTask<void> remove_provider(ProviderId provider) {
+        std::string path = "/resource_providers/" + http::escape(provider.str());
+        auto answer = co_await send(http::Method::del, std::move(path));
+        if (!answer) co_return answer.error();
+        const int status = answer->response.status;
+        if (status == 204 || status == 404) co_return Result<void>{};
+        co_return refused(*answer, "placement:resource_providers:delete");
+    }
+
+    ResultTask<void> set_total(ProviderId provider, ResourceClass name, Amount total) {
+        const std::string path =
+            "/resource_providers/" + http::escape(provider.str()) + "/inventories";
+        Error busy;
+        for (int i = 0; i < most_collisions; ++i) {
+            std::string at = path;
+            auto found = co_await send(http::Method::get, std::move(at));
+            if (!found) co_return found.error();
+            if (found->response.status != 200) co_return service_->refusal(*found);
+            auto inventories = read_inventories(found->response.body, found->where);
+            if (!inventories) co_return inventories.error();
+            auto generation = read_generation(found->response.body, found->where);
+            if (!generation) co_return generation.error();
+            Inventory& wanted = (*inventories)[name];
+            if (wanted.total == total) co_return Result<void>{};
+            wanted.total = total;
+            wanted.reserved = std::min(wanted.reserved, total);
+            std::string same = path;
+            std::string body = write_inventories(*inventories, *generation);
+            auto written = co_await send(http::Method::put, std::move(same), std::move(body));
+            if (!written) co_return written.error();
+            if (written->response.status == 200) co_return Result<void>{};
+            busy = refused(*written, "placement:resource_providers:inventories:update");
+            const bool again =
+                written->response.status == 409 && is_concurrent_update(written->response.body);
+            if (!again) co_return busy;
+        }
+        co_return busy;
+    }
+
+private:
+    /// Of a change that meets others' changes of the same provider.
+    static constexpr int most_collisions = 5;
+
+    static std::string class_path(const ResourceClass& name) {
+        return "/resource_classes/" + http::escape(name.str());
+    }
+
+    Error refused(const Answer& answer, const char* policy) const {
+        Error error = service_->refusal(answer);
+        if (answer.response.status == 403)
+            error.what += std::string{"; this needs Placement's policy "} + policy;
+        return error;
+    }
+
+    ResultTask<Answer> send(http::Method method, std::string path, std::string body = {}) {
+        ServiceCall call;
+        call.method = method;
+        call.path = std::move(path);
+        call.body = std::move(body);
+        // Of all but the creation, a second one finds done what the first one did.
+        if (method != http::Method::post) call.repeat = http::Repeat::safe;
+        co_return co_await service_->call(std::move(call));
+    }
+
+    std::shared_ptr<Service> service_;
+};
+
+class ServiceSetup final : public PlacementSetup {
+public:
+    explicit ServiceSetup(std::shared_ptr<Service> service)
+        : calls_(std::make_shared<Calls>(std::move(service))) {}
+    ResultTask<bool> has_class(ResourceClass name) override {
+        return http::keeping(calls_, calls_->has_class(std::move(name)));
+    }
+    ResultTask<void> create_class(ResourceClass name) override {
+        return http::keeping(calls_, calls_->create_class(std::move(name)));
+    }
+    ResultTask<void> remove_class(ResourceClass name) override {
+        return http::keeping(calls_, calls_->remove_class(std::move(name)));
+    }
+    ResultTask<ProviderId> create_provider(std::string name, ProviderId parent) override {
+        return http::keeping(calls_, calls_->create_provider(std::move(name), std::move(parent)));
+    }
+    ResultTask<void> remove_provider(ProviderId provider) override {
+        return http::keeping(calls_, calls_->remove_provider(std::move(provider)));
+    }
+    ResultTask<void> set_total(ProviderId provider, ResourceClass name, Amount total) override {
+        return http::keeping(calls_,
+                             calls_->set_total(std::move(provider), std::move(name), total));
+    }
+
+private:
+    std::shared_ptr<Calls> calls_;
+};
+
+}  // namespace
+
+std::unique_ptr<PlacementSetup> make_placement_setup(std::shared_ptr<Service> placement) {
+    return std::make_unique<ServiceSetup>(std::move(placement));
+}
+
+}  // namespace reaper::openstack

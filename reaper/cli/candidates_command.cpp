@@ -1,0 +1,71 @@
+// `reaper candidates`: where a server would fit if revocable ones made room.
+#include <utility>
+#include <vector>
+
+#include "reaper/cli/commands.hpp"
+#include "reaper/cli/known_ledger.hpp"
+#include "reaper/cli/live_picture.hpp"
+#include "reaper/cli/offline.hpp"
+#include "reaper/planner/culling.hpp"
+#include "reaper/report/culling.hpp"
+#include "reaper/report/json.hpp"
+
+namespace reaper::cli {
+namespace {
+
+ExitCode fail(ExitCode code, const Error& error, const Terminal& terminal) {
+    terminal.complain(error.what);
+    return code;
+}
+
+ExitCode show(const Snapshot& snapshot, const Resources& resources, const Ledger& ledger,
+              const Protection& protection, const Terminal& terminal) {
+    std::vector<CullingCandidate> candidates;
+    for (const Host& host : snapshot.hosts)
+        if (auto candidate = culling_candidate(host, resources, ledger, protection))
+            candidates.push_back(std::move(*candidate));
+    if (!terminal.json()) {
+        terminal.answer(report::render_culling(candidates, resources, snapshot.hosts.size(),
+                                               terminal.render_options(snapshot.taken_at)));
+        return ExitCode::ok;
+    }
+    report::CullingJson json;
+    for (const auto& candidate : candidates) json.add(candidate);
+    const auto document = nlohmann::json::parse(json.finish(resources, snapshot.taken_at));
+    terminal.answer(report::dump(document, 2) + "\n");
+    return ExitCode::ok;
+}
+
+ExitCode show_file(const GlobalOptions& global, const CandidatesCommand& command,
+                   const Terminal& terminal) {
+    auto policy = offline_policy(global, [&](const std::string& line) { terminal.complain(line); });
+    if (!policy) return ExitCode::usage;
+    auto cloud = open_snapshot(command.snapshot_file, std::move(*policy), global.config_given);
+    if (!cloud) return fail(ExitCode::usage, cloud.error(), terminal);
+    Ledger ledger = cloud->ledger;
+    ledger.expire(cloud->picture.snapshot, cloud->picture.snapshot.taken_at);
+    return show(cloud->picture.snapshot, command.resources, ledger, cloud->policy->protection,
+                terminal);
+}
+
+}  // namespace
+
+ExitCode show_candidates(const GlobalOptions& global, const CandidatesCommand& command,
+                         const Terminal& terminal) {
+    if (!command.snapshot_file.empty()) return show_file(global, command, terminal);
+    const auto settings = settings_for_looking(global, terminal);
+    if (!settings) return ExitCode::usage;
+    const auto policy = compile_policy(settings->policy);
+    if (!policy) return fail(ExitCode::usage, policy.error(), terminal);
+
+    boost::asio::io_context io{1};
+    auto cloud = connect_cloud(io, *settings);
+    if (!cloud) return fail(ExitCode::usage, cloud.error(), terminal);
+    Ledger ledger = known_ledger(io, *settings, cloud->clock->now(), "answered");
+    const auto picture = live_picture(io, *cloud, **policy, terminal);
+    if (!picture) return fail(ExitCode::failed, picture.error(), terminal);
+    ledger.expire(picture->snapshot, picture->snapshot.taken_at);
+    return show(picture->snapshot, command.resources, ledger, (*policy)->protection, terminal);
+}
+
+}  // namespace reaper::cli

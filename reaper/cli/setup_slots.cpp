@@ -1,0 +1,117 @@
+#include "reaper/cli/setup_slots.hpp"
+
+#include <algorithm>
+#include <fnmatch.h>
+#include <set>
+#include <utility>
+
+#include "reaper/model/text.hpp"
+#include "reaper/service/cloud_lists.hpp"
+
+namespace reaper::cli {
+namespace {
+
+using Kind = SlotStep::Kind;
+
+/// The compute hosts: hypervisors with a root provider of their own.
+std::vector<SlotHost> hosts_of(const std::vector<HypervisorRecord>& hypervisors,
+                               const std::vector<ProviderRecord>& providers,
+                               const std::string& pattern) {
+    std::set<ProviderId> roots;
+    for (const auto& provider : providers)
+        if (provider.parent.empty()) roots.insert(provider.id);
+    std::vector<SlotHost> hosts;
+    for (const auto& hypervisor : hypervisors)
+        if (roots.contains(hypervisor.id) && matches_pattern(pattern, hypervisor.name))
+            hosts.push_back(SlotHost{hypervisor.id, hypervisor.name, {}});
+    std::sort(hosts.begin(), hosts.end(),
+              [](const SlotHost& a, const SlotHost& b) { return a.name < b.name; });
+    return hosts;
+}
+
+ResultTask<void> create_provider(PlacementSetup& setup, SlotStep& step, ResourceClass slot_class) {
+    std::string name = step.name;
+    HostId root = step.root;
+    auto made = co_await setup.create_provider(std::move(name), std::move(root));
+    if (!made) co_return made.error();
+    step.provider = *made;
+    co_return co_await setup.set_total(*made, std::move(slot_class), step.to);
+}
+
+ResultTask<void> remove_class(PlacementSetup& setup, SlotStep& step, ResourceClass slot_class) {
+    auto removed = co_await setup.remove_class(std::move(slot_class));
+    if (removed || removed.error().code != Errc::conflict) co_return removed;
+    step.kind = Kind::keep;
+    step.why = "others use it";
+    co_return Result<void>{};
+}
+
+ResultTask<void> carry_out(PlacementSetup& setup, SlotStep& step, ResourceClass slot_class) {
+    switch (step.kind) {
+        case Kind::create_class: co_return co_await setup.create_class(std::move(slot_class));
+        case Kind::create_provider:
+            co_return co_await create_provider(setup, step, std::move(slot_class));
+        case Kind::set_total:
+            co_return co_await setup.set_total(step.provider, std::move(slot_class), step.to);
+        case Kind::remove_provider: co_return co_await setup.remove_provider(step.provider);
+        case Kind::remove_class:
+            co_return co_await remove_class(setup, step, std::move(slot_class));
+        case Kind::keep:
+        case Kind::refuse: break;
+    }
+    co_return Result<void>{};
+}
+
+}  // namespace
+
+bool matches_pattern(const std::string& pattern, const std::string& name) {
+    return ::fnmatch(pattern.c_str(), name.c_str(), 0) == 0;
+}
+
+ResultTask<SlotPicture> read_slots(CloudPorts cloud, PlacementSetup& setup, std::string pattern,
+                                   ResourceClass slot_class, bool capacities) {
+    SlotPicture picture;
+    auto exists = co_await setup.has_class(slot_class);
+    if (!exists) co_return exists.error();
+    picture.class_exists = *exists;
+    auto hypervisors = co_await cloud.compute.hypervisors();
+    if (!hypervisors) co_return hypervisors.error();
+    auto providers = co_await cloud.placement.providers();
+    if (!providers) co_return providers.error();
+    picture.providers = std::move(*providers);
+    picture.hosts = hosts_of(*hypervisors, picture.providers, pattern);
+    if (picture.hosts.empty())
+        co_return Error{Errc::bad_input, "none of the " + std::to_string(hypervisors->size()) +
+                                             " compute hosts is called '" +
+                                             printable(pattern, 100) + "'"};
+    std::vector<ProviderId> wanted;
+    for (const auto& [host, provider] :
+         slot_providers(picture.hosts, picture.providers, slot_class))
+        wanted.push_back(provider.id);
+    if (capacities)
+        for (const auto& host : picture.hosts) wanted.push_back(host.id);
+    std::function<void(std::size_t, std::size_t)> silent;
+    auto states = co_await read_providers(cloud, std::move(wanted), std::move(silent));
+    if (!states) co_return states.error();
+    picture.states = std::move(*states);
+    for (auto& host : picture.hosts)
+        if (const auto root = picture.states.find(host.id); root != picture.states.end())
+            host.inventories = root->second.inventories;
+    co_return picture;
+}
+
+ResultTask<void> carry_out(PlacementSetup& setup, std::vector<SlotStep> steps,
+                           ResourceClass slot_class, std::function<void(const SlotStep&)> done) {
+    for (auto& step : steps) {
+        ResourceClass name = slot_class;
+        auto carried = co_await carry_out(setup, step, std::move(name));
+        if (!carried) {
+            const std::string where = step.host.empty() ? step.name : printable(step.host, 100);
+            co_return Error{carried.error().code, where + ": " + carried.error().what};
+        }
+        done(step);
+    }
+    co_return Result<void>{};
+}
+
+}  // namespace reaper::cli

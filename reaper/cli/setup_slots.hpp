@@ -1,0 +1,28 @@
+// `reaper setup resource-tagging` on a cloud: reads what there is, and carries steps out.
+#pragma once
+
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "reaper/ports/placement_setup.hpp"
+#include "reaper/service/snapshot_reader.hpp"
+#include "reaper/setup/slots.hpp"
+
+namespace reaper::cli {
+
+/// Which hosts: `compute-*`, with `*` and `?`.
+bool matches_pattern(const std::string& pattern, const std::string& name);
+
+/// The hosts whose name matches, by name; capacities of the hosts themselves only if `capacities`.
+/// `bad_input` if no host matches.
+ResultTask<SlotPicture> read_slots(CloudPorts cloud, PlacementSetup& setup, std::string pattern,
+                                   ResourceClass slot_class, bool capacities);
+
+/// Does the steps in their order, and tells of each that changed something. Ends with the first
+/// failure; those before it are done, and asking for all again does the rest. (That a class is
+/// still in use by others is no failure: then it stays.)
+ResultTask<void> carry_out(PlacementSetup& setup, std::vector<SlotStep> steps,
+                           ResourceClass slot_class, std::function<void(const SlotStep&)> done);
+
+}  // namespace reaper::cli

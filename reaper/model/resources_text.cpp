@@ -1,0 +1,58 @@
+#include "reaper/model/resources_text.hpp"
+
+#include <algorithm>
+#include <charconv>
+#include <string>
+#include <utility>
+
+#include "reaper/model/text.hpp"
+
+namespace reaper {
+namespace {
+
+Error wrong(std::string what) {
+    return Error{Errc::bad_input, std::move(what)};
+}
+
+std::string quoted(std::string_view text) {
+    return "'" + printable(text, 100) + "'";
+}
+
+}  // namespace
+
+bool is_upper_name(std::string_view text) {
+    return !text.empty() && std::all_of(text.begin(), text.end(), [](char c) {
+        return (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_';
+    });
+}
+
+Result<Resources> parse_resources(std::string_view text) {
+    Resources resources;
+    std::size_t start = 0;
+    while (start <= text.size()) {
+        const std::size_t comma = std::min(text.find(',', start), text.size());
+        const std::string_view part = text.substr(start, comma - start);
+        start = comma + 1;
+
+        const std::size_t sign = part.find_first_of("=:");
+        const std::string_view name = part.substr(0, sign);
+        if (sign == std::string_view::npos || name.empty())
+            return wrong(quoted(part) + " is not CLASS=AMOUNT (example: VCPU=4,MEMORY_MB=2048)");
+        if (!is_upper_name(name))
+            return wrong(quoted(name) +
+                         " is not a resource class: they are written like VCPU or CUSTOM_GPU");
+        const std::string_view digits = part.substr(sign + 1);
+        Amount amount = 0;
+        const char* const end = digits.data() + digits.size();
+        const auto [stop, failure] = std::from_chars(digits.data(), end, amount);
+        if (failure != std::errc{} || stop != end || amount <= 0)
+            return wrong("the amount of " + std::string(name) + " is " + quoted(digits) +
+                         ", expected a whole number above 0");
+        const ResourceClass resource_class{std::string(name)};
+        if (resources.get(resource_class) != 0) return wrong(std::string(name) + " is given twice");
+        resources.set(resource_class, amount);
+    }
+    return resources;
+}
+
+}  // namespace reaper

@@ -1,0 +1,113 @@
+#include "reaper/report/culling.hpp"
+
+#include <set>
+#include <utility>
+
+#include "reaper/report/json.hpp"
+#include "reaper/report/render_parts.hpp"
+#include "reaper/report/time_text.hpp"
+
+namespace reaper::report {
+namespace {
+
+using nlohmann::json;
+
+void append(std::string& members, const std::string& name, const json& value) {
+    if (!members.empty()) members += ",";
+    members += dump(json(name)) + ":" + dump(value);
+}
+
+/// All providers of the host together.
+ClassUse total(const CullingCandidate& candidate, const ResourceClass& resource_class) {
+    ClassUse sum;
+    for (const auto& [provider, classes] : candidate.providers) {
+        const auto at = classes.find(resource_class);
+        if (at == classes.end()) continue;
+        sum.used += at->second.used;
+        sum.capacity += at->second.capacity;
+    }
+    return sum;
+}
+
+Resources held_by_preemptible(const CullingCandidate& candidate) {
+    Resources sum;
+    for (const auto& [provider, consumers] : candidate.preemptible)
+        for (const auto& [consumer, held] : consumers) sum += held;
+    return sum;
+}
+
+std::size_t preemptible_servers(const CullingCandidate& candidate) {
+    std::set<ServerId> all;
+    for (const auto& [provider, consumers] : candidate.preemptible)
+        for (const auto& [consumer, held] : consumers) all.insert(consumer);
+    return all.size();
+}
+
+}  // namespace
+
+void CullingJson::add(const CullingCandidate& candidate) {
+    for (const auto& [provider, classes] : candidate.providers) {
+        json uses = json::object();
+        for (const auto& [name, use] : classes)
+            uses[name.str()] = {{"used", use.used}, {"capacity", use.capacity}};
+        append(summaries_, provider.str(),
+               {{"host", candidate.host_name},
+                {"has_room", candidate.has_room},
+                {"resources", std::move(uses)}});
+    }
+    for (const auto& [provider, consumers] : candidate.preemptible) {
+        json held = json::object();
+        for (const auto& [consumer, resources] : consumers)
+            held[consumer.str()] = to_json(resources);
+        append(allocations_, provider.str(), held);
+    }
+}
+
+std::string CullingJson::finish(const Resources& resources, TimePoint taken_at) {
+    std::string text = "{\"version\":" + std::to_string(json_version) +
+                       ",\"resources\":" + dump(to_json(resources)) + ",\"taken_at\":\"" +
+                       iso_time(taken_at) + "\",\"provider_summaries\":{";
+    text += std::exchange(summaries_, {});
+    text += "},\"preemptible_allocations\":{";
+    text += std::exchange(allocations_, {});
+    return text + "}}";
+}
+
+std::string render_culling(const std::vector<CullingCandidate>& candidates,
+                           const Resources& resources, std::size_t hosts,
+                           const RenderOptions& options) {
+    using Align = TextTable::Align;
+    const std::size_t width = width_of(options);
+    TextTable table{{{"HOST"},
+                     {"ROOM"},
+                     {"CLASS"},
+                     {"USED", Align::right},
+                     {"CAPACITY", Align::right},
+                     {"PREEMPTIBLE", Align::right},
+                     {"SERVERS", Align::right}}};
+    std::size_t with_room = 0;
+    for (const auto& candidate : candidates) {
+        with_room += candidate.has_room ? 1 : 0;
+        const Resources held = held_by_preemptible(candidate);
+        bool first = true;
+        for (const auto& name : classes_of({resources})) {
+            const ClassUse use = total(candidate, name);
+            table.row({first ? candidate.host_name : "",
+                       first ? (candidate.has_room ? "yes" : "by culling") : "", name.str(),
+                       std::to_string(use.used), std::to_string(use.capacity),
+                       std::to_string(held.get(name)),
+                       first ? std::to_string(preemptible_servers(candidate)) : ""});
+            first = false;
+        }
+    }
+    std::string text;
+    if (!table.empty()) text = table.text(0, width, Paint{options.color}) + "\n";
+    return text +
+           wrapped(counted(candidates.size(), "candidate") + " of " + counted(hosts, "host") +
+                       " for " + to_string(resources) + ": " + std::to_string(with_room) +
+                       " with room as it is, " + std::to_string(candidates.size() - with_room) +
+                       " if preemptible servers go",
+                   0, width);
+}
+
+}  // namespace reaper::report

@@ -1,0 +1,103 @@
+#include "tagging/taggers.hpp"
+
+#include <array>
+#include <utility>
+
+namespace reaper {
+namespace {
+
+constexpr std::array<std::pair<TaggerConflict, std::string_view>, 3> names{
+    {{TaggerConflict::any, "any"}, {TaggerConflict::first, "first"}, {TaggerConflict::all, "all"}}};
+
+void add(std::optional<Tagging>& all, const Tagger& tagger, std::string why) {
+    if (!all) {
+        all = Tagging{std::move(why), std::string{tagger.name()}};
+        return;
+    }
+    all->because += ", and " + why;
+    all->by += ", " + std::string{tagger.name()};
+}
+
+template <class Subject>
+std::optional<Tagging> by_first(const Subject& subject, const Taggers& taggers,
+                                const TagFacts& facts) {
+    std::optional<Tagging> found;
+    for (const auto& tagger : taggers) {
+        if (auto why = tagger->why_revocable(subject, facts)) {
+            add(found, *tagger, std::move(*why));
+            return found;
+        }
+        if (tagger->why_regular(subject, facts)) return std::nullopt;
+    }
+    return std::nullopt;
+}
+
+template <class Subject>
+std::optional<Tagging> decided(const Subject& subject, const Taggers& taggers,
+                               const TagFacts& facts) {
+    if (taggers.rule() == TaggerConflict::first) return by_first(subject, taggers, facts);
+    std::optional<Tagging> found;
+    for (const auto& tagger : taggers) {
+        auto why = tagger->why_revocable(subject, facts);
+        if (!why && taggers.rule() == TaggerConflict::all) return std::nullopt;
+        if (why) add(found, *tagger, std::move(*why));
+    }
+    return found;
+}
+
+template <class Subject>
+std::optional<std::string> reasons(const Subject& subject, const Taggers& taggers,
+                                   const TagFacts& facts) {
+    auto found = decided(subject, taggers, facts);
+    if (!found) return std::nullopt;
+    return std::move(found->because);
+}
+
+}  // namespace
+
+std::string_view to_string(TaggerConflict rule) {
+    for (const auto& [known, name] : names)
+        if (known == rule) return name;
+    return "?";
+}
+
+std::optional<TaggerConflict> tagger_conflict_from(std::string_view text) {
+    for (const auto& [known, name] : names)
+        if (name == text) return known;
+    return std::nullopt;
+}
+
+std::optional<Tagging> tagging_of(const Server& server, const Taggers& taggers,
+                                  const TagFacts& facts) {
+    return decided(server, taggers, facts);
+}
+
+std::optional<Tagging> tagging_of(const Request& request, const Taggers& taggers,
+                                  const TagFacts& facts) {
+    return decided(request, taggers, facts);
+}
+
+std::optional<std::string> why_revocable(const Server& server, const Taggers& taggers,
+                                         const TagFacts& facts) {
+    return reasons(server, taggers, facts);
+}
+
+std::optional<std::string> why_revocable(const Request& request, const Taggers& taggers,
+                                         const TagFacts& facts) {
+    return reasons(request, taggers, facts);
+}
+
+bool tag(Server& server, const Taggers& taggers, const TagFacts& facts) {
+    std::optional<SharedText> because;
+    SharedText by;
+    if (auto found = tagging_of(server, taggers, facts)) {
+        because = SharedText{std::move(found->because)};
+        by = SharedText{std::move(found->by)};
+    }
+    if (because == server.revocable_because && by == server.revocable_by) return false;
+    server.revocable_because = std::move(because);
+    server.revocable_by = std::move(by);
+    return true;
+}
+
+}  // namespace reaper

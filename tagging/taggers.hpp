@@ -1,0 +1,65 @@
+// Several taggers at once: what holds when they differ.
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "tagging/tagger.hpp"
+
+namespace reaper {
+
+/// When is something revocable of which not every tagger says so?
+enum class TaggerConflict {
+    any,    ///< when at least one says so, whatever others say
+    first,  ///< the first of the list that says either, revocable or regular, is right
+    all,    ///< when every one says so
+};
+
+std::string_view to_string(TaggerConflict rule);
+/// The inverse; none for any other text.
+std::optional<TaggerConflict> tagger_conflict_from(std::string_view text);
+
+/// The configured taggers, in the order of the configuration.
+class Taggers {
+public:
+    Taggers() = default;
+    explicit Taggers(TaggerConflict rule) : rule_{rule} {}
+
+    void push_back(std::unique_ptr<Tagger> tagger) { list_.push_back(std::move(tagger)); }
+    TaggerConflict rule() const noexcept { return rule_; }
+    bool empty() const noexcept { return list_.empty(); }
+    auto begin() const noexcept { return list_.begin(); }
+    auto end() const noexcept { return list_.end(); }
+
+private:
+    std::vector<std::unique_ptr<Tagger>> list_;
+    TaggerConflict rule_ = TaggerConflict::any;
+};
+
+/// Why something is revocable.
+struct Tagging {
+    std::string because;  ///< the reasons of all taggers that decided it, joined
+    std::string by;       ///< their names: `project, flavor`
+    friend bool operator==(const Tagging&, const Tagging&) = default;
+};
+
+/// None: it is regular.
+std::optional<Tagging> tagging_of(const Server& server, const Taggers& taggers,
+                                  const TagFacts& facts);
+/// The same for a requester.
+std::optional<Tagging> tagging_of(const Request& request, const Taggers& taggers,
+                                  const TagFacts& facts);
+
+/// The reasons alone.
+std::optional<std::string> why_revocable(const Server& server, const Taggers& taggers,
+                                         const TagFacts& facts);
+std::optional<std::string> why_revocable(const Request& request, const Taggers& taggers,
+                                         const TagFacts& facts);
+
+/// Notes in the server what the taggers say of it now; true if that is news.
+bool tag(Server& server, const Taggers& taggers, const TagFacts& facts);
+
+}  // namespace reaper

@@ -1,0 +1,102 @@
+// What the running daemon tells on its admin API.
+#include <boost/asio/co_spawn.hpp>
+#include <gmock/gmock.h>
+#include <nlohmann/json.hpp>
+
+#include "app/reaper_under_test.hpp"
+#include "reaper/admin/routes.hpp"
+
+namespace reaper::test {
+namespace {
+
+using nlohmann::json;
+using ::testing::HasSubstr;
+
+class AdminTest : public ReaperUnderTest {
+protected:
+    void SetUp() override {
+        with_events = true;
+        for (const char* host : {"h1", "h2"}) cloud.add_host(host, Resources{{"VCPU", 8}});
+        cloud.add_server("spot", "h1", "spot", Resources{{"VCPU", 6}});
+        cloud.add_server("regular", "h2", "regular", Resources{{"VCPU", 8}});
+    }
+    QuestionAnswer ask(const std::string& target) {
+        std::optional<QuestionAnswer> answer;
+        boost::asio::co_spawn(io(), admin::answer(service(), target),
+                              [&](std::exception_ptr error, QuestionAnswer said) {
+                                  if (error) std::rethrow_exception(error);
+                                  answer = std::move(said);
+                              });
+        run_until([&] { return answer.has_value(); });
+        return *answer;
+    }
+    json good(const std::string& target) {
+        const QuestionAnswer said = ask(target);
+        EXPECT_EQ(said.status, 200) << said.body;
+        return json::parse(said.body);
+    }
+    std::string error_of(const std::string& target, int status) {
+        const QuestionAnswer said = ask(target);
+        EXPECT_EQ(said.status, status) << said.body;
+        return json::parse(said.body).at("error");
+    }
+    void start_and_read_the_cloud() {
+        start();
+        run_until([&] { return service().view().has_value(); });
+    }
+};
+
+TEST_F(AdminTest, CullingCandidatesComeFromThePictureWithoutACall) {
+    start_and_read_the_cloud();
+    const std::size_t before = cloud.calls.size();
+    const json found = good("/v1/culling_candidates?resources=VCPU:4");
+    EXPECT_EQ(cloud.calls.size(), before);
+    ASSERT_EQ(found.at("provider_summaries").size(), 1U) << found.dump();
+    const json& summary = found.at("provider_summaries").begin().value();
+    EXPECT_EQ(summary.at("host"), "h1");
+    EXPECT_EQ(summary.at("resources"), json({{"VCPU", {{"used", 6}, {"capacity", 8}}}}));
+    EXPECT_EQ(found.at("preemptible_allocations").begin().value(), json({{"spot", {{"VCPU", 6}}}}));
+    EXPECT_EQ(good("/v1/culling_candidates?resources=VCPU%3A9").at("provider_summaries"),
+              json::object());
+}
+
+TEST_F(AdminTest, AnyNumberOfHostsIsAnsweredInSlices) {
+    for (int i = 0; i < 120; ++i)
+        cloud.add_host("more-" + std::to_string(i), Resources{{"VCPU", 8}});
+    start_and_read_the_cloud();
+    EXPECT_EQ(good("/v1/culling_candidates?resources=VCPU:8").at("provider_summaries").size(),
+              121U);
+}
+
+TEST_F(AdminTest, BeforeTheCloudWasReadNobodyIsAnswered) {
+    cloud.on_call = [](const std::string& call) -> std::optional<Error> {
+        if (call != "servers") return std::nullopt;
+        return Error{Errc::unreachable, "nova: no answer"};
+    };
+    start();
+    EXPECT_THAT(error_of("/v1/culling_candidates?resources=VCPU:1", 503),
+                HasSubstr("not been read"));
+}
+
+TEST_F(AdminTest, AQueryThatIsNotUnderstoodIsToldWhy) {
+    start_and_read_the_cloud();
+    const std::string path = "/v1/culling_candidates";
+    EXPECT_THAT(error_of(path, 400), HasSubstr("?resources="));
+    EXPECT_THAT(error_of(path + "?resources=", 400), HasSubstr("CLASS=AMOUNT"));
+    EXPECT_THAT(error_of(path + "?resources=VCPU:0", 400), HasSubstr("a whole number above 0"));
+    EXPECT_THAT(error_of(path + "?resources=VCPU:1,VCPU:1", 400), HasSubstr("given twice"));
+    EXPECT_THAT(error_of(path + "?resources=VCPU:1&resources=VCPU:2", 400), HasSubstr("twice"));
+    EXPECT_THAT(error_of(path + "?resource=VCPU:1", 400),
+                HasSubstr("unknown parameter 'resource'"));
+    EXPECT_THAT(error_of("*", 400), HasSubstr("no path"));
+}
+
+TEST_F(AdminTest, ThereIsAListOfWhatThereIs) {
+    start();
+    EXPECT_EQ(good("/v1").at("routes").size(), admin::routes().size());
+    EXPECT_THAT(error_of("/v1/nonsense", 404), HasSubstr("/v1/nonsense"));
+    EXPECT_THAT(error_of("/", 404), HasSubstr("GET /v1"));
+}
+
+}  // namespace
+}  // namespace reaper::test

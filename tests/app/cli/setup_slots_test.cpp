@@ -1,0 +1,143 @@
+#include "reaper/cli/setup_slots.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <map>
+#include <set>
+
+#include "fakes/fake_clock.hpp"
+#include "fakes/fake_cloud.hpp"
+#include "reaper/cli/run_task.hpp"
+
+namespace reaper::cli {
+namespace {
+
+using Kind = SlotStep::Kind;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+
+const ResourceClass spot{"CUSTOM_PREEMPTIBLE"};
+
+class FakeSetup final : public PlacementSetup {
+public:
+    std::vector<std::string> calls;
+    std::optional<Error> refuse;  ///< the next call
+    std::set<std::string> failing;
+
+    ResultTask<bool> has_class(ResourceClass) override { co_return Result<bool>{false}; }
+    ResultTask<void> create_class(ResourceClass name) override {
+        co_return note("create " + name.str());
+    }
+    ResultTask<void> remove_class(ResourceClass name) override {
+        co_return note("remove " + name.str());
+    }
+    ResultTask<ProviderId> create_provider(std::string name, ProviderId parent) override {
+        auto noted = note("create " + name + " below " + parent.str());
+        if (!noted) co_return noted.error();
+        co_return ProviderId{"id-of-" + name};
+    }
+    ResultTask<void> remove_provider(ProviderId provider) override {
+        co_return note("remove " + provider.str());
+    }
+    ResultTask<void> set_total(ProviderId provider, ResourceClass name, Amount total) override {
+        co_return note("total of " + name.str() + " on " + provider.str() + " = " +
+                       std::to_string(total));
+    }
+
+private:
+    Result<void> note(const std::string& call) {
+        calls.push_back(call);
+        if (failing.contains(call)) return *refuse;
+        return {};
+    }
+};
+
+SlotStep step(Kind kind, const std::string& host, Amount to = 0) {
+    SlotStep made;
+    made.kind = kind;
+    made.host = host;
+    made.root = HostId{host};
+    made.provider = kind == Kind::create_provider ? ProviderId{} : ProviderId{host + "-slots"};
+    made.name = host + "-preemptible";
+    made.to = to;
+    return made;
+}
+
+class SetupSlots : public ::testing::Test {
+protected:
+    Result<bool> run(std::vector<SlotStep> steps) {
+        std::function<void(const SlotStep&)> done = [this](const SlotStep& each) {
+            done_.push_back(each);
+        };
+        return run_task(io_, carried(std::move(steps), std::move(done)));
+    }
+    ResultTask<bool> carried(std::vector<SlotStep> steps,
+                             std::function<void(const SlotStep&)> done) {
+        auto carried = co_await carry_out(setup_, std::move(steps), spot, std::move(done));
+        if (!carried) co_return carried.error();
+        co_return true;
+    }
+
+    boost::asio::io_context io_{1};
+    FakeSetup setup_;
+    std::vector<SlotStep> done_;
+};
+
+TEST_F(SetupSlots, DoesTheStepsInTheirOrder) {
+    SlotStep create_class;
+    create_class.kind = Kind::create_class;
+    ASSERT_TRUE(run({create_class, step(Kind::create_provider, "h1", 4), step(Kind::keep, "h2", 4),
+                     step(Kind::set_total, "h3", 6), step(Kind::refuse, "h4")}));
+    EXPECT_THAT(setup_.calls,
+                ElementsAre("create CUSTOM_PREEMPTIBLE", "create h1-preemptible below h1",
+                            "total of CUSTOM_PREEMPTIBLE on id-of-h1-preemptible = 4",
+                            "total of CUSTOM_PREEMPTIBLE on h3-slots = 6"));
+    ASSERT_EQ(done_.size(), 5U);
+    EXPECT_EQ(done_[1].provider, ProviderId{"id-of-h1-preemptible"});
+}
+
+TEST_F(SetupSlots, EndsWithTheFirstFailureAndSaysWhere) {
+    setup_.failing = {"total of CUSTOM_PREEMPTIBLE on h1-slots = 6"};
+    setup_.refuse = Error{Errc::forbidden, "placement: 403"};
+    const auto ended = run({step(Kind::remove_provider, "h0"), step(Kind::set_total, "h1", 6),
+                            step(Kind::set_total, "h2", 6)});
+    ASSERT_FALSE(ended);
+    EXPECT_EQ(ended.error().code, Errc::forbidden);
+    EXPECT_EQ(ended.error().what, "h1: placement: 403");
+    EXPECT_EQ(done_.size(), 1U);
+    EXPECT_EQ(setup_.calls.size(), 2U);
+}
+
+TEST_F(SetupSlots, AClassThatOthersUseStays) {
+    SlotStep last;
+    last.kind = Kind::remove_class;
+    setup_.failing = {"remove CUSTOM_PREEMPTIBLE"};
+    setup_.refuse = Error{Errc::conflict, "placement: 409"};
+    ASSERT_TRUE(run({last}));
+    EXPECT_EQ(done_.at(0).kind, Kind::keep);
+    EXPECT_EQ(done_.at(0).why, "others use it");
+}
+
+TEST_F(SetupSlots, ReadsTheHostsOfThatName) {
+    test::FakeClock clock;
+    test::FakeCloud cloud{clock};
+    for (const char* name : {"b-2", "a-1", "b-1"}) cloud.add_host(name, Resources{{"VCPU", 8}});
+    const auto read = [&](const std::string& pattern, bool capacities) {
+        return run_task(io_, read_slots(cloud.ports(), setup_, pattern, spot, capacities));
+    };
+    const auto some = read("b-*", true);
+    ASSERT_TRUE(some) << some.error().what;
+    ASSERT_EQ(some->hosts.size(), 2U);
+    EXPECT_EQ(some->hosts[0].name, "b-1");
+    EXPECT_EQ(some->hosts[0].inventories.at(ResourceClass{"VCPU"}).total, 8);
+    const std::size_t before = cloud.count("provider ");
+    EXPECT_EQ(read("*", false)->hosts.size(), 3U);
+    EXPECT_EQ(cloud.count("provider "), before) << "nothing is read that is not needed";
+    const auto none = read("c-*", false);
+    ASSERT_FALSE(none);
+    EXPECT_EQ(none.error().code, Errc::bad_input);
+    EXPECT_THAT(none.error().what, HasSubstr("'c-*'"));
+}
+
+}  // namespace
+}  // namespace reaper::cli

@@ -1,0 +1,135 @@
+#include "reaper/planner/culling.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "cloud_builder.hpp"
+
+namespace reaper {
+namespace {
+
+using namespace reaper::testing;
+using ::testing::ElementsAre;
+using ::testing::Pair;
+
+const Resources half{{"VCPU", 4}, {"MEMORY_MB", 4096}};
+const ResourceClass vcpu{"VCPU"};
+const ProviderId a{"a"};
+
+/// 8 VCPU: regular ones hold 2, revocable ones 4.
+Host small_host() {
+    Host made = host("a", {{"VCPU", 8}, {"MEMORY_MB", 8192}});
+    put(made, server("regular", a, {{"VCPU", 2}, {"MEMORY_MB", 2048}}));
+    put(made, revocable("r1", a, {{"VCPU", 2}, {"MEMORY_MB", 2048}}));
+    put(made, revocable("r2", a, {{"VCPU", 2}, {"MEMORY_MB", 1024}}));
+    return made;
+}
+
+std::optional<CullingCandidate> ask(const Host& host, const Resources& wanted,
+                                    const Ledger& ledger = {},
+                                    const ProtectSettings& protect = {}) {
+    return culling_candidate(host, wanted, ledger, Protection{protect});
+}
+
+TEST(Culling, TellsUseCapacityAndWhoHoldsWhat) {
+    const auto found = ask(small_host(), half);
+    ASSERT_TRUE(found);
+    EXPECT_EQ(found->host_name, "a");
+    EXPECT_FALSE(found->has_room);
+    EXPECT_THAT(
+        found->providers,
+        ElementsAre(Pair(a, ElementsAre(Pair(ResourceClass{"MEMORY_MB"}, ClassUse{5120, 8192}),
+                                        Pair(vcpu, ClassUse{6, 8})))));
+    EXPECT_THAT(
+        found->preemptible,
+        ElementsAre(Pair(
+            a, ElementsAre(Pair(ServerId{"r1"}, Resources{{"VCPU", 2}, {"MEMORY_MB", 2048}}),
+                           Pair(ServerId{"r2"}, Resources{{"VCPU", 2}, {"MEMORY_MB", 1024}})))));
+}
+
+/// used + wanted - preemptible use <= capacity: here 6 + wanted - 4 <= 8.
+TEST(Culling, TheLastUnitFitsAndOneMoreDoesNot) {
+    EXPECT_TRUE(ask(small_host(), {{"VCPU", 6}}));
+    EXPECT_FALSE(ask(small_host(), {{"VCPU", 7}}));
+    EXPECT_TRUE(ask(small_host(), {{"VCPU", 2}})->has_room);
+    EXPECT_FALSE(ask(small_host(), {{"VCPU", 3}})->has_room);
+    EXPECT_FALSE(ask(small_host(), {{"VCPU", 6}, {"MEMORY_MB", 6145}})) << "each class counts";
+    EXPECT_TRUE(ask(small_host(), {{"VCPU", 6}, {"MEMORY_MB", 6144}}));
+}
+
+TEST(Culling, AClassThatIsNotOfferedAndUnitsThatRefuseTheAmountMakeNoCandidate) {
+    EXPECT_FALSE(ask(small_host(), {{"VCPU", 1}, {"CUSTOM_GPU", 1}}));
+    EXPECT_FALSE(ask(small_host(), {}));
+    Host stepped = small_host();
+    stepped.providers[0].inventories.at(vcpu).step_size = 2;
+    EXPECT_TRUE(ask(stepped, {{"VCPU", 4}}));
+    EXPECT_FALSE(ask(stepped, {{"VCPU", 3}}));
+    stepped.providers[0].inventories.at(vcpu).max_unit = 2;
+    EXPECT_FALSE(ask(stepped, {{"VCPU", 4}}));
+}
+
+TEST(Culling, ReservedRoomAndRatiosCountAsInPlacement) {
+    Host host = small_host();
+    host.providers[0].inventories.at(vcpu).reserved = 1;
+    EXPECT_TRUE(ask(host, {{"VCPU", 5}}));
+    EXPECT_FALSE(ask(host, {{"VCPU", 6}}));
+    host.providers[0].inventories.at(vcpu).allocation_ratio = 2.0;
+    EXPECT_EQ(ask(host, {{"VCPU", 12}})->providers.at(a).at(vcpu).capacity, 14);
+    EXPECT_FALSE(ask(host, {{"VCPU", 13}}));
+}
+
+TEST(Culling, WhoMayNotGoDoesNotCount) {
+    Host host = small_host();
+    host.servers[1].locked = true;
+    EXPECT_FALSE(ask(host, {{"VCPU", 6}}));
+    EXPECT_FALSE(ask(host, {{"VCPU", 4}})->preemptible.at(a).contains(host.servers[1].id));
+    host = small_host();
+    host.servers[1].tags = std::set<std::string>{"reaper-protected"};
+    EXPECT_FALSE(ask(host, {{"VCPU", 6}}));
+    ProtectSettings nobody;
+    nobody.tags.clear();
+    EXPECT_TRUE(ask(host, {{"VCPU", 6}}, {}, nobody));
+}
+
+TEST(Culling, RoomThatIsPromisedToOthersIsNotThere) {
+    Ledger ledger;
+    Plan plan;
+    plan.request = RequestId{"other"};
+    plan.slots_requested = plan.slots_wanted = plan.slots_freed = 1;
+    HostPlan there;
+    there.host = HostId{"a"};
+    there.host_name = "a";
+    there.slots = 1;
+    plan.hosts.push_back(there);
+    ledger.enter(request({{"VCPU", 2}}, 1, "other"), plan, at(0));
+    EXPECT_FALSE(ask(small_host(), {{"VCPU", 6}}, ledger));
+    EXPECT_TRUE(ask(small_host(), {{"VCPU", 4}}, ledger));
+}
+
+TEST(Culling, HostsOutOfServiceAreNoCandidates) {
+    for (const bool down : {true, false}) {
+        Host host = small_host();
+        (down ? host.up : host.enabled) = false;
+        EXPECT_FALSE(ask(host, {{"VCPU", 1}}));
+    }
+}
+
+TEST(Culling, WhatIsHeldOnNestedProvidersIsTold) {
+    Host host = small_host();
+    nest(host, "a-slots", {{"CUSTOM_PREEMPTIBLE", 4}});
+    const ProviderId slots{"a-slots"};
+    host.servers[1].allocations[slots] = Resources{{"CUSTOM_PREEMPTIBLE", 1}};
+    host.providers[1].used = Resources{{"CUSTOM_PREEMPTIBLE", 1}};
+    const auto found = ask(host, {{"VCPU", 6}});
+    ASSERT_TRUE(found);
+    EXPECT_FALSE(found->providers.contains(slots)) << "not asked for";
+    EXPECT_THAT(found->preemptible.at(slots),
+                ElementsAre(Pair(host.servers[1].id, Resources{{"CUSTOM_PREEMPTIBLE", 1}})));
+    const auto both = ask(host, {{"VCPU", 1}, {"CUSTOM_PREEMPTIBLE", 4}});
+    ASSERT_TRUE(both);
+    EXPECT_EQ(both->providers.at(slots).at(ResourceClass{"CUSTOM_PREEMPTIBLE"}).capacity, 4);
+    EXPECT_FALSE(both->has_room);
+}
+
+}  // namespace
+}  // namespace reaper
