@@ -73,17 +73,18 @@ json whole(const Host& host) {
     for (const Provider& provider : host.providers) providers.push_back(whole(provider));
     json servers = json::array();
     for (const Server& server : host.servers) servers.push_back(whole(server));
-    return {{"id", host.id.str()},
-            {"name", host.name},
-            {"service_host", host.service_host},
-            {"enabled", host.enabled},
-            {"up", host.up},
-            {"why_unavailable", host.why_unavailable},
-            {"availability_zone", host.availability_zone},
-            {"aggregates", host.aggregates},
-            {"member_of", to_json(host.member_of.get())},
-            {"providers", std::move(providers)},
-            {"servers", std::move(servers)}};
+    json object{{"id", host.id.str()},
+                {"name", host.name},
+                {"service_host", host.service_host},
+                {"enabled", host.enabled},
+                {"up", host.up},
+                {"why_unavailable", host.why_unavailable},
+                {"availability_zone", host.availability_zone},
+                {"aggregates", host.aggregates},
+                {"providers", std::move(providers)},
+                {"servers", std::move(servers)}};
+    if (!host.member_of.empty()) object["member_of"] = to_json(host.member_of.get());
+    return object;
 }
 
 json whole(const Ledger& ledger) {
