@@ -35,9 +35,9 @@ protected:
         EXPECT_EQ(said.status, 200) << said.body;
         return json::parse(said.body);
     }
-    std::string error_of(const std::string& target, int status) {
+    std::string error_of(const std::string& target, int expected) {
         const QuestionAnswer said = ask(target);
-        EXPECT_EQ(said.status, status) << said.body;
+        EXPECT_EQ(said.status, expected) << said.body;
         return json::parse(said.body).at("error");
     }
     void start_and_read_the_cloud() {

@@ -6,6 +6,7 @@
 
 #include "app/reaper_under_test.hpp"
 #include "reaper/cli/run_task.hpp"
+#include "reaper/picture/live_picture.hpp"
 #include "reaper/service/snapshot_reader.hpp"
 
 namespace reaper::test {
