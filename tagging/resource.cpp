@@ -27,6 +27,7 @@ public:
         if (request.resources.get(marker_) <= 0) return std::nullopt;
         return "it asks for " + marker_.str();
     }
+    std::optional<ResourceClass> marker_class() const override { return marker_; }
     std::optional<ResourceClass> held_class() const override {
         return held_ ? std::optional{marker_} : std::nullopt;
     }

@@ -47,6 +47,9 @@ public:
     virtual std::optional<std::string> why_regular(const Request&, const TagFacts&) const {
         return std::nullopt;
     }
+    /// The class that a revocable server of this tagger is known by: an inventory of it is room
+    /// that is offered as revocable.
+    virtual std::optional<ResourceClass> marker_class() const { return std::nullopt; }
     /// The class that every revocable server of this tagger holds some of, if freed room is to be
     /// held against new ones: where none of the class is left, none can start.
     virtual std::optional<ResourceClass> held_class() const { return std::nullopt; }

@@ -37,6 +37,7 @@ std::string unanswered(const CompiledPolicy& policy, const TagFacts& facts) {
 }
 
 void tag_again(Snapshot& snapshot, const Taggers& taggers, const TagFacts& facts) {
+    snapshot.revocable_classes = revocable_classes(taggers);
     for (Host& host : snapshot.hosts)
         for (Server& server : host.servers) tag(server, taggers, facts);
 }

@@ -105,6 +105,8 @@ struct Snapshot {
     std::vector<Host> hosts;  ///< by name, then id
     /// Things that make the picture doubtful (a provider without a hypervisor, ...), for people.
     std::vector<std::string> remarks;
+    /// Classes whose inventories are room that is offered as revocable (reaper/restype).
+    std::set<ResourceClass> revocable_classes{};
 };
 
 }  // namespace reaper

@@ -2,6 +2,7 @@
 
 #include "reaper/report/json_landing.hpp"
 #include "reaper/report/time_text.hpp"
+#include "reaper/restype/host_label.hpp"
 
 namespace reaper::report {
 namespace {
@@ -152,7 +153,15 @@ json to_json(const Server& server) {
             {"revocable_by", server.revocable() ? json(server.revocable_by) : json(nullptr)}};
 }
 
-json to_json(const Host& host) {
+namespace {
+
+json wrapped(const Host& host, ResType type, const ResourceClasses& revocable_classes) {
+    const auto room = wrap(host, type, revocable_classes);
+    if (!room) return nullptr;
+    return {{"total", to_json(room->total)}, {"free", to_json(room->free)}};
+}
+
+json host_json(const Host& host, const ResourceClasses& revocable_classes) {
     const Room room = room_of(host);
     return {{"id", host.id.str()},
             {"name", host.name},
@@ -162,16 +171,28 @@ json to_json(const Host& host) {
             {"why_unavailable", host.why_unavailable},
             {"availability_zone", host.availability_zone},
             {"aggregates", host.aggregates},
+            {"res_type", std::string{to_string(label_of(host, revocable_classes))}},
             {"capacity", to_json(room.capacity)},
             {"used", to_json(room.used)},
             {"free", to_json(room.capacity - room.used)},
+            {"regular_room", wrapped(host, ResType::regular, revocable_classes)},
+            {"revocable_room", wrapped(host, ResType::revocable, revocable_classes)},
             {"servers", array_of(host.servers)}};
 }
 
+}  // namespace
+
 json to_json(const Snapshot& snapshot) {
+    json hosts = json::array();
+    for (const auto& host : snapshot.hosts)
+        hosts.push_back(host_json(host, snapshot.revocable_classes));
+    json labels = json::object();
+    for (const auto& [label, count] : count_labels(snapshot))
+        labels[std::string{to_string(label)}] = count;
     return {{"version", json_version},
             {"taken_at", iso_time(snapshot.taken_at)},
-            {"hosts", array_of(snapshot.hosts)},
+            {"hosts", std::move(hosts)},
+            {"res_types", std::move(labels)},
             {"remarks", json(snapshot.remarks)}};
 }
 

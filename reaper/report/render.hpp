@@ -51,7 +51,8 @@ std::string render_holds(const std::vector<RoomHold>& holds, const RenderOptions
 /// One line for each kind of thing that is counted.
 std::string render_totals(const JournalTotals& totals, const RenderOptions& options = {});
 
-/// Each host: state, room, its regular and its revocable servers.
+/// Each host: label, state, room of each kind, its regular and its revocable servers; hosts by
+/// label.
 std::string render_hosts(const Snapshot& snapshot, const RenderOptions& options = {});
 
 }  // namespace reaper::report

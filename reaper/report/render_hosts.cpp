@@ -2,6 +2,7 @@
 
 #include "reaper/report/json.hpp"
 #include "reaper/report/render_parts.hpp"
+#include "reaper/restype/host_label.hpp"
 
 namespace reaper::report {
 namespace {
@@ -17,15 +18,29 @@ std::string state_of(const Host& host) {
     return state;
 }
 
-TextTable room_lines(const Host& host) {
+/// What there is of one kind of room: all of it, and what is free.
+std::string of_kind(const std::optional<WrappedHost>& room, const ResourceClass& resource_class) {
+    if (!room) return "-";
+    return std::to_string(room->free.get(resource_class)) + " of " +
+           std::to_string(room->total.get(resource_class));
+}
+
+TextTable room_lines(const Host& host, const ResourceClasses& revocable_classes) {
     using Align = TextTable::Align;
     const Room room = room_of(host);
-    TextTable table{
-        {{"ROOM"}, {"CAPACITY", Align::right}, {"USED", Align::right}, {"FREE", Align::right}}};
+    const auto regular = wrap(host, ResType::regular, revocable_classes);
+    const auto revocable = wrap(host, ResType::revocable, revocable_classes);
+    TextTable table{{{"ROOM"},
+                     {"CAPACITY", Align::right},
+                     {"USED", Align::right},
+                     {"FREE", Align::right},
+                     {"FREE REGULAR", Align::right},
+                     {"FREE REVOCABLE", Align::right}}};
     for (const auto& each : classes_of({room.capacity, room.used}))
         table.row({each.str(), std::to_string(room.capacity.get(each)),
                    std::to_string(room.used.get(each)),
-                   std::to_string(room.capacity.get(each) - room.used.get(each))});
+                   std::to_string(room.capacity.get(each) - room.used.get(each)),
+                   of_kind(regular, each), of_kind(revocable, each)});
     return table;
 }
 
@@ -67,6 +82,16 @@ std::string counts(std::size_t all, std::size_t revocable) {
            counted(revocable, "revocable server");
 }
 
+/// ` (1 any, 2 regular)`: the hosts by label, those of which there are none left out.
+std::string labels(const Snapshot& snapshot) {
+    std::string text;
+    for (const auto& [label, hosts] : count_labels(snapshot))
+        if (hosts > 0)
+            text += (text.empty() ? " (" : ", ") + std::to_string(hosts) + " " +
+                    std::string{to_string(label)};
+    return text.empty() ? text : text + ")";
+}
+
 }  // namespace
 
 std::string render_hosts(const Snapshot& snapshot, const RenderOptions& options) {
@@ -79,14 +104,16 @@ std::string render_hosts(const Snapshot& snapshot, const RenderOptions& options)
         const std::size_t here = revocable_in(host);
         all += host.servers.size();
         revocable += here;
-        text += paint.bold("Host " + safe(host.name)) + ": " + counts(host.servers.size(), here) +
-                "\n" + wrapped(state_of(host), 2, width);
-        text += room_lines(host).text(2, width, paint);
+        text += paint.bold("Host " + safe(host.name)) + ": " +
+                std::string{to_string(label_of(host, snapshot.revocable_classes))} + ", " +
+                counts(host.servers.size(), here) + "\n" + wrapped(state_of(host), 2, width);
+        text += room_lines(host, snapshot.revocable_classes).text(2, width, paint);
         if (!host.servers.empty()) text += server_lines(host, options).text(2, width, paint);
         text += "\n";
     }
     for (const auto& remark : snapshot.remarks) text += wrapped("Remark: " + remark, 0, width);
-    return text + counted(snapshot.hosts.size(), "host") + ": " + counts(all, revocable) + "\n";
+    return text + counted(snapshot.hosts.size(), "host") + labels(snapshot) + ": " +
+           counts(all, revocable) + "\n";
 }
 
 }  // namespace reaper::report

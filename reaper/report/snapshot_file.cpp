@@ -122,6 +122,7 @@ json frame(const SnapshotFile& file) {
             {"taken_at", iso_time(file.snapshot.taken_at)},
             {"anonymous", file.anonymous},
             {"facts", whole(file.facts)},
+            {"revocable_classes", texts(file.snapshot.revocable_classes)},
             {"ledger", whole(file.ledger)},
             {"remarks", json(file.snapshot.remarks)}};
 }

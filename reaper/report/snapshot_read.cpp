@@ -222,6 +222,11 @@ SnapshotFile read(std::string_view text) {
     snapshot.taken_at = in.at("taken_at").time();
     file.anonymous = in.at("anonymous").boolean();
     file.facts = facts_of(in.at("facts"));
+    // Absent in the files of earlier versions.
+    if (document.contains("revocable_classes"))
+        in.at("revocable_classes").each([&](const JsonPlace& each) {
+            snapshot.revocable_classes.emplace(each.id());
+        });
     file.ledger = ledger_of(in.at("ledger"));
     in.at("remarks").each(
         [&](const JsonPlace& remark) { snapshot.remarks.push_back(remark.text()); });

@@ -30,6 +30,7 @@ public:
         index();
         Snapshot snapshot;
         snapshot.taken_at = taken_at_ = taken_at;
+        snapshot.revocable_classes = revocable_classes(taggers_);
         for (const auto* hypervisor : sorted_by(records_.hypervisors, [](const auto& h) {
                  return std::tie(h.name, h.id, h.service_host);
              }))
@@ -193,6 +194,13 @@ private:
 };
 
 }  // namespace
+
+std::set<ResourceClass> revocable_classes(const Taggers& taggers) {
+    std::set<ResourceClass> classes;
+    for (const auto& tagger : taggers)
+        if (auto marker = tagger->marker_class()) classes.insert(std::move(*marker));
+    return classes;
+}
 
 Snapshot assemble(const CloudRecords& records, const Taggers& taggers, const TagFacts& facts,
                   TimePoint taken_at) {

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <map>
+#include <set>
 #include <vector>
 
 #include "reaper/model/cloud.hpp"
@@ -28,5 +29,8 @@ struct CloudRecords {
 /// error. The order of the records plays no part.
 Snapshot assemble(const CloudRecords& records, const Taggers& taggers, const TagFacts& facts,
                   TimePoint taken_at);
+
+/// The classes that the taggers go by (Tagger::marker_class).
+std::set<ResourceClass> revocable_classes(const Taggers& taggers);
 
 }  // namespace reaper

@@ -203,6 +203,7 @@ Snapshot example_snapshot() {
     empty.providers.front().id = empty.id;
     empty.providers.front().inventories[ResourceClass{"VCPU"}] = {16, 0, 1.0, 1, 16, 1};
     snapshot.hosts = {host_with_servers(), empty};
+    snapshot.revocable_classes = {ResourceClass{"CUSTOM_GOLD"}};
     snapshot.remarks = {"provider p-9 has no hypervisor in Nova"};
     return snapshot;
 }
