@@ -139,7 +139,7 @@ void take_tls(const CloudEntries& entries, Cloud& cloud, const Environment& envi
 }
 
 void take_endpoints(const CloudEntries& entries, Cloud& cloud, Findings& findings) {
-    for (const std::string service : {"compute", "placement", "identity"}) {
+    for (const std::string service : {"compute", "placement", "identity", "image"}) {
         const auto* const entry = find(entries, service + "_endpoint_override");
         if (entry == nullptr || findings.has("cloud.endpoints." + service)) continue;
         if (const auto problem = url_problem(entry->text, {"http", "https"}, false))

@@ -166,6 +166,8 @@ const Section endpoints{
          Target{+[](Draft& draft) -> std::string& { return endpoint(draft, "placement"); }}},
         {"identity", Url{http_urls}, "", "Keystone",
          Target{+[](Draft& draft) -> std::string& { return endpoint(draft, "identity"); }}},
+        {"image", Url{http_urls}, "", "Glance, if there is one",
+         Target{+[](Draft& draft) -> std::string& { return endpoint(draft, "image"); }}},
     }};
 
 const Section http{

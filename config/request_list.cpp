@@ -9,7 +9,8 @@
 namespace reaper::config {
 namespace {
 
-const std::vector<std::string> fields{"id", "project", "resources", "slots", "traits", "zone"};
+const std::vector<std::string> fields{"id",    "project", "res_type", "resources",
+                                      "slots", "traits",  "zone"};
 
 /// Reads one entry; mistakes go to `errors`.
 class EntryReader {
@@ -44,6 +45,8 @@ private:
             entry.project = text(value, name);
         } else if (name == "zone") {
             entry.zone = text(value, name);
+        } else if (name == "res_type") {
+            entry.res_type = text(value, name);
         } else if (name == "slots") {
             entry.slots = slots(value);
         } else if (name == "resources") {

@@ -21,6 +21,7 @@ struct RequestEntry {
     int slots = 1;
     std::string zone;                 ///< may be empty
     std::vector<std::string> traits;  ///< `NAME=required`
+    std::string res_type{};           ///< a constraint such as `~regular`; may be empty
 };
 
 inline constexpr int max_requests = 10'000;

@@ -37,7 +37,7 @@ struct Cloud {
     Credentials credentials;
     std::string region;                ///< empty: the catalog's only one
     std::string interface = "public";  ///< public, internal or admin
-    /// Instead of the catalog's; keys `compute`, `placement`, `identity`.
+    /// Instead of the catalog's; keys `compute`, `placement`, `identity`, `image`.
     std::map<std::string, std::string> endpoint_overrides;
     std::string ca_file;              ///< PEM; empty: the system's
     std::string cert_file, key_file;  ///< client certificate, PEM; both or none

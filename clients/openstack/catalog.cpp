@@ -12,6 +12,7 @@ std::string_view to_string(CloudService service) {
         case CloudService::identity: return "identity";
         case CloudService::compute: return "compute";
         case CloudService::placement: return "placement";
+        case CloudService::image: return "image";
     }
     return "?";
 }

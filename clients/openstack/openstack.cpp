@@ -6,6 +6,7 @@
 #include "clients/http/client.hpp"
 #include "clients/http/keeping.hpp"
 #include "clients/openstack/credentials.hpp"
+#include "clients/openstack/glance.hpp"
 #include "clients/openstack/keystone.hpp"
 #include "clients/openstack/nova.hpp"
 #include "clients/openstack/placement.hpp"
@@ -31,6 +32,7 @@ public:
         if (service == CloudService::compute) return http::keeping(nova_, nova_->info());
         if (service == CloudService::placement)
             return http::keeping(placement_, placement_->info());
+        if (service == CloudService::image) return openstack::glance_info(session_);
         return openstack::keystone_info(session_);
     }
 
@@ -87,6 +89,7 @@ Result<OpenStack> connect_over(boost::asio::any_io_executor executor, const conf
     parts.compute = openstack::make_compute(nova);
     parts.placement = openstack::make_placement(placement);
     parts.setup = openstack::make_placement_setup(placement);
+    parts.images = openstack::make_images(session, clock);
     parts.session = std::make_unique<Handle>(session, nova, placement);
     return parts;
 }

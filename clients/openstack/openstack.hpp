@@ -16,14 +16,16 @@
 #include "reaper/ports/clock.hpp"
 #include "reaper/ports/compute.hpp"
 #include "reaper/ports/identity.hpp"
+#include "reaper/ports/images.hpp"
 #include "reaper/ports/placement.hpp"
 #include "reaper/ports/placement_setup.hpp"
 #include "reaper/ports/task.hpp"
 
 namespace reaper {
 
-enum class CloudService { identity, compute, placement };
-/// `identity`, `compute`, `placement`: the catalog's types, and the keys of the endpoint overrides.
+enum class CloudService { identity, compute, placement, image };
+/// `identity`, `compute`, `placement`, `image`: the catalog's types, and the keys of the endpoint
+/// overrides.
 std::string_view to_string(CloudService service);
 
 /// Who we are, as Keystone says.
@@ -58,6 +60,7 @@ struct OpenStack {
     std::unique_ptr<Compute> compute;
     std::unique_ptr<Placement> placement;
     std::unique_ptr<PlacementSetup> setup;  ///< for `reaper setup` only
+    std::unique_ptr<Images> images;
     std::unique_ptr<CloudSession> session;
 };
 

@@ -43,6 +43,7 @@ std::string_view project_name(CloudService service) {
         case CloudService::identity: return "keystone";
         case CloudService::compute: return "nova";
         case CloudService::placement: return "placement";
+        case CloudService::image: return "glance";
     }
     return "?";
 }

@@ -27,7 +27,7 @@ struct ServiceCall {
     std::optional<Duration> deadline;    ///< see http::Request
 };
 
-/// A service's name in logs: keystone, nova, placement.
+/// A service's name in logs: keystone, nova, placement, glance.
 std::string_view project_name(CloudService service);
 
 /// Must outlive its calls (see `http::keeping`).

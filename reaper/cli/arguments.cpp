@@ -9,6 +9,7 @@
 #include "reaper/cli/help_text.hpp"
 #include "reaper/cli/value_parsers.hpp"
 #include "reaper/model/text.hpp"
+#include "reaper/restype/constraint.hpp"
 
 namespace reaper::cli {
 namespace {
@@ -28,7 +29,7 @@ struct Parsed {
     std::string per;
     SnapshotCommand snapshot;
     std::string resources;
-    std::vector<std::string> traits;
+    std::vector<std::string> traits, res_types;
     std::string zone, strategy;
     int alternatives = 0;
     HistoryCommand history;
@@ -123,6 +124,12 @@ void add_plan(CLI::App& app, Parsed& parsed) {
     plan.add_option("--az", parsed.zone, "Availability zone that they must be in")->type_name("AZ");
     plan.add_option("--trait", parsed.traits, "NAME=required or NAME=forbidden; may be repeated")
         ->type_name("TRAIT")
+        ->expected(1)
+        ->allow_extra_args(false)
+        ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
+    plan.add_option("--res-type", parsed.res_types,
+                    "The room that they admit: regular (default), ~regular, revocable, ~revocable")
+        ->type_name("CONSTRAINT")
         ->expected(1)
         ->allow_extra_args(false)
         ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
@@ -283,7 +290,7 @@ Result<PlanCommand> finish_plan(const CLI::App& app, const Parsed& parsed) {
     if (described + listed + !plan.notifications.empty() != 1)
         return wrong(
             "'reaper plan' needs one of --notification FILE, --resources LIST and --requests FILE");
-    for (const char* option : {"--slots", "--project", "--az", "--trait"})
+    for (const char* option : {"--slots", "--project", "--az", "--trait", "--res-type"})
         if (!described && app.count(option) > 0)
             return wrong(
                 std::string(option) + " goes with --resources: " +
@@ -304,6 +311,10 @@ Result<PlanCommand> finish_plan(const CLI::App& app, const Parsed& parsed) {
         (trait->second == TraitRule::required ? plan.required_traits : plan.forbidden_traits)
             .push_back(trait->first);
     }
+    const auto phases = phases_of(parsed.res_types);
+    if (!phases) return wrong("--res-type: " + phases.error().what);
+    plan.phases = *phases;
+    if (!parsed.res_types.empty()) plan.res_type = parsed.res_types.front();
     if (app.count("--az") > 0) plan.availability_zone = parsed.zone;
     if (app.count("--strategy") > 0) plan.strategy = parsed.strategy;
     if (app.count("--alternatives") > 0) plan.alternatives = parsed.alternatives;

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "reaper/cli/exit_code.hpp"
+#include "reaper/model/res_type.hpp"
 #include "reaper/model/resources.hpp"
 #include "reaper/model/time.hpp"
 #include "reaper/setup/slots.hpp"
@@ -38,6 +39,8 @@ struct DescribedRequest {
     std::string project;  ///< id or name
     std::optional<std::string> availability_zone;
     std::vector<std::string> required_traits, forbidden_traits;
+    std::string res_type;  ///< the constraint as it was written; may be empty
+    Phases phases;         ///< what it means
 };
 
 struct PlanCommand : DescribedRequest {      // when neither of these two says what for

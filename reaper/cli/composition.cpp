@@ -26,7 +26,7 @@ std::optional<config::Settings> load_config(const std::string& path,
 }
 
 CloudPorts Cloud::ports() const {
-    return {*parts.identity, *parts.compute, *parts.placement, *clock};
+    return {*parts.identity, *parts.compute, *parts.placement, *parts.images, *clock};
 }
 
 Result<Cloud> connect_cloud(boost::asio::io_context& io, const config::Settings& settings) {

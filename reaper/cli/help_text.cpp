@@ -58,6 +58,10 @@ comes from captured notifications (several of one multi-create make one request,
 daemon), or is described with --resources, or stands in a file of many. Room that the journal says
 is being freed or promised is taken into account, if the journal can be read.
 
+--res-type is the constraint of the request: which kind of room it admits. regular may cull;
+revocable never does; ~regular and * look for free revocable room when regular room can't be freed;
+~revocable looks for it first. Patterns and != work too (re*, '!=revocable').
+
 With --snapshot, nothing is called: hosts, servers and the ledger come from the file. Without
 --config the standard strategy and the file's word on which servers are revocable hold; with one,
 its strategy, alternatives and taggers, if the file tells what they ask.)",
@@ -66,6 +70,7 @@ its strategy, alternatives and taggers, if the file tells what they ask.)",
   reaper plan --notification - < message.json
   reaper plan --resources VCPU=4,MEMORY_MB=8192,DISK_GB=20 --slots 2 --project web
   reaper plan --resources VCPU=1,CUSTOM_GPU=1 --project ml --az nova --trait CUSTOM_A100=required
+  reaper plan --resources VCPU=4,MEMORY_MB=8192 --project batch --res-type '~revocable'
   reaper plan --notification message.json --strategy strict_time --alternatives 2 --json
   reaper plan --snapshot cloud.json --resources VCPU=4 --project 66353a943d1d438eb913527787c03586
   reaper plan --snapshot cloud.json --requests requests.yaml
@@ -76,6 +81,7 @@ A file of requests is a YAML or JSON list; project and resources must be there:
     slots: 2
     zone: nova
     traits: [CUSTOM_A100=required]
+    res_type: ~regular
     id: req-1
 Each is planned as if the plans before it were carried out: no room is counted twice.
 
@@ -88,7 +94,8 @@ Exit code 3 says that not enough room can be freed: nobody would die.
 const Text hosts{
     "Which servers are where, and how much room there is",
     R"(Which servers are where: for each host its room, what regular and revocable servers hold, and
-the servers themselves with why they are revocable. With --snapshot, from a file instead of the
+the servers themselves with why they are revocable. Each host has a label: regular, revocable or
+any, after the kinds of room that it holds and offers, and how much of each kind is free. With --snapshot, from a file instead of the
 cloud; --config is optional then, and its taggers are applied if it is given.)",
     R"(Examples:
   reaper hosts

@@ -13,9 +13,12 @@ namespace {
 
 constexpr std::size_t max_snapshot_mib = 1024;
 
-/// Taggers that say of requesters what the file says of projects.
-std::vector<config::Plugin> taggers_of(const TagFacts& facts) {
+/// Taggers that say of requesters what the file says of projects and classes.
+std::vector<config::Plugin> taggers_of(const TagFacts& facts,
+                                       const std::set<ResourceClass>& revocable_classes) {
     std::vector<config::Plugin> taggers;
+    for (const auto& marker : revocable_classes)
+        taggers.push_back({"resource", {{"class", marker.str()}}});
     for (const auto& [tag, projects] : facts.projects_by_tag)
         taggers.push_back({"project", {{"tag", tag}}});
     return taggers;
@@ -58,7 +61,7 @@ Result<OfflineCloud> offline_cloud(report::SnapshotFile file, config::Policy pol
                                    bool taggers_configured) {
     OfflineCloud cloud;
     if (!taggers_configured) {
-        policy.taggers = taggers_of(file.facts);
+        policy.taggers = taggers_of(file.facts, file.snapshot.revocable_classes);
         policy.tagger_conflict = "any";
     }
     auto compiled = compile_policy(policy);

@@ -10,6 +10,7 @@
 #include "config/request_list.hpp"
 #include "reaper/cli/value_parsers.hpp"
 #include "reaper/model/text.hpp"
+#include "reaper/restype/constraint.hpp"
 #include "reaper/service/requester.hpp"
 
 namespace reaper::cli {
@@ -69,6 +70,12 @@ Result<DescribedRequest> described_of(const config::RequestEntry& entry) {
     described.project = entry.project;
     described.slots = entry.slots;
     if (!entry.zone.empty()) described.availability_zone = entry.zone;
+    described.res_type = entry.res_type;
+    if (!entry.res_type.empty()) {
+        const auto phases = phases_of(entry.res_type);
+        if (!phases) return wrong("res_type: " + phases.error().what);
+        described.phases = *phases;
+    }
     auto resources = parse_resources(entry.resources);
     if (!resources) return wrong("resources: " + resources.error().what);
     described.resources = std::move(*resources);
@@ -107,9 +114,9 @@ Result<Inputs> sort_messages(const std::vector<std::pair<std::string, std::strin
     return inputs;
 }
 
-ResultTask<PlannedInput> complete_group(Compute& compute, NoticeGroup group) {
+ResultTask<PlannedInput> complete_group(CloudPorts cloud, NoticeGroup group) {
     const FailureNotice notice = group.notices.front();
-    auto facts = co_await read_requester(compute, notice);
+    auto facts = co_await read_requester(cloud, notice);
     if (!facts) co_return facts.error();
     PlannedInput planned;
     if (!facts->exists) {
@@ -132,6 +139,7 @@ PlannedInput complete_group_offline(const Snapshot& snapshot, NoticeGroup group)
     if (server != nullptr) {
         facts.project = server->project;
         facts.host = server->host;
+        facts.metadata = server->metadata.get();
     } else {
         planned.remarks.push_back("the snapshot has no server " + printable(notice.server.str()) +
                                   " on a host; planned with what the message has");
@@ -181,6 +189,9 @@ Request request_of(const DescribedRequest& described, ProjectId project, TimePoi
     for (const auto& name : described.forbidden_traits)
         request.forbidden_traits.insert(Trait{name});
     request.sent_at = now;
+    request.phases = described.phases;
+    if (!described.res_type.empty())
+        request.phases_because = "its description '" + printable(described.res_type, 100) + "'";
     return request;
 }
 

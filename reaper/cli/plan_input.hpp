@@ -9,8 +9,8 @@
 
 #include "reaper/cli/arguments.hpp"
 #include "reaper/model/cloud.hpp"
-#include "reaper/ports/compute.hpp"
 #include "reaper/ports/identity.hpp"
+#include "reaper/service/snapshot_reader.hpp"
 #include "reaper/trigger/request_builder.hpp"
 
 namespace reaper::cli {
@@ -47,7 +47,7 @@ struct PlannedInput {
 
 /// Asks Nova about the requester, as the daemon does. If Nova knows it no more, the message alone
 /// makes the request, and a remark says so.
-ResultTask<PlannedInput> complete_group(Compute& compute, NoticeGroup group);
+ResultTask<PlannedInput> complete_group(CloudPorts cloud, NoticeGroup group);
 
 /// The same from the message and a snapshot alone.
 PlannedInput complete_group_offline(const Snapshot& snapshot, NoticeGroup group);

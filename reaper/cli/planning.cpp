@@ -42,7 +42,7 @@ ResultTask<std::vector<Answer>> gather(PlanningDesk& desk, Inputs inputs, Answer
     answers.ignored = std::move(inputs.ignored);
     for (NoticeGroup& group : inputs.groups) {
         const std::string key = group.key.str();
-        auto completed = co_await complete_group(desk.cloud.compute, std::move(group));
+        auto completed = co_await complete_group(desk.cloud, std::move(group));
         if (!completed) co_return completed.error();
         if (const auto* refused = std::get_if<Refused>(&completed->request)) {
             answers.ignored.push_back({key, "refused: " + refused->reason});

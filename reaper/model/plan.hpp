@@ -8,6 +8,7 @@
 
 #include "reaper/model/ids.hpp"
 #include "reaper/model/request.hpp"
+#include "reaper/model/res_type.hpp"
 #include "reaper/model/resources.hpp"
 #include "reaper/model/time.hpp"
 
@@ -117,6 +118,9 @@ struct Plan {
 struct NothingToDo {
     std::string reason;
     std::vector<HostPlan> hosts;  ///< where the room is; no victims
+    /// What kind of room it is: revocable room is told, but not kept for the request, which must
+    /// come again as a revocable server to get it.
+    ResType room = ResType::regular;
 
     /// Of all hosts: as long as there are any, the room is not there yet, but on its way.
     std::vector<Awaited> awaited() const;

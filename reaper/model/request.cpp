@@ -34,6 +34,7 @@ std::optional<Operation> operation_from(std::string_view text) {
 std::string to_string(const Request& request) {
     return std::to_string(request.slots) + " x " + to_string(request.resources) + " for project " +
            request.project.str() + " (" + std::string{to_string(request.operation)} + ", " +
+           (request.phases == Phases{} ? "" : "res-type " + to_string(request.phases) + ", ") +
            request.id.str() + ")";
 }
 

@@ -10,6 +10,7 @@
 
 #include "reaper/model/ids.hpp"
 #include "reaper/model/landing.hpp"
+#include "reaper/model/res_type.hpp"
 #include "reaper/model/resources.hpp"
 #include "reaper/model/time.hpp"
 
@@ -39,6 +40,9 @@ struct Request {
     Landing landing;
     std::map<std::string, std::string> flavor_extra_specs;  ///< empty if not known
     TimePoint sent_at{};                                    ///< when Nova said so
+    Phases phases{};  ///< the kinds of room that it admits (reaper/restype)
+    /// Where that was said, with what was written, for people; empty: nowhere.
+    std::string phases_because{};
 
     friend bool operator==(const Request&, const Request&) = default;
 };

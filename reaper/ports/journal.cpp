@@ -7,7 +7,7 @@
 namespace reaper {
 namespace {
 
-constexpr std::array<std::pair<OutcomeKind, std::string_view>, 9> outcomes{{
+constexpr std::array<std::pair<OutcomeKind, std::string_view>, 11> outcomes{{
     {OutcomeKind::freed, "freed"},
     {OutcomeKind::already_there, "already-there"},
     {OutcomeKind::not_enough, "not-enough"},
@@ -17,6 +17,8 @@ constexpr std::array<std::pair<OutcomeKind, std::string_view>, 9> outcomes{{
     {OutcomeKind::dry_run, "dry-run"},
     {OutcomeKind::superseded, "superseded"},
     {OutcomeKind::handed_over, "handed-over"},
+    {OutcomeKind::revocable_room, "revocable-room"},
+    {OutcomeKind::revocable_only, "revocable-only"},
 }};
 
 constexpr std::array<std::pair<AftermathKind, std::string_view>, 3> aftermaths{{

@@ -17,15 +17,17 @@ namespace reaper {
 
 /// How a request ended.
 enum class OutcomeKind {
-    freed,          ///< Placement shows the room
-    already_there,  ///< the room was there without a kill
-    not_enough,     ///< not enough revocable servers: nobody died
-    refused,        ///< revocable requester, requester gone, no room can help
-    incomplete,     ///< some victims died, but the room did not come (in time)
-    failed,         ///< an outside failure outlasted all retries; nobody died
-    dry_run,        ///< reported only
-    superseded,     ///< a newer request of the same server took its place
-    handed_over,    ///< its message went to another reaper
+    freed,           ///< Placement shows the room
+    already_there,   ///< the room was there without a kill
+    not_enough,      ///< not enough revocable servers: nobody died
+    refused,         ///< revocable requester, requester gone, no room can help
+    incomplete,      ///< some victims died, but the room did not come (in time)
+    failed,          ///< an outside failure outlasted all retries; nobody died
+    dry_run,         ///< reported only
+    superseded,      ///< a newer request of the same server took its place
+    handed_over,     ///< its message went to another reaper
+    revocable_room,  ///< its res-type admits revocable room, and there is enough: nobody died
+    revocable_only,  ///< it admits nothing else, and there is not enough: nobody died
 };
 std::string_view to_string(OutcomeKind kind);
 std::optional<OutcomeKind> outcome_kind_from(std::string_view text);

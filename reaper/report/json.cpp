@@ -43,6 +43,7 @@ struct DecisionJson {
         return {{"version", json_version},
                 {"decision", "nothing-to-do"},
                 {"reason", nothing.reason},
+                {"room", std::string{to_string(nothing.room)}},
                 {"hosts", array_of(nothing.hosts)}};
     }
     json operator()(const NotEnough& not_enough) const {
@@ -88,6 +89,8 @@ json to_json(const Request& request) {
                 {"forbidden_traits", id_array(request.forbidden_traits)},
                 {"excluded_hosts", json(request.excluded_hosts)},
                 {"flavor_extra_specs", json(request.flavor_extra_specs)},
+                {"res_type", to_string(request.phases)},
+                {"res_type_because", request.phases_because},
                 {"sent_at", iso_time(request.sent_at)}};
     if (request.landing != Landing{}) object["landing"] = to_json(request.landing);
     return object;

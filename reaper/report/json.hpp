@@ -6,11 +6,13 @@
 // null or left out as said below.
 //
 //  request   {version, id, operation, project, resources, slots, requesters[], availability_zone
-//             (or null), required_traits[], forbidden_traits[], excluded_hosts{host: why}, sent_at,
-//             and, where it is bound to places: landing (reaper/report/json_landing.hpp)}
+//             (or null), required_traits[], forbidden_traits[], excluded_hosts{host: why}, res_type
+//             (regular, ~regular, revocable or ~revocable), res_type_because (where that was said;
+//             empty: nowhere), sent_at, and, where it is bound to places: landing
+//             (reaper/report/json_landing.hpp)}
 //  decision  {version, decision: "plan", request, strategy, slots_requested, slots_wanted,
 //             slots_freed, hosts[], rejected[], note}
-//            {version, decision: "nothing-to-do", reason, hosts[]}
+//            {version, decision: "nothing-to-do", reason, room (regular or revocable), hosts[]}
 //            {version, decision: "not-enough", slots_requested, slots_possible, reason, rejected[]}
 //  host      {host, host_name, slots, slots_ready, victims[], free_before, free_after, reason}
 //  victim    {server, name, project, host, resources, created, reason}

@@ -185,11 +185,28 @@ NotEnough not_enough(const json& object) {
     return result;
 }
 
+/// Regular in what earlier versions wrote.
+ResType kind_of_room(const json& object) {
+    if (!object.contains("room")) return ResType::regular;
+    const auto type = res_type_from(text(object, "room"));
+    if (!type) throw WrongShape{"room is unknown"};
+    return *type;
+}
+
+/// The default in what earlier versions wrote.
+Phases phases(const json& object) {
+    if (!object.contains("res_type")) return {};
+    const auto read = phases_from(text(object, "res_type"));
+    if (!read) throw WrongShape{"res_type is unknown"};
+    return *read;
+}
+
 Decision decision(const json& object) {
     check_version(object);
     const std::string& kind = text(object, "decision");
     if (kind == "plan") return plan(object);
-    if (kind == "nothing-to-do") return NothingToDo{text(object, "reason"), host_plans(object)};
+    if (kind == "nothing-to-do")
+        return NothingToDo{text(object, "reason"), host_plans(object), kind_of_room(object)};
     if (kind == "not-enough") return not_enough(object);
     throw WrongShape{"decision is unknown"};
 }
@@ -221,6 +238,8 @@ Request request(const json& object) {
         for (const auto& [key, value] : specs.items())
             result.flavor_extra_specs[key] = text_of(value, "flavor_extra_specs");
     }
+    result.phases = phases(object);
+    result.phases_because = newer_text(object, "res_type_because");
     result.sent_at = time(object, "sent_at");
     if (object.contains("landing"))
         result.landing = landing_from(JsonPlace{object["landing"], "landing"});

@@ -44,6 +44,10 @@ std::string request_lines(const Request& request, const RenderOptions& options) 
     for (const auto& server : landing.apart_from)
         constraints += ", not on the host of " + server.str();
     if (!constraints.empty()) text += wrapped(constraints.substr(2), 2, width);
+    if (request.phases != Phases{} || !request.phases_because.empty())
+        text += wrapped("res-type " + to_string(request.phases) +
+                            (request.phases_because.empty() ? "" : " by " + request.phases_because),
+                        2, width);
     std::string requesters;
     for (const auto& server : request.requesters) requesters += ", " + server.str();
     if (!requesters.empty()) text += wrapped("waiting: " + requesters.substr(2), 2, width);

@@ -82,6 +82,8 @@ std::string painted(OutcomeKind kind, const std::string& text, const Paint& pain
         case OutcomeKind::refused:
         case OutcomeKind::superseded:
         case OutcomeKind::handed_over:
+        case OutcomeKind::revocable_room:
+        case OutcomeKind::revocable_only:
         case OutcomeKind::dry_run: return paint.yellow(text);
     }
     return text;

@@ -1,9 +1,11 @@
 #include "reaper/service/decision.hpp"
 
+#include <functional>
 #include <utility>
 
 #include "reaper/planner/places.hpp"
 #include "reaper/planner/planner.hpp"
+#include "reaper/planner/revocable_room.hpp"
 
 namespace reaper {
 
@@ -46,7 +48,12 @@ Decision decide(const CompiledPolicy& policy, const Request& request, const Clou
     options.seed = seed_of(request.id);
     options.now = now;
     options.spared = std::move(spared);
-    return brakes.plan(request, hosts, ledger, *policy.strategy, policy.strategy_name, options);
+    const std::function<Decision(ResType)> search = [&](ResType type) -> Decision {
+        if (type == ResType::revocable)
+            return find_revocable_room(request, hosts, ledger, policy.revocable_classes);
+        return brakes.plan(request, hosts, ledger, *policy.strategy, policy.strategy_name, options);
+    };
+    return decide_in_phases(request.phases, search);
 }
 
 }  // namespace reaper

@@ -86,6 +86,7 @@ Result<std::shared_ptr<const CompiledPolicy>> compile_policy(const config::Polic
         if (!tagger) return tagger.error();
         compiled->taggers.push_back(std::move(*tagger));
     }
+    compiled->revocable_classes = revocable_classes(compiled->taggers);
     auto strategy = make_plugin<StrategyInfo, std::unique_ptr<Strategy>>(
         find_strategy(policy.strategy.name), "strategy", policy.strategy);
     if (!strategy) return strategy.error();

@@ -24,6 +24,8 @@ struct CompiledPolicy {
     LandingRules landing;
 
     TagQuestions questions() const;
+    /// The classes whose inventories are offered as revocable room (Tagger::marker_class).
+    std::set<ResourceClass> revocable_classes;
     /// Of all taggers (Tagger::held_class).
     std::set<ResourceClass> held_classes() const;
 };

@@ -13,7 +13,7 @@ bool asks_as_much(const Request& request, const Request& known) {
            request.operation == known.operation && request.resources == known.resources &&
            request.availability_zone == known.availability_zone &&
            request.required_traits == known.required_traits &&
-           request.forbidden_traits == known.forbidden_traits &&
+           request.forbidden_traits == known.forbidden_traits && request.phases == known.phases &&
            request.excluded_hosts == known.excluded_hosts && request.landing == known.landing;
 }
 

@@ -134,7 +134,7 @@ ResultTask<std::variant<Request, Refused>> RequestDesk::complete(FailureNotice n
     Backoff backoff{parts_.cloud.clock};
     const auto schedule = co_await schedule_of(notice);
     while (true) {
-        auto completed = co_await complete_request(parts_.cloud.compute, notice, schedule);
+        auto completed = co_await complete_request(parts_.cloud, notice, schedule);
         if (completed || parts_.stopping) co_return completed;
         if (too_old(notice, parts_.cloud.clock.now(), parts_.options.trigger.max_age))
             co_return completed.error();

@@ -291,7 +291,7 @@ ResultTask<Decision> RequestServer::decide_now() {
     const bool to_be_held = nothing != nullptr && holds_room(*nothing, deleted_ > 0);
     if (plan != nullptr && !options_.dry_run) workshop_.ledger.enter(request_, *plan, now);
     ready_on_.clear();
-    if (nothing != nullptr)
+    if (nothing != nullptr && nothing->room == ResType::regular)
         for (const auto& host : nothing->hosts) ready_on_.push_back(host.host);
     if (to_be_held && !options_.dry_run) workshop_.ledger.enter(request_, nothing->hosts, now);
     if ((plan != nullptr || to_be_held) && !options_.dry_run)
@@ -316,6 +316,8 @@ Task<std::optional<Outcome>> RequestServer::carry_out(Plan plan,
                                                       std::map<ServerId, Progress> known) {
     auto execution = co_await executor_->carry_out(request_, std::move(plan), std::move(known));
     deleted_ += execution.deleted;
+    // Who died, died for regular room: nothing else ends the request well any more.
+    if (deleted_ > 0) request_.phases = Phases{};
     spared_.insert(execution.spared.begin(), execution.spared.end());
     switch (execution.end) {
         case Execution::End::freed: co_return outcome(OutcomeKind::freed, execution.reason);
@@ -341,6 +343,8 @@ Task<std::optional<Outcome>> RequestServer::carry_out(Plan plan,
 }
 
 std::optional<Outcome> RequestServer::conclude(const NothingToDo& nothing) const {
+    if (nothing.room == ResType::revocable)
+        return cut_short(OutcomeKind::revocable_room, nothing.reason);
     const bool refused = nothing.hosts.empty();
     const OutcomeKind kind = deleted_ > 0 ? OutcomeKind::freed
                              : refused    ? OutcomeKind::refused
@@ -349,6 +353,8 @@ std::optional<Outcome> RequestServer::conclude(const NothingToDo& nothing) const
 }
 
 std::optional<Outcome> RequestServer::conclude(const NotEnough& not_enough) const {
+    if (!request_.phases.admits(ResType::regular))
+        return cut_short(OutcomeKind::revocable_only, not_enough.reason);
     if (deleted_ == 0) return outcome(OutcomeKind::not_enough, not_enough.reason, not_enough.brake);
     return cut_short(OutcomeKind::not_enough, not_enough.reason, not_enough.brake);
 }

@@ -2,6 +2,8 @@
 
 #include <utility>
 
+#include "reaper/trigger/admitted_room.hpp"
+
 namespace reaper {
 namespace {
 
@@ -13,13 +15,14 @@ RequesterFacts facts_of(const ServerRecord& record) {
     facts.project = record.server.project;
     facts.host = record.server.host;
     facts.flavor = record.flavor;
+    facts.metadata = record.server.metadata.get();
     return facts;
 }
 
 }  // namespace
 
-ResultTask<RequesterFacts> read_requester(Compute& compute, FailureNotice notice) {
-    auto found = co_await compute.server(notice.server);
+ResultTask<RequesterFacts> read_requester(CloudPorts cloud, FailureNotice notice) {
+    auto found = co_await cloud.compute.server(notice.server);
     if (!found) co_return found.error();
     if (!found->has_value()) {
         RequesterFacts gone;
@@ -28,23 +31,29 @@ ResultTask<RequesterFacts> read_requester(Compute& compute, FailureNotice notice
     }
     RequesterFacts facts = facts_of(**found);
     for (const auto& id : (*found)->groups) {
-        auto group = co_await compute.server_group(id);
+        auto group = co_await cloud.compute.server_group(id);
         if (!group) co_return group.error();
         if (*group) facts.group = std::move(**group);
     }
     // Only these two events leave open what the user asked for.
     if (notice.event == FailureEvent::migrate_server ||
         notice.event == FailureEvent::rebuild_server) {
-        auto action = co_await compute.action(notice.server, notice.request_id);
+        auto action = co_await cloud.compute.action(notice.server, notice.request_id);
         if (!action) co_return action.error();
         facts.action = action->value_or("");
     }
+    const auto& specs = notice.flavor ? notice.flavor->extra_specs : facts.flavor->extra_specs;
+    if (says_res_type(facts.metadata, specs)) co_return facts;
+    std::string image = notice.image_id.value_or((*found)->image);
+    if (image.empty()) co_return facts;
+    auto properties = co_await cloud.images.image(std::move(image));
+    if (properties) facts.image_properties = std::move(*properties);
     co_return facts;
 }
 
-ResultTask<std::variant<Request, Refused>> complete_request(Compute& compute, FailureNotice notice,
+ResultTask<std::variant<Request, Refused>> complete_request(CloudPorts cloud, FailureNotice notice,
                                                             std::optional<Schedule> schedule) {
-    auto facts = co_await read_requester(compute, notice);
+    auto facts = co_await read_requester(cloud, notice);
     if (!facts) co_return facts.error();
     facts->schedule = std::move(schedule);
     co_return build_request(notice, *facts);

@@ -1,20 +1,23 @@
-// Completes a failure notice by asking Nova about the server that failed.
+// Completes a failure notice by asking Nova about the server that failed, and Glance about its
+// image.
 #pragma once
 
 #include <optional>
 #include <variant>
 
-#include "reaper/ports/compute.hpp"
+#include "reaper/service/snapshot_reader.hpp"
 #include "reaper/trigger/request_builder.hpp"
 
 namespace reaper {
 
-/// What Nova tells now about the server that failed and the action that it was.
-ResultTask<RequesterFacts> read_requester(Compute& compute, FailureNotice notice);
+/// What Nova tells now about the server that failed and the action that it was. The image is asked
+/// only if neither metadata nor flavor say which room the server admits; if it can't be read, it
+/// says nothing: then the request is one for regular room, as if no image could say anything.
+ResultTask<RequesterFacts> read_requester(CloudPorts cloud, FailureNotice notice);
 
 /// Both, put together: the request, or why it is not to be served.
 /// `schedule`: the search for hosts that failed, if it was seen.
-ResultTask<std::variant<Request, Refused>> complete_request(Compute& compute, FailureNotice notice,
+ResultTask<std::variant<Request, Refused>> complete_request(CloudPorts cloud, FailureNotice notice,
                                                             std::optional<Schedule> schedule);
 
 }  // namespace reaper

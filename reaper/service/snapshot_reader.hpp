@@ -8,6 +8,7 @@
 #include "reaper/ports/clock.hpp"
 #include "reaper/ports/compute.hpp"
 #include "reaper/ports/identity.hpp"
+#include "reaper/ports/images.hpp"
 #include "reaper/ports/placement.hpp"
 #include "reaper/snapshot/assemble.hpp"
 
@@ -18,6 +19,7 @@ struct CloudPorts {
     Identity& identity;
     Compute& compute;
     Placement& placement;
+    Images& images;
     Clock& clock;
 };
 

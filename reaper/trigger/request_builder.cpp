@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "reaper/model/text.hpp"
+#include "reaper/trigger/admitted_room.hpp"
 #include "reaper/trigger/extra_specs.hpp"
 
 namespace reaper {
@@ -117,6 +118,8 @@ std::variant<Request, Refused> build_request(const FailureNotice& notice,
     auto shape = wanted(notice, facts);
     if (auto* refused = std::get_if<Refused>(&shape)) return std::move(*refused);
     const auto& [flavor, boot_from_volume] = std::get<Wanted>(shape);
+    auto admitted = admitted_room(facts.metadata, flavor.extra_specs, facts.image_properties);
+    if (auto* refused = std::get_if<Refused>(&admitted)) return std::move(*refused);
     auto resources = resources_of(flavor, boot_from_volume);
     if (auto* refused = std::get_if<Refused>(&resources)) return std::move(*refused);
 
@@ -136,6 +139,8 @@ std::variant<Request, Refused> build_request(const FailureNotice& notice,
     land(facts, request);
     request.flavor_extra_specs = flavor.extra_specs;
     request.sent_at = notice.sent_at;
+    request.phases = std::get<AdmittedRoom>(admitted).phases;
+    request.phases_because = std::move(std::get<AdmittedRoom>(admitted).because);
     return request;
 }
 

@@ -1,6 +1,7 @@
 // From a failure notice, and what Nova tells about the server when asked, to a request.
 #pragma once
 
+#include <map>
 #include <optional>
 #include <string>
 #include <variant>
@@ -19,6 +20,10 @@ struct RequesterFacts {
     ProjectId project;             ///< whose it is; a live migration's notice does not tell
     std::string host;              ///< where it is now; empty while it has none
     std::optional<Flavor> flavor;  ///< its present one
+    /// Its metadata and its image's properties (empty if there is no image, or it can't be read),
+    /// where a res-type constraint may stand.
+    std::map<std::string, std::string> metadata{};
+    std::map<std::string, std::string> image_properties{};
     /// Nova's name of the action of this request id: create, resize, migrate, live-migration,
     /// evacuate, rebuild, unshelve; empty if unknown.
     std::string action;
@@ -43,7 +48,7 @@ std::variant<Resources, Refused> resources_of(const Flavor& flavor, bool boot_fr
 RequestId request_key(const FailureNotice& notice);
 
 /// Builds the request. Refused: the requester is gone, no room can help (a rebuild stays on its
-/// host), the notice is older than `max_age` at `now`.
+/// host), its res-type constraint can't be understood.
 std::variant<Request, Refused> build_request(const FailureNotice& notice,
                                              const RequesterFacts& facts);
 

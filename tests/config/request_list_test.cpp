@@ -38,6 +38,7 @@ TEST(RequestList, ReadsYamlAndJson) {
         "  resources: VCPU=1\n"
         "  slots: 3\n"
         "  zone: nova\n"
+        "  res_type: ~regular\n"
         "  traits: [CUSTOM_GPU=required, CUSTOM_OLD=forbidden]\n");
     ASSERT_EQ(yaml.size(), 2U);
     EXPECT_EQ(yaml[0].resources, "VCPU=4,MEMORY_MB=2048");
@@ -45,6 +46,8 @@ TEST(RequestList, ReadsYamlAndJson) {
     EXPECT_EQ(yaml[1].id, "req-1");
     EXPECT_EQ(yaml[1].slots, 3);
     EXPECT_EQ(yaml[1].zone, "nova");
+    EXPECT_EQ(yaml[0].res_type, "");
+    EXPECT_EQ(yaml[1].res_type, "~regular");
     EXPECT_EQ(yaml[1].line, 3);
     EXPECT_THAT(yaml[1].traits, ElementsAre("CUSTOM_GPU=required", "CUSTOM_OLD=forbidden"));
     const auto json = good(

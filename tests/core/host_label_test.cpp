@@ -174,6 +174,9 @@ protected:
         for (const char* const name : {"a", "b"}) {
             snapshot.hosts.push_back(host(name, all_room));
             snapshot.hosts.back().read_at = at(0);
+            // There for servers to hold, but closed: nothing is offered.
+            snapshot.hosts.back().providers.front().inventories[slot_class] =
+                Inventory{.total = 4, .reserved = 4};
         }
         picture_.replace(std::move(snapshot), std::make_shared<const Taggers>(std::move(taggers)),
                          {});

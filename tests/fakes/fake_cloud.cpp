@@ -318,6 +318,14 @@ ResultTask<std::set<std::string>> FakeCloud::aggregates(ProviderId id) {
     co_return uuids;
 }
 
+Task<std::optional<ImageProperties>> FakeCloud::image(std::string id) {
+    co_await breathe();
+    const auto error = note("image " + id);
+    const auto found = images.find(id);
+    if (error || found == images.end()) co_return std::nullopt;
+    co_return found->second;
+}
+
 ResultTask<Allocations> FakeCloud::allocations(ServerId consumer) {
     co_await breathe();
     if (auto error = note("allocations " + consumer.str())) co_return *error;

@@ -23,11 +23,11 @@ struct FakeServer {
     std::optional<TimePoint> gone_at;  ///< its room comes free then
 };
 
-class FakeCloud final : public Identity, public Compute, public Placement {
+class FakeCloud final : public Identity, public Compute, public Placement, public Images {
 public:
     explicit FakeCloud(FakeClock& clock) : clock_(clock) {}
 
-    CloudPorts ports() { return CloudPorts{*this, *this, *this, clock_}; }
+    CloudPorts ports() { return CloudPorts{*this, *this, *this, *this, clock_}; }
 
     // The world.
     void add_host(const std::string& name, Resources capacity, const std::string& zone = "nova");
@@ -51,6 +51,7 @@ public:
     std::vector<std::string> living(const std::string& host);
 
     std::set<ProjectId> tagged{ProjectId{"spot"}};
+    std::map<std::string, ImageProperties> images;            ///< by id; others are not there
     std::map<std::string, std::string> action_names;          ///< request id -> action
     std::map<ServerId, std::vector<ActionRecord>> histories;  ///< the newest first
     Duration deletion_takes{2000};
@@ -96,6 +97,7 @@ public:
     ResultTask<std::set<std::string>> aggregates(ProviderId id) override;
     ResultTask<Allocations> allocations(ServerId consumer) override;
     ResultTask<ReservedAnswer> change_reserved(ReservedChange change, Duration deadline) override;
+    Task<std::optional<ImageProperties>> image(std::string id) override;
 
 private:
     std::optional<Error> note(const std::string& call);

@@ -302,9 +302,10 @@ class Cloud(ABC):
         count: int = 1,
         zone: str | None = None,
         hints: dict[str, Any] | None = None,
+        metadata: dict[str, str] | None = None,
     ) -> list[Server]:
         """Asks for servers that find no host."""
-        servers = self.ask(flavor, project, count, zone=zone, hints=hints)
+        servers = self.ask(flavor, project, count, zone=zone, hints=hints, metadata=metadata)
         self.wait_for(servers, "ERROR")
         return servers
 

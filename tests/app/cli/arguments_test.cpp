@@ -155,6 +155,26 @@ TEST(Arguments, PlanDescribesARequest) {
     EXPECT_EQ(plan.alternatives, 2);
 }
 
+TEST(Arguments, PlanTakesOneConstraintOnTheKindOfRoom) {
+    const std::vector<const char*> described{"plan", "--resources", "VCPU=1", "--project", "p"};
+    const auto with = [&](const std::vector<const char*>& constraints) {
+        auto words = described;
+        for (const char* const each : constraints) words.insert(words.end(), {"--res-type", each});
+        return words;
+    };
+    const auto plan = [&](const Arguments& arguments) {
+        return std::get<PlanCommand>(arguments.command);
+    };
+    EXPECT_EQ(plan(good(described)).phases, Phases{});
+    EXPECT_EQ(plan(good(with({"~revocable"}))).phases, (Phases{ResType::revocable, true}));
+    EXPECT_EQ(plan(good(with({"!=revocable"}))).res_type, "!=revocable");
+    EXPECT_NE(error(with({"regular", "~revocable"})).find("one constraint at most"),
+              std::string::npos);
+    EXPECT_NE(error(with({"!=re*"})).find("--res-type: "), std::string::npos);
+    EXPECT_EQ(error({"plan", "--notification", "x", "--res-type", "regular"}),
+              "--res-type goes with --resources: a notification says it itself");
+}
+
 TEST(Arguments, PlanTakesSeveralNotifications) {
     const Arguments arguments =
         good({"plan", "--notification", "a", "--notification", "-", "--json"});

@@ -34,7 +34,7 @@ protected:
         auto inputs = sort_messages(messages);
         EXPECT_TRUE(inputs);
         EXPECT_EQ(inputs->groups.size(), 1U);
-        return run_task(io_, complete_group(cloud_, inputs->groups.front()));
+        return run_task(io_, complete_group(cloud_.ports(), inputs->groups.front()));
     }
     test::FakeClock clock_;
     test::FakeCloud cloud_{clock_};
@@ -116,7 +116,7 @@ TEST_F(CompleteGroup, AllServersOfAMultiCreateAreRequesters) {
     other.message_id += "-2";
     other.server = ServerId{"requester-2"};
     inputs->groups.front().notices.push_back(other);
-    const auto planned = run_task(io_, complete_group(cloud_, inputs->groups.front()));
+    const auto planned = run_task(io_, complete_group(cloud_.ports(), inputs->groups.front()));
     ASSERT_TRUE(planned);
     const auto& request = std::get<Request>(planned->request);
     EXPECT_EQ(request.slots, 2);

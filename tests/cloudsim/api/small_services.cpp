@@ -1,4 +1,7 @@
 // Enough of Glance and Neutron for clients that create servers.
+#include <nlohmann/json.hpp>
+#include <set>
+
 #include "tests/cloudsim/api/services.hpp"
 
 namespace reaper::cloudsim {
@@ -15,6 +18,7 @@ void write_image(JsonWriter& json, const Image& image) {
     json.member("min_ram", 0).member("min_disk", 0).member("os_hidden", false);
     json.member("self", "/v2/images/" + image.id.text());
     json.member("file", "/v2/images/" + image.id.text() + "/file");
+    for (const auto& [name, value] : image.properties) json.member(name, value);
     json.member("schema", "/v2/schemas/image").close_object();
 }
 
@@ -44,6 +48,48 @@ Response plain_failure(int status, const std::string& message) {
     return response;
 }
 
+/// `POST /v2/images`: members that Glance does not know itself are the image's own properties.
+Response create_image(Call& call) {
+    static const std::set<std::string> known{
+        "id",       "name",    "visibility", "protected", "disk_format", "container_format",
+        "min_disk", "min_ram", "tags",       "os_hidden", "owner"};
+    const auto body = call.body();
+    auto image = std::make_unique<Image>();
+    image->id = call.world.dice.uuid();
+    image->name = text_in(body, "name", "");
+    image->created = to_seconds(call.world.clock.now());
+    image->owner = call.by->project_id;
+    for (const auto& [name, value] : body.items())
+        if (!known.contains(name)) image->properties[name] = need_text(body, name.c_str());
+    JsonWriter json;
+    write_image(json, *image);
+    call.world.nova.images.push_back(std::move(image));
+    return json_response(201, json.take());
+}
+
+Response no_content() {
+    Response response;
+    response.status = 204;
+    return response;
+}
+
+Response images(Call& call, std::span<const std::string> path) {
+    const std::string& method = call.request.method;
+    const Image* const image = path.size() > 2 ? call.world.nova.find_image(path[2]) : nullptr;
+    if (path.size() == 2 && method == "GET") return list_images(call);
+    if (path.size() == 2 && method == "POST") return create_image(call);
+    if (path.size() > 2 && image == nullptr)
+        return plain_failure(404, "Not Found: No image found with ID " + path[2]);
+    if (path.size() == 3 && method == "GET") {
+        JsonWriter json;
+        write_image(json, *image);
+        return json_response(200, json.take());
+    }
+    // What is in it plays no part.
+    if (path.size() == 4 && path[3] == "file" && method == "PUT") return no_content();
+    return plain_failure(404, "Not Found: the simulated image service makes and shows images");
+}
+
 }  // namespace
 
 Response glance(Call& call, std::span<const std::string> path) {
@@ -52,16 +98,14 @@ Response glance(Call& call, std::span<const std::string> path) {
         response = image_versions(call);
     } else if (!call.token) {
         response = unauthorized(call);
-    } else if (call.request.method != "GET" || path[1] != "images" || path.size() > 3) {
-        response = plain_failure(404, "Not Found: the simulated image service only shows images");
-    } else if (path.size() == 2) {
-        response = list_images(call);
-    } else if (const Image* image = call.world.nova.find_image(path[2])) {
-        JsonWriter json;
-        write_image(json, *image);
-        response = json_response(200, json.take());
+    } else if (path[1] != "images") {
+        response = plain_failure(404, "Not Found: the simulated image service has only images");
     } else {
-        response = plain_failure(404, "Not Found: No image found with ID " + path[2]);
+        try {
+            response = images(call, path);
+        } catch (const ApiError& error) {
+            response = plain_failure(error.status, error.what());
+        }
     }
     response.headers.emplace_back("X-Openstack-Request-Id", "req-" + call.request_id.text());
     return response;

@@ -33,6 +33,7 @@ struct Image {
     std::string name;
     Time created{};
     std::string owner;
+    std::map<std::string, std::string> properties;  ///< the owner's own
 };
 
 /// Who asked, and in which request: goes with everything that follows from it.

@@ -45,7 +45,8 @@ Process::Process(const SchedulePlan& plan, Timeline& timeline, Network& network,
     cloud_ = std::move(*parts);
     messages_ = broker.messages();
     if (plan.picture.events) events_ = broker.events();
-    const CloudPorts ports{*cloud_.identity, *cloud_.compute, *cloud_.placement, timeline};
+    const CloudPorts ports{*cloud_.identity, *cloud_.compute, *cloud_.placement, *cloud_.images,
+                           timeline};
     service_ =
         std::make_unique<Service>(ServicePorts{ports, journal, *messages_, events_.get(), pause},
                                   options_of(plan, site), [](const ServiceStatus&) {});

@@ -1,0 +1,142 @@
+#include "clients/openstack/glance.hpp"
+
+#include <chrono>
+#include <map>
+#include <spdlog/spdlog.h>
+#include <utility>
+
+#include "clients/http/keeping.hpp"
+#include "clients/http/url.hpp"
+#include "clients/openstack/fields.hpp"
+
+namespace reaper::openstack {
+
+namespace {
+
+constexpr Duration longest_call = std::chrono::seconds(5);
+constexpr Duration fresh_for = std::chrono::minutes(1);
+constexpr Duration pause_after_failure = std::chrono::seconds(30);
+constexpr std::size_t most_kept = 1000;
+
+class Glance {
+public:
+    using Found = std::optional<ImageProperties>;
+
+    Glance(std::shared_ptr<Session> session, Clock& clock)
+        : session_(std::move(session)), clock_(clock) {}
+
+    Task<Found> image(std::string id) {
+        if (id.empty()) co_return Found{};
+        const Duration now = clock_.steady();
+        if (const auto kept = kept_.find(id); kept != kept_.end() && now < kept->second.until)
+            co_return kept->second.found;
+        if (now < quiet_until_) co_return Found{};
+        auto read = co_await ask(id);
+        if (!read) {
+            fail(read.error());
+            co_return Found{};
+        }
+        if (failed_) spdlog::info("glance: images can be read again");
+        failed_ = false;
+        keep(std::move(id), *read);
+        co_return std::move(*read);
+    }
+
+private:
+    struct Kept {
+        Found found;
+        Duration until{};
+    };
+
+    ResultTask<Found> ask(const std::string& id) {
+        auto url = co_await session_->url_of(CloudService::image);
+        if (!url) co_return url.error();
+        ServiceCall call;
+        call.path = "/images/" + http::escape(id);
+        call.deadline = longest_call;
+        std::string root = images_root(std::move(*url));
+        auto answer =
+            co_await session_->call_at(CloudService::image, std::move(root), std::move(call));
+        if (!answer) co_return answer.error();
+        if (answer->response.status == 404) co_return Found{};
+        if (answer->response.status != 200) co_return session_->refusal(*answer);
+        auto properties = read_image(answer->response.body, answer->where);
+        if (!properties) co_return properties.error();
+        co_return Found{std::move(*properties)};
+    }
+
+    void keep(std::string id, const Found& found) {
+        const Duration now = clock_.steady();
+        if (kept_.size() >= most_kept)
+            std::erase_if(kept_, [&](const auto& each) { return each.second.until <= now; });
+        if (kept_.size() >= most_kept) kept_.clear();
+        kept_[std::move(id)] = Kept{found, now + fresh_for};
+    }
+
+    void fail(const Error& error) {
+        quiet_until_ = clock_.steady() + pause_after_failure;
+        if (failed_) return;
+        failed_ = true;
+        // No image service is a cloud of its own kind, and no trouble.
+        const bool no_service = error.code == Errc::bad_input;
+        spdlog::log(no_service ? spdlog::level::info : spdlog::level::warn,
+                    "image properties are not read ({}): a res-type that only an image asks for "
+                    "does not count",
+                    error.what);
+    }
+
+    std::shared_ptr<Session> session_;
+    Clock& clock_;
+    std::map<std::string, Kept> kept_;
+    Duration quiet_until_ = Duration::min();
+    bool failed_ = false;
+};
+
+class GlanceImages final : public Images {
+public:
+    GlanceImages(std::shared_ptr<Session> session, Clock& clock)
+        : glance_(std::make_shared<Glance>(std::move(session), clock)) {}
+
+    Task<std::optional<ImageProperties>> image(std::string id) override {
+        return http::keeping(glance_, glance_->image(std::move(id)));
+    }
+
+private:
+    std::shared_ptr<Glance> glance_;
+};
+
+}  // namespace
+
+std::unique_ptr<Images> make_images(std::shared_ptr<Session> session, Clock& clock) {
+    return std::make_unique<GlanceImages>(std::move(session), clock);
+}
+
+ResultTask<EndpointInfo> glance_info(std::shared_ptr<Session> session) {
+    auto url = co_await session->url_of(CloudService::image);
+    if (!url) co_return url.error();
+    EndpointInfo info;
+    info.url = std::move(*url);
+    info.version = "2";
+    co_return info;
+}
+
+Result<ImageProperties> read_image(std::string_view body, const std::string& where) {
+    return read_answer(body, where, [](const Field& top) {
+        ImageProperties properties;
+        top["id"].text();
+        top.each_member([&](const std::string& name, const Field& value) {
+            if (value.is_text()) properties.emplace(name, value.text());
+        });
+        return properties;
+    });
+}
+
+std::string images_root(std::string endpoint) {
+    while (endpoint.ends_with('/')) endpoint.pop_back();
+    const auto slash = endpoint.rfind('/');
+    const std::string last = slash == std::string::npos ? "" : endpoint.substr(slash + 1);
+    if (last == "v2" || last.starts_with("v2.")) return endpoint;
+    return endpoint + "/v2";
+}
+
+}  // namespace reaper::openstack

@@ -1,0 +1,100 @@
+#include "clients/openstack/glance.hpp"
+
+#include <chrono>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "tests/clients/openstack/fake_openstack.hpp"
+
+namespace reaper::openstack {
+namespace {
+
+using namespace std::chrono_literals;
+using test::json_reply;
+using ::testing::Contains;
+using ::testing::ElementsAre;
+using ::testing::IsEmpty;
+using ::testing::Optional;
+using ::testing::Pair;
+
+const std::string path = "/glance/v2/images/i-1";
+
+class GlanceTest : public ::testing::Test {
+protected:
+    GlanceTest() { cloud.cloud.endpoint_overrides["image"] = cloud.server.url() + "/glance"; }
+    void answer(int status, const std::string& body) {
+        cloud.on("GET " + path, json_reply(status, body));
+    }
+    std::size_t asked() const { return cloud.server.count("GET", path); }
+
+    test::FakeOpenStack cloud;
+};
+
+TEST_F(GlanceTest, TellsThePropertiesThatAreTexts) {
+    answer(200, R"({"id": "i-1", "name": "web", "size": 1, "tags": [], "protected": false,
+                    "virtual_size": null, "res_type": "~regular"})");
+    auto parts = cloud.connect();
+    const auto found = cloud.run(parts.images->image("i-1"));
+    EXPECT_THAT(found, Optional(ElementsAre(Pair("id", "i-1"), Pair("name", "web"),
+                                            Pair("res_type", "~regular"))));
+}
+
+TEST_F(GlanceTest, AnImageIsAskedOnceAMinute) {
+    answer(200, R"({"id": "i-1", "res_type": "regular"})");
+    auto parts = cloud.connect();
+    EXPECT_TRUE(cloud.run(parts.images->image("i-1")));
+    EXPECT_TRUE(cloud.run(parts.images->image("i-1")));
+    EXPECT_EQ(asked(), 1U);
+    answer(200, R"({"id": "i-1", "res_type": "revocable"})");
+    cloud.clock.advance(61s);
+    EXPECT_THAT(cloud.run(parts.images->image("i-1")),
+                Optional(Contains(Pair("res_type", "revocable"))));
+    EXPECT_EQ(asked(), 2U);
+}
+
+TEST_F(GlanceTest, AnImageThatIsNotThereIsNoFailure) {
+    answer(404, "");
+    auto parts = cloud.connect();
+    EXPECT_FALSE(cloud.run(parts.images->image("i-1")));
+    cloud.on("GET /glance/v2/images/i-2", json_reply(200, R"({"id": "i-2"})"));
+    EXPECT_TRUE(cloud.run(parts.images->image("i-2")));
+}
+
+TEST_F(GlanceTest, AfterAFailureItIsLeftAloneForAWhile) {
+    for (const int status : {403, 200}) {
+        answer(status, "not JSON");
+        auto parts = cloud.connect();
+        const std::size_t before = asked();
+        EXPECT_FALSE(cloud.run(parts.images->image("i-1"))) << status;
+        EXPECT_FALSE(cloud.run(parts.images->image("i-1"))) << status;
+        EXPECT_EQ(asked(), before + 1) << status;
+        answer(200, R"({"id": "i-1"})");
+        cloud.clock.advance(31s);
+        EXPECT_TRUE(cloud.run(parts.images->image("i-1"))) << status;
+    }
+}
+
+TEST_F(GlanceTest, ACloudWithoutAnImageServiceIsNoTrouble) {
+    cloud.cloud.endpoint_overrides.erase("image");
+    cloud.catalog = nlohmann::json::parse(R"([{"type": "compute", "name": "nova", "id": "c",
+        "endpoints": [{"interface": "public", "region": "R", "region_id": "R", "id": "e",
+                       "url": "http://127.0.0.1:1/v2.1"}]}])");
+    auto parts = cloud.connect();
+    EXPECT_FALSE(cloud.run(parts.images->image("i-1")));
+    EXPECT_FALSE(cloud.run(parts.images->image("")));
+}
+
+TEST(ImagesRoot, HasItsVersionOnce) {
+    EXPECT_EQ(images_root("http://g:9292"), "http://g:9292/v2");
+    EXPECT_EQ(images_root("http://g:9292/"), "http://g:9292/v2");
+    EXPECT_EQ(images_root("http://g/image/v2/"), "http://g/image/v2");
+    EXPECT_EQ(images_root("http://g/image/v2.9"), "http://g/image/v2.9");
+}
+
+TEST(ReadImage, RefusesWhatIsNoImage) {
+    for (const char* const body : {"", "[]", "{}", R"({"id": 3})"})
+        EXPECT_FALSE(read_image(body, "GET glance")) << body;
+}
+
+}  // namespace
+}  // namespace reaper::openstack

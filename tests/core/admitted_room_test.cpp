@@ -1,0 +1,76 @@
+// Where a request says which kind of room it admits.
+#include "reaper/trigger/admitted_room.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+namespace reaper {
+namespace {
+
+using ::testing::AllOf;
+using ::testing::HasSubstr;
+
+AdmittedRoom admitted(const TextMap& metadata, const TextMap& specs, const TextMap& image) {
+    auto found = admitted_room(metadata, specs, image);
+    if (const auto* const refused = std::get_if<Refused>(&found)) {
+        ADD_FAILURE() << refused->reason;
+        return {};
+    }
+    return std::get<AdmittedRoom>(found);
+}
+
+std::string refusal(const TextMap& metadata, const TextMap& specs, const TextMap& image) {
+    const auto found = admitted_room(metadata, specs, image);
+    const auto* const refused = std::get_if<Refused>(&found);
+    return refused == nullptr ? "not refused" : refused->reason;
+}
+
+TEST(AdmittedRoom, NobodySaysAnythingMeansRegular) {
+    EXPECT_EQ(admitted({{"owner", "me"}}, {{"res_type", "revocable"}}, {}), AdmittedRoom{});
+    EXPECT_FALSE(says_res_type({{"owner", "me"}}, {{"res_type", "revocable"}}));
+}
+
+TEST(AdmittedRoom, EachPlaceMaySayItUnderBothNames) {
+    for (const std::string key : {"res-type", "res_type"}) {
+        const Phases revocable{ResType::revocable, false};
+        const auto by_metadata = admitted({{key, "revocable"}}, {}, {});
+        EXPECT_EQ(by_metadata.phases, revocable);
+        EXPECT_EQ(by_metadata.because, "the server's metadata " + key + "=revocable");
+        const auto by_flavor = admitted({}, {{"reaper:" + key, "revocable"}}, {});
+        EXPECT_EQ(by_flavor.phases, revocable);
+        EXPECT_THAT(by_flavor.because, HasSubstr("flavor's extra spec reaper:" + key));
+        const auto by_image = admitted({}, {}, {{key, "revocable"}});
+        EXPECT_EQ(by_image.phases, revocable);
+        EXPECT_THAT(by_image.because, HasSubstr("image's property " + key));
+        EXPECT_TRUE(says_res_type({{key, ""}}, {}));
+        EXPECT_TRUE(says_res_type({}, {{"reaper:" + key, ""}}));
+    }
+}
+
+TEST(AdmittedRoom, TheFirstPlaceCountsAndTheOthersAreNotRead) {
+    const TextMap metadata{{"res-type", "~regular"}};
+    const TextMap specs{{"reaper:res_type", "~revocable"}};
+    const TextMap image{{"res_type", "revocable"}};
+    EXPECT_EQ(to_string(admitted(metadata, specs, image).phases), "~regular");
+    EXPECT_EQ(to_string(admitted({}, specs, image).phases), "~revocable");
+    EXPECT_EQ(to_string(admitted({}, {}, image).phases), "revocable");
+    EXPECT_EQ(to_string(admitted(metadata, {{"reaper:res_type", "nonsense"}}, {}).phases),
+              "~regular");
+}
+
+TEST(AdmittedRoom, WhatCantBeUnderstoodIsRefusedWithItsPlace) {
+    EXPECT_THAT(refusal({{"res-type", "spot"}}, {}, {}),
+                AllOf(HasSubstr("the server's metadata"), HasSubstr("matches neither")));
+    EXPECT_THAT(refusal({}, {{"reaper:res_type", "!=re*"}}, {}),
+                AllOf(HasSubstr("the flavor's extra spec"), HasSubstr("leaves no kind of room")));
+    EXPECT_THAT(refusal({}, {}, {{"res_type", "regular,~revocable"}}),
+                AllOf(HasSubstr("the image's property"), HasSubstr("one constraint at most")));
+}
+
+TEST(AdmittedRoom, BothNamesInOnePlaceAreTwoConstraints) {
+    EXPECT_THAT(refusal({{"res-type", "regular"}, {"res_type", "regular"}}, {}, {}),
+                HasSubstr("one constraint at most"));
+}
+
+}  // namespace
+}  // namespace reaper

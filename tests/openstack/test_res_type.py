@@ -1,0 +1,138 @@
+"""Requests say which kind of room they admit: in the server's metadata, the flavor or the image. Only
+regular room is made by deleting anybody; revocable room is told."""
+
+from typing import Any, Callable, Iterator
+
+import pytest
+
+from fleet import assert_freed, assert_nobody_died, fill
+from lablib import catalog
+from openstack_cloud import OpenStackCloud
+from reaper_process import Reaper
+
+# Stands for VCPU: oversubscribed CPU, for revocable servers alone.
+OVERSOLD = "CUSTOM_REVOCABLE_VCPU"
+FULL = [("regular", "large", 1)]
+SPOT = [("spot", "medium", 2)]
+
+
+def outcome_of(reaper: Reaper, cloud: OpenStackCloud, **asked: Any) -> dict[str, Any]:
+    [refused] = cloud.ask_in_vain("medium", **asked)
+    return reaper.wait_outcome(refused.request)
+
+
+@pytest.fixture
+def oversold_host(cloud: OpenStackCloud) -> Iterator[str]:
+    """The first host, which offers room for one revocable `medium` beyond its VCPU."""
+    host = cloud.hosts[0]
+    cloud.placement.put(f"/resource_classes/{OVERSOLD}")
+    body = {"name": f"{host}-oversold", "parent_provider_uuid": cloud.providers[host]}
+    provider = f"/resource_providers/{cloud.placement.post('/resource_providers', json=body).json()['uuid']}"
+    generation = cloud.placement.get(provider).json()["generation"]
+    inventories = {"inventories": {OVERSOLD: {"total": 5}}, "resource_provider_generation": generation}
+    cloud.placement.put(f"{provider}/inventories", json=inventories)
+    yield host
+    cloud.placement.delete(provider)
+
+
+@pytest.fixture
+def reaper(install: Callable[..., Reaper]) -> Reaper:
+    """One that knows both kinds of revocable servers."""
+    made = install()
+    made.config["taggers"] = [{"name": "project"}, {"name": "resource", "class": OVERSOLD}]
+    made.start()
+    return made
+
+
+def test_a_request_for_revocable_room_costs_nobody(cloud: OpenStackCloud, reaper: Reaper) -> None:
+    fleet = fill(cloud, {host: SPOT for host in cloud.hosts})
+    mark = cloud.mark()
+    outcome = outcome_of(reaper, cloud, metadata={"res-type": "revocable"})
+    assert outcome["kind"] == "revocable-only", outcome
+    assert_nobody_died(fleet, mark)
+    reaper.wait_messages_done()
+
+
+def test_regular_first_is_told_of_revocable_room(
+    cloud: OpenStackCloud, oversold_host: str, reaper: Reaper
+) -> None:
+    """Nobody could die for it: all servers are regular."""
+    fleet = fill(cloud, {host: FULL for host in cloud.hosts})
+    mark = cloud.mark()
+    outcome = outcome_of(reaper, cloud, metadata={"res-type": "~regular"})
+    assert outcome["kind"] == "revocable-room", outcome
+    assert oversold_host in outcome["reason"], outcome
+    assert_nobody_died(fleet, mark)
+    labels = {host["name"]: host["res_type"] for host in reaper.json("hosts")["hosts"]}
+    assert labels == {host: "any" if host == oversold_host else "regular" for host in cloud.hosts}
+
+
+def test_revocable_first_culls_when_there_is_no_revocable_room(
+    cloud: OpenStackCloud, oversold_host: str, reaper: Reaper
+) -> None:
+    fleet = fill(cloud, {host: SPOT for host in cloud.hosts})
+    mark = cloud.mark()
+    outcome = outcome_of(reaper, cloud, metadata={"res-type": "~revocable"})
+    assert outcome["kind"] == "revocable-room", outcome
+    assert_nobody_died(fleet, mark)
+    # Two slots are more than the one that is oversold.
+    refused = cloud.ask_in_vain("medium", count=2, metadata={"res-type": "~revocable"})
+    outcome = reaper.wait_outcome(refused[0].request)
+    assert outcome["kind"] == "freed", outcome
+    assert_freed(fleet, mark, 2, among=fleet.spot())
+
+
+def test_a_constraint_that_leaves_nothing_is_refused(cloud: OpenStackCloud, reaper: Reaper) -> None:
+    fleet = fill(cloud, {host: SPOT for host in cloud.hosts})
+    mark = cloud.mark()
+    outcome = outcome_of(reaper, cloud, metadata={"res-type": "res-type!=re*"})
+    assert outcome["kind"] == "refused", outcome
+    assert "res-type!=re*" in outcome["reason"], outcome
+    assert_nobody_died(fleet, mark)
+    reaper.wait_messages_done()
+
+
+def test_the_flavor_says_it(
+    cloud: OpenStackCloud, reaper: Reaper, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    body = {"flavor": {"name": "medium-revocable", "vcpus": 5, "ram": 2048, "disk": 20}}
+    flavor = cloud.nova.post("/flavors", json=body).json()["flavor"]["id"]
+    specs = {"extra_specs": {"reaper:res_type": "revocable"}}
+    cloud.nova.post(f"/flavors/{flavor}/os-extra_specs", json=specs)
+    fleet = fill(cloud, {host: SPOT for host in cloud.hosts})
+    monkeypatch.setitem(cloud.lab["flavors"], "medium", flavor)
+    mark = cloud.mark()
+    outcome = outcome_of(reaper, cloud)
+    assert outcome["kind"] == "revocable-only", outcome
+    assert_nobody_died(fleet, mark)
+    cloud.nova.delete(f"/flavors/{flavor}")
+
+
+def test_the_image_says_it_unless_the_server_does(
+    cloud: OpenStackCloud, reaper: Reaper, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    fleet = fill(cloud, {host: SPOT for host in cloud.hosts})
+    monkeypatch.setitem(cloud.lab, "image", image_with(cloud, res_type="revocable"))
+    mark = cloud.mark()
+    outcome = outcome_of(reaper, cloud)
+    assert outcome["kind"] == "revocable-only", outcome
+    assert "res_type=revocable" in because(reaper)
+    assert_nobody_died(fleet, mark)
+    outcome = outcome_of(reaper, cloud, metadata={"res-type": "regular"})
+    assert outcome["kind"] == "freed", outcome
+    assert_freed(fleet, mark, 1, among=fleet.spot())
+
+
+def image_with(cloud: OpenStackCloud, **properties: str) -> str:
+    """Images are small, and left where they are: servers may still name them."""
+    glance = catalog.client(cloud.lab, "image")
+    body = {"name": "with-res-type", "disk_format": "raw", "container_format": "bare"}
+    image = glance.post("/v2/images", json=body | {"visibility": "public"} | properties).json()["id"]
+    content = {"Content-Type": "application/octet-stream"}
+    glance.put(f"/v2/images/{image}/file", data=b"\0", headers=content)
+    return image
+
+
+def because(reaper: Reaper) -> str:
+    """Where the newest request says what it admits."""
+    return reaper.json("history")["stories"][0]["request"]["res_type_because"]
