@@ -23,11 +23,12 @@ std::string slots_text(Amount n) {
 class Search {
 public:
     Search(const Request& request, const CloudIndex& cloud, const Ledger& ledger,
-           const ResourceClasses& classes)
+           const ResourceClasses& classes, const LandingRules* landing)
         : request_(request),
           cloud_(cloud),
           ledger_(ledger),
           classes_(classes),
+          places_(request, landing, cloud),
           slots_(revocable_slots(request.resources, classes)) {}
 
     Decision run() {
@@ -81,11 +82,15 @@ private:
         const Host& host = *wrapped.host;
         const Shape shape = shape_of(slot);
         const std::map<ServerId, std::string> spared;
-        auto filtered = filter_host(host, FilterInput{request_, shape, ledger_, spared});
+        FilterInput input{request_, shape, ledger_, spared};
+        input.places = &places_;
+        auto filtered = filter_host(host, input);
         if (auto* rejection = std::get_if<Rejection>(&filtered)) return std::move(*rejection);
         const HostRoom& room = std::get<HostOption>(filtered).room;
-        const Amount there = slots_at_once(room, shape, room.room_now());
-        if (there <= 0 || !slot.fits_in(wrapped.free))
+        const Amount there = std::min(slots_at_once(room, shape, room.room_now()),
+                                      std::get<HostOption>(filtered).most_slots);
+        const Amount least = places_.all_on_one_host() ? request_.slots : 1;
+        if (there < least || !slot.fits_in(wrapped.free))
             return Rejection{host.id, host.name, RejectionCode::not_enough_revocable,
                              "has " + to_string(named(shape, room.totals(shape, room.room_now()))) +
                                  " free of the " + to_string(slot) +
@@ -131,6 +136,7 @@ private:
     const CloudIndex& cloud_;
     const Ledger& ledger_;
     const ResourceClasses& classes_;
+    const Places places_;
     const std::vector<Resources> slots_;
     NothingToDo nothing_;
     NotEnough missed_;
@@ -167,11 +173,12 @@ std::vector<Resources> revocable_slots(const Resources& slot,
 }
 
 Decision find_revocable_room(const Request& request, const CloudIndex& cloud, const Ledger& ledger,
-                             const ResourceClasses& revocable_classes) {
+                             const ResourceClasses& revocable_classes,
+                             const LandingRules* landing) {
     if (request.slots <= 0) return NothingToDo{"the request asks for no slot", {}};
     if (shape_of(request.resources).empty())
         return NothingToDo{"the request takes no resources, so no room can help it", {}};
-    return Search{request, cloud, ledger, revocable_classes}.run();
+    return Search{request, cloud, ledger, revocable_classes, landing}.run();
 }
 
 Decision decide_in_phases(const Phases& phases, const std::function<Decision(ResType)>& search) {

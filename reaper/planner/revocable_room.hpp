@@ -23,8 +23,10 @@ std::vector<Resources> revocable_slots(const Resources& slot,
                                        const ResourceClasses& revocable_classes);
 
 /// NothingToDo with the hosts, first by name, if all slots have room; else NotEnough with why not.
+/// `landing`: where requests may land; null: no rules.
 Decision find_revocable_room(const Request& request, const CloudIndex& cloud, const Ledger& ledger,
-                             const ResourceClasses& revocable_classes);
+                             const ResourceClasses& revocable_classes,
+                             const LandingRules* landing = nullptr);
 
 /// What becomes of a request of these phases. `search` decides for one kind of room: about regular
 /// room it may return a plan, about revocable room it must not. The second phase is searched if the

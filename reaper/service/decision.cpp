@@ -50,7 +50,8 @@ Decision decide(const CompiledPolicy& policy, const Request& request, const Clou
     options.spared = std::move(spared);
     const std::function<Decision(ResType)> search = [&](ResType type) -> Decision {
         if (type == ResType::revocable)
-            return find_revocable_room(request, hosts, ledger, policy.revocable_classes);
+            return find_revocable_room(request, hosts, ledger, policy.revocable_classes,
+                                       &policy.landing);
         return brakes.plan(request, hosts, ledger, *policy.strategy, policy.strategy_name, options);
     };
     return decide_in_phases(request.phases, search);
