@@ -42,8 +42,7 @@ ResultTask<RequesterFacts> read_requester(CloudPorts cloud, FailureNotice notice
         if (!action) co_return action.error();
         facts.action = action->value_or("");
     }
-    const auto& specs = notice.flavor ? notice.flavor->extra_specs : facts.flavor->extra_specs;
-    if (says_res_type(facts.metadata, specs)) co_return facts;
+    // For its traits, and for its word on the room that will do.
     std::string image = notice.image_id.value_or((*found)->image);
     if (image.empty()) co_return facts;
     auto properties = co_await cloud.images.image(std::move(image));

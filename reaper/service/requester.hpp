@@ -10,9 +10,10 @@
 
 namespace reaper {
 
-/// What Nova tells now about the server that failed and the action that it was. The image is asked
-/// only if neither metadata nor flavor say which room the server admits; if it can't be read, it
-/// says nothing: then the request is one for regular room, as if no image could say anything.
+/// What Nova tells now about the server that failed and the action that it was; and its image, for
+/// its traits and, if neither metadata nor flavor say which room the server admits, for that. One
+/// that can't be read says nothing: then the request is one for regular room without traits of the
+/// image, as if no image could say anything.
 ResultTask<RequesterFacts> read_requester(CloudPorts cloud, FailureNotice notice);
 
 /// Both, put together: the request, or why it is not to be served.

@@ -50,9 +50,4 @@ std::variant<AdmittedRoom, Refused> admitted_room(const TextMap& metadata,
     return AdmittedRoom{};
 }
 
-bool says_res_type(const TextMap& metadata, const TextMap& extra_specs) {
-    return !written_in(metadata, "").values.empty() ||
-           !written_in(extra_specs, flavor_prefix).values.empty();
-}
-
 }  // namespace reaper

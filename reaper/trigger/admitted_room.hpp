@@ -33,7 +33,4 @@ std::variant<AdmittedRoom, Refused> admitted_room(const TextMap& metadata,
                                                   const TextMap& extra_specs,
                                                   const TextMap& image_properties);
 
-/// Do metadata or flavor say something, so that the image need not be asked?
-bool says_res_type(const TextMap& metadata, const TextMap& extra_specs);
-
 }  // namespace reaper

@@ -133,6 +133,7 @@ std::variant<Request, Refused> build_request(const FailureNotice& notice,
     request.requesters = {notice.server};
     request.availability_zone = notice.availability_zone;
     read_traits(flavor.extra_specs, request.required_traits, request.forbidden_traits);
+    read_traits(facts.image_properties, request.required_traits, request.forbidden_traits);
     add_thread_policy(flavor.extra_specs, request);
     if (const auto why = why_not_own_host(request.operation); why && !facts.host.empty())
         request.excluded_hosts.emplace(facts.host, *why);

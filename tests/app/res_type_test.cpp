@@ -9,7 +9,6 @@ namespace {
 
 using ::testing::AllOf;
 using ::testing::HasSubstr;
-using ::testing::IsEmpty;
 
 class ResTypeTest : public FullHouse {
 protected:
@@ -153,12 +152,24 @@ TEST_F(ImageSays, WhatItAdmitsCounts) {
     EXPECT_THAT(story("req-1").request.phases_because, HasSubstr("the image's property"));
 }
 
-TEST_F(ImageSays, ItIsNotAskedIfTheServerSaysIt) {
+TEST_F(ImageSays, WhatTheServerSaysCountsMore) {
     full_host();
     requester_says("regular");
     any_image_says("revocable");
     EXPECT_EQ(serve().kind, OutcomeKind::freed);
-    EXPECT_THAT(image_calls(), IsEmpty());
+}
+
+TEST_F(ImageSays, NobodyDiesWhereItsTraitsAreMissing) {
+    full_host();
+    requester_says("regular");
+    cloud.on_call = [&](const std::string& call) -> std::optional<Error> {
+        if (call.starts_with("image "))
+            cloud.images[call.substr(6)] = {{"trait:CUSTOM_IMAGE", "required"}};
+        return std::nullopt;
+    };
+    EXPECT_EQ(serve().kind, OutcomeKind::not_enough);
+    EXPECT_EQ(image_calls().size(), 1U);
+    EXPECT_EQ(cloud.count("DELETE"), 0U);
 }
 
 TEST_F(ImageSays, OneThatCannotBeReadSaysNothing) {

@@ -27,7 +27,6 @@ std::string refusal(const TextMap& metadata, const TextMap& specs, const TextMap
 
 TEST(AdmittedRoom, NobodySaysAnythingMeansRegular) {
     EXPECT_EQ(admitted({{"owner", "me"}}, {{"res_type", "revocable"}}, {}), AdmittedRoom{});
-    EXPECT_FALSE(says_res_type({{"owner", "me"}}, {{"res_type", "revocable"}}));
 }
 
 TEST(AdmittedRoom, EachPlaceMaySayItUnderBothNames) {
@@ -42,8 +41,6 @@ TEST(AdmittedRoom, EachPlaceMaySayItUnderBothNames) {
         const auto by_image = admitted({}, {}, {{key, "revocable"}});
         EXPECT_EQ(by_image.phases, revocable);
         EXPECT_THAT(by_image.because, HasSubstr("image's property " + key));
-        EXPECT_TRUE(says_res_type({{key, ""}}, {}));
-        EXPECT_TRUE(says_res_type({}, {{"reaper:" + key, ""}}));
     }
 }
 

@@ -226,5 +226,18 @@ TEST(BuildRequest, AnUnshelvingTakesTheFlavorOfTheServer) {
     EXPECT_EQ(built(given, known).resources.get(ResourceClass{"DISK_GB"}), 0);
 }
 
+TEST(BuildRequest, TraitsOfTheImageCountLikeThoseOfTheFlavor) {
+    auto known = facts("create");
+    known.image_properties = {{"trait:CUSTOM_IMAGE", "required"},
+                              {"trait:CUSTOM_OLD", "forbidden"},
+                              {"os_distro", "debian"}};
+    auto given = notice();
+    given.flavor->extra_specs = {{"trait:CUSTOM_FLAVOR", "required"}};
+    const auto request = built(given, known);
+    EXPECT_THAT(request.required_traits,
+                ElementsAre(Trait{"CUSTOM_FLAVOR"}, Trait{"CUSTOM_IMAGE"}));
+    EXPECT_THAT(request.forbidden_traits, ElementsAre(Trait{"CUSTOM_OLD"}));
+}
+
 }  // namespace
 }  // namespace reaper
