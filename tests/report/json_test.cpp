@@ -89,11 +89,28 @@ void expect_all_mutations_refused(const json& good, const auto& read) {
         EXPECT_FALSE(read(wrong)) << pointer.key();
     }
     for (const auto& member : good.items()) {
-        if (member.key() == "rejected_counts") continue;  // earlier versions did not write it
+        // Earlier versions did not write these.
+        if (member.key() == "rejected_counts" || member.key().starts_with("res_type")) continue;
         json less = good;
         less.erase(member.key());
         EXPECT_FALSE(read(less)) << member.key();
     }
+}
+
+TEST(Json, WhichRoomARequestAdmitsIsKept) {
+    Request request = example_request();
+    request.phases = {ResType::revocable, true};
+    request.phases_because = "the server's metadata res-type=~revocable";
+    json written = to_json(request);
+    EXPECT_EQ(written["res_type"], "~revocable");
+    ASSERT_TRUE(request_from_json(written));
+    EXPECT_EQ(*request_from_json(written), request);
+    written.erase("res_type");
+    written.erase("res_type_because");
+    ASSERT_TRUE(request_from_json(written));
+    EXPECT_EQ(request_from_json(written)->phases, Phases{});
+    NothingToDo told{"there is some", {}, ResType::revocable};
+    EXPECT_EQ(*decision_from_json(to_json(Decision{told})), Decision{told});
 }
 
 TEST(Json, AnotherShapeIsRefused) {
