@@ -39,7 +39,8 @@ def oversold_host(cloud: OpenStackCloud) -> Iterator[str]:
 def reaper(install: Callable[..., Reaper]) -> Reaper:
     """One that knows both kinds of revocable servers."""
     made = install()
-    made.config["taggers"] = [{"name": "project"}, {"name": "resource", "class": OVERSOLD}]
+    oversold = {"name": "resource", "class": OVERSOLD, "freed_room": "open"}
+    made.config["taggers"] = [{"name": "project"}, oversold]
     made.start()
     return made
 
