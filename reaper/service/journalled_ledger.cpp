@@ -28,6 +28,8 @@ void enter_plans(Ledger& ledger, const Story& story) {
         const auto* const nothing = std::get_if<NothingToDo>(&entry.decision);
         if (nothing != nullptr && holds_room(*nothing, somebody_died))
             ledger.enter(story.request, nothing->hosts, entry.at);
+        if (std::holds_alternative<NotEnough>(entry.decision))
+            ledger.release_promises(story.request.id);
         const auto* const plan = std::get_if<Plan>(&entry.decision);
         if (plan == nullptr) continue;
         ledger.enter(story.request, *plan, entry.at);

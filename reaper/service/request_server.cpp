@@ -208,7 +208,11 @@ Task<std::optional<Outcome>> RequestServer::act_on(Decision decision) {
         if (nothing->awaited().empty()) co_return conclude(*nothing);
         co_return co_await wait_for_room(std::move(*nothing));
     }
-    if (const auto* less = std::get_if<NotEnough>(&decision)) co_return conclude(*less);
+    if (const auto* less = std::get_if<NotEnough>(&decision)) {
+        // What earlier rounds freed is not enough for it, and free for others.
+        workshop_.ledger.release_promises(request_.id);
+        co_return conclude(*less);
+    }
     std::map<ServerId, Progress> unknown;
     co_return co_await carry_out(std::get<Plan>(std::move(decision)), std::move(unknown));
 }

@@ -90,6 +90,15 @@ TEST(LedgerOfTheJournal, RoomThatIsThereAfterACullReplacesWhatItsPlansPromised) 
     EXPECT_EQ(ledger.promised_to_others(HostId{"host-2"}, other), (Resources{{"VCPU", 2}}));
 }
 
+TEST(LedgerOfTheJournal, WhatIsNotEnoughForItsRequestIsPromisedNoMore) {
+    Story story = story_with_plan({"s1"});
+    story.steps = {{ServerId{"s1"}, Step::gone, "", noon}};
+    story.plans.push_back({2, noon, NotEnough{}});
+    story.outcome = Outcome{OutcomeKind::incomplete, "", noon};
+    const Ledger ledger = ledger_of({}, {story}, seconds{60});
+    EXPECT_TRUE(ledger.promised_to_others(host, other).empty());
+}
+
 TEST(LedgerOfTheJournal, NobodyIsPromisedRoomThatWasNotFreed) {
     for (const OutcomeKind kind : {OutcomeKind::failed, OutcomeKind::not_enough,
                                    OutcomeKind::refused, OutcomeKind::dry_run}) {
