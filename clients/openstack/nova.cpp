@@ -12,6 +12,7 @@
 #include "clients/http/url.hpp"
 #include "clients/openstack/nova_format.hpp"
 #include "reaper/model/interner.hpp"
+#include "reaper/report/time_text.hpp"
 
 namespace reaper::openstack {
 
@@ -50,6 +51,19 @@ public:
         co_return co_await list(std::move(everything), std::move(progress));
     }
 
+    ResultTask<std::vector<ServerRecord>> ended_servers(TimePoint since) {
+        std::string path =
+            "/servers/detail?all_tenants=1&deleted=true&limit=" + std::to_string(page_size) +
+            "&changes-since=" + http::escape(report::iso_time(since));
+        Compute::Progress silent;
+        auto listed = co_await list(std::move(path), std::move(silent), true);
+        if (listed)
+            std::erase_if(*listed, [](const ServerRecord& record) {
+                return record.server.status != "DELETED" || !record.terminated;
+            });
+        co_return listed;
+    }
+
     ResultTask<std::vector<ServerRecord>> servers_on(std::string service_host) {
         if (service_host.empty()) co_return Error{Errc::bad_input, "nova: a host without a name"};
         std::string path = "/servers/detail?all_tenants=1&limit=" + std::to_string(page_size) +
@@ -65,9 +79,10 @@ public:
     }
 
     /// All pages of `path`.
-    ResultTask<std::vector<ServerRecord>> list(std::string path, Compute::Progress progress) {
+    ResultTask<std::vector<ServerRecord>> list(std::string path, Compute::Progress progress,
+                                               bool with_deleted = false) {
         for (int start = 0; start <= max_restarts; ++start) {
-            auto listed = co_await try_servers(path, progress);
+            auto listed = co_await try_servers(path, progress, with_deleted);
             if (!listed) co_return listed.error();
             if (*listed) co_return std::move(**listed);
             spdlog::debug("nova: the server at the end of a page was deleted; listing again");
@@ -229,7 +244,7 @@ private:
 
     /// None if the list must be read again from its start.
     ResultTask<std::optional<std::vector<ServerRecord>>> try_servers(
-        const std::string& list_path, const Compute::Progress& progress) {
+        const std::string& list_path, const Compute::Progress& progress, bool with_deleted) {
         using Listed = std::optional<std::vector<ServerRecord>>;
         std::vector<ServerRecord> all;
         Interner interner;
@@ -252,7 +267,10 @@ private:
             // shows no further link, though there are more: a page that adds nothing is the end.
             const bool grew = seen.size() > before;
             if (progress) progress(seen.size());
-            if (!grew && !page->more) co_return Listed(without_deleted(std::move(all)));
+            if (!grew && !page->more) {
+                if (!with_deleted) all = without_deleted(std::move(all));
+                co_return Listed(std::move(all));
+            }
             if (!grew)
                 co_return Error{Errc::bad_answer, answer->where + ": the pages go in a circle at " +
                                                       http::one_line(marker, 60)};
@@ -315,6 +333,9 @@ public:
 
     ResultTask<std::vector<ServerRecord>> servers(Progress progress) override {
         return http::keeping(nova_, nova_->servers(std::move(progress)));
+    }
+    ResultTask<std::vector<ServerRecord>> ended_servers(TimePoint since) override {
+        return http::keeping(nova_, nova_->ended_servers(since));
     }
     ResultTask<std::vector<ServerRecord>> servers_on(std::string service_host) override {
         return http::keeping(nova_, nova_->servers_on(std::move(service_host)));

@@ -60,6 +60,8 @@ ServerRecord server_from(const Field& row) {
     server.task_state = row.text_or_empty("OS-EXT-STS:task_state");
     server.locked = row["locked"].boolean();
     if (row.has("OS-SRV-USG:launched_at")) server.launched = row["OS-SRV-USG:launched_at"].time();
+    if (row.has("OS-SRV-USG:terminated_at"))
+        record.terminated = row["OS-SRV-USG:terminated_at"].time();
     server.metadata = row["metadata"].text_map();
     server.tags = row["tags"].text_set();
     record.flavor = flavor_from(row["flavor"]);

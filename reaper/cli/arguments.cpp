@@ -34,6 +34,8 @@ struct Parsed {
     int alternatives = 0;
     HistoryCommand history;
     std::string since;
+    std::string from, to;
+    UsageCommand usage;
     PauseCommand pause;
 };
 
@@ -198,6 +200,14 @@ void add_history(CLI::App& app, Parsed& parsed) {
     add_command(history, "marks", help::history_marks);
 }
 
+void add_usage(CLI::App& app, Parsed& parsed) {
+    CLI::App& usage = *add_command(app, "usage", help::usage);
+    usage.add_option("--from", parsed.from, "From then on, UTC (default the first of this month)")
+        ->type_name("DATE");
+    usage.add_option("--to", parsed.to, "Until then, UTC (default now)")->type_name("DATE");
+    usage.add_flag("--csv", parsed.usage.csv, "Print the answer as CSV");
+}
+
 void add_switch(CLI::App& app, Parsed& parsed) {
     add_command(app, "pause", help::pause)
         ->add_option("--reason", parsed.pause.reason, "Why, for whoever wonders")
@@ -223,6 +233,7 @@ void describe(CLI::App& app, Parsed& parsed) {
     add_snapshot(app, parsed);
     add_command(app, "check", help::check);
     add_history(app, parsed);
+    add_usage(app, parsed);
     add_switch(app, parsed);
     add_command(app, "strategies", help::strategies);
     add_command(app, "taggers", help::taggers);
@@ -371,6 +382,24 @@ Result<SetupCommand> finish_setup(const CLI::App& app, const Parsed& parsed) {
     return setup;
 }
 
+Result<UsageCommand> finish_usage(const Parsed& parsed) {
+    UsageCommand usage = parsed.usage;
+    if (usage.csv && parsed.global.json)
+        return Error{Errc::bad_input, "--csv and --json: one of the two"};
+    for (const auto& [option, text, into] :
+         {std::tuple{"--from", &parsed.from, &usage.from}, {"--to", &parsed.to, &usage.to}}) {
+        if (text->empty()) continue;
+        *into = point_in_time(*text);
+        if (!*into)
+            return Error{Errc::bad_input, std::string{option} + ": is '" + printable(*text, 60) +
+                                              "'; expected a date such as 2026-11-01 or "
+                                              "2026-11-01T12:30:00Z (UTC)"};
+    }
+    if (usage.from && usage.to && *usage.from >= *usage.to)
+        return Error{Errc::bad_input, "--to: must be later than --from"};
+    return usage;
+}
+
 /// The commands that take a history, a plan, or nothing at all.
 Result<Command> finish_command(const CLI::App& chosen, const Parsed& parsed) {
     const std::string& name = chosen.get_name();
@@ -389,6 +418,10 @@ Result<Command> finish_command(const CLI::App& chosen, const Parsed& parsed) {
     if (name == "setup") {
         Result<SetupCommand> setup = finish_setup(chosen, parsed);
         return setup ? Result<Command>{std::move(*setup)} : setup.error();
+    }
+    if (name == "usage") {
+        Result<UsageCommand> usage = finish_usage(parsed);
+        return usage ? Result<Command>{std::move(*usage)} : usage.error();
     }
     if (name == "run") return Command{parsed.run};
     if (name == "hosts") return Command{parsed.hosts};

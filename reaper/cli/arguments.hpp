@@ -87,6 +87,12 @@ struct HistoryCommand {
     Duration since = std::chrono::days{1};  ///< of `victims` and `totals`: how far back
 };
 
+struct UsageCommand {
+    std::optional<TimePoint> from;  ///< none: the first of this month
+    std::optional<TimePoint> to;    ///< none: now
+    bool csv = false;
+};
+
 struct PauseCommand {
     std::string reason;
 };
@@ -95,8 +101,8 @@ struct StatusCommand {};
 
 using Command =
     std::variant<RunCommand, PlanCommand, HostsCommand, CandidatesCommand, SetupCommand,
-                 SnapshotCommand, CheckCommand, HistoryCommand, PauseCommand, ResumeCommand,
-                 StatusCommand, StrategiesCommand, TaggersCommand, ConfigCommand>;
+                 SnapshotCommand, CheckCommand, HistoryCommand, UsageCommand, PauseCommand,
+                 ResumeCommand, StatusCommand, StrategiesCommand, TaggersCommand, ConfigCommand>;
 
 struct Arguments {
     GlobalOptions global;

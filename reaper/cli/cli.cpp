@@ -33,6 +33,8 @@ ExitCode dispatch(const Arguments& arguments) {
                 return check_everything(global, terminal);
             else if constexpr (std::is_same_v<Chosen, HistoryCommand>)
                 return show_history(global, command, terminal);
+            else if constexpr (std::is_same_v<Chosen, UsageCommand>)
+                return show_usage(global, command, terminal);
             else if constexpr (std::is_same_v<Chosen, PauseCommand>)
                 return pause_reaper(global, command, terminal);
             else if constexpr (std::is_same_v<Chosen, ResumeCommand>)

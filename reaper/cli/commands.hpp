@@ -20,6 +20,8 @@ ExitCode take_snapshot(const GlobalOptions& global, const SnapshotCommand& comma
 ExitCode check_everything(const GlobalOptions& global, const Terminal& terminal);
 ExitCode show_history(const GlobalOptions& global, const HistoryCommand& command,
                       const Terminal& terminal);
+ExitCode show_usage(const GlobalOptions& global, const UsageCommand& command,
+                    const Terminal& terminal);
 ExitCode pause_reaper(const GlobalOptions& global, const PauseCommand& command,
                       const Terminal& terminal);
 ExitCode resume_reaper(const GlobalOptions& global, const Terminal& terminal);

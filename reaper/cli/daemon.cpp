@@ -146,8 +146,8 @@ void DaemonShell::reload() {
             const SettingsChange change = compare_settings(in_force_, *wanted);
             in_force_ = with_live_parts(std::move(in_force_), *wanted);
             if (!reload_.level_fixed) set_log_level(in_force_.log.level);
-            service_->reload(
-                {*policy, in_force_.cull, in_force_.trigger, in_force_.picture, in_force_.mark, dry_run_});
+            service_->reload({*policy, in_force_.cull, in_force_.trigger, in_force_.picture,
+                              in_force_.mark, dry_run_});
             spdlog::info("SIGHUP: {} read again; {}", reload_.config_file, to_string(change));
         }
     }

@@ -228,6 +228,19 @@ circuit breaker opened, the clock stepped.)",
   reaper history marks --limit 5
 )"};
 
+const Text usage{
+    "Regular and revocable resource-hours of each project",
+    R"(Server-hours and resource-hours of each project, regular and revocable apart, for billing and
+chargeback: of the servers that run, of those that were deleted (as long as Nova keeps their rows)
+and of those that the reaper reclaimed (as long as the journal keeps them). A server counts from its
+launch to its end with the flavor that it has or had last; one without a host (shelved, failed) does
+not count. What it is, its taggers say as of now; who was reclaimed was revocable.)",
+    R"(Examples:
+  reaper usage
+  reaper usage --from 2026-10-01 --to 2026-11-01 --csv > october.csv
+  reaper usage --json | jq '.usage[] | select(.type == "revocable")'
+)"};
+
 const Text pause{
     "The kill switch: nobody is deleted until resume",
     R"(The kill switch: from now on nobody is deleted, until "reaper resume". It works at once, with

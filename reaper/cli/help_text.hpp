@@ -24,6 +24,7 @@ extern const Text history_messages;
 extern const Text history_victims;
 extern const Text history_totals;
 extern const Text history_marks;
+extern const Text usage;
 extern const Text pause;
 extern const Text resume;
 extern const Text status;

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "reaper/model/text.hpp"
+#include "reaper/report/time_text.hpp"
 
 namespace reaper::cli {
 namespace {
@@ -57,6 +58,12 @@ std::string nearest(std::string_view word, const std::vector<std::string>& candi
         }
     }
     return best;
+}
+
+std::optional<TimePoint> point_in_time(const std::string& text) {
+    if (const auto time = report::time_from_iso(text)) return time;
+    if (const auto time = report::time_from_iso(text + "Z")) return time;
+    return report::time_from_iso(text + "T00:00:00Z");
 }
 
 }  // namespace reaper::cli

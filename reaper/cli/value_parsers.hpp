@@ -1,6 +1,7 @@
 // The small languages of option values, and suggestions for typing errors.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -8,6 +9,7 @@
 
 #include "reaper/model/error.hpp"
 #include "reaper/model/resources_text.hpp"
+#include "reaper/model/time.hpp"
 
 namespace reaper::cli {
 
@@ -20,5 +22,8 @@ Result<std::pair<std::string, TraitRule>> parse_trait(std::string_view text);
 
 /// The candidate that `word` was probably meant to be; empty if none is near.
 std::string nearest(std::string_view word, const std::vector<std::string>& candidates);
+
+/// `2026-11-01`, `2026-11-01T12:30:00` or with `Z`; UTC. None for other text.
+std::optional<TimePoint> point_in_time(const std::string& text);
 
 }  // namespace reaper::cli

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <map>
+#include <optional>
 #include <set>
 #include <string>
 #include <vector>
@@ -22,6 +23,7 @@ struct ServerRecord {
     std::string image;  ///< its id; empty if it boots from a volume
     /// Server groups that it is in, by id; only where one server was asked for.
     std::vector<std::string> groups;
+    std::optional<TimePoint> terminated{};  ///< of one that ended
     friend bool operator==(const ServerRecord&, const ServerRecord&) = default;
 };
 

@@ -38,6 +38,9 @@ public:
     /// All servers of all projects, all pages. SOFT_DELETED ones are included where Nova lists
     /// them; servers without a host too.
     virtual ResultTask<std::vector<ServerRecord>> servers(Progress progress) = 0;
+    /// Those that were deleted since then, as long as Nova keeps their rows: without a host, with
+    /// the flavor that they had.
+    virtual ResultTask<std::vector<ServerRecord>> ended_servers(TimePoint since) = 0;
     /// Those that Nova places on one service host.
     virtual ResultTask<std::vector<ServerRecord>> servers_on(std::string service_host) = 0;
     /// One server, read now; none if Nova knows it no more.

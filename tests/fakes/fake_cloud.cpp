@@ -105,6 +105,12 @@ ResultTask<std::vector<ServerRecord>> FakeCloud::servers(Progress progress) {
     co_return records;
 }
 
+ResultTask<std::vector<ServerRecord>> FakeCloud::ended_servers(TimePoint) {
+    co_await breathe();
+    if (auto error = note("ended servers")) co_return *error;
+    co_return std::vector<ServerRecord>{};
+}
+
 ResultTask<std::vector<ServerRecord>> FakeCloud::servers_on(std::string service_host) {
     co_await breathe();
     if (auto error = note("servers on " + service_host)) co_return *error;

@@ -77,6 +77,7 @@ public:
     ResultTask<std::vector<Project>> projects_with_tag(std::string tag) override;
     ResultTask<std::optional<Project>> find_project(std::string id_or_name) override;
     ResultTask<std::vector<ServerRecord>> servers(Progress progress) override;
+    ResultTask<std::vector<ServerRecord>> ended_servers(TimePoint since) override;
     ResultTask<std::vector<ServerRecord>> servers_on(std::string service_host) override;
     ResultTask<std::optional<ServerRecord>> server(ServerId id) override;
     ResultTask<std::optional<std::string>> action(ServerId id, RequestId request) override;

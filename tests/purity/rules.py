@@ -29,6 +29,7 @@ CORE = (
     "reaper/brakes/",
     "reaper/setup/",
     "reaper/restype/",
+    "reaper/usage/",
     "strategies/",
     "tagging/",
 )

@@ -105,11 +105,12 @@ Filter filter_of(const Call& call) {
     return filter;
 }
 
-Server* marker_of(const Call& call) {
+const Server* marker_of(const Call& call) {
     const auto text = call.request.parameter("marker");
     if (!text) return nullptr;
     const auto id = Uuid::parse(*text);
-    Server* marker = id ? call.world.nova.find_server(*id) : nullptr;
+    const Server* marker = id ? call.world.nova.find_server(*id) : nullptr;
+    if (id && !marker) marker = call.world.nova.find_deleted(*id);
     if (!marker) throw ApiError(400, "marker [" + *text + "] not found");
     return marker;
 }
@@ -129,7 +130,7 @@ void take_page(const Call& call, const Filter& filter, Servers first, Servers la
 
 Page page_of(const Call& call) {
     const Filter filter = filter_of(call);
-    Server* marker = marker_of(call);
+    const Server* marker = marker_of(call);
     const std::size_t most = page_size(call);
     Page page;
     if (filter.nothing) return page;
@@ -144,8 +145,18 @@ Page page_of(const Call& call) {
         take_page(call, filter, first, here.end(), most, page);
         return page;
     }
-    const Nova::Listed& all = filter.soft_deleted ? nova.soft_deleted() : nova.listed();
-    take_page(call, filter, marker ? all.upper_bound(marker) : all.begin(), all.end(), most, page);
+    if (filter.soft_deleted) {
+        std::vector<const Server*> gone(nova.soft_deleted().begin(), nova.soft_deleted().end());
+        for (const auto& server : nova.deleted()) gone.push_back(server.get());
+        std::sort(gone.begin(), gone.end(), ListOrder{});
+        const auto first =
+            marker ? std::upper_bound(gone.begin(), gone.end(), marker, ListOrder{}) : gone.begin();
+        take_page(call, filter, first, gone.end(), most, page);
+        return page;
+    }
+    const Nova::Listed& all = nova.listed();
+    take_page(call, filter, marker ? all.upper_bound(const_cast<Server*>(marker)) : all.begin(),
+              all.end(), most, page);
     return page;
 }
 

@@ -129,7 +129,19 @@ void Nova::remove_server(Server& server) {
     move_server(server, nullptr);
     listed_.erase(&server);
     soft_deleted_.erase(&server);
-    servers_.erase(Uuid(server.id));
+    const auto at = servers_.find(server.id);
+    if (at == servers_.end()) return;
+    std::unique_ptr<Server> gone = std::move(at->second);
+    servers_.erase(at);
+    if (!gone->terminated) return;
+    deleted_.push_back(std::move(gone));
+    if (deleted_.size() > most_deleted) deleted_.pop_front();
+}
+
+const Server* Nova::find_deleted(const Uuid& id) const {
+    for (const auto& server : deleted_)
+        if (server->id == id) return server.get();
+    return nullptr;
 }
 
 void Nova::move_server(Server& server, Host* host) {
@@ -144,6 +156,7 @@ void Nova::set_soft_deleted(Server& server, bool soft) {
 }
 
 void Nova::clear_servers() {
+    deleted_.clear();
     for (const auto& host : hosts) {
         host->servers.clear();
         host->held_back.clear();

@@ -2,6 +2,7 @@
 // that make every single-object request cheap; what happens to it is in lifecycle.hpp.
 #pragma once
 
+#include <deque>
 #include <map>
 #include <memory>
 #include <optional>
@@ -216,6 +217,9 @@ public:
     using Listed = std::set<Server*, ListOrder>;
     const Listed& listed() const { return listed_; }  ///< all but soft-deleted ones
     const std::set<Server*, ListOrder>& soft_deleted() const { return soft_deleted_; }
+    /// The last ones that are gone, as Nova shows them until its rows are archived; oldest first.
+    const std::deque<std::unique_ptr<Server>>& deleted() const { return deleted_; }
+    const Server* find_deleted(const Uuid& id) const;
     std::size_t server_count() const { return servers_.size(); }
     Server* find_server(const Uuid& id) const;
     Server& add_server(std::unique_ptr<Server> server);
@@ -242,6 +246,8 @@ private:
     std::unordered_map<Uuid, std::unique_ptr<Server>, UuidHash> servers_;
     Listed listed_;
     Listed soft_deleted_;
+    static constexpr std::size_t most_deleted = 10'000;
+    std::deque<std::unique_ptr<Server>> deleted_;
     std::uint32_t last_number_ = 0;
 };
 

@@ -7,8 +7,11 @@ namespace reaper::faults {
 
 namespace {
 
-/// How old a look may be when the deletion that rests on it is sent: the journal is written and the
-/// rest of the look is read in between.
+/// How old a look, and what it rests on, may be when the deletion is sent: it holds for 5 s from
+/// its first question, and what is known of tags is a second older at most.
+constexpr Duration look_holds = std::chrono::seconds{7};
+
+/// The same for the question whether somebody waits, which comes once for a cull.
 constexpr Duration freshness = std::chrono::seconds{35};
 
 /// For so long one answer about tags serves victims side by side.
@@ -86,11 +89,11 @@ void Checker::judge_right(const Exchange& call, const Basis& basis,
     }
     judge_age(call, basis);
     if (!look.fit && !look.untrue) blame("rule-1", id + " is deleted, though it is " + look.why);
-    if (call.sent_at - look.answered_at > freshness)
+    if (call.sent_at - look.answered_at > look_holds)
         blame("rule-1", id + " was looked at " +
                             std::to_string((call.sent_at - look.answered_at).count()) +
                             " ms before its deletion was sent");
-    if (call.sent_at - basis.tags->answered_at > freshness)
+    if (call.sent_at - basis.tags->answered_at > look_holds)
         blame("rule-1", "the project of " + id + " was looked at " +
                             std::to_string((call.sent_at - basis.tags->answered_at).count()) +
                             " ms before the deletion was sent");

@@ -1,0 +1,157 @@
+// `reaper usage`: who used how much as what, from the cloud as it is, from what Nova still knows of
+// those that ended, and from the journal.
+#include <algorithm>
+#include <chrono>
+#include <filesystem>
+#include <utility>
+
+#include "clients/journal/sqlite_journal.hpp"
+#include "reaper/cli/commands.hpp"
+#include "reaper/cli/composition.hpp"
+#include "reaper/cli/live_picture.hpp"
+#include "reaper/cli/run_task.hpp"
+#include "reaper/planner/eligibility.hpp"
+#include "reaper/report/json.hpp"
+#include "reaper/report/usage.hpp"
+#include "reaper/service/snapshot_reader.hpp"
+#include "reaper/trigger/request_builder.hpp"
+
+namespace reaper::cli {
+namespace {
+
+namespace chrono = std::chrono;
+
+TimePoint now() {
+    return chrono::time_point_cast<Duration>(chrono::system_clock::now());
+}
+
+TimePoint first_of_month(TimePoint time) {
+    const chrono::year_month_day day{chrono::floor<chrono::days>(time)};
+    return TimePoint{chrono::sys_days{day.year() / day.month() / 1}};
+}
+
+std::vector<ServerRun> running(const Snapshot& snapshot) {
+    std::vector<ServerRun> runs;
+    for (const Host& host : snapshot.hosts)
+        for (const Server& server : host.servers) {
+            ServerRun run;
+            run.server = server.id;
+            run.project = server.project;
+            run.holds = server.resources();
+            run.from = server.launched.value_or(server.created);
+            run.revocable = server.revocable();
+            runs.push_back(std::move(run));
+        }
+    return runs;
+}
+
+/// Placement has forgotten what it held: its flavor tells.
+std::optional<ServerRun> ended(const ServerRecord& record, const Taggers& taggers,
+                               const TagFacts& facts) {
+    if (!record.server.launched || !record.terminated) return std::nullopt;
+    const auto held = resources_of(record.flavor, record.boot_from_volume);
+    const auto* const resources = std::get_if<Resources>(&held);
+    if (resources == nullptr) return std::nullopt;
+    Server server = record.server;
+    server.allocations = {{ProviderId{"its flavor"}, *resources}};
+    ServerRun run;
+    run.server = server.id;
+    run.project = server.project;
+    run.holds = *resources;
+    run.from = *server.launched;
+    run.until = record.terminated;
+    run.revocable = why_revocable(server, taggers, facts).has_value();
+    return run;
+}
+
+/// Those that the story's plans chose and that are gone.
+void add_reclaimed(const Story& story, std::vector<ServerRun>& runs) {
+    for (const StepEntry& step : story.steps) {
+        if (step.step != Step::gone) continue;
+        for (const PlanEntry& entry : story.plans) {
+            const auto* const plan = std::get_if<Plan>(&entry.decision);
+            if (plan == nullptr) continue;
+            for (const Victim& victim : plan->victims()) {
+                if (victim.server != step.server) continue;
+                runs.push_back({victim.server, victim.project, victim.resources, victim.created,
+                                step.at, true, true});
+            }
+        }
+    }
+}
+
+ResultTask<std::vector<ServerRun>> reclaimed(Journal& journal, TimePoint since) {
+    auto stories = co_await journal.culls_since(since);
+    if (!stories) co_return stories.error();
+    auto unfinished = co_await journal.unfinished();
+    if (!unfinished) co_return unfinished.error();
+    std::vector<ServerRun> runs;
+    for (const Story& story : *stories) add_reclaimed(story, runs);
+    for (const Story& story : *unfinished) add_reclaimed(story, runs);
+    co_return runs;
+}
+
+ResultTask<std::vector<ServerRun>> ended_runs(CloudPorts cloud, const CompiledPolicy& policy,
+                                              TimePoint since) {
+    auto records = co_await cloud.compute.ended_servers(since);
+    if (!records) co_return records.error();
+    TagQuestions questions = policy.questions();
+    auto facts = co_await read_tag_facts(cloud, std::move(questions));
+    if (!facts) co_return facts.error();
+    std::vector<ServerRun> runs;
+    for (const ServerRecord& record : *records)
+        if (auto run = ended(record, policy.taggers, *facts)) runs.push_back(std::move(*run));
+    co_return runs;
+}
+
+/// All that is known; the first word on a server counts: Nova's before the journal's.
+Result<std::vector<ServerRun>> all_runs(boost::asio::io_context& io,
+                                        const config::Settings& settings, const Terminal& terminal,
+                                        TimePoint since) {
+    const auto policy = compile_policy(settings.policy);
+    if (!policy) return policy.error();
+    auto cloud = connect_cloud(io, settings);
+    if (!cloud) return cloud.error();
+    const auto picture = live_picture(io, *cloud, **policy, terminal);
+    if (!picture) return picture.error();
+    std::vector<ServerRun> runs = running(picture->snapshot);
+    auto gone = run_task(io, ended_runs(cloud->ports(), **policy, since));
+    if (!gone) return gone.error();
+    std::move(gone->begin(), gone->end(), std::back_inserter(runs));
+    if (!std::filesystem::exists(settings.journal.path)) {
+        terminal.warn("no journal at " + settings.journal.path +
+                      ": nothing is counted as reclaimed; run it where the daemon runs");
+        return runs;
+    }
+    auto journal = open_journal_for_reading(settings.journal.path);
+    if (!journal) return journal.error();
+    auto killed = run_task(io, reclaimed(**journal, since));
+    if (!killed) return killed.error();
+    std::move(killed->begin(), killed->end(), std::back_inserter(runs));
+    return runs;
+}
+
+}  // namespace
+
+ExitCode show_usage(const GlobalOptions& global, const UsageCommand& command,
+                    const Terminal& terminal) {
+    const auto settings = settings_for_looking(global, terminal);
+    if (!settings) return ExitCode::usage;
+    report::UsageReport usage;
+    usage.to = command.to.value_or(now());
+    usage.from = command.from.value_or(first_of_month(usage.to));
+    boost::asio::io_context io{1};
+    auto runs = all_runs(io, *settings, terminal, usage.from);
+    if (!runs) {
+        terminal.complain(runs.error().what);
+        return ExitCode::failed;
+    }
+    usage.to = std::min(usage.to, now());
+    usage.lines = usage_of(*runs, usage.from, usage.to);
+    terminal.answer(terminal.json() ? report::dump(report::to_json(usage), 2) + "\n"
+                    : command.csv   ? report::usage_csv(usage)
+                                    : report::render_usage(usage, terminal.render_options(now())));
+    return ExitCode::ok;
+}
+
+}  // namespace reaper::cli

@@ -1,0 +1,45 @@
+// Regular and revocable resource-hours of each project, for billing and chargeback.
+//
+// Pure: who ran when, holding what, comes from outside (the cloud's servers, those that ended, the
+// journal); this sums it up. A server counts from its launch to its end, with what it holds now or
+// held last: an earlier flavor of a resized server is not known any more.
+#pragma once
+
+#include <map>
+#include <optional>
+#include <vector>
+
+#include "reaper/model/ids.hpp"
+#include "reaper/model/resources.hpp"
+#include "reaper/model/time.hpp"
+
+namespace reaper {
+
+/// One server's time on a host.
+struct ServerRun {
+    ServerId server;
+    ProjectId project;
+    Resources holds;
+    TimePoint from{};
+    std::optional<TimePoint> until;  ///< none: it still runs
+    bool revocable = false;
+    bool reclaimed = false;  ///< the reaper ended it
+};
+
+/// What one project used as one type.
+struct UsageLine {
+    ProjectId project;
+    bool revocable = false;
+    int servers = 0;
+    int reclaimed = 0;  ///< of these, ended by the reaper within the time
+    double hours = 0;   ///< of servers
+    std::map<ResourceClass, double> resource_hours;
+
+    friend bool operator==(const UsageLine&, const UsageLine&) = default;
+};
+
+/// By project, regular before revocable; runs outside of `from` to `to` count nothing. Of several
+/// runs of one server that of the first is taken, marked as reclaimed if any of them is.
+std::vector<UsageLine> usage_of(const std::vector<ServerRun>& runs, TimePoint from, TimePoint to);
+
+}  // namespace reaper

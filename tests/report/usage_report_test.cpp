@@ -1,0 +1,60 @@
+#include <gtest/gtest.h>
+
+#include "reaper/report/usage.hpp"
+
+namespace reaper::report {
+namespace {
+
+UsageReport example() {
+    UsageReport usage;
+    usage.from = TimePoint{std::chrono::sys_days{std::chrono::year{2026} / 11 / 1}};
+    usage.to = usage.from + std::chrono::hours{36};
+    UsageLine regular;
+    regular.project = ProjectId{"p,1"};
+    regular.servers = 2;
+    regular.hours = 1.5;
+    regular.resource_hours = {{ResourceClass{"MEMORY_MB"}, 1024.0}, {ResourceClass{"VCPU"}, 3.25}};
+    UsageLine revocable;
+    revocable.project = ProjectId{"=cmd()"};
+    revocable.revocable = true;
+    revocable.servers = revocable.reclaimed = 1;
+    revocable.hours = 0.25;
+    revocable.resource_hours = {{ResourceClass{"CUSTOM_PREEMPTIBLE"}, 0.25}};
+    usage.lines = {regular, revocable};
+    return usage;
+}
+
+TEST(UsageReport, AsCsvHasAColumnForEachClassAndNoFormulas) {
+    EXPECT_EQ(usage_csv(example()),
+              "project,type,servers,reclaimed,hours,VCPU_hours,MEMORY_MB_hours,"
+              "CUSTOM_PREEMPTIBLE_hours\r\n"
+              "\"p,1\",regular,2,0,1.500,3.250,1024.000,0.000\r\n"
+              "'=cmd(),revocable,1,1,0.250,0.000,0.000,0.250\r\n");
+}
+
+TEST(UsageReport, AsJsonTellsTheTimeAndTheTypes) {
+    const auto json = to_json(example());
+    EXPECT_EQ(json["version"], 1);
+    EXPECT_EQ(json["from"], "2026-11-01T00:00:00.000Z");
+    EXPECT_EQ(json["to"], "2026-11-02T12:00:00.000Z");
+    EXPECT_EQ(json["usage"][0]["type"], "regular");
+    EXPECT_EQ(json["usage"][1]["type"], "revocable");
+    EXPECT_EQ(json["usage"][1]["reclaimed"], 1);
+    EXPECT_EQ(json["usage"][0]["resource_hours"]["VCPU"], 3.25);
+}
+
+TEST(UsageReport, AsATableForPeople) {
+    const std::string text = render_usage(example());
+    EXPECT_NE(text.find("From 2026-11-01 00:00:00 to 2026-11-02 12:00:00 (UTC)\n"),
+              std::string::npos);
+    EXPECT_NE(text.find("RECLAIMED"), std::string::npos);
+    EXPECT_NE(text.find("1024.0"), std::string::npos);
+    UsageReport nothing = example();
+    nothing.lines.clear();
+    EXPECT_EQ(render_usage(nothing),
+              "Nothing ran from 2026-11-01 00:00:00 to 2026-11-02 12:00:00 (UTC)\n");
+    EXPECT_EQ(usage_csv(nothing), "project,type,servers,reclaimed,hours\r\n");
+}
+
+}  // namespace
+}  // namespace reaper::report
