@@ -130,7 +130,7 @@ void add_plan(CLI::App& app, Parsed& parsed) {
         ->allow_extra_args(false)
         ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
     plan.add_option("--res-type", parsed.res_types,
-                    "The room that they admit: regular (default), ~regular, revocable, ~revocable")
+                    "Room: regular (default), revocable, ~regular, ~revocable or *")
         ->type_name("CONSTRAINT")
         ->expected(1)
         ->allow_extra_args(false)

@@ -1,10 +1,12 @@
 // What the running daemon tells on its admin API.
+#include <algorithm>
 #include <boost/asio/co_spawn.hpp>
 #include <gmock/gmock.h>
 #include <nlohmann/json.hpp>
 
 #include "app/reaper_under_test.hpp"
 #include "reaper/admin/routes.hpp"
+#include "reaper/picture/live_picture.hpp"
 
 namespace reaper::test {
 namespace {
@@ -42,7 +44,14 @@ protected:
     }
     void start_and_read_the_cloud() {
         start();
-        run_until([&] { return service().view().has_value(); });
+        // The first reading estimates what servers hold; then each host is read exactly.
+        run_until([&] {
+            const auto view = service().view();
+            if (!view) return false;
+            const auto hosts = view->picture.hosts();
+            return std::none_of(hosts.begin(), hosts.end(),
+                                [](const Host* host) { return host->estimated; });
+        });
     }
 };
 

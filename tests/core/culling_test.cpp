@@ -98,7 +98,7 @@ TEST(Culling, RoomThatIsPromisedToOthersIsNotThere) {
     plan.slots_requested = plan.slots_wanted = plan.slots_freed = 1;
     HostPlan there;
     there.host = HostId{"a"};
-    there.host_name = there.host.str();
+    there.host_name = std::string{"a"};
     there.slots = 1;
     plan.hosts.push_back(there);
     ledger.enter(request({{"VCPU", 2}}, 1, "other"), plan, at(0));

@@ -116,6 +116,10 @@ class Cloud(ABC):
         ...
 
     @abstractmethod
+    def metadata_of(self, server: Server) -> dict[str, str]:
+        ...
+
+    @abstractmethod
     def resize_without_waiting(self, server: Server, flavor: str) -> str:
         """Returns the id of the request."""
 

@@ -121,6 +121,10 @@ class OpenStackCloud(Cloud):
     def set_metadata(self, server: Server, key: str, value: str) -> None:
         self.tenants[server.project].post(f"/servers/{server.id}/metadata", json={"metadata": {key: value}})
 
+    def metadata_of(self, server: Server) -> dict[str, str]:
+        found: dict[str, str] = self.nova.get(f"/servers/{server.id}/metadata").json()["metadata"]
+        return found
+
     def resize_without_waiting(self, server: Server, flavor: str) -> str:
         return self._act(server, {"resize": {"flavorRef": self.lab["flavors"][flavor]}})
 

@@ -54,6 +54,7 @@ TEST(ProgramHelp, IsGolden) {
                  {"help-history-victims", {"history", "victims", "--help"}},
                  {"help-history-totals", {"history", "totals", "--help"}},
                  {"help-history-marks", {"history", "marks", "--help"}},
+                 {"help-usage", {"usage", "--help"}},
                  {"help-pause", {"pause", "--help"}},
                  {"help-resume", {"resume", "--help"}},
                  {"help-status", {"status", "--help"}},

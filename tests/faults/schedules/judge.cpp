@@ -283,9 +283,12 @@ std::set<std::string> Checker::going_on(const PlanRecord& plan, const std::strin
     constexpr Duration surely_awaited = std::chrono::seconds{10};
     std::set<std::string> going;
     for (const Eviction& eviction : evictions_)
-        if (eviction.host == host && eviction.span.covers(state.at) &&
-            (!known_only || died_.contains(eviction.server)))
-            going.insert(eviction.server);
+        if (eviction.host == host && eviction.span.covers(state.at)) {
+            // Who waited for it for a whole deadline gives it up.
+            const bool lately = state.at - eviction.span.from < plan_.cull.deadline;
+            if (!known_only || (died_.contains(eviction.server) && lately))
+                going.insert(eviction.server);
+        }
     for (const HostPlan& part : plan.plan->hosts)
         if (part.host_name == host)
             for (const Victim& victim : part.victims) going.insert(victim.server.str());

@@ -1,0 +1,69 @@
+"""Who runs as what: marks in the metadata, and resource-hours for billing."""
+
+from cloud import Cloud, eventually
+from fleet import assert_nobody_died, assert_only_victims_died, fill
+from reaper_process import Reaper
+
+FULL = [("regular", "large", 1)]
+HALF_SPOT = [("spot", "medium", 1), ("regular", "medium", 1)]
+
+
+def test_who_takes_freed_room_is_marked_and_usage_tells_all_apart(cloud: Cloud, reaper: Reaper) -> None:
+    one, two, three = cloud.hosts
+    fleet = fill(cloud, {one: HALF_SPOT, two: FULL, three: FULL})
+    mark = cloud.mark()
+    [refused] = cloud.ask_in_vain("medium")
+    reaper.wait_outcome(refused.request)
+    assert_only_victims_died(fleet, mark, fleet.spot(one))
+    [again] = cloud.ask("medium")
+    cloud.wait_for([again], "ACTIVE")
+    eventually("a mark", lambda: cloud.metadata_of(again).get("res-type") == "regular")
+    for server in fleet.all():
+        if server not in fleet.spot(one):
+            assert "res-type" not in cloud.metadata_of(server), "it took no freed room"
+
+    usage = reaper.json("usage")["usage"]
+    of_spot = [line for line in usage if line["project"] == cloud.project_id("spot")]
+    assert [(line["type"], line["servers"], line["reclaimed"]) for line in of_spot] == [("revocable", 1, 1)]
+    of_regular = [line for line in usage if line["project"] == cloud.project_id("regular")]
+    assert [(line["type"], line["reclaimed"]) for line in of_regular] == [("regular", 0)]
+    assert of_regular[0]["servers"] == 4
+    assert of_regular[0]["resource_hours"]["VCPU"] > 0
+    csv = reaper.command("usage", "--csv").stdout.split("\r\n")
+    assert csv[0].startswith("project,type,servers,reclaimed,hours,VCPU_hours,")
+    assert len(csv) == len(usage) + 2
+
+
+def test_a_server_that_its_user_deleted_still_counts(cloud: Cloud, install) -> None:
+    reaper = install()
+    one, two, three = cloud.hosts
+    fleet = fill(cloud, {one: HALF_SPOT, two: FULL, three: FULL})
+    mark = cloud.mark()
+    [gone] = [server for server in fleet.all() if server in fleet.spot(one)]
+    cloud.delete_without_waiting(gone)
+    eventually("its end", lambda: cloud.look(gone).gone)
+    usage = reaper.json("usage")["usage"]
+    of_spot = [line for line in usage if line["project"] == cloud.project_id("spot")]
+    assert [(line["type"], line["servers"], line["reclaimed"]) for line in of_spot] == [("revocable", 1, 0)]
+    assert of_spot[0]["hours"] > 0
+    assert cloud.reaper_writes(mark) == []
+
+
+def test_all_servers_are_marked_and_a_users_own_word_stays(cloud: Cloud, install) -> None:
+    one, two, three = cloud.hosts
+    fleet = fill(cloud, {one: HALF_SPOT, two: FULL, three: [("spot", "small", 1)]}, exactly=False)
+    [own] = fleet.spot(three)
+    cloud.set_metadata(own, "res-type", "mine")
+    mark = cloud.mark()
+    reaper = install()
+    reaper.config["mark"] = {"servers": "all"}
+    reaper.start()
+
+    def marks() -> dict[str, str]:
+        return {server.id: cloud.metadata_of(server).get("res-type", "") for server in fleet.all()}
+
+    eventually("all marks", lambda: all(marks().values()))
+    assert_nobody_died(fleet, mark)
+    for server in fleet.all():
+        wanted = "mine" if server is own else "revocable" if server in fleet.spot() else "regular"
+        assert marks()[server.id] == wanted
