@@ -12,7 +12,6 @@
 #include "clients/http/url.hpp"
 #include "clients/openstack/nova_format.hpp"
 #include "reaper/model/interner.hpp"
-#include "reaper/report/time_text.hpp"
 
 namespace reaper::openstack {
 
@@ -54,7 +53,7 @@ public:
     ResultTask<std::vector<ServerRecord>> ended_servers(TimePoint since) {
         std::string path =
             "/servers/detail?all_tenants=1&deleted=true&limit=" + std::to_string(page_size) +
-            "&changes-since=" + http::escape(report::iso_time(since));
+            "&changes-since=" + http::escape(iso_seconds(since));
         Compute::Progress silent;
         auto listed = co_await list(std::move(path), std::move(silent), true);
         if (listed)

@@ -34,7 +34,9 @@ std::vector<UsageLine> usage_of(const std::vector<ServerRun>& runs, TimePoint fr
     for (const ServerRun& run : one_each(runs)) {
         const TimePoint begin = std::max(run.from, from);
         const TimePoint end = std::min(run.until.value_or(to), to);
-        if (end <= begin) continue;
+        // One that ended in the second of its launch is a server too, of no hours.
+        const bool over_before = run.until && *run.until <= from && run.from < from;
+        if (over_before || run.from >= to || end < begin) continue;
         UsageLine& line = lines[{run.project, run.revocable}];
         line.project = run.project;
         line.revocable = run.revocable;

@@ -70,6 +70,13 @@ TEST(Usage, OneThatGoesOnAfterTheTimeWasNotReclaimedWithinIt) {
     EXPECT_DOUBLE_EQ(lines[0].hours, 4);
 }
 
+TEST(Usage, AServerThatEndedInTheSecondOfItsLaunchIsCountedWithoutHours) {
+    const auto lines = usage_of({run("a", "p", 2, 2)}, at(0), at(24));
+    ASSERT_EQ(lines.size(), 1U);
+    EXPECT_EQ(lines[0].servers, 1);
+    EXPECT_DOUBLE_EQ(lines[0].hours, 0);
+}
+
 TEST(Usage, OfNothingIsNothing) {
     EXPECT_TRUE(usage_of({}, at(0), at(24)).empty());
     EXPECT_TRUE(usage_of({run("a", "p", 0, 3)}, at(5), at(5)).empty());

