@@ -22,8 +22,8 @@ constexpr Duration idle{1'000};
 Task<void> UnshelveWatch::run() {
     while (!parts_.stopping) {
         const Duration interval = parts_.settings.unshelve_interval;
-        co_await sleep_unless(parts_.stopping, parts_.cloud.clock,
-                              interval > Duration::zero() ? interval : idle);
+        const Duration pause = interval > Duration::zero() ? interval : idle;
+        co_await sleep_unless(parts_.stopping, parts_.cloud.clock, pause);
         if (parts_.stopping || interval <= Duration::zero()) continue;
         auto looked = co_await look();
         if (!looked && !failing_)

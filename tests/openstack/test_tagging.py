@@ -84,7 +84,9 @@ def test_resource_tagging_from_setup_to_undo(
     mark = cloud.mark()
     try:
         told = reaper.json(*SETUP, "--slots", "2")
-        assert actions(told) == ["create-class"] + ["create-provider"] * hosts
+        # Another test may have left the class: Placement keeps it.
+        assert actions(told)[0] in ("create-class", "keep")
+        assert actions(told)[1:] == ["create-provider"] * hosts
         assert cloud.reaper_writes(mark) == [] and not slots & providers(cloud)
         reaper.json(*SETUP, "--slots", "2", "--apply")
         assert CLASS in classes(cloud) and slots <= providers(cloud)

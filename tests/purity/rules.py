@@ -53,8 +53,8 @@ LAYERS = (
         CORE
         + SETTINGS
         + ("reaper/ports/", "reaper/report/", "reaper/executor/", "reaper/service/")
-        # A function of the message's text, and the words for what it finds.
-        + ("clients/amqp/nova_notification.hpp",),
+        # Functions from and to a message's text, and the words for what is in it.
+        + ("clients/amqp/nova_notification.hpp", "clients/amqp/own_message.hpp"),
     ),
     # What the running daemon can be asked.
     Layer(
