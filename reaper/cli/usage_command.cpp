@@ -139,7 +139,7 @@ ExitCode show_usage(const GlobalOptions& global, const UsageCommand& command,
     if (!settings) return ExitCode::usage;
     report::UsageReport usage;
     usage.to = command.to.value_or(now());
-    usage.from = command.from.value_or(first_of_month(usage.to));
+    usage.from = command.from.value_or(first_of_month(usage.to - Duration{1}));
     boost::asio::io_context io{1};
     auto runs = all_runs(io, *settings, terminal, usage.from);
     if (!runs) {

@@ -142,7 +142,8 @@ bool LivePicture::apply(const HostReading& reading) {
     }
     if (reading.servers) read_servers(host, reading);
     set_room(host, reading);
-    host.placement_aggregates = reading.aggregates;
+    // A reading that did not ask for them takes nothing back.
+    if (reading.aggregates) host.placement_aggregates = reading.aggregates;
     for (auto& server : host.servers) tag(server, *taggers_, facts_);
     interner_.share(host);
     host.read_at = reading.began;

@@ -255,7 +255,11 @@ Task<void> AftermathWatch::make_way_for(const Request& request, bool refused) {
         std::string reason = why;
         co_await conclude(std::move(id), std::move(reason));
     }
-    for (auto& id : left) co_await conclude(std::move(id), "");
+    for (auto& id : left) {
+        // At once: it may be long until what became of the room can be told.
+        parts_.ledger.release_promises(id);
+        co_await conclude(std::move(id), "");
+    }
     co_await take_over(request);
 }
 

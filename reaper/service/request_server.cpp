@@ -88,6 +88,13 @@ Task<std::optional<Outcome>> RequestServer::resume(Story story) {
         const bool all = sent.victims().size() == last->victims().size();
         for (const auto& victim : last->victims())
             if (!known.contains(victim.server)) workshop_.ledger.drop_eviction(victim.server);
+        // Of earlier plans: the last one's are counted with it.
+        const auto of_last = sent.victims();
+        for (const auto& [server, progress] : known)
+            deleted_ += progress == Progress::gone &&
+                        std::none_of(of_last.begin(), of_last.end(),
+                                     [&](const Victim& victim) { return victim.server == server; });
+        if (deleted_ > 0) request_.phases = Phases{};
         auto ended = co_await carry_out(std::move(sent), std::move(known));
         const bool partly = ended && ended->kind == OutcomeKind::freed && !all;
         if (ended && !partly) co_return ended;

@@ -41,7 +41,9 @@ Task<void> ServerMarks::run() {
 Task<void> ServerMarks::pass() {
     auto servers = due();
     if (servers.empty()) co_return;
-    TagQuestions questions = parts_.options.policy->questions();
+    // One policy for the pass: what is known of tags answers its questions, not another's.
+    const auto policy = parts_.options.policy;
+    TagQuestions questions = policy->questions();
     auto facts = co_await read_tag_facts(parts_.cloud, std::move(questions));
     if (!facts) {
         spdlog::debug("servers can't be marked now: {}", facts.error().what);
@@ -49,7 +51,7 @@ Task<void> ServerMarks::pass() {
     }
     for (auto& id : servers) {
         if (parts_.stopping) co_return;
-        const Marked marked = co_await mark(id, *facts);
+        const Marked marked = co_await mark(id, policy->taggers, *facts);
         settle(id, marked);
     }
 }
@@ -78,7 +80,8 @@ std::vector<ServerId> ServerMarks::due() {
 }
 
 /// As it is now, not as the picture has it.
-Task<ServerMarks::Marked> ServerMarks::mark(ServerId id, const TagFacts& facts) {
+Task<ServerMarks::Marked> ServerMarks::mark(ServerId id, const Taggers& taggers,
+                                            const TagFacts& facts) {
     auto record = co_await parts_.cloud.compute.server(id);
     if (!record) {
         spdlog::debug("server {} can't be marked now: {}", id.str(), record.error().what);
@@ -90,7 +93,7 @@ Task<ServerMarks::Marked> ServerMarks::mark(ServerId id, const TagFacts& facts) 
     auto allocations = co_await parts_.cloud.placement.allocations(id);
     if (!allocations) co_return Marked::failed;
     server.allocations = std::move(*allocations);
-    const bool revocable = why_revocable(server, parts_.options.policy->taggers, facts).has_value();
+    const bool revocable = why_revocable(server, taggers, facts).has_value();
     const std::string type = revocable ? "revocable" : "regular";
     const auto there = server.metadata.find(key);
     if (there == server.metadata.end()) co_return co_await mark_as(std::move(id), type);

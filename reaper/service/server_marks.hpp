@@ -41,7 +41,7 @@ private:
 
     Task<void> pass();
     std::vector<ServerId> due();
-    Task<Marked> mark(ServerId id, const TagFacts& facts);
+    Task<Marked> mark(ServerId id, const Taggers& taggers, const TagFacts& facts);
     Task<Marked> mark_as(ServerId id, std::string type);
     void settle(const ServerId& id, Marked marked);
 

@@ -130,7 +130,7 @@ ResultTask<void> Service::Impl::run() {
     spawn(watch_clock());
     unshelves_ = std::make_unique<UnshelveWatch>(
         UnshelveWatch::Parts{ports_.cloud, ports_.messages, options_.trigger, stopping_});
-    spawn(unshelves_->run());
+    if (!options_.dry_run) spawn(unshelves_->run());  // it publishes, if only to our own queue
     spawn(wait_for_cloud());
     while (!stopping_ || active_ > 0) co_await shared_->idle.async_receive(asio::use_awaitable);
     co_await holds_->give_all_back();

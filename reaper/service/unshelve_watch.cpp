@@ -41,12 +41,14 @@ ResultTask<void> UnshelveWatch::look() {
     auto shelved = co_await parts_.cloud.compute.shelved_since(since);
     if (!shelved) co_return shelved.error();
     std::size_t looks = 0;
+    std::optional<Error> failed;
     for (auto& record : *shelved) {
         if (!record.server.task_state.empty() || !record.server.host.empty()) continue;
         if (++looks > most_at_once || parts_.stopping) co_return Result<void>{};
         auto looked = co_await look_at(std::move(record));
-        if (!looked) co_return looked.error();
+        if (!looked) failed = looked.error();  // one server must not hide the others
     }
+    if (failed) co_return *failed;
     looked_at_ = now;
     co_return Result<void>{};
 }

@@ -30,6 +30,15 @@ Written written_in(const TextMap& texts, const std::string& prefix) {
 
 }  // namespace
 
+TextMap without_marks(TextMap metadata) {
+    for (const auto key : res_type_keys) {
+        const auto at = metadata.find(std::string{key});
+        if (at != metadata.end() && (at->second == "regular" || at->second == "revocable"))
+            metadata.erase(at);
+    }
+    return metadata;
+}
+
 std::variant<AdmittedRoom, Refused> admitted_room(const TextMap& metadata,
                                                   const TextMap& extra_specs,
                                                   const TextMap& image_properties) {

@@ -27,6 +27,10 @@ struct AdmittedRoom {
     friend bool operator==(const AdmittedRoom&, const AdmittedRoom&) = default;
 };
 
+/// The metadata without a bare `regular` or `revocable`: on a server that ran, that is the reaper's
+/// own word for what it ran as, and no wish.
+TextMap without_marks(TextMap metadata);
+
 /// Refused, in one line with the place: a constraint that can't be understood, leaves nothing, or
 /// is one of two.
 std::variant<AdmittedRoom, Refused> admitted_room(const TextMap& metadata,

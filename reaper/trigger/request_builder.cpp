@@ -118,7 +118,9 @@ std::variant<Request, Refused> build_request(const FailureNotice& notice,
     auto shape = wanted(notice, facts);
     if (auto* refused = std::get_if<Refused>(&shape)) return std::move(*refused);
     const auto& [flavor, boot_from_volume] = std::get<Wanted>(shape);
-    auto admitted = admitted_room(facts.metadata, flavor.extra_specs, facts.image_properties);
+    const bool runs_already = std::get<Operation>(operation) != Operation::build;
+    auto admitted = admitted_room(runs_already ? without_marks(facts.metadata) : facts.metadata,
+                                  flavor.extra_specs, facts.image_properties);
     if (auto* refused = std::get_if<Refused>(&admitted)) return std::move(*refused);
     auto resources = resources_of(flavor, boot_from_volume);
     if (auto* refused = std::get_if<Refused>(&resources)) return std::move(*refused);

@@ -69,5 +69,12 @@ TEST(AdmittedRoom, BothNamesInOnePlaceAreTwoConstraints) {
                 HasSubstr("one constraint at most"));
 }
 
+TEST(AdmittedRoom, ABareMarkOnAServerThatRanIsNoWish) {
+    const std::map<std::string, std::string> marked{{"res-type", "revocable"}, {"a", "b"}};
+    EXPECT_EQ(without_marks(marked), (std::map<std::string, std::string>{{"a", "b"}}));
+    const std::map<std::string, std::string> wished{{"res-type", "==revocable"}};
+    EXPECT_EQ(without_marks(wished), wished);
+}
+
 }  // namespace
 }  // namespace reaper
