@@ -214,6 +214,15 @@ TEST_F(LivePictureTest, AForcedDownHostStaysDownUntilItIsRead) {
     EXPECT_TRUE(picture.find(HostId{"a"})->up);
 }
 
+TEST_F(LivePictureTest, AReadingThatDidNotAskForAggregatesTakesNothingBack) {
+    HostReading asked = reading("a", 5, {});
+    asked.aggregates = std::set<std::string>{"aggregate-1"};
+    picture.apply(asked);
+    picture.apply(reading("a", 6, {}));
+    EXPECT_EQ(picture.find(HostId{"a"})->placement_aggregates,
+              (std::set<std::string>{"aggregate-1"}));
+}
+
 TEST_F(LivePictureTest, OtherAnswersAboutTagsRetagServers) {
     picture.apply(seen(record("s1", "a", 2, "late"), 1), at(1));
     EXPECT_FALSE(picture.find(HostId{"a"})->servers.front().revocable());
