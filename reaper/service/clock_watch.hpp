@@ -1,24 +1,32 @@
-// Tells when the wall clock was set forward or back.
+// The service's time: the wall clock's, which may be set forward or back under it. A step counts
+// from the moment at which it is noticed, and all that is remembered moves with it then: until that
+// moment time goes on as before, so that no promise lapses and nothing gets younger by a step.
 #pragma once
 
 #include <optional>
+#include <utility>
 
 #include "reaper/ports/clock.hpp"
 
 namespace reaper {
 
-class ClockWatch {
+/// `clock` must outlive it.
+class WatchedClock final : public Clock {
 public:
     /// What an operator or NTP does not do by slewing.
     static constexpr Duration least{2000};
 
-    explicit ClockWatch(const Clock& clock) : clock_(clock), offset_(offset()) {}
+    explicit WatchedClock(Clock& clock) : clock_(clock), offset_(offset()) {}
 
-    /// By how much the wall clock was stepped since the last call; none if it was not.
+    TimePoint now() const override { return TimePoint{clock_.steady() + offset_}; }
+    Duration steady() const override { return clock_.steady(); }
+    Task<void> sleep(Duration duration) override { return clock_.sleep(duration); }
+
+    /// From now on `now` is the wall clock's again. By how much that was stepped since the last
+    /// call; none if it was not.
     std::optional<Duration> step() {
-        const Duration now = offset();
-        const Duration by = now - offset_;
-        offset_ = now;
+        const Duration before = std::exchange(offset_, offset());
+        const Duration by = offset_ - before;
         if (by < least && by > -least) return std::nullopt;
         return by;
     }
@@ -26,7 +34,7 @@ public:
 private:
     Duration offset() const { return clock_.now().time_since_epoch() - clock_.steady(); }
 
-    const Clock& clock_;
+    Clock& clock_;
     Duration offset_;
 };
 

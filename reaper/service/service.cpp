@@ -54,7 +54,8 @@ private:
     std::size_t in_hand() const { return desk_ ? desk_->in_hand() : 0; }
     void spawn(Task<void> task);
 
-    ServicePorts ports_;
+    WatchedClock clock_;
+    ServicePorts ports_;  ///< with that clock
     ServiceOptions options_;
     std::function<void(ServiceStatus)> on_status_;
 
@@ -75,9 +76,21 @@ private:
     BrokerState broker_;
 };
 
+namespace {
+
+CloudPorts with_clock(const CloudPorts& cloud, Clock& clock) {
+    return {cloud.identity, cloud.compute, cloud.placement, cloud.images, clock};
+}
+
+}  // namespace
+
 Service::Impl::Impl(ServicePorts ports, ServiceOptions options,
                     std::function<void(ServiceStatus)> on_status)
-    : ports_(ports), options_(std::move(options)), on_status_(std::move(on_status)) {
+    : clock_(ports.cloud.clock),
+      ports_{with_clock(ports.cloud, clock_), ports.journal, ports.messages, ports.events,
+             ports.pause},
+      options_(std::move(options)),
+      on_status_(std::move(on_status)) {
     if (!options_.picture.events) ports_.events = nullptr;
 }
 
@@ -182,10 +195,9 @@ void Service::Impl::on_events(std::vector<CloudEvent> events) {
 
 Task<void> Service::Impl::watch_clock() {
     constexpr Duration between_looks{1000};
-    ClockWatch watch{ports_.cloud.clock};
     while (!stopping_) {
         co_await sleep_unless(stopping_, ports_.cloud.clock, between_looks);
-        const auto by = watch.step();
+        const auto by = clock_.step();
         if (!by) continue;
         Mark mark;
         mark.kind = "clock-stepped";
