@@ -132,6 +132,14 @@ class Machine:
         assert self.wait_outcome(refused.request) == "freed", self.rows(
             "SELECT outcome, outcome_reason FROM request"
         )
+        # After a restart the outcome may be known before the broker delivers the message again.
+        taken = [False]
+
+        def acknowledged() -> bool:
+            before, taken[0] = taken[0], self.cloud.waiting_messages(self.reaper.queue) == 0
+            return before and taken[0]
+
+        eventually("its message is taken and answered", acknowledged, every=0.05)
         self.reaper.stop()
         assert self.cloud.waiting_messages(self.reaper.queue) == 0, "its message is not acknowledged"
         dead = self.deletions()
