@@ -87,7 +87,8 @@ void Ledger::enter(const Request& request, const std::vector<HostPlan>& hosts, T
                                     now,
                                     std::nullopt,
                                     false,
-                                    {}});
+                                    {},
+                                    request.landing.group.id});
     }
 }
 

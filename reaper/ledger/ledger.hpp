@@ -56,6 +56,7 @@ public:
         std::optional<TimePoint> until;  ///< none while the cull is under way
         bool watched = false;            ///< when its time is over, who comes is still of interest
         std::vector<ServerId> there_before{};  ///< look like second tries, but are none
+        std::string group{};                   ///< the requesters' server group; empty: none
     };
     /// What became of slots of a settled promise.
     struct Settled {

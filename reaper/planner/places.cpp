@@ -5,6 +5,7 @@
 #include <string_view>
 #include <unordered_set>
 
+#include "reaper/ledger/ledger.hpp"
 #include "reaper/model/text.hpp"
 #include "reaper/planner/cloud_index.hpp"
 
@@ -68,10 +69,11 @@ std::string servers(int n) {
 
 }  // namespace
 
-Places::Places(const Request& request, const LandingRules* rules, const CloudIndex& cloud)
+Places::Places(const Request& request, const LandingRules* rules, const CloudIndex& cloud,
+               const Ledger& ledger)
     : request_{request}, rules_{rules != nullptr ? *rules : no_rules} {
     const Landing& landing = request.landing;
-    find_members(cloud);
+    find_members(cloud, ledger);
     with_ = where_are(landing.with, cloud);
     apart_ = where_are(landing.apart_from, cloud);
     choosy_ = !landing.only_hosts.empty() || !landing.with.empty() || !apart_.empty() ||
@@ -82,13 +84,24 @@ Places::Places(const Request& request, const LandingRules* rules, const CloudInd
     if (rules_.own_aggregates != LandingRules::OwnAggregates::off) find_own_aggregates(cloud);
 }
 
-void Places::find_members(const CloudIndex& cloud) {
+void Places::find_members(const CloudIndex& cloud, const Ledger& ledger) {
     const ServerGroup& group = request_.landing.group;
     if (!group.apart() && !group.together()) return;
     std::set<ServerId> others = group.members;
     // A server that moves leaves its place.
     for (const auto& requester : request_.requesters) others.erase(requester);
     members_ = where_are(others, cloud);
+    for (const auto& promise : ledger.promises()) {
+        const auto& theirs = promise.requesters;
+        const bool others_wait =
+            std::any_of(theirs.begin(), theirs.end(), [&](const ServerId& requester) {
+                const auto& ours = request_.requesters;
+                return std::find(ours.begin(), ours.end(), requester) == ours.end();
+            });
+        if (!group.id.empty() && promise.group == group.id && promise.request != request_.id &&
+            others_wait && promise.slots > 0)
+            members_[promise.host] += promise.slots;
+    }
     all_on_one_ = group.together() && members_.empty() && request_.slots > 1;
 }
 
@@ -222,11 +235,12 @@ Places::Refusal Places::by_host(const Host& host) const {
     const std::string of_group = " of its server group " + quoted(group.name);
     if (group.together() && !members_.empty() && on(members_, host) == 0)
         return {{RejectionCode::server_group,
-                 "the servers" + of_group + " are elsewhere, and its policy is affinity"}};
+                 "the servers" + of_group +
+                     " are elsewhere, or on their way there, and its policy is affinity"}};
     if (group.apart() && on(members_, host) >= group.most_on_a_host)
         return {{RejectionCode::server_group, servers(on(members_, host)) + of_group +
-                                                  " on it already, and its policy is "
-                                                  "anti-affinity (at most " +
+                                                  " on it or on their way to it, and its policy "
+                                                  "is anti-affinity (at most " +
                                                   std::to_string(group.most_on_a_host) + ")"}};
     if (!landing.with.empty() && on(with_, host) == 0)
         return {{RejectionCode::server_group, "the request hints at other servers' host"}};
@@ -263,7 +277,7 @@ std::optional<std::string> outside_all_shards(const Request& request, const Land
     where.landing.aggregates = request.landing.aggregates;
     LandingRules shards;
     shards.watched = rules.watched;
-    const Places places{where, &shards, cloud};
+    const Places places{where, &shards, cloud, Ledger{}};
     for (const std::uint32_t row : cloud.order()) {
         const Host& host = *cloud.row(row).host;
         const bool zone =

@@ -22,13 +22,15 @@
 namespace reaper {
 
 class CloudIndex;
+class Ledger;
 
 class Places {
 public:
     using Refusal = std::optional<std::pair<RejectionCode, std::string>>;
 
-    /// `rules` may be null: none. Request and rules must outlive this; the cloud need not.
-    Places(const Request& request, const LandingRules* rules, const CloudIndex& cloud);
+    /// `rules` may be null: none. Request and rules must outlive this; cloud and ledger need not.
+    Places(const Request& request, const LandingRules* rules, const CloudIndex& cloud,
+           const Ledger& ledger);
 
     /// What the aggregates of a host forbid: the same for all hosts that are in the same ones.
     Refusal by_aggregates(const HostAggregates& aggregates) const;
@@ -47,7 +49,7 @@ private:
     Refusal by_tenant(const HostAggregates& aggregates) const;
     Refusal by_isolation(const HostAggregates& aggregates) const;
     Refusal by_mirror(const Host& host) const;
-    void find_members(const CloudIndex& cloud);
+    void find_members(const CloudIndex& cloud, const Ledger& ledger);
     void find_own_aggregates(const CloudIndex& cloud);
     int on(const std::map<HostId, int>& where, const Host& host) const;
 
@@ -56,7 +58,9 @@ private:
     bool choosy_ = false;
     bool by_aggregate_ = false;  ///< Placement's aggregates decide
     bool all_on_one_ = false;
-    std::map<HostId, int> members_;  ///< of the group, the requesters aside: how many are on a host
+    /// Of the group, the requesters aside: how many are on a host, or on their way to it because
+    /// its room is promised to them.
+    std::map<HostId, int> members_;
     std::map<HostId, int> with_;
     std::map<HostId, int> apart_;
     bool owns_aggregates_ = false;  ///< some aggregate names the project

@@ -43,7 +43,7 @@ public:
           requested_{request.slots},
           wanted_{wanted_of(request, options)},
           shape_{shape_of(request.resources)},
-          places_{request, options.landing, cloud},
+          places_{request, options.landing, cloud, ledger},
           input_{request,
                  shape_,
                  ledger,
@@ -234,9 +234,10 @@ Decision plan_on_one_host(const Request& request, const CloudIndex& cloud, const
 }
 
 /// Has the group of the request no place yet, and do its servers need one together?
-bool needs_one_host(const Request& request, const CloudIndex& cloud, const PlanOptions& options) {
+bool needs_one_host(const Request& request, const CloudIndex& cloud, const Ledger& ledger,
+                    const PlanOptions& options) {
     if (!request.landing.group.together() || request.slots < 2) return false;
-    return Places{request, options.landing, cloud}.all_on_one_host();
+    return Places{request, options.landing, cloud, ledger}.all_on_one_host();
 }
 
 }  // namespace
@@ -263,7 +264,7 @@ Decision make_plan(const Request& request, const CloudIndex& cloud, const Ledger
     if (request.slots <= 0) return NothingToDo{"the request asks for no slot", {}};
     if (shape_of(request.resources).empty())
         return NothingToDo{"the request takes no resources, so no room can help it", {}};
-    if (needs_one_host(request, cloud, options))
+    if (needs_one_host(request, cloud, ledger, options))
         return plan_on_one_host(request, cloud, ledger, strategy, strategy_name, options);
     if (options.allowances == nullptr || options.allowances->empty())
         return Planner{request, cloud, ledger, options, options.restraint}.decide(strategy,

@@ -28,7 +28,7 @@ public:
           cloud_(cloud),
           ledger_(ledger),
           classes_(classes),
-          places_(request, landing, cloud),
+          places_(request, landing, cloud, ledger),
           slots_(revocable_slots(request.resources, classes)) {}
 
     Decision run() {

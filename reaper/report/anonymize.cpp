@@ -213,6 +213,7 @@ private:
             promise.project = swap(projects_, promise.project);
             promise.host = swap(providers_, promise.host);
             for (ServerId& requester : promise.requesters) requester = swap(consumers_, requester);
+            if (!promise.group.empty()) promise.group = swap(aggregates_, promise.group);
         }
         ledger = Ledger(evictions, std::move(promises));
     }

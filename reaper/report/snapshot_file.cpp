@@ -105,6 +105,7 @@ json whole(const Ledger& ledger) {
                             {"requesters", texts(promise.requesters)},
                             {"since", iso_time(promise.since)},
                             {"until", time_or_null(promise.until)}});
+        if (!promise.group.empty()) promises.back()["group"] = promise.group;
     }
     return {{"evictions", std::move(evictions)}, {"promises", std::move(promises)}};
 }

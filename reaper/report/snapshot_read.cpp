@@ -140,6 +140,7 @@ Ledger ledger_of(const JsonPlace& in) {
         });
         promise.since = each.at("since").time();
         promise.until = each.at("until").time_or_null();
+        if (each.has("group")) promise.group = each.at("group").text();
         promises.push_back(std::move(promise));
     });
     return {evictions, std::move(promises)};

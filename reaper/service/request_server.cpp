@@ -74,6 +74,7 @@ RequestServer::RequestServer(Workshop workshop, ServiceOptions options, Request 
 
 Task<std::optional<Outcome>> RequestServer::serve() {
     spdlog::info("{}: {}", request_.id.str(), to_string(request_));
+    group_read_at_ = workshop_.cloud.clock.steady();
     co_return co_await rounds();
 }
 
@@ -90,10 +91,11 @@ Task<std::optional<Outcome>> RequestServer::resume(Story story) {
             if (!known.contains(victim.server)) workshop_.ledger.drop_eviction(victim.server);
         // Of earlier plans: the last one's are counted with it.
         const auto of_last = sent.victims();
-        for (const auto& [server, progress] : known)
-            deleted_ += progress == Progress::gone &&
-                        std::none_of(of_last.begin(), of_last.end(),
-                                     [&](const Victim& victim) { return victim.server == server; });
+        for (const auto& each : known)
+            deleted_ += each.second == Progress::gone &&
+                        std::none_of(of_last.begin(), of_last.end(), [&](const Victim& victim) {
+                            return victim.server == each.first;
+                        });
         if (deleted_ > 0) request_.phases = Phases{};
         auto ended = co_await carry_out(std::move(sent), std::move(known));
         const bool partly = ended && ended->kind == OutcomeKind::freed && !all;
@@ -251,6 +253,21 @@ ResultTask<std::optional<Decision>> RequestServer::decide() {
     }
 }
 
+/// Who else is in its server group, as Nova has it now: its servers come and go while a request
+/// waits.
+ResultTask<void> RequestServer::refresh_group() {
+    constexpr Duration fresh{5'000};
+    const Duration now = workshop_.cloud.clock.steady();
+    std::string id = request_.landing.group.id;
+    const bool known = round_ == 0 && group_read_at_ && now - *group_read_at_ < fresh;
+    if (id.empty() || known) co_return Result<void>{};
+    auto group = co_await workshop_.cloud.compute.server_group(std::move(id));
+    if (!group) co_return group.error();
+    request_.landing.group = group->value_or(ServerGroup{});
+    group_read_at_ = now;
+    co_return Result<void>{};
+}
+
 /// From the picture; or, if a like request was refused a moment ago, the same answer.
 ResultTask<Decision> RequestServer::consult() {
     const bool first = round_ == 0 && spared_.empty();
@@ -258,6 +275,8 @@ ResultTask<Decision> RequestServer::consult() {
         auto known = workshop_.refusals.find(request_, workshop_.cloud.clock.steady());
         if (known) co_return Decision{std::move(*known)};
     }
+    auto grouped = co_await refresh_group();
+    if (!grouped) co_return grouped.error();
     // One that a newer request has overtaken meanwhile takes nobody's room.
     const bool overtaken = workshop_.newest.superseding(request_).has_value();
     if (!options_.dry_run && !overtaken)

@@ -95,6 +95,7 @@ private:
     ResultTask<std::optional<Decision>> decide();
     ResultTask<Decision> decide_now();
     ResultTask<Decision> consult();
+    ResultTask<void> refresh_group();
     /// Takes off the slots that somebody else got for it by now; why, if none is left.
     std::optional<std::string> served_by_another();
     std::optional<Outcome> conclude(const NothingToDo& nothing) const;
@@ -112,9 +113,10 @@ private:
     std::unique_ptr<PlanExecutor> executor_;
     const int slots_asked_;
     const Arrival arrival_;
-    Backoff backoff_;          ///< after failures of the outside, over all rounds
-    bool failing_ = false;     ///< the last round ended by such a failure
-    std::string last_reason_;  ///< why it planned again
+    std::optional<Duration> group_read_at_;  ///< by the steady clock; none: not by this process
+    Backoff backoff_;                        ///< after failures of the outside, over all rounds
+    bool failing_ = false;                   ///< the last round ended by such a failure
+    std::string last_reason_;                ///< why it planned again
     std::map<ServerId, std::string> spared_;
     std::vector<HostId> ready_on_;
     int round_ = 0;    ///< decisions so far, those of a former process too

@@ -52,6 +52,39 @@ TEST(Places, WithoutAGroupTheCheapestHostIsTaken) {
     EXPECT_THAT(victim_ids(plan(request(half), three_hosts())), ::testing::ElementsAre("a-1"));
 }
 
+/// Room on a host is promised to a server of the group, which is not there yet.
+Ledger promised_to_a_mate(const char* where, const char* group = "g-1") {
+    Ledger::Promise promise;
+    promise.request = RequestId{"req-mate"};
+    promise.host = host(where, whole).id;
+    promise.slot = {{"VCPU", 1}};
+    promise.slots = 1;
+    promise.requesters = {ServerId{"mate"}};
+    promise.group = group;
+    return Ledger{{}, {promise}};
+}
+
+TEST(Places, AMateOnItsWayToAHostCountsAsThere) {
+    const Ledger coming = promised_to_a_mate("a");
+    const auto apart = plan(grouped("anti-affinity", {}), three_hosts(), {}, coming);
+    EXPECT_EQ(rejection_of(apart, "a").code, RejectionCode::server_group);
+    EXPECT_EQ(hosts_of(apart).size(), 1U);
+    const auto together = plan(grouped("affinity", {}), three_hosts(), {}, promised_to_a_mate("b"));
+    EXPECT_THAT(hosts_of(together),
+                IsEmpty());  // its slot is gone from b, and a and c are elsewhere
+    EXPECT_EQ(rejection_of(together, "a").code, RejectionCode::server_group);
+}
+
+TEST(Places, PromisesToOthersOrToTheServerItselfPutNobodyOff) {
+    const auto of_others =
+        plan(grouped("anti-affinity", {}), three_hosts(), {}, promised_to_a_mate("c", "g-2"));
+    EXPECT_THAT(victim_ids(of_others), ::testing::ElementsAre("a-1"));
+    Request again = grouped("anti-affinity", {});
+    again.requesters = {ServerId{"mate"}};
+    EXPECT_EQ(rejection_of(plan(again, three_hosts(), {}, promised_to_a_mate("a")), "a").code,
+              RejectionCode::not_enough_revocable);
+}
+
 TEST(Places, AntiAffinityKeepsOffTheHostsOfTheGroup) {
     const auto decision =
         plan(grouped("anti-affinity", {ServerId{"a-member"}, ServerId{"c-member"}}), three_hosts());
