@@ -15,7 +15,6 @@ namespace {
 
 constexpr Duration longest_call = std::chrono::seconds(5);
 constexpr Duration fresh_for = std::chrono::minutes(1);
-constexpr Duration pause_after_failure = std::chrono::seconds(30);
 constexpr std::size_t most_kept = 1000;
 
 class Glance {
@@ -25,19 +24,22 @@ public:
     Glance(std::shared_ptr<Session> session, Clock& clock)
         : session_(std::move(session)), clock_(clock) {}
 
-    Task<Found> image(std::string id) {
+    ResultTask<Found> image(std::string id) {
         if (id.empty()) co_return Found{};
         const Duration now = clock_.steady();
         if (const auto kept = kept_.find(id); kept != kept_.end() && now < kept->second.until)
             co_return kept->second.found;
-        if (now < quiet_until_) co_return Found{};
         auto read = co_await ask(id);
         if (!read) {
-            fail(read.error());
+            const Errc code = read.error().code;
+            // A cloud without images to read is one of its own kind, and no trouble.
+            if (code != Errc::forbidden && code != Errc::bad_input) co_return read.error();
+            tell_unreadable(read.error());
+            keep(std::move(id), Found{});
             co_return Found{};
         }
-        if (failed_) spdlog::info("glance: images can be read again");
-        failed_ = false;
+        if (unreadable_) spdlog::info("glance: images can be read again");
+        unreadable_ = false;
         keep(std::move(id), *read);
         co_return std::move(*read);
     }
@@ -73,23 +75,19 @@ private:
         kept_[std::move(id)] = Kept{found, now + fresh_for};
     }
 
-    void fail(const Error& error) {
-        quiet_until_ = clock_.steady() + pause_after_failure;
-        if (failed_) return;
-        failed_ = true;
-        // No image service is a cloud of its own kind, and no trouble.
+    void tell_unreadable(const Error& error) {
+        if (std::exchange(unreadable_, true)) return;
         const bool no_service = error.code == Errc::bad_input;
         spdlog::log(no_service ? spdlog::level::info : spdlog::level::warn,
-                    "image properties are not read ({}): a res-type that only an image asks for "
-                    "does not count",
+                    "image properties are not read ({}): traits and a res-type that only an image "
+                    "asks for do not count",
                     error.what);
     }
 
     std::shared_ptr<Session> session_;
     Clock& clock_;
     std::map<std::string, Kept> kept_;
-    Duration quiet_until_ = Duration::min();
-    bool failed_ = false;
+    bool unreadable_ = false;
 };
 
 class GlanceImages final : public Images {
@@ -97,7 +95,7 @@ public:
     GlanceImages(std::shared_ptr<Session> session, Clock& clock)
         : glance_(std::make_shared<Glance>(std::move(session), clock)) {}
 
-    Task<std::optional<ImageProperties>> image(std::string id) override {
+    ResultTask<std::optional<ImageProperties>> image(std::string id) override {
         return http::keeping(glance_, glance_->image(std::move(id)));
     }
 

@@ -80,6 +80,27 @@ Task<bool> check_endpoint(const CloudCheck& check, CloudService service) {
     co_return true;
 }
 
+/// A cloud may have none.
+Task<void> check_images(const CloudCheck& check) {
+    auto found = co_await check.session.endpoint(CloudService::image);
+    if (!found && found.error().code == Errc::bad_input) {
+        check.warn("image", found.error().what +
+                                ": traits and a res-type that only an image asks for do not count");
+        co_return;
+    }
+    if (!found) {
+        check.fail("image", found.error().what);
+        co_return;
+    }
+    auto none = co_await check.cloud.images.image("00000000-0000-0000-0000-000000000000");
+    if (none)
+        check.ok("image", found->url + ", version " + found->version);
+    else
+        check.fail("image", none.error().what +
+                                ": while it lasts, no request with an image can be "
+                                "served");
+}
+
 Task<void> check_tagged_projects(const CloudCheck& check, TagQuestions questions) {
     for (const std::string& tag : questions.project_tags) {
         const std::string what = "projects tagged '" + tag + "'";
@@ -240,6 +261,7 @@ Task<void> check_cloud(CloudPorts cloud, CloudSession& session, TagQuestions que
     const bool placement = co_await check_endpoint(check, CloudService::placement);
     if (placement) co_await check_placement_rights(check);
     const bool compute = co_await check_endpoint(check, CloudService::compute);
+    co_await check_images(check);
     if (!compute) co_return;
     co_await check_servers(check, questions);
     co_await check_compute_hosts(check);

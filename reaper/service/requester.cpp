@@ -46,7 +46,8 @@ ResultTask<RequesterFacts> read_requester(CloudPorts cloud, FailureNotice notice
     std::string image = notice.image_id.value_or((*found)->image);
     if (image.empty()) co_return facts;
     auto properties = co_await cloud.images.image(std::move(image));
-    if (properties) facts.image_properties = std::move(*properties);
+    if (!properties) co_return properties.error();
+    facts.image_properties = (*properties).value_or(ImageProperties{});
     co_return facts;
 }
 

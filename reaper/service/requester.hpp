@@ -12,8 +12,7 @@ namespace reaper {
 
 /// What Nova tells now about the server that failed and the action that it was; and its image, for
 /// its traits and, if neither metadata nor flavor say which room the server admits, for that. One
-/// that can't be read says nothing: then the request is one for regular room without traits of the
-/// image, as if no image could say anything.
+/// that is gone or may not be seen says nothing; what can't be asked now is an error.
 ResultTask<RequesterFacts> read_requester(CloudPorts cloud, FailureNotice notice);
 
 /// Both, put together: the request, or why it is not to be served.

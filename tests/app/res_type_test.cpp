@@ -172,15 +172,26 @@ TEST_F(ImageSays, NobodyDiesWhereItsTraitsAreMissing) {
     EXPECT_EQ(cloud.count("DELETE"), 0U);
 }
 
-TEST_F(ImageSays, OneThatCannotBeReadSaysNothing) {
+TEST_F(ImageSays, OneThatIsGoneSaysNothing) {
     full_host();
     requester();
-    cloud.on_call = [](const std::string& call) -> std::optional<Error> {
-        if (call.starts_with("image ")) return Error{Errc::forbidden, "no"};
-        return std::nullopt;
-    };
     EXPECT_EQ(serve().kind, OutcomeKind::freed);
     EXPECT_EQ(image_calls().size(), 1U);
+}
+
+TEST_F(ImageSays, NobodyDiesWhileItIsNotKnown) {
+    full_host();
+    requester();
+    int asked = 0;
+    cloud.on_call = [&](const std::string& call) -> std::optional<Error> {
+        if (!call.starts_with("image ")) return std::nullopt;
+        if (++asked < 4) return Error{Errc::timeout, "glance is slow"};
+        cloud.images[call.substr(6)] = {{"res_type", "revocable"}};
+        return std::nullopt;
+    };
+    EXPECT_EQ(serve().kind, OutcomeKind::revocable_only);
+    EXPECT_EQ(cloud.count("DELETE"), 0U);
+    EXPECT_EQ(asked, 4);
 }
 
 }  // namespace

@@ -324,12 +324,12 @@ ResultTask<std::set<std::string>> FakeCloud::aggregates(ProviderId id) {
     co_return uuids;
 }
 
-Task<std::optional<ImageProperties>> FakeCloud::image(std::string id) {
+ResultTask<std::optional<ImageProperties>> FakeCloud::image(std::string id) {
     co_await breathe();
-    const auto error = note("image " + id);
-    const auto found = images.find(id);
-    if (error || found == images.end()) co_return std::nullopt;
-    co_return found->second;
+    if (auto error = note("image " + id)) co_return *error;
+    std::optional<ImageProperties> properties;
+    if (const auto found = images.find(id); found != images.end()) properties = found->second;
+    co_return properties;
 }
 
 ResultTask<Allocations> FakeCloud::allocations(ServerId consumer) {

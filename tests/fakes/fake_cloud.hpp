@@ -35,6 +35,10 @@ public:
                            const std::string& project, Resources resources);
     /// A failed server: no host, status ERROR.
     void add_requester(const std::string& id, const std::string& project, Flavor flavor);
+    void add(FakeServer server) {
+        const ServerId id = server.record.server.id;
+        servers_.insert_or_assign(id, std::move(server));
+    }
     void remove(const std::string& id) { servers_.erase(ServerId{id}); }
     void clear_servers() { servers_.clear(); }
     FakeServer& server_at(const std::string& id) { return servers_.at(ServerId{id}); }
@@ -98,7 +102,7 @@ public:
     ResultTask<std::set<std::string>> aggregates(ProviderId id) override;
     ResultTask<Allocations> allocations(ServerId consumer) override;
     ResultTask<ReservedAnswer> change_reserved(ReservedChange change, Duration deadline) override;
-    Task<std::optional<ImageProperties>> image(std::string id) override;
+    ResultTask<std::optional<ImageProperties>> image(std::string id) override;
 
 private:
     std::optional<Error> note(const std::string& call);

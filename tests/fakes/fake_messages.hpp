@@ -23,7 +23,9 @@ public:
     void set_aside(Delivery delivery, std::string reason) override {
         aside.emplace_back(std::move(delivery), std::move(reason));
     }
-    void publish(std::string body) override { deliver(std::move(body)); }
+    void publish(std::string body) override {
+        if (!lose_own) deliver(std::move(body));
+    }
     Task<void> stop() override {
         stopped = true;
         handlers_ = {};
@@ -39,16 +41,20 @@ public:
         return last_tag_;
     }
 
-    /// Tickets given so far are worth nothing any more.
-    void reconnect() {
+    void disconnect() {
         ++connection_;
         handlers_.state(BrokerState{false, "cut"});
+    }
+    /// Tickets given so far are worth nothing any more.
+    void reconnect() {
+        disconnect();
         handlers_.state(BrokerState{true, "fake"});
     }
 
     std::set<std::uint64_t> acknowledged;
     std::vector<std::pair<Delivery, std::string>> aside;
     bool stopped = false;
+    bool lose_own = false;  ///< what the reaper publishes never arrives
 
 private:
     Handlers handlers_;
