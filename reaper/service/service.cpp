@@ -141,8 +141,9 @@ ResultTask<void> Service::Impl::run() {
     spawn(holds_->run());
     if (!options_.dry_run) spawn(marks_->run());
     spawn(watch_clock());
-    unshelves_ = std::make_unique<UnshelveWatch>(
-        UnshelveWatch::Parts{ports_.cloud, ports_.messages, options_.trigger, stopping_});
+    UnshelveWatch::Parts shelved{ports_.cloud, ports_.messages, options_.trigger,
+                                 [this] { return broker_.consuming; }, stopping_};
+    unshelves_ = std::make_unique<UnshelveWatch>(std::move(shelved));
     if (!options_.dry_run) spawn(unshelves_->run());  // it publishes, if only to our own queue
     spawn(wait_for_cloud());
     while (!stopping_ || active_ > 0) co_await shared_->idle.async_receive(asio::use_awaitable);
@@ -162,7 +163,9 @@ void Service::Impl::listen_to_messages() {
     handlers.state = [weak](BrokerState state) {
         const auto self = weak.lock();
         if (!self) return;
+        const bool again = state.consuming && !self->broker_.consuming;
         self->broker_ = std::move(state);
+        if (again && self->unshelves_) self->unshelves_->on_connection();
         self->report();
     };
     ports_.messages.start(std::move(handlers));

@@ -13,7 +13,7 @@ namespace {
 
 /// What Nova's clock may be behind ours, and a change may take to show.
 constexpr Duration overlap{60'000};
-/// Of one look; the others are younger than the overlap, or the next look's.
+/// Of one look; the others are the next look's.
 constexpr std::size_t most_at_once = 200;
 constexpr Duration idle{1'000};
 
@@ -24,7 +24,7 @@ Task<void> UnshelveWatch::run() {
         const Duration interval = parts_.settings.unshelve_interval;
         const Duration pause = interval > Duration::zero() ? interval : idle;
         co_await sleep_unless(parts_.stopping, parts_.cloud.clock, pause);
-        if (parts_.stopping || interval <= Duration::zero()) continue;
+        if (parts_.stopping || interval <= Duration::zero() || !parts_.connected()) continue;
         auto looked = co_await look();
         if (!looked && !failing_)
             spdlog::warn("unshelved servers are not looked for now: {}", looked.error().what);
@@ -36,21 +36,35 @@ ResultTask<void> UnshelveWatch::look() {
     const TimePoint now = parts_.cloud.clock.now();
     const Duration max_age = parts_.settings.max_age;
     std::erase_if(told_, [&](const auto& told) { return now - told.second > max_age + overlap; });
+    if (seen_.empty()) pass_began_ = now;
     TimePoint since = now - max_age;
     if (looked_at_ != TimePoint{}) since = std::max(since, looked_at_ - overlap);
+    const std::uint64_t connection = connections_;
     auto shelved = co_await parts_.cloud.compute.shelved_since(since);
     if (!shelved) co_return shelved.error();
     std::size_t looks = 0;
     std::optional<Error> failed;
     for (auto& record : *shelved) {
         if (!record.server.task_state.empty() || !record.server.host.empty()) continue;
-        if (++looks > most_at_once || parts_.stopping) co_return Result<void>{};
+        if (!seen_.insert(record.server.id).second) continue;
+        if (++looks > most_at_once || parts_.stopping) {
+            seen_.erase(record.server.id);
+            co_return Result<void>{};
+        }
         auto looked = co_await look_at(std::move(record));
         if (!looked) failed = looked.error();  // one server must not hide the others
     }
+    seen_.clear();
     if (failed) co_return *failed;
-    looked_at_ = now;
+    if (connection == connections_) looked_at_ = pass_began_;
     co_return Result<void>{};
+}
+
+void UnshelveWatch::on_connection() {
+    ++connections_;
+    told_.clear();
+    seen_.clear();
+    looked_at_ = {};
 }
 
 ResultTask<void> UnshelveWatch::look_at(ServerRecord record) {

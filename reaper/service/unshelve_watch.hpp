@@ -6,7 +6,10 @@
 // one request like all others, however many reapers found it.
 #pragma once
 
+#include <cstdint>
+#include <functional>
 #include <map>
+#include <set>
 
 #include "config/settings.hpp"
 #include "reaper/ports/message_source.hpp"
@@ -21,19 +24,27 @@ public:
         CloudPorts cloud;
         MessageSource& messages;
         const config::Trigger& settings;
+        /// Whether messages flow: what is published meanwhile is lost.
+        std::function<bool()> connected;
         const bool& stopping;
     };
     explicit UnshelveWatch(Parts parts) : parts_(parts) {}
 
     /// Looks again and again, until `stopping`.
     Task<void> run();
+    /// The connection to the broker is a new one: what was told over the last may have been lost,
+    /// so all of it is told again.
+    void on_connection();
 
 private:
     ResultTask<void> look();
     ResultTask<void> look_at(ServerRecord record);
 
     Parts parts_;
-    TimePoint looked_at_{};
+    TimePoint looked_at_{};  ///< when the last pass over all of them began
+    TimePoint pass_began_{};
+    std::set<ServerId> seen_;  ///< in this pass
+    std::uint64_t connections_ = 0;
     bool failing_ = false;
     std::map<RequestId, TimePoint> told_;  ///< when; as long as the failure is young enough
 };

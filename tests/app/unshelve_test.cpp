@@ -49,6 +49,44 @@ TEST_F(UnshelveTest, RoomIsFreedForAnUnshelvingThatFoundNoHost) {
     EXPECT_TRUE(journal.notes.empty());
 }
 
+TEST_F(UnshelveTest, WhatWasLostWithTheConnectionIsToldAgain) {
+    full_host();
+    cloud.histories[shelved()] = {action("unshelve", true, "req-u")};
+    start();
+    messages->lose_own = true;
+    wait(std::chrono::minutes{2});
+    EXPECT_TRUE(journal.stories.empty());
+    messages->lose_own = false;
+    messages->reconnect();
+    EXPECT_EQ(outcome_of("req-u").kind, OutcomeKind::freed);
+}
+
+TEST_F(UnshelveTest, NobodyLooksWhileThereIsNoConnection) {
+    full_host();
+    cloud.histories[shelved()] = {action("unshelve", true, "req-u")};
+    start();
+    run_until([&] { return status.ready; });
+    messages->disconnect();
+    wait(std::chrono::minutes{2});
+    EXPECT_EQ(cloud.count("shelved"), 0U);
+    messages->reconnect();
+    EXPECT_EQ(outcome_of("req-u").kind, OutcomeKind::freed);
+}
+
+TEST_F(UnshelveTest, ManyShelvedServersHideNone) {
+    full_host();
+    const ServerId last = shelved();
+    for (int i = 0; i < 450; ++i) {
+        FakeServer other = cloud.server_at(last.str());
+        const std::string id = "0" + std::to_string(1000 + i);
+        other.record.server.id = ServerId{id};
+        cloud.add(std::move(other));
+    }
+    cloud.histories[last] = {action("unshelve", true, "req-u")};
+    start();
+    EXPECT_EQ(outcome_of("req-u").kind, OutcomeKind::freed);
+}
+
 TEST_F(UnshelveTest, OnlyTheLastActionCounts) {
     full_host();
     auto earlier = action("unshelve", true, "req-u");
