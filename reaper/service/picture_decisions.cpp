@@ -12,6 +12,11 @@ constexpr int most_rounds = 24;
 /// Hosts that are read again before a request is refused for want of room.
 constexpr std::size_t second_looks = 16;
 
+/// Do aggregates decide where the request may land?
+bool by_aggregates(const Request& request, const LandingRules& rules) {
+    return request.availability_zone || !request.landing.aggregates.empty() || !rules.nothing();
+}
+
 /// What decides about the place of this request, and may have changed, is read with each host.
 HostDepth depth_for(const Request& request, const LandingRules& rules) {
     const bool bound = request.availability_zone || !request.landing.aggregates.empty() ||
@@ -55,10 +60,12 @@ ResultTask<Decision> PictureKeeper::decide(std::shared_ptr<const CompiledPolicy>
 
     expect(request);
     const HostDepth depth = depth_for(request, policy->landing);
+    const bool bound = by_aggregates(request, policy->landing);
     bool second_look = true;
     bool third_look = true;
     std::set<HostId> fresh;
     std::uint64_t build = build_;
+    std::uint64_t aggregates_known = build_ > builds_before ? build_ : 0;  // by which bulk reading
     for (int round = 0; round < most_rounds; ++round) {
         if (build != build_) {
             // A bulk reading in the background took the place of what was read for this decision.
@@ -66,6 +73,11 @@ ResultTask<Decision> PictureKeeper::decide(std::shared_ptr<const CompiledPolicy>
             build = build_;
             facts = co_await refresh_facts(policy);
             if (!facts) co_return facts.error();
+        }
+        if (bound && (aggregates_known != build_ || picture_.aggregates_doubtful())) {
+            auto aggregates = co_await refresh_aggregates();
+            if (!aggregates) co_return aggregates.error();
+            aggregates_known = build_;
         }
         expire(ledger);
         Decision decision = reaper::decide(*policy, request, picture_.index(), picture_.facts(),

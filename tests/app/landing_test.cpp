@@ -51,6 +51,50 @@ TEST_F(LandingTest, AffinityFreesRoomBesideTheGroup) {
     EXPECT_EQ(died_on("host2"), 0U);
 }
 
+TEST_F(LandingTest, RequestsOfOneGroupThatMustBeApartGetAHostEach) {
+    full_host("host1");
+    full_host("host2");
+    for (const char* const name : {"requester-1", "requester-2"}) {
+        requester(name);
+        cloud.server_at(uuid_of(name)).record.groups = {"g-1"};
+    }
+    cloud.groups["g-1"] =
+        ServerGroup{"g-1",
+                    "the group",
+                    "anti-affinity",
+                    1,
+                    {ServerId{uuid_of("requester-1")}, ServerId{uuid_of("requester-2")}}};
+    start();
+    messages->deliver(body_of(failure()));
+    messages->deliver(body_of(another("req-2", "requester-2")));
+    EXPECT_EQ(outcome_of("req-1").kind, OutcomeKind::freed);
+    EXPECT_EQ(outcome_of("req-2").kind, OutcomeKind::freed);
+    EXPECT_EQ(died_on("host1"), 1U);
+    EXPECT_EQ(died_on("host2"), 1U);
+}
+
+TEST_F(LandingTest, AServerThatJoinedTheGroupMeanwhileCounts) {
+    full_host("host1");
+    full_host("host2");
+    requester();
+    cloud.server_at(uuid_of("requester-1")).record.groups = {"g-1"};
+    cloud.groups["g-1"] = ServerGroup{"g-1", "the group", "anti-affinity", 1, {}};
+    std::string first;
+    cloud.on_call = [&](const std::string& call) -> std::optional<Error> {
+        if (!call.starts_with("DELETE host") || !first.empty()) return std::nullopt;
+        first = call.substr(7, 5);
+        const char mate = call[12] == 'a' ? 'b' : 'a';
+        cloud.groups["g-1"].members = {ServerId{first + mate}};
+        return Error{Errc::server_error, "nova is ill"};
+    };
+    start();
+    messages->deliver(body_of(failure()));
+    EXPECT_EQ(outcome_of("req-1").kind, OutcomeKind::freed);
+    ASSERT_FALSE(first.empty());
+    EXPECT_EQ(died_on(first), 0U);
+    EXPECT_EQ(died_on(first == "host1" ? "host2" : "host1"), 1U);
+}
+
 TEST_F(LandingTest, AGroupThatIsGoneBindsNobody) {
     group_on_host1("anti-affinity");
     cloud.groups.clear();
@@ -176,6 +220,23 @@ TEST_F(LandingTest, NobodyDiesOutsideTheWatchedAggregates) {
     cloud.host_aggregates = {{"u-1", "east", {"host2"}, {}}};
     settings.policy.landing.watched_aggregates = {"u-1"};
     start();
+    messages->deliver(body_of(failure()));
+    EXPECT_EQ(outcome_of("req-1").kind, OutcomeKind::freed);
+    EXPECT_EQ(died_on("host1"), 0U);
+    EXPECT_EQ(died_on("host2"), 1U);
+}
+
+TEST_F(LandingTest, AnAggregateThatChangedUnheardCounts) {
+    full_host("host1");
+    full_host("host2");
+    requester();
+    cloud.host_aggregates = {{"u-1", "east", {"host1"}, {}}};
+    settings.policy.landing.watched_aggregates = {"east"};
+    with_events = true;
+    start();
+    run_until([&] { return status.ready; });
+    run_until([&] { return status.line.find("hosts,") != std::string::npos; });
+    cloud.host_aggregates = {{"u-1", "east", {"host2"}, {}}};
     messages->deliver(body_of(failure()));
     EXPECT_EQ(outcome_of("req-1").kind, OutcomeKind::freed);
     EXPECT_EQ(died_on("host1"), 0U);
