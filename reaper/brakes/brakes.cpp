@@ -69,16 +69,16 @@ std::vector<Thrashing> Brakes::thrashing(TimePoint now) const {
     return often;
 }
 
-Allowances Brakes::allowances(const Request& request, const CloudIndex& cloud, const Ledger& ledger,
-                              TimePoint now) const {
-    return Spent{settings_.limits, history_, request.id, cloud, ledger, now}.left();
+Allowances Brakes::allowances(const Request& request, const LandingRules* landing,
+                              const CloudIndex& cloud, const Ledger& ledger, TimePoint now) const {
+    return Spent{settings_.limits, landing, history_, request.id, cloud, ledger, now}.left();
 }
 
 Decision Brakes::plan(const Request& request, const CloudIndex& cloud, const Ledger& ledger,
                       const Strategy& strategy, std::string_view strategy_name,
                       PlanOptions options) {
     prune(options.now);
-    const Allowances left = allowances(request, cloud, ledger, options.now);
+    const Allowances left = allowances(request, options.landing, cloud, ledger, options.now);
     options.protection = &protection_;
     options.allowances = left.empty() ? nullptr : &left;
     Attempts attempts{request, cloud, ledger, strategy, strategy_name, settings_, options};

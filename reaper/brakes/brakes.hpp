@@ -76,8 +76,8 @@ public:
 
     /// What the limits leave for the request at `now`. Victims of other requests that are planned
     /// and not yet sent count too.
-    Allowances allowances(const Request& request, const CloudIndex& cloud, const Ledger& ledger,
-                          TimePoint now) const;
+    Allowances allowances(const Request& request, const LandingRules* landing,
+                          const CloudIndex& cloud, const Ledger& ledger, TimePoint now) const;
     /// The workloads that are spared for a while, by project and name.
     std::vector<Thrashing> thrashing(TimePoint now) const;
     const HostDoubts& doubts() const { return doubts_; }

@@ -4,6 +4,7 @@
 
 #include "reaper/brakes/brakes.hpp"
 #include "reaper/brakes/words.hpp"
+#include "reaper/planner/places.hpp"
 
 namespace reaper {
 namespace {
@@ -22,9 +23,12 @@ const Server* find_server(const Host* host, const ServerId& id) {
 
 }  // namespace
 
-Spent::Spent(const LimitSettings& limits, const VictimHistory& history, const RequestId& request,
-             const CloudIndex& cloud, const Ledger& ledger, TimePoint now)
+Spent::Spent(const LimitSettings& limits, const LandingRules* landing, const VictimHistory& history,
+             const RequestId& request, const CloudIndex& cloud, const Ledger& ledger, TimePoint now)
     : limits_{limits} {
+    if (landing != nullptr)
+        for (const auto& shard : landing->watched)
+            left_.shards.emplace_back(to_string({shard}), shard);
     by_request_ = history.of_request(request);
     count_past(history, now);
     count_planned(history, request, cloud, ledger);
@@ -62,14 +66,17 @@ void Spent::sum_aggregates(const CloudIndex& cloud) {
         const Host& host = *cloud.row(row).host;
         const auto at = by_host_.find(host.service_host);
         if (at == by_host_.end()) continue;
-        for (const auto& aggregate : host.aggregates) by_aggregate_[aggregate] += at->second;
+        left_.any_aggregate(host, [&](const std::string& aggregate) {
+            by_aggregate_[aggregate] += at->second;
+            return false;
+        });
         by_host_.erase(at);  // several hypervisors of one service are in the same aggregates
     }
 }
 
 Allowances Spent::left() const {
     const std::string lately = "in the last " + words_of(limits_.window);
-    Allowances left;
+    Allowances left = left_;
     if (limits_.victims_per_request > 0)
         left.all.push_back(allowance(by_request_, limits_.victims_per_request, brake::limit_request,
                                      "for this request"));

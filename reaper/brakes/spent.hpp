@@ -8,6 +8,7 @@
 #include "reaper/brakes/settings.hpp"
 #include "reaper/brakes/victim_history.hpp"
 #include "reaper/ledger/ledger.hpp"
+#include "reaper/model/landing.hpp"
 #include "reaper/planner/allowances.hpp"
 #include "reaper/planner/cloud_index.hpp"
 
@@ -15,8 +16,9 @@ namespace reaper {
 
 class Spent {
 public:
-    Spent(const LimitSettings& limits, const VictimHistory& history, const RequestId& request,
-          const CloudIndex& cloud, const Ledger& ledger, TimePoint now);
+    /// `landing` (null: none): the shards. References must outlive it.
+    Spent(const LimitSettings& limits, const LandingRules* landing, const VictimHistory& history,
+          const RequestId& request, const CloudIndex& cloud, const Ledger& ledger, TimePoint now);
 
     Allowances left() const;
 
@@ -30,8 +32,9 @@ private:
     long by_request_ = 0;
     long in_window_ = 0;
     std::map<ProjectId, long> by_project_;
-    std::map<std::string, long> by_host_;  // service host
-    std::map<std::string, long> by_aggregate_;
+    std::map<std::string, long> by_host_;       // service host
+    Allowances left_;                           ///< the shards, at first
+    std::map<std::string, long> by_aggregate_;  // or shard
 };
 
 }  // namespace reaper

@@ -22,6 +22,12 @@ const Allowance* Allowances::of_aggregate(const std::string& aggregate) const {
     return at == aggregates.end() ? &*each_aggregate : &at->second;
 }
 
+bool Allowances::is_in(const Host& host, const std::set<std::string>& names) {
+    return std::any_of(host.member_of.begin(), host.member_of.end(), [&](const auto& each) {
+        return names.contains(each.first) || names.contains(each.second.name);
+    });
+}
+
 std::string words_of(const AllowanceGroup& group, const Allowance& allowance) {
     switch (group.kind) {
         case AllowanceGroup::Kind::project:
@@ -40,8 +46,10 @@ void Spending::add(const Server& server, const Host& host) {
         ++spent_[{AllowanceGroup::Kind::all, std::to_string(i)}];
     if (allowances_->each_project) ++spent_[{AllowanceGroup::Kind::project, server.project.str()}];
     if (allowances_->each_aggregate)
-        for (const auto& aggregate : host.aggregates)
+        allowances_->any_aggregate(host, [&](const std::string& aggregate) {
             ++spent_[{AllowanceGroup::Kind::aggregate, aggregate}];
+            return false;
+        });
 }
 
 Amount Spending::of(const AllowanceGroup& group) const {
@@ -112,11 +120,13 @@ const AllowanceRestraint::Closed* AllowanceRestraint::closed_for(const Server& s
         at != projects_.end() && !at->second.chosen.contains(server.id))
         return &at->second;
     if (aggregates_.empty()) return nullptr;
-    for (const auto& aggregate : host.aggregates)
-        if (const auto at = aggregates_.find(aggregate);
-            at != aggregates_.end() && !at->second.chosen.contains(server.id))
-            return &at->second;
-    return nullptr;
+    const Closed* closed = nullptr;
+    allowances_.any_aggregate(host, [&](const std::string& aggregate) {
+        const auto at = aggregates_.find(aggregate);
+        if (at != aggregates_.end() && !at->second.chosen.contains(server.id)) closed = &at->second;
+        return closed != nullptr;
+    });
+    return closed;
 }
 
 std::optional<std::string> AllowanceRestraint::why_kept(const Server& server,
@@ -139,9 +149,8 @@ bool AllowanceRestraint::may_keep(const HostRow& row) const {
         }))
         return true;
     if (aggregates_.empty()) return false;
-    const auto& in = row.host->aggregates;
-    return std::any_of(in.begin(), in.end(),
-                       [&](const auto& name) { return aggregates_.contains(name); });
+    return allowances_.any_aggregate(
+        *row.host, [&](const std::string& name) { return aggregates_.contains(name); });
 }
 
 }  // namespace reaper

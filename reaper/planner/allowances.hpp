@@ -1,4 +1,5 @@
-// Allowances: how many victims a plan may still take, in all and of each project and aggregate:
+// Allowances: how many victims a plan may still take, in all and of each project and aggregate, and
+// of each shard of several aggregates:
 // what the limits (reaper/brakes) leave of the budgets.
 #pragma once
 
@@ -6,6 +7,7 @@
 #include <optional>
 #include <set>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "reaper/model/cloud.hpp"
@@ -28,11 +30,27 @@ struct Allowances {
     std::optional<Allowance> each_project;        ///< of those not named below
     std::map<ProjectId, Allowance> projects;      ///< of which some is used
     std::optional<Allowance> each_aggregate;      ///< likewise
-    std::map<std::string, Allowance> aggregates;  ///< by name
+    std::map<std::string, Allowance> aggregates;  ///< by name, or label of a shard
+    /// Hosts that are in any of several aggregates (names or UUIDs) count like one aggregate, by a
+    /// label.
+    std::vector<std::pair<std::string, std::set<std::string>>> shards;
 
     bool empty() const { return all.empty() && !each_project && !each_aggregate; }
     const Allowance* of_project(const ProjectId& project) const;
     const Allowance* of_aggregate(const std::string& aggregate) const;
+    /// Calls `visit` with the name of each aggregate and shard that the host is in, until it
+    /// returns true. Whether it did.
+    template <class Visit>
+    bool any_aggregate(const Host& host, Visit visit) const {
+        for (const auto& name : host.aggregates)
+            if (visit(name)) return true;
+        for (const auto& [label, names] : shards)
+            if (!host.aggregates.contains(label) && is_in(host, names) && visit(label)) return true;
+        return false;
+    }
+
+private:
+    static bool is_in(const Host& host, const std::set<std::string>& names);
 };
 
 /// Victims that share a allowance.

@@ -46,7 +46,8 @@ Problem with_slots(const Problem& problem, Amount slots, bool own_costs) {
 
 using Prices = std::map<AllowanceGroup, Amount>;
 
-VictimPrices prices_for(const Problem& problem, const Prices& prices) {
+VictimPrices prices_for(const Problem& problem, const Allowances& allowances,
+                        const Prices& prices) {
     VictimPrices all;
     bool by_host = false;
     for (const auto& [group, price] : prices) {
@@ -60,10 +61,11 @@ VictimPrices prices_for(const Problem& problem, const Prices& prices) {
     if (!by_host) return all;
     for (std::size_t i = 0; i < problem.hosts.size(); ++i) {
         const Host& host = *problem.hosts[i].host;
-        for (const auto& aggregate : host.aggregates)
-            if (const auto at = prices.find({AllowanceGroup::Kind::aggregate, aggregate});
-                at != prices.end())
-                all.hosts[host.service_host] += at->second;
+        allowances.any_aggregate(host, [&](const std::string& aggregate) {
+            const auto at = prices.find({AllowanceGroup::Kind::aggregate, aggregate});
+            if (at != prices.end()) all.hosts[host.service_host] += at->second;
+            return false;
+        });
     }
     return all;
 }
@@ -182,7 +184,8 @@ private:
                 Amount& price = prices[group];
                 price = price == 0 ? first_price : price * 2;
             }
-            Choice choice = choose(problem, priced(strategy_, prices_for(problem, prices)));
+            Choice choice =
+                choose(problem, priced(strategy_, prices_for(problem, allowances_, prices)));
             if (choice.freed < problem_.slots_least) return nearest;  // the plan's own budget
             over = spent(choice).exceeded();
             if (over.empty()) return choice;

@@ -42,8 +42,9 @@ PastVictim past(const std::string& id, long when, const std::string& host = "h1"
 
 Decision decide(Brakes& brakes, const Snapshot& cloud, const Request& wanted,
                 const std::string& strategy = "strict", int alternatives = 1,
-                const Ledger& ledger = {}) {
+                const Ledger& ledger = {}, const LandingRules* landing = nullptr) {
     PlanOptions options;
+    options.landing = landing;
     options.alternatives = alternatives;
     options.now = at(now);
     return brakes.plan(wanted, CloudIndex{cloud, Protection{brakes.settings().protect}}, ledger,
@@ -184,6 +185,33 @@ TEST(Limits, AnAggregateThatHasGivenEnoughIsSparedAndOtherHostsGive) {
     EXPECT_EQ(refusal(decision).brake, "limit-aggregate");
     EXPECT_THAT(rejection_of(decision, "h1").reason,
                 HasSubstr("aggregate east: 2 of 2 victims in the last 1h"));
+}
+
+TEST(Limits, AShardOfSeveralAggregatesCountsLikeOne) {
+    Host one_side = full("h1", {1, 1});
+    one_side.aggregates = {"north"};
+    one_side.member_of = {{"u-n", {"north", {}}}};
+    Host other_side = full("h2", {1, 1});
+    other_side.aggregates = {"south"};
+    other_side.member_of = {{"u-s", {"south", {}}}};
+    const Snapshot cloud = cloud_of({one_side, other_side});
+    LandingRules landing;
+    landing.watched = {{"north", "u-s"}};
+    BrakeSettings settings;
+    settings.limits.victims_per_aggregate = 2;
+    Brakes brakes{settings};
+    brakes.note_victim(past("x", now - 60, "h1"));
+    const auto in_shards = [&] {
+        return decide(brakes, cloud, request(one), "strict", 1, {}, &landing);
+    };
+    EXPECT_EQ(victim_ids(in_shards()).size(), 1U);
+    brakes.note_victim(past("y", now - 60, "h2"));
+    const auto decision = in_shards();
+    EXPECT_EQ(refusal(decision).brake, "limit-aggregate");
+    EXPECT_THAT(rejection_of(decision, "h1").reason,
+                HasSubstr("aggregate north|u-s: 2 of 2 victims in the last 1h"));
+    // Without the shard each of them has taken one only.
+    EXPECT_EQ(victim_ids(decide(brakes, cloud, request(one))).size(), 1U);
 }
 
 TEST(Limits, RoomThatIsThereNeedsNoAllowance) {
