@@ -26,6 +26,13 @@ PATIENCE_S = (45, 10)
 # How ninja, ctest and pytest count.
 COUNTED = re.compile(r"^\[(\d+)/(\d+)\]|^ *(\d+)/(\d+) Test +#|\[ *(\d+)%\]$")
 
+# Before a command: it gets what the others leave. (Its session is a group of its own for Linux'
+# scheduler, where that is so.)
+IN_BACKGROUND = (
+    *("nice", "-n", "15", "sh", "-c"),
+    *('echo 15 2>/dev/null >/proc/self/autogroup; exec "$@"', "sh"),
+)
+
 COLOURS = {"bold": "1", "dim": "2", "red": "31", "green": "32", "yellow": "33", "cyan": "36"}
 
 
@@ -135,14 +142,22 @@ def run(
 ) -> Done:
     """Runs a command to its end or its deadline; its output is appended to the log, in which
     `where` finds how far it is."""
-    log.parent.mkdir(parents=True, exist_ok=True)
     started = time.monotonic()
     screen.start(title)
+    process = begin(command, log, cwd, env)
+    return finish(screen, title, process, lambda: where(log), started, deadline_s)
+
+
+def begin(
+    command: list[str], log: Path, cwd: Path, env: dict[str, str] | None = None
+) -> subprocess.Popen:
+    """Starts a command, which is to be finished; its output is appended to the log."""
+    log.parent.mkdir(parents=True, exist_ok=True)
     with log.open("ab") as output:
         words = " ".join(command)
         output.write(f"$ {words if len(words) < 300 else words[:300] + ' ...'}\n".encode())
         output.flush()
-        process = subprocess.Popen(
+        return subprocess.Popen(
             command,
             stdin=subprocess.DEVNULL,
             stdout=output,
@@ -151,11 +166,22 @@ def run(
             env={**os.environ, **(env or {})},
             start_new_session=True,
         )
-        try:
-            timed_out = not _watch(screen, title, process, lambda: where(log), started, deadline_s)
-        finally:
-            if process.poll() is None:
-                end_group(process)
+
+
+def finish(
+    screen: Screen,
+    title: str,
+    process: subprocess.Popen,
+    where: Callable[[], str],
+    started: float,
+    deadline_s: float,
+) -> Done:
+    """Waits for the end of a command, or for its deadline; it has ended afterwards in any case."""
+    try:
+        timed_out = not _watch(screen, title, process, where, started, deadline_s)
+    finally:
+        if process.poll() is None:
+            end_group(process)
     seconds = time.monotonic() - started
     done = Done(process.returncode, seconds, timed_out)
     word = "done" if done.status == 0 else "failed"

@@ -81,29 +81,49 @@ def for_all(commands: list[tuple[list[str], str]]) -> bool:
     return good
 
 
-def check_sight(build: Path) -> list[str]:
-    """Whether the pass refuses what it must, and only that."""
+def tidy_command(build: Path, root: Path, source: str) -> list[str]:
+    rules = f"--config-file={root / '.clang-tidy'}"
+    return ["clang-tidy", "-p", str(build), rules, "--quiet", "--warnings-as-errors=*", source]
+
+
+def check_sight(build: Path, root: Path) -> list[str]:
+    """Whether both passes refuse what they must, and only that."""
     entry = next(e for e in entries(build) if "/clients/" in e["file"])
     problems = []
     with tempfile.TemporaryDirectory() as directory:
         for name, text, wanted in (("discarded", DISCARDED, False), ("used", USED, True)):
             source = Path(directory) / f"{name}.cpp"
             source.write_text(text)
-            fine, said = said_by(parse_command(entry, source), entry["directory"])
-            if fine != wanted or (not fine and "unused-result" not in said):
-                problems.append(f"clang does not judge a {name} result as it must: {said}")
+            command = parse_command(entry, source)
+            like = {"directory": entry["directory"], "file": str(source), "arguments": command}
+            Path(directory, "compile_commands.json").write_text(json.dumps([like]))
+            for tool in (command, tidy_command(Path(directory), root, str(source))):
+                fine, said = said_by(tool, entry["directory"])
+                if fine != wanted or (not fine and "unused-result" not in said):
+                    problems.append(f"{tool[0]} does not judge a {name} result as it must: {said}")
     return problems
 
 
-def syntax(build: Path) -> bool:
-    return for_all([(parse_command(entry), entry["directory"]) for entry in entries(build)])
+def is_test(entry: dict[str, str], root: Path) -> bool:
+    return entry["file"].startswith(f"{root}/tests/")
+
+
+def syntax(build: Path, root: Path) -> bool:
+    """The tests' sources: full of what bug finders must dislike."""
+    return for_all(
+        [(parse_command(e), e["directory"]) for e in entries(build) if is_test(e, root)]
+    )
 
 
 def tidy(build: Path, root: Path) -> bool:
-    """The program's own sources; tests are full of what bug finders must dislike."""
-    files = [e["file"] for e in entries(build) if not e["file"].startswith(f"{root}/tests/")]
-    command = ["clang-tidy", "-p", str(build), "--quiet", "--warnings-as-errors=*"]
-    return for_all([([*command, file], str(root)) for file in files])
+    """The program's own sources: clang's warnings and bug finders in one pass."""
+    return for_all(
+        [
+            (tidy_command(build, root, e["file"]), str(root))
+            for e in entries(build)
+            if not is_test(e, root)
+        ]
+    )
 
 
 if __name__ == "__main__":
@@ -111,7 +131,8 @@ if __name__ == "__main__":
 
     what, build_dir, root_dir = sys.argv[1], Path(sys.argv[2]), Path(sys.argv[3])
     if what == "sight":
-        found = check_sight(build_dir)
+        found = check_sight(build_dir, root_dir)
         print(*found, sep="\n")
         sys.exit(1 if found else 0)
-    sys.exit(0 if (syntax(build_dir) if what == "syntax" else tidy(build_dir, root_dir)) else 1)
+    check = syntax if what == "syntax" else tidy
+    sys.exit(0 if check(build_dir, root_dir) else 1)

@@ -1,6 +1,7 @@
 """Runs the stages of tests/run and sums up what their runners counted."""
 
 import argparse
+import json
 import signal
 import sys
 import time
@@ -23,43 +24,109 @@ def choose(options: argparse.Namespace, parser: argparse.ArgumentParser) -> list
     return [stage for stage in stages.STAGES if not wanted or stage.name in wanted]
 
 
-def parse() -> list[stages.Stage]:
+def parse() -> tuple[list[stages.Stage], Path | None]:
     parser = argparse.ArgumentParser(prog="tests/run")
     parser.add_argument("--fast", action="store_true", help="the unit tests of the release build")
     parser.add_argument("--list", action="store_true", help="what stages there are")
+    parser.add_argument("--report", type=Path, help=argparse.SUPPRESS)  # beside the others
     parser.add_argument("stages", nargs="*", metavar="STAGE")
     options = parser.parse_args()
     if options.list:
         for stage in stages.STAGES:
             print(f"{stage.name:10} {stage.what}")
         sys.exit(0)
-    return choose(options, parser)
+    return choose(options, parser), options.report
+
+
+Row = tuple[str, counts.Counts, float]
+
+
+def run_stage(stage: stages.Stage, runner: stages.Runner) -> Row:
+    started = time.monotonic()
+    runner.screen.say(runner.screen.paint(f"{stage.name}: {stage.what}", "bold"))
+    found = stage.work(runner)
+    runner.screen.say(f"    {found}")
+    return stage.name, found, time.monotonic() - started
+
+
+class Beside:
+    """Stages that wait most of the time, in a process of their own while others compile."""
+
+    DEADLINE_S = 75 * 60
+
+    def __init__(self, names: list[str], runner: stages.Runner):
+        self.names, self.runner = names, runner
+        self.log, self.report = runner.log("beside"), runner.logs / "beside.json"
+        command = [sys.executable, "-B", __file__, "--report", str(self.report), *names]
+        self.started = time.monotonic()
+        self.process = progress.begin(command, self.log, ROOT)
+        runner.screen.say(f"  beside the others from here on: {' '.join(names)}")
+
+    def _where(self) -> str:
+        return next((line.strip() for line in reversed(progress.tail(self.log, 1))), "")
+
+    def end(self) -> None:
+        if self.process.poll() is None:
+            progress.end_group(self.process)
+
+    def rows(self) -> list[Row]:
+        screen = self.runner.screen
+        title = "wait for " + ", ".join(self.names)
+        progress.finish(screen, title, self.process, self._where, self.started, self.DEADLINE_S)
+        # Its own words, with its failures' last lines.
+        for line in progress.tail(self.log, 400)[1:]:
+            screen.say(line)
+        try:
+            told = json.loads(self.report.read_text())
+            return [(name, counts.Counts(**found), seconds) for name, found, seconds in told]
+        except (OSError, ValueError) as error:
+            return [(name, counts.failed(f"{name}: {error}"), 0.0) for name in self.names]
+
+
+def run_beside(chosen: list[stages.Stage], runner: stages.Runner, report: Path) -> int:
+    """What `Beside` starts: the build is there."""
+    runner.is_built("release")
+    rows = [run_stage(stage, runner) for stage in chosen]
+    report.write_text(json.dumps([(name, vars(found), seconds) for name, found, seconds in rows]))
+    return 0
 
 
 def run_all(chosen: list[stages.Stage], runner: stages.Runner) -> counts.Counts:
-    table, total, began = [], counts.Counts(), time.monotonic()
-    for stage in chosen:
-        started = time.monotonic()
-        runner.screen.say(runner.screen.paint(f"{stage.name}: {stage.what}", "bold"))
-        found = stage.work(runner)
-        total += found
-        table.append((stage.name, str(found), time.monotonic() - started))
-        runner.screen.say(f"    {found}")
+    began = time.monotonic()
+    names = [stage.name for stage in chosen]
+    together = "release" in names and any(name in stages.BESIDE for name in names)
+    rows: list[Row] = []
+    beside: Beside | None = None
+    try:
+        for stage in chosen:
+            if beside and stage.name in stages.BESIDE:
+                continue
+            rows.append(run_stage(stage, runner))
+            if together and stage.name == "release" and runner.built("release"):
+                beside = Beside([name for name in names if name in stages.BESIDE], runner)
+                runner.in_background = True
+        if beside:
+            rows += beside.rows()
+    finally:
+        if beside:
+            beside.end()
     runner.screen.say()
-    for name, found, seconds in table:
+    for name, found, seconds in rows:
         runner.screen.say(f"  {name:10} {progress.clock(seconds):>8}  {found}")
     runner.screen.say(f"  {'all':10} {progress.clock(time.monotonic() - began):>8}")
-    return total
+    return sum((found for _, found, _ in rows), counts.Counts())
 
 
 def main() -> int:
-    chosen = parse()
+    chosen, report = parse()
     # To end is to clean up: a lab may be running below us.
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
     runner = stages.Runner(ROOT, progress.Screen())
-    stages.clear_logs(runner)
-    runner.screen.say(f"logs: {runner.logs}")
     try:
+        if report:
+            return run_beside(chosen, runner, report)
+        stages.clear_logs(runner)
+        runner.screen.say(f"logs: {runner.logs}")
         total = run_all(chosen, runner)
     except KeyboardInterrupt:
         runner.screen.say("interrupted")
