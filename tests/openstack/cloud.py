@@ -171,6 +171,10 @@ class Cloud(ABC):
         """Returns its UUID."""
 
     @abstractmethod
+    def remove_aggregate(self, name: str) -> None:
+        ...
+
+    @abstractmethod
     def forget_aggregates_of(self, host: str) -> None:
         """Placement knows the host in no aggregate any more, whatever Nova says."""
 

@@ -105,7 +105,7 @@ class LabCloud(OpenStackCloud):
                 self.nova.put(
                     f"/os-services/{service['id']}", json={"status": "enabled", "forced_down": False}
                 )
-        self._purge_aggregates()
+        self._remove_aggregates(self.nova.get("/os-aggregates").json()["aggregates"])
         self._purge_groups()
         self.begin_anew()
 
@@ -129,14 +129,6 @@ class LabCloud(OpenStackCloud):
         eventually("no server is left", none_left, every=0.3)
         for host in self.hosts:
             eventually(f"{host} is empty", lambda: not any(self._usages(host).values()))
-
-    def _purge_aggregates(self) -> None:
-        for aggregate in self.nova.get("/os-aggregates").json()["aggregates"]:
-            for host in aggregate["hosts"]:
-                self.nova.post(
-                    f"/os-aggregates/{aggregate['id']}/action", json={"remove_host": {"host": host}}
-                )
-            self.nova.delete(f"/os-aggregates/{aggregate['id']}")
 
     def _purge_groups(self) -> None:
         for group in self.nova.get("/os-server-groups?all_projects=True").json()["server_groups"]:

@@ -184,6 +184,17 @@ class OpenStackCloud(Cloud):
             self.nova.post(f"/os-aggregates/{made['id']}/action", json={"add_host": {"host": host}})
         return made
 
+    def remove_aggregate(self, name: str) -> None:
+        aggregates = self.nova.get("/os-aggregates").json()["aggregates"]
+        self._remove_aggregates([aggregate for aggregate in aggregates if aggregate["name"] == name])
+
+    def _remove_aggregates(self, aggregates: list[dict[str, Any]]) -> None:
+        for aggregate in aggregates:
+            path = f"/os-aggregates/{aggregate['id']}"
+            for host in aggregate["hosts"]:
+                self.nova.post(f"{path}/action", json={"remove_host": {"host": host}})
+            self.nova.delete(path)
+
     def forget_aggregates_of(self, host: str) -> None:
         path = f"/resource_providers/{self.providers[host]}/aggregates"
         generation = self.placement.get(path).json()["resource_provider_generation"]
@@ -196,6 +207,15 @@ class OpenStackCloud(Cloud):
             body["rules"] = {"max_server_per_host": most_on_a_host}
         made = self.tenants["regular"].post("/os-server-groups", json={"server_group": body})
         return {"group": made.json()["server_group"]["id"]}
+
+    def make_image(self, name: str, **properties: str) -> str:
+        """Images are small, and left where they are: servers may still name them."""
+        glance = catalog.client(self.lab, "image")
+        body = {"name": name, "disk_format": "raw", "container_format": "bare", "visibility": "public"}
+        image: str = glance.post("/v2/images", json=body | properties).json()["id"]
+        content = {"Content-Type": "application/octet-stream"}
+        glance.put(f"/v2/images/{image}/file", data=b"\0", headers=content)
+        return image
 
     def used_vcpus(self, host: str) -> int:
         return self._usages(host)["VCPU"]

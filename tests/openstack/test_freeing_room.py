@@ -1,8 +1,11 @@
 """A regular server finds no host: the right revocable servers die, no more, and
 asked again it boots."""
 
+from typing import Callable
+
 from cloud import Cloud
 from fleet import assert_freed, assert_nobody_died, assert_only_victims_died, fill
+from in_vain import in_vain, refused_move
 from reaper_process import Reaper
 
 FULL = [("regular", "large", 1)]
@@ -79,11 +82,16 @@ def test_a_revocable_requester_costs_nobody(cloud: Cloud, reaper: Reaper) -> Non
     assert_nobody_died(fleet, mark)
 
 
-def test_victims_are_sought_in_the_availability_zone_of_the_request(cloud: Cloud, reaper: Reaper) -> None:
-    """Outside the zone one victim would do; inside it three are needed."""
+def test_victims_are_sought_in_the_availability_zone_of_the_request(
+    cloud: Cloud, install: Callable[..., Reaper]
+) -> None:
+    """Outside the zone one victim would do, in vain; inside it three are needed."""
     one, two, three = cloud.hosts
     cloud.make_zone("east", [two])
-    fleet = fill(cloud, {one: HALF_SPOT, two: [("spot", "small", 5)], three: HALF_SPOT})
+    fleet = fill(cloud, {one: HALF_SPOT, two: [("spot", "small", 5)], three: FULL})
+    reaper = install()
+    in_vain(fleet, reaper, [one], lambda: cloud.ask_in_vain("medium", zone="east")[0].request)
+    reaper.start()
     mark = cloud.mark()
     [refused] = cloud.ask_in_vain("medium", zone="east")
     reaper.wait_outcome(refused.request)
@@ -93,7 +101,7 @@ def test_victims_are_sought_in_the_availability_zone_of_the_request(cloud: Cloud
     assert cloud.look(again[0]).host == two
 
 
-def test_a_resize_gets_room_on_another_host(cloud: Cloud, reaper: Reaper) -> None:
+def test_a_resize_gets_room_on_another_host(cloud: Cloud, install: Callable[..., Reaper]) -> None:
     """Nova does not resize within a host: the one victim there would die in
     vain, so the three elsewhere must. The message does not tell that."""
     one, two, three = cloud.hosts
@@ -107,6 +115,10 @@ def test_a_resize_gets_room_on_another_host(cloud: Cloud, reaper: Reaper) -> Non
         exactly=False,
     )
     server = fleet.regular(one)[0]
+    reaper = install()
+    resize = lambda moving: cloud.resize_without_waiting(moving, "medium")  # noqa: E731
+    in_vain(fleet, reaper, [one], lambda: refused_move(cloud, server, resize))
+    reaper.start()
     mark = cloud.mark()
     request = cloud.resize_without_waiting(server, "medium")
     reaper.wait_outcome(request)

@@ -2,27 +2,33 @@
 of the failure does not tell.
 
 Each scenario makes the cheapest victims die in vain if the constraint is not known: where they are,
-Nova would not let the server in.
+Nova would not let the server in. In the first half they do die, by hand (see in_vain.py), and Nova
+refuses as before; in the second half the reaper chooses.
+
+Nobody can tell of a forced or requested host whether it was worth the victims there: Nova asks
+Placement for that host alone, finds no candidate and does not begin to search, and its message has
+the host's zone at most.
 """
 
-from typing import Any, Callable
+from typing import Any, Callable, Iterator
+
+import pytest
 
 from cloud import Cloud, Server, eventually
 from fleet import Fleet, assert_freed, assert_nobody_died, fill
+from in_vain import ROOM_FOR, boot_again, cheapest_on, in_vain, killed_in_vain, refused_move
+from openstack_cloud import OpenStackCloud
 from reaper_process import Reaper
 
 FULL = [("regular", "large", 1)]
-MEDIUM = "VCPU=5,MEMORY_MB=2048,DISK_GB=20"
 HALF_SPOT = [("spot", "medium", 1), ("regular", "medium", 1)]
 FIVE_SPOTS = [("spot", "small", 5)]
 HALF = [("spot", "medium", 1)]
 
 
-def cheapest_is(reaper: Reaper, victims: list[Server]) -> None:
-    """Without what the message does not tell, these would die."""
-    plan = reaper.json("plan", "--resources", MEDIUM, "--project", "regular")
-    found = [victim["server"] for host in plan["hosts"] for victim in host["victims"]]
-    assert found == [victim.id for victim in victims], plan
+def refused_boot(cloud: Cloud, flavor: str = "medium", **asked: Any) -> str:
+    """The request of servers that find no host."""
+    return cloud.ask_in_vain(flavor, **asked)[0].request
 
 
 def refused(reaper: Reaper, request: str) -> dict[str, tuple[str, str]]:
@@ -42,11 +48,13 @@ def half_full_with(cloud: Cloud, member: Callable[[], list[Server]]) -> Fleet:
     return fleet
 
 
-def test_anti_affinity_sends_the_cull_elsewhere(cloud: Cloud, reaper: Reaper) -> None:
+def test_anti_affinity_sends_the_cull_elsewhere(cloud: Cloud, install: Callable[..., Reaper]) -> None:
     one, two, three = cloud.hosts
     group = cloud.make_group("apart", "anti-affinity")
     fleet = half_full_with(cloud, lambda: cloud.boot("medium", "regular", one, hints=group))
-    cheapest_is(reaper, fleet.spot(one))
+    reaper = install()
+    in_vain(fleet, reaper, [one], lambda: refused_boot(cloud, hints=group))
+    reaper.start()
     mark = cloud.mark()
     [failed] = cloud.ask_in_vain("medium", hints=group)
     reaper.wait_outcome(failed.request)
@@ -76,10 +84,27 @@ def test_where_anti_affinity_leaves_no_host_nobody_dies(cloud: Cloud, reaper: Re
     cloud.ask_in_vain("medium", hints=group)
 
 
-def test_several_on_a_host_as_far_as_the_group_allows(cloud: Cloud, reaper: Reaper) -> None:
+def test_several_on_a_host_as_far_as_the_group_allows(cloud: Cloud, install: Callable[..., Reaper]) -> None:
     one, two, three = cloud.hosts
     group = cloud.make_group("two at most", "anti-affinity", most_on_a_host=2)
-    fleet = half_full_with(cloud, lambda: cloud.boot("medium", "regular", one, hints=group))
+    fleet = half_full_with(cloud, lambda: cloud.boot("small", "regular", one, count=2, hints=group))
+    reaper = install()
+    in_vain(fleet, reaper, [one], lambda: refused_boot(cloud, hints=group))
+    reaper.start()
+    mark = cloud.mark()
+    [failed] = cloud.ask_in_vain("medium", hints=group)
+    reaper.wait_outcome(failed.request)
+    assert_freed(fleet, mark, 3, among=fleet.spot(two))
+    assert refused(reaper, failed.request)[one][0] == "server-group"
+    third = cloud.ask("medium", hints=group)
+    cloud.wait_for(third, "ACTIVE")
+    assert cloud.look(third[0]).host == two
+    # With one of them gone, the first host may have another.
+    leaves = fleet.by_host[one]["regular"].pop()
+    cloud.delete_without_waiting(leaves)
+    cloud.wait_gone([leaves])
+    dead = [server for server in fleet.spot(two) if cloud.look(server).gone]
+    fleet.by_host[two]["spot"] = [server for server in fleet.spot(two) if server not in dead]
     mark = cloud.mark()
     [failed] = cloud.ask_in_vain("medium", hints=group)
     reaper.wait_outcome(failed.request)
@@ -89,14 +114,16 @@ def test_several_on_a_host_as_far_as_the_group_allows(cloud: Cloud, reaper: Reap
     assert cloud.look(again[0]).host == one
 
 
-def test_affinity_sends_the_cull_to_the_group(cloud: Cloud, reaper: Reaper) -> None:
+def test_affinity_sends_the_cull_to_the_group(cloud: Cloud, install: Callable[..., Reaper]) -> None:
     one, two, three = cloud.hosts
     group = cloud.make_group("together", "affinity")
     fleet = fill(
         cloud, {one: HALF_SPOT, two: [("spot", "small", 4)], three: FULL}, exactly=False
     )
     fleet.by_host[two]["regular"] = cloud.boot("small", "regular", two, hints=group)
-    cheapest_is(reaper, fleet.spot(one))
+    reaper = install()
+    in_vain(fleet, reaper, [one], lambda: refused_boot(cloud, hints=group))
+    reaper.start()
     mark = cloud.mark()
     [failed] = cloud.ask_in_vain("medium", hints=group)
     reaper.wait_outcome(failed.request)
@@ -107,10 +134,15 @@ def test_affinity_sends_the_cull_to_the_group(cloud: Cloud, reaper: Reaper) -> N
     assert cloud.look(again[0]).host == two
 
 
-def test_servers_of_one_request_that_must_be_apart_get_a_host_each(cloud: Cloud, reaper: Reaper) -> None:
+def test_servers_of_one_request_that_must_be_apart_get_a_host_each(
+    cloud: Cloud, install: Callable[..., Reaper]
+) -> None:
     one, two, three = cloud.hosts
     group = cloud.make_group("apart", "anti-affinity")
     fleet = fill(cloud, {one: [("spot", "medium", 2)], two: FIVE_SPOTS, three: FULL})
+    reaper = install()
+    in_vain(fleet, reaper, [one], lambda: refused_boot(cloud, count=2, hints=group), slots=2)
+    reaper.start()
     mark = cloud.mark()
     asked = cloud.ask_in_vain("medium", count=2, hints=group)
     reaper.wait_outcome(asked[0].request)
@@ -120,10 +152,15 @@ def test_servers_of_one_request_that_must_be_apart_get_a_host_each(cloud: Cloud,
     assert sorted(str(cloud.look(server).host) for server in again) == [one, two]
 
 
-def test_servers_of_one_request_that_must_be_together_get_one_host(cloud: Cloud, reaper: Reaper) -> None:
+def test_servers_of_one_request_that_must_be_together_get_one_host(
+    cloud: Cloud, install: Callable[..., Reaper]
+) -> None:
     one, two, three = cloud.hosts
     group = cloud.make_group("together", "affinity")
     fleet = fill(cloud, {one: HALF_SPOT, two: HALF_SPOT, three: FIVE_SPOTS})
+    reaper = install()
+    in_vain(fleet, reaper, [one, two], lambda: refused_boot(cloud, count=2, hints=group), slots=2)
+    reaper.start()
     mark = cloud.mark()
     asked = cloud.ask_in_vain("medium", count=2, hints=group)
     reaper.wait_outcome(asked[0].request)
@@ -133,31 +170,49 @@ def test_servers_of_one_request_that_must_be_together_get_one_host(cloud: Cloud,
     assert [cloud.look(server).host for server in again] == [three, three]
 
 
-def test_a_hint_that_the_message_lost_is_found_in_the_search(cloud: Cloud, reaper: Reaper) -> None:
-    """A host has room, but the request is not to go there: Nova's scheduler tells that when it
-    begins to search, not when it fails."""
+def test_a_hint_that_the_message_lost_is_found_in_the_search(cloud: Cloud, install: Callable[..., Reaper]) -> None:
+    """Placement offers room on a host that is down: Nova's scheduler begins to search, and tells the
+    hint then, not when it fails."""
     one, two, three = cloud.hosts
-    fleet = fill(cloud, {one: HALF, two: [("spot", "small", 4)], three: FULL}, exactly=False)
+    fleet = fill(cloud, {one: HALF_SPOT, two: [("spot", "small", 4)], three: []}, exactly=False)
     [there] = cloud.boot("small", "regular", two)
     fleet.by_host[two]["regular"] = [there]
+    cloud.say_that_it_is_down(three)
+    hints = {"same_host": [there.id]}
+    reaper = install()
+    in_vain(fleet, reaper, [one], lambda: refused_boot(cloud, hints=hints))
+    reaper.start()
     mark = cloud.mark()
-    [failed] = cloud.ask_in_vain("medium", hints={"same_host": [there.id]})
+    [failed] = cloud.ask_in_vain("medium", hints=hints)
     reaper.wait_outcome(failed.request)
     assert_freed(fleet, mark, 3, among=fleet.spot(two))
-    again = cloud.ask("medium", hints={"same_host": [there.id]})
+    again = cloud.ask("medium", hints=hints)
     cloud.wait_for(again, "ACTIVE")
     assert cloud.look(again[0]).host == two
 
 
-def test_different_host_keeps_off_the_others(cloud: Cloud, reaper: Reaper) -> None:
+def test_different_host_keeps_off_the_others(cloud: Cloud, install: Callable[..., Reaper]) -> None:
     one, two, three = cloud.hosts
-    fleet = fill(cloud, {one: HALF, two: FIVE_SPOTS, three: HALF}, exactly=False)
+    fleet = fill(cloud, {one: HALF, two: FIVE_SPOTS, three: []}, exactly=False)
     [there] = cloud.boot("small", "regular", one)
     [elsewhere] = cloud.boot("medium", "regular", three)
     fleet.by_host[one]["regular"] = [there]
     fleet.by_host[three]["regular"] = [elsewhere]
     hints = {"different_host": [there.id, elsewhere.id]}
-    # 3 VCPU are free on the first host: the scheduler gets a candidate for a small one only.
+    # For its room the scheduler begins to search; down, it is no place for anybody.
+    cloud.say_that_it_is_down(three)
+    reaper = install()
+    in_vain(fleet, reaper, [one], lambda: refused_boot(cloud, hints=hints))
+    reaper.start()
+    mark = cloud.mark()
+    [failed] = cloud.ask_in_vain("medium", hints=hints)
+    reaper.wait_outcome(failed.request)
+    freed = assert_freed(fleet, mark, 3, among=fleet.spot(two))
+    again = cloud.ask("medium", hints=hints)
+    cloud.wait_for(again, "ACTIVE")
+    assert cloud.look(again[0]).host == two
+    # There are 3 VCPU on the first host: for a small one nobody would have to die.
+    fleet.by_host[two]["spot"] = [server for server in fleet.spot(two) if server not in freed]
     mark = cloud.mark()
     [failed] = cloud.ask_in_vain("small", hints=hints)
     reaper.wait_outcome(failed.request)
@@ -174,8 +229,10 @@ def test_an_aggregate_of_other_projects_is_kept_off(cloud: Cloud, install: Calla
     one, two, three = cloud.hosts
     fleet = fill(cloud, {one: HALF_SPOT, two: FIVE_SPOTS, three: FULL})
     cloud.make_aggregate("theirs", [one], {"filter_tenant_id": cloud.project_id("spot")})
+    victims = killed_in_vain(fleet, install(), [one], lambda: refused_boot(cloud))
+    boot_again(fleet, victims)
     reaper = install()
-    cheapest_is(reaper, fleet.spot(one))
+    cheapest_on(fleet, reaper, [one])
     reaper.config["landing"] = {"tenant_filter": True}
     reaper.start()
     mark = cloud.mark()
@@ -192,9 +249,14 @@ def test_an_aggregate_of_other_projects_is_kept_off(cloud: Cloud, install: Calla
 def test_an_aggregate_isolated_by_a_trait_is_kept_off(cloud: Cloud, install: Callable[..., Reaper]) -> None:
     one, two, three = cloud.hosts
     fleet = fill(cloud, {one: HALF_SPOT, two: FIVE_SPOTS, three: FULL})
-    cloud.make_aggregate("accelerated", [one], {"trait:HW_CPU_X86_AVX512F": "required"})
+    isolation = {"trait:HW_CPU_X86_AVX512F": "required"}
+    cloud.make_aggregate("accelerated", [one], isolation)
+    victims = killed_in_vain(fleet, install(), [one], lambda: refused_boot(cloud))
+    cloud.remove_aggregate("accelerated")  # it would not let them in again, either
+    boot_again(fleet, victims)
+    cloud.make_aggregate("accelerated", [one], isolation)
     reaper = install()
-    cheapest_is(reaper, fleet.spot(one))
+    cheapest_on(fleet, reaper, [one])
     reaper.config["landing"] = {"trait_isolation": True}
     reaper.start()
     mark = cloud.mark()
@@ -214,9 +276,9 @@ def test_nobody_dies_outside_the_watched_aggregates(cloud: Cloud, install: Calla
     fleet = fill(cloud, {one: HALF_SPOT, two: FIVE_SPOTS, three: FULL})
     for watched in (["east|nowhere"], [uuid, "west"]):
         reaper = install()
-        cheapest_is(reaper, fleet.spot(one))
+        cheapest_on(fleet, reaper, [one])
         reaper.config["watched_aggregates"] = watched
-        plan = reaper.json("plan", "--resources", MEDIUM, "--project", "regular")
+        plan = reaper.json("plan", "--resources", ROOM_FOR["medium"], "--project", "regular")
         assert [host["host_name"] for host in plan["hosts"]] == [two], plan
     reaper.start()
     mark = cloud.mark()
@@ -243,12 +305,21 @@ def test_a_request_outside_every_shard_is_refused(cloud: Cloud, install: Callabl
 
 def test_a_zone_that_placement_does_not_know_is_no_place(cloud: Cloud, reaper: Reaper) -> None:
     """Nova's scheduler asks Placement for the members of a zone. Where Nova's own list was not
-    mirrored there, it finds no host, whatever room there is."""
+    mirrored there, it finds no host, whatever room there is. The reaper has read the list before it
+    is lost: it is paused, not stopped, while victims die in vain."""
     one, two, three = cloud.hosts
     cloud.make_zone("east", [one, two])
     fleet = fill(cloud, {one: HALF_SPOT, two: FIVE_SPOTS, three: FULL})
-    cheapest_is(reaper, fleet.spot(one))
     cloud.forget_aggregates_of(one)
+    assert reaper.command("pause", "--reason", "some die in vain").returncode == 0
+
+    def refused_while_paused() -> str:
+        request = refused_boot(cloud, zone="east")
+        assert reaper.wait_outcome(request)["brake"] == "paused"
+        return request
+
+    in_vain(fleet, reaper, [one], refused_while_paused)
+    assert reaper.command("resume").returncode == 0
     mark = cloud.mark()
     [failed] = cloud.ask_in_vain("medium", zone="east")
     reaper.wait_outcome(failed.request)
@@ -259,16 +330,94 @@ def test_a_zone_that_placement_does_not_know_is_no_place(cloud: Cloud, reaper: R
     assert cloud.look(again[0]).host == two
 
 
+# Traits -----------------------------------------------------------------------
+
+
+@pytest.fixture
+def trait(cloud: OpenStackCloud) -> Iterator[str]:
+    """Only the second host has it."""
+    name = "CUSTOM_ACCELERATED"
+    path = f"/resource_providers/{cloud.providers[cloud.hosts[1]]}/traits"
+    cloud.placement.put(f"/traits/{name}")
+    usual = cloud.placement.get(path).json()["traits"]
+
+    def have(traits: list[str]) -> None:
+        generation = cloud.placement.get(path).json()["resource_provider_generation"]
+        cloud.placement.put(path, json={"traits": traits, "resource_provider_generation": generation})
+
+    have([*usual, name])
+    yield name
+    have(usual)
+    cloud.placement.delete(f"/traits/{name}")
+
+
+def assert_only_the_second_host_will_do(
+    cloud: Cloud, install: Callable[..., Reaper], trait: str, ask: Callable[[], list[Server]]
+) -> None:
+    """`ask` asks for a server of the size of a `medium`."""
+    one, two, three = cloud.hosts
+    fleet = fill(cloud, {one: HALF_SPOT, two: FIVE_SPOTS, three: FULL})
+
+    def refused_request() -> str:
+        [failed] = ask()
+        cloud.wait_for([failed], "ERROR")
+        return failed.request
+
+    reaper = install()
+    in_vain(fleet, reaper, [one], refused_request)
+    reaper.start()
+    mark = cloud.mark()
+    request = refused_request()
+    reaper.wait_outcome(request)
+    assert_freed(fleet, mark, 3, among=fleet.spot(two))
+    code, reason = refused(reaper, request)[one]
+    assert code == "missing-trait" and trait in reason
+    again = ask()
+    cloud.wait_for(again, "ACTIVE")
+    assert cloud.look(again[0]).host == two
+
+
+def test_a_trait_of_the_flavor_is_sought(
+    cloud: OpenStackCloud, install: Callable[..., Reaper], trait: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    body = {"flavor": {"name": "accelerated", "vcpus": 5, "ram": 2048, "disk": 20}}
+    flavor = cloud.nova.post("/flavors", json=body).json()["flavor"]["id"]
+    specs = {"extra_specs": {f"trait:{trait}": "required"}}
+    cloud.nova.post(f"/flavors/{flavor}/os-extra_specs", json=specs)
+    monkeypatch.setitem(cloud.lab["flavors"], "accelerated", flavor)
+    assert_only_the_second_host_will_do(cloud, install, trait, lambda: cloud.ask("accelerated"))
+    cloud.nova.delete(f"/flavors/{flavor}")
+
+
+@pytest.mark.lab_only  # cloudsim's images ask nothing of a host
+def test_a_trait_of_the_image_is_sought(
+    cloud: OpenStackCloud, install: Callable[..., Reaper], trait: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The message has the image, without its traits."""
+    image = cloud.make_image("accelerated", **{f"trait:{trait}": "required"})
+
+    def ask() -> list[Server]:
+        with monkeypatch.context() as with_image:
+            with_image.setitem(cloud.lab, "image", image)
+            return cloud.ask("medium")
+
+    assert_only_the_second_host_will_do(cloud, install, trait, ask)
+
+
 # Other things than boots ------------------------------------------------------
 
 
-def test_a_live_migration_gets_room_elsewhere(cloud: Cloud, reaper: Reaper) -> None:
+def test_a_live_migration_gets_room_elsewhere(cloud: Cloud, install: Callable[..., Reaper]) -> None:
     """Its message has the server's id alone: neither flavor nor hosts."""
     one, two, three = cloud.hosts
     fleet = fill(
         cloud, {one: [("regular", "small", 1), ("spot", "small", 4)], two: HALF_SPOT, three: FULL}
     )
     [server] = fleet.regular(one)
+    reaper = install()
+    move = cloud.live_migrate_without_waiting
+    in_vain(fleet, reaper, [one], lambda: refused_move(cloud, server, move), "small")
+    reaper.start()
     mark = cloud.mark()
     request = cloud.live_migrate_without_waiting(server)
     reaper.wait_outcome(request)
@@ -279,13 +428,24 @@ def test_a_live_migration_gets_room_elsewhere(cloud: Cloud, reaper: Reaper) -> N
     eventually("it is on the other host", lambda: cloud.look(server).host == two)
 
 
-def test_an_evacuation_gets_room_elsewhere(cloud: Cloud, reaper: Reaper) -> None:
+def test_an_evacuation_gets_room_elsewhere(cloud: Cloud, install: Callable[..., Reaper]) -> None:
+    """Its own host is down: room there is of no use to anybody."""
     one, two, three = cloud.hosts
     fleet = fill(
         cloud, {one: [("regular", "small", 1), ("spot", "small", 4)], two: HALF_SPOT, three: FULL}
     )
     [server] = fleet.regular(one)
+
+    def refused_evacuation() -> str:
+        cloud.say_that_it_is_down(one)
+        request = refused_move(cloud, server, cloud.evacuate_without_waiting)
+        cloud.say_that_it_is_up(one)
+        return request
+
+    reaper = install()
+    in_vain(fleet, reaper, [one], refused_evacuation, "small")
     cloud.say_that_it_is_down(one)
+    reaper.start()
     mark = cloud.mark()
     request = cloud.evacuate_without_waiting(server)
     reaper.wait_outcome(request)

@@ -6,7 +6,6 @@ from typing import Any, Callable, Iterator
 import pytest
 
 from fleet import assert_freed, assert_nobody_died, fill
-from lablib import catalog
 from openstack_cloud import OpenStackCloud
 from reaper_process import Reaper
 
@@ -113,7 +112,7 @@ def test_the_image_says_it_unless_the_server_does(
     cloud: OpenStackCloud, reaper: Reaper, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     fleet = fill(cloud, {host: SPOT for host in cloud.hosts})
-    monkeypatch.setitem(cloud.lab, "image", image_with(cloud, res_type="revocable"))
+    monkeypatch.setitem(cloud.lab, "image", cloud.make_image("with-res-type", res_type="revocable"))
     mark = cloud.mark()
     outcome = outcome_of(reaper, cloud)
     assert outcome["kind"] == "revocable-only", outcome
@@ -122,16 +121,6 @@ def test_the_image_says_it_unless_the_server_does(
     outcome = outcome_of(reaper, cloud, metadata={"res-type": "regular"})
     assert outcome["kind"] == "freed", outcome
     assert_freed(fleet, mark, 1, among=fleet.spot())
-
-
-def image_with(cloud: OpenStackCloud, **properties: str) -> str:
-    """Images are small, and left where they are: servers may still name them."""
-    glance = catalog.client(cloud.lab, "image")
-    body = {"name": "with-res-type", "disk_format": "raw", "container_format": "bare"}
-    image = glance.post("/v2/images", json=body | {"visibility": "public"} | properties).json()["id"]
-    content = {"Content-Type": "application/octet-stream"}
-    glance.put(f"/v2/images/{image}/file", data=b"\0", headers=content)
-    return image
 
 
 def because(reaper: Reaper) -> str:
