@@ -5,9 +5,9 @@ Each scenario makes the cheapest victims die in vain if the constraint is not kn
 Nova would not let the server in. In the first half they do die, by hand (see in_vain.py), and Nova
 refuses as before; in the second half the reaper chooses.
 
-Nobody can tell of a forced or requested host whether it was worth the victims there: Nova asks
-Placement for that host alone, finds no candidate and does not begin to search, and its message has
-the host's zone at most.
+There is none for a forced or requested host. Nova asks Placement for that host alone; when it is
+full, there is no candidate, the scheduler does not begin to search, and the message of the failure
+has the host's zone at most: the reaper can't know it. When the host has room, nobody need die.
 """
 
 from typing import Any, Callable, Iterator
@@ -170,9 +170,11 @@ def test_servers_of_one_request_that_must_be_together_get_one_host(
     assert [cloud.look(server).host for server in again] == [three, three]
 
 
-def test_a_hint_that_the_message_lost_is_found_in_the_search(cloud: Cloud, install: Callable[..., Reaper]) -> None:
+def test_a_hint_that_the_message_lost_is_found_in_the_search(
+    cloud: Cloud, install: Callable[..., Reaper]
+) -> None:
     """Placement offers room on a host that is down: Nova's scheduler begins to search, and tells the
-    hint then, not when it fails."""
+    hint then, not when it fails. (Without any offer it does not begin, and nobody tells the hint.)"""
     one, two, three = cloud.hosts
     fleet = fill(cloud, {one: HALF_SPOT, two: [("spot", "small", 4)], three: []}, exactly=False)
     [there] = cloud.boot("small", "regular", two)
