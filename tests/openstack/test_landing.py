@@ -353,6 +353,18 @@ def trait(cloud: OpenStackCloud) -> Iterator[str]:
     cloud.placement.delete(f"/traits/{name}")
 
 
+@pytest.fixture
+def accelerated(cloud: OpenStackCloud, trait: str, monkeypatch: pytest.MonkeyPatch) -> Iterator[str]:
+    """A `medium` that requires the trait."""
+    body = {"flavor": {"name": "accelerated", "vcpus": 5, "ram": 2048, "disk": 20}}
+    flavor = cloud.nova.post("/flavors", json=body).json()["flavor"]["id"]
+    specs = {"extra_specs": {f"trait:{trait}": "required"}}
+    cloud.nova.post(f"/flavors/{flavor}/os-extra_specs", json=specs)
+    monkeypatch.setitem(cloud.lab["flavors"], "accelerated", flavor)
+    yield "accelerated"
+    cloud.nova.delete(f"/flavors/{flavor}")
+
+
 def assert_only_the_second_host_will_do(
     cloud: Cloud, install: Callable[..., Reaper], trait: str, ask: Callable[[], list[Server]]
 ) -> None:
@@ -380,15 +392,9 @@ def assert_only_the_second_host_will_do(
 
 
 def test_a_trait_of_the_flavor_is_sought(
-    cloud: OpenStackCloud, install: Callable[..., Reaper], trait: str, monkeypatch: pytest.MonkeyPatch
+    cloud: Cloud, install: Callable[..., Reaper], trait: str, accelerated: str
 ) -> None:
-    body = {"flavor": {"name": "accelerated", "vcpus": 5, "ram": 2048, "disk": 20}}
-    flavor = cloud.nova.post("/flavors", json=body).json()["flavor"]["id"]
-    specs = {"extra_specs": {f"trait:{trait}": "required"}}
-    cloud.nova.post(f"/flavors/{flavor}/os-extra_specs", json=specs)
-    monkeypatch.setitem(cloud.lab["flavors"], "accelerated", flavor)
-    assert_only_the_second_host_will_do(cloud, install, trait, lambda: cloud.ask("accelerated"))
-    cloud.nova.delete(f"/flavors/{flavor}")
+    assert_only_the_second_host_will_do(cloud, install, trait, lambda: cloud.ask(accelerated))
 
 
 @pytest.mark.lab_only  # cloudsim's images ask nothing of a host
