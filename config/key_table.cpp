@@ -291,6 +291,11 @@ const Section landing{
          "[scheduler] enable_isolated_aggregate_filtering: aggregates with trait:T=required are "
          "for requests that require T",
          at<&Settings::policy, &Policy::landing, &Landing::trait_isolation>()},
+        {"extra_specs_filter", Flag{}, "false",
+         "its filter AggregateInstanceExtraSpecsFilter is on: a flavor's extra specs without a "
+         "scope, or of aggregate_instance_extra_specs:, have to match metadata of the host's "
+         "aggregates",
+         at<&Settings::policy, &Policy::landing, &Landing::extra_specs_filter>()},
     }};
 
 const Section limits{

@@ -96,6 +96,7 @@ struct Landing {
     bool tenant_filter = false;
     std::string own_aggregates = "off";  ///< off, limit, required
     bool trait_isolation = false;
+    bool extra_specs_filter = false;
     std::vector<std::string> watched_aggregates;  ///< names or UUIDs; `a|b`: one shard of both
 };
 

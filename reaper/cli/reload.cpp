@@ -68,8 +68,8 @@ auto parts(const config::Trigger& trigger) {
 }
 
 auto parts(const config::Landing& landing) {
-    const auto& [tenant_filter, own_aggregates, trait_isolation, watched] = landing;
-    return std::tuple(tenant_filter, own_aggregates, trait_isolation, watched);
+    const auto& [tenant_filter, own_aggregates, trait_isolation, extra_specs, watched] = landing;
+    return std::tuple(tenant_filter, own_aggregates, trait_isolation, extra_specs, watched);
 }
 
 auto parts(const config::Admin& admin) {

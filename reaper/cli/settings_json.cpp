@@ -129,7 +129,8 @@ json to_json(const BreakerSettings& b) {
 json to_json(const config::Landing& l) {
     return {{"tenant_filter", l.tenant_filter},
             {"own_aggregates", l.own_aggregates},
-            {"trait_isolation", l.trait_isolation}};
+            {"trait_isolation", l.trait_isolation},
+            {"extra_specs_filter", l.extra_specs_filter}};
 }
 
 json to_json(const config::LivePicture& p) {

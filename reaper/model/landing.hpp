@@ -60,13 +60,16 @@ struct LandingRules {
     /// `[scheduler] enable_isolated_aggregate_filtering`: a host in an aggregate with
     /// `trait:T=required` takes only requests that require T.
     bool trait_isolation = false;
+    /// nova-scheduler's filter AggregateInstanceExtraSpecsFilter is on: a flavor's wishes on the
+    /// metadata of aggregates (spec_match.hpp) bind.
+    bool extra_specs_filter = false;
     /// `watched_aggregates`: shards, each the hosts that are in any of its aggregates (names or
     /// UUIDs). Hosts outside all shards are never culled on. Empty: one shard, the whole cloud.
     std::vector<std::set<std::string>> watched;
 
     bool nothing() const {
         return !tenant_filter && own_aggregates == OwnAggregates::off && !trait_isolation &&
-               watched.empty();
+               !extra_specs_filter && watched.empty();
     }
     friend bool operator==(const LandingRules&, const LandingRules&) = default;
 };

@@ -8,6 +8,7 @@
 #include "reaper/ledger/ledger.hpp"
 #include "reaper/model/text.hpp"
 #include "reaper/planner/cloud_index.hpp"
+#include "reaper/planner/spec_match.hpp"
 
 namespace reaper {
 namespace {
@@ -126,7 +127,17 @@ Places::Refusal Places::by_aggregates(const HostAggregates& aggregates) const {
                      "it is in none of the aggregates that the request was sent to"}};
     }
     if (auto no = by_tenant(aggregates)) return no;
+    if (auto no = by_extra_specs(aggregates)) return no;
     return by_isolation(aggregates);
+}
+
+/// The filter does not run for a rebuild: that stays where it is.
+Places::Refusal Places::by_extra_specs(const HostAggregates& aggregates) const {
+    if (!rules_.extra_specs_filter || request_.operation == Operation::rebuild) return std::nullopt;
+    if (const auto unmet = unmet_spec(request_.flavor_extra_specs, aggregates))
+        return {{RejectionCode::isolated,
+                 "none of its aggregates has what the flavor asks for, " + quoted(*unmet)}};
+    return std::nullopt;
 }
 
 Places::Refusal Places::unwatched(const HostAggregates& aggregates) const {

@@ -1,6 +1,6 @@
 // Which places of a cloud will do for a request, beyond state, zone, traits and room: server group,
-// forced and hinted hosts, aggregates, isolation. Looked up once for each decision, because the
-// answers hang on where other servers are.
+// forced and hinted hosts, aggregates, isolation, a flavor's extra specs. Looked up once for each
+// decision, because the answers hang on where other servers are.
 //
 // Source: nova's filters ServerGroup(Anti)AffinityFilter, SameHostFilter, DifferentHostFilter,
 // AggregateMultiTenancyIsolation, and its request filters require_tenant_aggregate and
@@ -48,6 +48,7 @@ private:
     Refusal unwatched(const HostAggregates& aggregates) const;
     Refusal by_tenant(const HostAggregates& aggregates) const;
     Refusal by_isolation(const HostAggregates& aggregates) const;
+    Refusal by_extra_specs(const HostAggregates& aggregates) const;
     Refusal by_mirror(const Host& host) const;
     void find_members(const CloudIndex& cloud, const Ledger& ledger);
     void find_own_aggregates(const CloudIndex& cloud);

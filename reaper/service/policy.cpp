@@ -45,6 +45,7 @@ Result<LandingRules> landing_rules(const config::Landing& settings) {
     LandingRules rules;
     rules.tenant_filter = settings.tenant_filter;
     rules.trait_isolation = settings.trait_isolation;
+    rules.extra_specs_filter = settings.extra_specs_filter;
     if (settings.own_aggregates == "limit") rules.own_aggregates = Own::limit;
     if (settings.own_aggregates == "required") rules.own_aggregates = Own::required;
     for (const auto& text : settings.watched_aggregates) {

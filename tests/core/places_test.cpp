@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include "cloud_builder.hpp"
+#include "reaper/planner/spec_match.hpp"
 
 namespace reaper {
 namespace {
@@ -248,6 +249,72 @@ TEST(Places, AProjectWithAggregatesOfItsOwnStaysInThem) {
     EXPECT_THAT(hosts_of(under(rules, stranger, cloud)), ::testing::ElementsAre("a"));
     rules.own_aggregates = LandingRules::OwnAggregates::required;
     EXPECT_THAT(hosts_of(under(rules, stranger, cloud)), IsEmpty());
+}
+
+TEST(Places, AFlavorsWishOnAggregatesBindsWhereTheFilterIsOn) {
+    const auto cloud = with_aggregate({"fast", {{"ssd", "true, nvme"}}});
+    LandingRules rules;
+    Request wanted = request(half);
+    wanted.flavor_extra_specs = {{"aggregate_instance_extra_specs:ssd", "false"},
+                                 {"hw:cpu_policy", "shared"}};
+    EXPECT_THAT(hosts_of(under(rules, wanted, cloud)), ::testing::ElementsAre("a"));
+    rules.extra_specs_filter = true;
+    const auto nowhere = under(rules, wanted, cloud);
+    EXPECT_EQ(rejection_of(nowhere, "a").code, RejectionCode::isolated);
+    EXPECT_THAT(rejection_of(nowhere, "b").reason, HasSubstr("'ssd=false'"));
+    for (const char* const wish : {"true", "nvme", "<or> nvme <or> sata"}) {
+        wanted.flavor_extra_specs = {{"ssd", wish}};
+        EXPECT_THAT(hosts_of(under(rules, wanted, cloud)), ::testing::ElementsAre("a")) << wish;
+    }
+    wanted.operation = Operation::rebuild;
+    wanted.flavor_extra_specs = {{"ssd", "false"}};
+    EXPECT_THAT(hosts_of(under(rules, wanted, cloud)), ::testing::ElementsAre("a"));
+}
+
+TEST(SpecMatch, JudgesAsNovasOperatorsDo) {
+    struct Line {
+        const char* value;
+        const char* wish;
+        bool met;
+    };
+    const Line lines[] = {{"1", "1", true},
+                          {"", "1", false},
+                          {"3", "1", false},
+                          {"222", "2", false},
+                          {"4", "> 2", false},
+                          {"123", "= 123", true},
+                          {"124", "= 123", true},
+                          {"34", "= 234", false},
+                          {"34", "=", false},
+                          {"123", "== 123", true},
+                          {"123.0", "== 123", true},
+                          {"123", "!= 123", false},
+                          {"123", "!= 12", true},
+                          {"123", ">= 123", true},
+                          {"2", "<= 3", true},
+                          {"3", "<= 2", false},
+                          {"x", ">= 2", false},
+                          {"3", "== x", false},
+                          {"123", "s== 123", true},
+                          {"1234", "s== 123", false},
+                          {"1234", "s!= 123", true},
+                          {"1000", "s>= 234", false},
+                          {"2345", "s> 1234", true},
+                          {"12", "s< 2", true},
+                          {"2", "s<= 2", true},
+                          {"12311321", "<in> 11", true},
+                          {"12310321", "<in> 11", false},
+                          {"12311321", "<in>", false},
+                          {"12", "<or> 11 <or> 12", true},
+                          {"13", "<or> 11 <or> 12", false},
+                          {"aes mmx aux", "<all-in> aes mmx", true},
+                          {"aes mmx aux", "<all-in> txt", false},
+                          {"aes", "<all-in>", false},
+                          {"+2", "== 2", true},
+                          {" 2 ", "= 1", true},
+                          {"two words", "two words", true}};
+    for (const auto& [value, wish, met] : lines)
+        EXPECT_EQ(meets(value, wish), met) << "'" << value << "' and '" << wish << "'";
 }
 
 TEST(Places, AnAggregateIsolatedByATraitIsForThoseWhoRequireIt) {

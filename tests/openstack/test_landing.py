@@ -368,6 +368,42 @@ def accelerated(cloud: OpenStackCloud, trait: str, monkeypatch: pytest.MonkeyPat
     cloud.nova.delete(f"/flavors/{flavor}")
 
 
+@pytest.fixture
+def fast(cloud: OpenStackCloud, monkeypatch: pytest.MonkeyPatch) -> Iterator[str]:
+    """A `medium` that wishes for aggregates with `ssd=true`."""
+    body = {"flavor": {"name": "fast", "vcpus": 5, "ram": 2048, "disk": 20}}
+    flavor = cloud.nova.post("/flavors", json=body).json()["flavor"]["id"]
+    specs = {"extra_specs": {"aggregate_instance_extra_specs:ssd": "true"}}
+    cloud.nova.post(f"/flavors/{flavor}/os-extra_specs", json=specs)
+    monkeypatch.setitem(cloud.lab["flavors"], "fast", flavor)
+    yield "fast"
+    cloud.nova.delete(f"/flavors/{flavor}")
+
+
+def test_an_aggregate_without_what_the_flavor_wishes_is_kept_off(
+    cloud: Cloud, install: Callable[..., Reaper], fast: str
+) -> None:
+    one, two, three = cloud.hosts
+    fleet = fill(cloud, {one: HALF_SPOT, two: FIVE_SPOTS, three: FULL})
+    cloud.make_aggregate("slow", [one], {"ssd": "false"})
+    cloud.make_aggregate("fast", [two], {"ssd": "true"})
+    victims = killed_in_vain(fleet, install(), [one], lambda: refused_boot(cloud, fast))
+    boot_again(fleet, victims)
+    reaper = install()
+    cheapest_on(fleet, reaper, [one])
+    reaper.config["landing"] = {"extra_specs_filter": True}
+    reaper.start()
+    mark = cloud.mark()
+    [failed] = cloud.ask_in_vain(fast)
+    reaper.wait_outcome(failed.request)
+    assert_freed(fleet, mark, 3, among=fleet.spot(two))
+    code, reason = refused(reaper, failed.request)[one]
+    assert code == "isolated" and "ssd=true" in reason
+    again = cloud.ask(fast)
+    cloud.wait_for(again, "ACTIVE")
+    assert cloud.look(again[0]).host == two
+
+
 def assert_only_the_second_host_will_do(
     cloud: Cloud, install: Callable[..., Reaper], trait: str, ask: Callable[[], list[Server]]
 ) -> None:

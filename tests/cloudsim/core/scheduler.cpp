@@ -89,6 +89,27 @@ bool suits_hints(const World& world, const Placing& placing, const Host& host) {
     return count_on(world, placing, placing.different_host, &host) == 0;
 }
 
+/// AggregateInstanceExtraSpecsFilter, for wishes that are no operators: the value has to be among
+/// the aggregates'.
+bool suits_extra_specs(const World& world, const Placing& placing, const Host& host) {
+    static const std::string scope = "aggregate_instance_extra_specs:";
+    if (!world.settings.extra_specs_filter) return true;
+    for (const auto& [name, wish] : placing.flavor->extra_specs) {
+        const bool scoped = name.starts_with(scope);
+        if (!scoped && name.find(':') != std::string::npos) continue;
+        const std::string key = scoped ? name.substr(scope.size()) : name;
+        bool met = false;
+        for (const auto& aggregate : world.nova.aggregates) {
+            const auto& hosts = aggregate->hosts;
+            if (std::find(hosts.begin(), hosts.end(), host.name) == hosts.end()) continue;
+            const auto value = aggregate->metadata.find(key);
+            met = met || (value != aggregate->metadata.end() && value->second == wish);
+        }
+        if (!met) return false;
+    }
+    return true;
+}
+
 struct Choice {
     Host* host = nullptr;
     const Candidate* candidate = nullptr;
@@ -133,6 +154,7 @@ std::vector<Choice> filtered(World& world, const Placing& placing, const Candida
                                 ? false
                                 : host->up() && !host->disabled &&
                                       suits_group(world, placing, *host) &&
+                                      suits_extra_specs(world, placing, *host) &&
                                       suits_hints(world, placing, *host);
         if (passes) choices.push_back({host, &candidate, choices.size(), 0});
     }

@@ -72,8 +72,9 @@ struct Settings {
     bool tenant_isolation = false;  ///< filter_tenant_id of aggregates
     /// Aggregates with trait:T=required are for requests that require T.
     bool trait_isolation = false;
-    bool state_changes = true;   ///< instance.update is sent
-    bool default_queues = true;  ///< oslo.messaging's own queues are declared
+    bool extra_specs_filter = false;  ///< AggregateInstanceExtraSpecsFilter is on
+    bool state_changes = true;        ///< instance.update is sent
+    bool default_queues = true;       ///< oslo.messaging's own queues are declared
     bool respawn = false;
     std::optional<Time> start;
     double speed = 1.0;

@@ -121,6 +121,7 @@ Readers all_readers(Settings& settings, const std::string& where) {
         {"token_life", into_time(settings.token_life)},
         {"tenant_isolation", into(settings.tenant_isolation)},
         {"trait_isolation", into(settings.trait_isolation)},
+        {"extra_specs_filter", into(settings.extra_specs_filter)},
         {"state_changes", into(settings.state_changes)},
         {"default_queues", into(settings.default_queues)},
         {"respawn", into(settings.respawn)},

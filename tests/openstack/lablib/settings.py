@@ -188,7 +188,7 @@ workers = 1
 discover_hosts_in_cells_interval = 2
 enable_isolated_aggregate_filtering = true
 [filter_scheduler]
-enabled_filters = ComputeFilter,ComputeCapabilitiesFilter,ImagePropertiesFilter,ServerGroupAntiAffinityFilter,ServerGroupAffinityFilter,SameHostFilter,DifferentHostFilter,AggregateMultiTenancyIsolation
+enabled_filters = ComputeFilter,ComputeCapabilitiesFilter,ImagePropertiesFilter,ServerGroupAntiAffinityFilter,ServerGroupAffinityFilter,SameHostFilter,DifferentHostFilter,AggregateMultiTenancyIsolation,AggregateInstanceExtraSpecsFilter
 [glance]
 endpoint_override = {region["image"]}
 [neutron]
