@@ -36,6 +36,18 @@ void set_room(Host& host, const HostReading& reading) {
     }
 }
 
+bool adopt(Host& host, Server& server) {
+    bool listed = false;
+    for (auto& provider : host.providers) {
+        const auto at = provider.other_consumers.find(server.id);
+        if (at == provider.other_consumers.end()) continue;
+        server.allocations[provider.id] = at->second;
+        provider.other_consumers.erase(at);
+        listed = true;
+    }
+    return listed;
+}
+
 void give_back(Host& host, const Server& server) {
     for (auto& provider : host.providers)
         if (const auto held = server.allocations.find(provider.id);

@@ -13,6 +13,10 @@ bool has_tree(const Host& host, const HostReading& reading);
 /// hold that are no servers of the host counts as used all the same.
 void set_room(Host& host, const HostReading& reading);
 
+/// What the host's providers list for it as a consumer that was no server of the host becomes the
+/// server's: Placement knew it before Nova told of it. False if they list nothing for it.
+bool adopt(Host& host, Server& server);
+
 /// The server's room comes free, or is taken, in the providers' use.
 void give_back(Host& host, const Server& server);
 void take_up(Host& host, const Server& server);

@@ -121,8 +121,11 @@ void LivePicture::set_services(const std::vector<ComputeServiceRecord>& services
 void LivePicture::set_aggregates(const std::vector<AggregateRecord>& aggregates) {
     aggregates_doubtful_ = false;
     for (auto& [id, entry] : hosts_) {
-        place_in_aggregates(*entry.host, aggregates);
-        index_.put(*entry.host);
+        Host& host = *entry.host;
+        const auto before = std::tuple(host.aggregates, host.member_of, host.availability_zone);
+        place_in_aggregates(host, aggregates);
+        if (before != std::tuple(host.aggregates, host.member_of, host.availability_zone))
+            index_.put(host);
     }
 }
 
@@ -266,7 +269,8 @@ void LivePicture::put_server(Host& host, const ServerRecord& record, bool estima
         next.allocations = at->allocations;
         if (estimate) next.tags = at->tags;  // events do not tell them
     }
-    if (estimate && (!known || at->flavor_name != next.flavor_name)) {
+    const bool listed = estimate && !known && adopt(host, next);
+    if (estimate && !listed && (!known || at->flavor_name != next.flavor_name)) {
         if (known) give_back(host, *at);
         next.allocations = estimate_allocations(record, host.providers);
         take_up(host, next);
@@ -312,6 +316,19 @@ const HostId* LivePicture::place_of(const std::string& service_host,
 }
 
 // ---- looking ----
+
+std::vector<HostId> LivePicture::in_doubt_about(const ServerId& server,
+                                                const std::string& service_host) const {
+    std::vector<HostId> hosts;
+    const auto known = where_.find(server);
+    if (known != where_.end()) {
+        if (hosts_.at(known->second).host->service_host == service_host) return hosts;
+        hosts.push_back(known->second);
+    }
+    const auto [first, last] = by_service_.equal_range(service_host);
+    for (auto at = first; at != last; ++at) hosts.push_back(at->second);
+    return hosts;
+}
 
 std::vector<const Host*> LivePicture::hosts() const {
     std::vector<const Host*> all;

@@ -71,6 +71,10 @@ public:
     /// True when hosts came, went or changed their providers: a bulk reading is due.
     bool structure_doubtful() const noexcept { return doubtful_; }
     bool aggregates_doubtful() const noexcept { return aggregates_doubtful_; }
+    /// The hosts that have to be read because Nova has the server on `service_host` (empty:
+    /// nowhere) and this has it elsewhere; none if both agree.
+    std::vector<HostId> in_doubt_about(const ServerId& server,
+                                       const std::string& service_host) const;
 
     /// At most `count` hosts whose exact reading is due: first those to which something happened,
     /// but not after `settled`; then those never read exactly; then those read before `expired`,

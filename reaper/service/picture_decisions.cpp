@@ -1,6 +1,8 @@
 // The keeper's decisions: on hosts read for them, and what became of what they promised.
+#include <algorithm>
 #include <utility>
 
+#include "reaper/restype/host_label.hpp"
 #include "reaper/service/decision.hpp"
 #include "reaper/service/picture_keeper.hpp"
 
@@ -11,10 +13,20 @@ namespace {
 constexpr int most_rounds = 24;
 /// Hosts that are read again before a request is refused for want of room.
 constexpr std::size_t second_looks = 16;
+/// Hosts that offer revocable room, read before somebody dies for a request that prefers it.
+constexpr std::size_t most_offering = 64;
 
-/// Do aggregates decide where the request may land?
-bool by_aggregates(const Request& request, const LandingRules& rules) {
-    return request.availability_zone || !request.landing.aggregates.empty() || !rules.nothing();
+bool offers_any(const Host& host, const ResourceClasses& classes) {
+    for (const auto& provider : host.providers)
+        for (const auto& offered : classes)
+            if (provider.inventories.contains(offered)) return true;
+    return false;
+}
+
+/// Do aggregates decide where the request may land, or who may die?
+bool by_aggregates(const Request& request, const CompiledPolicy& policy) {
+    return request.availability_zone || !request.landing.aggregates.empty() ||
+           !policy.landing.nothing() || policy.brakes.limits.victims_per_aggregate > 0;
 }
 
 /// What decides about the place of this request, and may have changed, is read with each host.
@@ -49,6 +61,21 @@ std::vector<HostId> PictureKeeper::unread_hosts(const Decision& decision,
     return ids;
 }
 
+/// Hosts that offer revocable room, not read for the decision yet: nobody dies for a request that
+/// would rather have that.
+void PictureKeeper::add_offering(const CompiledPolicy& policy, const std::set<HostId>& fresh,
+                                 std::vector<HostId>& ids) const {
+    std::size_t added = 0;
+    for (const Host* const host : picture_.hosts()) {
+        if (added == second_looks || fresh.size() >= most_offering) return;
+        const bool known =
+            fresh.contains(host->id) || std::find(ids.begin(), ids.end(), host->id) != ids.end();
+        if (known || !offers_any(*host, policy.revocable_classes)) continue;
+        ids.push_back(host->id);
+        ++added;
+    }
+}
+
 ResultTask<Decision> PictureKeeper::decide(std::shared_ptr<const CompiledPolicy> policy,
                                            const Request& request, Ledger& ledger, Brakes& brakes,
                                            std::map<ServerId, std::string> spared) {
@@ -60,7 +87,7 @@ ResultTask<Decision> PictureKeeper::decide(std::shared_ptr<const CompiledPolicy>
 
     expect(request);
     const HostDepth depth = depth_for(request, policy->landing);
-    const bool bound = by_aggregates(request, policy->landing);
+    const bool bound = by_aggregates(request, *policy);
     bool second_look = true;
     bool third_look = true;
     std::set<HostId> fresh;
@@ -83,6 +110,9 @@ ResultTask<Decision> PictureKeeper::decide(std::shared_ptr<const CompiledPolicy>
         Decision decision = reaper::decide(*policy, request, picture_.index(), picture_.facts(),
                                            ledger, ports_.clock.now(), brakes, spared);
         auto unread = unread_hosts(decision, fresh, second_look);
+        const bool second_choice = std::holds_alternative<Plan>(decision) && request.phases.both &&
+                                   request.phases.first == ResType::revocable;
+        if (second_choice) add_offering(*policy, fresh, unread);
         const bool refused = std::holds_alternative<NotEnough>(decision);
         const bool read_for_it = build_ > builds_before;
         if (unread.empty() && !(refused && !read_for_it && (second_look || third_look)))
@@ -126,6 +156,20 @@ std::vector<Ledger::Settled> PictureKeeper::settled(Ledger& ledger) {
 ResultTask<void> PictureKeeper::look_at(std::vector<HostId> hosts) {
     if (!built()) co_return Error{Errc::unreachable, "there is no picture of the cloud yet"};
     co_return co_await read_hosts(std::move(hosts), HostDepth::all);
+}
+
+ResultTask<void> PictureKeeper::locate(std::set<ServerId> servers) {
+    if (!built()) co_return Result<void>{};  // a decision reads all of it first
+    std::set<HostId> doubtful;
+    for (const auto& id : servers) {
+        auto record = co_await ports_.compute.server(id);
+        if (!record) co_return record.error();
+        const std::string host = *record ? (*record)->server.host.str() : std::string{};
+        const auto hosts = picture_.in_doubt_about(id, host);
+        doubtful.insert(hosts.begin(), hosts.end());
+    }
+    std::vector<HostId> to_read(doubtful.begin(), doubtful.end());
+    co_return co_await read_hosts(std::move(to_read), HostDepth::state);
 }
 
 void PictureKeeper::on_clock_step(Duration by) {

@@ -66,6 +66,8 @@ public:
     std::vector<Ledger::Settled> settled(Ledger& ledger);
     /// Reads these hosts again.
     ResultTask<void> look_at(std::vector<HostId> hosts);
+    /// Asks Nova where these servers are, and reads the hosts where the picture has it otherwise.
+    ResultTask<void> locate(std::set<ServerId> servers);
     /// The wall clock was set forward by so much, or back.
     void on_clock_step(Duration by);
 
@@ -95,6 +97,8 @@ private:
     // Hosts.
     std::vector<HostId> unread_hosts(const Decision& decision, const std::set<HostId>& fresh,
                                      bool second_look) const;
+    void add_offering(const CompiledPolicy& policy, const std::set<HostId>& fresh,
+                      std::vector<HostId>& ids) const;
     ResultTask<void> read_hosts(std::vector<HostId> ids, HostDepth depth);
     Task<void> read_one(HostId id, HostDepth depth, std::optional<Error>& error);
     // Background.

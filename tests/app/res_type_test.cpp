@@ -91,6 +91,21 @@ TEST_F(ResTypeTest, RevocableFirstCullsOnlyWithoutRevocableRoom) {
     EXPECT_EQ(cloud.count("DELETE"), 1U);
 }
 
+TEST_F(ResTypeTest, RevocableRoomThatCameFreeUnheardIsFoundBeforeAnybodyDies) {
+    full_host();
+    oversold_host("host2", 4);
+    cloud.add_server("taker", "host2", "spot",
+                     Resources{{"CUSTOM_REVOCABLE_VCPU", 4}, {"MEMORY_MB", 1024}});
+    requester_says("~revocable");
+    with_events = true;
+    start();
+    run_until([&] { return status.line.find("hosts,") != std::string::npos; });
+    cloud.remove("taker");
+    messages->deliver(body_of(failure()));
+    EXPECT_EQ(outcome_of("req-1").kind, OutcomeKind::revocable_room);
+    EXPECT_EQ(cloud.count("DELETE"), 0U);
+}
+
 TEST_F(ResTypeTest, ABadConstraintIsRefusedAndItsMessageIsDone) {
     full_host();
     requester_says("!=re*");
@@ -170,6 +185,17 @@ TEST_F(ImageSays, NobodyDiesWhereItsTraitsAreMissing) {
     EXPECT_EQ(serve().kind, OutcomeKind::not_enough);
     EXPECT_EQ(image_calls().size(), 1U);
     EXPECT_EQ(cloud.count("DELETE"), 0U);
+}
+
+TEST_F(ImageSays, OneThatMayNotBeSeenSaysNothing) {
+    full_host();
+    requester();
+    cloud.on_call = [](const std::string& call) -> std::optional<Error> {
+        if (call.starts_with("image ")) return Error{Errc::forbidden, "no"};
+        return std::nullopt;
+    };
+    EXPECT_EQ(serve().kind, OutcomeKind::freed);
+    EXPECT_EQ(image_calls().size(), 1U);
 }
 
 TEST_F(ImageSays, OneThatIsGoneSaysNothing) {

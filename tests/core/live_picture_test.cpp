@@ -106,6 +106,19 @@ TEST_F(LivePictureTest, ACreatedServerTakesItsRoomAndIsTagged) {
     EXPECT_FALSE(picture.find(HostId{"a"})->servers.back().revocable());
 }
 
+TEST_F(LivePictureTest, WhatPlacementListedAlreadyIsNotCountedAgain) {
+    auto early = reading("a", 1, {record("s1", "a"), record("s2", "a")});
+    early.servers = std::vector{record("s2", "a")};  // Nova does not list the other yet
+    picture.apply(early);
+    EXPECT_EQ(used("a"), small * 2);
+    picture.apply(seen(record("s1", "a"), 2), at(2));
+    EXPECT_THAT(on("a"), ElementsAre("s1", "s2"));
+    EXPECT_EQ(used("a"), small * 2);
+    EXPECT_THAT(picture.find(HostId{"a"})->root().other_consumers, IsEmpty());
+    picture.apply(gone("s1", "a", 3), at(3));
+    EXPECT_EQ(used("a"), small);
+}
+
 TEST_F(LivePictureTest, ARepeatedEventChangesNothing) {
     picture.apply(seen(record("s1", "a"), 1), at(1));
     picture.apply(seen(record("s1", "a"), 1), at(2));
