@@ -141,8 +141,12 @@ ResultTask<void> Service::Impl::run() {
     spawn(holds_->run());
     if (!options_.dry_run) spawn(marks_->run());
     spawn(watch_clock());
-    UnshelveWatch::Parts shelved{ports_.cloud, ports_.messages, options_.trigger,
-                                 [this] { return broker_.consuming; }, stopping_};
+    UnshelveWatch::Parts shelved{ports_.cloud,
+                                 ports_.messages,
+                                 options_.trigger,
+                                 schedules_,
+                                 [this] { return broker_.consuming; },
+                                 stopping_};
     unshelves_ = std::make_unique<UnshelveWatch>(std::move(shelved));
     if (!options_.dry_run) spawn(unshelves_->run());  // it publishes, if only to our own queue
     spawn(wait_for_cloud());

@@ -16,6 +16,8 @@ constexpr Duration overlap{60'000};
 /// Of one look; the others are the next look's.
 constexpr std::size_t most_at_once = 200;
 constexpr Duration idle{1'000};
+/// A message that was sent so long before the connection broke has arrived.
+constexpr Duration surely_there{60'000};
 
 }  // namespace
 
@@ -49,20 +51,25 @@ ResultTask<void> UnshelveWatch::look() {
         if (!seen_.insert(record.server.id).second) continue;
         if (++looks > most_at_once || parts_.stopping) {
             seen_.erase(record.server.id);
+            if (failed) co_return *failed;
             co_return Result<void>{};
         }
         auto looked = co_await look_at(std::move(record));
         if (!looked) failed = looked.error();  // one server must not hide the others
+        missed_ = missed_ || !looked;
     }
     seen_.clear();
+    // What was missed is looked at again, with all that changed since the last whole pass.
+    const bool whole = !std::exchange(missed_, false) && connection == connections_;
+    if (whole) looked_at_ = pass_began_;
     if (failed) co_return *failed;
-    if (connection == connections_) looked_at_ = pass_began_;
     co_return Result<void>{};
 }
 
 void UnshelveWatch::on_connection() {
     ++connections_;
-    told_.clear();
+    const TimePoint now = parts_.cloud.clock.now();
+    std::erase_if(told_, [&](const auto& told) { return now - told.second < surely_there; });
     seen_.clear();
     looked_at_ = {};
 }
@@ -77,6 +84,8 @@ ResultTask<void> UnshelveWatch::look_at(ServerRecord record) {
     if (last == actions->end() || last->name != "unshelve" || !last->failed ||
         now - last->started > parts_.settings.max_age)
         co_return Result<void>{};
+    const Schedule* const search = parts_.schedules.find(last->request);
+    if (search != nullptr && search->ended) co_return Result<void>{};
     if (!told_.emplace(last->request, now).second) co_return Result<void>{};
     spdlog::info("{}: the unshelving of server {} found no host", printable(last->request.str()),
                  printable(record.server.id.str()));

@@ -14,6 +14,7 @@
 #include "config/settings.hpp"
 #include "reaper/ports/message_source.hpp"
 #include "reaper/service/snapshot_reader.hpp"
+#include "reaper/trigger/schedule_memory.hpp"
 
 namespace reaper {
 
@@ -24,6 +25,8 @@ public:
         CloudPorts cloud;
         MessageSource& messages;
         const config::Trigger& settings;
+        /// An unshelving whose search found a host failed for another reason.
+        const ScheduleMemory& schedules;
         /// Whether messages flow: what is published meanwhile is lost.
         std::function<bool()> connected;
         const bool& stopping;
@@ -32,8 +35,8 @@ public:
 
     /// Looks again and again, until `stopping`.
     Task<void> run();
-    /// The connection to the broker is a new one: what was told over the last may have been lost,
-    /// so all of it is told again.
+    /// The connection to the broker is a new one: what was told right before may have been lost,
+    /// and is told again.
     void on_connection();
 
 private:
@@ -44,6 +47,7 @@ private:
     TimePoint looked_at_{};  ///< when the last pass over all of them began
     TimePoint pass_began_{};
     std::set<ServerId> seen_;  ///< in this pass
+    bool missed_ = false;      ///< one could not be looked at in this pass
     std::uint64_t connections_ = 0;
     bool failing_ = false;
     std::map<RequestId, TimePoint> told_;  ///< when; as long as the failure is young enough

@@ -54,10 +54,68 @@ TEST_F(UnshelveTest, WhatWasLostWithTheConnectionIsToldAgain) {
     cloud.histories[shelved()] = {action("unshelve", true, "req-u")};
     start();
     messages->lose_own = true;
-    wait(std::chrono::minutes{2});
+    wait(Duration{30'000});
     EXPECT_TRUE(journal.stories.empty());
     messages->lose_own = false;
     messages->reconnect();
+    EXPECT_EQ(outcome_of("req-u").kind, OutcomeKind::freed);
+}
+
+TEST_F(UnshelveTest, WhatArrivedIsNotToldAgain) {
+    full_host();
+    cloud.histories[shelved()] = {action("unshelve", true, "req-u")};
+    start();
+    EXPECT_EQ(outcome_of("req-u").kind, OutcomeKind::freed);
+    wait(std::chrono::minutes{2});
+    messages->reconnect();
+    wait(std::chrono::minutes{2});
+    EXPECT_TRUE(journal.notes.empty());
+    EXPECT_EQ(cloud.count("DELETE"), 1U);
+}
+
+TEST_F(UnshelveTest, ToldTwiceItIsServedOnce) {
+    full_host();
+    cloud.histories[shelved()] = {action("unshelve", true, "req-u")};
+    start();
+    EXPECT_EQ(outcome_of("req-u").kind, OutcomeKind::freed);
+    messages->reconnect();
+    run_until([&] { return !journal.notes.empty(); });
+    EXPECT_EQ(journal.notes.back().verdict, "duplicate");
+    EXPECT_EQ(cloud.count("DELETE"), 1U);
+}
+
+TEST_F(UnshelveTest, OneThatFoundAHostFailedForAnotherReason) {
+    full_host();
+    const ServerId id = shelved();
+    cloud.histories[id] = {action("unshelve", true, "req-u")};
+    with_events = true;
+    start();
+    run_until([&] { return status.ready; });
+    Schedule found;
+    found.request = RequestId{"req-u"};
+    found.server = id;
+    found.ended = true;
+    events->tell(found);
+    wait(std::chrono::minutes{1});
+    EXPECT_TRUE(journal.stories.empty());
+}
+
+TEST_F(UnshelveTest, OneThatCouldNotBeLookedAtIsLookedAtAgain) {
+    full_host();
+    const ServerId last = shelved();
+    for (int i = 0; i < 450; ++i) {
+        FakeServer other = cloud.server_at(last.str());
+        other.record.server.id = ServerId{"z" + std::to_string(1000 + i)};
+        cloud.add(std::move(other));
+    }
+    cloud.histories[last] = {action("unshelve", true, "req-u")};
+    int failures = 1;
+    cloud.on_call = [&](const std::string& call) -> std::optional<Error> {
+        if (call == "actions " + last.str() && failures-- > 0)
+            return Error{Errc::server_error, "nova is ill"};
+        return std::nullopt;
+    };
+    start();
     EXPECT_EQ(outcome_of("req-u").kind, OutcomeKind::freed);
 }
 
