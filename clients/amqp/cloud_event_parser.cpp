@@ -233,8 +233,10 @@ ParsedEvent CloudEventParser::parse(std::string_view body) {
         if (!scratch_->fields.read(message, wanted)) return NoEvent{};
         const Reader reader(scratch_->fields);
         // One for each scheduling, and deeper than the others: read whole.
-        if (kind_of(reader.text(Pick::event_type)) == Kind::schedule)
-            return CloudEvent(amqp::schedule_of(message));
+        if (kind_of(reader.text(Pick::event_type)) == Kind::schedule) {
+            CloudEvent event = amqp::schedule_of(message);
+            return event;
+        }
         return event_from(reader);
     } catch (const BadField& bad) {
         return Malformed{printable(bad.reason, max_reason_bytes)};

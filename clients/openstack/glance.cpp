@@ -31,15 +31,14 @@ public:
             co_return kept->second.found;
         auto read = co_await ask(id);
         if (!read) {
-            const Errc code = read.error().code;
-            // A cloud without images to read is one of its own kind, and no trouble.
-            if (code != Errc::forbidden && code != Errc::bad_input) co_return read.error();
-            tell_unreadable(read.error());
-            keep(std::move(id), Found{});
-            co_return Found{};
+            // A cloud without an image service is one of its own kind, and no trouble.
+            const bool no_service = read.error().code == Errc::bad_input;
+            if (no_service && !std::exchange(told_, true))
+                spdlog::info("{}: traits and a res-type that only an image asks for do not count",
+                             read.error().what);
+            if (no_service) co_return Found{};
+            co_return read.error();
         }
-        if (unreadable_) spdlog::info("glance: images can be read again");
-        unreadable_ = false;
         keep(std::move(id), *read);
         co_return std::move(*read);
     }
@@ -75,19 +74,10 @@ private:
         kept_[std::move(id)] = Kept{found, now + fresh_for};
     }
 
-    void tell_unreadable(const Error& error) {
-        if (std::exchange(unreadable_, true)) return;
-        const bool no_service = error.code == Errc::bad_input;
-        spdlog::log(no_service ? spdlog::level::info : spdlog::level::warn,
-                    "image properties are not read ({}): traits and a res-type that only an image "
-                    "asks for do not count",
-                    error.what);
-    }
-
     std::shared_ptr<Session> session_;
     Clock& clock_;
     std::map<std::string, Kept> kept_;
-    bool unreadable_ = false;
+    bool told_ = false;  ///< that there is no image service
 };
 
 class GlanceImages final : public Images {

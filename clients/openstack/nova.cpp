@@ -92,7 +92,7 @@ public:
 
     ResultTask<std::optional<ServerRecord>> server(ServerId id) {
         std::string path = "/servers/" + http::escape(id.str());
-        auto answer = co_await get(std::move(path));
+        auto answer = co_await get(std::move(path), newest_for_a_server);
         if (!answer) co_return answer.error();
         if (answer->response.status == 404) co_return std::optional<ServerRecord>();
         if (answer->response.status != 200) co_return service_->refusal(*answer);
@@ -219,10 +219,10 @@ public:
     }
 
 private:
-    ResultTask<Answer> get(std::string path) {
+    ResultTask<Answer> get(std::string path, Version at_most = {}) {
         ServiceCall call;
         call.path = std::move(path);
-        co_return co_await service_->call(std::move(call));
+        co_return co_await service_->call(std::move(call), at_most);
     }
 
     ResultTask<DeleteAnswer> remove(ServerId id, ServiceCall call, Compute::StillWanted wanted) {

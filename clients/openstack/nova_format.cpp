@@ -48,6 +48,28 @@ ServerRecord partial_server(const Field& row) {
     return record;
 }
 
+/// One server, or a list of them.
+std::set<ServerId> hinted(const Field& hints, std::string_view key) {
+    std::set<ServerId> servers;
+    if (!hints.has(key)) return servers;
+    const Field value = hints[key];
+    if (value.is_text())
+        servers.emplace(value.text());
+    else
+        value.each([&](const Field& each) { servers.emplace(each.text()); });
+    return servers;
+}
+
+/// What only newer releases tell of one server.
+void read_wishes(const Field& row, ServerRecord& record) {
+    constexpr std::string_view zone = "pinned_availability_zone";
+    if (row.has(zone) && !row[zone].is_null()) record.zone = row[zone].text();
+    if (!row.has("scheduler_hints")) return;
+    const Field hints = row["scheduler_hints"];
+    record.same_host = hinted(hints, "same_host");
+    record.different_host = hinted(hints, "different_host");
+}
+
 ServerRecord server_from(const Field& row) {
     ServerRecord record = partial_server(row);
     Server& server = record.server;
@@ -73,6 +95,7 @@ ServerRecord server_from(const Field& row) {
     if (row.has("server_groups"))
         row["server_groups"].each(
             [&](const Field& group) { record.groups.push_back(group.text()); });
+    read_wishes(row, record);
     return record;
 }
 

@@ -1,5 +1,6 @@
 #include "clients/openstack/service.hpp"
 
+#include <algorithm>
 #include <utility>
 
 namespace reaper::openstack {
@@ -50,11 +51,12 @@ ResultTask<Service::Agreed> Service::agreed() {
     co_return found;
 }
 
-ResultTask<Answer> Service::call(ServiceCall call) {
+ResultTask<Answer> Service::call(ServiceCall call, Version at_most) {
     auto with = co_await agreed();
     if (!with) co_return with.error();
+    const Version version = std::max(with->version, std::min(with->newest, at_most));
     call.headers.push_back(
-        {"OpenStack-API-Version", std::string(to_string(which_)) + ' ' + to_string(with->version)});
+        {"OpenStack-API-Version", std::string(to_string(which_)) + ' ' + to_string(version)});
     auto answer = co_await session_->call_at(which_, with->url, std::move(call));
     // The service was replaced by another release: the next call agrees anew.
     if (answer && answer->response.status == 406) agreed_.reset();

@@ -15,8 +15,9 @@ class Service {
 public:
     Service(std::shared_ptr<Session> session, CloudService which, Need need);
 
-    /// As Session::call, with the agreed version. Any status but 401 is an Answer.
-    ResultTask<Answer> call(ServiceCall call);
+    /// As Session::call, with the agreed version, or the newest that the service has up to
+    /// `at_most`. Any status but 401 is an Answer.
+    ResultTask<Answer> call(ServiceCall call, Version at_most = {});
     ResultTask<EndpointInfo> info();
     Error refusal(const Answer& answer) const { return session_->refusal(answer); }
 

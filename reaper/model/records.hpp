@@ -24,6 +24,11 @@ struct ServerRecord {
     /// Server groups that it is in, by id; only where one server was asked for.
     std::vector<std::string> groups;
     std::optional<TimePoint> terminated{};  ///< of one that ended
+    /// What its user asked for when it was made: the zone, and which servers to be with or apart
+    /// from. Where Nova is new enough to tell, and only where one server was asked for.
+    std::optional<std::string> zone{};
+    std::set<ServerId> same_host{};
+    std::set<ServerId> different_host{};
     friend bool operator==(const ServerRecord&, const ServerRecord&) = default;
 };
 

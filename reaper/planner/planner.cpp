@@ -25,9 +25,13 @@ constexpr int most_fills = 8;
 /// Hosts that are tried for servers that have to be together.
 constexpr std::size_t most_single_hosts = 32;
 
+/// Servers of a group get no alternatives: which of the hosts a mate takes would be open then, and
+/// with it where the next one of them may go.
 Amount wanted_of(const Request& request, const PlanOptions& options) {
+    const ServerGroup& group = request.landing.group;
     const Amount requested = std::max(request.slots, 0);
-    return std::clamp(saturating_multiply(requested, std::max(options.alternatives, 1)), requested,
+    const Amount times = group.apart() || group.together() ? 1 : std::max(options.alternatives, 1);
+    return std::clamp(saturating_multiply(requested, times), requested,
                       std::max(requested, most_slots));
 }
 

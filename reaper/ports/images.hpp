@@ -16,9 +16,9 @@ class Images {
 public:
     virtual ~Images() = default;
     /// The image's properties that are texts, as they were within the last minute; none if there is
-    /// no such image, no image service or no right to see it (the log says so once). An error if
-    /// there is no answer within a few seconds, or one that can't be used: what the image says is
-    /// not known then.
+    /// no such image, or no image service. An error if it may not be seen (`forbidden`), or there
+    /// is no answer within a few seconds, or none that can be used: what the image says is not
+    /// known then.
     virtual ResultTask<std::optional<ImageProperties>> image(std::string id) = 0;
 };
 

@@ -138,7 +138,7 @@ ResultTask<std::variant<Request, Refused>> RequestDesk::complete(FailureNotice n
         if (completed || parts_.stopping) co_return completed;
         if (too_old(notice, parts_.cloud.clock.now(), parts_.options.trigger.max_age))
             co_return completed.error();
-        spdlog::warn("{}: Nova does not tell about the requester, trying again: {}",
+        spdlog::warn("{}: the requester is not known yet, trying again: {}",
                      notice.request_id.str(), completed.error().what);
         co_await backoff.pause(parts_.stopping);
     }

@@ -1,5 +1,6 @@
 #include "reaper/service/requester.hpp"
 
+#include <spdlog/spdlog.h>
 #include <utility>
 
 #include "reaper/trigger/admitted_room.hpp"
@@ -16,6 +17,9 @@ RequesterFacts facts_of(const ServerRecord& record) {
     facts.host = record.server.host;
     facts.flavor = record.flavor;
     facts.metadata = record.server.metadata.get();
+    facts.zone = record.zone;
+    facts.same_host = record.same_host;
+    facts.different_host = record.different_host;
     return facts;
 }
 
@@ -46,8 +50,16 @@ ResultTask<RequesterFacts> read_requester(CloudPorts cloud, FailureNotice notice
     std::string image = notice.image_id.value_or((*found)->image);
     if (image.empty()) co_return facts;
     auto properties = co_await cloud.images.image(std::move(image));
+    // A right that is missing does not come back by waiting.
+    if (!properties && properties.error().code == Errc::forbidden) {
+        spdlog::warn(
+            "{}: its image can't be seen, so that neither its traits nor a res-type of it "
+            "count: {}",
+            notice.request_id.str(), properties.error().what);
+        co_return facts;
+    }
     if (!properties) co_return properties.error();
-    facts.image_properties = (*properties).value_or(ImageProperties{});
+    facts.image_properties = properties->value_or(ImageProperties{});
     co_return facts;
 }
 

@@ -33,8 +33,7 @@ Written written_in(const TextMap& texts, const std::string& prefix) {
 TextMap without_marks(TextMap metadata) {
     for (const auto key : res_type_keys) {
         const auto at = metadata.find(std::string{key});
-        if (at != metadata.end() && (at->second == "regular" || at->second == "revocable"))
-            metadata.erase(at);
+        if (at != metadata.end() && at->second == "regular") metadata.erase(at);
     }
     return metadata;
 }

@@ -27,8 +27,9 @@ struct AdmittedRoom {
     friend bool operator==(const AdmittedRoom&, const AdmittedRoom&) = default;
 };
 
-/// The metadata without a bare `regular` or `revocable`: on a server that ran, that is the reaper's
-/// own word for what it ran as, and no wish.
+/// The metadata without a bare `regular`: on a server that ran, that is the reaper's own word for
+/// what it ran as, and no wish. A bare `revocable` stays: the reaper's is on revocable servers
+/// alone, which never cull, so that on others it is their user's.
 TextMap without_marks(TextMap metadata);
 
 /// Refused, in one line with the place: a constraint that can't be understood, leaves nothing, or

@@ -93,6 +93,11 @@ void land(const RequesterFacts& facts, Request& request) {
         for (const auto& host : schedule->ignored_hosts)
             request.excluded_hosts.emplace(host, "the scheduler was told to ignore it");
     }
+    if (!facts.schedule) {
+        request.landing.with = facts.same_host;
+        request.landing.apart_from = facts.different_host;
+    }
+    if (!request.availability_zone) request.availability_zone = facts.zone;
     if (facts.group.apart() || facts.group.together()) request.landing.group = facts.group;
 }
 

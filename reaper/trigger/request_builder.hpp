@@ -29,6 +29,10 @@ struct RequesterFacts {
     std::string action;
     ServerGroup group;                 ///< that it is in; none if its policy is empty
     std::optional<Schedule> schedule;  ///< the search for hosts that failed, if it was seen
+    /// What the user asked for when the server was made, where Nova tells it.
+    std::optional<std::string> zone{};
+    std::set<ServerId> same_host{};
+    std::set<ServerId> different_host{};
 };
 
 /// A request that should not be served, and why.

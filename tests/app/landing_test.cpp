@@ -95,6 +95,22 @@ TEST_F(LandingTest, AServerThatJoinedTheGroupMeanwhileCounts) {
     EXPECT_EQ(died_on(first == "host1" ? "host2" : "host1"), 1U);
 }
 
+TEST_F(LandingTest, AMateThatMovedUnheardIsFoundWhereItIs) {
+    group_on_host1("affinity");
+    with_events = true;
+    start();
+    run_until([&] { return status.line.find("hosts,") != std::string::npos; });
+    FakeServer moved = cloud.server_at("host1a");
+    moved.record.server.host = cloud.server_at("host2d").record.server.host;
+    moved.provider = cloud.server_at("host2d").provider;
+    cloud.remove("host2d");
+    cloud.add(std::move(moved));
+    messages->deliver(body_of(failure()));
+    EXPECT_EQ(outcome_of("req-1").kind, OutcomeKind::freed);
+    EXPECT_THAT(cloud.living("host1"), ::testing::SizeIs(3));  // host1a went, nobody died
+    EXPECT_THAT(cloud.living("host2"), ::testing::SizeIs(3));  // it came, one of four died
+}
+
 TEST_F(LandingTest, AGroupThatIsGoneBindsNobody) {
     group_on_host1("anti-affinity");
     cloud.groups.clear();

@@ -70,10 +70,12 @@ TEST(AdmittedRoom, BothNamesInOnePlaceAreTwoConstraints) {
 }
 
 TEST(AdmittedRoom, ABareMarkOnAServerThatRanIsNoWish) {
-    const std::map<std::string, std::string> marked{{"res-type", "revocable"}, {"a", "b"}};
+    const std::map<std::string, std::string> marked{{"res-type", "regular"}, {"a", "b"}};
     EXPECT_EQ(without_marks(marked), (std::map<std::string, std::string>{{"a", "b"}}));
-    const std::map<std::string, std::string> wished{{"res-type", "==revocable"}};
-    EXPECT_EQ(without_marks(wished), wished);
+    for (const char* const wish : {"revocable", "==revocable", "~regular"}) {
+        const std::map<std::string, std::string> wished{{"res-type", wish}};
+        EXPECT_EQ(without_marks(wished), wished);
+    }
 }
 
 }  // namespace

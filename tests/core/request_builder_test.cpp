@@ -205,6 +205,22 @@ TEST(BuildRequest, WhatTheSearchForHostsToldBindsTheRequest) {
     EXPECT_THAT(built(given, known).availability_zone, Optional(std::string{"az-of-message"}));
 }
 
+TEST(BuildRequest, WhatTheServerWasMadeForBindsWhereNoSearchWasSeen) {
+    auto known = facts("live-migration");
+    known.zone = "az-of-server";
+    known.same_host = {ServerId{"near"}};
+    known.different_host = {ServerId{"far"}};
+    auto given = notice();
+    const auto request = built(given, known);
+    EXPECT_THAT(request.availability_zone, Optional(std::string{"az-of-server"}));
+    EXPECT_THAT(request.landing.with, ElementsAre(ServerId{"near"}));
+    EXPECT_THAT(request.landing.apart_from, ElementsAre(ServerId{"far"}));
+    known.schedule = Schedule{};
+    EXPECT_EQ(built(given, known).landing, Landing{});
+    given.availability_zone = "az-of-message";
+    EXPECT_THAT(built(given, known).availability_zone, Optional(std::string{"az-of-message"}));
+}
+
 TEST(BuildRequest, ASoftServerGroupBindsNobody) {
     auto known = facts("create");
     known.group = ServerGroup{"g", "n", "soft-anti-affinity", 1, {}};

@@ -76,18 +76,21 @@ class Beside:
         # Its own words, with its failures' last lines.
         for line in progress.tail(self.log, 400)[1:]:
             screen.say(line)
-        try:
-            told = json.loads(self.report.read_text())
-            return [(name, counts.Counts(**found), seconds) for name, found, seconds in told]
-        except (OSError, ValueError) as error:
-            return [(name, counts.failed(f"{name}: {error}"), 0.0) for name in self.names]
+        told = json.loads(self.report.read_text()) if self.report.exists() else []
+        rows = [(name, counts.Counts(**found), seconds) for name, found, seconds in told]
+        ended = {name for name, _, _ in rows}
+        missing = [name for name in self.names if name not in ended]
+        return rows + [(name, counts.failed(f"{name}: did not end in time"), 0.0) for name in missing]
 
 
 def run_beside(chosen: list[stages.Stage], runner: stages.Runner, report: Path) -> int:
     """What `Beside` starts: the build is there."""
     runner.is_built("release")
-    rows = [run_stage(stage, runner) for stage in chosen]
-    report.write_text(json.dumps([(name, vars(found), seconds) for name, found, seconds in rows]))
+    rows: list[tuple[str, dict, float]] = []
+    for stage in chosen:
+        name, found, seconds = run_stage(stage, runner)
+        rows.append((name, vars(found), seconds))
+        report.write_text(json.dumps(rows))
     return 0
 
 

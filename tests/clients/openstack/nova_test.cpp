@@ -205,6 +205,21 @@ TEST(NovaFormat, ReadsTheImageAndTheGroupsOfAServer) {
     EXPECT_THAT(record->groups, ElementsAre("g-1"));
 }
 
+TEST(NovaFormat, ReadsWhatNewerReleasesTellOfAServersWishes) {
+    json row = server_row("a");
+    row["pinned_availability_zone"] = nullptr;
+    row["scheduler_hints"] = {{"same_host", "near"}, {"different_host", {"far", "away"}}, {"x", 1}};
+    auto record = openstack::read_server(json{{"server", row}}.dump(), "GET nova");
+    ASSERT_TRUE(record) << record.error().what;
+    EXPECT_EQ(record->zone, std::nullopt);
+    EXPECT_THAT(record->same_host, ElementsAre(ServerId{"near"}));
+    EXPECT_THAT(record->different_host, ElementsAre(ServerId{"away"}, ServerId{"far"}));
+    row["pinned_availability_zone"] = "east";
+    record = openstack::read_server(json{{"server", row}}.dump(), "GET nova");
+    ASSERT_TRUE(record) << record.error().what;
+    EXPECT_EQ(record->zone, "east");
+}
+
 TEST(NovaFormat, AServiceIsUpOnlyIfItIsUpAndNotForcedDown) {
     const auto read = [](const std::string& state, bool forced, const std::string& status) {
         const json body{{"services",
