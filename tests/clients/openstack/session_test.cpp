@@ -84,6 +84,18 @@ TEST_F(SessionTest, OneTokenServesManyCalls) {
     EXPECT_EQ(cloud.server.requests().back().header("openstack-api-version"), "compute 2.72");
 }
 
+TEST_F(SessionTest, OneServerIsAskedForWithTheNewestVersionThatNovaHas) {
+    auto parts = cloud.connect();
+    (void)cloud.run(parts.compute->server(ServerId{"s-1"}));
+    EXPECT_EQ(cloud.server.requests().back().header("openstack-api-version"), "compute 2.93");
+    cloud.on("GET /nova/v2.1/",
+             json_reply(
+                 200, R"({"version": {"id": "v2.1", "version": "2.104", "min_version": "2.1"}})"));
+    auto newer = cloud.connect();
+    (void)cloud.run(newer.compute->server(ServerId{"s-1"}));
+    EXPECT_EQ(cloud.server.requests().back().header("openstack-api-version"), "compute 2.100");
+}
+
 TEST_F(SessionTest, RenewsTheTokenBeforeItExpires) {
     auto parts = cloud.connect();
     ASSERT_TRUE(cloud.run(parts.compute->compute_services()));
