@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <map>
 
+#include "reaper/picture/estimate.hpp"
+
 namespace reaper {
 
 bool has_tree(const Host& host, const HostReading& reading) {
@@ -46,6 +48,29 @@ bool adopt(Host& host, Server& server) {
         listed = true;
     }
     return listed;
+}
+
+bool adopt_unread(Host& host, const Server& server) {
+    const auto held_on = [&](const Provider& provider) -> const Resources* {
+        const auto at = server.allocations.find(provider.id);
+        return at == server.allocations.end() ? nullptr : &at->second;
+    };
+    const bool covered =
+        std::all_of(host.providers.begin(), host.providers.end(), [&](const Provider& provider) {
+            const Resources* const held = held_on(provider);
+            if (held == nullptr) return true;
+            const auto rest = provider.other_consumers.find(unread_consumers);
+            return rest != provider.other_consumers.end() && held->fits_in(rest->second);
+        });
+    if (!covered || server.allocations.empty()) return false;
+    for (auto& provider : host.providers) {
+        const Resources* const held = held_on(provider);
+        if (held == nullptr) continue;
+        const auto rest = provider.other_consumers.find(unread_consumers);
+        rest->second -= *held;
+        if (rest->second.empty()) provider.other_consumers.erase(rest);
+    }
+    return true;
 }
 
 void give_back(Host& host, const Server& server) {

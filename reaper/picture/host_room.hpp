@@ -17,6 +17,10 @@ void set_room(Host& host, const HostReading& reading);
 /// server's: Placement knew it before Nova told of it. False if they list nothing for it.
 bool adopt(Host& host, Server& server);
 
+/// The same of use that a bulk reading could not tell the consumers of (`unread_consumers`), if it
+/// covers what the server holds. To be asked about servers older than that reading only.
+bool adopt_unread(Host& host, const Server& server);
+
 /// The server's room comes free, or is taken, in the providers' use.
 void give_back(Host& host, const Server& server);
 void take_up(Host& host, const Server& server);

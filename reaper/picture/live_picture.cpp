@@ -14,6 +14,9 @@
 namespace reaper {
 namespace {
 
+/// From the lists of a bulk reading to what Placement tells of use; and Nova cuts seconds off.
+constexpr Duration listing_takes{2'000};
+
 std::vector<Server>::iterator place_for(Host& host, const ServerId& id) {
     return std::lower_bound(
         host.servers.begin(), host.servers.end(), id,
@@ -273,7 +276,9 @@ void LivePicture::put_server(Host& host, const ServerRecord& record, bool estima
     if (estimate && !listed && (!known || at->flavor_name != next.flavor_name)) {
         if (known) give_back(host, *at);
         next.allocations = estimate_allocations(record, host.providers);
-        take_up(host, next);
+        // What Placement told after Nova's list may have it already.
+        const bool older = !known && next.created <= host.read_at + listing_takes;
+        if (!older || !adopt_unread(host, next)) take_up(host, next);
     }
     tag(next, *taggers_, facts_);
     if (estimate) interner_.share(next);

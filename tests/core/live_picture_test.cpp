@@ -119,6 +119,32 @@ TEST_F(LivePictureTest, WhatPlacementListedAlreadyIsNotCountedAgain) {
     EXPECT_EQ(used("a"), small);
 }
 
+TEST_F(LivePictureTest, UseOfNobodyKnownIsThatOfAServerWhichWasOnItsWay) {
+    auto early = reading("a", 10, {record("s2", "a")});
+    early.states.begin()->second.allocations[unread_consumers] = small;
+    picture.apply(early);
+    EXPECT_EQ(used("a"), small * 2);
+    auto on_its_way = record("s1", "a");
+    on_its_way.server.created = at(9);
+    picture.apply(seen(on_its_way, 11), at(11));
+    EXPECT_EQ(used("a"), small * 2);
+    // One that was made later takes room of its own.
+    auto later = record("s3", "a");
+    later.server.created = at(60);
+    picture.apply(seen(later, 61), at(61));
+    EXPECT_EQ(used("a"), small * 3);
+}
+
+TEST_F(LivePictureTest, UseOfNobodyKnownIsNotThatOfALaterServer) {
+    auto early = reading("a", 10, {});
+    early.states.begin()->second.allocations[unread_consumers] = small;
+    picture.apply(early);
+    auto later = record("s1", "a");
+    later.server.created = at(60);
+    picture.apply(seen(later, 61), at(61));
+    EXPECT_EQ(used("a"), small * 2);
+}
+
 TEST_F(LivePictureTest, ARepeatedEventChangesNothing) {
     picture.apply(seen(record("s1", "a"), 1), at(1));
     picture.apply(seen(record("s1", "a"), 1), at(2));
