@@ -421,7 +421,7 @@ Result<Command> finish_command(const CLI::App& chosen, const Parsed& parsed) {
     }
     if (name == "usage") {
         Result<UsageCommand> usage = finish_usage(parsed);
-        return usage ? Result<Command>{std::move(*usage)} : usage.error();
+        return usage ? Result<Command>{*usage} : usage.error();
     }
     if (name == "run") return Command{parsed.run};
     if (name == "hosts") return Command{parsed.hosts};

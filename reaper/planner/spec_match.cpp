@@ -97,8 +97,9 @@ bool meets(std::string_view value, std::string_view wish) {
 
 std::optional<std::string> unmet_spec(const std::map<std::string, std::string>& extra_specs,
                                       const HostAggregates& aggregates) {
-    for (const auto& [name, wish] : extra_specs) {
-        std::string_view key = name;
+    for (const auto& spec : extra_specs) {
+        std::string_view key = spec.first;
+        const std::string& wish = spec.second;
         if (key.starts_with(scope))
             key.remove_prefix(scope.size());
         else if (key.find(':') != key.npos)
