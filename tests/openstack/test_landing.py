@@ -39,6 +39,32 @@ def refused(reaper: Reaper, request: str) -> dict[str, tuple[str, str]]:
     return {each["host_name"]: (each["code"], each["reason"]) for each in rejected}
 
 
+def assert_served_on(
+    fleet: Fleet,
+    reaper: Reaper,
+    host: str,
+    price: int,
+    flavor: str = "medium",
+    refusing: tuple[str, str] | None = None,
+    words: str = "",
+    **asked: Any,
+) -> list[Server]:
+    """A request costs so many of the host's revocable servers, and Nova lets its second try in there;
+    on another host (`refusing`) the reaper says that code and these words. Returns those that died."""
+    cloud = fleet.cloud
+    mark = cloud.mark()
+    [failed] = cloud.ask_in_vain(flavor, **asked)
+    reaper.wait_outcome(failed.request)
+    freed = assert_freed(fleet, mark, price, among=fleet.spot(host))
+    if refusing:
+        code, reason = refused(reaper, failed.request)[refusing[0]]
+        assert code == refusing[1] and words in reason, (code, reason)
+    [again] = cloud.ask(flavor, **asked)
+    cloud.wait_for([again], "ACTIVE")
+    assert cloud.look(again).host == host
+    return freed
+
+
 def half_full_with(cloud: Cloud, member: Callable[[], list[Server]]) -> Fleet:
     """The first host: one revocable server of the right size, beside what `member` boots. The
     second: revocable servers of which three must go. The third: nothing to have."""
@@ -55,15 +81,7 @@ def test_anti_affinity_sends_the_cull_elsewhere(cloud: Cloud, install: Callable[
     reaper = install()
     in_vain(fleet, reaper, [one], lambda: refused_boot(cloud, hints=group))
     reaper.start()
-    mark = cloud.mark()
-    [failed] = cloud.ask_in_vain("medium", hints=group)
-    reaper.wait_outcome(failed.request)
-    assert_freed(fleet, mark, 3, among=fleet.spot(two))
-    code, reason = refused(reaper, failed.request)[one]
-    assert code == "server-group" and "'apart'" in reason
-    again = cloud.ask("medium", hints=group)
-    cloud.wait_for(again, "ACTIVE")
-    assert cloud.look(again[0]).host == two
+    assert_served_on(fleet, reaper, two, 3, refusing=(one, "server-group"), words="'apart'", hints=group)
 
 
 def test_where_anti_affinity_leaves_no_host_nobody_dies(cloud: Cloud, reaper: Reaper) -> None:
@@ -91,27 +109,14 @@ def test_several_on_a_host_as_far_as_the_group_allows(cloud: Cloud, install: Cal
     reaper = install()
     in_vain(fleet, reaper, [one], lambda: refused_boot(cloud, hints=group))
     reaper.start()
-    mark = cloud.mark()
-    [failed] = cloud.ask_in_vain("medium", hints=group)
-    reaper.wait_outcome(failed.request)
-    assert_freed(fleet, mark, 3, among=fleet.spot(two))
-    assert refused(reaper, failed.request)[one][0] == "server-group"
-    third = cloud.ask("medium", hints=group)
-    cloud.wait_for(third, "ACTIVE")
-    assert cloud.look(third[0]).host == two
+    assert_served_on(fleet, reaper, two, 3, refusing=(one, "server-group"), hints=group)
     # With one of them gone, the first host may have another.
     leaves = fleet.by_host[one]["regular"].pop()
     cloud.delete_without_waiting(leaves)
     cloud.wait_gone([leaves])
     dead = [server for server in fleet.spot(two) if cloud.look(server).gone]
     fleet.by_host[two]["spot"] = [server for server in fleet.spot(two) if server not in dead]
-    mark = cloud.mark()
-    [failed] = cloud.ask_in_vain("medium", hints=group)
-    reaper.wait_outcome(failed.request)
-    assert_freed(fleet, mark, 1, among=fleet.spot(one))
-    again = cloud.ask("medium", hints=group)
-    cloud.wait_for(again, "ACTIVE")
-    assert cloud.look(again[0]).host == one
+    assert_served_on(fleet, reaper, one, 1, hints=group)
 
 
 def test_affinity_sends_the_cull_to_the_group(cloud: Cloud, install: Callable[..., Reaper]) -> None:
@@ -124,14 +129,7 @@ def test_affinity_sends_the_cull_to_the_group(cloud: Cloud, install: Callable[..
     reaper = install()
     in_vain(fleet, reaper, [one], lambda: refused_boot(cloud, hints=group))
     reaper.start()
-    mark = cloud.mark()
-    [failed] = cloud.ask_in_vain("medium", hints=group)
-    reaper.wait_outcome(failed.request)
-    assert_freed(fleet, mark, 3, among=fleet.spot(two))
-    assert refused(reaper, failed.request)[one][0] == "server-group"
-    again = cloud.ask("medium", hints=group)
-    cloud.wait_for(again, "ACTIVE")
-    assert cloud.look(again[0]).host == two
+    assert_served_on(fleet, reaper, two, 3, refusing=(one, "server-group"), hints=group)
 
 
 def test_servers_of_one_request_that_must_be_apart_get_a_host_each(
@@ -187,13 +185,7 @@ def test_a_hint_that_the_message_lost_is_found_in_the_search(
     reaper = install()
     in_vain(fleet, reaper, [one], lambda: refused_boot(cloud, hints=hints))
     reaper.start()
-    mark = cloud.mark()
-    [failed] = cloud.ask_in_vain("medium", hints=hints)
-    reaper.wait_outcome(failed.request)
-    assert_freed(fleet, mark, 3, among=fleet.spot(two))
-    again = cloud.ask("medium", hints=hints)
-    cloud.wait_for(again, "ACTIVE")
-    assert cloud.look(again[0]).host == two
+    assert_served_on(fleet, reaper, two, 3, hints=hints)
 
 
 def test_different_host_keeps_off_the_others(cloud: Cloud, install: Callable[..., Reaper]) -> None:
@@ -209,22 +201,10 @@ def test_different_host_keeps_off_the_others(cloud: Cloud, install: Callable[...
     reaper = install()
     in_vain(fleet, reaper, [one], lambda: refused_boot(cloud, hints=hints))
     reaper.start()
-    mark = cloud.mark()
-    [failed] = cloud.ask_in_vain("medium", hints=hints)
-    reaper.wait_outcome(failed.request)
-    freed = assert_freed(fleet, mark, 3, among=fleet.spot(two))
-    again = cloud.ask("medium", hints=hints)
-    cloud.wait_for(again, "ACTIVE")
-    assert cloud.look(again[0]).host == two
+    freed = assert_served_on(fleet, reaper, two, 3, hints=hints)
     # There are 3 VCPU on the first host: for a small one nobody would have to die.
     fleet.by_host[two]["spot"] = [server for server in fleet.spot(two) if server not in freed]
-    mark = cloud.mark()
-    [failed] = cloud.ask_in_vain("small", hints=hints)
-    reaper.wait_outcome(failed.request)
-    assert_freed(fleet, mark, 1, among=fleet.spot(two))
-    again = cloud.ask("small", hints=hints)
-    cloud.wait_for(again, "ACTIVE")
-    assert cloud.look(again[0]).host == two
+    assert_served_on(fleet, reaper, two, 1, "small", hints=hints)
 
 
 # Aggregates -------------------------------------------------------------------
@@ -240,15 +220,7 @@ def test_an_aggregate_of_other_projects_is_kept_off(cloud: Cloud, install: Calla
     cheapest_on(fleet, reaper, [one])
     reaper.config["landing"] = {"tenant_filter": True}
     reaper.start()
-    mark = cloud.mark()
-    [failed] = cloud.ask_in_vain("medium")
-    reaper.wait_outcome(failed.request)
-    assert_freed(fleet, mark, 3, among=fleet.spot(two))
-    code, reason = refused(reaper, failed.request)[one]
-    assert code == "isolated" and "'theirs'" in reason
-    again = cloud.ask("medium")
-    cloud.wait_for(again, "ACTIVE")
-    assert cloud.look(again[0]).host == two
+    assert_served_on(fleet, reaper, two, 3, refusing=(one, "isolated"), words="'theirs'")
 
 
 def test_an_aggregate_isolated_by_a_trait_is_kept_off(cloud: Cloud, install: Callable[..., Reaper]) -> None:
@@ -264,14 +236,7 @@ def test_an_aggregate_isolated_by_a_trait_is_kept_off(cloud: Cloud, install: Cal
     cheapest_on(fleet, reaper, [one])
     reaper.config["landing"] = {"trait_isolation": True}
     reaper.start()
-    mark = cloud.mark()
-    [failed] = cloud.ask_in_vain("medium")
-    reaper.wait_outcome(failed.request)
-    assert_freed(fleet, mark, 3, among=fleet.spot(two))
-    assert refused(reaper, failed.request)[one][0] == "isolated"
-    again = cloud.ask("medium")
-    cloud.wait_for(again, "ACTIVE")
-    assert cloud.look(again[0]).host == two
+    assert_served_on(fleet, reaper, two, 3, refusing=(one, "isolated"))
 
 
 def test_nobody_dies_outside_the_watched_aggregates(cloud: Cloud, install: Callable[..., Reaper]) -> None:
@@ -325,14 +290,7 @@ def test_a_zone_that_placement_does_not_know_is_no_place(cloud: Cloud, reaper: R
 
     in_vain(fleet, reaper, [one], refused_while_paused)
     assert reaper.command("resume").returncode == 0
-    mark = cloud.mark()
-    [failed] = cloud.ask_in_vain("medium", zone="east")
-    reaper.wait_outcome(failed.request)
-    assert_freed(fleet, mark, 3, among=fleet.spot(two))
-    assert refused(reaper, failed.request)[one][0] == "not-in-placement"
-    again = cloud.ask("medium", zone="east")
-    cloud.wait_for(again, "ACTIVE")
-    assert cloud.look(again[0]).host == two
+    assert_served_on(fleet, reaper, two, 3, refusing=(one, "not-in-placement"), zone="east")
 
 
 # Traits -----------------------------------------------------------------------
@@ -393,15 +351,7 @@ def test_an_aggregate_without_what_the_flavor_wishes_is_kept_off(
     cheapest_on(fleet, reaper, [one])
     reaper.config["landing"] = {"extra_specs_filter": True}
     reaper.start()
-    mark = cloud.mark()
-    [failed] = cloud.ask_in_vain(fast)
-    reaper.wait_outcome(failed.request)
-    assert_freed(fleet, mark, 3, among=fleet.spot(two))
-    code, reason = refused(reaper, failed.request)[one]
-    assert code == "isolated" and "ssd=true" in reason
-    again = cloud.ask(fast)
-    cloud.wait_for(again, "ACTIVE")
-    assert cloud.look(again[0]).host == two
+    assert_served_on(fleet, reaper, two, 3, fast, refusing=(one, "isolated"), words="ssd=true")
 
 
 def assert_only_the_second_host_will_do(
