@@ -22,12 +22,6 @@ const Allowance* Allowances::of_aggregate(const std::string& aggregate) const {
     return at == aggregates.end() ? &*each_aggregate : &at->second;
 }
 
-bool Allowances::is_in(const Host& host, const std::set<std::string>& names) {
-    return std::any_of(host.member_of.begin(), host.member_of.end(), [&](const auto& each) {
-        return names.contains(each.first) || names.contains(each.second.name);
-    });
-}
-
 std::string words_of(const AllowanceGroup& group, const Allowance& allowance) {
     switch (group.kind) {
         case AllowanceGroup::Kind::project:

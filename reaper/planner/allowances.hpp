@@ -12,6 +12,7 @@
 
 #include "reaper/model/cloud.hpp"
 #include "reaper/model/resources.hpp"
+#include "reaper/planner/places.hpp"
 #include "reaper/planner/restraint.hpp"
 
 namespace reaper {
@@ -45,12 +46,10 @@ struct Allowances {
         for (const auto& name : host.aggregates)
             if (visit(name)) return true;
         for (const auto& [label, names] : shards)
-            if (!host.aggregates.contains(label) && is_in(host, names) && visit(label)) return true;
+            if (!host.aggregates.contains(label) && in_shard(host.member_of, names) && visit(label))
+                return true;
         return false;
     }
-
-private:
-    static bool is_in(const Host& host, const std::set<std::string>& names);
 };
 
 /// Victims that share a allowance.

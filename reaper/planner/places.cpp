@@ -143,8 +143,7 @@ Places::Refusal Places::by_extra_specs(const HostAggregates& aggregates) const {
 Places::Refusal Places::unwatched(const HostAggregates& aggregates) const {
     if (rules_.watched.empty()) return std::nullopt;
     for (const auto& shard : rules_.watched)
-        for (const auto& [uuid, aggregate] : aggregates)
-            if (shard.contains(uuid) || shard.contains(aggregate.name)) return std::nullopt;
+        if (in_shard(aggregates, shard)) return std::nullopt;
     return {{RejectionCode::unwatched, "it is in none of the watched aggregates"}};
 }
 
@@ -268,6 +267,12 @@ Amount Places::most_slots(const Host& host) const {
 }
 
 // ---- shards ----
+
+bool in_shard(const HostAggregates& aggregates, const std::set<std::string>& shard) {
+    return std::any_of(aggregates.begin(), aggregates.end(), [&](const auto& each) {
+        return shard.contains(each.first) || shard.contains(each.second.name);
+    });
+}
 
 std::string to_string(const std::vector<std::set<std::string>>& shards) {
     std::string text;

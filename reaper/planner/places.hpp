@@ -72,6 +72,9 @@ private:
 std::optional<std::string> outside_all_shards(const Request& request, const LandingRules& rules,
                                               const CloudIndex& cloud);
 
+/// Is a host that is in these aggregates of the shard (names or UUIDs)?
+bool in_shard(const HostAggregates& aggregates, const std::set<std::string>& shard);
+
 /// The aggregates of a shard, with | between them.
 std::string to_string(const std::vector<std::set<std::string>>& shards);
 

@@ -16,13 +16,6 @@ constexpr std::size_t second_looks = 16;
 /// Hosts that offer revocable room, read before somebody dies for a request that prefers it.
 constexpr std::size_t most_offering = 64;
 
-bool offers_any(const Host& host, const ResourceClasses& classes) {
-    for (const auto& provider : host.providers)
-        for (const auto& offered : classes)
-            if (provider.inventories.contains(offered)) return true;
-    return false;
-}
-
 /// Do aggregates decide where the request may land, or who may die?
 bool by_aggregates(const Request& request, const CompiledPolicy& policy) {
     return request.availability_zone || !request.landing.aggregates.empty() ||
@@ -70,7 +63,7 @@ void PictureKeeper::add_offering(const CompiledPolicy& policy, const std::set<Ho
         if (added == second_looks || fresh.size() >= most_offering) return;
         const bool known =
             fresh.contains(host->id) || std::find(ids.begin(), ids.end(), host->id) != ids.end();
-        if (known || !offers_any(*host, policy.revocable_classes)) continue;
+        if (known || !offers_revocable(*host, policy.revocable_classes)) continue;
         ids.push_back(host->id);
         ++added;
     }
