@@ -234,6 +234,7 @@ ParsedEvent CloudEventParser::parse(std::string_view body) {
         const Reader reader(scratch_->fields);
         // One for each scheduling, and deeper than the others: read whole.
         if (kind_of(reader.text(Pick::event_type)) == Kind::schedule) {
+            // Named: of the temporary g++ 12 wrongly says that it may not be initialised.
             CloudEvent event = amqp::schedule_of(message);
             return event;
         }

@@ -80,7 +80,7 @@ class Beside:
         rows = [(name, counts.Counts(**found), seconds) for name, found, seconds in told]
         ended = {name for name, _, _ in rows}
         missing = [name for name in self.names if name not in ended]
-        return rows + [(name, counts.failed(f"{name}: did not end in time"), 0.0) for name in missing]
+        return rows + [(name, counts.failed(f"{name}: did not end"), 0.0) for name in missing]
 
 
 def run_beside(chosen: list[stages.Stage], runner: stages.Runner, report: Path) -> int:
