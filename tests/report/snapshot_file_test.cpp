@@ -64,6 +64,16 @@ TEST(SnapshotFile, IsWrittenInPartsAsItIsAsAWhole) {
     EXPECT_EQ(written({}).substr(0, 30), "{\n\"format\": \"reaper-snapshot\",");
 }
 
+TEST(SnapshotFile, TheServerGroupOfAPromiseComesBack) {
+    SnapshotFile file = example_file();
+    auto promises = file.ledger.promises();
+    promises.front().group = "g-1";
+    file.ledger = Ledger{file.ledger.evictions(), promises};
+    const auto back = read_snapshot(written(file));
+    ASSERT_TRUE(back) << back.error().what;
+    EXPECT_EQ(back->ledger.promises().front().group, "g-1");
+}
+
 TEST(SnapshotFile, ComesBackWhole) {
     for (unsigned seed = 0; seed < 300; ++seed) {
         const SnapshotFile file = RandomSnapshot(seed).make();
