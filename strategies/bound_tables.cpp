@@ -5,11 +5,11 @@
 namespace reaper {
 namespace {
 
-constexpr std::size_t most_slots = 64;
+constexpr std::size_t max_table_slots = 64;
 constexpr std::size_t entry_bytes = 32 + sizeof(BoundTables::Table::Known);  // with its node
 
 std::uint64_t key_of(std::uint32_t row, std::size_t slots) {
-    return std::uint64_t{row} * most_slots + slots;
+    return std::uint64_t{row} * max_table_slots + slots;
 }
 
 }  // namespace
@@ -25,7 +25,7 @@ const BoundTables::Table::Known* BoundTables::Table::get(std::uint32_t row, Amou
 bool BoundTables::Table::set(std::uint32_t row, Amount slots, const Cost& cost,
                              std::int64_t moment) {
     const auto number = static_cast<std::size_t>(slots);
-    if (slots < 1 || number >= most_slots || row >= owner->versions_.size()) return false;
+    if (slots < 1 || number >= max_table_slots || row >= owner->versions_.size()) return false;
     if (!may_know(row, number)) {
         if (!owner->has_room(*this)) return false;
         if (bits.size() <= number) bits.resize(number + 1);

@@ -23,8 +23,6 @@ Amount quick_divide_up(Amount a, Amount b) {
     return quotient + 1;
 }
 
-constexpr int work_bits = 16;
-
 }  // namespace
 
 SketchBounds::SketchBounds(const Shape& shape, const Objective& objective)

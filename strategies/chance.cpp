@@ -78,7 +78,7 @@ private:
     }
 };
 
-std::variant<std::unique_ptr<Strategy>, ParameterError> make(const Parameters&) {
+std::variant<std::unique_ptr<Strategy>, ParameterError> make_chance(const Parameters&) {
     return std::make_unique<Chance>();
 }
 
@@ -88,7 +88,7 @@ StrategyInfo chance_strategy() {
     return {"chance",
             "draws a host at random, and servers on it at random until they free a slot",
             {},
-            make};
+            make_chance};
 }
 
 }  // namespace reaper

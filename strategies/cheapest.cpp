@@ -7,6 +7,7 @@
 #include <string>
 #include <utility>
 
+#include "reaper/model/text.hpp"
 #include "strategies/offers.hpp"
 #include "strategies/shares.hpp"
 #include "strategies/stepwise.hpp"
@@ -18,10 +19,6 @@ namespace {
 constexpr std::size_t most_at_once = 8;
 /// Knapsacks that are solved for one plan.
 constexpr int most_rounds = 5'000;
-
-std::string count(std::size_t n, const std::string& what) {
-    return std::to_string(n) + " " + what + (n == 1 ? "" : "s");
-}
 
 class Cheapest {
 public:
@@ -150,8 +147,7 @@ private:
     Selection over(const Budget& budget) const {
         Selection none;
         none.note = "the budget of a plan (";
-        if (budget.victims > 0)
-            none.note += count(static_cast<std::size_t>(budget.victims), "victim");
+        if (budget.victims > 0) none.note += counted(budget.victims, "victim");
         if (budget.victims > 0 && budget.lost_work > 0) none.note += ", ";
         if (budget.lost_work > 0)
             none.note += std::to_string(budget.lost_work / 60) + " hours of lost work";
@@ -184,7 +180,7 @@ private:
     std::string why_chosen(const Cover& cover) const {
         return std::string{only_waste() ? "leaves " : "costs "} +
                objective_.words(problem_.shape, cover.cost) + ", the least of " +
-               count(problem_.hosts.size(), "possible host");
+               counted(problem_.hosts.size(), "possible host");
     }
 
     /// The best hosts for one more slot that were not chosen.

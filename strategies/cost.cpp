@@ -76,7 +76,7 @@ std::optional<ParameterError> read_budget(const Parameters& parameters, Budget& 
     return std::nullopt;
 }
 
-std::variant<std::unique_ptr<Strategy>, ParameterError> make(const Parameters& parameters) {
+std::variant<std::unique_ptr<Strategy>, ParameterError> make_cost(const Parameters& parameters) {
     Goal goal;
     Budget budget;
     for (auto read : {read_levels, read_priorities, read_rest})
@@ -87,7 +87,7 @@ std::variant<std::unique_ptr<Strategy>, ParameterError> make(const Parameters& p
     return std::make_unique<GoalStrategy>(std::move(goal), std::get<std::int64_t>(steps), budget);
 }
 
-std::vector<ParameterSpec> specs() {
+std::vector<ParameterSpec> cost_specs() {
     return {
         {"objective", ParameterKind::text_list,
          Texts{"priority", "lost_work + 60 victims", "waste"},
@@ -127,7 +127,7 @@ StrategyInfo cost_strategy() {
     return {"cost",
             "takes the servers that do the least harm, as the objective measures it: lost work, "
             "interruptions, waste, priorities, ...; exact over all hosts together",
-            specs(), make};
+            cost_specs(), make_cost};
 }
 
 }  // namespace reaper

@@ -6,10 +6,12 @@
 #include <chrono>
 #include <numeric>
 
+#include "reaper/model/text.hpp"
+
 namespace reaper {
 namespace {
 
-constexpr std::array<std::string_view, 9> names{
+constexpr std::array<std::string_view, 9> measure_names{
     "waste", "victims", "lost_work", "priority", "restarts", "share", "age", "start", "price"};
 constexpr Amount whole_share = 1'000'000;
 constexpr Amount most_restarts = 1'000'000;
@@ -41,10 +43,6 @@ void add_level(Objective& objective, std::vector<Objective::Term> level) {
         objective.levels.back().insert(objective.levels.back().end(), level.begin(), level.end());
 }
 
-std::string count(Amount n, std::string_view what) {
-    return std::to_string(n) + " " + std::string{what} + (n == 1 ? "" : "s");
-}
-
 std::string term_words(const Objective::Term& term, const Shape& shape) {
     std::string text = term.weight == 1 ? "" : std::to_string(term.weight) + " ";
     text += to_string(term.measure);
@@ -61,7 +59,7 @@ std::string work_words(Amount work, const ResourceClass& size) {
 }  // namespace
 
 std::string_view to_string(Measure measure) {
-    return names.at(static_cast<std::size_t>(measure));
+    return measure_names.at(static_cast<std::size_t>(measure));
 }
 
 Amount VictimPrices::of(const Server& server) const {
@@ -200,10 +198,10 @@ std::string Objective::level_words(const Shape& shape, std::size_t level, Amount
             case Measure::waste:
                 return shape[terms[0].need].resource_class.str() + "=" + std::to_string(amount) +
                        " unused";
-            case Measure::victims: return count(amount, "victim");
+            case Measure::victims: return counted(amount, "victim");
             case Measure::lost_work: return work_words(amount, goal->work_class);
             case Measure::age:
-            case Measure::start: return count(amount, "minute") + " of age";
+            case Measure::start: return counted(amount, "minute") + " of age";
             default: break;
         }
     }
@@ -230,7 +228,7 @@ std::string Objective::words(const Shape& shape, const Cost& cost, bool least) c
     std::string text = least && (waste || !others.empty()) ? "at least " : "";
     text += others;
     if (waste) text += to_string(unused) + " unused with ";
-    return text + count(cost[victims_level], "victim") + (least ? " or more" : "");
+    return text + counted(cost[victims_level], "victim") + (least ? " or more" : "");
 }
 
 Amount Objective::least_value(Measure measure) const {

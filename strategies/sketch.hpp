@@ -12,6 +12,9 @@
 
 namespace reaper {
 
+/// `NeedSketch::work` is a fraction with so many bits behind its point.
+inline constexpr int work_bits = 16;
+
 /// The least running time that gains of one class cost, as a convex curve: candidates in the order
 /// of their starts, the last started first. Sampled at some numbers of candidates; in between, the
 /// gain counts as that of the candidate that started last. Minutes UTC, starts rounded up.
@@ -39,7 +42,7 @@ struct NeedSketch {
     Amount gain = 0;     ///< of all candidates together
     Amount largest = 0;  ///< gain of one candidate
     Amount unit = 0;     ///< every gain is a multiple of it; 0 if there is none
-    /// Least VCPU for each unit of gain over the candidates, times 2^16, rounded down.
+    /// Least VCPU for each unit of gain over the candidates, times 2^work_bits, rounded down.
     std::uint32_t work = 0;
     std::int32_t latest = 0;  ///< start of the candidate with a gain that started last: minutes UTC
 };

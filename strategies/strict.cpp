@@ -6,7 +6,7 @@
 namespace reaper {
 namespace {
 
-std::variant<std::unique_ptr<Strategy>, ParameterError> make(const Parameters& parameters) {
+std::variant<std::unique_ptr<Strategy>, ParameterError> make_strict(const Parameters& parameters) {
     auto read = leftover_parameters(parameters);
     if (auto* wrong = std::get_if<ParameterError>(&read)) return std::move(*wrong);
     auto& leftover = std::get<LeftoverParameters>(read);
@@ -20,7 +20,7 @@ StrategyInfo strict_strategy() {
     return {"strict",
             "takes the servers that leave the least room unused (free + victims - requested); then "
             "the fewest; then by id",
-            leftover_parameter_specs(), make};
+            leftover_parameter_specs(), make_strict};
 }
 
 }  // namespace reaper

@@ -6,7 +6,8 @@
 namespace reaper {
 namespace {
 
-std::variant<std::unique_ptr<Strategy>, ParameterError> make(const Parameters& parameters) {
+std::variant<std::unique_ptr<Strategy>, ParameterError> make_strict_time(
+    const Parameters& parameters) {
     auto read = leftover_parameters(parameters);
     if (auto* wrong = std::get_if<ParameterError>(&read)) return std::move(*wrong);
     const auto& order = std::get<std::string>(parameters.at("order"));
@@ -17,7 +18,7 @@ std::variant<std::unique_ptr<Strategy>, ParameterError> make(const Parameters& p
         leftover.max_steps);
 }
 
-std::vector<ParameterSpec> specs() {
+std::vector<ParameterSpec> strict_time_specs() {
     auto all = leftover_parameter_specs();
     all.push_back({"order", ParameterKind::text, std::string{"newest"},
                    "whose servers go first among equally good ones: newest or oldest, by creation "
@@ -29,8 +30,8 @@ std::vector<ParameterSpec> specs() {
 
 StrategyInfo strict_time_strategy() {
     return {"strict_time",
-            "as strict, but among equally good servers those created last (or first) go", specs(),
-            make};
+            "as strict, but among equally good servers those created last (or first) go",
+            strict_time_specs(), make_strict_time};
 }
 
 }  // namespace reaper

@@ -70,7 +70,8 @@ bool is_key(const std::string& text) {
     });
 }
 
-std::variant<std::unique_ptr<Tagger>, ParameterError> make(const Parameters& parameters) {
+std::variant<std::unique_ptr<Tagger>, ParameterError> make_flavor_tagger(
+    const Parameters& parameters) {
     const auto& key = std::get<std::string>(parameters.at("key"));
     const auto& value = std::get<std::string>(parameters.at("value"));
     if (!is_key(key))
@@ -95,7 +96,7 @@ TaggerInfo flavor_tagger() {
             {{"key", ParameterKind::text, std::string{"reaper:revocable"}, "of the extra spec"},
              {"value", ParameterKind::text, std::string{"true"},
               "of the extra spec; capital and small letters are the same"}},
-            make};
+            make_flavor_tagger};
 }
 
 }  // namespace reaper

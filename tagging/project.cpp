@@ -37,7 +37,8 @@ bool is_tag(const std::string& text) {
     return !text.empty() && text.size() <= 255 && text.find_first_of("/,") == std::string::npos;
 }
 
-std::variant<std::unique_ptr<Tagger>, ParameterError> make(const Parameters& parameters) {
+std::variant<std::unique_ptr<Tagger>, ParameterError> make_project_tagger(
+    const Parameters& parameters) {
     const auto& tag = std::get<std::string>(parameters.at("tag"));
     if (!is_tag(tag)) return ParameterError{"tag", "1 to 255 characters without '/' and ','"};
     return std::make_unique<ProjectTagger>(tag);
@@ -49,7 +50,7 @@ TaggerInfo project_tagger() {
     return {"project",
             "a server or requester is revocable if its Keystone project carries the tag",
             {{"tag", ParameterKind::text, std::string{"preemptible"}, "tag of the project"}},
-            make};
+            make_project_tagger};
 }
 
 }  // namespace reaper

@@ -46,7 +46,8 @@ bool is_custom_class(const std::string& text) {
            });
 }
 
-std::variant<std::unique_ptr<Tagger>, ParameterError> make(const Parameters& parameters) {
+std::variant<std::unique_ptr<Tagger>, ParameterError> make_resource_tagger(
+    const Parameters& parameters) {
     const auto& name = std::get<std::string>(parameters.at("class"));
     if (!is_custom_class(name))
         return ParameterError{"class", "CUSTOM_ and capital letters, digits and '_'"};
@@ -67,7 +68,7 @@ TaggerInfo resource_tagger() {
           "held: while freed room is promised to a request, the class is reserved on its host, "
           "so that no new revocable server takes the room (needs Placement's policy "
           "placement:resource_providers:inventories:update); open: one may"}},
-        make};
+        make_resource_tagger};
 }
 
 }  // namespace reaper

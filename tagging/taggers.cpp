@@ -6,7 +6,7 @@
 namespace reaper {
 namespace {
 
-constexpr std::array<std::pair<TaggerConflict, std::string_view>, 3> names{
+constexpr std::array<std::pair<TaggerConflict, std::string_view>, 3> conflict_names{
     {{TaggerConflict::any, "any"}, {TaggerConflict::first, "first"}, {TaggerConflict::all, "all"}}};
 
 void add(std::optional<Tagging>& all, const Tagger& tagger, std::string why) {
@@ -56,13 +56,13 @@ std::optional<std::string> reasons(const Subject& subject, const Taggers& tagger
 }  // namespace
 
 std::string_view to_string(TaggerConflict rule) {
-    for (const auto& [known, name] : names)
+    for (const auto& [known, name] : conflict_names)
         if (known == rule) return name;
     return "?";
 }
 
 std::optional<TaggerConflict> tagger_conflict_from(std::string_view text) {
-    for (const auto& [known, name] : names)
+    for (const auto& [known, name] : conflict_names)
         if (name == text) return known;
     return std::nullopt;
 }

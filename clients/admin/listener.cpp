@@ -67,11 +67,11 @@ std::optional<QuestionAnswer> refusal_of(const error_code& error) {
     return std::nullopt;
 }
 
-class Server : public std::enable_shared_from_this<Server> {
+class HttpServer : public std::enable_shared_from_this<HttpServer> {
 public:
     class Connection;
 
-    Server(asio::any_io_executor executor, Answerer to_ask, ListenerLimits at_most)
+    HttpServer(asio::any_io_executor executor, Answerer to_ask, ListenerLimits at_most)
         : answerer(std::move(to_ask)),
           limits(at_most),
           acceptor_(executor),
@@ -113,9 +113,9 @@ private:
     bool stopped_ = false;
 };
 
-class Server::Connection : public std::enable_shared_from_this<Connection> {
+class HttpServer::Connection : public std::enable_shared_from_this<Connection> {
 public:
-    Connection(std::shared_ptr<Server> server, tcp::socket socket)
+    Connection(std::shared_ptr<HttpServer> server, tcp::socket socket)
         : server_(std::move(server)),
           stream_(std::move(socket)),
           buffer_(server_->limits.header_bytes + 4096) {
@@ -199,7 +199,7 @@ private:
         stream_.async_read_some(asio::buffer(rest_), std::move(on_rest));
     }
 
-    std::shared_ptr<Server> server_;
+    std::shared_ptr<HttpServer> server_;
     beast::tcp_stream stream_;
     beast::flat_buffer buffer_;
     http::request_parser<http::empty_body> parser_;
@@ -207,7 +207,7 @@ private:
     std::array<char, 4096> rest_{};
 };
 
-void Server::accept() {
+void HttpServer::accept() {
     if (stopped_) return;
     full_ = open_.size() >= limits.connections;
     if (full_) return;
@@ -220,7 +220,7 @@ void Server::accept() {
     acceptor_.async_accept(std::move(on_accepted));
 }
 
-void Server::accept_later(const error_code& why) {
+void HttpServer::accept_later(const error_code& why) {
     spdlog::warn("admin API: {}; trying again", why.message());
     pause_.expires_after(std::chrono::seconds{1});
     auto on_time = [self = shared_from_this()](error_code error) {
@@ -229,7 +229,7 @@ void Server::accept_later(const error_code& why) {
     pause_.async_wait(std::move(on_time));
 }
 
-void Server::stop() {
+void HttpServer::stop() {
     if (std::exchange(stopped_, true)) return;
     error_code ignored;
     acceptor_.close(ignored);
@@ -238,19 +238,19 @@ void Server::stop() {
     for (Connection* const connection : open) connection->close();
 }
 
-class Handle final : public Listener {
+class ListenerHandle final : public Listener {
 public:
-    explicit Handle(std::shared_ptr<Server> server) : server_(std::move(server)) {}
-    ~Handle() override { server_->stop(); }
-    Handle(const Handle&) = delete;
-    Handle& operator=(const Handle&) = delete;
+    explicit ListenerHandle(std::shared_ptr<HttpServer> server) : server_(std::move(server)) {}
+    ~ListenerHandle() override { server_->stop(); }
+    ListenerHandle(const ListenerHandle&) = delete;
+    ListenerHandle& operator=(const ListenerHandle&) = delete;
 
     std::string address() const override { return text_of(server_->here()); }
     std::uint16_t port() const override { return server_->here().port(); }
     void stop() override { server_->stop(); }
 
 private:
-    std::shared_ptr<Server> server_;
+    std::shared_ptr<HttpServer> server_;
 };
 
 }  // namespace
@@ -262,12 +262,12 @@ Result<std::unique_ptr<Listener>> listen_for_questions(boost::asio::any_io_execu
     if (!endpoint)
         return Error{Errc::bad_input,
                      "admin API: '" + address + "' is no address; expected IP:PORT"};
-    auto server = std::make_shared<Server>(std::move(executor), std::move(answerer), limits);
+    auto server = std::make_shared<HttpServer>(std::move(executor), std::move(answerer), limits);
     if (const auto error = server->open(*endpoint))
         return Error{Errc::unreachable,
                      "admin API: can't listen on " + address + ": " + error.message()};
     server->accept();
-    return std::unique_ptr<Listener>{std::make_unique<Handle>(std::move(server))};
+    return std::unique_ptr<Listener>{std::make_unique<ListenerHandle>(std::move(server))};
 }
 
 }  // namespace reaper

@@ -11,7 +11,7 @@ namespace reaper {
 namespace {
 
 /// What the thread shares with the source; lives as long as either.
-struct Shared {
+struct EventsState {
     config::Broker broker;
     EventTuning tuning;
     std::shared_ptr<amqp::Wakeup> wakeup = std::make_shared<amqp::Wakeup>();
@@ -35,7 +35,7 @@ class AmqpEvents final : public EventSource {
 public:
     AmqpEvents(boost::asio::any_io_executor executor, const config::Broker& broker,
                const EventTuning& tuning)
-        : executor_(executor), shared_(std::make_shared<Shared>()), thread_(executor) {
+        : executor_(executor), shared_(std::make_shared<EventsState>()), thread_(executor) {
         shared_->broker = broker;
         shared_->tuning = tuning;
     }
@@ -58,7 +58,7 @@ public:
 
 private:
     boost::asio::any_io_executor executor_;
-    std::shared_ptr<Shared> shared_;
+    std::shared_ptr<EventsState> shared_;
     amqp::ConnectionThread thread_;
 };
 

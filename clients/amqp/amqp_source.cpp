@@ -15,7 +15,7 @@ using amqp::Command;
 using amqp::Outlet;
 
 /// What the thread shares with the source; lives as long as either.
-struct Shared {
+struct SourceState {
     config::Broker broker;
     AmqpTuning tuning;
     amqp::CommandQueue commands;
@@ -37,7 +37,7 @@ class AmqpSource final : public MessageSource {
 public:
     AmqpSource(boost::asio::any_io_executor executor, const config::Broker& broker,
                const AmqpTuning& tuning)
-        : executor_(executor), shared_(std::make_shared<Shared>()), thread_(executor) {
+        : executor_(executor), shared_(std::make_shared<SourceState>()), thread_(executor) {
         shared_->broker = broker;
         shared_->tuning = tuning;
     }
@@ -74,7 +74,7 @@ public:
 
 private:
     boost::asio::any_io_executor executor_;
-    std::shared_ptr<Shared> shared_;
+    std::shared_ptr<SourceState> shared_;
     amqp::ConnectionThread thread_;
 };
 

@@ -20,10 +20,7 @@ using amqp::EventFields;
 using amqp::Pick;
 using amqp::Picked;
 
-constexpr std::size_t max_reason_bytes = 500;
 constexpr std::size_t max_name_bytes = 1020;  // 255 characters, as Nova counts
-constexpr std::size_t max_message_bytes = 8 * 1024 * 1024;
-constexpr Amount max_flavor_amount = std::numeric_limits<std::int32_t>::max();  // Nova's columns
 
 /// After each of these, the payload says how the server is now. Not among them:
 /// `live_migration_post.end`, which the source sends after the destination's `post_dest.end` and
@@ -128,8 +125,8 @@ public:
     Amount amount(Pick pick) const {
         const Picked& value = fields_.at(pick);
         if (value.kind != Picked::Kind::integer || value.integer < 0 ||
-            value.integer > max_flavor_amount) {
-            wrong(pick, "expected an integer from 0 to " + std::to_string(max_flavor_amount));
+            value.integer > amqp::max_flavor_amount) {
+            wrong(pick, "expected an integer from 0 to " + std::to_string(amqp::max_flavor_amount));
         }
         return value.integer;
     }
@@ -228,7 +225,8 @@ CloudEventParser::~CloudEventParser() = default;
 
 ParsedEvent CloudEventParser::parse(std::string_view body) {
     try {
-        if (body.size() > max_message_bytes) throw BadField{"the message is larger than 8 MiB"};
+        if (body.size() > amqp::max_message_bytes)
+            throw BadField{"the message is larger than 8 MiB"};
         const std::string_view message = amqp::open_envelope(body, scratch_->message);
         if (!scratch_->fields.read(message, wanted)) return NoEvent{};
         const Reader reader(scratch_->fields);
@@ -240,7 +238,7 @@ ParsedEvent CloudEventParser::parse(std::string_view body) {
         }
         return event_from(reader);
     } catch (const BadField& bad) {
-        return Malformed{printable(bad.reason, max_reason_bytes)};
+        return Malformed{printable(bad.reason, amqp::max_reason_bytes)};
     }
 }
 

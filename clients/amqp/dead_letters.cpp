@@ -9,7 +9,7 @@
 namespace reaper::amqp {
 namespace {
 
-constexpr std::size_t max_reason_bytes = 2000;
+constexpr std::size_t max_header_bytes = 2000;
 constexpr auto retry_first = std::chrono::milliseconds(200);
 constexpr auto retry_most = std::chrono::milliseconds(5'000);
 
@@ -114,7 +114,7 @@ Outcome DeadLetters::open() {
 
 Outcome DeadLetters::send(const Copy& copy) {
     Table headers;
-    headers.add("x-reaper-reason", printable(copy.reason, max_reason_bytes));
+    headers.add("x-reaper-reason", printable(copy.reason, max_header_bytes));
     headers.add("x-reaper-routing-key", printable(copy.routing_key));
     headers.add_time("x-reaper-time", seconds_now());
     const amqp_table_t table = headers.raw();

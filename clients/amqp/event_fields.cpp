@@ -11,7 +11,7 @@ namespace {
 
 using nlohmann::json;
 
-constexpr std::size_t max_depth = 64;
+constexpr std::size_t max_event_depth = 64;
 
 struct Name {
     std::string_view key;
@@ -174,8 +174,8 @@ struct SaxReader {
         }
     }
     bool enter(Place next) {
-        if (fields.places_.size() >= max_depth) {
-            throw BadField{"the message is nested deeper than " + std::to_string(max_depth) +
+        if (fields.places_.size() >= max_event_depth) {
+            throw BadField{"the message is nested deeper than " + std::to_string(max_event_depth) +
                            " levels"};
         }
         if (Picked* picked = target()) picked->kind = Kind::other;

@@ -3,12 +3,20 @@
 #pragma once
 
 #include <cstdint>
+#include <limits>
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <string>
 #include <string_view>
 
 namespace reaper::amqp {
+
+/// Of the inner message; Nova's are a few kilobytes.
+inline constexpr std::size_t max_message_bytes = 8 * 1024 * 1024;
+/// Of the reason why one is not understood.
+inline constexpr std::size_t max_reason_bytes = 500;
+/// As large as the columns of Nova's flavors.
+inline constexpr std::int64_t max_flavor_amount = std::numeric_limits<std::int32_t>::max();
 
 /// `payload.instance_uuid: expected a text, got null`.
 struct BadField {

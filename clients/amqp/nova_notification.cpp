@@ -13,10 +13,7 @@ namespace {
 using amqp::BadField;
 using amqp::JsonField;
 
-constexpr std::size_t max_reason_bytes = 500;
-constexpr std::size_t max_message_bytes = 8 * 1024 * 1024;
 constexpr std::int64_t max_instances = 1000;
-constexpr Amount max_flavor_amount = std::numeric_limits<std::int32_t>::max();  // Nova's columns
 
 struct EventName {
     std::string_view base;  ///< also the whole name of the unversioned notification
@@ -43,13 +40,13 @@ bool means_no_room(std::string_view exception) {
 std::string first_line(std::string_view text) {
     std::string_view line = text.substr(0, text.find_first_of("\r\n"));
     while (line.ends_with(' ')) line.remove_suffix(1);
-    return printable(line, max_reason_bytes);
+    return printable(line, amqp::max_reason_bytes);
 }
 
 /// The message inside oslo.messaging's envelope, or the message itself if there is none (the
 /// `messaging` driver sends it bare).
 nlohmann::json message_of(std::string_view body) {
-    if (body.size() > max_message_bytes) throw BadField{"the message is larger than 8 MiB"};
+    if (body.size() > amqp::max_message_bytes) throw BadField{"the message is larger than 8 MiB"};
     nlohmann::json outer = amqp::parse_json(body, "the message");
     const JsonField envelope(outer, "");
     if (!outer.is_object()) throw BadField{"the message is not a JSON object"};
@@ -59,7 +56,7 @@ nlohmann::json message_of(std::string_view body) {
         throw BadField{"oslo.version: expected 2.0, got '" + printable(version) + "'"};
     }
     nlohmann::json inner =
-        amqp::parse_json(envelope.at("oslo.message").text(max_message_bytes), "oslo.message");
+        amqp::parse_json(envelope.at("oslo.message").text(amqp::max_message_bytes), "oslo.message");
     if (!inner.is_object()) throw BadField{"oslo.message: expected an object"};
     return inner;
 }
@@ -68,11 +65,11 @@ Flavor flavor_of(const JsonField& object) {
     const JsonField data = object.nova_data();
     Flavor flavor;
     flavor.name = data.at("name").name();
-    flavor.vcpus = data.at("vcpus").integer(0, max_flavor_amount);
-    flavor.memory_mb = data.at("memory_mb").integer(0, max_flavor_amount);
-    flavor.root_gb = data.at("root_gb").integer(0, max_flavor_amount);
-    flavor.ephemeral_gb = data.at("ephemeral_gb").integer(0, max_flavor_amount);
-    flavor.swap_mb = data.at("swap").integer(0, max_flavor_amount);
+    flavor.vcpus = data.at("vcpus").integer(0, amqp::max_flavor_amount);
+    flavor.memory_mb = data.at("memory_mb").integer(0, amqp::max_flavor_amount);
+    flavor.root_gb = data.at("root_gb").integer(0, amqp::max_flavor_amount);
+    flavor.ephemeral_gb = data.at("ephemeral_gb").integer(0, amqp::max_flavor_amount);
+    flavor.swap_mb = data.at("swap").integer(0, amqp::max_flavor_amount);
     if (const auto specs = data.maybe("extra_specs")) {
         if (!specs->value().is_object()) specs->fail("expected an object");
         for (const auto& [key, value] : specs->value().items()) {
@@ -141,7 +138,8 @@ Notification classify(const JsonField& message) {
         const JsonField payload = outer.nova_data();
         const JsonField reason = payload.at("reason").nova_data();
         const std::string& exception = reason.at("exception").text();
-        const std::string line = first_line(reason.at("exception_message").text(max_message_bytes));
+        const std::string line =
+            first_line(reason.at("exception_message").text(amqp::max_message_bytes));
         if (!means_no_room(exception)) {
             return ignored("the cause is not a lack of room: " + printable(exception, 200) + ": " +
                            line);
@@ -158,10 +156,10 @@ Notification parse_notification(std::string_view body) {
         const nlohmann::json message = message_of(body);
         return classify(JsonField(message, ""));
     } catch (const BadField& bad) {
-        return Malformed{printable(bad.reason, max_reason_bytes)};
+        return Malformed{printable(bad.reason, amqp::max_reason_bytes)};
     } catch (const nlohmann::json::exception& error) {
-        return Malformed{
-            printable(std::string("the message can't be read: ") + error.what(), max_reason_bytes)};
+        return Malformed{printable(std::string("the message can't be read: ") + error.what(),
+                                   amqp::max_reason_bytes)};
     }
 }
 

@@ -32,9 +32,9 @@ void append_utf8(std::string& out, std::uint32_t code) {
 }
 
 /// Goes through the members of the envelope, whose values are texts.
-class Scanner {
+class EnvelopeScanner {
 public:
-    explicit Scanner(std::string_view text) : text_(text) {}
+    explicit EnvelopeScanner(std::string_view text) : text_(text) {}
 
     bool take(char c) {
         while (at_ < text_.size() && std::strchr(" \t\r\n", text_[at_]) && text_[at_]) ++at_;
@@ -117,7 +117,7 @@ private:
 
 std::string_view open_envelope(std::string_view body, std::string& buffer) {
     buffer.clear();
-    Scanner in(body);
+    EnvelopeScanner in(body);
     if (!in.take('{')) throw BadField{"the message is not a JSON object"};
     bool found = false;
     do {

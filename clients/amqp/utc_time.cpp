@@ -4,9 +4,9 @@ namespace reaper::amqp {
 namespace {
 
 /// Takes pieces off the front of a text; after the first mismatch everything fails.
-class Scanner {
+class TimeScanner {
 public:
-    explicit Scanner(std::string_view text) : rest_(text) {}
+    explicit TimeScanner(std::string_view text) : rest_(text) {}
 
     bool ok() const { return ok_; }
     bool at_end() const { return rest_.empty(); }
@@ -44,7 +44,7 @@ private:
 };
 
 /// `.426801` or nothing, as milliseconds.
-std::chrono::milliseconds fraction(Scanner& in) {
+std::chrono::milliseconds fraction(TimeScanner& in) {
     if (!in.skip('.')) return {};
     int millis = 0;
     int digits = 0;
@@ -58,7 +58,7 @@ std::chrono::milliseconds fraction(Scanner& in) {
 }
 
 /// `Z`, `+02:00` or nothing, as what must be taken off to get UTC.
-std::chrono::minutes zone(Scanner& in) {
+std::chrono::minutes zone(TimeScanner& in) {
     if (in.at_end() || in.skip('Z')) return {};
     const bool west = in.skip('-');
     if (!west) in.one_of("+");
@@ -72,7 +72,7 @@ std::chrono::minutes zone(Scanner& in) {
 }  // namespace
 
 std::optional<TimePoint> parse_utc_time(std::string_view text) {
-    Scanner in(text);
+    TimeScanner in(text);
     const std::chrono::year year(in.number(4, 1970, 9999));
     in.one_of("-");
     const std::chrono::month month(static_cast<unsigned>(in.number(2, 1, 12)));

@@ -37,7 +37,7 @@ Failure explain_tls(const boost::system::error_code& error) {
     }
 }
 
-std::string words_for(const boost::system::error_code& error) {
+std::string describe(const boost::system::error_code& error) {
     if (error == asio::error::connection_refused) return "connection refused";
     if (error == asio::error::connection_reset || error == asio::error::broken_pipe)
         return "the server closed the connection";
@@ -74,7 +74,7 @@ Failure explain(const boost::system::error_code& error, Stage stage, std::uint64
         error.category() == make_error_code(http_error::error::bad_version).category())
         return {Errc::bad_answer, "the answer is not HTTP (" + one_line(error.message(), 100) + ")",
                 false};
-    return {Errc::unreachable, words_for(error)};
+    return {Errc::unreachable, describe(error)};
 }
 
 }  // namespace reaper::http

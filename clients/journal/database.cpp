@@ -63,6 +63,10 @@ Statement& Statement::bind(int index, std::int64_t number) {
     return *this;
 }
 
+Statement& Statement::bind(int index, TimePoint time) {
+    return bind(index, std::int64_t{time.time_since_epoch().count()});
+}
+
 bool Statement::step() {
     const int code = sqlite3_step(prepared_);
     if (code == SQLITE_ROW) return true;

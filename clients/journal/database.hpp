@@ -11,6 +11,7 @@
 #include <string_view>
 
 #include "reaper/model/error.hpp"
+#include "reaper/model/time.hpp"
 
 namespace reaper::journal {
 
@@ -36,12 +37,15 @@ public:
     /// Bytes as they are, zero bytes too.
     Statement& bind(int index, std::string_view text);
     Statement& bind(int index, std::int64_t number);
+    /// Milliseconds since the epoch, as all times in the file.
+    Statement& bind(int index, TimePoint time);
     /// True: there is a row to read.
     bool step();
     /// For statements without rows.
     void run();
 
     std::int64_t number(int column) const { return sqlite3_column_int64(prepared_, column); }
+    TimePoint time(int column) const { return TimePoint{Duration{number(column)}}; }
     std::string text(int column) const;
     bool null(int column) const { return sqlite3_column_type(prepared_, column) == SQLITE_NULL; }
 

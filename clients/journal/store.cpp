@@ -9,10 +9,6 @@ namespace {
 
 constexpr int messages_between_prunes = 1'000;  // and new requests
 
-std::int64_t count(TimePoint time) {
-    return time.time_since_epoch().count();
-}
-
 }  // namespace
 
 Result<std::int64_t> Store::must_find(const RequestId& id) {
@@ -43,7 +39,7 @@ Result<Admission> Store::admit(const Request& request, TimePoint now) {
     auto insert =
         database_.statement("INSERT INTO request (id, request, received_at) VALUES (?1, ?2, ?3)");
     insert.bind(1, request.id.str()).bind(2, report::dump(report::to_json(request)));
-    insert.bind(3, count(now));
+    insert.bind(3, now);
     insert.run();
     transaction.commit();
     return Admission{true, std::nullopt};
@@ -55,7 +51,7 @@ Result<void> Store::add_plan(const RequestId& id, const PlanEntry& plan) {
     if (!request) return request.error();
     auto insert = database_.statement(
         "INSERT INTO plan (request, round, at, decision) VALUES (?1, ?2, ?3, ?4)");
-    insert.bind(1, *request).bind(2, std::int64_t{plan.round}).bind(3, count(plan.at));
+    insert.bind(1, *request).bind(2, std::int64_t{plan.round}).bind(3, plan.at);
     insert.bind(4, report::dump(report::to_json(plan.decision)));
     insert.run();
     if (const auto* const chosen = std::get_if<Plan>(&plan.decision))
@@ -81,7 +77,7 @@ Result<void> Store::add_step(const RequestId& id, const StepEntry& step) {
     auto insert = database_.statement(
         "INSERT INTO step (request, server, step, detail, at) VALUES (?1, ?2, ?3, ?4, ?5)");
     insert.bind(1, *request).bind(2, step.server.str()).bind(3, to_string(step.step));
-    insert.bind(4, step.detail).bind(5, count(step.at));
+    insert.bind(4, step.detail).bind(5, step.at);
     insert.run();
     transaction.commit();
     return {};
@@ -96,7 +92,7 @@ Result<void> Store::finish(const RequestId& id, const Outcome& outcome) {
         "UPDATE request SET outcome = ?2, outcome_reason = ?3, finished_at = ?4, brake = ?5 "
         "WHERE seq = ?1 AND outcome IS NULL");
     update.bind(1, *request).bind(2, to_string(outcome.kind)).bind(3, outcome.reason);
-    update.bind(4, count(outcome.at)).bind(5, outcome.brake);
+    update.bind(4, outcome.at).bind(5, outcome.brake);
     update.run();
     transaction.commit();
     return {};
@@ -112,7 +108,7 @@ Result<void> Store::note_aftermath(const RequestId& id, const Aftermath& afterma
         "UPDATE request SET aftermath = ?2, aftermath_reason = ?3, untaken = ?4, aftermath_at = ?5 "
         "WHERE seq = ?1 AND aftermath IS NULL");
     update.bind(1, *request).bind(2, to_string(aftermath.kind)).bind(3, aftermath.reason);
-    update.bind(4, report::dump(untaken)).bind(5, count(aftermath.at));
+    update.bind(4, report::dump(untaken)).bind(5, aftermath.at);
     update.run();
     transaction.commit();
     return {};
@@ -125,7 +121,7 @@ Result<void> Store::note_message(const MessageEntry& message) {
         "INSERT INTO message (message_id, event_type, request, verdict, reason, at) "
         "VALUES (?1, ?2, ?3, ?4, ?5, ?6)");
     insert.bind(1, message.message_id).bind(2, message.event_type).bind(3, message.request.str());
-    insert.bind(4, message.verdict).bind(5, message.reason).bind(6, count(message.at));
+    insert.bind(4, message.verdict).bind(5, message.reason).bind(6, message.at);
     insert.run();
     return {};
 }
@@ -133,7 +129,7 @@ Result<void> Store::note_message(const MessageEntry& message) {
 Result<void> Store::note_mark(const Mark& mark) {
     prune(mark.at);
     auto insert = database_.statement("INSERT INTO mark (kind, reason, at) VALUES (?1, ?2, ?3)");
-    insert.bind(1, mark.kind).bind(2, mark.reason).bind(3, count(mark.at)).run();
+    insert.bind(1, mark.kind).bind(2, mark.reason).bind(3, mark.at).run();
     return {};
 }
 
@@ -141,7 +137,7 @@ void Store::prune(TimePoint now) {
     if (pruned_at_ && now < *pruned_at_ + std::chrono::days{1}) return;
     pruned_at_ = now;
     messages_since_prune_ = 0;
-    const std::int64_t oldest = count(now - options_.retention);
+    const TimePoint oldest = now - options_.retention;
     // Failing to tidy up is no reason to fail the call that came by: the next day tries again.
     try {
         Transaction transaction{database_};

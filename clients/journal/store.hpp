@@ -16,6 +16,9 @@
 
 namespace reaper::journal {
 
+/// A list of more is cut there.
+inline constexpr int max_rows_listed = 100'000;
+
 class Store {
 public:
     /// `lease` is held as long as the store lives; none for readers and memory.

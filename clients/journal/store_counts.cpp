@@ -6,16 +6,6 @@
 namespace reaper::journal {
 namespace {
 
-constexpr int most_rows = 100'000;
-
-std::int64_t count(TimePoint time) {
-    return time.time_since_epoch().count();
-}
-
-TimePoint time_of(std::int64_t milliseconds) {
-    return TimePoint{Duration{milliseconds}};
-}
-
 // A deletion counts from its first sending that no sparing took back. The words stand here as they
 // stand in the condition of the index.
 constexpr const char* victims_sql = R"sql(
@@ -43,11 +33,10 @@ ORDER BY sent.at, sent.seq)sql";
 Result<std::vector<VictimEntry>> Store::victims_since(TimePoint since) {
     std::vector<VictimEntry> victims;
     auto select = database_.statement(victims_sql);
-    select.bind(1, count(since));
+    select.bind(1, since);
     while (select.step())
-        victims.push_back({time_of(select.number(0)), RequestId{select.text(1)},
-                           ServerId{select.text(2)}, select.text(3), ProjectId{select.text(4)},
-                           select.text(5)});
+        victims.push_back({select.time(0), RequestId{select.text(1)}, ServerId{select.text(2)},
+                           select.text(3), ProjectId{select.text(4)}, select.text(5)});
     return victims;
 }
 
@@ -55,16 +44,15 @@ Result<std::vector<Mark>> Store::marks(int limit) {
     std::vector<Mark> marks;
     auto select =
         database_.statement("SELECT kind, reason, at FROM mark ORDER BY seq DESC LIMIT ?1");
-    select.bind(1, std::int64_t{std::clamp(limit, 0, most_rows)});
-    while (select.step())
-        marks.push_back({select.text(0), select.text(1), time_of(select.number(2))});
+    select.bind(1, std::int64_t{std::clamp(limit, 0, max_rows_listed)});
+    while (select.step()) marks.push_back({select.text(0), select.text(1), select.time(2)});
     return marks;
 }
 
 std::map<std::string, std::int64_t> Store::counts(const char* sql, TimePoint since) {
     std::map<std::string, std::int64_t> counted;
     auto select = database_.statement(sql);
-    select.bind(1, count(since));
+    select.bind(1, since);
     while (select.step()) counted[select.text(0)] = select.number(1);
     return counted;
 }

@@ -10,7 +10,7 @@ Result<void> Store::add_hold(const RoomHold& hold) {
     insert.bind(1, hold.provider.str()).bind(2, hold.resource_class.str());
     insert.bind(3, hold.host.str()).bind(4, hold.host_name);
     insert.bind(5, hold.before).bind(6, hold.set).bind(7, hold.request.str());
-    insert.bind(8, std::int64_t{hold.since.time_since_epoch().count()});
+    insert.bind(8, hold.since);
     insert.run();
     return {};
 }
@@ -23,7 +23,7 @@ Result<void> Store::end_hold(const ProviderId& provider, const ResourceClass& re
         "WHERE provider = ?1 AND class = ?2 AND ended_at IS NULL");
     update.bind(1, provider.str()).bind(2, resource_class.str());
     update.bind(3, to_string(end.kind)).bind(4, end.reason);
-    update.bind(5, std::int64_t{end.at.time_since_epoch().count()});
+    update.bind(5, end.at);
     update.run();
     return {};
 }

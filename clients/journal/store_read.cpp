@@ -9,12 +9,6 @@
 namespace reaper::journal {
 namespace {
 
-constexpr int most_rows = 100'000;
-
-TimePoint time_of(std::int64_t milliseconds) {
-    return TimePoint{Duration{milliseconds}};
-}
-
 nlohmann::json parsed(const std::string& text) {
     return nlohmann::json::parse(text, nullptr, false);
 }
@@ -45,16 +39,16 @@ Store::Row Store::row_of(const Statement& statement) {
     row.seq = statement.number(0);
     row.id = statement.text(1);
     row.json = statement.text(2);
-    row.received_at = time_of(statement.number(3));
+    row.received_at = statement.time(3);
     if (!statement.null(4)) {
         const auto kind = outcome_kind_from(statement.text(4));
         row.outcome = Outcome{kind.value_or(OutcomeKind::failed), statement.text(5),
-                              time_of(statement.number(6)), statement.text(7)};
+                              statement.time(6), statement.text(7)};
     }
     if (!statement.null(8)) {
         const auto kind = aftermath_kind_from(statement.text(8));
         row.aftermath = Aftermath{kind.value_or(AftermathKind::wasted), statement.text(9),
-                                  hosts_of(statement.text(10)), time_of(statement.number(11))};
+                                  hosts_of(statement.text(10)), statement.time(11)};
     }
     return row;
 }
@@ -87,8 +81,7 @@ Result<std::vector<PlanEntry>> Store::plans_of(const Row& row) {
         auto decision = report::decision_from_json(parsed(select.text(2)));
         if (!decision) return unreadable(row.id, decision.error().what);
         if (auto* const plan = std::get_if<Plan>(&*decision)) plan->request = RequestId{row.id};
-        plans.push_back(
-            {static_cast<int>(select.number(0)), time_of(select.number(1)), std::move(*decision)});
+        plans.push_back({static_cast<int>(select.number(0)), select.time(1), std::move(*decision)});
     }
     return plans;
 }
@@ -101,8 +94,7 @@ Result<std::vector<StepEntry>> Store::steps_of(const Row& row) {
     while (select.step()) {
         const auto step = step_from(select.text(1));
         if (!step) return unreadable(row.id, "unknown step " + select.text(1));
-        steps.push_back(
-            {ServerId{select.text(0)}, *step, select.text(2), time_of(select.number(3))});
+        steps.push_back({ServerId{select.text(0)}, *step, select.text(2), select.time(3)});
     }
     return steps;
 }
@@ -126,7 +118,7 @@ void Store::settle_unreadable(const Row& row, const Error& error) {
         "WHERE request = ?1 AND step IN ('delete-sent', 'force-delete-sent')");
     select.bind(1, row.seq);
     const std::int64_t sent = select.step() ? select.number(0) : 0;
-    const TimePoint last = sent > 0 ? time_of(select.number(1)) : row.received_at;
+    const TimePoint last = sent > 0 ? select.time(1) : row.received_at;
     if (sent == 0) {
         auto drop = database_.statement("DELETE FROM request WHERE seq = ?1");
         drop.bind(1, row.seq).run();
@@ -169,7 +161,7 @@ Result<std::vector<Story>> Store::culls_since(TimePoint since) {
         " FROM request WHERE finished_at >= ?1 AND EXISTS "
         "(SELECT 1 FROM step WHERE step.request = request.seq "
         " AND step.step IN ('delete-sent', 'force-delete-sent')) ORDER BY finished_at, seq");
-    select.bind(1, std::int64_t{since.time_since_epoch().count()});
+    select.bind(1, since);
     while (select.step()) rows.push_back(row_of(select));
     return stories_of(rows);
 }
@@ -178,7 +170,7 @@ Result<std::vector<Story>> Store::aftermaths_since(TimePoint since) {
     std::vector<Row> rows;
     auto select = database_.statement(
         REQUEST_ROW " FROM request WHERE aftermath_at >= ?1 ORDER BY aftermath_at, seq");
-    select.bind(1, std::int64_t{since.time_since_epoch().count()});
+    select.bind(1, since);
     while (select.step()) rows.push_back(row_of(select));
     return stories_of(rows);
 }
@@ -190,7 +182,7 @@ Result<std::vector<StoryLine>> Store::list(int limit) {
         ", (SELECT count(DISTINCT server) FROM step WHERE step.request = request.seq "
         " AND step IN (?2, ?3)) "
         "FROM request ORDER BY seq DESC LIMIT ?1");
-    select.bind(1, std::int64_t{std::clamp(limit, 0, most_rows)});
+    select.bind(1, std::int64_t{std::clamp(limit, 0, max_rows_listed)});
     select.bind(2, to_string(Step::delete_sent)).bind(3, to_string(Step::force_delete_sent));
     while (select.step()) {
         const Row row = row_of(select);
@@ -218,10 +210,10 @@ Result<std::vector<MessageEntry>> Store::messages(int limit) {
     auto select = database_.statement(
         "SELECT message_id, event_type, request, verdict, reason, at FROM message "
         "ORDER BY seq DESC LIMIT ?1");
-    select.bind(1, std::int64_t{std::clamp(limit, 0, most_rows)});
+    select.bind(1, std::int64_t{std::clamp(limit, 0, max_rows_listed)});
     while (select.step())
         messages.push_back({select.text(0), select.text(1), RequestId{select.text(2)},
-                            select.text(3), select.text(4), time_of(select.number(5))});
+                            select.text(3), select.text(4), select.time(5)});
     return messages;
 }
 

@@ -18,10 +18,11 @@ namespace reaper {
 
 namespace {
 
-class Handle final : public CloudSession {
+class SessionHandle final : public CloudSession {
 public:
-    Handle(std::shared_ptr<openstack::Session> session, std::shared_ptr<openstack::Service> nova,
-           std::shared_ptr<openstack::Service> placement)
+    SessionHandle(std::shared_ptr<openstack::Session> session,
+                  std::shared_ptr<openstack::Service> nova,
+                  std::shared_ptr<openstack::Service> placement)
         : session_(std::move(session)), nova_(std::move(nova)), placement_(std::move(placement)) {}
 
     ResultTask<AuthInfo> authenticate() override {
@@ -90,7 +91,7 @@ Result<OpenStack> connect_over(boost::asio::any_io_executor executor, const conf
     parts.placement = openstack::make_placement(placement);
     parts.setup = openstack::make_placement_setup(placement);
     parts.images = openstack::make_images(session, clock);
-    parts.session = std::make_unique<Handle>(session, nova, placement);
+    parts.session = std::make_unique<SessionHandle>(session, nova, placement);
     return parts;
 }
 

@@ -12,9 +12,9 @@ namespace reaper::openstack {
 
 namespace {
 
-class Calls {
+class PlacementCalls {
 public:
-    explicit Calls(std::shared_ptr<Service> service) : service_(std::move(service)) {}
+    explicit PlacementCalls(std::shared_ptr<Service> service) : service_(std::move(service)) {}
 
     ResultTask<std::vector<ProviderRecord>> providers() {
         std::string path = "/resource_providers";
@@ -191,7 +191,7 @@ private:
 class ServicePlacement final : public Placement {
 public:
     explicit ServicePlacement(std::shared_ptr<Service> service)
-        : calls_(std::make_shared<Calls>(std::move(service))) {}
+        : calls_(std::make_shared<PlacementCalls>(std::move(service))) {}
     ResultTask<std::vector<ProviderRecord>> providers() override {
         return http::keeping(calls_, calls_->providers());
     }
@@ -215,7 +215,7 @@ public:
     }
 
 private:
-    std::shared_ptr<Calls> calls_;
+    std::shared_ptr<PlacementCalls> calls_;
 };
 
 }  // namespace

@@ -12,9 +12,9 @@ namespace reaper::openstack {
 
 namespace {
 
-class Calls {
+class SetupCalls {
 public:
-    explicit Calls(std::shared_ptr<Service> service) : service_(std::move(service)) {}
+    explicit SetupCalls(std::shared_ptr<Service> service) : service_(std::move(service)) {}
 
     ResultTask<bool> has_class(ResourceClass name) {
         std::string path = class_path(name);
@@ -135,7 +135,7 @@ private:
 class ServiceSetup final : public PlacementSetup {
 public:
     explicit ServiceSetup(std::shared_ptr<Service> service)
-        : calls_(std::make_shared<Calls>(std::move(service))) {}
+        : calls_(std::make_shared<SetupCalls>(std::move(service))) {}
     ResultTask<bool> has_class(ResourceClass name) override {
         return http::keeping(calls_, calls_->has_class(std::move(name)));
     }
@@ -157,7 +157,7 @@ public:
     }
 
 private:
-    std::shared_ptr<Calls> calls_;
+    std::shared_ptr<SetupCalls> calls_;
 };
 
 }  // namespace

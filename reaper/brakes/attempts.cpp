@@ -5,6 +5,7 @@
 
 #include "reaper/brakes/brakes.hpp"
 #include "reaper/brakes/words.hpp"
+#include "reaper/model/text.hpp"
 
 namespace reaper {
 namespace {

@@ -4,6 +4,7 @@
 
 #include "reaper/brakes/brakes.hpp"
 #include "reaper/brakes/words.hpp"
+#include "reaper/model/text.hpp"
 #include "reaper/planner/places.hpp"
 
 namespace reaper {

@@ -32,8 +32,4 @@ std::string words_of(TimePoint time) {
            two_digits(static_cast<unsigned>(clock.minutes().count())) + " UTC";
 }
 
-std::string counted(long number, std::string_view what) {
-    return std::to_string(number) + " " + std::string{what} + (number == 1 ? "" : "s");
-}
-
 }  // namespace reaper

@@ -14,7 +14,4 @@ std::string words_of(Duration duration);
 /// `2026-11-20 12:03 UTC`
 std::string words_of(TimePoint time);
 
-/// `3 victims`, `1 victim`
-std::string counted(long number, std::string_view what);
-
 }  // namespace reaper

@@ -5,10 +5,10 @@
 namespace reaper {
 namespace {
 
-constexpr std::string_view separators = "-_.";
+constexpr std::string_view name_separators = "-_.";
 constexpr std::size_t uuid_length = 36;
 constexpr std::size_t shortest_hex = 4;
-constexpr std::size_t longest_name = 255;
+constexpr std::size_t max_workload_name = 255;
 
 bool is_digit(char c) {
     return c >= '0' && c <= '9';
@@ -36,7 +36,7 @@ bool only_numbers(std::string_view part) {
 }
 
 std::string_view without_separators(std::string_view name) {
-    const auto last = name.find_last_not_of(separators);
+    const auto last = name.find_last_not_of(name_separators);
     return last == std::string_view::npos ? std::string_view{} : name.substr(0, last + 1);
 }
 
@@ -48,13 +48,13 @@ std::string_view stem(std::string_view name) {
             rest = without_separators(rest.substr(0, rest.size() - uuid_length));
             continue;
         }
-        const auto cut = rest.find_last_of(separators);
+        const auto cut = rest.find_last_of(name_separators);
         if (cut == std::string_view::npos || !only_numbers(rest.substr(cut + 1))) break;
         const auto before = without_separators(rest.substr(0, cut));
         if (before.empty()) break;
         rest = before;
     }
-    const auto cut = rest.find_last_of(separators);
+    const auto cut = rest.find_last_of(name_separators);
     const bool hex = only_numbers(cut == std::string_view::npos ? rest : rest.substr(cut + 1));
     const auto last = rest.find_last_not_of("0123456789");
     if (!hex && last != std::string_view::npos && last + 1 < rest.size())
@@ -67,7 +67,7 @@ std::string_view stem(std::string_view name) {
 Workload workload_of(const ProjectId& project, std::string_view server_name,
                      std::string_view given) {
     const std::string_view name = given.empty() ? stem(server_name) : given;
-    return {project, std::string{name.substr(0, longest_name)}};
+    return {project, std::string{name.substr(0, max_workload_name)}};
 }
 
 std::string workload_given(const Server& server, const std::string& key) {

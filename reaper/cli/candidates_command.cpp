@@ -13,11 +13,6 @@
 namespace reaper::cli {
 namespace {
 
-ExitCode fail(ExitCode code, const Error& error, const Terminal& terminal) {
-    terminal.complain(error.what);
-    return code;
-}
-
 ExitCode show(const Snapshot& snapshot, const Resources& resources, const Ledger& ledger,
               const Protection& protection, const Terminal& terminal) {
     std::vector<CullingCandidate> candidates;
@@ -41,7 +36,7 @@ ExitCode show_file(const GlobalOptions& global, const CandidatesCommand& command
     auto policy = offline_policy(global, [&](const std::string& line) { terminal.complain(line); });
     if (!policy) return ExitCode::usage;
     auto cloud = open_snapshot(command.snapshot_file, std::move(*policy), global.config_given);
-    if (!cloud) return fail(ExitCode::usage, cloud.error(), terminal);
+    if (!cloud) return terminal.fail(ExitCode::usage, cloud.error());
     Ledger ledger = cloud->ledger;
     ledger.expire(cloud->picture.snapshot, cloud->picture.snapshot.taken_at);
     return show(cloud->picture.snapshot, command.resources, ledger, cloud->policy->protection,
@@ -56,14 +51,14 @@ ExitCode show_candidates(const GlobalOptions& global, const CandidatesCommand& c
     const auto settings = settings_for_looking(global, terminal);
     if (!settings) return ExitCode::usage;
     const auto policy = compile_policy(settings->policy);
-    if (!policy) return fail(ExitCode::usage, policy.error(), terminal);
+    if (!policy) return terminal.fail(ExitCode::usage, policy.error());
 
     boost::asio::io_context io{1};
     auto cloud = connect_cloud(io, *settings);
-    if (!cloud) return fail(ExitCode::usage, cloud.error(), terminal);
+    if (!cloud) return terminal.fail(ExitCode::usage, cloud.error());
     Ledger ledger = known_ledger(io, *settings, cloud->clock->now(), "answered");
     const auto picture = live_picture(io, *cloud, **policy, terminal);
-    if (!picture) return fail(ExitCode::failed, picture.error(), terminal);
+    if (!picture) return terminal.fail(ExitCode::failed, picture.error());
     ledger.expire(picture->snapshot, picture->snapshot.taken_at);
     return show(picture->snapshot, command.resources, ledger, (*policy)->protection, terminal);
 }

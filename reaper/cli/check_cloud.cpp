@@ -18,10 +18,6 @@ std::string joined(const std::vector<std::string>& words, std::size_t at_most) {
     return text;
 }
 
-std::string counted(std::size_t number, const char* one, const char* many) {
-    return std::to_string(number) + " " + (number == 1 ? one : many);
-}
-
 struct CloudCheck {
     CloudPorts cloud;
     CloudSession& session;

@@ -49,4 +49,8 @@ bool any_failed(const std::vector<Finding>& findings) {
                        [](const Finding& finding) { return finding.verdict == Verdict::fail; });
 }
 
+std::string counted(std::size_t number, const char* one, const char* many) {
+    return std::to_string(number) + " " + (number == 1 ? one : many);
+}
+
 }  // namespace reaper::cli

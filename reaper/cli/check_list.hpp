@@ -27,4 +27,7 @@ nlohmann::json to_json(const std::vector<Finding>& findings);
 
 bool any_failed(const std::vector<Finding>& findings);
 
+/// `1 server`, `2 servers`.
+std::string counted(std::size_t number, const char* one, const char* many);
+
 }  // namespace reaper::cli

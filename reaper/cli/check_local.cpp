@@ -16,10 +16,6 @@ std::string user_name() {
     return entry != nullptr ? entry->pw_name : std::to_string(geteuid());
 }
 
-std::string counted(std::uint64_t number, const char* one, const char* many) {
-    return std::to_string(number) + " " + (number == 1 ? one : many);
-}
-
 void check_queue(const config::Broker& broker, const BrokerReport& found, const Report& report) {
     const std::string name = "queue '" + broker.queue + "'";
     if (!found.queue) {

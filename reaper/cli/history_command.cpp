@@ -6,16 +6,13 @@
 #include "clients/journal/sqlite_journal.hpp"
 #include "reaper/cli/commands.hpp"
 #include "reaper/cli/composition.hpp"
+#include "reaper/cli/now.hpp"
 #include "reaper/cli/run_task.hpp"
 #include "reaper/report/json.hpp"
 #include "reaper/report/render.hpp"
 
 namespace reaper::cli {
 namespace {
-
-TimePoint now() {
-    return std::chrono::time_point_cast<Duration>(std::chrono::system_clock::now());
-}
 
 ExitCode failed(const Terminal& terminal, const Error& error) {
     terminal.complain(error.what);

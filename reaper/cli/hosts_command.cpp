@@ -10,11 +10,6 @@
 namespace reaper::cli {
 namespace {
 
-ExitCode fail(ExitCode code, const Error& error, const Terminal& terminal) {
-    terminal.complain(error.what);
-    return code;
-}
-
 ExitCode show(const Snapshot& snapshot, const Terminal& terminal) {
     terminal.answer(terminal.json() ? report::dump(report::to_json(snapshot), 2) + "\n"
                                     : report::render_hosts(
@@ -27,7 +22,7 @@ ExitCode show_file(const GlobalOptions& global, const HostsCommand& command,
     auto policy = offline_policy(global, [&](const std::string& line) { terminal.complain(line); });
     if (!policy) return ExitCode::usage;
     auto cloud = open_snapshot(command.snapshot_file, std::move(*policy), global.config_given);
-    if (!cloud) return fail(ExitCode::usage, cloud.error(), terminal);
+    if (!cloud) return terminal.fail(ExitCode::usage, cloud.error());
     return show(cloud->picture.snapshot, terminal);
 }
 
@@ -39,13 +34,13 @@ ExitCode show_hosts(const GlobalOptions& global, const HostsCommand& command,
     const auto settings = settings_for_looking(global, terminal);
     if (!settings) return ExitCode::usage;
     const auto policy = compile_policy(settings->policy);
-    if (!policy) return fail(ExitCode::usage, policy.error(), terminal);
+    if (!policy) return terminal.fail(ExitCode::usage, policy.error());
 
     boost::asio::io_context io{1};
     auto cloud = connect_cloud(io, *settings);
-    if (!cloud) return fail(ExitCode::usage, cloud.error(), terminal);
+    if (!cloud) return terminal.fail(ExitCode::usage, cloud.error());
     const auto picture = live_picture(io, *cloud, **policy, terminal);
-    if (!picture) return fail(ExitCode::failed, picture.error(), terminal);
+    if (!picture) return terminal.fail(ExitCode::failed, picture.error());
     return show(picture->snapshot, terminal);
 }
 

@@ -16,7 +16,7 @@
 namespace reaper::cli {
 namespace {
 
-Error wrong(std::string what) {
+Error unreadable(std::string what) {
     return Error{Errc::bad_input, std::move(what)};
 }
 
@@ -26,9 +26,9 @@ Result<std::string> read_all(std::istream& in, const std::string& name, std::siz
     while (in.read(block, sizeof block) || in.gcount() > 0) {
         text.append(block, static_cast<std::size_t>(in.gcount()));
         if (text.size() > max_mib * 1024 * 1024)
-            return wrong(name + " is larger than " + std::to_string(max_mib) + " MiB");
+            return unreadable(name + " is larger than " + std::to_string(max_mib) + " MiB");
     }
-    if (in.bad()) return wrong(name + " can't be read to its end");
+    if (in.bad()) return unreadable(name + " can't be read to its end");
     return text;
 }
 
@@ -73,15 +73,15 @@ Result<DescribedRequest> described_of(const config::RequestEntry& entry) {
     described.res_type = entry.res_type;
     if (!entry.res_type.empty()) {
         const auto phases = phases_of(entry.res_type);
-        if (!phases) return wrong("res_type: " + phases.error().what);
+        if (!phases) return unreadable("res_type: " + phases.error().what);
         described.phases = *phases;
     }
     auto resources = parse_resources(entry.resources);
-    if (!resources) return wrong("resources: " + resources.error().what);
+    if (!resources) return unreadable("resources: " + resources.error().what);
     described.resources = std::move(*resources);
     for (const std::string& text : entry.traits) {
         auto trait = parse_trait(text);
-        if (!trait) return wrong("traits: " + trait.error().what);
+        if (!trait) return unreadable("traits: " + trait.error().what);
         (trait->second == TraitRule::required ? described.required_traits
                                               : described.forbidden_traits)
             .push_back(trait->first);
@@ -94,7 +94,7 @@ Result<DescribedRequest> described_of(const config::RequestEntry& entry) {
 Result<std::string> read_input(const std::string& path, std::size_t max_mib) {
     if (path == "-") return read_all(std::cin, "stdin", max_mib);
     std::ifstream file(path, std::ios::binary);
-    if (!file) return wrong(path + " can't be opened: does it exist, and may you read it?");
+    if (!file) return unreadable(path + " can't be opened: does it exist, and may you read it?");
     return read_all(file, path, max_mib);
 }
 
@@ -103,7 +103,7 @@ Result<Inputs> sort_messages(const std::vector<std::pair<std::string, std::strin
     for (const auto& [source, body] : messages) {
         auto parsed = parse_notification(body);
         if (const auto* bad = std::get_if<Malformed>(&parsed))
-            return wrong(source + " is not a notification of Nova: " + bad->reason);
+            return unreadable(source + " is not a notification of Nova: " + bad->reason);
         if (const auto* ignored = std::get_if<Ignored>(&parsed)) {
             inputs.ignored.push_back({source, ignored->reason});
             continue;
@@ -161,7 +161,7 @@ std::variant<std::vector<DescribedRequest>, std::vector<std::string>> read_reque
     for (const auto& entry : std::get<std::vector<config::RequestEntry>>(listed)) {
         auto described = described_of(entry);
         if (described && !entry.id.empty() && !ids.insert(entry.id).second)
-            described = wrong("id: '" + printable(entry.id) + "' is there twice");
+            described = unreadable("id: '" + printable(entry.id) + "' is there twice");
         if (described) {
             requests.push_back(std::move(*described));
         } else {

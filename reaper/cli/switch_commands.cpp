@@ -12,6 +12,7 @@
 #include "clients/pause/pause_file.hpp"
 #include "reaper/cli/commands.hpp"
 #include "reaper/cli/composition.hpp"
+#include "reaper/cli/now.hpp"
 #include "reaper/cli/run_task.hpp"
 #include "reaper/report/json.hpp"
 #include "reaper/report/render.hpp"
@@ -22,10 +23,6 @@ namespace reaper::cli {
 namespace {
 
 constexpr std::chrono::hours status_span{24};
-
-TimePoint now() {
-    return std::chrono::time_point_cast<Duration>(std::chrono::system_clock::now());
-}
 
 /// Who types: behind sudo, the person.
 std::string operator_name() {
@@ -43,8 +40,8 @@ std::optional<config::Settings> settings_of(const GlobalOptions& global, const T
     return load_config(global.config_file, complain, hint);
 }
 
-void answer(const Terminal& terminal, const nlohmann::json& json, const std::string& text) {
-    terminal.answer((terminal.json() ? report::dump(json, 2) : text) + "\n");
+void answer(const Terminal& terminal, const nlohmann::json& document, const std::string& text) {
+    terminal.answer((terminal.json() ? report::dump(document, 2) : text) + "\n");
 }
 
 nlohmann::json json_of(const std::optional<PauseNote>& note) {

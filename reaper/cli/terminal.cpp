@@ -65,4 +65,9 @@ void Terminal::end_progress() const {
     progress_shown_ = false;
 }
 
+ExitCode Terminal::fail(ExitCode code, const Error& error) const {
+    complain(error.what);
+    return code;
+}
+
 }  // namespace reaper::cli

@@ -25,6 +25,9 @@ public:
     /// A line to stderr, with the prefix `reaper: `.
     void complain(std::string_view line) const;
 
+    /// The same; returns the exit code.
+    ExitCode fail(ExitCode code, const Error& error) const;
+
     /// The same for what works, but should be mended: `reaper: warning: `.
     void warn(std::string_view line) const;
 

@@ -9,6 +9,7 @@
 #include "reaper/cli/commands.hpp"
 #include "reaper/cli/composition.hpp"
 #include "reaper/cli/live_picture.hpp"
+#include "reaper/cli/now.hpp"
 #include "reaper/cli/run_task.hpp"
 #include "reaper/planner/eligibility.hpp"
 #include "reaper/report/json.hpp"
@@ -20,10 +21,6 @@ namespace reaper::cli {
 namespace {
 
 namespace chrono = std::chrono;
-
-TimePoint now() {
-    return chrono::time_point_cast<Duration>(chrono::system_clock::now());
-}
 
 TimePoint first_of_month(TimePoint time) {
     const chrono::year_month_day day{chrono::floor<chrono::days>(time)};

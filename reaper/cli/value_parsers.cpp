@@ -12,10 +12,6 @@ Error wrong(std::string what) {
     return Error{Errc::bad_input, std::move(what)};
 }
 
-std::string quoted(std::string_view text) {
-    return "'" + printable(text, 100) + "'";
-}
-
 /// Edits (insert, remove, replace, swap neighbours) between two words.
 std::size_t distance(std::string_view a, std::string_view b) {
     std::vector<std::vector<std::size_t>> d(a.size() + 1, std::vector<std::size_t>(b.size() + 1));

@@ -9,15 +9,6 @@
 namespace reaper {
 namespace {
 
-/// What the server holds on the providers of `host`.
-Resources held_on(const Server& server, const Host& host) {
-    Resources held;
-    for (const auto& provider : host.providers)
-        if (const auto at = server.allocations.find(provider.id); at != server.allocations.end())
-            held += at->second;
-    return held;
-}
-
 bool is_requester(const Ledger::Promise& promise, const ServerId& server) {
     return std::find(promise.requesters.begin(), promise.requesters.end(), server) !=
            promise.requesters.end();

@@ -20,4 +20,12 @@ Resources Server::resources() const {
     return sum;
 }
 
+Resources held_on(const Server& server, const Host& host) {
+    Resources held;
+    for (const auto& provider : host.providers)
+        if (const auto at = server.allocations.find(provider.id); at != server.allocations.end())
+            held += at->second;
+    return held;
+}
+
 }  // namespace reaper

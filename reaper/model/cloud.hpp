@@ -99,6 +99,9 @@ struct Host {
     const Provider& root() const { return providers.front(); }
 };
 
+/// What the server holds on the host's providers.
+Resources held_on(const Server& server, const Host& host);
+
 /// One picture of the cloud, at one time.
 struct Snapshot {
     TimePoint taken_at{};

@@ -3,10 +3,12 @@
 #include <array>
 #include <utility>
 
+#include "reaper/model/text.hpp"
+
 namespace reaper {
 namespace {
 
-constexpr std::array<std::pair<RejectionCode, std::string_view>, 18> names{{
+constexpr std::array<std::pair<RejectionCode, std::string_view>, 18> rejection_names{{
     {RejectionCode::down, "down"},
     {RejectionCode::disabled, "disabled"},
     {RejectionCode::wrong_availability_zone, "wrong-availability-zone"},
@@ -27,10 +29,6 @@ constexpr std::array<std::pair<RejectionCode, std::string_view>, 18> names{{
     {RejectionCode::ranked_lower, "ranked-lower"},
 }};
 
-std::string count(std::size_t n, std::string_view what) {
-    return std::to_string(n) + " " + std::string{what} + (n == 1 ? "" : "s");
-}
-
 std::vector<Awaited> awaited_on(const std::vector<HostPlan>& hosts) {
     std::vector<Awaited> all;
     for (const auto& host : hosts) all.insert(all.end(), host.awaited.begin(), host.awaited.end());
@@ -43,10 +41,10 @@ struct Summarize {
         for (const auto& host : plan.hosts) hosts += host.victims.empty() ? 0 : 1;
         const std::size_t awaited = plan.awaited().size();
         const std::string going =
-            awaited == 0 ? "" : "; " + count(awaited, "server") + " going already";
-        return count(plan.victims().size(), "victim") + " on " + count(hosts, "host") + " free " +
-               count(static_cast<std::size_t>(plan.slots_freed), "slot") + " (requested " +
-               std::to_string(plan.slots_requested) + ", wanted " +
+            awaited == 0 ? "" : "; " + counted(awaited, "server") + " going already";
+        return counted(plan.victims().size(), "victim") + " on " + counted(hosts, "host") +
+               " free " + counted(static_cast<std::size_t>(plan.slots_freed), "slot") +
+               " (requested " + std::to_string(plan.slots_requested) + ", wanted " +
                std::to_string(plan.slots_wanted) + "; strategy " + plan.strategy + going + ")";
     }
     std::string operator()(const NothingToDo& nothing) const {
@@ -62,7 +60,7 @@ struct Summarize {
 }  // namespace
 
 std::string_view to_string(RejectionCode code) {
-    for (const auto& [value, name] : names)
+    for (const auto& [value, name] : rejection_names)
         if (value == code) return name;
     return "unknown";
 }

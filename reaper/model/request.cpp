@@ -6,7 +6,7 @@
 namespace reaper {
 namespace {
 
-constexpr std::array<std::pair<Operation, std::string_view>, 8> names{{
+constexpr std::array<std::pair<Operation, std::string_view>, 8> operation_names{{
     {Operation::build, "build"},
     {Operation::resize, "resize"},
     {Operation::migrate, "migrate"},
@@ -20,13 +20,13 @@ constexpr std::array<std::pair<Operation, std::string_view>, 8> names{{
 }  // namespace
 
 std::string_view to_string(Operation operation) {
-    for (const auto& [value, name] : names)
+    for (const auto& [value, name] : operation_names)
         if (value == operation) return name;
     return "unknown";
 }
 
 std::optional<Operation> operation_from(std::string_view text) {
-    for (const auto& [value, name] : names)
+    for (const auto& [value, name] : operation_names)
         if (name == text) return value;
     return std::nullopt;
 }

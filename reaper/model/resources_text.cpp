@@ -14,10 +14,6 @@ Error wrong(std::string what) {
     return Error{Errc::bad_input, std::move(what)};
 }
 
-std::string quoted(std::string_view text) {
-    return "'" + printable(text, 100) + "'";
-}
-
 }  // namespace
 
 bool is_upper_name(std::string_view text) {

@@ -46,4 +46,14 @@ std::string printable(std::string_view text, std::size_t max_bytes) {
     return safe;
 }
 
+std::string quoted(std::string_view text) {
+    return "'" + printable(text, 100) + "'";
+}
+
+std::string_view trimmed(std::string_view text) {
+    const auto begin = text.find_first_not_of(blanks);
+    if (begin == std::string_view::npos) return {};
+    return text.substr(begin, text.find_last_not_of(blanks) - begin + 1);
+}
+
 }  // namespace reaper

@@ -6,7 +6,7 @@ namespace reaper {
 namespace {
 
 /// Far longer than any event is late.
-constexpr Duration memory = std::chrono::duration_cast<Duration>(std::chrono::minutes{15});
+constexpr Duration retention = std::chrono::duration_cast<Duration>(std::chrono::minutes{15});
 
 }  // namespace
 
@@ -34,9 +34,9 @@ void EventMemory::forget_before(TimePoint began) {
 }
 
 bool EventMemory::forget_old(TimePoint now) {
-    if (now - forgot_at_ < memory / 2) return false;
+    if (now - forgot_at_ < retention / 2) return false;
     forgot_at_ = now;
-    std::erase_if(told_, [&](const auto& t) { return now - t.second.arrived > memory; });
+    std::erase_if(told_, [&](const auto& t) { return now - t.second.arrived > retention; });
     return true;
 }
 

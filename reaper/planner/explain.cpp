@@ -4,27 +4,11 @@
 #include <limits>
 #include <map>
 
+#include "reaper/model/text.hpp"
 #include "reaper/planner/awaited.hpp"
 
 namespace reaper {
 namespace {
-
-int to_int(Amount amount) {
-    return static_cast<int>(std::clamp<Amount>(amount, 0, std::numeric_limits<int>::max()));
-}
-
-std::string count(Amount n, const std::string& what) {
-    return std::to_string(n) + " " + what + (n == 1 ? "" : "s");
-}
-
-/// What the server holds on the host's providers.
-Resources held_on(const Server& server, const Host& host) {
-    Resources held;
-    for (const auto& provider : host.providers)
-        if (const auto at = server.allocations.find(provider.id); at != server.allocations.end())
-            held += at->second;
-    return held;
-}
 
 HostPlan host_plan(const Problem& problem, const HostOption& option, const OnHost& chosen) {
     HostPlan plan;
@@ -50,7 +34,7 @@ std::string why_needed(const Problem& problem, const HostOption& option, const O
     const auto missing =
         option.room.missing(problem.shape, room_without(option, others), chosen.slots);
     return "without it the host is short of " + to_string(named(problem.shape, missing)) + " for " +
-           count(chosen.slots, "slot");
+           counted(chosen.slots, "slot");
 }
 
 std::string why_revocable(const Server& server) {
@@ -71,7 +55,7 @@ Victim explain_victim(const Problem& problem, const HostOption& option, const On
 }
 
 std::string why_ready(const HostOption& option, const HostPlan& plan) {
-    return "has room for " + count(option.slots_ready, "slot") + " without a " +
+    return "has room for " + counted(option.slots_ready, "slot") + " without a " +
            (plan.awaited.empty() ? "" : "further ") + "deletion";
 }
 
@@ -103,12 +87,12 @@ NothingToDo room_is_there(const Problem& problem, Amount requested) {
     }
     const auto going = static_cast<Amount>(answer.awaited().size());
     answer.reason =
-        "room for " + count(requested, "slot") +
+        "room for " + counted(requested, "slot") +
         (going == 0 ? " is there already, on "
-                    : " comes free without a further deletion, when " + count(going, "server") +
+                    : " comes free without a further deletion, when " + counted(going, "server") +
                           " on the way out " + (going == 1 ? "is" : "are") + " gone, on ") +
         (answer.hosts.size() == 1 ? answer.hosts.front().host_name
-                                  : count(static_cast<Amount>(answer.hosts.size()), "host"));
+                                  : counted(answer.hosts.size(), "host"));
     return answer;
 }
 
@@ -130,25 +114,24 @@ Rejection too_few_slots(const HostOption& option, Amount requested) {
     const std::string how =
         option.candidates.empty()
             ? ""
-            : ", even without its " +
-                  count(static_cast<Amount>(option.candidates.size()), "revocable server");
+            : ", even without its " + counted(option.candidates.size(), "revocable server");
     return Rejection{option.host->id, option.host->name, RejectionCode::not_enough_revocable,
-                     "gives " + count(option.slots_possible, "slot") + " of the " +
+                     "gives " + counted(option.slots_possible, "slot") + " of the " +
                          std::to_string(requested) + " requested" + how};
 }
 
 Rejection over_limit(const HostOption& option) {
     return Rejection{option.host->id, option.host->name, RejectionCode::over_limit,
-                     "gives " + count(option.slots_possible, "slot") +
+                     "gives " + counted(option.slots_possible, "slot") +
                          ", but no way within the limits was found with it"};
 }
 
 std::string why_over_limit(const Spending& spending, const std::vector<AllowanceGroup>& groups,
                            Amount requested, bool proven) {
     std::string text =
-        proven ? "no choice of victims within the limits frees " + count(requested, "slot")
+        proven ? "no choice of victims within the limits frees " + counted(requested, "slot")
                : "no choice of victims within the limits was found that frees " +
-                     count(requested, "slot");
+                     counted(requested, "slot");
     for (const auto& group : groups) {
         const Allowance& allowance = spending.allowance(group);
         text += "; " + words_of(group, allowance) + ", " +
@@ -160,10 +143,10 @@ std::string why_over_limit(const Spending& spending, const std::vector<Allowance
 
 std::string why_not_enough(std::size_t hosts, const std::vector<RejectionCount>& refused,
                            Amount requested, Amount possible) {
-    std::string text = "only " + std::to_string(possible) + " of " + count(requested, "slot") +
+    std::string text = "only " + std::to_string(possible) + " of " + counted(requested, "slot") +
                        " can come free, even without all revocable servers (";
     if (hosts == 0 && refused.empty()) text += "no hosts are known";
-    if (hosts > 0) text += count(static_cast<Amount>(hosts), "host") + " with slots";
+    if (hosts > 0) text += counted(static_cast<Amount>(hosts), "host") + " with slots";
     bool first = hosts == 0;
     for (const auto& each : refused) {
         text += (first ? "" : ", ") + std::to_string(each.hosts) + " " +

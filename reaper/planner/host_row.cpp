@@ -14,7 +14,6 @@
 namespace reaper {
 namespace {
 
-constexpr int work_bits = 16;
 constexpr Amount most_work = std::numeric_limits<std::uint32_t>::max();
 const ResourceClass vcpu{"VCPU"};
 

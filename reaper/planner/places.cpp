@@ -17,10 +17,6 @@ const LandingRules no_rules;
 constexpr std::string_view tenant_key = "filter_tenant_id";
 constexpr std::string_view trait_key = "trait:";
 
-std::string quoted(const std::string& text) {
-    return "'" + printable(text, 100) + "'";
-}
-
 /// Does `filter_tenant_id*` of the aggregate name projects, and the request's among them? (One
 /// value may name several, separated by commas.)
 struct Tenants {

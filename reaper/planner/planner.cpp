@@ -19,7 +19,7 @@ namespace reaper {
 namespace {
 
 /// Slots of a plan at most, whatever is asked.
-constexpr Amount most_slots = 1'000'000;
+constexpr Amount max_request_slots = 1'000'000;
 /// Groups that are filled one after the other for one plan.
 constexpr int most_fills = 8;
 /// Hosts that are tried for servers that have to be together.
@@ -32,11 +32,7 @@ Amount wanted_of(const Request& request, const PlanOptions& options) {
     const Amount requested = std::max(request.slots, 0);
     const Amount times = group.apart() || group.together() ? 1 : std::max(options.alternatives, 1);
     return std::clamp(saturating_multiply(requested, times), requested,
-                      std::max(requested, most_slots));
-}
-
-int to_int(Amount amount) {
-    return static_cast<int>(std::clamp<Amount>(amount, 0, std::numeric_limits<int>::max()));
+                      std::max(requested, max_request_slots));
 }
 
 class Planner {

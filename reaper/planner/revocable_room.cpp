@@ -20,10 +20,10 @@ std::string slots_text(Amount n) {
     return std::to_string(n) + " slot" + (n == 1 ? "" : "s");
 }
 
-class Search {
+class RevocableSearch {
 public:
-    Search(const Request& request, const CloudIndex& cloud, const Ledger& ledger,
-           const ResourceClasses& classes, const LandingRules* landing)
+    RevocableSearch(const Request& request, const CloudIndex& cloud, const Ledger& ledger,
+                    const ResourceClasses& classes, const LandingRules* landing)
         : request_(request),
           cloud_(cloud),
           ledger_(ledger),
@@ -178,7 +178,7 @@ Decision find_revocable_room(const Request& request, const CloudIndex& cloud, co
     if (request.slots <= 0) return NothingToDo{"the request asks for no slot", {}};
     if (shape_of(request.resources).empty())
         return NothingToDo{"the request takes no resources, so no room can help it", {}};
-    return Search{request, cloud, ledger, revocable_classes, landing}.run();
+    return RevocableSearch{request, cloud, ledger, revocable_classes, landing}.run();
 }
 
 Decision decide_in_phases(const Phases& phases, const std::function<Decision(ResType)>& search) {

@@ -10,7 +10,7 @@
 namespace reaper {
 namespace {
 
-constexpr Amount most = std::numeric_limits<Amount>::max();
+constexpr Amount max_amount = std::numeric_limits<Amount>::max();
 
 /// No cloud has more of anything on one provider.
 constexpr Amount sane_limit = Amount{1} << 50;
@@ -183,7 +183,7 @@ Amount HostRoom::slots(const Shape& shape, const ByPool& room) const {
         if (room[i] > 0)
             by_need[pools[i].need] =
                 saturating_add(by_need[pools[i].need], room[i] / shape[pools[i].need].amount);
-    Amount scarcest = shape.empty() ? 0 : most;
+    Amount scarcest = shape.empty() ? 0 : max_amount;
     for (std::size_t need = 0; need < shape.size(); ++need)
         scarcest = std::min(scarcest, saturating_subtract(by_need[need], promised_slots[need]));
     return std::max<Amount>(scarcest, 0);
@@ -261,6 +261,10 @@ Resources named(const Shape& shape, const std::vector<Amount>& amounts) {
     for (std::size_t need = 0; need < shape.size(); ++need)
         resources.set(shape[need].resource_class, amounts[need]);
     return resources;
+}
+
+int to_int(Amount amount) {
+    return static_cast<int>(std::clamp<Amount>(amount, 0, std::numeric_limits<int>::max()));
 }
 
 }  // namespace reaper

@@ -109,4 +109,7 @@ Resources named(const Shape& shape, const std::vector<Amount>& amounts);
 /// True if Placement would allot `amount` at once from this inventory, were it empty enough.
 bool units_allow(const Inventory& inventory, Amount amount);
 
+/// For plans, whose numbers of slots are small; cut where an int ends.
+int to_int(Amount amount);
+
 }  // namespace reaper

@@ -4,11 +4,12 @@
 #include <charconv>
 #include <vector>
 
+#include "reaper/model/text.hpp"
+
 namespace reaper {
 namespace {
 
 constexpr std::string_view scope = "aggregate_instance_extra_specs:";
-constexpr std::string_view blanks = " \t\n\r\f\v";
 
 std::vector<std::string_view> words_in(std::string_view text) {
     std::vector<std::string_view> words;
@@ -20,12 +21,6 @@ std::vector<std::string_view> words_in(std::string_view text) {
         words.push_back(text.substr(0, end));
         text.remove_prefix(end);
     }
-}
-
-std::string_view trimmed(std::string_view text) {
-    const auto begin = text.find_first_not_of(blanks);
-    if (begin == text.npos) return {};
-    return text.substr(begin, text.find_last_not_of(blanks) - begin + 1);
 }
 
 std::optional<double> number(std::string_view text) {

@@ -85,9 +85,9 @@ GoalStrategy priced(const Strategy& strategy, VictimPrices prices) {
 }
 
 /// What the allowances leave, for a caller that has found a choice too dear.
-class Search {
+class WithinSearch {
 public:
-    Search(const Problem& problem, const Strategy& strategy, const Allowances& allowances)
+    WithinSearch(const Problem& problem, const Strategy& strategy, const Allowances& allowances)
         : problem_{problem}, strategy_{strategy}, allowances_{allowances} {}
 
     Within run(Choice first) {
@@ -226,7 +226,7 @@ Spending spending_of(const Problem& problem, const Chosen& chosen, const Allowan
 
 Within choose_within(const Problem& problem, const Strategy& strategy, const Allowances& allowances,
                      Choice first) {
-    return Search{problem, strategy, allowances}.run(std::move(first));
+    return WithinSearch{problem, strategy, allowances}.run(std::move(first));
 }
 
 }  // namespace reaper

@@ -12,7 +12,7 @@ namespace reaper::report {
 namespace {
 
 constexpr std::string_view standard_tag = "preemptible";
-constexpr const char* because = "it was revocable in the cloud that this was taken from";
+constexpr const char* anonymous_reason = "it was revocable in the cloud that this was taken from";
 
 bool hex(std::string_view text) {
     return std::all_of(text.begin(), text.end(),
@@ -189,7 +189,7 @@ private:
         server.metadata = std::move(metadata);
         server.tags = swap_all(tags_, server.tags);
         server.allocations = swap_keys(providers_, server.allocations);
-        if (server.revocable_because) server.revocable_because = because;
+        if (server.revocable_because) server.revocable_because = anonymous_reason;
     }
     void change(TagFacts& facts) {
         TagFacts changed;

@@ -3,6 +3,7 @@
 #include <set>
 #include <utility>
 
+#include "reaper/model/text.hpp"
 #include "reaper/report/json.hpp"
 #include "reaper/report/render_parts.hpp"
 #include "reaper/report/time_text.hpp"

@@ -9,12 +9,6 @@ namespace {
 
 using nlohmann::json;
 
-json array_of(const auto& things) {
-    json array = json::array();
-    for (const auto& thing : things) array.push_back(to_json(thing));
-    return array;
-}
-
 json id_array(const auto& ids) {
     json array = json::array();
     for (const auto& id : ids) array.push_back(id.str());
@@ -158,7 +152,7 @@ json to_json(const Server& server) {
 
 namespace {
 
-json wrapped(const Host& host, ResType type, const ResourceClasses& revocable_classes) {
+json wrapped_host(const Host& host, ResType type, const ResourceClasses& revocable_classes) {
     const auto room = wrap(host, type, revocable_classes);
     if (!room) return nullptr;
     return {{"total", to_json(room->total)}, {"free", to_json(room->free)}};
@@ -178,8 +172,8 @@ json host_json(const Host& host, const ResourceClasses& revocable_classes) {
             {"capacity", to_json(room.capacity)},
             {"used", to_json(room.used)},
             {"free", to_json(room.capacity - room.used)},
-            {"regular_room", wrapped(host, ResType::regular, revocable_classes)},
-            {"revocable_room", wrapped(host, ResType::revocable, revocable_classes)},
+            {"regular_room", wrapped_host(host, ResType::regular, revocable_classes)},
+            {"revocable_room", wrapped_host(host, ResType::revocable, revocable_classes)},
             {"servers", array_of(host.servers)}};
 }
 

@@ -99,4 +99,11 @@ Result<Decision> decision_from_json(const nlohmann::json& json);
 /// As text; never throws: bytes that are not UTF-8 become U+FFFD. `indent` < 0: one line.
 std::string dump(const nlohmann::json& json, int indent = -1);
 
+/// An array of what `to_json` makes of each.
+nlohmann::json array_of(const auto& things) {
+    nlohmann::json array = nlohmann::json::array();
+    for (const auto& thing : things) array.push_back(to_json(thing));
+    return array;
+}
+
 }  // namespace reaper::report

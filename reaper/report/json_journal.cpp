@@ -7,12 +7,6 @@ namespace {
 
 using nlohmann::json;
 
-json array_of(const auto& things) {
-    json array = json::array();
-    for (const auto& thing : things) array.push_back(to_json(thing));
-    return array;
-}
-
 json or_null(const auto& thing) {
     return thing ? to_json(*thing) : json(nullptr);
 }

@@ -27,7 +27,7 @@ std::set<std::string> texts(const JsonPlace& in) {
     return all;
 }
 
-json to_json(const ServerGroup& group) {
+json group_json(const ServerGroup& group) {
     if (group == ServerGroup{}) return nullptr;
     return {{"id", group.id},
             {"name", group.name},
@@ -51,9 +51,9 @@ ServerGroup group_from(const JsonPlace& in) {
 }  // namespace
 
 json to_json(const Landing& landing) {
-    return {{"group", to_json(landing.group)}, {"only_hosts", landing.only_hosts},
-            {"why_only", landing.why_only},    {"aggregates", landing.aggregates},
-            {"with", ids(landing.with)},       {"apart_from", ids(landing.apart_from)}};
+    return {{"group", group_json(landing.group)}, {"only_hosts", landing.only_hosts},
+            {"why_only", landing.why_only},       {"aggregates", landing.aggregates},
+            {"with", ids(landing.with)},          {"apart_from", ids(landing.apart_from)}};
 }
 
 Landing landing_from(const JsonPlace& in) {

@@ -81,7 +81,7 @@ Resources resources(const json& object, const char* name) {
     return result;
 }
 
-void check_version(const json& object) {
+void check_json_version(const json& object) {
     const Amount version = whole_number(member(object, "version"), "version");
     if (version != json_version)
         throw WrongShape{"version " + std::to_string(version) + ", not " +
@@ -202,7 +202,7 @@ Phases phases(const json& object) {
 }
 
 Decision decision(const json& object) {
-    check_version(object);
+    check_json_version(object);
     const std::string& kind = text(object, "decision");
     if (kind == "plan") return plan(object);
     if (kind == "nothing-to-do")
@@ -212,7 +212,7 @@ Decision decision(const json& object) {
 }
 
 Request request(const json& object) {
-    check_version(object);
+    check_json_version(object);
     Request result;
     result.id = RequestId{text(object, "id")};
     const auto operation = operation_from(text(object, "operation"));

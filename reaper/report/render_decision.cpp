@@ -1,5 +1,6 @@
 #include <algorithm>
 
+#include "reaper/model/text.hpp"
 #include "reaper/report/render_parts.hpp"
 
 namespace reaper::report {

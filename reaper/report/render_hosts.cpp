@@ -1,5 +1,6 @@
 #include <algorithm>
 
+#include "reaper/model/text.hpp"
 #include "reaper/report/json.hpp"
 #include "reaper/report/render_parts.hpp"
 #include "reaper/restype/host_label.hpp"

@@ -4,6 +4,7 @@
 #include <map>
 #include <set>
 
+#include "reaper/model/text.hpp"
 #include "reaper/report/time_text.hpp"
 
 namespace reaper::report {

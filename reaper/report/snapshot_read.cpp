@@ -192,15 +192,15 @@ public:
 
     /// For nlohmann: whether the value is kept in the document.
     bool operator()(int depth, json::parse_event_t event, json& value) {
-        using Event = json::parse_event_t;
+        using ParseEvent = json::parse_event_t;
         if (depth > max_depth)
             throw WrongPlace{"nested deeper than " + std::to_string(max_depth) + " levels"};
-        if (event == Event::key && depth == 1) key_ = value.get<std::string>();
-        if (event == Event::value && depth == 1 && key_ == "version") check_version(value);
-        if (event == Event::array_start && depth == 1 && key_ == "hosts") in_list_ = true;
-        if (event == Event::array_end && depth == 1) in_list_ = false;
-        const bool ended =
-            event == Event::object_end || event == Event::array_end || event == Event::value;
+        if (event == ParseEvent::key && depth == 1) key_ = value.get<std::string>();
+        if (event == ParseEvent::value && depth == 1 && key_ == "version") check_version(value);
+        if (event == ParseEvent::array_start && depth == 1 && key_ == "hosts") in_list_ = true;
+        if (event == ParseEvent::array_end && depth == 1) in_list_ = false;
+        const bool ended = event == ParseEvent::object_end || event == ParseEvent::array_end ||
+                           event == ParseEvent::value;
         if (!in_list_ || depth != 2 || !ended) return true;
         const JsonPlace place(value, "hosts[" + std::to_string(hosts_.size()) + "]");
         hosts_.push_back(host_of(place));

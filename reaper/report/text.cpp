@@ -166,8 +166,4 @@ std::string TextTable::text(std::size_t indent, std::size_t width, const Paint& 
     return text;
 }
 
-std::string counted(std::size_t n, std::string_view what) {
-    return std::to_string(n) + " " + std::string{what} + (n == 1 ? "" : "s");
-}
-
 }  // namespace reaper::report

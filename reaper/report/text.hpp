@@ -72,7 +72,4 @@ private:
     std::vector<Row> rows_;
 };
 
-/// `1 victim`, `2 victims`.
-std::string counted(std::size_t n, std::string_view what);
-
 }  // namespace reaper::report

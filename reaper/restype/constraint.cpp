@@ -9,19 +9,8 @@
 namespace reaper {
 namespace {
 
-constexpr std::string_view blanks = " \t\r\n\f\v";
-constexpr std::string_view separators = ",;";
-constexpr std::string_view prefix = "constraint:";
-
-std::string_view trimmed(std::string_view text) {
-    const auto begin = text.find_first_not_of(blanks);
-    if (begin == std::string_view::npos) return {};
-    return text.substr(begin, text.find_last_not_of(blanks) - begin + 1);
-}
-
-std::string quoted(std::string_view text) {
-    return "'" + printable(text, 100) + "'";
-}
+constexpr std::string_view list_separators = ",;";
+constexpr std::string_view constraint_prefix = "constraint:";
 
 Error wrong(std::string_view text, const std::string& why) {
     return {Errc::bad_input, "res-type constraint " + quoted(text) + ": " + why};
@@ -62,8 +51,8 @@ constexpr const char* syntax =
 Result<Parts> parts_of(std::string_view text) {
     Parts parts;
     std::string_view rest = trimmed(text);
-    const bool prefixed = rest.starts_with(prefix);
-    if (prefixed) rest = trimmed(rest.substr(prefix.size()));
+    const bool prefixed = rest.starts_with(constraint_prefix);
+    if (prefixed) rest = trimmed(rest.substr(constraint_prefix.size()));
     const auto sign = rest.find_first_of("=!");
     if (sign != std::string_view::npos) {
         const auto key = trimmed(rest.substr(0, sign));
@@ -89,13 +78,13 @@ Result<Parts> parts_of(std::string_view text) {
 /// How many constraints the text has: a blank beside an operator or a `~` parts nothing.
 bool has_several(std::string_view text) {
     const std::string_view one = trimmed(text);
-    if (one.find_first_of(separators) != std::string_view::npos) return true;
+    if (one.find_first_of(list_separators) != std::string_view::npos) return true;
     for (auto blank = one.find_first_of(blanks); blank != std::string_view::npos;) {
         const auto next = one.find_first_not_of(blanks, blank);
         const std::string_view before = one.substr(0, blank);
-        const bool inside = before.ends_with('=') || before.ends_with('~') ||
-                            before.ends_with(prefix) || one.substr(next).starts_with("==") ||
-                            one.substr(next).starts_with("!=");
+        const bool inside =
+            before.ends_with('=') || before.ends_with('~') || before.ends_with(constraint_prefix) ||
+            one.substr(next).starts_with("==") || one.substr(next).starts_with("!=");
         if (!inside) return true;
         blank = one.find_first_of(blanks, next);
     }

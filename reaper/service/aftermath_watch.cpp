@@ -13,7 +13,7 @@
 namespace reaper {
 namespace {
 
-constexpr Duration between_looks{2000};
+constexpr Duration between_room_checks{2000};
 /// Watched at a time; the one that would end first makes room.
 constexpr std::size_t most_watched = 2000;
 
@@ -97,7 +97,7 @@ void AftermathWatch::watch_room(Request request, std::vector<HostId> hosts, Time
 Task<void> AftermathWatch::run() {
     while (!parts_.stopping) {
         co_await look();
-        co_await sleep_unless(parts_.stopping, parts_.cloud.clock, between_looks);
+        co_await sleep_unless(parts_.stopping, parts_.cloud.clock, between_room_checks);
     }
 }
 

@@ -10,7 +10,7 @@
 namespace reaper {
 namespace {
 
-constexpr Duration between_looks{1000};
+constexpr Duration between_pause_checks{1000};
 constexpr const char* breaker_opened = "breaker-opened";
 constexpr const char* resumed = "resumed";
 
@@ -91,7 +91,7 @@ Task<void> Braking::mark(std::string kind, std::string reason) {
 Task<void> Braking::run() {
     while (!parts_.stopping) {
         look();
-        co_await sleep_unless(parts_.stopping, parts_.clock, between_looks);
+        co_await sleep_unless(parts_.stopping, parts_.clock, between_pause_checks);
     }
 }
 

@@ -18,7 +18,7 @@ using std::chrono::seconds;
 constexpr Duration tick = duration_cast<Duration>(milliseconds{500});
 /// A host is read again in the background only when nothing happened to it for so long.
 constexpr Duration settling = duration_cast<Duration>(seconds{3});
-constexpr Duration longest_pause = duration_cast<Duration>(std::chrono::minutes{2});
+constexpr Duration max_read_backoff = duration_cast<Duration>(std::chrono::minutes{2});
 /// Hosts that the planner searches in advance for all shapes at each tick: some milliseconds of
 /// work.
 constexpr std::size_t warm_hosts = 200;
@@ -93,7 +93,7 @@ Task<void> PictureKeeper::tend() {
         pause_ = Duration::zero();
         co_return;
     }
-    pause_ = std::clamp(pause_ * 2, duration_cast<Duration>(seconds{1}), longest_pause);
+    pause_ = std::clamp(pause_ * 2, duration_cast<Duration>(seconds{1}), max_read_backoff);
     quiet_until_ = ports_.clock.now() + pause_;
 }
 

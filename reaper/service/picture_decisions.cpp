@@ -10,7 +10,7 @@ namespace reaper {
 namespace {
 
 /// Readings of different hosts for one decision, one after the other, before it is given up.
-constexpr int most_rounds = 24;
+constexpr int max_read_rounds = 24;
 /// Hosts that are read again before a request is refused for want of room.
 constexpr std::size_t second_looks = 16;
 /// Hosts that offer revocable room, read before somebody dies for a request that prefers it.
@@ -86,7 +86,7 @@ ResultTask<Decision> PictureKeeper::decide(std::shared_ptr<const CompiledPolicy>
     std::set<HostId> fresh;
     std::uint64_t build = build_;
     std::uint64_t aggregates_known = build_ > builds_before ? build_ : 0;  // by which bulk reading
-    for (int round = 0; round < most_rounds; ++round) {
+    for (int round = 0; round < max_read_rounds; ++round) {
         if (build != build_) {
             // A bulk reading in the background took the place of what was read for this decision.
             fresh.clear();
@@ -130,7 +130,7 @@ ResultTask<Decision> PictureKeeper::decide(std::shared_ptr<const CompiledPolicy>
         if (!read) co_return read.error();
     }
     co_return Error{Errc::conflict, "the cloud changes faster than it can be read: after " +
-                                        std::to_string(most_rounds) +
+                                        std::to_string(max_read_rounds) +
                                         " readings the decision still rests on other hosts"};
 }
 

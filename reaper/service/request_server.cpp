@@ -20,7 +20,7 @@ std::unique_ptr<PlanExecutor> make_executor(const Workshop& workshop, const Serv
 }
 
 /// Whatever the reason: a request that is decided so often will not end well.
-constexpr int most_rounds = 100;
+constexpr int max_plan_rounds = 100;
 
 std::string deaths(int count) {
     return count == 0 ? "nobody died" : std::to_string(count) + " servers were deleted";
@@ -161,7 +161,7 @@ Task<void> RequestServer::hold_room(std::vector<HostId> hosts) {
 // ---- rounds ----
 
 Task<std::optional<Outcome>> RequestServer::rounds() {
-    while (in_vain_ < options_.cull.max_rounds && round_ < most_rounds) {
+    while (in_vain_ < options_.cull.max_rounds && round_ < max_plan_rounds) {
         std::optional<Outcome> ended;
         const bool allowed = co_await until_allowed(ended);
         if (!allowed) co_return ended;

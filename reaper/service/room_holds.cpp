@@ -10,13 +10,13 @@
 namespace reaper {
 namespace {
 
-constexpr Duration between_looks{1000};
+constexpr Duration between_hold_checks{1000};
 constexpr Duration moment{50};
 constexpr Duration call_deadline{5000};
 constexpr Duration stop_deadline{5000};
 constexpr Duration stop_call_deadline{2000};
 constexpr Duration first_pause{1000};
-constexpr Duration longest_pause{60'000};
+constexpr Duration max_hold_backoff{60'000};
 /// Given back side by side.
 constexpr std::size_t at_a_time = 8;
 
@@ -141,7 +141,7 @@ Task<void> RoomHolds::run() {
             return kept.retry_at > now || promised(kept.hold.host);
         });
         co_await give_back_all_of(std::move(due), call_deadline);
-        co_await sleep_unless(parts_.stopping, parts_.cloud.clock, between_looks);
+        co_await sleep_unless(parts_.stopping, parts_.cloud.clock, between_hold_checks);
     }
 }
 
@@ -217,7 +217,7 @@ Task<void> RoomHolds::end(Key key, HoldEndKind kind, std::string reason) {
 }
 
 void RoomHolds::try_later(Kept& kept, const std::string& what) {
-    kept.pause = std::clamp(kept.pause * 2, first_pause, longest_pause);
+    kept.pause = std::clamp(kept.pause * 2, first_pause, max_hold_backoff);
     kept.retry_at = parts_.cloud.clock.steady() + kept.pause;
     kept.busy = false;
     spdlog::warn("{}: {} is still reserved, trying again in {} s: {}", kept.hold.request.str(),

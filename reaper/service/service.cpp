@@ -201,9 +201,9 @@ void Service::Impl::on_events(std::vector<CloudEvent> events) {
 }
 
 Task<void> Service::Impl::watch_clock() {
-    constexpr Duration between_looks{1000};
+    constexpr Duration between_clock_checks{1000};
     while (!stopping_) {
-        co_await sleep_unless(stopping_, ports_.cloud.clock, between_looks);
+        co_await sleep_unless(stopping_, ports_.cloud.clock, between_clock_checks);
         const auto by = clock_.step();
         if (!by) continue;
         Mark mark;

@@ -2,16 +2,12 @@
 
 #include <charconv>
 
+#include "reaper/model/text.hpp"
+
 namespace reaper {
 namespace {
 
 constexpr int last_cpu = 65'535;
-
-std::string_view trimmed(std::string_view text) {
-    while (!text.empty() && text.front() == ' ') text.remove_prefix(1);
-    while (!text.empty() && text.back() == ' ') text.remove_suffix(1);
-    return text;
-}
 
 std::optional<int> cpu(std::string_view text) {
     text = trimmed(text);

@@ -10,7 +10,7 @@ namespace reaper {
 namespace {
 
 constexpr std::size_t longest_group = 64;
-constexpr std::size_t longest_name = 255;
+constexpr std::size_t max_key_length = 255;
 
 bool is_group_character(char c) {
     return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' ||
@@ -19,7 +19,7 @@ bool is_group_character(char c) {
 
 /// Placement's names of classes and traits: capital letters, digits, `_`.
 bool is_name(std::string_view text) {
-    return !text.empty() && text.size() <= longest_name &&
+    return !text.empty() && text.size() <= max_key_length &&
            std::all_of(text.begin(), text.end(), [](char c) {
                return (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_';
            });

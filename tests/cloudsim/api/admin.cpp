@@ -225,7 +225,7 @@ struct AdminRoute {
     Response (*handler)(Site&, const Request&);
 };
 
-constexpr AdminRoute routes[] = {
+constexpr AdminRoute admin_routes[] = {
     {"GET", "admin/state", state},
     {"GET", "admin/clock", show_clock},
     {"POST", "admin/clock", set_clock},
@@ -262,7 +262,7 @@ Response failure(int status, const std::string& message) {
 
 Response admin(Site& site, const Request& request) {
     const std::string pattern = pattern_of(request);
-    for (const AdminRoute& route : routes) {
+    for (const AdminRoute& route : admin_routes) {
         if (request.method != route.method || pattern != route.pattern) continue;
         try {
             return route.handler(site, request);
@@ -273,7 +273,7 @@ Response admin(Site& site, const Request& request) {
         }
     }
     std::string known = "nothing is here; there are";
-    for (const AdminRoute& route : routes)
+    for (const AdminRoute& route : admin_routes)
         known += std::string(" ") + route.method + " /" + route.pattern + ",";
     known.back() = '.';
     return failure(404, known);

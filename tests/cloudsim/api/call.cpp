@@ -5,14 +5,12 @@
 
 namespace reaper::cloudsim {
 
-using nlohmann::json;
-
 void Call::need_admin(const std::string& rule) const {
     if (!by || !by->is_admin) throw ApiError(403, rule);
 }
 
-json Call::body() const {
-    json document = json::parse(request.body, nullptr, false);
+nlohmann::json Call::body() const {
+    nlohmann::json document = nlohmann::json::parse(request.body, nullptr, false);
     if (document.is_discarded() || !document.is_object())
         throw ApiError(400,
                        "The server could not comply with the request since it is either "
@@ -62,7 +60,7 @@ std::int64_t number_in(const std::string& text, const std::string& message) {
     return number;
 }
 
-std::string text_in(const json& object, const char* key, const std::string& fallback) {
+std::string text_in(const nlohmann::json& object, const char* key, const std::string& fallback) {
     const auto found = object.find(key);
     if (found == object.end() || found->is_null()) return fallback;
     if (found->is_number_integer()) return std::to_string(found->get<std::int64_t>());
@@ -72,7 +70,7 @@ std::string text_in(const json& object, const char* key, const std::string& fall
     return found->get<std::string>();
 }
 
-std::string need_text(const json& object, const char* key) {
+std::string need_text(const nlohmann::json& object, const char* key) {
     const std::string text = text_in(object, key, "");
     if (text.empty())
         throw ApiError(400, std::string("Invalid input for field/attribute: '") + key +
@@ -80,7 +78,7 @@ std::string need_text(const json& object, const char* key) {
     return text;
 }
 
-const json& need_object(const json& object, const char* key) {
+const nlohmann::json& need_object(const nlohmann::json& object, const char* key) {
     const auto found = object.find(key);
     if (found == object.end() || !found->is_object())
         throw ApiError(400, std::string("Invalid input for field/attribute: '") + key +

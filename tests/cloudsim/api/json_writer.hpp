@@ -27,6 +27,11 @@ public:
         fresh_ = true;
         return *this;
     }
+    /// An empty text is null.
+    JsonWriter& text_or_null(std::string_view key, std::string_view text) {
+        name(key);
+        return text.empty() ? value(nullptr) : value(text);
+    }
     JsonWriter& value(std::string_view text) {
         comma();
         quote(text);

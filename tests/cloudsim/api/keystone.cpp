@@ -7,6 +7,7 @@
 
 namespace reaper::cloudsim {
 
+namespace keystone_api {
 namespace {
 
 using Json = nlohmann::json;
@@ -261,18 +262,19 @@ Response answer(Call& call, std::span<const std::string> path) {
 }
 
 }  // namespace
+}  // namespace keystone_api
 
 Response keystone(Call& call, std::span<const std::string> path) {
     Response response;
     try {
-        response = answer(call, path);
+        response = keystone_api::answer(call, path);
     } catch (const ApiError& error) {
         const std::string message =
             error.status == 403
                 ? std::string("You are not authorized to perform the requested action: ") +
                       error.what() + "."
                 : error.what();
-        response = failure(error.status, message);
+        response = keystone_api::failure(error.status, message);
     }
     response.headers.emplace_back("Vary", "X-Auth-Token");
     response.headers.emplace_back("x-openstack-request-id", "req-" + call.request_id.text());
@@ -280,7 +282,7 @@ Response keystone(Call& call, std::span<const std::string> path) {
 }
 
 Response unauthorized(const Call& call) {
-    Response response = failure(401, refused);
+    Response response = keystone_api::failure(401, keystone_api::refused);
     response.headers.emplace_back("WWW-Authenticate",
                                   "Keystone uri=\"" + call.root + "/identity\"");
     return response;

@@ -6,6 +6,7 @@
 
 namespace reaper::cloudsim {
 
+namespace keystone_projects_api {
 namespace {
 
 using Json = nlohmann::json;
@@ -167,9 +168,10 @@ constexpr Route routes[] = {
 };
 
 }  // namespace
+}  // namespace keystone_projects_api
 
 std::span<const Route> keystone_projects() {
-    return routes;
+    return keystone_projects_api::routes;
 }
 
 }  // namespace reaper::cloudsim

@@ -5,6 +5,7 @@
 
 namespace reaper::cloudsim {
 
+namespace keystone_users_api {
 namespace {
 
 using Json = nlohmann::json;
@@ -167,9 +168,10 @@ constexpr Route routes[] = {
 };
 
 }  // namespace
+}  // namespace keystone_users_api
 
 std::span<const Route> keystone_users() {
-    return routes;
+    return keystone_users_api::routes;
 }
 
 }  // namespace reaper::cloudsim

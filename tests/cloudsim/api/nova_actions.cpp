@@ -5,6 +5,7 @@
 
 namespace reaper::cloudsim {
 
+namespace nova_actions_api {
 namespace {
 
 using Json = nlohmann::json;
@@ -193,19 +194,20 @@ constexpr Route routes[] = {
 };
 
 }  // namespace
+}  // namespace nova_actions_api
 
 Response server_action(Call& call) {
-    const Json document = call.body();
+    const nlohmann::json document = call.body();
     if (document.size() != 1) throw ApiError(400, "Malformed request body: one action is needed");
     Server& server = server_of(call);
     const std::string name = document.begin().key();
-    throw_refused(act(call, server, name, document.begin().value()));
+    throw_refused(nova_actions_api::act(call, server, name, document.begin().value()));
     const bool confirmed = name == "confirmResize";
     return accepted(confirmed ? 204 : 202);
 }
 
 std::span<const Route> nova_server_parts() {
-    return routes;
+    return nova_actions_api::routes;
 }
 
 }  // namespace reaper::cloudsim

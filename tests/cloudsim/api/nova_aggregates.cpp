@@ -6,6 +6,7 @@
 
 namespace reaper::cloudsim {
 
+namespace nova_aggregates_api {
 namespace {
 
 using Json = nlohmann::json;
@@ -154,9 +155,10 @@ constexpr Route routes[] = {
 };
 
 }  // namespace
+}  // namespace nova_aggregates_api
 
 std::span<const Route> nova_aggregates() {
-    return routes;
+    return nova_aggregates_api::routes;
 }
 
 }  // namespace reaper::cloudsim

@@ -6,6 +6,7 @@
 
 namespace reaper::cloudsim {
 
+namespace nova_catalogue_api {
 namespace {
 
 using Json = nlohmann::json;
@@ -258,9 +259,10 @@ constexpr Route routes[] = {
 };
 
 }  // namespace
+}  // namespace nova_catalogue_api
 
 std::span<const Route> nova_catalogue() {
-    return routes;
+    return nova_catalogue_api::routes;
 }
 
 }  // namespace reaper::cloudsim

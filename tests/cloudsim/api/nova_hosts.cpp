@@ -7,6 +7,7 @@
 
 namespace reaper::cloudsim {
 
+namespace nova_hosts_api {
 namespace {
 
 using Json = nlohmann::json;
@@ -247,9 +248,10 @@ constexpr Route routes[] = {
 };
 
 }  // namespace
+}  // namespace nova_hosts_api
 
 std::span<const Route> nova_hosts() {
-    return routes;
+    return nova_hosts_api::routes;
 }
 
 }  // namespace reaper::cloudsim

@@ -71,28 +71,20 @@ void write_time(JsonWriter& json, std::string_view key, const T& time) {
         json.value(nullptr);
 }
 
-void write_text_or_null(JsonWriter& json, std::string_view key, std::string_view text) {
-    json.name(key);
-    if (text.empty())
-        json.value(nullptr);
-    else
-        json.value(text);
-}
-
 void write_attributes(JsonWriter& json, const Call& call, const Server& server) {
     char name[24];
     std::snprintf(name, sizeof name, "instance-%08x", server.number);
     const std::string host = server.host ? server.host->name : "";
-    write_text_or_null(json, "OS-EXT-SRV-ATTR:host", host);
+    json.text_or_null("OS-EXT-SRV-ATTR:host", host);
     json.member("OS-EXT-SRV-ATTR:instance_name", name);
-    write_text_or_null(json, "OS-EXT-SRV-ATTR:hypervisor_hostname",
-                       server.host ? std::string_view(server.host->provider->name) : "");
+    json.text_or_null("OS-EXT-SRV-ATTR:hypervisor_hostname",
+                      server.host ? std::string_view(server.host->provider->name) : "");
     if (!call.since(3)) return;
     json.member("OS-EXT-SRV-ATTR:reservation_id", server.reservation);
     json.member("OS-EXT-SRV-ATTR:launch_index", server.launch_index);
     json.member("OS-EXT-SRV-ATTR:hostname", server.name);
     json.member("OS-EXT-SRV-ATTR:kernel_id", "").member("OS-EXT-SRV-ATTR:ramdisk_id", "");
-    write_text_or_null(json, "OS-EXT-SRV-ATTR:root_device_name", server.host ? "/dev/sda" : "");
+    json.text_or_null("OS-EXT-SRV-ATTR:root_device_name", server.host ? "/dev/sda" : "");
     json.member("OS-EXT-SRV-ATTR:user_data", nullptr);
 }
 
@@ -106,8 +98,8 @@ void write_late_fields(JsonWriter& json, const Call& call, const Server& server,
     const ServerExtras* extra = server.extra();
     if (call.since(9)) json.member("locked", server.locked);
     if (call.since(73))
-        write_text_or_null(json, "locked_reason",
-                           extra ? std::string_view(extra->locked_reason) : std::string_view());
+        json.text_or_null("locked_reason",
+                          extra ? std::string_view(extra->locked_reason) : std::string_view());
     if (call.since(19)) json.member("description", nullptr);
     if (call.since(26)) {
         json.open_array("tags");
@@ -153,7 +145,7 @@ void write_server(JsonWriter& json, const Call& call, const Server& server, bool
     write_time(json, "OS-SRV-USG:launched_at", server.launched);
     write_time(json, "OS-SRV-USG:terminated_at", server.terminated);
     if (call.by->is_admin) write_attributes(json, call, server);
-    write_text_or_null(json, "OS-EXT-STS:task_state", to_string(server.task));
+    json.text_or_null("OS-EXT-STS:task_state", to_string(server.task));
     json.member("OS-EXT-STS:vm_state", to_string(server.state));
     json.member("OS-EXT-STS:power_state", server.power_state());
     json.open_array("os-extended-volumes:volumes_attached").close_array();

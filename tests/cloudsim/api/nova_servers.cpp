@@ -6,6 +6,7 @@
 
 namespace reaper::cloudsim {
 
+namespace nova_servers_api {
 namespace {
 
 using Json = nlohmann::json;
@@ -219,6 +220,7 @@ constexpr Route routes[] = {
 };
 
 }  // namespace
+}  // namespace nova_servers_api
 
 Server& server_of(Call& call) {
     const auto id = Uuid::parse(call.args[0]);
@@ -230,7 +232,7 @@ Server& server_of(Call& call) {
 }
 
 std::span<const Route> nova_servers() {
-    return routes;
+    return nova_servers_api::routes;
 }
 
 }  // namespace reaper::cloudsim

@@ -7,6 +7,7 @@
 
 namespace reaper::cloudsim {
 
+namespace placement_api {
 namespace {
 
 constexpr int newest = 39;
@@ -198,6 +199,7 @@ Response answer(Call& call, std::span<const std::string> path) {
 }
 
 }  // namespace
+}  // namespace placement_api
 
 Response no_content(int status) {
     Response response;
@@ -224,9 +226,9 @@ void throw_if(const Outcome& refused) {
 Response placement(Call& call, std::span<const std::string> path) {
     Response response;
     try {
-        response = answer(call, path);
+        response = placement_api::answer(call, path);
     } catch (const ApiError& error) {
-        response = failure(call, error);
+        response = placement_api::failure(call, error);
     }
     response.headers.emplace_back("openstack-api-version",
                                   "placement 1." + std::to_string(call.minor));

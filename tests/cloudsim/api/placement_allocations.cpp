@@ -7,6 +7,7 @@
 
 namespace reaper::cloudsim {
 
+namespace placement_allocations_api {
 namespace {
 
 using Json = nlohmann::json;
@@ -290,9 +291,10 @@ constexpr Route routes[] = {
 };
 
 }  // namespace
+}  // namespace placement_allocations_api
 
 std::span<const Route> placement_allocations() {
-    return routes;
+    return placement_allocations_api::routes;
 }
 
 }  // namespace reaper::cloudsim

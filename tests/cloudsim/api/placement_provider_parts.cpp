@@ -6,6 +6,7 @@
 
 namespace reaper::cloudsim {
 
+namespace placement_provider_parts_api {
 namespace {
 
 using Json = nlohmann::json;
@@ -233,6 +234,7 @@ constexpr Route routes[] = {
 };
 
 }  // namespace
+}  // namespace placement_provider_parts_api
 
 Provider& provider_of(Call& call) {
     const auto id = Uuid::parse(call.args[0]);
@@ -242,7 +244,7 @@ Provider& provider_of(Call& call) {
 }
 
 std::span<const Route> placement_provider_parts() {
-    return routes;
+    return placement_provider_parts_api::routes;
 }
 
 }  // namespace reaper::cloudsim

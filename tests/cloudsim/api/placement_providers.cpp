@@ -7,6 +7,7 @@
 
 namespace reaper::cloudsim {
 
+namespace placement_providers_api {
 namespace {
 
 using Json = nlohmann::json;
@@ -141,9 +142,10 @@ constexpr Route routes[] = {
 };
 
 }  // namespace
+}  // namespace placement_providers_api
 
 std::span<const Route> placement_providers() {
-    return routes;
+    return placement_providers_api::routes;
 }
 
 }  // namespace reaper::cloudsim

@@ -7,9 +7,6 @@ namespace reaper::cloudsim {
 
 namespace {
 
-constexpr const char* conductor = "nova-conductor:ctl";
-constexpr const char* api = "nova-api:ctl";
-
 Placing placing_of(const World& world, const std::vector<Uuid>& ids, const CreateRequest& request,
                    const Server& first) {
     Placing placing;
@@ -135,7 +132,7 @@ void Lifecycle::refuse(const std::vector<Uuid>& ids, const Placing& placing, boo
     for (const Uuid& id : ids) {
         Server& server = *world_.nova.find_server(id);
         server.updated = to_seconds(now);
-        set_states(server, VmState::error, TaskState::none, conductor, by);
+        set_states(server, VmState::error, TaskState::none, conductor_publisher, by);
         server.more().fault =
             Fault{500,
                   std::string("No valid host was found. ") +
@@ -150,7 +147,7 @@ void Lifecycle::refuse(const std::vector<Uuid>& ids, const Placing& placing, boo
 void Lifecycle::build(Server& server, Host& host, const ContextPtr& by) {
     server.more().availability_zone = host.zone;
     // As recorded: nothing changes yet but the zone.
-    tell("update", server, conductor, by);
+    tell("update", server, conductor_publisher, by);
     const std::string publisher = compute_publisher(host);
     server.task = TaskState::none;
     tell("create.start", server, publisher, by);
@@ -184,14 +181,14 @@ Outcome Lifecycle::remove(Server& server, DeleteKind kind, Micros reclaim, const
     record(server, "delete", by);
     if (!server.host || !server.host->up()) {
         server.task = TaskState::deleting;
-        erase(server, api, by);
+        erase(server, api_publisher, by);
         return {};
     }
     if (going) return {};
     const bool soft = kind == DeleteKind::soft && server.state != VmState::soft_deleted &&
                       server.launched.has_value();
-    set_states(server, server.state, soft ? TaskState::soft_deleting : TaskState::deleting, api,
-               by);
+    set_states(server, server.state, soft ? TaskState::soft_deleting : TaskState::deleting,
+               api_publisher, by);
     if (world_.deletions_to_lose > 0) {
         --world_.deletions_to_lose;
         effect("deletion lost", server, server.host);

@@ -110,7 +110,13 @@ private:
     World& world_;
 };
 
+/// Hands what one consumer holds to another that holds nothing, or replaces what it holds.
+void hand_over(World& world, const Uuid& from, const Uuid& to);
+
 /// `nova-compute:host-3`
 std::string compute_publisher(const Host& host);
+/// Who tells what an API call changed at once.
+inline constexpr const char* api_publisher = "nova-api:ctl";
+inline constexpr const char* conductor_publisher = "nova-conductor:ctl";
 
 }  // namespace reaper::cloudsim

@@ -7,8 +7,6 @@ namespace reaper::cloudsim {
 
 namespace {
 
-constexpr const char* api = "nova-api:ctl";
-
 Claim claim_of(const Consumer& consumer, const Uuid& other) {
     Claim claim;
     claim.consumer = other;
@@ -19,7 +17,8 @@ Claim claim_of(const Consumer& consumer, const Uuid& other) {
     return claim;
 }
 
-/// Hands what one consumer holds to another that holds nothing, or replaces what it holds.
+}  // namespace
+
 void hand_over(World& world, const Uuid& from, const Uuid& to) {
     const Consumer* consumer = world.placement.find_consumer(from);
     if (!consumer) return;
@@ -29,8 +28,6 @@ void hand_over(World& world, const Uuid& from, const Uuid& to) {
     emptied.held.clear();
     world.placement.claim({emptied, taken});
 }
-
-}  // namespace
 
 Outcome Lifecycle::restore(Server& server, const ContextPtr& by) {
     if (server.state != VmState::soft_deleted || server.task != TaskState::none)
@@ -47,14 +44,14 @@ void Lifecycle::lock(Server& server, std::string reason, const ContextPtr& by) {
     server.locked = true;
     if (!reason.empty()) server.more().locked_reason = std::move(reason);
     record(server, "lock", by);
-    tell("lock", server, api, by);
+    tell("lock", server, api_publisher, by);
 }
 
 void Lifecycle::unlock(Server& server, const ContextPtr& by) {
     server.locked = false;
     if (server.extras) server.extras->locked_reason.clear();
     record(server, "unlock", by);
-    tell("unlock", server, api, by);
+    tell("unlock", server, api_publisher, by);
 }
 
 Outcome Lifecycle::stop(Server& server, const ContextPtr& by) {
@@ -62,7 +59,7 @@ Outcome Lifecycle::stop(Server& server, const ContextPtr& by) {
         return wrong_state(server, "stop");
     record(server, "stop", by);
     const std::string publisher = compute_publisher(*server.host);
-    set_states(server, VmState::active, TaskState::powering_off, api, by);
+    set_states(server, VmState::active, TaskState::powering_off, api_publisher, by);
     tell("power_off.start", server, publisher, by);
     set_states(server, VmState::stopped, TaskState::none, publisher, by);
     tell("power_off.end", server, publisher, by);
@@ -74,7 +71,7 @@ Outcome Lifecycle::start(Server& server, const ContextPtr& by) {
         return wrong_state(server, "start");
     record(server, "start", by);
     const std::string publisher = compute_publisher(*server.host);
-    set_states(server, VmState::stopped, TaskState::powering_on, api, by);
+    set_states(server, VmState::stopped, TaskState::powering_on, api_publisher, by);
     tell("power_on.start", server, publisher, by);
     set_states(server, VmState::active, TaskState::none, publisher, by);
     tell("power_on.end", server, publisher, by);
@@ -83,7 +80,8 @@ Outcome Lifecycle::start(Server& server, const ContextPtr& by) {
 
 void Lifecycle::reset_state(Server& server, bool active, const ContextPtr& by) {
     record(server, "reset-state", by);
-    set_states(server, active ? VmState::active : VmState::error, TaskState::none, api, by);
+    set_states(server, active ? VmState::active : VmState::error, TaskState::none, api_publisher,
+               by);
 }
 
 Outcome Lifecycle::resize(Server& server, std::shared_ptr<const Flavor> flavor,
@@ -95,7 +93,7 @@ Outcome Lifecycle::resize(Server& server, std::shared_ptr<const Flavor> flavor,
         return wrong_state(server, "resize");
     record(server, flavor->id == server.flavor->id ? "migrate" : "resize", by);
     server.updated = to_seconds(world_.clock.now());
-    set_states(server, server.state, TaskState::resize_prep, api, by);
+    set_states(server, server.state, TaskState::resize_prep, api_publisher, by);
     const Uuid id = server.id;
     world_.clock.after(world_.settings.delays.schedule,
                        [this, id, flavor, by] { resize_scheduled(id, flavor, by); });
@@ -191,7 +189,7 @@ Outcome Lifecycle::revert_resize(Server& server, const ContextPtr& by) {
     record(server, "revertResize", by);
     ServerExtras& more = server.more();
     const std::string publisher = compute_publisher(*server.host);
-    set_states(server, VmState::resized, TaskState::resize_reverting, api, by);
+    set_states(server, VmState::resized, TaskState::resize_reverting, api_publisher, by);
     tell("resize_revert.start", server, publisher, by);
     effect("room freed", server, server.host);
     hand_over(world_, more.migration, server.id);

@@ -5,25 +5,6 @@ namespace reaper::cloudsim {
 
 namespace {
 
-constexpr const char* api = "nova-api:ctl";
-constexpr const char* conductor = "nova-conductor:ctl";
-
-/// Hands all that one consumer holds to another that holds nothing.
-void hand_over(World& world, const Uuid& from, const Uuid& to) {
-    const Consumer* consumer = world.placement.find_consumer(from);
-    if (!consumer) return;
-    Claim taken;
-    taken.consumer = to;
-    taken.project = consumer->project;
-    taken.user = consumer->user;
-    taken.type = consumer->type;
-    taken.held = consumer->held;
-    Claim emptied = taken;
-    emptied.consumer = from;
-    emptied.held.clear();
-    world.placement.claim({emptied, taken});
-}
-
 /// Somewhere else than now.
 Placing elsewhere(World& world, const Server& server) {
     Placing placing;
@@ -44,7 +25,7 @@ Outcome Lifecycle::begin_move(Server& server, const char* action, TaskState task
                               const ContextPtr& by) {
     record(server, action, by);
     server.updated = to_seconds(world_.clock.now());
-    set_states(server, server.state, task, api, by);
+    set_states(server, server.state, task, api_publisher, by);
     const Uuid id = server.id;
     world_.clock.after(world_.settings.delays.schedule, [this, id, task, step, by] {
         Server* moving = world_.nova.find_server(id);
@@ -69,7 +50,7 @@ void Lifecycle::live_migrate_scheduled(Server& server, const ContextPtr& by) {
     const Selection selection = select_destinations(world_, placing, by);
     if (const auto* none = std::get_if<NoValidHost>(&selection)) {
         hand_over(world_, migration, server.id);
-        set_states(server, server.state, TaskState::none, conductor, by);
+        set_states(server, server.state, TaskState::none, conductor_publisher, by);
         effect("migration refused", server, server.host);
         const RefusalMoment moment{"migrate_server",     server.id, placing, "active",
                                    none->had_candidates, by,        true};
@@ -107,7 +88,7 @@ void Lifecycle::evacuate_scheduled(Server& server, const ContextPtr& by) {
     const Placing placing = elsewhere(world_, server);
     const Selection selection = select_destinations(world_, placing, by);
     if (const auto* none = std::get_if<NoValidHost>(&selection)) {
-        set_states(server, VmState::error, TaskState::none, conductor, by);
+        set_states(server, VmState::error, TaskState::none, conductor_publisher, by);
         effect("evacuation refused", server, server.host);
         const RefusalMoment moment{"rebuild_server",     server.id, placing, "error",
                                    none->had_candidates, by};
@@ -152,7 +133,7 @@ void Lifecycle::unshelve_scheduled(Server& server, const ContextPtr& by) {
     server.updated = to_seconds(world_.clock.now());
     if (std::holds_alternative<NoValidHost>(selection)) {
         server.actions.back().failed = true;
-        set_states(server, server.state, TaskState::none, conductor, by);
+        set_states(server, server.state, TaskState::none, conductor_publisher, by);
         effect("unshelving refused", server, nullptr);
         return;
     }

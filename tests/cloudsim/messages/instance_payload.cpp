@@ -34,14 +34,6 @@ void write_time(JsonWriter& json, std::string_view key, const std::optional<Time
         json.value(nullptr);
 }
 
-void write_text_or_null(JsonWriter& json, std::string_view key, std::string_view text) {
-    json.name(key);
-    if (text.empty())
-        json.value(nullptr);
-    else
-        json.value(text);
-}
-
 Time month_of(Time time) {
     using namespace std::chrono;
     const year_month_day date(floor<days>(time));
@@ -53,8 +45,8 @@ void write_update_head(JsonWriter& json, const World& world, const ServerMoment&
     open_nova_object(json, "InstanceStateUpdatePayload", "1.0");
     json.member("old_state", to_string(moment.old_state));
     json.member("state", to_string(moment.server.state));
-    write_text_or_null(json, "old_task_state", to_string(moment.old_task));
-    write_text_or_null(json, "new_task_state", to_string(moment.server.task));
+    json.text_or_null("old_task_state", to_string(moment.old_task));
+    json.text_or_null("new_task_state", to_string(moment.server.task));
     close_nova_object(json);
     const Time now = world.clock.now();
     json.name("audit_period");
@@ -93,11 +85,10 @@ void write_body(JsonWriter& json, const World& world, const ServerMoment& moment
     json.member("tenant_id", world.names.text(server.project));
     json.member("reservation_id", server.reservation).member("display_name", server.name);
     json.member("display_description", nullptr).member("host_name", server.name);
-    write_text_or_null(json, "host", host);
-    write_text_or_null(json, "node",
-                       server.host ? std::string_view(server.host->provider->name) : "");
+    json.text_or_null("host", host);
+    json.text_or_null("node", server.host ? std::string_view(server.host->provider->name) : "");
     json.member("os_type", nullptr).member("architecture", nullptr);
-    write_text_or_null(json, "availability_zone", zone_of(server));
+    json.text_or_null("availability_zone", zone_of(server));
     json.name("flavor");
     write_flavor_payload(json, *server.flavor);
     json.member("image_uuid", server.image ? server.image->id.text() : "");
@@ -110,7 +101,7 @@ void write_body(JsonWriter& json, const World& world, const ServerMoment& moment
     write_time(json, "updated_at", server.updated);
     json.member("state", to_string(server.state));
     json.member("power_state", power_word(server, moment.deleted));
-    write_text_or_null(json, "task_state", to_string(server.task));
+    json.text_or_null("task_state", to_string(server.task));
     json.member("progress", 0).open_array("ip_addresses").close_array();
     if (moment.event == "update")
         json.member("block_devices", nullptr);
@@ -126,10 +117,9 @@ void write_body(JsonWriter& json, const World& world, const ServerMoment& moment
 void write_tail(JsonWriter& json, const ServerMoment& moment) {
     json.member("action_initiator_user", moment.by->user_id);
     json.member("action_initiator_project", moment.by->project_id);
-    write_text_or_null(json, "locked_reason",
-                       moment.server.extra()
-                           ? std::string_view(moment.server.extra()->locked_reason)
-                           : std::string_view());
+    json.text_or_null("locked_reason", moment.server.extra()
+                                           ? std::string_view(moment.server.extra()->locked_reason)
+                                           : std::string_view());
 }
 
 }  // namespace

@@ -12,7 +12,7 @@ using std::chrono::seconds;
 
 namespace {
 
-constexpr std::array<std::string_view, kinds> names{
+constexpr std::array<std::string_view, kinds> fault_names{
     "boot",
     "boot-many",
     "boot-revocable",
@@ -265,7 +265,7 @@ std::string seconds_text(Duration time) {
 }  // namespace
 
 std::string_view name_of(Kind kind) {
-    return names[static_cast<std::size_t>(kind)];
+    return fault_names[static_cast<std::size_t>(kind)];
 }
 bool is_demand(Kind kind) {
     return kind <= Kind::resize;

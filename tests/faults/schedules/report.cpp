@@ -19,7 +19,7 @@ std::uint64_t of(const Tally& tally, const std::string& rule) {
 
 }  // namespace
 
-std::string table_of(const Tally& tally, std::uint64_t failed, double seconds) {
+std::string table_of(const Tally& tally, std::uint64_t failed, double elapsed_s) {
     std::string table = "\n";
     row(table, "schedules", tally.schedules);
     row(table, "failed schedules", failed);
@@ -59,8 +59,8 @@ std::string table_of(const Tally& tally, std::uint64_t failed, double seconds) {
     row(table, "reaper ended by itself", of(tally, "crash-loop"));
     row(table, "replays that went another way", of(tally, "replay"));
     char line[80];
-    std::snprintf(line, sizeof line, "%.1f s, %.1f ms for a schedule\n", seconds,
-                  tally.schedules ? seconds * 1000 / static_cast<double>(tally.schedules) : 0.0);
+    std::snprintf(line, sizeof line, "%.1f s, %.1f ms for a schedule\n", elapsed_s,
+                  tally.schedules ? elapsed_s * 1000 / static_cast<double>(tally.schedules) : 0.0);
     return table + line;
 }
 

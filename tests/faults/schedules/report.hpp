@@ -7,6 +7,6 @@
 
 namespace reaper::faults {
 
-std::string table_of(const Tally& tally, std::uint64_t failed, double seconds);
+std::string table_of(const Tally& tally, std::uint64_t failed, double elapsed_s);
 
 }  // namespace reaper::faults
