@@ -8,7 +8,7 @@
 #include "reaper/admin/routes.hpp"
 #include "reaper/picture/live_picture.hpp"
 
-namespace reaper::test {
+namespace reaper::test::admin_test {
 namespace {
 
 using nlohmann::json;
@@ -108,4 +108,4 @@ TEST_F(AdminTest, ThereIsAListOfWhatThereIs) {
 }
 
 }  // namespace
-}  // namespace reaper::test
+}  // namespace reaper::test::admin_test

@@ -4,7 +4,7 @@
 
 #include "app/full_house.hpp"
 
-namespace reaper::test {
+namespace reaper::test::braking_test {
 namespace {
 
 using std::chrono::minutes;
@@ -190,4 +190,4 @@ TEST_F(BrakingTest, PausingAndResumingIsJournalled) {
 }
 
 }  // namespace
-}  // namespace reaper::test
+}  // namespace reaper::test::braking_test

@@ -6,7 +6,7 @@
 
 #include "tagging/tagger_table.hpp"
 
-namespace reaper {
+namespace reaper::fresh_check_test {
 namespace {
 
 using Kind = FreshVerdict::Kind;
@@ -75,4 +75,4 @@ TEST_F(FreshCheck, ADeletionOfSomebodyElsesIsCreditedWhateverProtectsTheServer) 
 }
 
 }  // namespace
-}  // namespace reaper
+}  // namespace reaper::fresh_check_test

@@ -9,7 +9,7 @@
 #include "fakes/fake_journal.hpp"
 #include "reaper/cli/run_task.hpp"
 
-namespace reaper::test {
+namespace reaper::test::journalled_brakes_test {
 namespace {
 
 using namespace std::chrono_literals;
@@ -107,4 +107,4 @@ TEST_F(BrakesOfTheJournal, CountDeletionsThatFailedInARow) {
 }
 
 }  // namespace
-}  // namespace reaper::test
+}  // namespace reaper::test::journalled_brakes_test

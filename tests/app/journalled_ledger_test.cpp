@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-namespace reaper {
+namespace reaper::journalled_ledger_test {
 namespace {
 
 using std::chrono::seconds;
@@ -109,4 +109,4 @@ TEST(LedgerOfTheJournal, NobodyIsPromisedRoomThatWasNotFreed) {
 }
 
 }  // namespace
-}  // namespace reaper
+}  // namespace reaper::journalled_ledger_test

@@ -5,7 +5,7 @@
 
 #include "app/full_house.hpp"
 
-namespace reaper::test {
+namespace reaper::test::landing_test {
 namespace {
 
 using ::testing::HasSubstr;
@@ -275,4 +275,4 @@ TEST(WatchedAggregates, AnEntryThatNamesNoneIsRefused) {
 }
 
 }  // namespace
-}  // namespace reaper::test
+}  // namespace reaper::test::landing_test

@@ -3,7 +3,7 @@
 
 #include "app/reaper_under_test.hpp"
 
-namespace reaper::test {
+namespace reaper::test::picture_test {
 namespace {
 
 const Resources small{{"VCPU", 2}, {"MEMORY_MB", 2048}, {"DISK_GB", 20}};
@@ -225,4 +225,4 @@ TEST_F(PictureTest, ACloudThatDoesNotAnswerDelaysTheRequestAndNothingElse) {
 }
 
 }  // namespace
-}  // namespace reaper::test
+}  // namespace reaper::test::picture_test

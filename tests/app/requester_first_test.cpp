@@ -5,7 +5,7 @@
 
 #include "app/full_house.hpp"
 
-namespace reaper::test {
+namespace reaper::test::requester_first_test {
 namespace {
 
 using std::chrono::minutes;
@@ -236,4 +236,4 @@ TEST_F(RequesterFirstTest, AServerThatAsksForLessHoldsNothingOfWhatWasFreedBefor
 }
 
 }  // namespace
-}  // namespace reaper::test
+}  // namespace reaper::test::requester_first_test

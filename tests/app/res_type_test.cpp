@@ -4,7 +4,7 @@
 
 #include "app/full_house.hpp"
 
-namespace reaper::test {
+namespace reaper::test::res_type_test {
 namespace {
 
 using ::testing::AllOf;
@@ -221,4 +221,4 @@ TEST_F(ImageSays, NobodyDiesWhileItIsNotKnown) {
 }
 
 }  // namespace
-}  // namespace reaper::test
+}  // namespace reaper::test::res_type_test

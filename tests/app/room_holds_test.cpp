@@ -4,7 +4,7 @@
 
 #include "app/full_house.hpp"
 
-namespace reaper::test {
+namespace reaper::test::room_holds_test {
 namespace {
 
 using std::chrono::minutes;
@@ -333,4 +333,4 @@ TEST_F(RoomHoldsTest, WithoutATaggerThatHasAClassItWritesNothing) {
 }
 
 }  // namespace
-}  // namespace reaper::test
+}  // namespace reaper::test::room_holds_test

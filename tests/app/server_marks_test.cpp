@@ -4,7 +4,7 @@
 
 #include "app/full_house.hpp"
 
-namespace reaper::test {
+namespace reaper::test::server_marks_test {
 namespace {
 
 using std::chrono::seconds;
@@ -116,4 +116,4 @@ TEST_F(ServerMarksTest, NobodyIsMarkedInADryRunNorWhereItIsOff) {
 }
 
 }  // namespace
-}  // namespace reaper::test
+}  // namespace reaper::test::server_marks_test

@@ -3,7 +3,7 @@
 
 #include "app/full_house.hpp"
 
-namespace reaper::test {
+namespace reaper::test::service_test {
 namespace {
 
 class ServiceTest : public FullHouse {};
@@ -564,4 +564,4 @@ TEST_F(ServiceTest, AResizeDoesNotCountItsOwnHost) {
 }
 
 }  // namespace
-}  // namespace reaper::test
+}  // namespace reaper::test::service_test

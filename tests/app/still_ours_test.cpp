@@ -4,7 +4,7 @@
 
 #include "app/full_house.hpp"
 
-namespace reaper::test {
+namespace reaper::test::still_ours_test {
 namespace {
 
 using std::chrono::hours;
@@ -202,4 +202,4 @@ TEST_F(StillOursTest, LikeRequestsThatCantBeMetShareOneAnswer) {
 }
 
 }  // namespace
-}  // namespace reaper::test
+}  // namespace reaper::test::still_ours_test

@@ -9,7 +9,7 @@
 #include "reaper/picture/live_picture.hpp"
 #include "reaper/service/snapshot_reader.hpp"
 
-namespace reaper::test {
+namespace reaper::test::tagging_reads_test {
 namespace {
 
 const Resources spot{{"VCPU", 1}, {"CUSTOM_PREEMPTIBLE", 1}};
@@ -68,4 +68,4 @@ TEST_F(TaggingReads, ADeletionThatNobodyToldOfIsNoticedWhenTheHostIsReadAgain) {
 }
 
 }  // namespace
-}  // namespace reaper::test
+}  // namespace reaper::test::tagging_reads_test

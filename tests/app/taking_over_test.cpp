@@ -4,7 +4,7 @@
 
 #include "app/full_house.hpp"
 
-namespace reaper::test {
+namespace reaper::test::taking_over_test {
 namespace {
 
 using std::chrono::minutes;
@@ -114,4 +114,4 @@ TEST_F(TakingOverTest, WhatBecameOfACullIsToldAlsoAfterALongAbsence) {
 }
 
 }  // namespace
-}  // namespace reaper::test
+}  // namespace reaper::test::taking_over_test

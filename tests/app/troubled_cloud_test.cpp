@@ -4,7 +4,7 @@
 
 #include "app/full_house.hpp"
 
-namespace reaper::test {
+namespace reaper::test::troubled_cloud_test {
 namespace {
 
 using std::chrono::seconds;
@@ -166,4 +166,4 @@ TEST_F(TroubledCloudTest, AReaperThatStopsWhileTheCloudFailsEndsInTimeAndTellsWh
 }
 
 }  // namespace
-}  // namespace reaper::test
+}  // namespace reaper::test::troubled_cloud_test

@@ -3,7 +3,7 @@
 
 #include "app/full_house.hpp"
 
-namespace reaper::test {
+namespace reaper::test::unshelve_test {
 namespace {
 
 class UnshelveTest : public FullHouse {
@@ -187,4 +187,4 @@ TEST_F(UnshelveTest, WithoutAnIntervalNobodyLooks) {
 }
 
 }  // namespace
-}  // namespace reaper::test
+}  // namespace reaper::test::unshelve_test

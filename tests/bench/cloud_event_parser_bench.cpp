@@ -4,7 +4,7 @@
 #include "clients/amqp/cloud_event_parser.hpp"
 #include "tests/clients/amqp/recorded_messages.hpp"
 
-namespace reaper {
+namespace reaper::cloud_event_parser_bench {
 namespace {
 
 void parse(benchmark::State& state, const std::string& body) {
@@ -46,4 +46,4 @@ void register_all() {
 [[maybe_unused]] const bool registered = (register_all(), true);
 
 }  // namespace
-}  // namespace reaper
+}  // namespace reaper::cloud_event_parser_bench

@@ -14,7 +14,7 @@
 #include "strategies/strategy_table.hpp"
 #include "synthetic_cloud.hpp"
 
-namespace reaper::bench {
+namespace reaper::bench::planner_bench {
 namespace {
 
 struct World {
@@ -308,4 +308,4 @@ const bool registered = [] {
 }();
 
 }  // namespace
-}  // namespace reaper::bench
+}  // namespace reaper::bench::planner_bench

@@ -11,7 +11,7 @@
 #include "strategies/strategy_table.hpp"
 #include "synthetic_cloud.hpp"
 
-namespace reaper::bench {
+namespace reaper::bench::quality_bench {
 namespace {
 
 constexpr int requests = 40;
@@ -153,4 +153,4 @@ const bool registered = [] {
 }();
 
 }  // namespace
-}  // namespace reaper::bench
+}  // namespace reaper::bench::quality_bench

@@ -3,7 +3,7 @@
 
 #include "tests/config/world.hpp"
 
-namespace reaper::config::test {
+namespace reaper::config::test::clouds_test {
 namespace {
 
 using testing::ElementsAre;
@@ -234,4 +234,4 @@ TEST(Endpoints, AreUrlsWithoutUsers) {
 }
 
 }  // namespace
-}  // namespace reaper::config::test
+}  // namespace reaper::config::test::clouds_test

@@ -9,7 +9,7 @@
 
 #include "config/values.hpp"
 
-namespace reaper::config::test {
+namespace reaper::config::test::environment_test {
 namespace {
 
 class SystemFiles : public testing::Test {
@@ -82,4 +82,4 @@ TEST(Values, NearWordsAreFoundAndFarOnesNot) {
 }
 
 }  // namespace
-}  // namespace reaper::config::test
+}  // namespace reaper::config::test::environment_test

@@ -3,7 +3,7 @@
 
 #include "tests/config/world.hpp"
 
-namespace reaper::config::test {
+namespace reaper::config::test::loader_test {
 namespace {
 
 using std::chrono::milliseconds;
@@ -288,4 +288,4 @@ TEST(Loader, HostileKeysAreShownHarmless) {
 }
 
 }  // namespace
-}  // namespace reaper::config::test
+}  // namespace reaper::config::test::loader_test

@@ -6,7 +6,7 @@
 #include "config/loader.hpp"
 #include "tests/config/world.hpp"
 
-namespace reaper::config::test {
+namespace reaper::config::test::request_list_test {
 namespace {
 
 using testing::ElementsAre;
@@ -106,4 +106,4 @@ TEST(Policy, ItsOwnMistakesAreStillTold) {
 }
 
 }  // namespace
-}  // namespace reaper::config::test
+}  // namespace reaper::config::test::request_list_test

@@ -11,7 +11,7 @@
 #include "tagging/tagger_table.hpp"
 #include "tests/config/world.hpp"
 
-namespace reaper::config::test {
+namespace reaper::config::test::sample_test {
 namespace {
 
 std::string sample() {
@@ -154,4 +154,4 @@ TEST(KeyTable, EveryKeyHasHelpAndSaysWhatItExpects) {
 }
 
 }  // namespace
-}  // namespace reaper::config::test
+}  // namespace reaper::config::test::sample_test

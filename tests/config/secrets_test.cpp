@@ -3,7 +3,7 @@
 
 #include "tests/config/world.hpp"
 
-namespace reaper::config::test {
+namespace reaper::config::test::secrets_test {
 namespace {
 
 using testing::ElementsAre;
@@ -143,4 +143,4 @@ TEST(Dump, ShowsNoSecret) {
 }
 
 }  // namespace
-}  // namespace reaper::config::test
+}  // namespace reaper::config::test::secrets_test

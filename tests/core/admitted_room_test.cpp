@@ -4,7 +4,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-namespace reaper {
+namespace reaper::admitted_room_test {
 namespace {
 
 using ::testing::AllOf;
@@ -79,4 +79,4 @@ TEST(AdmittedRoom, ABareMarkOnAServerThatRanIsNoWish) {
 }
 
 }  // namespace
-}  // namespace reaper
+}  // namespace reaper::admitted_room_test

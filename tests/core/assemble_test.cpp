@@ -7,7 +7,7 @@
 #include "cloud_builder.hpp"
 #include "tagging/tagger_table.hpp"
 
-namespace reaper {
+namespace reaper::assemble_test {
 namespace {
 
 using namespace reaper::testing;
@@ -197,4 +197,4 @@ TEST(Assemble, RemarksShowNoControlCharacters) {
 }
 
 }  // namespace
-}  // namespace reaper
+}  // namespace reaper::assemble_test

@@ -10,7 +10,7 @@
 #include "seeded.hpp"
 #include "small_cloud.hpp"
 
-namespace reaper {
+namespace reaper::brakes_properties_test {
 namespace {
 
 using namespace reaper::testing;
@@ -348,4 +348,4 @@ TEST(BrakesProperties, ThrashingWorkloadsDieOnlyWhenTheyAreNeeded) {
 }
 
 }  // namespace
-}  // namespace reaper
+}  // namespace reaper::brakes_properties_test

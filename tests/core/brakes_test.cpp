@@ -7,7 +7,7 @@
 
 #include "cloud_builder.hpp"
 
-namespace reaper {
+namespace reaper::brakes_test {
 namespace {
 
 using namespace reaper::testing;
@@ -381,4 +381,4 @@ TEST(Doubt, RoomInTheMakingForTheRequestItselfStillCounts) {
 }
 
 }  // namespace
-}  // namespace reaper
+}  // namespace reaper::brakes_test

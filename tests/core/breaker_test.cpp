@@ -4,7 +4,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-namespace reaper {
+namespace reaper::breaker_test {
 namespace {
 
 using ::testing::AllOf;
@@ -69,4 +69,4 @@ TEST(Breaker, ZeroIsOff) {
 }
 
 }  // namespace
-}  // namespace reaper
+}  // namespace reaper::breaker_test

@@ -8,7 +8,7 @@
 #include "strategies/goal_text.hpp"
 #include "strategies/stepwise.hpp"
 
-namespace reaper {
+namespace reaper::cheapest_test {
 namespace {
 
 using namespace reaper::testing;
@@ -179,4 +179,4 @@ TEST(Cheapest, WarmTablesChangeNothingAndSaveTheSearch) {
 }
 
 }  // namespace
-}  // namespace reaper
+}  // namespace reaper::cheapest_test

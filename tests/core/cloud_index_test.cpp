@@ -6,7 +6,7 @@
 
 #include "cloud_builder.hpp"
 
-namespace reaper {
+namespace reaper::cloud_index_test {
 namespace {
 
 using namespace reaper::testing;
@@ -97,4 +97,4 @@ TEST(CloudIndex, FleetsFollowServersThatComeAndGo) {
 }
 
 }  // namespace
-}  // namespace reaper
+}  // namespace reaper::cloud_index_test

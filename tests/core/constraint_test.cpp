@@ -7,7 +7,7 @@
 
 #include "seeded.hpp"
 
-namespace reaper {
+namespace reaper::constraint_test {
 namespace {
 
 using namespace reaper::testing;
@@ -209,4 +209,4 @@ TEST(ConstraintProperty, NoTextIsTooStrange) {
 }
 
 }  // namespace
-}  // namespace reaper
+}  // namespace reaper::constraint_test

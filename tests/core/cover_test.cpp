@@ -15,7 +15,7 @@
 #include "strategies/goal_text.hpp"
 #include "strategies/leftover_parameters.hpp"
 
-namespace reaper {
+namespace reaper::cover_test {
 namespace {
 
 using namespace reaper::testing;
@@ -302,4 +302,4 @@ TEST(Cover, ThousandServersDoNotHang) {
 }
 
 }  // namespace
-}  // namespace reaper
+}  // namespace reaper::cover_test

@@ -5,7 +5,7 @@
 
 #include "cloud_builder.hpp"
 
-namespace reaper {
+namespace reaper::culling_test {
 namespace {
 
 using namespace reaper::testing;
@@ -132,4 +132,4 @@ TEST(Culling, WhatIsHeldOnNestedProvidersIsTold) {
 }
 
 }  // namespace
-}  // namespace reaper
+}  // namespace reaper::culling_test

@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-namespace reaper {
+namespace reaper::event_memory_test {
 namespace {
 
 using std::chrono::hours;
@@ -52,4 +52,4 @@ TEST(EventMemory, FollowsAClockThatIsSetBack) {
 }
 
 }  // namespace
-}  // namespace reaper
+}  // namespace reaper::event_memory_test

@@ -5,7 +5,7 @@
 
 #include "cloud_builder.hpp"
 
-namespace reaper {
+namespace reaper::filter_test {
 namespace {
 
 using namespace reaper::testing;
@@ -128,4 +128,4 @@ TEST(Filters, UnitLimitsJustMetAreFine) {
 }
 
 }  // namespace
-}  // namespace reaper
+}  // namespace reaper::filter_test

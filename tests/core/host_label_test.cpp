@@ -11,7 +11,7 @@
 #include "seeded.hpp"
 #include "tagging/tagger_table.hpp"
 
-namespace reaper {
+namespace reaper::host_label_test {
 namespace {
 
 using namespace reaper::testing;
@@ -273,4 +273,4 @@ TEST_F(LabelInThePicture, OtherTaggersChangeIt) {
 }
 
 }  // namespace
-}  // namespace reaper
+}  // namespace reaper::host_label_test

@@ -5,7 +5,7 @@
 
 #include "strategies/dice.hpp"
 
-namespace reaper {
+namespace reaper::kind_gains_test {
 namespace {
 
 /// Kind by kind.
@@ -110,4 +110,4 @@ TEST(KindGains, NoneCoverNothing) {
 }
 
 }  // namespace
-}  // namespace reaper
+}  // namespace reaper::kind_gains_test

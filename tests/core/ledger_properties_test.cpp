@@ -12,7 +12,7 @@
 #include "reaper/planner/awaited.hpp"
 #include "seeded.hpp"
 
-namespace reaper {
+namespace reaper::ledger_properties_test {
 namespace {
 
 using namespace reaper::testing;
@@ -399,4 +399,4 @@ TEST(LedgerProperties, WhateverHappensInWhateverOrderNoRoomIsCountedTwice) {
 }
 
 }  // namespace
-}  // namespace reaper
+}  // namespace reaper::ledger_properties_test

@@ -5,7 +5,7 @@
 
 #include "cloud_builder.hpp"
 
-namespace reaper {
+namespace reaper::ledger_test {
 namespace {
 
 using namespace reaper::testing;
@@ -231,4 +231,4 @@ TEST(Ledger, ALikeServerDoesNotTakeTheSlotOfAKnownRequester) {
 }
 
 }  // namespace
-}  // namespace reaper
+}  // namespace reaper::ledger_test

@@ -9,7 +9,7 @@
 #include "reaper/trigger/request_builder.hpp"
 #include "tagging/tagger_table.hpp"
 
-namespace reaper {
+namespace reaper::live_picture_test {
 namespace {
 
 using namespace reaper::testing;
@@ -442,4 +442,4 @@ TEST(Estimate, HypervisorsOfOneServiceMustBeReadExactly) {
 }
 
 }  // namespace
-}  // namespace reaper
+}  // namespace reaper::live_picture_test

@@ -6,7 +6,7 @@
 #include "strategies/cheapest.hpp"
 #include "strategies/goal_text.hpp"
 
-namespace reaper {
+namespace reaper::mip_test {
 namespace {
 
 using namespace reaper::testing;
@@ -133,4 +133,4 @@ TEST(Mip, ObjectiveEqualsThatOfGlpkOnSeveralHosts) {
 }
 
 }  // namespace
-}  // namespace reaper
+}  // namespace reaper::mip_test

@@ -7,7 +7,7 @@
 #include "cloud_builder.hpp"
 #include "reaper/planner/spec_match.hpp"
 
-namespace reaper {
+namespace reaper::places_test {
 namespace {
 
 using namespace reaper::testing;
@@ -399,4 +399,4 @@ TEST(Places, ARequestOutsideEveryShardIsTold) {
 }
 
 }  // namespace
-}  // namespace reaper
+}  // namespace reaper::places_test

@@ -7,7 +7,7 @@
 #include "cloud_builder.hpp"
 #include "seeded.hpp"
 
-namespace reaper {
+namespace reaper::planner_properties_test {
 namespace {
 
 using namespace reaper::testing;
@@ -268,4 +268,4 @@ TEST(PlannerProperties, EveryHostAndVictimHasItsReason) {
 }
 
 }  // namespace
-}  // namespace reaper
+}  // namespace reaper::planner_properties_test

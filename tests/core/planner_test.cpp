@@ -6,7 +6,7 @@
 
 #include "cloud_builder.hpp"
 
-namespace reaper {
+namespace reaper::planner_test {
 namespace {
 
 using namespace reaper::testing;
@@ -281,4 +281,4 @@ TEST(Planner, StrategyThatSelectsEverythingLeavesAMinimalPlan) {
 }
 
 }  // namespace
-}  // namespace reaper
+}  // namespace reaper::planner_test

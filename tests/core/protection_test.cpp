@@ -6,7 +6,7 @@
 
 #include "cloud_builder.hpp"
 
-namespace reaper {
+namespace reaper::protection_test {
 namespace {
 
 using namespace reaper::testing;
@@ -108,4 +108,4 @@ TEST(Protection, AnIndexReadsItsHostsAgainWhenItIsNews) {
 }
 
 }  // namespace
-}  // namespace reaper
+}  // namespace reaper::protection_test

@@ -6,7 +6,7 @@
 
 #include "cloud_builder.hpp"
 
-namespace reaper {
+namespace reaper::request_builder_test {
 namespace {
 
 using namespace reaper::testing;
@@ -256,4 +256,4 @@ TEST(BuildRequest, TraitsOfTheImageCountLikeThoseOfTheFlavor) {
 }
 
 }  // namespace
-}  // namespace reaper
+}  // namespace reaper::request_builder_test

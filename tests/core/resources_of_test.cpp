@@ -5,7 +5,7 @@
 #include "reaper/trigger/cpu_list.hpp"
 #include "reaper/trigger/request_builder.hpp"
 
-namespace reaper {
+namespace reaper::resources_of_test {
 namespace {
 
 using ::testing::HasSubstr;
@@ -147,4 +147,4 @@ TEST(CpuList, RangesListsAndExclusions) {
 }
 
 }  // namespace
-}  // namespace reaper
+}  // namespace reaper::resources_of_test

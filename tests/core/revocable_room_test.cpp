@@ -6,7 +6,7 @@
 
 #include "cloud_builder.hpp"
 
-namespace reaper {
+namespace reaper::revocable_room_test {
 namespace {
 
 using namespace reaper::testing;
@@ -209,4 +209,4 @@ TEST_F(Phased, RevocableFirstCullsOnlyWithoutRevocableRoom) {
 }
 
 }  // namespace
-}  // namespace reaper
+}  // namespace reaper::revocable_room_test

@@ -7,7 +7,7 @@
 #include "cloud_builder.hpp"
 #include "reaper/planner/room.hpp"
 
-namespace reaper {
+namespace reaper::room_on_its_way_test {
 namespace {
 
 using namespace reaper::testing;
@@ -325,4 +325,4 @@ TEST(MesosCases, Case3ARevocableServerOnRoomJustFreedIsNeitherRefusedNorKilledWi
 }
 
 }  // namespace
-}  // namespace reaper
+}  // namespace reaper::room_on_its_way_test

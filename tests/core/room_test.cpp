@@ -6,7 +6,7 @@
 
 #include "cloud_builder.hpp"
 
-namespace reaper {
+namespace reaper::room_test {
 namespace {
 
 using namespace reaper::testing;
@@ -141,4 +141,4 @@ TEST(Room, MissingTellsWhatLacks) {
 }
 
 }  // namespace
-}  // namespace reaper
+}  // namespace reaper::room_test

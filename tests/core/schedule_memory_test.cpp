@@ -4,7 +4,7 @@
 
 #include "cloud_builder.hpp"
 
-namespace reaper {
+namespace reaper::schedule_memory_test {
 namespace {
 
 using reaper::testing::at;
@@ -47,4 +47,4 @@ TEST(ScheduleMemory, IsBounded) {
 }
 
 }  // namespace
-}  // namespace reaper
+}  // namespace reaper::schedule_memory_test

@@ -3,7 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-namespace reaper {
+namespace reaper::slots_test {
 namespace {
 
 using Kind = SlotStep::Kind;
@@ -130,4 +130,4 @@ TEST(Slots, WhatWasSetUpNeedsNoMore) {
 }
 
 }  // namespace
-}  // namespace reaper
+}  // namespace reaper::slots_test

@@ -6,7 +6,7 @@
 #include "cloud_builder.hpp"
 #include "strategies/dice.hpp"
 
-namespace reaper {
+namespace reaper::strategies_test {
 namespace {
 
 using namespace reaper::testing;
@@ -199,4 +199,4 @@ TEST(Parameters, UnknownNamesAndWrongKindsAreTold) {
 }
 
 }  // namespace
-}  // namespace reaper
+}  // namespace reaper::strategies_test

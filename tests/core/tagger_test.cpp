@@ -5,7 +5,7 @@
 #include "reaper/snapshot/assemble.hpp"
 #include "tagging/tagger_table.hpp"
 
-namespace reaper {
+namespace reaper::tagger_test {
 namespace {
 
 using namespace reaper::testing;
@@ -275,4 +275,4 @@ TEST(TaggerTable, EveryTaggerHasHelpAndMakesWithItsStandards) {
 }
 
 }  // namespace
-}  // namespace reaper
+}  // namespace reaper::tagger_test

@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-namespace reaper {
+namespace reaper::usage_test {
 namespace {
 
 using std::chrono::hours;
@@ -83,4 +83,4 @@ TEST(Usage, OfNothingIsNothing) {
 }
 
 }  // namespace
-}  // namespace reaper
+}  // namespace reaper::usage_test

@@ -7,7 +7,7 @@
 #include "cloud_builder.hpp"
 #include "reaper/brakes/doubts.hpp"
 
-namespace reaper {
+namespace reaper::victim_history_test {
 namespace {
 
 using namespace reaper::testing;
@@ -159,4 +159,4 @@ TEST(HostDoubts, EndWithTheirTimeAndOutliveNoClockSetBack) {
 }
 
 }  // namespace
-}  // namespace reaper
+}  // namespace reaper::victim_history_test

@@ -11,7 +11,7 @@
 #include "tests/rabbitmq/loopback_proxy.hpp"
 #include "tests/rabbitmq/source_runner.hpp"
 
-namespace reaper::test {
+namespace reaper::test::amqp_events_test {
 namespace {
 
 constexpr const char* info_key = "versioned_notifications.info";
@@ -339,4 +339,4 @@ TEST(AmqpEvents, AFloodIsTakenWhole) {
 }
 
 }  // namespace
-}  // namespace reaper::test
+}  // namespace reaper::test::amqp_events_test

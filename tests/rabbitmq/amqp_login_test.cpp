@@ -3,7 +3,7 @@
 #include "tests/rabbitmq/loopback_proxy.hpp"
 #include "tests/rabbitmq/source_runner.hpp"
 
-namespace reaper::test {
+namespace reaper::test::amqp_login_test {
 namespace {
 
 config::Broker tls_settings(const std::string& host = "localhost") {
@@ -170,4 +170,4 @@ TEST(AmqpLogin, ADeadPortAndAnUnknownNameAreTold) {
 }
 
 }  // namespace
-}  // namespace reaper::test
+}  // namespace reaper::test::amqp_login_test

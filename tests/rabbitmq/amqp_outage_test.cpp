@@ -3,7 +3,7 @@
 #include "tests/rabbitmq/loopback_proxy.hpp"
 #include "tests/rabbitmq/source_runner.hpp"
 
-namespace reaper::test {
+namespace reaper::test::amqp_outage_test {
 namespace {
 
 config::Broker settings_through(const LoopbackProxy& proxy) {
@@ -295,4 +295,4 @@ TEST(AmqpOutage, SurvivesABrokerRestartInMidWork) {
 }
 
 }  // namespace
-}  // namespace reaper::test
+}  // namespace reaper::test::amqp_outage_test

@@ -5,7 +5,7 @@
 #include "tests/rabbitmq/loopback_proxy.hpp"
 #include "tests/rabbitmq/source_runner.hpp"
 
-namespace reaper::test {
+namespace reaper::test::amqp_ownership_test {
 namespace {
 
 using amqp::BootClock;
@@ -205,4 +205,4 @@ TEST(AmqpOwnership, NobodyElseCanOwnATemporaryQueue) {
 }
 
 }  // namespace
-}  // namespace reaper::test
+}  // namespace reaper::test::amqp_ownership_test

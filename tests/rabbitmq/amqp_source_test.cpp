@@ -4,7 +4,7 @@
 #include "clients/amqp/broker_probe.hpp"
 #include "tests/rabbitmq/source_runner.hpp"
 
-namespace reaper::test {
+namespace reaper::test::amqp_source_test {
 namespace {
 
 TEST(AmqpSource, DeliversWhatNovaPublishesAndOnlyErrors) {
@@ -345,4 +345,4 @@ TEST(BrokerProbe, LooksAndChangesNothing) {
 }
 
 }  // namespace
-}  // namespace reaper::test
+}  // namespace reaper::test::amqp_source_test

@@ -11,7 +11,7 @@
 #include "strategies/strategy_table.hpp"
 #include "tests/report/random_snapshot.hpp"
 
-namespace reaper::report::test {
+namespace reaper::report::test::anonymize_test {
 namespace {
 
 using nlohmann::json;
@@ -152,4 +152,4 @@ TEST(Anonymize, TheSamePlanComesOut) {
 }
 
 }  // namespace
-}  // namespace reaper::report::test
+}  // namespace reaper::report::test::anonymize_test

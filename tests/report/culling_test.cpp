@@ -4,7 +4,7 @@
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
 
-namespace reaper::report {
+namespace reaper::report::culling_test {
 namespace {
 
 using nlohmann::json;
@@ -76,4 +76,4 @@ TEST(CullingText, TellsEachHostAndTheVerdict) {
 }
 
 }  // namespace
-}  // namespace reaper::report
+}  // namespace reaper::report::culling_test

@@ -7,7 +7,7 @@
 #include "reaper/report/time_text.hpp"
 #include "tests/report/examples.hpp"
 
-namespace reaper::report::test {
+namespace reaper::report::test::json_test {
 namespace {
 
 using nlohmann::json;
@@ -163,4 +163,4 @@ TEST(TimeText, SpansHaveTwoUnits) {
 }
 
 }  // namespace
-}  // namespace reaper::report::test
+}  // namespace reaper::report::test::json_test

@@ -4,7 +4,7 @@
 #include "reaper/report/json.hpp"
 #include "tests/report/examples.hpp"
 
-namespace reaper::report::test {
+namespace reaper::report::test::render_test {
 namespace {
 
 using testing::HasSubstr;
@@ -139,4 +139,4 @@ TEST(RenderMarks, AreNewestFirstAsGiven) {
 }
 
 }  // namespace
-}  // namespace reaper::report::test
+}  // namespace reaper::report::test::render_test

@@ -9,7 +9,7 @@
 #include "tests/report/examples.hpp"
 #include "tests/report/random_snapshot.hpp"
 
-namespace reaper::report::test {
+namespace reaper::report::test::snapshot_file_test {
 namespace {
 
 using nlohmann::json;
@@ -162,4 +162,4 @@ TEST(SnapshotFile, NonsenseIsRefusedAndDepthIsBounded) {
 }
 
 }  // namespace
-}  // namespace reaper::report::test
+}  // namespace reaper::report::test::snapshot_file_test

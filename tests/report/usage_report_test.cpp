@@ -2,7 +2,7 @@
 
 #include "reaper/report/usage.hpp"
 
-namespace reaper::report {
+namespace reaper::report::usage_report_test {
 namespace {
 
 UsageReport example() {
@@ -57,4 +57,4 @@ TEST(UsageReport, AsATableForPeople) {
 }
 
 }  // namespace
-}  // namespace reaper::report
+}  // namespace reaper::report::usage_report_test

@@ -3,7 +3,7 @@
 #include <cstdlib>
 #include <gtest/gtest.h>
 
-namespace reaper::cli {
+namespace reaper::cli::arguments_test {
 namespace {
 
 std::variant<Arguments, Leave> parse(std::vector<const char*> words) {
@@ -275,4 +275,4 @@ TEST(Arguments, RequestsComeFromOnePlaceOnly) {
 }
 
 }  // namespace
-}  // namespace reaper::cli
+}  // namespace reaper::cli::arguments_test

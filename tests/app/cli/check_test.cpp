@@ -6,7 +6,7 @@
 #include "reaper/cli/checks.hpp"
 #include "reaper/cli/run_task.hpp"
 
-namespace reaper::cli {
+namespace reaper::cli::check_test {
 namespace {
 
 class FakeSession final : public CloudSession {
@@ -216,4 +216,4 @@ TEST(CheckSwitch, WarnsWhereTheBreakerCouldNotKeepAPause) {
 }
 
 }  // namespace
-}  // namespace reaper::cli
+}  // namespace reaper::cli::check_test

@@ -6,7 +6,7 @@
 #include "app/cli/notify_socket.hpp"
 #include "app/cli/program.hpp"
 
-namespace reaper::test {
+namespace reaper::test::daemon_test {
 namespace {
 
 class DaemonTest : public testing::Test {
@@ -133,4 +133,4 @@ TEST_F(DaemonTest, UnderJournaldLinesCarryTheirPriority) {
 }
 
 }  // namespace
-}  // namespace reaper::test
+}  // namespace reaper::test::daemon_test

@@ -5,7 +5,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-namespace reaper::cli {
+namespace reaper::cli::logging_test {
 namespace {
 
 std::string stream_name(int fd) {
@@ -62,4 +62,4 @@ TEST(Logging, EveryConfiguredLevelIsUnderstood) {
 }
 
 }  // namespace
-}  // namespace reaper::cli
+}  // namespace reaper::cli::logging_test

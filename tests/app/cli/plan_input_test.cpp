@@ -6,7 +6,7 @@
 #include "fakes/nova_messages.hpp"
 #include "reaper/cli/run_task.hpp"
 
-namespace reaper::cli {
+namespace reaper::cli::plan_input_test {
 namespace {
 
 using test::NovaFailure;
@@ -152,4 +152,4 @@ TEST_F(CompleteGroup, ADescribedRequestCarriesAllThatWasSaid) {
 }
 
 }  // namespace
-}  // namespace reaper::cli
+}  // namespace reaper::cli::plan_input_test

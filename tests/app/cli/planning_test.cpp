@@ -6,7 +6,7 @@
 #include "fakes/nova_messages.hpp"
 #include "reaper/cli/run_task.hpp"
 
-namespace reaper::cli {
+namespace reaper::cli::planning_test {
 namespace {
 
 using test::NovaFailure;
@@ -168,4 +168,4 @@ TEST_F(Planning, TheCommandLineWinsOverTheConfiguration) {
 }
 
 }  // namespace
-}  // namespace reaper::cli
+}  // namespace reaper::cli::planning_test

@@ -9,7 +9,7 @@
 #include "app/cli/golden.hpp"
 #include "app/cli/program.hpp"
 
-namespace reaper::test {
+namespace reaper::test::program_snapshot_test {
 namespace {
 
 using nlohmann::json;
@@ -189,4 +189,4 @@ TEST(ProgramSnapshot, WithoutTheCloudThereIsNoneAndNoFile) {
 }
 
 }  // namespace
-}  // namespace reaper::test
+}  // namespace reaper::test::program_snapshot_test

@@ -8,7 +8,7 @@
 
 #include "app/cli/golden.hpp"
 
-namespace reaper::test {
+namespace reaper::test::program_test {
 namespace {
 
 /// A configuration that is right and leads nowhere: nothing listens on these ports.
@@ -300,4 +300,4 @@ TEST(ProgramCheck, AConfigurationThatIsWrongIsAFinding) {
 }
 
 }  // namespace
-}  // namespace reaper::test
+}  // namespace reaper::test::program_test

@@ -3,7 +3,7 @@
 #include <functional>
 #include <gtest/gtest.h>
 
-namespace reaper::cli {
+namespace reaper::cli::reload_test {
 namespace {
 
 using config::Settings;
@@ -82,4 +82,4 @@ TEST(WithLiveParts, WhatNeedsARestartStaysAndIsToldAgain) {
 }
 
 }  // namespace
-}  // namespace reaper::cli
+}  // namespace reaper::cli::reload_test

@@ -5,7 +5,7 @@
 #include "fakes/fake_journal.hpp"
 #include "reaper/cli/run_task.hpp"
 
-namespace reaper::cli {
+namespace reaper::cli::reporting_journal_test {
 namespace {
 
 Task<bool> tell_a_story(Journal& journal) {
@@ -37,4 +37,4 @@ TEST(ReportingJournal, TellsEachPlanWithItsRequestAndWritesItToo) {
 }
 
 }  // namespace
-}  // namespace reaper::cli
+}  // namespace reaper::cli::reporting_journal_test

@@ -6,7 +6,7 @@
 
 #include "app/cli/notify_socket.hpp"
 
-namespace reaper::cli {
+namespace reaper::cli::sd_notify_test {
 namespace {
 
 class ServiceManagerTest : public testing::Test {
@@ -66,4 +66,4 @@ TEST_F(ServiceManagerTest, IsQuietWithoutSystemd) {
 }
 
 }  // namespace
-}  // namespace reaper::cli
+}  // namespace reaper::cli::sd_notify_test

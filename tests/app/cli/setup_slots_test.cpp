@@ -9,7 +9,7 @@
 #include "fakes/fake_cloud.hpp"
 #include "reaper/cli/run_task.hpp"
 
-namespace reaper::cli {
+namespace reaper::cli::setup_slots_test {
 namespace {
 
 using Kind = SlotStep::Kind;
@@ -140,4 +140,4 @@ TEST_F(SetupSlots, ReadsTheHostsOfThatName) {
 }
 
 }  // namespace
-}  // namespace reaper::cli
+}  // namespace reaper::cli::setup_slots_test

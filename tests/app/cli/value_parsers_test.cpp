@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-namespace reaper::cli {
+namespace reaper::cli::value_parsers_test {
 namespace {
 
 TEST(ParseResources, ReadsClassesAndAmounts) {
@@ -76,4 +76,4 @@ TEST(Nearest, DoesNotGuessWildly) {
 }
 
 }  // namespace
-}  // namespace reaper::cli
+}  // namespace reaper::cli::value_parsers_test

@@ -8,7 +8,7 @@
 
 #include "app/cli/program.hpp"
 
-namespace reaper::cli {
+namespace reaper::cli::whole_file_test {
 namespace {
 
 std::string content(const std::string& path) {
@@ -65,4 +65,4 @@ TEST(WholeFile, ADeviceStaysOne) {
 }
 
 }  // namespace
-}  // namespace reaper::cli
+}  // namespace reaper::cli::whole_file_test

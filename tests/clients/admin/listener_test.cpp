@@ -10,7 +10,7 @@
 #include <optional>
 #include <stdexcept>
 
-namespace reaper {
+namespace reaper::listener_test {
 namespace {
 
 namespace asio = boost::asio;
@@ -181,4 +181,4 @@ TEST_F(ListenerTest, AnAddressThatCannotBeUsedIsAnError) {
 }
 
 }  // namespace
-}  // namespace reaper
+}  // namespace reaper::listener_test

@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-namespace reaper {
+namespace reaper::broker_url_test {
 namespace {
 
 BrokerUrl parsed(const std::string& text) {
@@ -116,4 +116,4 @@ TEST(BrokerUrl, ALongVirtualHostIsRefused) {
 }
 
 }  // namespace
-}  // namespace reaper
+}  // namespace reaper::broker_url_test

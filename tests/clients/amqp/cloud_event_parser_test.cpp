@@ -7,7 +7,7 @@
 #include "clients/amqp/utc_time.hpp"
 #include "tests/clients/amqp/recorded_messages.hpp"
 
-namespace reaper {
+namespace reaper::cloud_event_parser_test {
 namespace {
 
 using amqp::parse_utc_time;
@@ -451,4 +451,4 @@ TEST(CloudEventParser, SurvivesCutAndChangedBytes) {
 }
 
 }  // namespace
-}  // namespace reaper
+}  // namespace reaper::cloud_event_parser_test

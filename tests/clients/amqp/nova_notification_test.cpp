@@ -9,7 +9,7 @@
 #include "clients/amqp/utc_time.hpp"
 #include "tests/clients/amqp/recorded_messages.hpp"
 
-namespace reaper {
+namespace reaper::nova_notification_test {
 namespace {
 
 using amqp::parse_utc_time;
@@ -396,4 +396,4 @@ TEST(UtcTime, RefusesEverythingElse) {
 }
 
 }  // namespace
-}  // namespace reaper
+}  // namespace reaper::nova_notification_test

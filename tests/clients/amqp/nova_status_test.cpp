@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-namespace reaper {
+namespace reaper::nova_status_test {
 namespace {
 
 struct Case {
@@ -42,4 +42,4 @@ INSTANTIATE_TEST_SUITE_P(
         Case{"melted", "resize_prep", "UNKNOWN"}));
 
 }  // namespace
-}  // namespace reaper
+}  // namespace reaper::nova_status_test

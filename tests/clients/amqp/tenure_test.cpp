@@ -3,7 +3,7 @@
 
 #include <gtest/gtest.h>
 
-namespace reaper::amqp {
+namespace reaper::amqp::tenure_test {
 namespace {
 
 using namespace std::chrono_literals;
@@ -79,4 +79,4 @@ TEST(BootClock, GoesOn) {
 }
 
 }  // namespace
-}  // namespace reaper::amqp
+}  // namespace reaper::amqp::tenure_test

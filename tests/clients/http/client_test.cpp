@@ -11,7 +11,7 @@
 #include "tests/clients/http/client_harness.hpp"
 #include "tests/support/http_server.hpp"
 
-namespace reaper::http {
+namespace reaper::http::client_test {
 namespace {
 
 using namespace std::chrono_literals;
@@ -588,4 +588,4 @@ TEST(SystemClock, SleepsAndTellsTheTime) {
 }
 
 }  // namespace
-}  // namespace reaper::http
+}  // namespace reaper::http::client_test

@@ -3,7 +3,7 @@
 #include <chrono>
 #include <gtest/gtest.h>
 
-namespace reaper::http {
+namespace reaper::http::retry_test {
 namespace {
 
 using namespace std::chrono_literals;
@@ -63,4 +63,4 @@ TEST(Retry, ReadsRetryAfterAsSecondsOrDate) {
 }
 
 }  // namespace
-}  // namespace reaper::http
+}  // namespace reaper::http::retry_test

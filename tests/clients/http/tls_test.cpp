@@ -7,7 +7,7 @@
 #include "tests/support/http_server.hpp"
 #include "tests/support/http_server_tls.hpp"
 
-namespace reaper::http {
+namespace reaper::http::tls_test {
 namespace {
 
 using test::HttpServer;
@@ -154,4 +154,4 @@ TEST_F(TlsTest, NamesTheFileThatCannotBeUsed) {
 }
 
 }  // namespace
-}  // namespace reaper::http
+}  // namespace reaper::http::tls_test

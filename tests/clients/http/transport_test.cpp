@@ -5,7 +5,7 @@
 
 #include "clients/http/client_harness.hpp"
 
-namespace reaper::http {
+namespace reaper::http::transport_test {
 namespace {
 
 using namespace std::chrono_literals;
@@ -67,4 +67,4 @@ TEST_F(TransportTest, TheDeadlineIsOfTheTransportsClock) {
 }
 
 }  // namespace
-}  // namespace reaper::http
+}  // namespace reaper::http::transport_test

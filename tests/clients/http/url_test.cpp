@@ -4,7 +4,7 @@
 
 #include "clients/http/text.hpp"
 
-namespace reaper::http {
+namespace reaper::http::url_test {
 namespace {
 
 TEST(Url, TakesAUrlApart) {
@@ -86,4 +86,4 @@ TEST(Text, SpellsDurations) {
 }
 
 }  // namespace
-}  // namespace reaper::http
+}  // namespace reaper::http::url_test

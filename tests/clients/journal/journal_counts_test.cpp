@@ -7,7 +7,7 @@
 #include "clients/journal/database.hpp"
 #include "tests/clients/journal/stories.hpp"
 
-namespace reaper::journal::test {
+namespace reaper::journal::test::journal_counts_test {
 namespace {
 
 using testing::ElementsAre;
@@ -323,4 +323,4 @@ TEST(JournalVersion2, IsBroughtToTodaysWithAllThatItHolds) {
 }
 
 }  // namespace
-}  // namespace reaper::journal::test
+}  // namespace reaper::journal::test::journal_counts_test

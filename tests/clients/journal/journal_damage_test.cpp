@@ -9,7 +9,7 @@
 #include "clients/journal/database.hpp"
 #include "tests/clients/journal/stories.hpp"
 
-namespace reaper::journal::test {
+namespace reaper::journal::test::journal_damage_test {
 namespace {
 
 namespace fs = std::filesystem;
@@ -333,4 +333,4 @@ TEST_F(UnreadableStory, ThatIsFinishedStillTellsItsOutcome) {
 }
 
 }  // namespace
-}  // namespace reaper::journal::test
+}  // namespace reaper::journal::test::journal_damage_test

@@ -12,7 +12,7 @@
 #include "support/as_nobody.hpp"
 #include "tests/clients/journal/stories.hpp"
 
-namespace reaper::journal::test {
+namespace reaper::journal::test::journal_file_test {
 namespace {
 
 using testing::AllOf;
@@ -206,4 +206,4 @@ TEST(JournalWorker, RefusesWorkAboveItsBound) {
 }
 
 }  // namespace
-}  // namespace reaper::journal::test
+}  // namespace reaper::journal::test::journal_file_test

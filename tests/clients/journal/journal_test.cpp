@@ -3,7 +3,7 @@
 
 #include "tests/clients/journal/stories.hpp"
 
-namespace reaper::journal::test {
+namespace reaper::journal::test::journal_test {
 namespace {
 
 using testing::HasSubstr;
@@ -249,4 +249,4 @@ TEST(MemoryJournal, KeepsEverythingForItsLife) {
 }
 
 }  // namespace
-}  // namespace reaper::journal::test
+}  // namespace reaper::journal::test::journal_test

@@ -6,7 +6,7 @@
 #include "clients/openstack/keystone_format.hpp"
 #include "tests/clients/openstack/fake_openstack.hpp"
 
-namespace reaper::openstack {
+namespace reaper::openstack::catalog_test {
 namespace {
 
 using ::testing::HasSubstr;
@@ -27,7 +27,8 @@ std::string chosen(const Catalog& catalog, CloudService service, const std::stri
 }
 
 TEST(Catalog, IsReadFromARecordedToken) {
-    const auto token = read_token(test::recorded("keystone-auth-tokens").dump(), "POST keystone");
+    const auto token =
+        read_token(test::recorded_answer("keystone-auth-tokens").dump(), "POST keystone");
     ASSERT_TRUE(token) << token.error().what;
     EXPECT_EQ(token->info.user_name, "admin");
     EXPECT_EQ(token->info.expires - token->issued, std::chrono::hours(1));
@@ -75,4 +76,4 @@ TEST(Catalog, AcceptsOldNames) {
 }
 
 }  // namespace
-}  // namespace reaper::openstack
+}  // namespace reaper::openstack::catalog_test

@@ -28,7 +28,7 @@ nlohmann::json endpoint(const std::string& interface, const std::string& region,
 
 }  // namespace
 
-nlohmann::json recorded(const std::string& name) {
+nlohmann::json recorded_answer(const std::string& name) {
     std::ifstream file(std::string(REAPER_TEST_DATA) + "/openstack-zed/api/" + name + ".json");
     if (!file) throw std::runtime_error("no recorded answer " + name);
     return nlohmann::json::parse(file).at("body");
@@ -70,7 +70,7 @@ OpenStack FakeOpenStack::connect() {
 
 Reply FakeOpenStack::token() {
     if (auth_failure.status != 200) return auth_failure;
-    nlohmann::json body = recorded("keystone-auth-tokens");
+    nlohmann::json body = recorded_answer("keystone-auth-tokens");
     body["token"]["catalog"] = catalog;
     body["token"]["issued_at"] = iso(clock.now());
     body["token"]["expires_at"] = iso(clock.now() + token_life);

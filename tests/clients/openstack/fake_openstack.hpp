@@ -17,7 +17,7 @@
 namespace reaper::test {
 
 /// The body of a recorded answer of tests/data/openstack-zed/api.
-nlohmann::json recorded(const std::string& name);
+nlohmann::json recorded_answer(const std::string& name);
 
 inline const TimePoint cloud_time =
     std::chrono::sys_days(std::chrono::year(2026) / 11 / 20) + std::chrono::hours(13);

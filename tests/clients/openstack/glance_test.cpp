@@ -6,7 +6,7 @@
 
 #include "tests/clients/openstack/fake_openstack.hpp"
 
-namespace reaper::openstack {
+namespace reaper::openstack::glance_test {
 namespace {
 
 using namespace std::chrono_literals;
@@ -109,4 +109,4 @@ TEST(ReadImage, RefusesWhatIsNoImage) {
 }
 
 }  // namespace
-}  // namespace reaper::openstack
+}  // namespace reaper::openstack::glance_test

@@ -5,13 +5,13 @@
 #include "clients/openstack/service_error.hpp"
 #include "tests/clients/openstack/fake_openstack.hpp"
 
-namespace reaper {
+namespace reaper::keystone_test {
 namespace {
 
 using nlohmann::json;
 using test::FakeOpenStack;
 using test::json_reply;
-using test::recorded;
+using test::recorded_answer;
 using ::testing::HasSubstr;
 
 class KeystoneTest : public ::testing::Test {
@@ -26,7 +26,7 @@ protected:
 const std::string tag_path = "GET /v3/projects?tags=preemptible";
 
 TEST_F(KeystoneTest, ReadsRecordedProjectsWithATag) {
-    cloud.on(tag_path, json_reply(200, recorded("keystone-projects-preemptible").dump()));
+    cloud.on(tag_path, json_reply(200, recorded_answer("keystone-projects-preemptible").dump()));
     const auto projects = cloud.run(keystone().projects_with_tag("preemptible"));
     ASSERT_TRUE(projects) << projects.error().what;
     ASSERT_EQ(projects->size(), 1U);
@@ -36,7 +36,7 @@ TEST_F(KeystoneTest, ReadsRecordedProjectsWithATag) {
 }
 
 TEST_F(KeystoneTest, AProjectWithoutTheTagIsNotTakenEvenIfItIsListed) {
-    json body = recorded("keystone-projects-preemptible");
+    json body = recorded_answer("keystone-projects-preemptible");
     body["projects"].push_back(body["projects"][0]);
     body["projects"][1]["tags"] = {"other"};
     body["projects"].push_back(body["projects"][0]);
@@ -46,9 +46,9 @@ TEST_F(KeystoneTest, AProjectWithoutTheTagIsNotTakenEvenIfItIsListed) {
 }
 
 TEST_F(KeystoneTest, APartOfTheListIsAnError) {
-    json truncated = recorded("keystone-projects-preemptible");
+    json truncated = recorded_answer("keystone-projects-preemptible");
     truncated["truncated"] = true;
-    json paged = recorded("keystone-projects-preemptible");
+    json paged = recorded_answer("keystone-projects-preemptible");
     paged["links"]["next"] = "http://evil.example/next";
     for (const json& body : {truncated, paged}) {
         cloud.on(tag_path, json_reply(200, body.dump()));
@@ -67,7 +67,7 @@ TEST_F(KeystoneTest, ATagCannotSmuggleAnotherQueryIn) {
 }
 
 json project(const std::string& id, const std::string& name) {
-    json row = recorded("keystone-projects-preemptible")["projects"][0];
+    json row = recorded_answer("keystone-projects-preemptible")["projects"][0];
     row["id"] = id;
     row["name"] = name;
     return row;
@@ -102,9 +102,9 @@ TEST_F(KeystoneTest, SaysThatThereIsNoneOrMoreThanOne) {
 
 TEST(ServiceMessage, IsFoundInEveryServicesForm) {
     using openstack::service_message;
-    EXPECT_EQ(service_message(recorded("nova-delete-404").dump()),
+    EXPECT_EQ(service_message(recorded_answer("nova-delete-404").dump()),
               "Instance 00000000-0000-0000-0000-000000000000 could not be found.");
-    EXPECT_EQ(service_message(recorded("keystone-auth-tokens-401").dump()),
+    EXPECT_EQ(service_message(recorded_answer("keystone-auth-tokens-401").dump()),
               "The request you have made requires authentication.");
     EXPECT_EQ(
         service_message(R"({"errors": [{"title": "T", "detail": "the\n  detail\u001b[0m"}]})"),
@@ -141,4 +141,4 @@ TEST(Service, FindsTheRootThatTellsTheVersions) {
 }
 
 }  // namespace
-}  // namespace reaper
+}  // namespace reaper::keystone_test

@@ -4,14 +4,14 @@
 #include "clients/openstack/nova_format.hpp"
 #include "tests/clients/openstack/fake_openstack.hpp"
 
-namespace reaper {
+namespace reaper::nova_test {
 namespace {
 
 using namespace std::chrono_literals;
 using nlohmann::json;
 using test::FakeOpenStack;
 using test::json_reply;
-using test::recorded;
+using test::recorded_answer;
 using test::Reply;
 using test::ServerRequest;
 using ::testing::ElementsAre;
@@ -20,7 +20,7 @@ using ::testing::HasSubstr;
 const std::string list_path = "GET /nova/v2.1/servers/detail?all_tenants=1&limit=1000";
 
 json server_row(const std::string& id) {
-    json row = recorded("nova-servers-detail")["servers"][1];
+    json row = recorded_answer("nova-servers-detail")["servers"][1];
     row["id"] = id;
     return row;
 }
@@ -48,8 +48,8 @@ protected:
 };
 
 TEST(NovaFormat, ReadsRecordedServers) {
-    const auto page =
-        openstack::read_servers(recorded("nova-servers-detail").dump(), "GET nova /servers/detail");
+    const auto page = openstack::read_servers(recorded_answer("nova-servers-detail").dump(),
+                                              "GET nova /servers/detail");
     ASSERT_TRUE(page) << page.error().what;
     ASSERT_EQ(page->servers.size(), 3U);
     EXPECT_TRUE(page->more);
@@ -148,21 +148,22 @@ TEST(NovaFormat, AServerOfACellThatIsDownHasNoHost) {
 }
 
 TEST(NovaFormat, ReadsRecordedHypervisorsServicesAndAggregates) {
-    const auto hypervisors =
-        openstack::read_hypervisors(recorded("nova-os-hypervisors-detail").dump(), "GET nova");
+    const auto hypervisors = openstack::read_hypervisors(
+        recorded_answer("nova-os-hypervisors-detail").dump(), "GET nova");
     ASSERT_TRUE(hypervisors) << hypervisors.error().what;
     ASSERT_EQ(hypervisors->hypervisors.size(), 3U);
     EXPECT_EQ(hypervisors->hypervisors[0].id.str(), "335ec9a8-ba39-4138-b807-859a56184961");
     EXPECT_EQ(hypervisors->hypervisors[0].service_host, "host02");
     EXPECT_EQ(hypervisors->hypervisors[0].type, "fake");
     const auto services =
-        openstack::read_services(recorded("nova-os-services-compute").dump(), "GET nova");
+        openstack::read_services(recorded_answer("nova-os-services-compute").dump(), "GET nova");
     ASSERT_TRUE(services) << services.error().what;
     ASSERT_EQ(services->size(), 3U);
     EXPECT_EQ((*services)[0].host, "host03");
     EXPECT_EQ((*services)[0].zone, "nova");
     EXPECT_TRUE((*services)[0].enabled && (*services)[0].up);
-    const auto none = openstack::read_aggregates(recorded("nova-os-aggregates").dump(), "GET nova");
+    const auto none =
+        openstack::read_aggregates(recorded_answer("nova-os-aggregates").dump(), "GET nova");
     ASSERT_TRUE(none) << none.error().what;
     EXPECT_TRUE(none->empty());
     const auto one = openstack::read_aggregates(R"({"aggregates": [{"uuid": "u", "name": "n",
@@ -438,7 +439,7 @@ TEST_F(NovaTest, ADeletionNeedsAnIdAndCannotLeaveItsPath) {
 }
 
 TEST_F(NovaTest, ReadsHypervisorsInPages) {
-    json body = recorded("nova-os-hypervisors-detail");
+    json body = recorded_answer("nova-os-hypervisors-detail");
     body["hypervisors_links"] = {{{"rel", "next"}, {"href", "http://evil.example"}}};
     const std::string path = "GET /nova/v2.1/os-hypervisors/detail?limit=1000";
     cloud.on(path, json_reply(200, body.dump()));
@@ -450,4 +451,4 @@ TEST_F(NovaTest, ReadsHypervisorsInPages) {
 }
 
 }  // namespace
-}  // namespace reaper
+}  // namespace reaper::nova_test

@@ -3,12 +3,12 @@
 
 #include "tests/clients/openstack/fake_openstack.hpp"
 
-namespace reaper {
+namespace reaper::placement_setup_test {
 namespace {
 
 using test::FakeOpenStack;
 using test::json_reply;
-using test::recorded;
+using test::recorded_answer;
 using test::Reply;
 using test::ServerRequest;
 using ::testing::HasSubstr;
@@ -82,7 +82,7 @@ TEST_F(PlacementSetupTest, AProviderThatIsInUseIsAConflictAndOneThatIsGoneIsRemo
 class TotalTest : public PlacementSetupTest {
 protected:
     TotalTest() {
-        inventories = recorded("placement-child-inventories");
+        inventories = recorded_answer("placement-child-inventories");
         cloud.on("GET /placement" + inventories_path,
                  [this](const ServerRequest&) { return json_reply(200, inventories.dump()); });
         cloud.on("PUT /placement" + inventories_path, [this](const ServerRequest& request) {
@@ -154,4 +154,4 @@ TEST_F(PlacementSetupTest, AMissingRightIsNamed) {
 }
 
 }  // namespace
-}  // namespace reaper
+}  // namespace reaper::placement_setup_test

@@ -4,12 +4,12 @@
 #include "clients/openstack/placement_format.hpp"
 #include "tests/clients/openstack/fake_openstack.hpp"
 
-namespace reaper {
+namespace reaper::placement_test {
 namespace {
 
 using test::FakeOpenStack;
 using test::json_reply;
-using test::recorded;
+using test::recorded_answer;
 using test::Reply;
 using test::ServerRequest;
 using ::testing::HasSubstr;
@@ -28,7 +28,7 @@ protected:
         on("/allocations/" + server, "placement-allocations-of-server");
     }
     void on(const std::string& path, const std::string& name) {
-        cloud.on("GET /placement" + path, json_reply(200, recorded(name).dump()));
+        cloud.on("GET /placement" + path, json_reply(200, recorded_answer(name).dump()));
     }
     Placement& placement() { return *parts.placement; }
 
@@ -104,7 +104,7 @@ TEST_F(PlacementTest, AConsumerWithoutAllocationsHoldsNothing) {
 class ReservedTest : public PlacementTest {
 protected:
     ReservedTest() {
-        inventories = recorded("placement-child-inventories");
+        inventories = recorded_answer("placement-child-inventories");
         cloud.on("GET /placement" + base,
                  [this](const ServerRequest&) { return json_reply(200, inventories.dump()); });
         cloud.on("PUT /placement" + base + "/CUSTOM_PREEMPTIBLE",
@@ -259,14 +259,14 @@ TEST(PlacementFormat, NamesTheFieldThatIsWrong) {
 
 TEST(PlacementFormat, ReadsNestedProvidersToo) {
     const auto inventories = openstack::read_inventories(
-        recorded("placement-child-inventories").dump(), "GET placement");
+        recorded_answer("placement-child-inventories").dump(), "GET placement");
     ASSERT_TRUE(inventories) << inventories.error().what;
     EXPECT_EQ(inventories->at(ResourceClass("CUSTOM_PREEMPTIBLE")).total, 4);
     const auto held = openstack::read_provider_allocations(
-        recorded("placement-child-allocations").dump(), "GET placement");
+        recorded_answer("placement-child-allocations").dump(), "GET placement");
     ASSERT_TRUE(held) << held.error().what;
     EXPECT_EQ(held->size(), 4U);
 }
 
 }  // namespace
-}  // namespace reaper
+}  // namespace reaper::placement_test

@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-namespace reaper::openstack {
+namespace reaper::openstack::service_error_test {
 namespace {
 
 TEST(WithoutSecret, EveryOccurrenceGoes) {
@@ -17,4 +17,4 @@ TEST(WithoutSecret, OneOfDotsComesToAnEnd) {
 }
 
 }  // namespace
-}  // namespace reaper::openstack
+}  // namespace reaper::openstack::service_error_test

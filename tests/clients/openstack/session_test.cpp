@@ -4,7 +4,7 @@
 
 #include "tests/clients/openstack/fake_openstack.hpp"
 
-namespace reaper {
+namespace reaper::session_test {
 namespace {
 
 using namespace std::chrono_literals;
@@ -330,4 +330,4 @@ TEST_F(SessionTest, PartsMayGoWhileTheirCallsAreUnderWay) {
 }
 
 }  // namespace
-}  // namespace reaper
+}  // namespace reaper::session_test

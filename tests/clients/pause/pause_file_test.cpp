@@ -10,7 +10,7 @@
 
 #include "support/as_nobody.hpp"
 
-namespace reaper {
+namespace reaper::pause_file_test {
 namespace {
 
 using testing::AllOf;
@@ -163,4 +163,4 @@ TEST_F(PauseFileTest, WithoutTheRightSaysWhatToDo) {
 }
 
 }  // namespace
-}  // namespace reaper
+}  // namespace reaper::pause_file_test

@@ -9,7 +9,7 @@
 #include "tests/cloudsim/program/snapshot_source.hpp"
 #include "tests/cloudsim/tests/box.hpp"
 
-namespace reaper::cloudsim::test {
+namespace reaper::cloudsim::test::admin_test {
 namespace {
 
 using namespace std::chrono_literals;
@@ -271,4 +271,4 @@ TEST(CloudsimSnapshot, TextThatIsNoneIsRefused) {
 }
 
 }  // namespace
-}  // namespace reaper::cloudsim::test
+}  // namespace reaper::cloudsim::test::admin_test

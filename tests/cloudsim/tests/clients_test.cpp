@@ -7,7 +7,7 @@
 #include "tests/cloudsim/program/http_server.hpp"
 #include "tests/cloudsim/tests/box.hpp"
 
-namespace reaper::cloudsim::test {
+namespace reaper::cloudsim::test::clients_test {
 namespace {
 
 using namespace std::chrono_literals;
@@ -133,4 +133,4 @@ TEST_F(ClientsTest, ComeThroughABrokenBody) {
 }
 
 }  // namespace
-}  // namespace reaper::cloudsim::test
+}  // namespace reaper::cloudsim::test::clients_test

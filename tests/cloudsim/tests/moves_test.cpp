@@ -4,7 +4,7 @@
 
 #include "tests/cloudsim/tests/box.hpp"
 
-namespace reaper::cloudsim::test {
+namespace reaper::cloudsim::test::moves_test {
 namespace {
 
 const std::string servers = "/compute/v2.1/servers";
@@ -143,4 +143,4 @@ TEST_F(MovesTest, HintsAboutOtherServersAreObeyedAndToldToNobodyAfterAFailure) {
 }
 
 }  // namespace
-}  // namespace reaper::cloudsim::test
+}  // namespace reaper::cloudsim::test::moves_test

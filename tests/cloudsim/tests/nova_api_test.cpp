@@ -5,7 +5,7 @@
 
 #include "tests/cloudsim/tests/box.hpp"
 
-namespace reaper::cloudsim::test {
+namespace reaper::cloudsim::test::nova_api_test {
 namespace {
 
 using ::testing::HasSubstr;
@@ -191,4 +191,4 @@ TEST_F(NovaApiTest, ProjectsAndTheirTags) {
 }
 
 }  // namespace
-}  // namespace reaper::cloudsim::test
+}  // namespace reaper::cloudsim::test::nova_api_test

@@ -6,7 +6,7 @@
 #include "tests/cloudsim/tests/box.hpp"
 #include "tests/cloudsim/tests/shape.hpp"
 
-namespace reaper::cloudsim::test {
+namespace reaper::cloudsim::test::recorded_api_test {
 namespace {
 
 Json recorded(const std::string& name) {
@@ -132,4 +132,4 @@ TEST_F(RecordedApiTest, TheTraitsOfAHostAreThoseOfARealOne) {
 }
 
 }  // namespace
-}  // namespace reaper::cloudsim::test
+}  // namespace reaper::cloudsim::test::recorded_api_test

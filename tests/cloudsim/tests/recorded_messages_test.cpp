@@ -6,7 +6,7 @@
 #include "tests/cloudsim/tests/box.hpp"
 #include "tests/cloudsim/tests/shape.hpp"
 
-namespace reaper::cloudsim::test {
+namespace reaper::cloudsim::test::recorded_messages_test {
 namespace {
 
 Json recorded(const std::string& name) {
@@ -130,4 +130,4 @@ TEST_F(RecordedMessagesTest, LifeAndDeathOfAServer) {
 }
 
 }  // namespace
-}  // namespace reaper::cloudsim::test
+}  // namespace reaper::cloudsim::test::recorded_messages_test

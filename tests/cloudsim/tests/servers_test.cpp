@@ -5,7 +5,7 @@
 
 #include "tests/cloudsim/tests/box.hpp"
 
-namespace reaper::cloudsim::test {
+namespace reaper::cloudsim::test::servers_test {
 namespace {
 
 using namespace std::chrono_literals;
@@ -268,4 +268,4 @@ TEST_F(ServersTest, RevocableOnesComeBackWhenRespawnIsOn) {
 }
 
 }  // namespace
-}  // namespace reaper::cloudsim::test
+}  // namespace reaper::cloudsim::test::servers_test
