@@ -16,24 +16,32 @@ import stages  # noqa: E402
 
 
 def choose(options: argparse.Namespace, parser: argparse.ArgumentParser) -> list[stages.Stage]:
-    wanted = ["release"] if options.fast else options.stages
-    known = [stage.name for stage in stages.STAGES]
-    for name in wanted:
+    if options.fast:
+        options.stages = ["asan"]
+    if options.soak:
+        options.stages += [stage.name for stage in stages.SOAK]
+    known = [stage.name for stage in stages.STAGES + stages.SOAK]
+    for name in options.stages:
         if name not in known:
             parser.error(f"no stage {name!r}; there are: {' '.join(known)}")
-    return [stage for stage in stages.STAGES if not wanted or stage.name in wanted]
+    if not options.stages:
+        return list(stages.STAGES)
+    return [stage for stage in stages.STAGES + stages.SOAK if stage.name in options.stages]
 
 
 def parse() -> tuple[list[stages.Stage], Path | None]:
     parser = argparse.ArgumentParser(prog="tests/run")
-    parser.add_argument("--fast", action="store_true", help="the unit tests of the release build")
+    parser.add_argument("--fast", action="store_true", help="the unit tests only")
+    parser.add_argument("--soak", action="store_true", help="what is too long for every change")
     parser.add_argument("--list", action="store_true", help="what stages there are")
     parser.add_argument("--report", type=Path, help=argparse.SUPPRESS)  # beside the others
     parser.add_argument("stages", nargs="*", metavar="STAGE")
     options = parser.parse_args()
     if options.list:
-        for stage in stages.STAGES:
-            print(f"{stage.name:10} {stage.what}")
+        for title, listed in (("", stages.STAGES), ("\n--soak:\n", stages.SOAK)):
+            print(title, end="")
+            for stage in listed:
+                print(f"{stage.name:10} {stage.what}")
         sys.exit(0)
     return choose(options, parser), options.report
 
@@ -96,18 +104,16 @@ def run_beside(chosen: list[stages.Stage], runner: stages.Runner, report: Path) 
 
 def run_all(chosen: list[stages.Stage], runner: stages.Runner) -> counts.Counts:
     began = time.monotonic()
-    names = [stage.name for stage in chosen]
-    together = "release" in names and any(name in stages.BESIDE for name in names)
+    waiting = [stage.name for stage in chosen if stage.name in stages.BESIDE]
     rows: list[Row] = []
     beside: Beside | None = None
     try:
+        if waiting and len(chosen) > len(waiting) and runner.built("release"):
+            beside = Beside(waiting, runner)
+            runner.in_background = True
         for stage in chosen:
-            if beside and stage.name in stages.BESIDE:
-                continue
-            rows.append(run_stage(stage, runner))
-            if together and stage.name == "release" and runner.built("release"):
-                beside = Beside([name for name in names if name in stages.BESIDE], runner)
-                runner.in_background = True
+            if beside is None or stage.name not in waiting:
+                rows.append(run_stage(stage, runner))
         if beside:
             rows += beside.rows()
     finally:

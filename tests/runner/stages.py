@@ -15,14 +15,21 @@ BUILD_DEADLINE_S = 60 * 60
 CHECK_DEADLINE_S = 40 * 60
 UNIT_TESTS_DEADLINE_S = 20 * 60
 LAB_DEADLINE_S = 40 * 60
+SOAK_DEADLINE_S = 4 * 60 * 60
 CONFIGURE_DEADLINE_S = 5 * 60
 # A race ends the program at once, with a failure.
 TSAN_ENVIRONMENT = {"TSAN_OPTIONS": "halt_on_error=1"}
 FUZZ_SECONDS = "6"  # for each target: about a minute for all on two cores
+FUZZ_SOAK_SECONDS = "600"
+SOAK_SCHEDULES = "10000"
+# Of the optimised build, what is installed and what plays the clouds; unit tests run in the
+# sanitized one.
+TARGETS = {"release": ("programs",)}
 # Of a log's end on the screen: a linker's lines have thousands of characters.
 WIDEST_LINE = 240
 # Checks of their own stages, though ctest knows them too.
-NOT_UNIT_TESTS = r"^(purity|deploy|runner)\."
+NOT_UNIT_TESTS = r"^(purity|deploy|runner|faults\.mutants)\b"
+CLANG = (PYTHON, "-B", "tests/runner/clang.py")
 CODE_FOLDERS = ("reaper", "config", "clients", "strategies", "tagging", "tests")
 
 
@@ -86,7 +93,9 @@ class Runner:
     def built(self, preset: str) -> bool:
         key = f"build {preset}"
         if key not in self._ready:
-            build = ("cmake", "--build", "--preset", preset, "-j", self.jobs)
+            build = ["cmake", "--build", "--preset", preset, "-j", self.jobs]
+            if preset in TARGETS:
+                build += ["--target", *TARGETS[preset]]
             self._ready[key] = self.configured(preset) and self.run(
                 f"build {preset}", preset, BUILD_DEADLINE_S, *build
             )
@@ -94,9 +103,11 @@ class Runner:
                 self.show_tail(preset)
         return self._ready[key]
 
-    def check(self, title: str, stage: str, *command: str) -> Counts:
+    def check(
+        self, title: str, stage: str, *command: str, deadline_s: float = CHECK_DEADLINE_S
+    ) -> Counts:
         """A check that has no tests of its own counts as one."""
-        if self.run(title, stage, CHECK_DEADLINE_S, *command):
+        if self.run(title, stage, deadline_s, *command):
             return counts.passed()
         self.show_tail(stage)
         return counts.failed(f"{stage}: {title}")
@@ -171,23 +182,30 @@ def code_format(run: Runner) -> Counts:
     return run.check("clang-format", "format", "clang-format", "--dry-run", "-Werror", *files)
 
 
-def unit_tests(preset: str) -> Callable[[Runner], Counts]:
-    def work(run: Runner) -> Counts:
-        if not run.built(preset):
-            return needs_build(preset, preset)
-        return run.ctest(preset, preset, "-E", NOT_UNIT_TESTS)
+def schedules(run: Runner) -> Counts:
+    """Thousands of faults at the speed of what is installed."""
+    if not run.built("release"):
+        return needs_build("release", "release")
+    return run.ctest("release", "release", "-R", r"^faults\.")
 
-    return work
+
+def asan(run: Runner) -> Counts:
+    if not run.built("asan"):
+        return needs_build("asan", "asan")
+    return run.ctest("asan", "asan", "-E", NOT_UNIT_TESTS)
+
+
+def clang_tidy(run: Runner, stage: str) -> Counts:
+    """The preset has the name of the stage."""
+    if not run.configured(stage):
+        return counts.failed(f"{stage}: cmake --preset {stage}")
+    place = (str(run.build_dir(stage)), str(run.root))
+    sight = run.check("clang refuses a discarded result", stage, *CLANG, "sight", *place)
+    return sight + run.check("the program's, with clang-tidy", stage, *CLANG, "tidy", *place)
 
 
 def clang(run: Runner) -> Counts:
-    if not run.configured("clang"):
-        return counts.failed("clang: cmake --preset clang")
-    script = (PYTHON, "-B", "tests/runner/clang.py")
-    place = (str(run.build_dir("clang")), str(run.root))
-    sight = run.check("clang refuses a discarded result", "clang", *script, "sight", *place)
-    tests = run.check("the tests' sources", "clang", *script, "syntax", *place)
-    return sight + tests + run.check("the program's, with clang-tidy", "clang", *script, "tidy", *place)
+    return clang_tidy(run, "clang")
 
 
 def purity(run: Runner) -> Counts:
@@ -202,22 +220,27 @@ def install(run: Runner) -> Counts:
     return run.ctest("install", "release", "-R", r"^deploy\.")
 
 
-def fuzz(run: Runner) -> Counts:
+def fuzzers(run: Runner, stage: str, seconds: str, deadline_s: float) -> Counts:
     """Each parser of bytes from outside, for a bounded time. Crashers stay in build/fuzz/crashes."""
     if not run.built("fuzz"):
-        return needs_build("fuzz", "fuzz")
-    report = run.logs / "fuzz.xml"
+        return needs_build("fuzz", stage)
+    report = run.logs / f"{stage}.xml"
     report.unlink(missing_ok=True)
+    log = f"{stage}-runs"
     good = run.run(
         "run the fuzzers",
-        "fuzz-runs",
-        CHECK_DEADLINE_S,
-        *(PYTHON, "-B", "tests/fuzz/run", "--seconds", FUZZ_SECONDS, "--report", str(report)),
+        log,
+        deadline_s,
+        *(PYTHON, "-B", "tests/fuzz/run", "--seconds", seconds, "--report", str(report)),
     )
     if not good:
-        run.show_tail("fuzz-runs")
-    run.show_line("fuzz-runs", " passed, ")
-    return run.consistent("fuzz", good, counts.from_junit(report, "fuzz"))
+        run.show_tail(log)
+    run.show_line(log, " passed, ")
+    return run.consistent(stage, good, counts.from_junit(report, stage))
+
+
+def fuzz(run: Runner) -> Counts:
+    return fuzzers(run, "fuzz", FUZZ_SECONDS, CHECK_DEADLINE_S)
 
 
 def rabbitmq(run: Runner) -> Counts:
@@ -280,21 +303,74 @@ def lab(run: Runner) -> Counts:
     return run.scenarios("lab", "lab" if (run.traces / "sim").exists() else "both")
 
 
+def each(run: Runner) -> Counts:
+    """Unity builds hide what a source lacks by itself."""
+    if not run.built("each"):
+        return needs_build("each", "each")
+    return run.ctest("each", "each", "-E", NOT_UNIT_TESTS)
+
+
+def clang_each(run: Runner) -> Counts:
+    found = clang_tidy(run, "clang-each")
+    place = (str(run.build_dir("clang-each")), str(run.root))
+    return found + run.check("the tests' sources", "clang-each", *CLANG, "syntax", *place)
+
+
+def many_schedules(run: Runner) -> Counts:
+    if not run.built("release"):
+        return needs_build("release", "schedules")
+    program = str(run.build_dir("release") / "bin" / "fault_schedules")
+    command = (program, "--schedules", SOAK_SCHEDULES, "--seed", "1")
+    title = f"{SOAK_SCHEDULES} schedules"
+    return run.check(title, "schedules", *command, deadline_s=SOAK_DEADLINE_S)
+
+
+def mutants(run: Runner) -> Counts:
+    report = run.logs / "mutants.xml"
+    report.unlink(missing_ok=True)
+    command = (PYTHON, "-B", "tests/faults/mutants/run", "--report", str(report))
+    good = run.run("try the mutants", "mutants", SOAK_DEADLINE_S, *command)
+    run.show_line("mutants", " caught")
+    return run.consistent("mutants", good, counts.from_junit(report, "mutants"))
+
+
+def fuzz_long(run: Runner) -> Counts:
+    return fuzzers(run, "fuzz-long", FUZZ_SOAK_SECONDS, SOAK_DEADLINE_S)
+
+
+def bench(run: Runner) -> Counts:
+    """That they run at all; their figures are on the screen of who runs them alone."""
+    build = ("cmake", "--build", "--preset", "release", "-j", run.jobs, "--target", "reaper_bench")
+    if not run.configured("release") or not run.run("build them", "bench", BUILD_DEADLINE_S, *build):
+        return needs_build("release", "bench")
+    program = str(run.build_dir("release") / "bin" / "reaper_bench")
+    return run.check("run them briefly", "bench", program, "--benchmark_min_time=0.01")
+
+
 STAGES = (
     Stage("format", "the code is formatted", code_format),
-    Stage("release", "optimised build, unit tests", unit_tests("release")),
+    Stage("release", "optimised build, 2,000 schedules of faults", schedules),
     Stage("purity", "the core is pure, dependencies point one way, the sum adds up", purity),
     Stage("install", "what an install puts where, the systemd unit, the quickstart", install),
-    Stage("asan", "address and undefined behaviour sanitizers, unit tests", unit_tests("asan")),
+    Stage("asan", "unit tests with address and undefined behaviour sanitizers", asan),
+    Stage("rabbitmq", "the AMQP client against a real RabbitMQ, sanitized", rabbitmq),
     Stage("clang", "clang: no result is discarded, no warning, no bug that clang-tidy finds", clang),
     Stage("fuzz", "fuzzers of every parser of outside bytes, for a bounded time", fuzz),
-    Stage("rabbitmq", "the AMQP client against a real RabbitMQ", rabbitmq),
     Stage("tsan", "thread sanitizer: the AMQP client and the journal", tsan),
     Stage("sim", "scenarios on a simulated OpenStack", sim),
     Stage("faults", "the power goes, the disk fills up, the clock steps under a real daemon", faults),
     Stage("lab", "scenarios on a real OpenStack", lab),
 )
 
+# Too long for every change: before a larger piece of work ends.
+SOAK = (
+    Stage("each", "every source compiled by itself, unit tests without sanitizers", each),
+    Stage("clang-each", "clang and clang-tidy on every source by itself, the tests' too", clang_each),
+    Stage("schedules", f"{SOAK_SCHEDULES} schedules of faults", many_schedules),
+    Stage("mutants", "each rule broken on purpose, and caught", mutants),
+    Stage("fuzz-long", f"every fuzzer for {FUZZ_SOAK_SECONDS} s", fuzz_long),
+    Stage("bench", "the benchmarks run", bench),
+)
 
 # They wait for answers most of the time, so that they run beside what compiles.
 BESIDE = ("sim", "faults", "lab")
