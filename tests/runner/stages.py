@@ -364,7 +364,7 @@ STAGES = (
 
 # Too long for every change: before a larger piece of work ends.
 SOAK = (
-    Stage("each", "every source compiled by itself, unit tests without sanitizers", each),
+    Stage("each", "every source compiled by itself, unit tests with all sanitizers", each),
     Stage("clang-each", "clang and clang-tidy on every source by itself, the tests' too", clang_each),
     Stage("schedules", f"{SOAK_SCHEDULES} schedules of faults", many_schedules),
     Stage("mutants", "each rule broken on purpose, and caught", mutants),
