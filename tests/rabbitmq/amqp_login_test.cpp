@@ -97,7 +97,6 @@ TEST(AmqpTls, FilesThatCannotBeUsedAreNamed) {
 TEST(AmqpTls, APortWithTheOtherProtocolIsTold) {
     const auto& place = BrokerPlace::get();
     config::Broker settings = tls_settings();
-    settings.connect_timeout = std::chrono::milliseconds(3'000);
     settings.urls = {config::Secret("amqps://u:p@localhost:" + std::to_string(place.port))};
     expect_says(refusal(settings), Errc::tls, "does this port speak TLS?");
     settings.urls = {config::Secret("amqp://u:p@localhost:" + std::to_string(place.tls_port))};

@@ -6,6 +6,8 @@
 namespace reaper::test::amqp_outage_test {
 namespace {
 
+using namespace std::chrono_literals;
+
 config::Broker settings_through(const LoopbackProxy& proxy) {
     config::Broker settings = broker_settings();
     settings.urls = {config::Secret(BrokerPlace::get().url(proxy.port()))};
@@ -28,9 +30,8 @@ TEST(AmqpOutage, AfterACutTheUnacknowledgedComeAgainUnderNewTickets) {
 
     proxy.cut();
     ASSERT_TRUE(run.until_messages(5));
-    ASSERT_TRUE(run.until([&] { return run.states.size() >= 3; })) << run.all_states();
+    ASSERT_TRUE(run.until_consuming_again());
     EXPECT_FALSE(run.states[1].consuming);
-    EXPECT_TRUE(run.states[2].consuming);
     EXPECT_EQ(run.messages[3].body, "b");
     EXPECT_EQ(run.messages[4].body, "c");
     EXPECT_TRUE(run.messages[3].redelivered);
@@ -44,43 +45,20 @@ TEST(AmqpOutage, AfterACutTheUnacknowledgedComeAgainUnderNewTickets) {
     EXPECT_TRUE(until_ready(admin, settings.dead_letter_queue, 0));
 }
 
-TEST(AmqpOutage, HeartbeatsKeepAnIdleConnection) {
-    BrokerAdmin admin;
-    LoopbackProxy proxy(BrokerPlace::get().port);
-    config::Broker settings = settings_through(proxy);
-    settings.heartbeat = std::chrono::seconds(1);
-    AmqpTuning tuning = quick_tuning();
-    tuning.recheck = std::chrono::hours(1);  // nothing but heartbeats
-    SourceRunner run(settings, tuning);
-    admin.declare_exchange(settings.exchange);
-    run.start();
-    ASSERT_TRUE(run.until_consuming());
-    const int sent = proxy.client_reads();
-    const int received = proxy.broker_reads();
-    ASSERT_TRUE(run.until(
-        [&] { return proxy.client_reads() >= sent + 4 && proxy.broker_reads() >= received + 4; }));
-    EXPECT_EQ(run.states.size(), 1U) << run.all_states();
-    EXPECT_EQ(proxy.accepted(), 1);
-    admin.publish(settings.exchange, error_key, "m");
-    ASSERT_TRUE(run.until_messages(1));
-    ASSERT_TRUE(run.stop());
-}
-
 TEST(AmqpOutage, ASilentBrokerIsGivenUpAfterTwoHeartbeats) {
     BrokerAdmin admin;
     LoopbackProxy proxy(BrokerPlace::get().port);
     config::Broker settings = settings_through(proxy);
     settings.heartbeat = std::chrono::seconds(1);
-    settings.connect_timeout = std::chrono::milliseconds(1'000);
     AmqpTuning tuning = quick_tuning();
     tuning.recheck = std::chrono::hours(1);
     SourceRunner run(settings, tuning);
     admin.declare_exchange(settings.exchange);
     run.start();
     ASSERT_TRUE(run.until_consuming());
-    proxy.freeze(true);
+    proxy.freeze();
     ASSERT_TRUE(run.until_told("heartbeat"));
-    proxy.freeze(false);
+    proxy.thaw();
     ASSERT_TRUE(run.until_consuming());
     ASSERT_TRUE(run.stop());
 }
@@ -89,16 +67,15 @@ TEST(AmqpOutage, ABrokerThatDoesNotAnswerADeclarationIsLeft) {
     BrokerAdmin admin;
     LoopbackProxy proxy(BrokerPlace::get().port);
     config::Broker settings = settings_through(proxy);
-    settings.connect_timeout = std::chrono::milliseconds(500);
     AmqpTuning tuning = quick_tuning();
-    tuning.answer_timeout = std::chrono::milliseconds(500);
+    tuning.answer_timeout = std::chrono::seconds(2);
     SourceRunner run(settings, tuning);
     admin.declare_exchange(settings.exchange);
     run.start();
     ASSERT_TRUE(run.until_consuming());
-    proxy.freeze(true);
+    proxy.freeze();
     ASSERT_TRUE(run.until_told("no answer in time"));
-    proxy.freeze(false);
+    proxy.thaw();
     ASSERT_TRUE(run.until_consuming());
     ASSERT_TRUE(run.stop());
 }
@@ -108,21 +85,19 @@ TEST(AmqpOutage, StopEndsEvenIfTheBrokerHangs) {
     LoopbackProxy proxy(BrokerPlace::get().port);
     AmqpTuning tuning = quick_tuning();
     tuning.recheck = std::chrono::hours(1);
-    tuning.answer_timeout = std::chrono::hours(1);
     tuning.stop_timeout = std::chrono::milliseconds(300);
     SourceRunner run(settings_through(proxy), tuning);
     admin.declare_exchange(run.broker.exchange);
     run.start();
     ASSERT_TRUE(run.until_consuming());
-    proxy.freeze(true);
+    proxy.freeze();
     EXPECT_TRUE(run.stop());
 }
 
 TEST(AmqpOutage, StopEndsWhileConnecting) {
     LoopbackProxy proxy(BrokerPlace::get().port);
-    proxy.freeze(true);
+    proxy.freeze();
     config::Broker settings = settings_through(proxy);
-    settings.connect_timeout = std::chrono::hours(1);
     AmqpTuning tuning = quick_tuning();
     tuning.stop_timeout = std::chrono::milliseconds(300);
     SourceRunner run(settings, tuning);
@@ -194,7 +169,7 @@ TEST(AmqpOutage, CopiesWaitWhileTheBrokerTakesNoMessages) {
     const auto& place = BrokerPlace::get();
     BrokerAdmin admin;
     AmqpTuning tuning = quick_tuning();
-    tuning.answer_timeout = std::chrono::milliseconds(2'000);  // shorter than the block lasts
+    tuning.answer_timeout = 2s;  // shorter than the block lasts
     SourceRunner run(broker_settings(), tuning);
     admin.declare_exchange(run.broker.exchange);
     run.start();
@@ -205,6 +180,8 @@ TEST(AmqpOutage, CopiesWaitWhileTheBrokerTakesNoMessages) {
     place.run("ctl", "-q set_vm_memory_high_watermark absolute 1");
     run.source->set_aside(run.messages[0], "why");
     run.source->set_aside(run.messages[1], "why");
+    const auto end = std::chrono::steady_clock::now() + tuning.answer_timeout + 1s;
+    ASSERT_TRUE(run.until([&] { return std::chrono::steady_clock::now() > end; }));
     place.run("ctl", "-q set_vm_memory_high_watermark 0.4");
     EXPECT_TRUE(until_ready(admin, run.broker.dead_letter_queue, 2));
     ASSERT_TRUE(run.stop());
@@ -239,7 +216,9 @@ TEST(AmqpOutage, ACopyThatTheBrokerForbidsLeavesTheOriginalAndTheRest) {
 TEST(AmqpOutage, AChannelThatTheBrokerClosesIsOpenedAgain) {
     const auto& place = BrokerPlace::get();
     BrokerAdmin admin;
-    SourceRunner run(broker_settings());
+    config::Broker settings = broker_settings();
+    settings.prefetch = 1;  // the next message shows that the acknowledgement has arrived
+    SourceRunner run(settings);
     admin.declare_exchange(run.broker.exchange);
     const auto set = [&](const std::string& timeout, const std::string& tick) {
         place.run("ctl", "-q eval 'application:set_env(rabbit, consumer_timeout, " + timeout +
@@ -250,11 +229,18 @@ TEST(AmqpOutage, AChannelThatTheBrokerClosesIsOpenedAgain) {
     run.start();
     ASSERT_TRUE(run.until_consuming());
     admin.publish(run.broker.exchange, error_key, "slow");
+    admin.publish(run.broker.exchange, error_key, "next");
     EXPECT_TRUE(run.until_messages(2)) << run.all_states();
     ASSERT_GE(run.messages.size(), 2U);
     run.source->acknowledge(run.messages[0].ticket);  // stale
-    run.source->acknowledge(run.messages[1].ticket);  // before it times out, too
+    std::size_t answered = 1;
+    EXPECT_TRUE(run.until([&] {  // on a busy machine, another may time out before that
+        for (; answered < run.messages.size(); ++answered)
+            run.source->acknowledge(run.messages[answered].ticket);
+        return run.messages.back().body == "next";
+    }));
     set("1800000", "60000");
+    EXPECT_EQ(run.messages[1].body, "slow");
     EXPECT_TRUE(run.messages[1].redelivered);
     EXPECT_NE(run.messages[1].ticket, run.messages[0].ticket);
     EXPECT_NE(run.all_states().find("timed out"), std::string::npos) << run.all_states();
@@ -287,8 +273,7 @@ TEST(AmqpOutage, SurvivesABrokerRestartInMidWork) {
     admin.declare_exchange(settings.exchange);
     ASSERT_TRUE(run.until_consuming());
     admin.publish(settings.exchange, error_key, "d");
-    ASSERT_TRUE(run.until_messages(7));
-    EXPECT_EQ(run.messages[6].body, "d");
+    ASSERT_TRUE(run.until([&] { return run.messages.back().body == "d"; }));
     run.acknowledge_all();
     ASSERT_TRUE(run.stop());
     EXPECT_TRUE(until_ready(admin, settings.queue, 0));

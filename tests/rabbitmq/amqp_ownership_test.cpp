@@ -31,13 +31,13 @@ struct OneHoldsOneStandsBy {
         standby.start();
         ASSERT_TRUE(standby.until_consuming());
         admin.publish("", standby.broker.queue, "m");
-        ASSERT_TRUE(standby.until([&] { return holder.last().messages == 1; }));
-        ASSERT_TRUE(holder.last().holds);
+        ASSERT_TRUE(standby.until([&] { return holder.last().holds; }));
+        ASSERT_EQ(holder.last().messages, 1U);
         ASSERT_TRUE(standby.messages.empty());
     }
     bool standby_got_it() {
         return standby.until_messages(1) && standby.messages[0].redelivered &&
-               standby.source->holds(standby.messages[0].ticket);
+               standby.until([&] { return standby.source->holds(standby.messages[0].ticket); });
     }
 
     BrokerAdmin admin;
@@ -46,7 +46,7 @@ struct OneHoldsOneStandsBy {
 };
 
 TEST(AmqpOwnership, AFrozenReaperIsReplacedAndKnowsItWhenItWakes) {
-    OneHoldsOneStandsBy both(settings_with(1s));
+    OneHoldsOneStandsBy both(settings_with(2s));
     both.begin();
     if (HasFatalFailure()) return;
     both.holder.freeze();
@@ -80,10 +80,9 @@ TEST(AmqpOwnership, AKilledReaperIsReplaced) {
 TEST(AmqpOwnership, AReaperThatIsCutOffKnowsItBeforeAnotherGetsItsMessage) {
     BrokerAdmin admin;
     LoopbackProxy proxy(BrokerPlace::get().port);
-    const config::Broker settings = settings_with(1s);
+    const config::Broker settings = settings_with(2s);
     config::Broker through_proxy = settings;
     through_proxy.urls = {config::Secret(BrokerPlace::get().url(proxy.port()))};
-    through_proxy.connect_timeout = 1'000ms;
     admin.declare_exchange(settings.exchange);
     SourceRunner first(through_proxy);
     first.start();
@@ -96,7 +95,7 @@ TEST(AmqpOwnership, AReaperThatIsCutOffKnowsItBeforeAnotherGetsItsMessage) {
     const auto ticket = first.messages[0].ticket;
     EXPECT_TRUE(first.source->holds(ticket));
 
-    proxy.freeze(true);  // what is sent is lost, and nobody is told
+    proxy.freeze();  // what is sent is lost, and nobody is told
     bool held_by_both = false;
     ASSERT_TRUE(second.until([&] {
         // Seen before the look at the first: what it says then is not older.
@@ -106,11 +105,10 @@ TEST(AmqpOwnership, AReaperThatIsCutOffKnowsItBeforeAnotherGetsItsMessage) {
         return moved && !held;
     }));
     EXPECT_FALSE(held_by_both);
-    EXPECT_TRUE(second.source->holds(second.messages[0].ticket));
+    EXPECT_TRUE(second.until([&] { return second.source->holds(second.messages[0].ticket); }));
 
-    proxy.freeze(false);
-    ASSERT_TRUE(first.until_consuming());
-    ASSERT_TRUE(first.until([&] { return first.states.size() >= 3; })) << first.all_states();
+    proxy.thaw();
+    ASSERT_TRUE(first.until_consuming_again());
     EXPECT_FALSE(first.source->holds(ticket));
     EXPECT_EQ(first.messages.size(), 1U);
     ASSERT_TRUE(first.stop());
@@ -121,14 +119,14 @@ TEST(AmqpOwnership, WhatIsHeldStaysHeldWhileNothingHappens) {
     BrokerAdmin admin;
     AmqpTuning tuning = quick_tuning();
     tuning.recheck = std::chrono::hours(1);  // nothing but the proofs
-    SourceRunner run(settings_with(2s), tuning);
+    SourceRunner run(settings_with(5s), tuning);
     admin.declare_exchange(run.broker.exchange);
     run.start();
     ASSERT_TRUE(run.until_consuming());
     admin.publish(run.broker.exchange, error_key, "m");
     ASSERT_TRUE(run.until_messages(1));
     const auto ticket = run.messages[0].ticket;
-    const auto end = BootClock::now() + 5s;  // without renewal it would last for 2 s
+    const auto end = BootClock::now() + 6s;  // without renewal it would last for 5 s
     ASSERT_TRUE(run.until([&] { return !run.source->holds(ticket) || BootClock::now() > end; }));
     EXPECT_TRUE(run.source->holds(ticket)) << run.all_states();
     run.source->acknowledge(ticket);
@@ -139,7 +137,7 @@ TEST(AmqpOwnership, WhatIsHeldStaysHeldWhileNothingHappens) {
 
 TEST(AmqpOwnership, ATicketIsDeadAfterABrokerRestartAndItsSuccessorIsNot) {
     const auto& place = BrokerPlace::get();
-    SourceRunner run(settings_with(1s));
+    SourceRunner run(broker_settings());
     {
         BrokerAdmin admin;
         admin.declare_exchange(run.broker.exchange);
@@ -153,11 +151,10 @@ TEST(AmqpOwnership, ATicketIsDeadAfterABrokerRestartAndItsSuccessorIsNot) {
     ASSERT_TRUE(run.until([&] { return !run.consuming(); }));
     EXPECT_FALSE(run.source->holds(run.messages[0].ticket));
     place.run("start");
-    ASSERT_TRUE(run.until_messages(2));
-    EXPECT_TRUE(run.messages[1].redelivered);
-    EXPECT_TRUE(run.source->holds(run.messages[1].ticket));
+    ASSERT_TRUE(run.until([&] { return run.source->holds(run.messages.back().ticket); }));
+    EXPECT_TRUE(run.messages.back().redelivered);
     EXPECT_FALSE(run.source->holds(run.messages[0].ticket));
-    run.source->acknowledge(run.messages[1].ticket);
+    run.source->acknowledge(run.messages.back().ticket);
     ASSERT_TRUE(run.stop());
 }
 
@@ -165,7 +162,7 @@ TEST(AmqpOwnership, ATicketIsDeadAfterABrokerRestartAndItsSuccessorIsNot) {
 /// have comes again, to whoever is first.
 TEST(AmqpOwnership, ADeletedQueueTakesItsTicketsWithIt) {
     BrokerAdmin admin;
-    SourceRunner run(settings_with(5s));
+    SourceRunner run(broker_settings());
     admin.declare_exchange(run.broker.exchange);
     run.start();
     ASSERT_TRUE(run.until_consuming());
@@ -173,7 +170,7 @@ TEST(AmqpOwnership, ADeletedQueueTakesItsTicketsWithIt) {
     ASSERT_TRUE(run.until_messages(1));
     EXPECT_TRUE(run.source->holds(run.messages[0].ticket));
     admin.delete_queue(run.broker.queue);
-    ASSERT_TRUE(run.until([&] { return run.states.size() >= 3 && run.consuming(); }));
+    ASSERT_TRUE(run.until_consuming_again());
     EXPECT_FALSE(run.source->holds(run.messages[0].ticket));
     admin.publish(run.broker.exchange, error_key, "n");
     ASSERT_TRUE(run.until_messages(2));
@@ -186,10 +183,9 @@ TEST(AmqpOwnership, ADeletedQueueTakesItsTicketsWithIt) {
 TEST(AmqpOwnership, NobodyElseCanOwnATemporaryQueue) {
     BrokerAdmin admin;
     LoopbackProxy proxy(BrokerPlace::get().port);
-    config::Broker settings = settings_with(1s);
+    config::Broker settings = broker_settings();
     settings.temporary_queue = true;
     settings.urls = {config::Secret(BrokerPlace::get().url(proxy.port()))};
-    settings.connect_timeout = 1'000ms;
     admin.declare_exchange(settings.exchange);
     SourceRunner run(settings);
     run.start();

@@ -8,6 +8,7 @@
 #include "clients/amqp/amqp_bytes.hpp"
 #include "clients/amqp/amqp_topology.hpp"
 #include "clients/amqp/broker_url.hpp"
+#include "tests/rabbitmq/loop.hpp"
 
 namespace reaper::test {
 
@@ -26,6 +27,7 @@ config::Broker settings() {
     config::Broker broker;
     broker.urls = {config::Secret(BrokerPlace::get().url())};
     broker.heartbeat = std::chrono::seconds(0);  // nobody serves it between two calls
+    broker.connect_timeout = patience;
     return broker;
 }
 
@@ -64,7 +66,7 @@ std::string BrokerPlace::run(const std::string& verb, const std::string& argumen
 BrokerAdmin::BrokerAdmin() {
     const config::Broker broker = settings();
     const auto url = parse_broker_url(broker.urls.front());
-    auto opened = amqp::Connection::open(*url, broker, std::chrono::seconds(20), cutter_);
+    auto opened = amqp::Connection::open(*url, broker, patience, cutter_);
     if (!opened) throw std::runtime_error(opened.error().what);
     connection_ = std::move(*opened);
     expect(connection_->open_channel(scratch_channel));

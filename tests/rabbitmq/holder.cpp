@@ -1,6 +1,7 @@
 #include "tests/rabbitmq/holder.hpp"
 
 #include <array>
+#include <boost/asio/executor_work_guard.hpp>
 #include <boost/asio/io_context.hpp>
 #include <csignal>
 #include <cstdio>
@@ -16,7 +17,7 @@
 namespace reaper::test {
 namespace {
 
-constexpr unsigned life_s = 120;
+constexpr unsigned life_s = 3'600;
 
 using Clock = amqp::BootClock;
 
@@ -40,13 +41,13 @@ int hold(int count, char** arguments) {
                        ++messages;
                    },
                    [](const BrokerState&) {}});
+    const auto open = boost::asio::make_work_guard(context);  // so that it waits when idle
     for (;;) {
         const auto at = Clock::now().time_since_epoch().count();
         const int holds = source->holds(ticket) ? 1 : 0;
         if (std::printf("%lld %llu %d\n", static_cast<long long>(at), messages, holds) < 0 ||
             std::fflush(stdout) != 0)
             return 1;
-        context.restart();
         context.run_for(std::chrono::milliseconds(5));
     }
 }

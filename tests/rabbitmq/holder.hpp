@@ -14,7 +14,7 @@
 
 namespace reaper::test {
 
-/// What the process does; ends with its parent, or after two minutes.
+/// What the process does; ends with its parent, or after an hour.
 int hold(int count, char** arguments);
 
 class Holder {

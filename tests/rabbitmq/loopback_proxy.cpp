@@ -112,8 +112,14 @@ int LoopbackProxy::broker_reads() const {
 void LoopbackProxy::cut() {
     asio::post(state_->context, [state = state_] { state->close_all(); });
 }
-void LoopbackProxy::freeze(bool frozen) {
-    asio::post(state_->context, [state = state_, frozen] { state->frozen = frozen; });
+void LoopbackProxy::freeze() {
+    asio::post(state_->context, [state = state_] { state->frozen = true; });
+}
+void LoopbackProxy::thaw() {
+    asio::post(state_->context, [state = state_] {
+        state->close_all();
+        state->frozen = false;
+    });
 }
 
 }  // namespace reaper::test

@@ -2,10 +2,7 @@
 #pragma once
 
 #include <boost/asio/co_spawn.hpp>
-#include <boost/asio/detached.hpp>
-#include <boost/asio/io_context.hpp>
 #include <chrono>
-#include <functional>
 #include <gtest/gtest.h>
 #include <string>
 #include <unistd.h>
@@ -13,10 +10,12 @@
 
 #include "clients/amqp/amqp_source.hpp"
 #include "tests/rabbitmq/broker_admin.hpp"
+#include "tests/rabbitmq/loop.hpp"
 
 namespace reaper::test {
 
-/// Settings with short pauses and names that no other test uses, nor another run of this one.
+/// Settings with short pauses and names that no other test uses, nor another run of this one. What
+/// makes us or the broker give up is long: a test that is about giving up makes it shorter.
 inline config::Broker broker_settings() {
     const auto* test = testing::UnitTest::GetInstance()->current_test_info();
     static int calls = 0;
@@ -30,6 +29,8 @@ inline config::Broker broker_settings() {
     broker.topics = {"versioned_notifications"};
     broker.reconnect_backoff = std::chrono::milliseconds(20);
     broker.reconnect_backoff_max = std::chrono::milliseconds(300);
+    broker.connect_timeout = patience;
+    broker.heartbeat = std::chrono::seconds(60);
     return broker;
 }
 
@@ -37,12 +38,14 @@ inline AmqpTuning quick_tuning() {
     AmqpTuning tuning;
     tuning.recheck = std::chrono::milliseconds(200);
     tuning.recheck_missing_max = std::chrono::milliseconds(100);
+    tuning.answer_timeout = patience;
+    tuning.stop_timeout = patience;
     return tuning;
 }
 
 constexpr const char* error_key = "versioned_notifications.error";
 
-class SourceRunner {
+class SourceRunner : public Loop {
 public:
     explicit SourceRunner(config::Broker settings, AmqpTuning tuning = quick_tuning())
         : broker(std::move(settings)),
@@ -52,17 +55,6 @@ public:
         source->start({[this](Delivery delivery) { messages.push_back(std::move(delivery)); },
                        [this](BrokerState state) { states.push_back(std::move(state)); }});
     }
-    /// Runs handlers until `done`, at most `limit`; whether it came to that.
-    bool until(const std::function<bool()>& done,
-               std::chrono::seconds limit = std::chrono::seconds(30)) {
-        const auto end = std::chrono::steady_clock::now() + limit;
-        while (!done()) {
-            if (std::chrono::steady_clock::now() > end) return false;
-            context.restart();
-            context.run_for(std::chrono::milliseconds(10));
-        }
-        return true;
-    }
     bool until_messages(std::size_t count) {
         return until([&] { return messages.size() >= count; });
     }
@@ -70,6 +62,12 @@ public:
     bool until_consuming() {
         const bool came = until([&] { return consuming(); });
         if (!came) ADD_FAILURE() << "not consuming; states:" << all_states();
+        return came;
+    }
+    /// Connected again after a loss.
+    bool until_consuming_again() {
+        const bool came = until([&] { return states.size() >= 3 && consuming(); });
+        if (!came) ADD_FAILURE() << "not consuming again; states:" << all_states();
         return came;
     }
     /// The present state is a bad one that says this.
@@ -99,7 +97,6 @@ public:
         return until([&] { return stopped; });
     }
 
-    boost::asio::io_context context;
     config::Broker broker;
     std::vector<Delivery> messages;
     std::vector<BrokerState> states;
@@ -109,12 +106,10 @@ public:
 
 /// Polls the broker until the queue has so many ready messages.
 inline bool until_ready(BrokerAdmin& admin, const std::string& queue, std::uint64_t count) {
-    const auto end = std::chrono::steady_clock::now() + std::chrono::seconds(20);
-    do {
+    return until([&] {
         const auto seen = admin.look(queue);
-        if (seen && seen->messages == count) return true;
-    } while (std::chrono::steady_clock::now() < end);
-    return false;
+        return seen && seen->messages == count;
+    });
 }
 
 }  // namespace reaper::test
