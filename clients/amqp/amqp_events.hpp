@@ -6,8 +6,10 @@
 // `<topic>.info` on Nova's exchange, which it never declares. Nothing is acknowledged.
 //
 // When the executor is slow, only some batches wait for it; then the thread stops reading, and what
-// comes waits in TCP and in the broker's queue. A queue that is more than half full is told as a
-// state: events may have been lost.
+// comes waits in TCP and in the broker's queue. What does not fit there any more, the broker puts
+// into a queue beside it (`....lost`: exclusive, of one message), which is looked at again and
+// again: a message there is told as a state. So no loss goes unnoticed, however fast the queue
+// drained.
 #pragma once
 
 #include <boost/asio/any_io_executor.hpp>

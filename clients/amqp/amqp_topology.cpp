@@ -32,11 +32,14 @@ Outcome advised(Outcome failed, const std::string& queue, const std::string& len
 }
 
 Outcome declare(Connection& connection, const std::string& name, const Table& arguments,
-                bool temporary) {
+                bool temporary, QueueCounts* counts = nullptr) {
     if (auto failed = connection.open_channel(scratch_channel)) return failed;
-    amqp_queue_declare(connection.raw(), scratch_channel, bytes(name), 0, temporary ? 0 : 1,
-                       temporary ? 1 : 0, temporary ? 1 : 0, arguments.raw());
-    return connection.check(scratch_channel, "declaring " + quoted("queue", name));
+    const amqp_queue_declare_ok_t* found =
+        amqp_queue_declare(connection.raw(), scratch_channel, bytes(name), 0, temporary ? 0 : 1,
+                           temporary ? 1 : 0, temporary ? 1 : 0, arguments.raw());
+    auto failed = connection.check(scratch_channel, "declaring " + quoted("queue", name));
+    if (!failed && found && counts) *counts = {found->message_count, found->consumer_count};
+    return failed;
 }
 
 }  // namespace
@@ -50,12 +53,33 @@ Outcome declare_queue(Connection& connection, const config::Broker& broker,
                    "queue_max_length");
 }
 
+std::string losses_of(const std::string& events_queue) {
+    return events_queue + ".lost";
+}
+
 Outcome declare_events_queue(Connection& connection, const config::Broker& broker,
                              const std::string& name) {
     Table arguments;
     arguments.add_integer("x-max-length", broker.events_max_length);
     arguments.add("x-overflow", std::string("drop-head"));
+    arguments.add("x-dead-letter-exchange", std::string());  // it knows every queue by its name
+    arguments.add("x-dead-letter-routing-key", losses_of(name));
     return advised(declare(connection, name, arguments, true), name, "events_max_length");
+}
+
+Outcome take_losses(Connection& connection, const std::string& events_queue, bool& lost) {
+    const std::string name = losses_of(events_queue);
+    Table arguments;
+    arguments.add_integer("x-max-length", 1);
+    arguments.add("x-overflow", std::string("drop-head"));
+    QueueCounts counts;
+    if (auto failed = declare(connection, name, arguments, true, &counts)) {
+        return advised(std::move(failed), name, "events_max_length");
+    }
+    lost = counts.messages > 0;
+    if (!lost) return {};
+    amqp_queue_purge(connection.raw(), scratch_channel, bytes(name));
+    return connection.check(scratch_channel, "emptying " + quoted("queue", name));
 }
 
 Outcome declare_dead_letter_queue(Connection& connection, const config::Broker& broker) {

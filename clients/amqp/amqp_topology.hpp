@@ -20,8 +20,14 @@ constexpr amqp_channel_t proof_channel = 4;
 Outcome declare_queue(Connection& connection, const config::Broker& broker,
                       const std::string& name);
 /// The queue for INFO messages: exclusive, bounded (the oldest messages go first), gone with us.
+/// What the broker drops from it goes to the queue of its losses.
 Outcome declare_events_queue(Connection& connection, const config::Broker& broker,
                              const std::string& name);
+/// The queue for what is lost from that one, of one message; gone with us, too.
+std::string losses_of(const std::string& events_queue);
+/// Was anything `lost` since the last call? At first, it declares the queue of the losses; must
+/// come before the events queue.
+Outcome take_losses(Connection& connection, const std::string& events_queue, bool& lost);
 Outcome declare_dead_letter_queue(Connection& connection, const config::Broker& broker);
 
 /// A failure of code 404 if it is not there. Declares nothing.

@@ -13,8 +13,6 @@ namespace {
 
 constexpr int frames_of_a_message = 3;  // method, header, body
 constexpr std::uint64_t log_each = 1'000;
-/// After a pause of this length the queue may have run over.
-constexpr std::chrono::milliseconds long_pause(250);
 
 }  // namespace
 
@@ -61,9 +59,6 @@ std::optional<Error> EventSession::run() {
 }
 
 Outcome EventSession::round(bool& more) {
-    if (const auto since = std::exchange(paused_since_, std::nullopt)) {
-        if (Steady::now() - *since > long_pause) upkeep_.check_at_once();
-    }
     auto failed =
         connection_.read_frames(tuning_.batch_messages * frames_of_a_message, more,
                                 [this](const amqp_frame_t& frame) { return serve(frame); });
@@ -72,7 +67,6 @@ Outcome EventSession::round(bool& more) {
 }
 
 Outcome EventSession::pause() {
-    if (!paused_since_) paused_since_ = Steady::now();
     pollfd wait{wakeup_.wake_fd(), POLLIN, 0};
     std::chrono::milliseconds most(1'000);
     const std::chrono::seconds heartbeat(amqp_get_heartbeat(connection_.raw()));
@@ -87,17 +81,19 @@ Outcome EventSession::pause() {
 
 /// Asks as little as may be while messages flow: each answer takes along all that lies before it.
 Outcome EventSession::set_up() {
-    Outcome behind;
-    if (consuming_) {
-        behind = look_how_far_behind();
-        if (behind && behind->fatal) return behind;
-    } else {
+    if (auto failed = look_for_losses()) return failed;
+    if (!consuming_) {
         if (auto failed = declare_events_queue(connection_, broker_, queue_)) return failed;
         if (auto failed = start_consuming()) return failed;
     }
     if (auto failed = look_for_exchange(connection_, broker_)) return failed;
     if (auto failed = bind_queue(connection_, broker_, queue_, "info")) return failed;
-    return behind;
+    if (!behind_) return {};
+    return Failure{{Errc::server_error,
+                    connection_.name() + ": events come faster than they are handled: queue '" +
+                        queue_ + "' was full (broker.events_max_length), and the oldest were lost"},
+                   0,
+                   false};
 }
 
 Outcome EventSession::start_consuming() {
@@ -109,16 +105,17 @@ Outcome EventSession::start_consuming() {
     return failed;
 }
 
-Outcome EventSession::look_how_far_behind() {
-    QueueCounts counts;
-    if (auto failed = look_at_queue(connection_, queue_, counts)) return failed;
-    if (counts.messages * 2 <= static_cast<std::uint64_t>(broker_.events_max_length)) return {};
-    return Failure{{Errc::server_error,
-                    connection_.name() + ": events come faster than they are handled: queue '" +
-                        queue_ + "' is more than half full (broker.events_max_length), and when " +
-                        "it is full, the oldest are lost"},
-                   0,
-                   false};
+Outcome EventSession::look_for_losses() {
+    bool lost = false;
+    if (auto failed = take_losses(connection_, queue_, lost)) return failed;
+    if (lost) {
+        behind_ = true;
+    } else if (behind_ && consuming_) {
+        QueueCounts counts;
+        if (auto failed = look_at_queue(connection_, queue_, counts)) return failed;
+        behind_ = counts.messages * 2 > static_cast<std::uint64_t>(broker_.events_max_length);
+    }
+    return {};
 }
 
 Outcome EventSession::serve(const amqp_frame_t& frame) {

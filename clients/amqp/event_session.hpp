@@ -37,8 +37,8 @@ private:
     Outcome round(bool& more);
     Outcome set_up();
     Outcome start_consuming();
-    /// A failure if we do not keep up.
-    Outcome look_how_far_behind();
+    /// Whether we are behind: messages were lost, and not yet is most of the rest read.
+    Outcome look_for_losses();
 
     Outcome serve(const amqp_frame_t& frame);
     Outcome serve_consume_method(const amqp_method_t& method);
@@ -57,11 +57,11 @@ private:
 
     std::string queue_;
     bool consuming_ = false;
+    bool behind_ = false;
     FrameAssembler assembler_;
     CloudEventParser parser_;
     std::vector<CloudEvent> batch_;
     Upkeep upkeep_;
-    std::optional<Steady::time_point> paused_since_;
     Steady::time_point last_heartbeat_{};
 };
 
