@@ -38,10 +38,10 @@ std::optional<Error> EventSession::run() {
         }
         wakeup_.seen();
         bool more = false;
-        Outcome failed;
-        if (outlet_.full()) {
-            failed = pause();
-        } else {
+        Outcome failed = stay_heard();
+        if (!failed && outlet_.full()) {
+            pause();
+        } else if (!failed) {
             failed = round(more);
             if (!failed && Steady::now() >= upkeep_.due()) {
                 auto outcome = set_up();
@@ -66,12 +66,16 @@ Outcome EventSession::round(bool& more) {
     return failed;
 }
 
-Outcome EventSession::pause() {
+void EventSession::pause() const {
     pollfd wait{wakeup_.wake_fd(), POLLIN, 0};
     std::chrono::milliseconds most(1'000);
-    const std::chrono::seconds heartbeat(amqp_get_heartbeat(connection_.raw()));
-    if (heartbeat.count() > 0) most = std::min(most, std::chrono::milliseconds(heartbeat) / 4);
+    const std::chrono::milliseconds heartbeat = connection_.heartbeat();
+    if (heartbeat.count() > 0) most = std::min(most, heartbeat / 4);
     ::poll(&wait, 1, static_cast<int>(most.count()));
+}
+
+Outcome EventSession::stay_heard() {
+    const std::chrono::milliseconds heartbeat = connection_.heartbeat();
     if (heartbeat.count() == 0 || Steady::now() - last_heartbeat_ < heartbeat / 2) return {};
     last_heartbeat_ = Steady::now();
     amqp_frame_t frame{};

@@ -45,8 +45,11 @@ private:
     void take(const Message& message);
     void count_malformed(const std::string& reason);
     void send_batch();
-    /// Waits for the executor; the broker hears meanwhile that we live.
-    Outcome pause();
+    /// Waits for the executor.
+    void pause() const;
+    /// The library tells the broker that we live only while it reads from the socket: neither in a
+    /// pause, nor while we work through what came along with an answer.
+    Outcome stay_heard();
 
     Connection& connection_;
     const config::Broker& broker_;
