@@ -38,10 +38,10 @@ public:
 
     const std::string& path() const { return path_; }
 
-    /// The next message; empty after a minute.
+    /// The next message; empty after minutes without one.
     std::string next() {
         std::unique_lock lock{mutex_};
-        if (!arrived_.wait_for(lock, std::chrono::minutes{1}, [&] { return !messages_.empty(); }))
+        if (!arrived_.wait_for(lock, std::chrono::minutes{4}, [&] { return !messages_.empty(); }))
             return "";
         std::string message = std::move(messages_.front());
         messages_.pop_front();

@@ -23,7 +23,10 @@ Reply hello(const ServerRequest&) {
 
 class TlsTest : public ::testing::Test {
 protected:
-    TlsTest() { options.tls.ca_file = authority.ca_file(); }
+    TlsTest() {
+        options.tls.ca_file = authority.ca_file();
+        options.call_timeout = options.connect_timeout = options.idle_timeout = test::patience;
+    }
 
     Result<Response> get(const std::string& url) {
         auto client = make_client(io.get_executor(), options, clock);
