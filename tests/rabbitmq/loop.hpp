@@ -9,7 +9,7 @@
 namespace reaper::test {
 
 /// How long a test waits for what must come. Only what never comes takes that long.
-constexpr std::chrono::minutes patience(5);
+constexpr std::chrono::minutes patience(10);
 
 class Loop {
 public:
