@@ -17,7 +17,7 @@ import stages  # noqa: E402
 
 def choose(options: argparse.Namespace, parser: argparse.ArgumentParser) -> list[stages.Stage]:
     if options.fast:
-        options.stages = ["asan"]
+        return [stages.FAST]
     if options.soak:
         options.stages += [stage.name for stage in stages.SOAK]
     known = [stage.name for stage in stages.STAGES + stages.SOAK]

@@ -8,6 +8,7 @@ from typing import Callable
 
 import counts
 import progress
+import units
 from counts import Counts
 
 PYTHON = "/usr/bin/python3"
@@ -27,8 +28,9 @@ SOAK_SCHEDULES = "10000"
 TARGETS = {"release": ("programs",)}
 # Of a log's end on the screen: a linker's lines have thousands of characters.
 WIDEST_LINE = 240
-# Checks of their own stages, though ctest knows them too.
-NOT_UNIT_TESTS = r"^(purity|deploy|runner|faults\.mutants)\b"
+# The longest first.
+UNIT_TESTS = ("core", "clients", "app", "cli", "cloudsim", "report", "config")
+SCHEDULES = r"^faults\.(schedules|replay)$"
 CLANG = (PYTHON, "-B", "tests/runner/clang.py")
 CODE_FOLDERS = ("reaper", "config", "clients", "strategies", "tagging", "tests")
 
@@ -189,10 +191,36 @@ def schedules(run: Runner) -> Counts:
     return run.ctest("release", "release", "-R", r"^faults\.")
 
 
+def unit_tests(run: Runner, preset: str) -> Counts:
+    """Whole programs: a process for each test would take twice as long."""
+    log, reports = f"{preset}-tests", run.logs / f"{preset}-units"
+    programs = [f"{name}_tests" for name in UNIT_TESTS]
+    script = (PYTHON, "-B", "tests/runner/units.py", str(run.build_dir(preset) / "bin"))
+    good = run.run("run the unit tests", log, UNIT_TESTS_DEADLINE_S, *script, str(reports), *programs)
+    if not good:
+        run.show_tail(log)
+    for line in progress.tail(run.log(log), 400):
+        if ": [  " in line:
+            run.screen.say(f"    {line}")
+    found = Counts()
+    for program in programs:
+        for report in units.reports(reports, program):
+            found += counts.from_junit(report, f"{preset}: {program}")
+    return run.consistent(preset, good, found)
+
+
+def sanitized(run: Runner, preset: str) -> Counts:
+    if not run.built(preset):
+        return needs_build(preset, preset)
+    return unit_tests(run, preset) + run.ctest(preset, preset, "-R", SCHEDULES)
+
+
 def asan(run: Runner) -> Counts:
-    if not run.built("asan"):
-        return needs_build("asan", "asan")
-    return run.ctest("asan", "asan", "-E", NOT_UNIT_TESTS)
+    return sanitized(run, "asan")
+
+
+def fast(run: Runner) -> Counts:
+    return unit_tests(run, "asan") if run.built("asan") else needs_build("asan", "unit")
 
 
 def clang_tidy(run: Runner, stage: str) -> Counts:
@@ -305,9 +333,7 @@ def lab(run: Runner) -> Counts:
 
 def each(run: Runner) -> Counts:
     """Unity builds hide what a source lacks by itself."""
-    if not run.built("each"):
-        return needs_build("each", "each")
-    return run.ctest("each", "each", "-E", NOT_UNIT_TESTS)
+    return sanitized(run, "each")
 
 
 def clang_each(run: Runner) -> Counts:
@@ -371,6 +397,8 @@ SOAK = (
     Stage("fuzz-long", f"every fuzzer for {FUZZ_SOAK_SECONDS} s", fuzz_long),
     Stage("bench", "the benchmarks run", bench),
 )
+
+FAST = Stage("unit", "the unit tests", fast)
 
 # They wait for answers most of the time, so that they run beside what compiles.
 BESIDE = ("sim", "faults", "lab")
