@@ -23,8 +23,8 @@ QUIET_INTERVAL_S = 30
 TAIL_LINES = 30
 # From a polite request to end until the next less polite one. A lab needs some time to go down.
 PATIENCE_S = (45, 10)
-# How ninja, ctest and pytest count.
-COUNTED = re.compile(r"^\[(\d+)/(\d+)\]|^ *(\d+)/(\d+) Test +#|\[ *(\d+)%\]$")
+# How ninja, ctest and pytest count; the last at the end of a line, or with pytest-xdist near its start.
+COUNTED = re.compile(r"^\[(\d+)/(\d+)\]|^ *(\d+)/(\d+) Test +#|\[ *(\d+)%\](?:$| [A-Z]+ )")
 
 # Before a command: it gets what the others leave. (Its session is a group of its own for Linux'
 # scheduler, where that is so.)

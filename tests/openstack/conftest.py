@@ -3,6 +3,10 @@ scenario.
 
     /usr/bin/python3 -m pytest tests/openstack --reaper build/release/bin/reaper
     /usr/bin/python3 -m pytest tests/openstack --cloud sim
+    /usr/bin/python3 -m pytest tests/openstack --cloud sim -n auto --dist loadgroup
+
+With -n (pytest-xdist), several sessions share the scenarios, each with a lab or a simulated cloud of
+its own; `auto` is how many of these two cores can feed.
 
 Scenarios run on the cloud that --cloud names: `lab` (the default), `sim`, or `both`. Without
 --lab-dir (or REAPER_LAB_DIR) the lab is taken up in a temporary directory and down at the end. With
@@ -30,6 +34,7 @@ pytest.register_assert_rewrite("cloud", "fleet", "reaper_process")
 from cloud import Cloud  # noqa: E402
 from lab_cloud import LabCloud  # noqa: E402
 from lablib import lifecycle  # noqa: E402
+from lablib.guard import guarded  # noqa: E402
 from lablib.place import Place  # noqa: E402
 from openstack_cloud import OpenStackCloud  # noqa: E402
 from reaper_process import Reaper  # noqa: E402
@@ -41,6 +46,9 @@ HOSTS = 3
 PROJECT = Path(__file__).parents[2]
 BUILT = "build/release/bin"
 TRACES = pytest.StashKey[Traces]()
+# Sessions side by side. On cloudsim a scenario waits most of the time; Nova, written in Python, works
+# most of the time.
+WORKERS = {"sim": 6, "lab": 2, "both": 2}
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -61,8 +69,19 @@ def pytest_configure(config: pytest.Config) -> None:
     signal.signal(signal.SIGTERM, leave)
     config.addinivalue_line("markers", "lab_only: about what only a real cloud has")
     config.addinivalue_line("markers", "sim_only: needs a cloud that misbehaves on command")
+    config.addinivalue_line("markers", "long: begins before the others, so that nobody waits for it alone")
     if config.getoption("--traces"):
         config.stash[TRACES] = Traces(Path(config.getoption("--traces")).absolute())
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_auto_num_workers(config: pytest.Config) -> int:
+    """What `-n auto` means. There is only one lab in a --lab-dir."""
+    return 0 if chosen_lab(config) else WORKERS[config.getoption("--cloud")]
+
+
+def chosen_lab(config: pytest.Config) -> str | None:
+    return config.getoption("--lab-dir") or os.environ.get("REAPER_LAB_DIR")
 
 
 def clouds_of(config: pytest.Config) -> list[str]:
@@ -83,14 +102,32 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     absent = {"lab", "sim"} - set(clouds_of(config))
     left_out = [item for item in items if any(item.get_closest_marker(f"{name}_only") for name in absent)]
     config.hook.pytest_deselected(items=left_out)
-    items[:] = [item for item in items if item not in left_out]
+    kept = [item for item in items if item not in left_out]
+    items[:] = sorted(kept, key=lambda item: item.get_closest_marker("long") is None)
+
+
+def pytest_sessionfinish(session: pytest.Session) -> None:
+    """A worker of pytest-xdist tells its controller what it compared."""
+    traces = session.config.stash.get(TRACES, None)
+    if traces is not None and hasattr(session.config, "workeroutput"):
+        session.config.workeroutput["traces"] = sorted(traces.compared), sorted(traces.alone)
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_testnodedown(node: Any) -> None:
+    traces = node.config.stash.get(TRACES, None)
+    if traces is not None and "traces" in getattr(node, "workeroutput", {}):
+        compared, alone = node.workeroutput["traces"]
+        traces.compared |= set(compared)
+        traces.alone |= set(alone)
 
 
 def pytest_terminal_summary(terminalreporter: Any, config: pytest.Config) -> None:
     traces = config.stash.get(TRACES, None)
     if traces is not None and (traces.compared or "lab" in clouds_of(config)):
-        alone = f", {len(traces.alone)} could not be" if traces.alone else ""
-        terminalreporter.write_line(f"{traces.compared} scenarios compared on both clouds{alone}")
+        left = traces.alone - traces.compared
+        alone = f", {len(left)} could not be" if left else ""
+        terminalreporter.write_line(f"{len(traces.compared)} scenarios compared on both clouds{alone}")
 
 
 def binary_at(request: pytest.FixtureRequest, name: str) -> Path:
@@ -104,19 +141,15 @@ def binary_at(request: pytest.FixtureRequest, name: str) -> Path:
 @pytest.fixture(scope="session")
 def lab_dir(request: pytest.FixtureRequest) -> Iterator[Path]:
     """The directory of a running lab."""
-    chosen = request.config.getoption("--lab-dir") or os.environ.get("REAPER_LAB_DIR")
-    if chosen:
+    if chosen := chosen_lab(request.config):
         if not Place(chosen).path("lab.json").exists():
             lifecycle.up(chosen, HOSTS)
         yield Path(chosen).absolute()
         return
-    with tempfile.TemporaryDirectory(prefix="reaper-lab-") as parent:
-        directory = Path(parent) / "lab"
+    directory = Path(tempfile.mkdtemp(prefix="reaper-lab-"))
+    with guarded(directory):
         lifecycle.up(directory, HOSTS)
-        try:
-            yield directory
-        finally:
-            lifecycle.down(directory)
+        yield directory
 
 
 @pytest.fixture(scope="session")

@@ -56,8 +56,8 @@ class Traces:
 
     def __init__(self, directory: Path):
         self.directory = directory
-        self.compared = 0
-        self.alone: list[str] = []
+        self.compared: set[str] = set()
+        self.alone: set[str] = set()  # seen in the lab, and on cloudsim not yet
 
     def keep(self, cloud: str, scenario: str, trace: Trace) -> None:
         path = self._path(cloud, scenario)
@@ -72,9 +72,9 @@ class Traces:
         """Lines that say what the simulated cloud saw and the real one did not, or the reverse."""
         sim, lab = self.read("sim", scenario), self.read("lab", scenario)
         if sim is None or lab is None:
-            self.alone += [scenario] if sim is None else []
+            self.alone |= {scenario} if sim is None else set()
             return []
-        self.compared += 1
+        self.compared.add(scenario)
         return [
             f"{what}: on cloudsim {sim.get(what)}, in the lab {lab.get(what)}"
             for what in sorted(sim.keys() | lab.keys())

@@ -13,6 +13,7 @@ run as ordinary processes on loopback, with all their state in one directory.
     schemas    the databases' schemas, Nova's cells, Keystone's first user
     catalog    projects, users, regions, endpoints, flavors, the image
     lifecycle  up, down, status
+    guard      takes a lab down when its starter ends
     access_log what was asked of the APIs, by whom, with what outcome
 
 `wsgi_app`, `neutron_stub` and `fork_commands` are run as programs by the lab.
