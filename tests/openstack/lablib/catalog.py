@@ -12,7 +12,7 @@ from .place import LabError
 from .settings import Description
 
 AGENT = "reaper-lab"
-DEADLINE = 60
+DEADLINE = 600
 
 # A host has 10 VCPU, 8192 MB and 1028 GB. It takes five small servers, two
 # medium ones or a large one: VCPU is what runs out.
@@ -137,7 +137,7 @@ def make_image(lab: Description) -> None:
     lab["image"] = image["id"]
 
 
-def wait_for_hosts(lab: Description, timeout: float = 90) -> None:
+def wait_for_hosts(lab: Description, timeout: float = DEADLINE) -> None:
     """Waits until every nova-compute has reported its host to Placement."""
     placement = client(lab, "placement", default_microversion="1.36", service_type="placement")
     deadline = time.monotonic() + timeout
@@ -151,7 +151,7 @@ def wait_for_hosts(lab: Description, timeout: float = 90) -> None:
         time.sleep(0.3)
 
 
-def try_hosts(lab: Description, timeout: float = 90) -> None:
+def try_hosts(lab: Description, timeout: float = DEADLINE) -> None:
     """Boots a server on each host and deletes it: all parts work together."""
     nova = client(lab, "compute", default_microversion="2.74", service_type="compute")
     waiting = {host: "" for host in lab["hosts"]}  # to the server's id

@@ -53,5 +53,5 @@ def _certificate(directory: Path, name: str, usage: str, subject: str) -> None:
 
 def _openssl(directory: Path, *arguments: str) -> None:
     subprocess.run(
-        ["/usr/bin/openssl", *arguments], cwd=directory, check=True, capture_output=True, timeout=60
+        ["/usr/bin/openssl", *arguments], cwd=directory, check=True, capture_output=True, timeout=600
     )

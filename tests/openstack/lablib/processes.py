@@ -21,6 +21,8 @@ from .place import LabError, Place
 
 MARK = "REAPER_LAB"
 TAIL_LINES = 15
+# For the kernel to end what was killed, on a busy machine.
+KILLED_PATIENCE = 60
 COLORS = re.compile(r"\x1b\[\d*m")
 
 
@@ -53,7 +55,7 @@ def run(
     name: str,
     argv: list[str],
     extra_env: dict[str, str] | None = None,
-    timeout: float = 120,
+    timeout: float = 600,
     stdin: Path | None = None,
 ) -> None:
     """Runs a command to its end; its output goes to DIR/log/NAME.log."""
@@ -69,7 +71,7 @@ def run(
         raise LabError(f"{name}: ended with {code}\n{tail(place, name)}")
 
 
-def wait_ready(place: Place, name: str, ready: Callable[[], bool], timeout: float = 60) -> None:
+def wait_ready(place: Place, name: str, ready: Callable[[], bool], timeout: float = 600) -> None:
     """Waits until a started service is ready, or tells how it failed."""
     deadline = time.monotonic() + timeout
     while not ready():
@@ -117,7 +119,7 @@ def stop(place: Place, services: Iterable[str], patience: float = 10) -> None:
     _signal_groups(pids.values(), signal.SIGTERM)
     if not _wait_gone(pids.values(), patience):
         _signal_groups(pids.values(), signal.SIGKILL)
-        if not _wait_gone(pids.values(), 10):
+        if not _wait_gone(pids.values(), KILLED_PATIENCE):
             raise LabError(f"still there after SIGKILL: {', '.join(f'{n} ({p})' for n, p in pids.items())}")
     for name, pid in pids.items():
         _reap(pid)
@@ -129,10 +131,10 @@ def stop_everything(place: Place, patience: float) -> int:
     Returns how many had to be found by the mark."""
     stop(place, names(place), patience)
     left = strays(place)
-    for sign in (signal.SIGTERM, signal.SIGKILL):
+    for sign, seconds in ((signal.SIGTERM, 3), (signal.SIGKILL, KILLED_PATIENCE)):
         for pid in strays(place):
             _send(pid, sign)
-        deadline = time.monotonic() + 3
+        deadline = time.monotonic() + seconds
         while strays(place) and time.monotonic() < deadline:
             time.sleep(0.05)
     remaining = strays(place)

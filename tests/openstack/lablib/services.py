@@ -21,7 +21,7 @@ class Service:
     argv: list[str]
     ready: Callable[[], bool]
     env: dict[str, str]
-    timeout: float = 120
+    timeout: float = 600
 
 
 def start(place: Place, lab: Description, name: str) -> None:
@@ -86,7 +86,7 @@ def _port(lab: Description, name: str) -> tuple[Callable[[], bool], dict[str, st
 
 def _answers_http(port: int, path: str) -> bool:
     """Does an API answer? A refused login is an answer, an error is not."""
-    connection = http.client.HTTPConnection(ports.LOOPBACK, port, timeout=20)
+    connection = http.client.HTTPConnection(ports.LOOPBACK, port, timeout=60)
     try:
         connection.request("GET", path)
         return connection.getresponse().status < 500
@@ -196,7 +196,7 @@ def _wsgi(
         # The plain --http-socket breaks clients that keep connections open.
         "--http", f"{ports.LOOPBACK}:{port}",
         "--http-keepalive", "--http-auto-chunked", "--http-chunked-input",
-        "--http-timeout", "180",
+        "--http-timeout", "600",
         "--wsgi-file", str(HERE / "wsgi_app.py"),
         "--master", "--die-on-term", "--need-app", "--lazy-apps",
         "--processes", str(workers), "--threads", str(threads), "--enable-threads",
