@@ -8,6 +8,8 @@ from fleet import Fleet
 from gate import Gate
 from reaper_process import Reaper
 
+ANY_SERVER = "/servers/[0-9a-f-]{36}"
+
 
 @contextmanager
 def between_plan_and_deletion(
@@ -24,7 +26,7 @@ def between_plan_and_deletion(
 
 def stand_before(reaper: Reaper, gate: Gate, **endpoints: str) -> None:
     reaper.config["cloud"]["endpoints"] = {"compute": gate.url} | endpoints
-    reaper.config["http"] = {"call_timeout": "60s"}  # it must not give up what is held
+    reaper.config["http"] = {"call_timeout": "1h"}  # it must not give up what is held
 
 
 def looks_at(servers: list[Server]) -> str:

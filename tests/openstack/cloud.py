@@ -16,7 +16,7 @@ T = TypeVar("T")
 
 # Far above what anything takes, also on a machine that others keep busy: only a failure waits so
 # long.
-PATIENCE = 150
+PATIENCE = 300
 
 
 def eventually(what: str, ask: Callable[[], T], timeout: float = PATIENCE, every: float = 0.1) -> T:
@@ -74,6 +74,7 @@ class Cloud(ABC):
 
     hosts: list[str]
     asked: list[Server]  # since the last reset
+    poll_every = 0.05  # seconds between two looks at a server that is waited for
 
     # Servers -----------------------------------------------------------------
 
@@ -214,8 +215,8 @@ class Cloud(ABC):
         """Tokens that Keystone gives out while it lasts end so soon."""
 
     @abstractmethod
-    def outlive_a_token(self) -> None:
-        """Takes a token and waits until Keystone knows it no more."""
+    def outlive(self, tokens: set[str]) -> None:
+        """Waits until Keystone knows none of them any more."""
 
     @abstractmethod
     def revoke_token(self, token: str) -> None:
@@ -243,6 +244,15 @@ class Cloud(ABC):
     @abstractmethod
     def waiting_messages(self, queue: str) -> int:
         """How many messages nobody has taken, or taken and given back."""
+
+    @abstractmethod
+    def messages_in(self, queue: str) -> int | None:
+        """All that wait in it, and all that a reaper holds and has not acknowledged. None while the
+        broker does not tell."""
+
+    @abstractmethod
+    def failures_reach(self, queue: str) -> bool:
+        """Does the broker put Nova's messages of failures into it?"""
 
     @abstractmethod
     def broker_and_host_outage(self, host: str) -> AbstractContextManager[None]:
@@ -279,15 +289,20 @@ class Cloud(ABC):
 
     # What follows from the above ---------------------------------------------
 
-    def wait_for(self, servers: list[Server], status: str) -> None:
-        for server in servers:
-            eventually(f"{server.name} is {status}", lambda: self._settled(server, status), every=0.15)
+    def wait_for(self, servers: list[Server], status: str) -> list[Look]:
+        """How they are then."""
+        return [
+            eventually(
+                f"{server.name} is {status}", lambda: self._settled(server, status), every=self.poll_every
+            )
+            for server in servers
+        ]
 
-    def _settled(self, server: Server, status: str) -> bool:
+    def _settled(self, server: Server, status: str) -> Look | None:
         look = self.look(server)
         assert look.status != "ERROR" or status == "ERROR", f"{server.name} is in ERROR, not {status}"
         assert look.status != "ACTIVE" or status != "ERROR", f"{server.name} found a host"
-        return look.status == status and look.task is None
+        return look if look.status == status and look.task is None else None
 
     def boot(
         self,
@@ -320,5 +335,7 @@ class Cloud(ABC):
     def wait_gone(self, servers: list[Server]) -> None:
         """Waits until Nova knows them no more and they hold no room."""
         for server in servers:
-            eventually(f"{server.name} is gone", lambda: self.look(server).gone)
-            eventually(f"{server.name} holds no room", lambda: not self.room_held_by(server))
+            eventually(f"{server.name} is gone", lambda: self.look(server).gone, every=self.poll_every)
+            eventually(
+                f"{server.name} holds no room", lambda: not self.room_held_by(server), every=self.poll_every
+            )

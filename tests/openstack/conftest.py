@@ -61,12 +61,14 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    """`timeout` and CI end a session with SIGTERM: the lab must go all the same."""
+    """`timeout` and CI end a session with SIGTERM: it leaves in good order. A worker of pytest-xdist may
+    just die: what it started notices."""
 
     def leave(*_: object) -> None:
         pytest.exit("terminated", returncode=143)
 
-    signal.signal(signal.SIGTERM, leave)
+    if not hasattr(config, "workerinput"):
+        signal.signal(signal.SIGTERM, leave)
     config.addinivalue_line("markers", "lab_only: about what only a real cloud has")
     config.addinivalue_line("markers", "sim_only: needs a cloud that misbehaves on command")
     config.addinivalue_line("markers", "long: begins before the others, so that nobody waits for it alone")
@@ -130,9 +132,16 @@ def pytest_terminal_summary(terminalreporter: Any, config: pytest.Config) -> Non
         terminalreporter.write_line(f"{len(traces.compared)} scenarios compared on both clouds{alone}")
 
 
-def binary_at(request: pytest.FixtureRequest, name: str) -> Path:
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_setupnodes(config: pytest.Config) -> None:
+    """What is not there is told once, before the workers start."""
+    for name in ("reaper", "cloudsim") if "sim" in clouds_of(config) else ("reaper",):
+        binary_at(config, name)
+
+
+def binary_at(config: pytest.Config, name: str) -> Path:
     built = PROJECT / BUILT / name
-    path = Path(request.config.getoption(f"--{name}") or os.environ.get(name.upper()) or built).absolute()
+    path = Path(config.getoption(f"--{name}") or os.environ.get(name.upper()) or built).absolute()
     if not os.access(path, os.X_OK):
         pytest.exit(f"there is no {name} at {path}: build it, or say where it is with --{name}", returncode=4)
     return path
@@ -162,7 +171,7 @@ def lab_cloud(lab_dir: Path) -> Iterator[LabCloud]:
 
 @pytest.fixture(scope="session")
 def sim_cloud(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[SimCloud]:
-    with Simulation(binary_at(request, "cloudsim"), tmp_path_factory.mktemp("cloudsim"), HOSTS) as simulation:
+    with Simulation(binary_at(request.config, "cloudsim"), tmp_path_factory.mktemp("cloudsim"), HOSTS) as simulation:
         cloud = SimCloud(simulation)
         yield cloud
         cloud.close()
@@ -183,7 +192,7 @@ def cloud(shared_cloud: OpenStackCloud) -> Cloud:
 
 @pytest.fixture(scope="session")
 def binary(request: pytest.FixtureRequest) -> Path:
-    return binary_at(request, "reaper")
+    return binary_at(request.config, "reaper")
 
 
 @pytest.fixture

@@ -44,9 +44,8 @@ def fill(cloud: Cloud, holdings: dict[str, list[Holding]], exactly: bool = True)
             fleet.by_host[host].setdefault(project, []).extend(servers)
     for host, projects in fleet.by_host.items():
         for servers in projects.values():
-            cloud.wait_for(servers, "ACTIVE")
-            for server in servers:
-                assert cloud.look(server).host == host
+            for look in cloud.wait_for(servers, "ACTIVE"):
+                assert look.host == host
     return fleet
 
 

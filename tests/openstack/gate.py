@@ -8,12 +8,13 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from types import TracebackType
 from urllib.parse import urlsplit, urlunsplit
 
-from cloud import eventually
+from cloud import PATIENCE, eventually
 from lablib.ports import LOOPBACK
 
 # Of one hop; not to be passed on.
 HOP = {"connection", "keep-alive", "transfer-encoding", "content-length", "host"}
-LONGEST_HOLD = 120
+# What is forgotten does not hang for ever. Longer than any test waits for anything.
+LONGEST_HOLD = 6 * PATIENCE
 
 # Status, headers, body.
 Answer = tuple[int, list[tuple[str, str]], bytes]
@@ -95,7 +96,7 @@ class Gate:
         self._opened.wait(LONGEST_HOLD)
 
     def _ask(self, method: str, path: str, headers: dict[str, str], body: bytes) -> Answer | None:
-        connection = http.client.HTTPConnection(*self._target, timeout=60)
+        connection = http.client.HTTPConnection(*self._target, timeout=LONGEST_HOLD)
         try:
             connection.request(method, path, body or None, headers)
             answer = connection.getresponse()

@@ -3,6 +3,7 @@
 import os
 import re
 import signal
+import time
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from pathlib import Path
@@ -17,11 +18,15 @@ from lablib.place import Place
 from openstack_cloud import OpenStackCloud
 
 SERVICES = {"identity": "keystone", "compute": "nova-api", "placement": "placement"}
+# Nova may have refused to delete a server, or forgotten it, because of what it was doing with it.
+ASK_AGAIN_S = 5.0
 TOKEN_LIFE = re.compile(r"^expiration = \d+$", re.MULTILINE)
 
 
 class LabCloud(OpenStackCloud):
     """One lab; several scenarios use it one after the other."""
+
+    poll_every = 0.3  # a look costs Nova more than the wait
 
     def __init__(self, directory: Path):
         self.place = Place(directory)
@@ -110,7 +115,12 @@ class LabCloud(OpenStackCloud):
         self.begin_anew()
 
     def _purge_servers(self) -> None:
+        asked: dict[str, float] = {}  # when
+
         def delete(server: str) -> None:
+            if server in asked and time.monotonic() < asked[server] + ASK_AGAIN_S:
+                return  # it is on its way
+            asked[server] = time.monotonic()
             answer = self.nova.post(f"/servers/{server}/action", json={"forceDelete": None}, raise_exc=False)
             if answer.status_code == 409:
                 self.nova.delete(f"/servers/{server}", raise_exc=False)

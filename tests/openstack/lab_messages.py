@@ -1,11 +1,13 @@
 """The lab's RabbitMQ as a scenario sees it: Nova's messages in and out."""
 
+import socket
 from contextlib import contextmanager
 from typing import Any, Iterator
 
 import amqp
 
-from cloud import eventually
+from broker_node import BrokerNode
+from cloud import PATIENCE, eventually
 
 EXCHANGE = "nova"
 ROUTING_KEY = "versioned_notifications.error"
@@ -20,6 +22,7 @@ class LabMessages:
 
     def __init__(self, broker: dict[str, Any]):
         self.broker = broker
+        self.node = BrokerNode(**broker["node"])
         self._connection: amqp.Connection | None = None
         self._channel: Any = None
         self._queue = ""
@@ -99,7 +102,7 @@ class LabMessages:
             except (OSError, amqp.AMQPError):
                 return False
 
-        eventually(f"{', '.join(queues)} are read", all_read, timeout=120, every=0.3)
+        eventually(f"{', '.join(queues)} are read", all_read, every=0.2)
 
     def close(self) -> None:
         if self._connection is not None:
@@ -114,8 +117,10 @@ class LabMessages:
             f"{self.broker['host']}:{self.broker['port']}",
             userid=self.broker["user"],
             password=self.broker["password"],
-            connect_timeout=10,
-            read_timeout=30,
+            connect_timeout=PATIENCE,
+            read_timeout=PATIENCE,
+            # By default the library lets go when the broker has read nothing for a second.
+            socket_settings={socket.TCP_USER_TIMEOUT: PATIENCE * 1000},
             **options,
         )
         connection.connect()

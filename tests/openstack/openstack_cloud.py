@@ -12,8 +12,8 @@ from typing import Any, Iterator, Protocol
 import requests
 from keystoneauth1 import adapter
 
-from cloud import Cloud, Deletion, Look, Server, eventually
-from lab_messages import LabMessages
+from cloud import PATIENCE, Cloud, Deletion, Look, Server, eventually
+from lab_messages import EXCHANGE, LabMessages
 from lablib import catalog
 from lablib.access_log import Request
 
@@ -236,14 +236,13 @@ class OpenStackCloud(Cloud):
     def endpoint(self, api: str, region: str = "RegionOne") -> str:
         return self.lab["endpoints"][region][api]
 
-    def outlive_a_token(self) -> None:
-        keystone = catalog.user_session(self.lab)
-        token = keystone.get_token()
-        eventually("a token has ended", lambda: not self._is_known(token), every=0.3)
+    def outlive(self, tokens: set[str]) -> None:
+        for token in tokens:
+            eventually("a token has ended", lambda: not self._is_known(token), every=0.3)
 
     def _is_known(self, token: str) -> bool:
         headers = {"X-Auth-Token": token, "X-Subject-Token": token}
-        answer = self.plain.get(f"{self.endpoint('identity')}/auth/tokens", headers=headers, timeout=30)
+        answer = self.plain.get(f"{self.endpoint('identity')}/auth/tokens", headers=headers, timeout=PATIENCE)
         assert answer.status_code in (200, 401, 404), answer.text
         return answer.status_code == 200
 
@@ -284,6 +283,12 @@ class OpenStackCloud(Cloud):
 
     def waiting_messages(self, queue: str) -> int:
         return self.messages.waiting(queue)
+
+    def messages_in(self, queue: str) -> int | None:
+        return self.messages.node.messages_in(queue)
+
+    def failures_reach(self, queue: str) -> bool:
+        return self.messages.node.is_bound(queue, EXCHANGE)
 
     # The reaper --------------------------------------------------------------
 

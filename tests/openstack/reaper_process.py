@@ -4,6 +4,7 @@ import json
 import os
 import signal
 import socket
+import sqlite3
 import subprocess
 import threading
 from copy import deepcopy
@@ -11,19 +12,18 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any
 
-from cloud import Cloud, eventually
-
-START_PATIENCE = 90
-COMMAND_PATIENCE = 60
+from cloud import PATIENCE, Cloud, eventually
 
 # A daemon that outlived a killed test session would serve the next one's requests.
 DIES_WITH_US = ["/usr/bin/setpriv", "--pdeathsig", "KILL", "--"]
 
-# Quicker than an operator would set them: a scenario waits for these.
+# The intervals are shorter than an operator would set them: a scenario waits for these. The limits of
+# time are longer: no scenario is about them unless it sets its own, and the machine may be busy.
 DEFAULTS: dict[str, Any] = {
-    "http": {"call_timeout": "20s"},
+    "http": {"call_timeout": "2min", "connect_timeout": "1min"},
+    "trigger": {"max_age": "2h"},
     "taggers": [{"name": "project", "tag": "preemptible"}],
-    "cull": {"poll_interval": "200ms", "deadline": "4min"},
+    "cull": {"poll_interval": "100ms", "deadline": "20min"},
     "log": {"level": "debug", "target": "terminal"},
 }
 
@@ -73,7 +73,7 @@ class Reaper:
             self.wait_ready()
 
     def wait_ready(self) -> None:
-        eventually("the reaper is ready", self._is_ready, START_PATIENCE)
+        eventually("the reaper is ready", self._is_ready)
 
     def _is_ready(self) -> bool:
         assert self.daemon is not None and self.notices is not None
@@ -86,7 +86,7 @@ class Reaper:
         assert self.daemon is not None
         self.daemon.send_signal(signal.SIGTERM)
 
-    def wait_stopped(self, timeout: float = 90) -> int:
+    def wait_stopped(self, timeout: float = PATIENCE) -> int:
         """Its exit code; nothing of it is left."""
         assert self.daemon is not None
         code = self.daemon.wait(timeout)
@@ -102,7 +102,7 @@ class Reaper:
         """Like a loss of power."""
         assert self.daemon is not None
         self.daemon.kill()
-        self.daemon.wait(10)
+        self.daemon.wait(PATIENCE)
         self._forget()
 
     def freeze(self) -> None:
@@ -170,7 +170,7 @@ class Reaper:
             stdin=subprocess.DEVNULL,
             capture_output=True,
             text=True,
-            timeout=COMMAND_PATIENCE,
+            timeout=PATIENCE,
             env=self._environment(),
         )
 
@@ -188,31 +188,49 @@ class Reaper:
     def wait_outcome(self, request: str) -> dict[str, Any]:
         """Waits until the reaper has done with a request. What it did is to be
         asked of the cloud."""
-
-        def outcome() -> dict[str, Any] | None:
-            story = self.story(request)
-            return story["outcome"] if story else None
-
-        return eventually(f"the reaper has done with {request}", outcome, timeout=90)  # type: ignore[return-value]
+        return self._wait_told("outcome", request)
 
     def wait_aftermath(self, request: str) -> dict[str, Any]:
         """Waits until it knows what became of the room that it freed."""
+        return self._wait_told("aftermath", request)
 
-        def aftermath() -> dict[str, Any] | None:
-            story = self.story(request)
-            return story["aftermath"] if story else None
+    def _wait_told(self, what: str, request: str) -> dict[str, Any]:
+        """The file is looked at until it is worth a command."""
+        sql = f"SELECT 1 FROM request WHERE id = ? AND {what} IS NOT NULL"
+        eventually(f"the {what} of {request} is known", lambda: self.rows(sql, request), every=0.05)
+        told: dict[str, Any] = self.json("history", "show", request)[what]
+        return told
 
-        return eventually(f"the aftermath of {request} is known", aftermath, every=0.3)  # type: ignore[return-value]
+    def rows(self, sql: str, *values: Any) -> list[tuple[Any, ...]]:
+        """Of the journal's file as it is, read beside the daemon. Nothing if there is no journal yet."""
+        path = Path(self.config["journal"]["path"])
+        if not path.exists():
+            return []
+        connection = sqlite3.connect(f"file:{path}?mode=ro", uri=True, timeout=PATIENCE)
+        try:
+            return connection.execute(sql, values).fetchall()
+        except sqlite3.OperationalError as error:
+            # Its making was interrupted: no table yet, or a rollback journal that only a writer may use.
+            not_yet = ("no such table", "no such column", "unable to open", "attempt to write a readonly")
+            assert any(words in str(error) for words in not_yet), error
+            return []
+        finally:
+            connection.close()
+
+    def wait_acknowledged(self) -> None:
+        """After a restart of it or of the broker, a message comes again at some time, which may be
+        after the outcome of its request."""
+        eventually("every message is acknowledged", lambda: self.cloud.messages_in(self.queue) == 0)
 
     def wait_messages_done(self, others: int = 0) -> None:
         """Waits until it has seen `others` messages that made no request of
-        their own, and ends the daemon, which finishes what it holds. Then no
-        message may be left."""
+        their own, and until the broker has every message acknowledged; then
+        ends the daemon, and still no message may be left."""
         eventually(
             f"the reaper has seen {others} other messages",
-            lambda: not others or len(self.json("history", "messages")["messages"]) >= others,
-            every=0.3,
+            lambda: not others or self.rows("SELECT count(*) FROM message")[0][0] >= others,
         )
+        self.wait_acknowledged()
         self.stop()
         assert self.cloud.waiting_messages(self.queue) == 0, "it left messages unacknowledged"
 

@@ -60,20 +60,6 @@ class SimCloud(OpenStackCloud):
         finally:
             self._cloudsim.post(f"hosts/{host}/release")
 
-    def slow_down(self, method: str, pattern: str, seconds: float, count: int | None = None) -> int:
-        """The answers to the reaper's next requests of that kind are late; what they ask for is done
-        at once. Returns the number of the rule."""
-        limit = {} if count is None else {"count": count}
-        rule = {"method": method, "pattern": pattern, "user": "reaper", "latency_s": seconds}
-        return self._cloudsim.post("faults", **rule, **limit)["id"]
-
-    def stop_slowing(self) -> None:
-        self._cloudsim.delete("faults")
-
-    def slowed_down(self, number: int) -> int:
-        """How many answers a rule has made late so far."""
-        return next(rule["hits"] for rule in self._cloudsim.get("faults")["faults"] if rule["id"] == number)
-
     @contextmanager
     def host_outage(self, host: str) -> Iterator[None]:
         with self.hold_deletions(host):
@@ -145,5 +131,6 @@ def description_of(simulation: Simulation) -> dict[str, Any]:
             "user": BROKER_USER,
             "password": BROKER_PASSWORD,
             "amqp_url": broker.url,
+            "node": broker.node,
         },
     }

@@ -10,7 +10,7 @@ from urllib.parse import quote
 
 import yaml
 
-from cloud import eventually
+from cloud import PATIENCE, eventually
 
 PROJECT = Path(__file__).parents[2]
 BROKER = PROJECT / "tests/rabbitmq/broker"
@@ -47,6 +47,12 @@ class Broker:
     def url(self) -> str:
         return f"amqp://{BROKER_USER}:{quote(BROKER_PASSWORD, safe='')}@{LOOPBACK}:{self.port}/"
 
+    @property
+    def node(self) -> dict[str, str]:
+        """Where BrokerNode finds it."""
+        settings = json.loads(Path(self.directory, "settings.json").read_text())
+        return {"address": f"localhost:{settings['dist_port']}", "home": f"{self.directory}/home"}
+
     def restart(self) -> None:
         for command in ("stop", "start"):
             subprocess.run([str(BROKER), command, self.directory], check=True, stdin=subprocess.DEVNULL)
@@ -54,7 +60,7 @@ class Broker:
     def close(self) -> None:
         assert self._process.stdin is not None
         self._process.stdin.close()
-        self._process.wait(60)
+        self._process.wait(PATIENCE)
 
 
 class Cloudsim:
@@ -91,11 +97,11 @@ class Cloudsim:
 
     def close(self) -> None:
         self._process.terminate()
-        assert self._process.wait(30) == 0, self.log.read_text()
+        assert self._process.wait(PATIENCE) == 0, self.log.read_text()
 
     def _call(self, method: str, path: str, body: bytes | None) -> Any:
         request = urllib.request.Request(f"{self.ready['admin_url']}/{path}", data=body, method=method)
-        with DIRECT.open(request, timeout=30) as answer:
+        with DIRECT.open(request, timeout=PATIENCE) as answer:
             return json.load(answer)
 
 

@@ -1,6 +1,8 @@
 """The reaper, the broker or a host goes away and comes back: nothing is lost and
 nothing is done twice."""
 
+import pytest
+
 from cloud import Cloud, eventually
 from fleet import Fleet, assert_only_victims_died, fill
 from reaper_process import Reaper
@@ -22,13 +24,14 @@ def test_a_message_sent_while_the_reaper_was_away(cloud: Cloud, reaper: Reaper) 
     mark = cloud.mark()
     [refused] = cloud.ask_in_vain("large")
     cloud.failure_messages(1)
-    assert cloud.waiting_messages(reaper.queue) == 1
+    eventually("its message waits", lambda: cloud.waiting_messages(reaper.queue) == 1)
     reaper.start()
     reaper.wait_outcome(refused.request)
     assert_only_victims_died(fleet, mark, fleet.spot())
     cloud.wait_for(cloud.ask("large"), "ACTIVE")
 
 
+@pytest.mark.long
 def test_a_restart_of_the_broker_in_mid_work(cloud: Cloud, reaper: Reaper) -> None:
     """The message comes again, for it was not acknowledged; the plan goes on."""
     one, two, three = cloud.hosts
@@ -43,6 +46,7 @@ def test_a_restart_of_the_broker_in_mid_work(cloud: Cloud, reaper: Reaper) -> No
     reaper.wait_messages_done()
 
 
+@pytest.mark.long
 def test_after_a_restart_of_the_broker_it_listens_again(cloud: Cloud, reaper: Reaper) -> None:
     """Nova's exchange is not durable: the binding went with the restart."""
     one, two, three = cloud.hosts
@@ -50,17 +54,9 @@ def test_after_a_restart_of_the_broker_it_listens_again(cloud: Cloud, reaper: Re
     with cloud.broker_and_host_outage(two):
         pass
     mark = cloud.mark()
-
-    def asked_until_heard() -> bool:
-        [refused] = cloud.ask_in_vain("large")
-        try:
-            eventually("it is heard", lambda: reaper.story(refused.request), timeout=5, every=0.3)
-        except AssertionError:
-            return False
-        reaper.wait_outcome(refused.request)
-        return True
-
-    eventually("the reaper hears a request", asked_until_heard)
+    eventually("it has bound its queue again", lambda: cloud.failures_reach(reaper.queue))
+    [refused] = cloud.ask_in_vain("large")
+    reaper.wait_outcome(refused.request)
     assert_only_victims_died(fleet, mark, fleet.spot(one))
     cloud.wait_for(cloud.ask("large"), "ACTIVE")
 

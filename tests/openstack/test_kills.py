@@ -6,7 +6,7 @@ from typing import Callable
 
 import pytest
 
-from between import looks_at, stand_before
+from between import ANY_SERVER, looks_at, stand_before
 from cloud import Cloud
 from fleet import assert_freed, fill
 from gate import Gate
@@ -14,7 +14,6 @@ from gate import Gate
 FULL = [("regular", "large", 1)]
 SPOT = [("spot", "medium", 2)]
 HALF_SPOT = [("spot", "medium", 1), ("regular", "medium", 1)]
-ANY_SERVER = "/servers/[0-9a-f-]{36}"
 
 # What is held while the reaper is killed, given the reads of victims; and how many deletions Nova
 # has heard of by then.

@@ -8,7 +8,7 @@ from pathlib import Path
 import amqp
 import pytest
 
-from cloud import Cloud
+from cloud import PATIENCE, Cloud
 from fleet import fill
 from lablib import lifecycle
 from lablib.place import LabError, Place
@@ -47,6 +47,7 @@ def test_a_soft_deletion_keeps_its_room(shared_cloud: OpenStackCloud) -> None:
     assert shared_cloud.room_held_by(server)
 
 
+@pytest.mark.long
 def test_an_outage_of_broker_and_host_ends_with_the_deletion_done(cloud: Cloud) -> None:
     host = cloud.hosts[0]
     [server] = cloud.boot("small", "spot", host)
@@ -78,10 +79,10 @@ def test_https_needs_the_private_authority(shared_cloud: OpenStackCloud, service
     open_url = urllib.request.build_opener(
         urllib.request.ProxyHandler({}), urllib.request.HTTPSHandler(context=trusting)
     ).open
-    with open_url(url, timeout=10) as answer:
+    with open_url(url, timeout=PATIENCE) as answer:
         assert answer.status == 200
     with pytest.raises(urllib.error.URLError, match="CERTIFICATE_VERIFY_FAILED"):
-        urllib.request.build_opener(urllib.request.ProxyHandler({})).open(url, timeout=10)
+        urllib.request.build_opener(urllib.request.ProxyHandler({})).open(url, timeout=PATIENCE)
 
 
 @pytest.mark.lab_only
@@ -94,8 +95,8 @@ def test_amqps_needs_a_client_certificate(shared_cloud: OpenStackCloud) -> None:
             userid=broker["user"],
             password=broker["password"],
             ssl={"ca_certs": files["ca_file"], "cert_reqs": ssl.CERT_REQUIRED, **tls},
-            connect_timeout=10,
-            read_timeout=10,
+            connect_timeout=PATIENCE,
+            read_timeout=PATIENCE,
         )
         connection.connect()
         connection.close()

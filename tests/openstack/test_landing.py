@@ -458,7 +458,7 @@ def test_an_unshelving_that_found_no_host_is_heard_of(cloud: Cloud, install: Cal
     cloud.shelve(server)
     fleet = fill(cloud, {one: HALF_SPOT, two: FULL, three: FULL})
     reaper = install()
-    reaper.config["trigger"] = {"unshelve_interval": "1s"}
+    reaper.config["trigger"] |= {"unshelve_interval": "1s"}
     reaper.start()
     mark = cloud.mark()
     request = cloud.unshelve_without_waiting(server)

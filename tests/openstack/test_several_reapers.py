@@ -2,15 +2,17 @@
 freezes or is cut off, another takes over within seconds. No request is served twice or lost, also
 when the first one wakes up. What counts is the cloud's own record of who was deleted."""
 
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Callable, Iterator
 
 import pytest
 
-from cloud import Server, eventually
+from between import ANY_SERVER, stand_before
+from cloud import PATIENCE, Server, eventually
 from fleet import Fleet, assert_freed, fill
+from gate import Gate
 from reaper_process import Reaper
 from relay import Relay
 from sim_cloud import SimCloud
@@ -23,14 +25,26 @@ SPOT = [("spot", "medium", 2)]
 NEEDED = 2
 # RabbitMQ takes a silent one for dead after 2 to 3 of these.
 HEARTBEAT = "1s"
-# Longer than that: an answer that is still on its way when another takes over.
-LATE_S = 6.0
 # From the blow until another has the request in hand: 3 heartbeats, and what a busy machine adds.
 # Far below what the broker or the kernel would take to give up a dead connection by themselves.
-TAKEOVER_S = 30.0
+TAKEOVER_S = PATIENCE
+ALLOCATIONS = "/allocations/[0-9a-f-]{36}"
 
 Install = Callable[..., Reaper]
 Record = Callable[[str, object], None]
+
+
+@dataclass
+class Member:
+    """A reaper, and its ways to the APIs: what it asks can be made to wait there."""
+
+    reaper: Reaper
+    nova: Gate
+    placement: Gate
+
+    def let_pass(self) -> None:
+        self.nova.let_pass()
+        self.placement.let_pass()
 
 
 @dataclass
@@ -38,9 +52,16 @@ class Group:
     """The active reaper, those that stand by, and the way of the active one to the broker."""
 
     cloud: SimCloud
-    active: Reaper
-    standby: list[Reaper]
+    members: list[Member]
     relay: Relay
+
+    @property
+    def active(self) -> Reaper:
+        return self.members[0].reaper
+
+    @property
+    def standby(self) -> list[Reaper]:
+        return [member.reaper for member in self.members[1:]]
 
     @property
     def queue(self) -> str:
@@ -58,7 +79,7 @@ class Group:
             found = [story["outcome"] for story in stories if story and story["outcome"]]
             return found[0]["kind"] if found else None
 
-        return eventually("another has served the request", outcome, timeout=90)  # type: ignore[return-value]
+        return eventually("another has served the request", outcome)  # type: ignore[return-value]
 
     def takeover_s(self, request: str, struck: datetime) -> float:
         """How long the request was in nobody's hands, by the log of who took it."""
@@ -67,6 +88,7 @@ class Group:
 
     def stop_all(self) -> None:
         """They end by themselves, and no message is left."""
+        self.active.wait_acknowledged()
         for reaper in [self.active, *self.standby]:
             if reaper.daemon is not None:
                 reaper.stop()
@@ -75,53 +97,47 @@ class Group:
 
 @contextmanager
 def group_of(cloud: SimCloud, install: Install, size: int) -> Iterator[Group]:
-    made = [install() for _ in range(size)]
     relay = Relay(cloud.lab["broker"]["port"])
     relay.open()
-    port = f":{cloud.lab['broker']['port']}/"
-    for number, reaper in enumerate(made):
-        broker = reaper.config["broker"]
-        broker.update(heartbeat=HEARTBEAT, queue=made[0].queue, connect_timeout="2s")
-        broker["dead_letter_queue"] = f"{made[0].queue}.dead-letter"
-        if number == 0:
-            broker["urls"] = [url.replace(port, f":{relay.port}/") for url in broker["urls"]]
-        reaper.config["cull"]["max_parallel_deletions"] = 1
-    group = Group(cloud, made[0], made[1:], relay)
-    try:
-        for number, reaper in enumerate(made):
-            reaper.start()
+    with ExitStack() as gates:
+        gates.callback(relay.close)
+
+        def gate(api: str) -> Gate:
+            return gates.enter_context(Gate(cloud.endpoint(api)))
+
+        members = [Member(install(), gate("compute"), gate("placement")) for _ in range(size)]
+        group = Group(cloud, members, relay)
+        for member in members:
+            set_up(member, group)
+        for number, member in enumerate(members):
+            member.reaper.start()
             group.wait_consumers(number + 1)
         yield group
-    finally:
-        relay.close()
+
+
+def set_up(member: Member, group: Group) -> None:
+    reaper = member.reaper
+    stand_before(reaper, member.nova, placement=member.placement.url)
+    broker, port = reaper.config["broker"], f":{group.cloud.lab['broker']['port']}/"
+    broker.update(heartbeat=HEARTBEAT, queue=group.queue)
+    broker["dead_letter_queue"] = f"{group.queue}.dead-letter"
+    if reaper is group.active:
+        broker["urls"] = [url.replace(port, f":{group.relay.port}/") for url in broker["urls"]]
+    reaper.config["cull"]["max_parallel_deletions"] = 1
 
 
 # The moments -----------------------------------------------------------------------------------
 
 
-@dataclass
-class Moment:
-    """When the active one is hit, and how that moment is made long."""
-
-    stretch: Callable[[SimCloud], int]
-    reached: Callable[[SimCloud, int, int], bool]  # of the cloud, the rule, a mark
-
-
-def slow(method: str, pattern: str) -> Callable[[SimCloud], int]:
-    return lambda cloud: cloud.slow_down(method, pattern, LATE_S, count=1)
-
-
-MOMENTS = {
+# When the active one is hit. An answer is still on its way to it then, and arrives when another has
+# served the request.
+MOMENTS: dict[str, Callable[[Member], None]] = {
     # It asks Nova about the requester.
-    "before-the-plan": Moment(slow("GET", "/compute/*/servers/*"), lambda c, rule, _: c.slowed_down(rule) > 0),
+    "before-the-plan": lambda member: member.nova.hold_reads(ANY_SERVER),
     # It reads the first victim once more.
-    "before-the-first-deletion": Moment(
-        slow("GET", "/placement/allocations/*"), lambda c, rule, _: c.slowed_down(rule) > 0
-    ),
-    # The first deletion is done; its answer is late.
-    "between-two-deletions": Moment(
-        slow("DELETE", "/compute/*/servers/*"), lambda c, _, mark: len(c.reaper_deletions(mark)) == 1
-    ),
+    "before-the-first-deletion": lambda member: member.placement.hold_reads(ALLOCATIONS),
+    # The first deletion is done.
+    "between-two-deletions": lambda member: member.nova.hold_answers("DELETE"),
 }
 
 
@@ -139,6 +155,7 @@ def cut_off(group: Group) -> None:
 
 def come_back(group: Group) -> None:
     """Whatever was done to it is over; it is at the queue again."""
+    group.members[0].let_pass()
     if group.active.daemon is None:
         group.active.start()
     group.active.thaw()
@@ -155,10 +172,11 @@ def plenty_of_spot(cloud: SimCloud) -> Fleet:
     return fill(cloud, {one: SPOT, two: FULL, three: SPOT})
 
 
-def ask_and_wait_for(cloud: SimCloud, moment: Moment, mark: int) -> Server:
-    rule = moment.stretch(cloud)
-    [refused] = cloud.ask_in_vain("large")
-    eventually("the moment has come", lambda: moment.reached(cloud, rule, mark), every=0.02)
+def ask_and_wait_for(group: Group, moment: str) -> Server:
+    active = group.members[0]
+    MOMENTS[moment](active)
+    [refused] = group.cloud.ask_in_vain("large")
+    eventually("the moment has come", lambda: active.nova.held or active.placement.held, every=0.02)
     return refused
 
 
@@ -170,7 +188,7 @@ def test_another_takes_over(
     fleet = plenty_of_spot(cloud)
     with group_of(cloud, install, size=2) as group:
         mark = cloud.mark()
-        refused = ask_and_wait_for(cloud, MOMENTS[moment], mark)
+        refused = ask_and_wait_for(group, moment)
         struck = datetime.now()
         WAYS[way](group)
         group.wait_served(refused.request)
@@ -232,13 +250,15 @@ def test_one_after_the_other_of_three(cloud: SimCloud, install: Install) -> None
     fleet = plenty_of_spot(cloud)
     with group_of(cloud, install, size=3) as group:
         mark = cloud.mark()
-        refused = ask_and_wait_for(cloud, MOMENTS["between-two-deletions"], mark)
-        late = cloud.slow_down("GET", "/placement/allocations/*", LATE_S)
+        refused = ask_and_wait_for(group, "between-two-deletions")
+        for member in group.members[1:]:
+            member.placement.hold_reads(ALLOCATIONS)
         freeze(group)
-        eventually("another takes over", lambda: cloud.slowed_down(late) > 0)
-        second = next(r for r in group.standby if r.story(refused.request))
+        held = lambda: [member.reaper for member in group.members[1:] if member.placement.held]  # noqa: E731
+        [second] = eventually("another takes over", held)
         second.kill()
-        cloud.stop_slowing()
+        for member in group.members[1:]:
+            member.let_pass()
         others = [reaper for reaper in group.standby if reaper is not second]
         group.wait_served(refused.request, by=others)
         assert_freed(fleet, mark, NEEDED, among=fleet.spot())

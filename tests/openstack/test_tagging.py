@@ -1,15 +1,15 @@
 """What makes a server revocable: a resource class of its own, set up by the reaper; its flavor;
 several of these at once. And where room could be made, for who asks beforehand."""
 
-import socket
 from contextlib import contextmanager
 from typing import Any, Callable, Iterator
 
 import pytest
 import requests
 
-from cloud import Cloud, eventually
+from cloud import PATIENCE, Cloud, eventually
 from fleet import Fleet, assert_freed, assert_nobody_died, fill
+from lablib.ports import LOOPBACK, free_ports
 from openstack_cloud import OpenStackCloud
 from reaper_process import Reaper
 
@@ -169,9 +169,7 @@ def test_taggers_that_differ(
 
 @contextmanager
 def admin_api(reaper: Reaper) -> Iterator[str]:
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        address = f"127.0.0.1:{probe.getsockname()[1]}"
+    address = f"{LOOPBACK}:{free_ports(['admin'])['admin']}"
     reaper.config["admin"] = {"listen": address}
     reaper.start()
     yield f"http://{address}/v1"
@@ -199,7 +197,7 @@ def test_culling_candidates(cloud: OpenStackCloud, install: Callable[..., Reaper
         question = f"{api}/culling_candidates"
 
         def ask(resources: str) -> requests.Response:
-            return session.get(question, params={"resources": resources}, timeout=30)
+            return session.get(question, params={"resources": resources}, timeout=PATIENCE)
 
         eventually("the cloud was read", lambda: ask("VCPU:5").status_code == 200)
         live = ask("VCPU:5,MEMORY_MB:2048").json()
@@ -207,6 +205,6 @@ def test_culling_candidates(cloud: OpenStackCloud, install: Callable[..., Reaper
             assert live[part] == said[part]
         assert ask("VCPU:6").json()["provider_summaries"] == {}
         assert ask("vcpus:6").status_code == 400
-        assert session.get(api, timeout=30).json()["routes"]
-        assert session.post(question, timeout=30).status_code == 405
+        assert session.get(api, timeout=PATIENCE).json()["routes"]
+        assert session.post(question, timeout=PATIENCE).status_code == 405
     assert_nobody_died(fleet, mark)

@@ -84,6 +84,7 @@ def _describe(place: Place, hosts: int) -> dict[str, Any]:
     password = secrets.token_hex(12)
     broker = {"user": "lab", "password": password, "host": ports.LOOPBACK, "port": port["amqp"], "vhost": "/"}
     broker["tls_port"] = port["amqps"]
+    broker["node"] = {"address": f"localhost:{port['erlang']}", "home": str(place.path("home"))}
     broker["url"] = f"rabbit://lab:{password}@{ports.LOOPBACK}:{port['amqp']}/"
     broker["amqp_url"] = f"amqp://lab:{password}@{ports.LOOPBACK}:{port['amqp']}/%2F"
     broker["amqps_url"] = f"amqps://lab:{password}@{ports.LOOPBACK}:{port['amqps']}/%2F"
