@@ -2,7 +2,9 @@
 reaper for each run.
 
     /usr/bin/python3 -m pytest tests/faults/process
+    /usr/bin/python3 -m pytest tests/faults/process -n auto --dist loadgroup
 
+With -n (pytest-xdist), several sessions share the runs, each with a broker and a cloud of its own.
 Programs are those of build/release/bin, or what REAPER, CLOUDSIM and REAPER_FAULTS name.
 """
 
@@ -25,6 +27,20 @@ from sim_process import Simulation  # noqa: E402
 
 # Two, so that there is somebody else to kill by mistake.
 HOSTS = 2
+# What `-n auto` means: two cores can feed so many, for a run waits most of the time.
+WORKERS = 6
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_auto_num_workers() -> int:
+    return WORKERS
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_setupnodes() -> None:
+    """What is not there is told once, before the workers start."""
+    program("CLOUDSIM", "cloudsim")
+    programs()
 
 
 def program(variable: str, built: str) -> Path:

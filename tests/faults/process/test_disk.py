@@ -3,9 +3,10 @@ done, and nothing is lost."""
 
 from typing import Callable
 
+import pytest
 from cloud import eventually
 
-from machine import Machine
+from machine import SHARES, Machine
 
 MOST_STEPS = 80
 SAYS_SO = r"disk is full"
@@ -19,9 +20,11 @@ def assert_all_deletions_are_journalled(machine: Machine) -> None:
     assert asked <= planned and asked <= sent, f"asked {asked}, planned {planned}, sent {sent}"
 
 
-def test_from_each_step_on(machines: Callable[..., Machine]) -> None:
-    """It gets full at a sync, until the reaper says so and a little longer."""
-    for step in range(1, MOST_STEPS):
+@pytest.mark.parametrize("first", range(1, 1 + SHARES))
+def test_from_each_step_on(machines: Callable[..., Machine], first: int) -> None:
+    """It gets full at a sync, until the reaper says so and a little longer. All shares together go
+    through every step."""
+    for step in range(first, MOST_STEPS, SHARES):
         machine = machines()
         machine.empty_cloud()
         machine.start(full_at=step, wait=False)
@@ -39,7 +42,7 @@ def test_from_each_step_on(machines: Callable[..., Machine]) -> None:
             # It could not even open its journal: systemd starts it again.
             assert machine.bury() == 1
             assert machine.logged(SAYS_SO)
-            machine.start(wait=False)
+            machine.start()
         machine.assert_served(refused)
         if not hindered:
             break
@@ -72,5 +75,5 @@ def test_killed_while_it_is_full_it_starts_when_there_is_space(machines: Callabl
     eventually("it says so", lambda: machine.logged(SAYS_SO))
     machine.reaper.kill()
     machine.full.unlink()
-    machine.start(wait=False)
+    machine.start()
     machine.assert_served(refused)
