@@ -48,6 +48,7 @@ class SpotHost:
     def remove(self) -> None:
         self.cloud.nova.delete(f"/flavors/{self.flavor}")
         self.cloud.placement.delete(f"/resource_providers/{self.provider}")
+        self.cloud.placement.delete(f"/resource_classes/{CLASS}")
 
     def fill(self) -> Fleet:
         """Two revocable servers here, and regular ones that fill the other hosts."""
