@@ -147,7 +147,7 @@ class Runner:
             stage,
             LAB_DEADLINE_S,
             *(PYTHON, "-B", "-m", "pytest", folder, "-v", "-ra", "-p", "no:cacheprovider"),
-            *(f"--junitxml={report}", *options),
+            *("-n", "auto", "--dist", "loadgroup", f"--junitxml={report}", *options),
             env={name.upper(): str(programs / name) for name in ("reaper", "cloudsim")},
         )
         if not good:
