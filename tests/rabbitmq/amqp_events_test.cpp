@@ -5,6 +5,7 @@
 #include <cstdio>
 #include <ctime>
 #include <nlohmann/json.hpp>
+#include <utility>
 
 #include "clients/amqp/amqp_topology.hpp"
 #include "tests/clients/amqp/recorded_messages.hpp"
@@ -272,6 +273,35 @@ TEST(AmqpEvents, ASlowExecutorBoundsWhatIsReadAndTheOldestAreLost) {
     EXPECT_GE(run.numbers.size(), 100U);
     EXPECT_TRUE(std::is_sorted(run.numbers.begin(), run.numbers.end()));
     ASSERT_TRUE(run.until_flowing()) << "once we have caught up";
+    ASSERT_TRUE(run.stop());
+}
+
+/// The answer to a question takes along all that lies before it. With one after each pause, the
+/// broker's whole queue would come into our memory, whatever the bound.
+TEST(AmqpEvents, ASlowExecutorIsNoReasonToAskTheBroker) {
+    constexpr std::size_t published = 200;
+    BrokerAdmin admin;
+    LoopbackProxy proxy(BrokerPlace::get().port);
+    config::Broker settings = broker_settings();
+    settings.urls = {config::Secret(BrokerPlace::get().url(proxy.port()))};
+    EventTuning tuning = quick_event_tuning();
+    tuning.recheck = std::chrono::hours(1);
+    tuning.batches_in_flight = 1;  // each batch ends in a pause
+    tuning.batch_messages = 5;
+    EventRunner run(settings, tuning);
+    admin.declare_exchange(settings.exchange);
+    run.start();
+    ASSERT_TRUE(run.until_flowing());
+    const int sent = proxy.client_reads();
+    admin.publish(settings.exchange, info_key, numbered(0), published);
+    int seen = 0;
+    ASSERT_TRUE(run.until([&] {
+        int looks = 0;  // meanwhile, the thread begins its pause
+        if (std::exchange(seen, run.batches) != seen) until([&] { return ++looks > 2; });
+        return run.numbers.size() == published;
+    }));
+    EXPECT_GE(run.batches, 40);
+    EXPECT_LT(proxy.client_reads() - sent, 20) << "but for a heartbeat each 30 s";
     ASSERT_TRUE(run.stop());
 }
 
