@@ -127,13 +127,11 @@ class LabCloud(OpenStackCloud):
 
         def none_left() -> bool:
             # Nova lists soft-deleted servers only among the deleted ones.
-            left = [
-                server["id"]
-                for query in ("all_tenants=1", "all_tenants=1&deleted=1&status=SOFT_DELETED")
-                for server in self._list(self.nova, query)
-            ]
+            left = self._list(self.nova, "all_tenants=1") or self._list(
+                self.nova, "all_tenants=1&deleted=1&status=SOFT_DELETED"
+            )
             with ThreadPoolExecutor(4) as pool:
-                list(pool.map(delete, left))
+                list(pool.map(delete, [server["id"] for server in left]))
             return not left
 
         eventually("no server is left", none_left, every=0.3)
@@ -154,6 +152,6 @@ class LabCloud(OpenStackCloud):
             if page.status_code == 400 and found:
                 found.clear()  # the marker went away: from the start
                 continue
-            if not page.json()["servers"]:
-                return found
             found += page.json()["servers"]
+            if "servers_links" not in page.json():
+                return found

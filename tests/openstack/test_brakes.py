@@ -112,6 +112,7 @@ def test_a_project_is_protected_and_then_young_servers_are(cloud: Cloud, install
         assert_nobody_died(fleet, mark)
         reaper.stop()
     reaper.config["protect"] = {"min_run_time": "1s"}
+    wait_for_the_next_second()
     reaper.start()
     assert refused_for(cloud, reaper, "medium")["kind"] == "freed"
     assert_only_victims_died(fleet, mark, fleet.spot())
