@@ -28,7 +28,7 @@ from sim_process import Simulation  # noqa: E402
 # Two, so that there is somebody else to kill by mistake.
 HOSTS = 2
 # What `-n auto` means: two cores can feed so many, for a run waits most of the time.
-WORKERS = 6
+WORKERS = 4
 
 
 @pytest.hookimpl(optionalhook=True)
