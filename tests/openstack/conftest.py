@@ -171,7 +171,8 @@ def lab_cloud(lab_dir: Path) -> Iterator[LabCloud]:
 
 @pytest.fixture(scope="session")
 def sim_cloud(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[SimCloud]:
-    with Simulation(binary_at(request.config, "cloudsim"), tmp_path_factory.mktemp("cloudsim"), HOSTS) as simulation:
+    binary, directory = binary_at(request.config, "cloudsim"), tmp_path_factory.mktemp("cloudsim")
+    with Simulation(binary, directory, HOSTS) as simulation:
         cloud = SimCloud(simulation)
         yield cloud
         cloud.close()
