@@ -11,7 +11,7 @@ from typing import Any, Iterator
 
 from keystoneauth1 import adapter
 
-from cloud import eventually
+from cloud import PATIENCE, eventually
 from lablib import processes, services
 from lablib.access_log import AccessLog
 from lablib.place import Place
@@ -62,7 +62,7 @@ class LabCloud(OpenStackCloud):
         try:
             yield
             self.messages.close()
-            processes.stop(self.place, ["rabbitmq"], patience=30)
+            processes.stop(self.place, ["rabbitmq"], patience=PATIENCE)
         finally:
             self._start_what_is_stopped()
 
