@@ -48,9 +48,9 @@ ExitCode show_history(const GlobalOptions& global, const HistoryCommand& command
     const auto hint = [](const std::string& line) { spdlog::info("{}", line); };
     const auto settings = load_config(global.config_file, complain, hint);
     if (!settings) return ExitCode::usage;
+    boost::asio::io_context io{1};  // outlives the journal's thread, which posts to it
     auto journal = open_journal_for_reading(settings->journal.path);
     if (!journal) return failed(terminal, journal.error());
-    boost::asio::io_context io{1};
     switch (command.what) {
         case HistoryCommand::What::show:
             return show_story(io, **journal, command.request, terminal);
