@@ -98,6 +98,8 @@ class SimCloud(OpenStackCloud):
     def reset(self) -> None:
         self._cloudsim.wait_connected()
         self._cloudsim.post("reset", to="empty")
+        # What it said until now is not heard by a reaper of the next scenario.
+        self._cloudsim.wait_sent()
         self._cloudsim.post("tokens")
         self.begin_anew()
 

@@ -95,6 +95,10 @@ class Cloudsim:
     def wait_connected(self) -> None:
         eventually("cloudsim speaks to the broker", lambda: self.get("state")["notifier"]["connected"])
 
+    def wait_sent(self) -> None:
+        """The broker has put all its messages into the queues."""
+        eventually("the broker has all messages", lambda: not self.get("state")["notifier"]["waiting"])
+
     def close(self) -> None:
         self._process.terminate()
         assert self._process.wait(PATIENCE) == 0, self.log.read_text()

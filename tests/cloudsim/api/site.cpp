@@ -144,14 +144,14 @@ Response Site::answer(const Request& request, const Token* token) {
                               R"(/placement, /compute or /admin","title":"Not Found"}})");
 }
 
-void Site::note(const Request& request, const Token* token, int status) {
+void Site::note(const Request& request, const std::string& user, int status) {
     WitnessEntry entry;
     entry.service = request.path.empty() ? "" : request.path[0];
     if (entry.service == "soft" && request.path.size() > 1) entry.service = request.path[1];
     entry.method = request.method;
     entry.path = request.path_text();
     entry.query = request.query_text();
-    entry.user = token ? token->user->name : "";
+    entry.user = user;
     if (request.method == "POST" && entry.path.ends_with("/auth/tokens"))
         entry.user = login_name(world_->identity, request);
     entry.action = action_in(request);
@@ -164,7 +164,9 @@ Response Site::handle(const Request& request) {
     if (!request.path.empty() && request.path[0] == "admin") return admin(*this, request);
     const Token* token =
         world_->identity.check(std::string(request.header("x-auth-token")), world_->clock.now());
-    const auto fault = faults_.take(request, token ? token->user->name : "");
+    // The answer may revoke the token.
+    const std::string user = token ? token->user->name : "";
+    const auto fault = faults_.take(request, user);
     Response response;
     if (fault && (fault->status || fault->drop))
         response = made_to_fail(*fault);
@@ -175,7 +177,7 @@ Response Site::handle(const Request& request) {
         response.truncate_at = fault->truncate_at;
         response.drop = fault->drop || fault->drop_after;
     }
-    note(request, token, response.drop ? 0 : response.status);
+    note(request, user, response.drop ? 0 : response.status);
     world_->clock.run_due();
     return response;
 }

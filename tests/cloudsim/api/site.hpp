@@ -54,7 +54,7 @@ public:
 
 private:
     Response answer(const Request& request, const Token* token);
-    void note(const Request& request, const Token* token, int status);
+    void note(const Request& request, const std::string& user, int status);
 
     std::function<Time()> real_;
     Seeder seeder_;

@@ -160,6 +160,16 @@ TEST_F(NovaApiTest, TokensEnd) {
     EXPECT_EQ(box.call_as(token, "", "GET", servers).status(), 401);
 }
 
+TEST_F(NovaApiTest, ATokenCanRevokeItself) {
+    const std::string token = box.token("reaper", "service");
+    Request request;
+    request.method = "DELETE";
+    request.set_target("/identity/v3/auth/tokens");
+    request.headers = {{"x-auth-token", token}, {"x-subject-token", token}};
+    EXPECT_EQ(box.site.handle(request).status, 204);
+    EXPECT_EQ(box.call_as(token, "", "GET", servers).status(), 401);
+}
+
 TEST_F(NovaApiTest, AnApplicationCredentialLogsIn) {
     const ApplicationCredential& made = *box.world().identity.credentials.front();
     Json said{{"id", made.id}, {"secret", made.secret}};
