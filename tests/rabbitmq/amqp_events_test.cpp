@@ -322,6 +322,33 @@ TEST(AmqpEvents, EachLossIsTold) {
     ASSERT_TRUE(run.stop());
 }
 
+/// Declaring a queue whose losses go elsewhere, copies of what is set aside, messages of our own:
+/// each takes a right of its own.
+TEST(AmqpRights, ThoseOfReadmeAreEnough) {
+    BrokerAdmin admin;
+    config::Broker settings = broker_settings();
+    settings.urls = {config::Secret("amqp://operators:operators@127.0.0.1:" +
+                                    std::to_string(BrokerPlace::get().port))};
+    settings.exchange = "nova";
+    settings.queue = "reaper." + settings.queue;
+    settings.dead_letter_queue = settings.queue + ".dead-letter";
+    admin.declare_exchange(settings.exchange);
+    EventRunner events(settings);
+    events.start();
+    ASSERT_TRUE(events.until_flowing());
+    SourceRunner run(settings);
+    run.start();
+    ASSERT_TRUE(run.until_consuming());
+    run.source->publish("own");
+    ASSERT_TRUE(run.until_messages(1));
+    run.source->set_aside(run.messages[0], "why");
+    EXPECT_TRUE(until_ready(admin, settings.dead_letter_queue, 1));
+    ASSERT_TRUE(run.stop());
+    ASSERT_TRUE(events.stop());
+    EXPECT_EQ(events.states.size(), 1U) << events.all_states();
+    EXPECT_EQ(run.states.size(), 1U) << run.all_states();
+}
+
 /// Both at once, as it takes time: the broker gives up after 4 to 6 s of silence, and we do
 /// after 4.
 TEST(AmqpHeartbeats, KeepAnIdleConnectionAndOneWhoseExecutorIsBusy) {
