@@ -28,8 +28,6 @@ SOAK_SCHEDULES = "10000"
 TARGETS = {"release": ("programs",)}
 # Of a log's end on the screen: a linker's lines have thousands of characters.
 WIDEST_LINE = 240
-# The longest first.
-UNIT_TESTS = ("core", "clients", "app", "cli", "cloudsim", "report", "config")
 SCHEDULES = r"^faults\.(schedules|replay)$"
 CLANG = (PYTHON, "-B", "tests/runner/clang.py")
 CODE_FOLDERS = ("reaper", "config", "clients", "strategies", "tagging", "tests")
@@ -194,7 +192,7 @@ def schedules(run: Runner) -> Counts:
 def unit_tests(run: Runner, preset: str) -> Counts:
     """Whole programs: a process for each test would take twice as long."""
     log, reports = f"{preset}-tests", run.logs / f"{preset}-units"
-    programs = [f"{name}_tests" for name in UNIT_TESTS]
+    programs = (run.build_dir(preset) / "unit_tests.txt").read_text().split()
     script = (PYTHON, "-B", "tests/runner/units.py", str(run.build_dir(preset) / "bin"))
     good = run.run("run the unit tests", log, UNIT_TESTS_DEADLINE_S, *script, str(reports), *programs)
     if not good:
