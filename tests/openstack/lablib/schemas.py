@@ -23,6 +23,7 @@ def install_mariadb(place: Place) -> None:
     listens on a socket in the lab's directory alone."""
     data = place.path("home", "mariadb")
     data.mkdir()
+    place.path("home", "mariadb-tmp").mkdir()
     statements = ["CREATE DATABASE mysql;", "USE mysql;", "SET @auth_root_socket = NULL;"]
     statements += [MARIADB_SQL.joinpath(name).read_text() for name in MARIADB_SYSTEM]
     script = place.path("etc", "mariadb-system.sql")

@@ -156,6 +156,8 @@ def mariadbd(place: Place) -> list[str]:
         "/usr/sbin/mariadbd",
         "--no-defaults",
         f"--datadir={place.path('home', 'mariadb')}",
+        # A server removes what it takes for the leavings of another one there.
+        f"--tmpdir={place.path('home', 'mariadb-tmp')}",
         "--skip-networking",
         "--performance-schema=OFF",
         "--innodb-buffer-pool-size=128M",
