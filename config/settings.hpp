@@ -10,8 +10,8 @@
 #include <vector>
 
 #include "config/secret.hpp"
-#include "reaper/brakes/settings.hpp"
-#include "reaper/plugin/parameters.hpp"
+#include "reaper/safeguards/settings.hpp"
+#include "reaper/model/parameters.hpp"
 
 namespace reaper::config {
 
@@ -164,7 +164,7 @@ struct Settings {
     JournalFile journal;
     Log log;
     Admin admin;
-    /// While this file is there, nothing is deleted (reaper/ports/switch.hpp).
+    /// While this file is there, nothing is deleted (reaper/ports/pause_switch.hpp).
     std::string pause_file = "/var/lib/reaper/paused";
 };
 

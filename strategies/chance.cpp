@@ -5,7 +5,7 @@
 #include <utility>
 
 #include "strategies/builtin.hpp"
-#include "strategies/dice.hpp"
+#include "strategies/seeded_rng.hpp"
 
 namespace reaper {
 namespace {

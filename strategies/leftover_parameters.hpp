@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "reaper/model/resources.hpp"
-#include "reaper/plugin/parameters.hpp"
+#include "reaper/model/parameters.hpp"
 #include "strategies/objective.hpp"
 
 namespace reaper {

@@ -16,7 +16,7 @@
 
 #include "reaper/model/cloud.hpp"
 #include "reaper/model/time.hpp"
-#include "reaper/planner/room.hpp"
+#include "reaper/rooms/room.hpp"
 #include "strategies/sketch.hpp"
 
 namespace reaper {

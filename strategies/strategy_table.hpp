@@ -6,7 +6,7 @@
 #include <variant>
 #include <vector>
 
-#include "reaper/plugin/parameters.hpp"
+#include "reaper/model/parameters.hpp"
 #include "strategies/strategy.hpp"
 
 namespace reaper {

@@ -4,7 +4,7 @@
 
 #include "clients/amqp/amqp_worker.hpp"
 #include "clients/amqp/connection_thread.hpp"
-#include "clients/amqp/event_outlet.hpp"
+#include "clients/amqp/event_dispatcher.hpp"
 #include "clients/amqp/event_session.hpp"
 
 namespace reaper {

@@ -10,9 +10,9 @@
 #include "clients/amqp/command_queue.hpp"
 #include "clients/amqp/dead_letters.hpp"
 #include "clients/amqp/frame_assembler.hpp"
-#include "clients/amqp/outlet.hpp"
-#include "clients/amqp/tenure_proof.hpp"
-#include "clients/amqp/upkeep.hpp"
+#include "clients/amqp/dispatcher.hpp"
+#include "clients/amqp/lease_proof.hpp"
+#include "clients/amqp/topology_monitor.hpp"
 #include "config/settings.hpp"
 
 namespace reaper::amqp {

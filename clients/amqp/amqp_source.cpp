@@ -6,7 +6,7 @@
 #include "clients/amqp/amqp_worker.hpp"
 #include "clients/amqp/command_queue.hpp"
 #include "clients/amqp/connection_thread.hpp"
-#include "clients/amqp/outlet.hpp"
+#include "clients/amqp/dispatcher.hpp"
 
 namespace reaper {
 namespace {

@@ -10,7 +10,7 @@
 #include "clients/amqp/amqp_connection.hpp"
 #include "clients/amqp/backoff.hpp"
 #include "clients/amqp/broker_url.hpp"
-#include "clients/amqp/upkeep.hpp"
+#include "clients/amqp/topology_monitor.hpp"
 #include "clients/amqp/wakeup.hpp"
 #include "config/settings.hpp"
 

@@ -10,9 +10,9 @@
 #include <thread>
 
 #include "clients/amqp/amqp_connection.hpp"
-#include "clients/amqp/gate.hpp"
+#include "clients/amqp/executor_bridge.hpp"
 #include "clients/amqp/wakeup.hpp"
-#include "reaper/ports/task.hpp"
+#include "reaper/runtime/task.hpp"
 
 namespace reaper::amqp {
 

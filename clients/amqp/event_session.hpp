@@ -10,10 +10,10 @@
 
 #include "clients/amqp/amqp_connection.hpp"
 #include "clients/amqp/amqp_events.hpp"
-#include "clients/amqp/cloud_event_parser.hpp"
-#include "clients/amqp/event_outlet.hpp"
+#include "reaper/notifications/cloud_event_parser.hpp"
+#include "clients/amqp/event_dispatcher.hpp"
 #include "clients/amqp/frame_assembler.hpp"
-#include "clients/amqp/upkeep.hpp"
+#include "clients/amqp/topology_monitor.hpp"
 
 namespace reaper::amqp {
 

@@ -18,8 +18,8 @@
 #include <string>
 
 #include "clients/http/message.hpp"
-#include "reaper/ports/clock.hpp"
-#include "reaper/ports/task.hpp"
+#include "reaper/runtime/clock.hpp"
+#include "reaper/runtime/task.hpp"
 
 namespace reaper::http {
 

@@ -15,7 +15,7 @@
 #include "clients/http/message.hpp"
 #include "clients/http/tls.hpp"
 #include "clients/http/url.hpp"
-#include "reaper/ports/task.hpp"
+#include "reaper/runtime/task.hpp"
 
 namespace reaper::http {
 

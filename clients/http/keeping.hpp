@@ -4,7 +4,7 @@
 #include <memory>
 #include <utility>
 
-#include "reaper/ports/task.hpp"
+#include "reaper/runtime/task.hpp"
 
 namespace reaper::http {
 

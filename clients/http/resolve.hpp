@@ -8,7 +8,7 @@
 
 #include "clients/http/failure.hpp"
 #include "clients/http/url.hpp"
-#include "reaper/ports/task.hpp"
+#include "reaper/runtime/task.hpp"
 
 namespace reaper::http {
 

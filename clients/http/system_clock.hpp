@@ -4,7 +4,7 @@
 #include <boost/asio/any_io_executor.hpp>
 #include <memory>
 
-#include "reaper/ports/clock.hpp"
+#include "reaper/runtime/clock.hpp"
 
 namespace reaper {
 

@@ -13,7 +13,7 @@
 #include <functional>
 #include <utility>
 
-#include "reaper/ports/task.hpp"
+#include "reaper/runtime/task.hpp"
 
 namespace reaper::journal {
 

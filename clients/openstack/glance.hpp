@@ -9,7 +9,7 @@
 #include <string>
 
 #include "clients/openstack/session.hpp"
-#include "reaper/ports/clock.hpp"
+#include "reaper/runtime/clock.hpp"
 #include "reaper/ports/images.hpp"
 
 namespace reaper::openstack {

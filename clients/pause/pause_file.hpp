@@ -12,7 +12,7 @@
 #include <utility>
 
 #include "reaper/model/time.hpp"
-#include "reaper/ports/switch.hpp"
+#include "reaper/ports/pause_switch.hpp"
 
 namespace reaper {
 

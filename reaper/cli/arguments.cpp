@@ -9,7 +9,7 @@
 #include "reaper/cli/help_text.hpp"
 #include "reaper/cli/value_parsers.hpp"
 #include "reaper/model/text.hpp"
-#include "reaper/restype/constraint.hpp"
+#include "reaper/request_spec/res_type_constraint.hpp"
 
 namespace reaper::cli {
 namespace {

@@ -8,7 +8,7 @@
 #include <variant>
 #include <vector>
 
-#include "reaper/cli/exit_code.hpp"
+#include "reaper/daemon/exit_code.hpp"
 #include "reaper/model/res_type.hpp"
 #include "reaper/model/resources.hpp"
 #include "reaper/model/time.hpp"

@@ -4,10 +4,10 @@
 #include "clients/amqp/broker_probe.hpp"
 #include "reaper/cli/checks.hpp"
 #include "reaper/cli/commands.hpp"
-#include "reaper/cli/composition.hpp"
-#include "reaper/cli/run_task.hpp"
+#include "reaper/daemon/composition.hpp"
+#include "reaper/runtime/run_task.hpp"
 #include "reaper/report/json.hpp"
-#include "reaper/service/policy.hpp"
+#include "reaper/decision/policy.hpp"
 
 namespace reaper::cli {
 namespace {

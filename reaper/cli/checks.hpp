@@ -7,8 +7,8 @@
 #include "clients/openstack/openstack.hpp"
 #include "config/settings.hpp"
 #include "reaper/cli/check_list.hpp"
-#include "reaper/service/policy.hpp"
-#include "reaper/service/snapshot_reader.hpp"
+#include "reaper/decision/policy.hpp"
+#include "reaper/cloud_reader/snapshot_reader.hpp"
 
 namespace reaper::cli {
 

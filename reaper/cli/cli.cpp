@@ -5,7 +5,7 @@
 #include <type_traits>
 
 #include "reaper/cli/commands.hpp"
-#include "reaper/cli/logging.hpp"
+#include "reaper/daemon/logging.hpp"
 
 namespace reaper::cli {
 namespace {

@@ -1,7 +1,7 @@
 // `reaper config`: what is in effect.
 #include "config/loader.hpp"
 #include "reaper/cli/commands.hpp"
-#include "reaper/cli/composition.hpp"
+#include "reaper/daemon/composition.hpp"
 #include "reaper/cli/settings_json.hpp"
 #include "reaper/report/json.hpp"
 

@@ -5,9 +5,9 @@
 
 #include "clients/journal/sqlite_journal.hpp"
 #include "reaper/cli/commands.hpp"
-#include "reaper/cli/composition.hpp"
+#include "reaper/daemon/composition.hpp"
 #include "reaper/cli/now.hpp"
-#include "reaper/cli/run_task.hpp"
+#include "reaper/runtime/run_task.hpp"
 #include "reaper/report/json.hpp"
 #include "reaper/report/render.hpp"
 

@@ -5,9 +5,9 @@
 #include <utility>
 
 #include "clients/journal/sqlite_journal.hpp"
-#include "reaper/cli/run_task.hpp"
-#include "reaper/service/journalled_brakes.hpp"
-#include "reaper/service/journalled_ledger.hpp"
+#include "reaper/runtime/run_task.hpp"
+#include "reaper/controllers/safeguards_journal.hpp"
+#include "reaper/controllers/ledger_journal.hpp"
 
 namespace reaper::cli {
 

@@ -4,8 +4,8 @@
 #include <boost/asio/io_context.hpp>
 
 #include "config/settings.hpp"
-#include "reaper/brakes/brakes.hpp"
-#include "reaper/ledger/ledger.hpp"
+#include "reaper/safeguards/safeguards.hpp"
+#include "reaper/rooms/ledger.hpp"
 
 namespace reaper::cli {
 

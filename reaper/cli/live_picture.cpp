@@ -4,7 +4,7 @@
 #include <spdlog/spdlog.h>
 #include <utility>
 
-#include "reaper/cli/run_task.hpp"
+#include "reaper/runtime/run_task.hpp"
 
 namespace reaper::cli {
 

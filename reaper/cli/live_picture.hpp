@@ -5,9 +5,9 @@
 #include <optional>
 
 #include "reaper/cli/arguments.hpp"
-#include "reaper/cli/composition.hpp"
+#include "reaper/daemon/composition.hpp"
 #include "reaper/cli/terminal.hpp"
-#include "reaper/service/policy.hpp"
+#include "reaper/decision/policy.hpp"
 
 namespace reaper::cli {
 

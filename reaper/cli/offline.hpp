@@ -8,10 +8,10 @@
 
 #include "config/settings.hpp"
 #include "reaper/cli/arguments.hpp"
-#include "reaper/ledger/ledger.hpp"
+#include "reaper/rooms/ledger.hpp"
 #include "reaper/report/snapshot_file.hpp"
-#include "reaper/service/policy.hpp"
-#include "reaper/service/snapshot_reader.hpp"
+#include "reaper/decision/policy.hpp"
+#include "reaper/cloud_reader/snapshot_reader.hpp"
 
 namespace reaper::cli {
 

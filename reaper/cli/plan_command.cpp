@@ -4,12 +4,12 @@
 #include <utility>
 
 #include "reaper/cli/commands.hpp"
-#include "reaper/cli/composition.hpp"
+#include "reaper/daemon/composition.hpp"
 #include "reaper/cli/known_ledger.hpp"
 #include "reaper/cli/live_picture.hpp"
 #include "reaper/cli/offline.hpp"
 #include "reaper/cli/planning.hpp"
-#include "reaper/cli/run_task.hpp"
+#include "reaper/runtime/run_task.hpp"
 #include "reaper/report/json.hpp"
 #include "reaper/report/render.hpp"
 

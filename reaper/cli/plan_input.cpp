@@ -6,12 +6,12 @@
 #include <set>
 #include <utility>
 
-#include "clients/amqp/nova_notification.hpp"
+#include "reaper/notifications/nova_notification.hpp"
 #include "config/request_list.hpp"
 #include "reaper/cli/value_parsers.hpp"
 #include "reaper/model/text.hpp"
-#include "reaper/restype/constraint.hpp"
-#include "reaper/service/requester.hpp"
+#include "reaper/request_spec/res_type_constraint.hpp"
+#include "reaper/requests/requester.hpp"
 
 namespace reaper::cli {
 namespace {

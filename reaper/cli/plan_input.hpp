@@ -10,8 +10,8 @@
 #include "reaper/cli/arguments.hpp"
 #include "reaper/model/cloud.hpp"
 #include "reaper/ports/identity.hpp"
-#include "reaper/service/snapshot_reader.hpp"
-#include "reaper/trigger/request_builder.hpp"
+#include "reaper/cloud_reader/snapshot_reader.hpp"
+#include "reaper/request_spec/request_builder.hpp"
 
 namespace reaper::cli {
 

@@ -4,7 +4,7 @@
 #include <utility>
 
 #include "reaper/model/text.hpp"
-#include "reaper/service/decision.hpp"
+#include "reaper/decision/decide.hpp"
 
 namespace reaper::cli {
 namespace {

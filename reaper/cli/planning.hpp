@@ -6,13 +6,13 @@
 #include <string>
 #include <vector>
 
-#include "reaper/brakes/brakes.hpp"
+#include "reaper/safeguards/safeguards.hpp"
 #include "reaper/cli/offline.hpp"
 #include "reaper/cli/plan_input.hpp"
-#include "reaper/ledger/ledger.hpp"
+#include "reaper/rooms/ledger.hpp"
 #include "reaper/model/plan.hpp"
-#include "reaper/service/policy.hpp"
-#include "reaper/service/snapshot_reader.hpp"
+#include "reaper/decision/policy.hpp"
+#include "reaper/cloud_reader/snapshot_reader.hpp"
 
 namespace reaper::cli {
 

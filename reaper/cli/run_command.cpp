@@ -5,13 +5,13 @@
 
 #include "clients/pause/pause_file.hpp"
 #include "reaper/cli/commands.hpp"
-#include "reaper/cli/composition.hpp"
-#include "reaper/cli/daemon.hpp"
-#include "reaper/cli/logging.hpp"
-#include "reaper/cli/reporting_journal.hpp"
+#include "reaper/daemon/composition.hpp"
+#include "reaper/daemon/daemon_shell.hpp"
+#include "reaper/daemon/logging.hpp"
+#include "reaper/daemon/reporting_journal.hpp"
 #include "reaper/report/json.hpp"
 #include "reaper/report/render.hpp"
-#include "reaper/service/policy.hpp"
+#include "reaper/decision/policy.hpp"
 
 namespace reaper::cli {
 namespace {

@@ -3,9 +3,9 @@
 #include <utility>
 
 #include "reaper/cli/commands.hpp"
-#include "reaper/cli/composition.hpp"
+#include "reaper/daemon/composition.hpp"
 #include "reaper/cli/live_picture.hpp"
-#include "reaper/cli/run_task.hpp"
+#include "reaper/runtime/run_task.hpp"
 #include "reaper/cli/setup_slots.hpp"
 #include "reaper/report/json.hpp"
 #include "reaper/report/text.hpp"

@@ -6,7 +6,7 @@
 #include <utility>
 
 #include "reaper/model/text.hpp"
-#include "reaper/service/cloud_lists.hpp"
+#include "reaper/cloud_reader/cloud_lists.hpp"
 
 namespace reaper::cli {
 namespace {

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "reaper/ports/placement_setup.hpp"
-#include "reaper/service/snapshot_reader.hpp"
+#include "reaper/cloud_reader/snapshot_reader.hpp"
 #include "reaper/setup/slots.hpp"
 
 namespace reaper::cli {

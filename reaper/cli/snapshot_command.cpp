@@ -4,7 +4,7 @@
 #include <utility>
 
 #include "reaper/cli/commands.hpp"
-#include "reaper/cli/composition.hpp"
+#include "reaper/daemon/composition.hpp"
 #include "reaper/cli/known_ledger.hpp"
 #include "reaper/cli/live_picture.hpp"
 #include "reaper/cli/whole_file.hpp"

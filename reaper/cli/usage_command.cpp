@@ -7,15 +7,15 @@
 
 #include "clients/journal/sqlite_journal.hpp"
 #include "reaper/cli/commands.hpp"
-#include "reaper/cli/composition.hpp"
+#include "reaper/daemon/composition.hpp"
 #include "reaper/cli/live_picture.hpp"
 #include "reaper/cli/now.hpp"
-#include "reaper/cli/run_task.hpp"
+#include "reaper/runtime/run_task.hpp"
 #include "reaper/planner/eligibility.hpp"
 #include "reaper/report/json.hpp"
 #include "reaper/report/usage.hpp"
-#include "reaper/service/snapshot_reader.hpp"
-#include "reaper/trigger/request_builder.hpp"
+#include "reaper/cloud_reader/snapshot_reader.hpp"
+#include "reaper/request_spec/request_builder.hpp"
 
 namespace reaper::cli {
 namespace {

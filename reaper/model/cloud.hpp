@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "reaper/model/ids.hpp"
-#include "reaper/model/landing.hpp"
+#include "reaper/model/placement_constraints.hpp"
 #include "reaper/model/resources.hpp"
 #include "reaper/model/shared.hpp"
 #include "reaper/model/shared_text.hpp"

@@ -10,7 +10,7 @@
 
 #include "reaper/model/cloud.hpp"
 #include "reaper/model/ids.hpp"
-#include "reaper/trigger/notice.hpp"
+#include "reaper/model/flavor.hpp"
 
 namespace reaper {
 

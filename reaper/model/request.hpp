@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "reaper/model/ids.hpp"
-#include "reaper/model/landing.hpp"
+#include "reaper/model/placement_constraints.hpp"
 #include "reaper/model/res_type.hpp"
 #include "reaper/model/resources.hpp"
 #include "reaper/model/time.hpp"

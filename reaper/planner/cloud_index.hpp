@@ -15,7 +15,7 @@
 #include <utility>
 #include <vector>
 
-#include "reaper/brakes/protection.hpp"
+#include "reaper/safeguards/protection.hpp"
 #include "reaper/model/cloud.hpp"
 #include "reaper/planner/host_row.hpp"
 #include "strategies/bound_tables.hpp"

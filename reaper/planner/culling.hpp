@@ -11,8 +11,8 @@
 #include <optional>
 #include <string>
 
-#include "reaper/brakes/protection.hpp"
-#include "reaper/ledger/ledger.hpp"
+#include "reaper/safeguards/protection.hpp"
+#include "reaper/rooms/ledger.hpp"
 #include "reaper/model/cloud.hpp"
 #include "reaper/model/resources.hpp"
 

@@ -5,7 +5,7 @@
 #include <map>
 
 #include "reaper/model/text.hpp"
-#include "reaper/planner/awaited.hpp"
+#include "reaper/planner/pending_releases.hpp"
 
 namespace reaper {
 namespace {

@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "reaper/model/plan.hpp"
-#include "reaper/planner/allowances.hpp"
+#include "reaper/planner/budgets.hpp"
 #include "reaper/planner/minimal.hpp"
 #include "strategies/strategy.hpp"
 

@@ -7,14 +7,14 @@
 #include <variant>
 #include <vector>
 
-#include "reaper/brakes/protection.hpp"
-#include "reaper/ledger/ledger.hpp"
+#include "reaper/safeguards/protection.hpp"
+#include "reaper/rooms/ledger.hpp"
 #include "reaper/model/cloud.hpp"
 #include "reaper/model/plan.hpp"
 #include "reaper/model/request.hpp"
-#include "reaper/planner/places.hpp"
-#include "reaper/planner/restraint.hpp"
-#include "reaper/planner/room.hpp"
+#include "reaper/planner/constraint_checker.hpp"
+#include "reaper/planner/victim_filter.hpp"
+#include "reaper/rooms/room.hpp"
 #include "strategies/strategy.hpp"
 
 namespace reaper {

@@ -8,8 +8,8 @@
 
 #include "reaper/model/amount.hpp"
 #include "reaper/planner/eligibility.hpp"
-#include "reaper/planner/restraint.hpp"
-#include "reaper/planner/room.hpp"
+#include "reaper/planner/victim_filter.hpp"
+#include "reaper/rooms/room.hpp"
 
 namespace reaper {
 namespace {

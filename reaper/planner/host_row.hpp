@@ -14,7 +14,7 @@
 #include <unordered_map>
 #include <vector>
 
-#include "reaper/brakes/protection.hpp"
+#include "reaper/safeguards/protection.hpp"
 #include "reaper/model/cloud.hpp"
 #include "strategies/sketch.hpp"
 

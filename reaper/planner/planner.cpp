@@ -12,8 +12,8 @@
 #include "reaper/planner/filter.hpp"
 #include "reaper/planner/minimal.hpp"
 #include "reaper/planner/rejections.hpp"
-#include "reaper/planner/screen.hpp"
-#include "reaper/planner/within.hpp"
+#include "reaper/planner/host_filter.hpp"
+#include "reaper/planner/budgeted_selection.hpp"
 
 namespace reaper {
 namespace {

@@ -9,11 +9,11 @@
 #include <map>
 #include <string>
 
-#include "reaper/ledger/ledger.hpp"
+#include "reaper/rooms/ledger.hpp"
 #include "reaper/model/cloud.hpp"
 #include "reaper/model/plan.hpp"
 #include "reaper/model/request.hpp"
-#include "reaper/planner/allowances.hpp"
+#include "reaper/planner/budgets.hpp"
 #include "reaper/planner/cloud_index.hpp"
 #include "strategies/strategy.hpp"
 

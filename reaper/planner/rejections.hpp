@@ -7,7 +7,7 @@
 
 #include "reaper/model/plan.hpp"
 #include "reaper/planner/minimal.hpp"
-#include "reaper/planner/screen.hpp"
+#include "reaper/planner/host_filter.hpp"
 
 namespace reaper {
 

@@ -6,7 +6,7 @@
 #include <string_view>
 #include <utility>
 
-#include "reaper/planner/awaited.hpp"
+#include "reaper/planner/pending_releases.hpp"
 #include "reaper/planner/filter.hpp"
 
 namespace reaper {

@@ -1,6 +1,6 @@
 // The phase of a request that looks for revocable room: nobody dies for it.
 //
-// A revocable server takes one of a revocable class (reaper/restype/host_label.hpp) on top of what
+// A revocable server takes one of a revocable class (reaper/planner/host_label.hpp) on top of what
 // it takes anyway; where the class is named `CUSTOM_REVOCABLE_X` and the request takes X, it stands
 // for X (oversubscribed room: so many of it in place of X). A host that is wrapped for the phase
 // gives as many such slots as Placement would allot at once: room that is promised to other
@@ -10,11 +10,11 @@
 #include <functional>
 #include <vector>
 
-#include "reaper/ledger/ledger.hpp"
+#include "reaper/rooms/ledger.hpp"
 #include "reaper/model/plan.hpp"
 #include "reaper/model/request.hpp"
 #include "reaper/planner/cloud_index.hpp"
-#include "reaper/restype/host_label.hpp"
+#include "reaper/planner/host_label.hpp"
 
 namespace reaper {
 

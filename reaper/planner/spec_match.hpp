@@ -8,7 +8,7 @@
 #include <string>
 #include <string_view>
 
-#include "reaper/model/landing.hpp"
+#include "reaper/model/placement_constraints.hpp"
 
 namespace reaper {
 

@@ -9,7 +9,7 @@
 
 #include "reaper/model/ids.hpp"
 #include "reaper/model/records.hpp"
-#include "reaper/ports/task.hpp"
+#include "reaper/runtime/task.hpp"
 
 namespace reaper {
 

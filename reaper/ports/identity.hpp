@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "reaper/model/records.hpp"
-#include "reaper/ports/task.hpp"
+#include "reaper/runtime/task.hpp"
 
 namespace reaper {
 

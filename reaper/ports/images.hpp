@@ -5,7 +5,7 @@
 #include <optional>
 #include <string>
 
-#include "reaper/ports/task.hpp"
+#include "reaper/runtime/task.hpp"
 
 namespace reaper {
 

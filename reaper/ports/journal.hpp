@@ -11,7 +11,7 @@
 #include "reaper/model/plan.hpp"
 #include "reaper/model/request.hpp"
 #include "reaper/model/time.hpp"
-#include "reaper/ports/task.hpp"
+#include "reaper/runtime/task.hpp"
 
 namespace reaper {
 

@@ -5,7 +5,7 @@
 
 #include "reaper/model/ids.hpp"
 #include "reaper/model/resources.hpp"
-#include "reaper/ports/task.hpp"
+#include "reaper/runtime/task.hpp"
 
 namespace reaper {
 

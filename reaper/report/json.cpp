@@ -2,7 +2,7 @@
 
 #include "reaper/report/json_landing.hpp"
 #include "reaper/report/time_text.hpp"
-#include "reaper/restype/host_label.hpp"
+#include "reaper/planner/host_label.hpp"
 
 namespace reaper::report {
 namespace {

@@ -3,7 +3,7 @@
 
 #include <nlohmann/json.hpp>
 
-#include "reaper/model/landing.hpp"
+#include "reaper/model/placement_constraints.hpp"
 #include "reaper/report/json_place.hpp"
 
 namespace reaper::report {

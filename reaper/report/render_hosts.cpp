@@ -3,7 +3,7 @@
 #include "reaper/model/text.hpp"
 #include "reaper/report/json.hpp"
 #include "reaper/report/render_parts.hpp"
-#include "reaper/restype/host_label.hpp"
+#include "reaper/planner/host_label.hpp"
 
 namespace reaper::report {
 namespace {

@@ -7,7 +7,7 @@
 #include <ostream>
 #include <string_view>
 
-#include "reaper/ledger/ledger.hpp"
+#include "reaper/rooms/ledger.hpp"
 #include "reaper/model/cloud.hpp"
 #include "reaper/model/error.hpp"
 #include "tagging/tagger.hpp"

@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "reaper/report/render.hpp"
-#include "reaper/usage/usage.hpp"
+#include "reaper/report/usage_totals.hpp"
 
 namespace reaper::report {
 

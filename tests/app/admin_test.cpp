@@ -5,8 +5,8 @@
 #include <nlohmann/json.hpp>
 
 #include "app/reaper_under_test.hpp"
-#include "reaper/admin/routes.hpp"
-#include "reaper/picture/live_picture.hpp"
+#include "reaper/api/routes.hpp"
+#include "reaper/cloud_cache/cloud_cache.hpp"
 
 namespace reaper::test::admin_test {
 namespace {

@@ -1,5 +1,5 @@
 // Rule 1, on the last look: what the brakes protect lives, whatever the plan said.
-#include "reaper/executor/fresh_check.hpp"
+#include "reaper/eviction/fresh_check.hpp"
 
 #include <chrono>
 #include <gtest/gtest.h>

@@ -13,7 +13,7 @@
 #include "fakes/fake_messages.hpp"
 #include "fakes/fake_switch.hpp"
 #include "fakes/nova_messages.hpp"
-#include "reaper/service/service.hpp"
+#include "reaper/daemon/service.hpp"
 
 namespace reaper::test {
 

@@ -5,9 +5,9 @@
 #include <set>
 
 #include "app/reaper_under_test.hpp"
-#include "reaper/cli/run_task.hpp"
-#include "reaper/picture/live_picture.hpp"
-#include "reaper/service/snapshot_reader.hpp"
+#include "reaper/runtime/run_task.hpp"
+#include "reaper/cloud_cache/cloud_cache.hpp"
+#include "reaper/cloud_reader/snapshot_reader.hpp"
 
 namespace reaper::test::tagging_reads_test {
 namespace {

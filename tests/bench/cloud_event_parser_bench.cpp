@@ -1,7 +1,7 @@
 // How many of Nova's INFO messages one core can read per second.
 #include <benchmark/benchmark.h>
 
-#include "clients/amqp/cloud_event_parser.hpp"
+#include "reaper/notifications/cloud_event_parser.hpp"
 #include "tests/clients/amqp/recorded_messages.hpp"
 
 namespace reaper::cloud_event_parser_bench {

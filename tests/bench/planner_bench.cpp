@@ -10,7 +10,7 @@
 #include <memory>
 
 #include "reaper/planner/planner.hpp"
-#include "strategies/dice.hpp"
+#include "strategies/seeded_rng.hpp"
 #include "strategies/strategy_table.hpp"
 #include "synthetic_cloud.hpp"
 

@@ -5,7 +5,7 @@
 #include <set>
 
 #include "reaper/model/interner.hpp"
-#include "strategies/dice.hpp"
+#include "strategies/seeded_rng.hpp"
 
 namespace reaper::bench {
 namespace {

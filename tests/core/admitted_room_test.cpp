@@ -1,5 +1,5 @@
 // Where a request says which kind of room it admits.
-#include "reaper/trigger/admitted_room.hpp"
+#include "reaper/request_spec/admitted_room.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -1,5 +1,5 @@
 // The circuit breaker: counts in a row, opens once, and says how it is closed.
-#include "reaper/brakes/breaker.hpp"
+#include "reaper/safeguards/breaker.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -6,7 +6,7 @@
 #include <string_view>
 #include <vector>
 
-#include "reaper/ledger/ledger.hpp"
+#include "reaper/rooms/ledger.hpp"
 #include "reaper/model/cloud.hpp"
 #include "reaper/model/plan.hpp"
 #include "reaper/model/request.hpp"

@@ -1,5 +1,5 @@
 // The constraint language: every line of Swarm's document, and what else may be written.
-#include "reaper/restype/constraint.hpp"
+#include "reaper/request_spec/res_type_constraint.hpp"
 
 #include <gtest/gtest.h>
 #include <map>

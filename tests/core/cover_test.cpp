@@ -8,10 +8,10 @@
 #include <stdexcept>
 
 #include "cloud_builder.hpp"
-#include "reaper/planner/screen.hpp"
+#include "reaper/planner/host_filter.hpp"
 #include "seeded.hpp"
 #include "strategies/bounds.hpp"
-#include "strategies/dice.hpp"
+#include "strategies/seeded_rng.hpp"
 #include "strategies/goal_text.hpp"
 #include "strategies/leftover_parameters.hpp"
 

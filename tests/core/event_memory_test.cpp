@@ -1,4 +1,4 @@
-#include "reaper/picture/event_memory.hpp"
+#include "reaper/cloud_cache/event_memory.hpp"
 
 #include <gtest/gtest.h>
 

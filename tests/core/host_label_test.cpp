@@ -1,13 +1,13 @@
 // What kind of room a host has: as it is, and as the live picture follows what happens.
-#include "reaper/restype/host_label.hpp"
+#include "reaper/planner/host_label.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include "cloud_builder.hpp"
-#include "reaper/picture/live_picture.hpp"
-#include "reaper/snapshot/assemble.hpp"
-#include "reaper/trigger/request_builder.hpp"
+#include "reaper/cloud_cache/cloud_cache.hpp"
+#include "reaper/cloud_cache/assemble.hpp"
+#include "reaper/request_spec/request_builder.hpp"
 #include "seeded.hpp"
 #include "tagging/tagger_table.hpp"
 

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <gtest/gtest.h>
 
-#include "strategies/dice.hpp"
+#include "strategies/seeded_rng.hpp"
 
 namespace reaper::kind_gains_test {
 namespace {

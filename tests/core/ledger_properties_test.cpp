@@ -9,7 +9,7 @@
 #include <sstream>
 
 #include "cloud_builder.hpp"
-#include "reaper/planner/awaited.hpp"
+#include "reaper/planner/pending_releases.hpp"
 #include "seeded.hpp"
 
 namespace reaper::ledger_properties_test {

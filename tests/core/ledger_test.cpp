@@ -1,4 +1,4 @@
-#include "reaper/ledger/ledger.hpp"
+#include "reaper/rooms/ledger.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

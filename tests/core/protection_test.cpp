@@ -1,5 +1,5 @@
 // Protected and young servers: never victims, and the reason names what protects them.
-#include "reaper/brakes/protection.hpp"
+#include "reaper/safeguards/protection.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

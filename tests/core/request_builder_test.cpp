@@ -1,4 +1,4 @@
-#include "reaper/trigger/request_builder.hpp"
+#include "reaper/request_spec/request_builder.hpp"
 
 #include <chrono>
 #include <gmock/gmock.h>

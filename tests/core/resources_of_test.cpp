@@ -2,8 +2,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "reaper/trigger/cpu_list.hpp"
-#include "reaper/trigger/request_builder.hpp"
+#include "reaper/request_spec/cpu_list.hpp"
+#include "reaper/request_spec/request_builder.hpp"
 
 namespace reaper::resources_of_test {
 namespace {

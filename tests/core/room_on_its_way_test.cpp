@@ -5,7 +5,7 @@
 #include <gtest/gtest.h>
 
 #include "cloud_builder.hpp"
-#include "reaper/planner/room.hpp"
+#include "reaper/rooms/room.hpp"
 
 namespace reaper::room_on_its_way_test {
 namespace {

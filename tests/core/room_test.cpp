@@ -1,5 +1,5 @@
 // What is free on a host: nested providers, units, evictions and promises.
-#include "reaper/planner/room.hpp"
+#include "reaper/rooms/room.hpp"
 
 #include <gtest/gtest.h>
 #include <limits>

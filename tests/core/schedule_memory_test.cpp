@@ -1,4 +1,4 @@
-#include "reaper/trigger/schedule_memory.hpp"
+#include "reaper/request_spec/schedule_memory.hpp"
 
 #include <gtest/gtest.h>
 

@@ -8,8 +8,8 @@
 #include <vector>
 
 #include "cloud_builder.hpp"
-#include "reaper/planner/screen.hpp"
-#include "strategies/dice.hpp"
+#include "reaper/planner/host_filter.hpp"
+#include "strategies/seeded_rng.hpp"
 #include "strategies/objective.hpp"
 
 namespace reaper::testing {

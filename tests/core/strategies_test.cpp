@@ -4,7 +4,7 @@
 #include <set>
 
 #include "cloud_builder.hpp"
-#include "strategies/dice.hpp"
+#include "strategies/seeded_rng.hpp"
 
 namespace reaper::strategies_test {
 namespace {

@@ -2,7 +2,7 @@
 #include <gtest/gtest.h>
 
 #include "cloud_builder.hpp"
-#include "reaper/snapshot/assemble.hpp"
+#include "reaper/cloud_cache/assemble.hpp"
 #include "tagging/tagger_table.hpp"
 
 namespace reaper::tagger_test {

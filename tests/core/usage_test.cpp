@@ -1,4 +1,4 @@
-#include "reaper/usage/usage.hpp"
+#include "reaper/report/usage_totals.hpp"
 
 #include <gtest/gtest.h>
 

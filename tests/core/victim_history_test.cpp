@@ -1,11 +1,11 @@
 // Who was deleted lately: windows, repeats, clocks that are set back; and what one workload is.
-#include "reaper/brakes/victim_history.hpp"
+#include "reaper/safeguards/victim_history.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include "cloud_builder.hpp"
-#include "reaper/brakes/doubts.hpp"
+#include "reaper/safeguards/host_cooldowns.hpp"
 
 namespace reaper::victim_history_test {
 namespace {

@@ -8,7 +8,7 @@
 #include <map>
 #include <memory>
 
-#include "reaper/ports/clock.hpp"
+#include "reaper/runtime/clock.hpp"
 
 namespace reaper::test {
 

@@ -12,7 +12,7 @@
 #include "reaper/ports/compute.hpp"
 #include "reaper/ports/identity.hpp"
 #include "reaper/ports/placement.hpp"
-#include "reaper/service/snapshot_reader.hpp"
+#include "reaper/cloud_reader/snapshot_reader.hpp"
 
 namespace reaper::test {
 

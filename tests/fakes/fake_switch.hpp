@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "reaper/ports/switch.hpp"
+#include "reaper/ports/pause_switch.hpp"
 
 namespace reaper::test {
 

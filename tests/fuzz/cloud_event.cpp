@@ -1,5 +1,5 @@
 // Nova's notifications of changes: read only as far as needed, with memory that is used again.
-#include "clients/amqp/cloud_event_parser.hpp"
+#include "reaper/notifications/cloud_event_parser.hpp"
 #include "tests/fuzz/fuzz.hpp"
 
 int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {

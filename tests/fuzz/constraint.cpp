@@ -1,5 +1,5 @@
 // The constraint language of res-type, as users write it into metadata, flavors and images.
-#include "reaper/restype/constraint.hpp"
+#include "reaper/request_spec/res_type_constraint.hpp"
 
 #include <string>
 

@@ -1,7 +1,7 @@
 // Extra specs of flavors (`KEY=VALUE` in each line) and lists of CPUs.
-#include "reaper/trigger/extra_specs.hpp"
+#include "reaper/request_spec/extra_specs.hpp"
 
-#include "reaper/trigger/cpu_list.hpp"
+#include "reaper/request_spec/cpu_list.hpp"
 #include "tests/fuzz/fuzz.hpp"
 
 int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {

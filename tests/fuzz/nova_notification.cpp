@@ -1,5 +1,5 @@
 // Nova's notifications of failures, with or without oslo.messaging's envelope.
-#include "clients/amqp/nova_notification.hpp"
+#include "reaper/notifications/nova_notification.hpp"
 
 #include "tests/fuzz/fuzz.hpp"
 

@@ -1,5 +1,5 @@
 // Times and durations as others write them.
-#include "clients/amqp/utc_time.hpp"
+#include "reaper/notifications/utc_time.hpp"
 #include "clients/openstack/fields.hpp"
 #include "config/values.hpp"
 #include "reaper/report/time_text.hpp"

@@ -54,7 +54,7 @@ LAYERS = (
         + SETTINGS
         + ("reaper/ports/", "reaper/report/", "reaper/executor/", "reaper/service/")
         # Functions from and to a message's text, and the words for what is in it.
-        + ("clients/amqp/nova_notification.hpp", "clients/amqp/own_message.hpp"),
+        + ("reaper/notifications/nova_notification.hpp", "reaper/notifications/own_message.hpp"),
     ),
     # What the running daemon can be asked.
     Layer(

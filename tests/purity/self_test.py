@@ -19,17 +19,17 @@ CLEAN = {
     "strategies/best.cpp": '#include "reaper/model/thing.hpp"\nint best() { return 1; }\n',
     "config/settings.hpp": '#pragma once\n#include "reaper/model/thing.hpp"\n',
     "config/loader.hpp": '#pragma once\n#include "config/settings.hpp"\n#include <yaml-cpp/yaml.h>\n',
-    "reaper/ports/task.hpp": "#pragma once\n#include <boost/asio/awaitable.hpp>\n",
-    "clients/http/client.cpp": '#include "reaper/ports/task.hpp"\n#include "config/settings.hpp"\n'
+    "reaper/runtime/task.hpp": "#pragma once\n#include <boost/asio/awaitable.hpp>\n",
+    "clients/http/client.cpp": '#include "reaper/runtime/task.hpp"\n#include "config/settings.hpp"\n'
     "#include <boost/beast.hpp>\n",
-    "reaper/service/service.hpp": '#pragma once\n#include "reaper/ports/task.hpp"\n',
-    "reaper/cli/cli.cpp": '#include "config/loader.hpp"\n#include "reaper/service/service.hpp"\n',
+    "reaper/daemon/service.hpp": '#pragma once\n#include "reaper/runtime/task.hpp"\n',
+    "reaper/cli/cli.cpp": '#include "config/loader.hpp"\n#include "reaper/daemon/service.hpp"\n',
 }
 
 # what is planted: file, text, words of the complaint
 PLANTED = {
     "Asio, included": ("tagging/a.hpp", "#include <boost/asio/awaitable.hpp>\n", "Boost.Asio"),
-    "Asio, through a port": ("tagging/a.cpp", '#include "reaper/ports/task.hpp"\n', "Boost.Asio"),
+    "Asio, through a port": ("tagging/a.cpp", '#include "reaper/runtime/task.hpp"\n', "Boost.Asio"),
     "Beast": ("reaper/planner/a.cpp", "#include <boost/beast/http.hpp>\n", "Boost.Beast"),
     "JSON": ("reaper/trigger/a.cpp", "#include <nlohmann/json.hpp>\n", "nlohmann"),
     "YAML, by macro": ("reaper/plugin/a.cpp", "#define Y <yaml-cpp/yaml.h>\n#include Y\n", "yaml-cpp"),
@@ -47,7 +47,7 @@ PLANTED = {
     "config knows clients": ("config/a.cpp", '#include "clients/http/x.hpp"\n', "config must not know clients/"),
     "clients know the service": (
         "clients/http/a.cpp",
-        '#include "reaper/service/service.hpp"\n',
+        '#include "reaper/daemon/service.hpp"\n',
         "clients must not know reaper/service/",
     ),
     "clients know the loader": ("clients/a.cpp", '#include "config/loader.hpp"\n', "clients must not know config/loader"),

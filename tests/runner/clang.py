@@ -15,7 +15,7 @@ FILE_DEADLINE_S = 300
 
 # Must be refused; if it is not, the pass is blind.
 DISCARDED = """
-#include "reaper/ports/task.hpp"
+#include "reaper/runtime/task.hpp"
 namespace reaper {
 ResultTask<void> answer();
 Task<void> careless();
@@ -24,7 +24,7 @@ Task<void> careless() { co_await answer(); }
 """
 # The same, with the result looked at.
 USED = """
-#include "reaper/ports/task.hpp"
+#include "reaper/runtime/task.hpp"
 namespace reaper {
 ResultTask<void> answer();
 Task<bool> careful();

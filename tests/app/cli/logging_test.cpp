@@ -1,4 +1,4 @@
-#include "reaper/cli/logging.hpp"
+#include "reaper/daemon/logging.hpp"
 
 #include <gtest/gtest.h>
 #include <spdlog/spdlog.h>

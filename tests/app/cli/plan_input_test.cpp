@@ -4,7 +4,7 @@
 
 #include "fakes/fake_cloud.hpp"
 #include "fakes/nova_messages.hpp"
-#include "reaper/cli/run_task.hpp"
+#include "reaper/runtime/run_task.hpp"
 
 namespace reaper::cli::plan_input_test {
 namespace {

@@ -1,4 +1,4 @@
-#include "reaper/cli/reload.hpp"
+#include "reaper/daemon/reload.hpp"
 
 #include <functional>
 #include <gtest/gtest.h>

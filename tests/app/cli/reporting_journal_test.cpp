@@ -1,9 +1,9 @@
-#include "reaper/cli/reporting_journal.hpp"
+#include "reaper/daemon/reporting_journal.hpp"
 
 #include <gtest/gtest.h>
 
 #include "fakes/fake_journal.hpp"
-#include "reaper/cli/run_task.hpp"
+#include "reaper/runtime/run_task.hpp"
 
 namespace reaper::cli::reporting_journal_test {
 namespace {

@@ -1,4 +1,4 @@
-#include "reaper/cli/sd_notify.hpp"
+#include "reaper/daemon/sd_notify.hpp"
 
 #include <cstdlib>
 #include <gtest/gtest.h>

@@ -7,7 +7,7 @@
 
 #include "fakes/fake_clock.hpp"
 #include "fakes/fake_cloud.hpp"
-#include "reaper/cli/run_task.hpp"
+#include "reaper/runtime/run_task.hpp"
 
 namespace reaper::cli::setup_slots_test {
 namespace {

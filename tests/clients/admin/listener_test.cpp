@@ -1,4 +1,4 @@
-#include "clients/admin/listener.hpp"
+#include "clients/http_server/listener.hpp"
 
 #include <boost/asio/io_context.hpp>
 #include <boost/asio/ip/tcp.hpp>

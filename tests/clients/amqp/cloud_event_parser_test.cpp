@@ -1,10 +1,10 @@
-#include "clients/amqp/cloud_event_parser.hpp"
+#include "reaper/notifications/cloud_event_parser.hpp"
 
 #include <functional>
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
 
-#include "clients/amqp/utc_time.hpp"
+#include "reaper/notifications/utc_time.hpp"
 #include "tests/clients/amqp/recorded_messages.hpp"
 
 namespace reaper::cloud_event_parser_test {

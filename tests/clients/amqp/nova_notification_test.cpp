@@ -1,12 +1,12 @@
-#include "clients/amqp/nova_notification.hpp"
+#include "reaper/notifications/nova_notification.hpp"
 
 #include <filesystem>
 #include <functional>
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
 
-#include "clients/amqp/own_message.hpp"
-#include "clients/amqp/utc_time.hpp"
+#include "reaper/notifications/own_message.hpp"
+#include "reaper/notifications/utc_time.hpp"
 #include "tests/clients/amqp/recorded_messages.hpp"
 
 namespace reaper::nova_notification_test {

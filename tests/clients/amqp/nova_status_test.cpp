@@ -1,4 +1,4 @@
-#include "clients/amqp/nova_status.hpp"
+#include "reaper/notifications/nova_status.hpp"
 
 #include <gtest/gtest.h>
 

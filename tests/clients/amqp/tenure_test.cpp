@@ -1,5 +1,5 @@
 // For how long deliveries are surely ours.
-#include "clients/amqp/tenure.hpp"
+#include "clients/amqp/consumer_lease.hpp"
 
 #include <gtest/gtest.h>
 

@@ -18,8 +18,8 @@
 #include <utility>
 #include <vector>
 
-#include "reaper/ports/clock.hpp"
-#include "reaper/ports/task.hpp"
+#include "reaper/runtime/clock.hpp"
+#include "reaper/runtime/task.hpp"
 
 namespace reaper::test {
 

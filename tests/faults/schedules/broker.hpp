@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-#include "clients/amqp/cloud_event_parser.hpp"
+#include "reaper/notifications/cloud_event_parser.hpp"
 #include "faults/schedules/chance.hpp"
 #include "faults/schedules/plan.hpp"
 #include "faults/schedules/timeline.hpp"

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
-#include "reaper/ledger/ledger.hpp"
+#include "reaper/rooms/ledger.hpp"
 
 namespace reaper::faults {
 

@@ -16,7 +16,7 @@
 #include "faults/schedules/broker.hpp"
 #include "faults/schedules/network.hpp"
 #include "faults/schedules/truth.hpp"
-#include "reaper/ports/switch.hpp"
+#include "reaper/ports/pause_switch.hpp"
 
 namespace reaper::faults {
 

@@ -11,7 +11,7 @@
 #include "fakes/fake_journal.hpp"
 #include "faults/schedules/broker.hpp"
 #include "faults/schedules/network.hpp"
-#include "reaper/service/service.hpp"
+#include "reaper/daemon/service.hpp"
 
 namespace reaper::faults {
 

@@ -5,7 +5,7 @@
 #include "fakes/fake_switch.hpp"
 #include "faults/schedules/actors.hpp"
 #include "faults/schedules/process.hpp"
-#include "reaper/service/backoff.hpp"
+#include "reaper/runtime/backoff.hpp"
 #include "tests/cloudsim/messages/notifications.hpp"
 
 namespace reaper::faults {

@@ -10,7 +10,7 @@
 #include <memory>
 #include <optional>
 
-#include "reaper/ports/clock.hpp"
+#include "reaper/runtime/clock.hpp"
 
 namespace reaper::faults {
 

@@ -1,0 +1,50 @@
+// The way from the connection's thread to the handlers of messages, and the list of deliveries that
+// they have not answered. Internal to clients/amqp.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <functional>
+#include <set>
+
+#include "clients/amqp/executor_bridge.hpp"
+#include "clients/amqp/consumer_lease.hpp"
+#include "reaper/ports/message_source.hpp"
+
+namespace reaper::amqp {
+
+class Outlet final : public Gate {
+public:
+    Outlet(boost::asio::any_io_executor executor, MessageSource::Handlers handlers,
+           std::function<void()> on_finished);
+
+    // The thread's side.
+    /// A number for tickets; deliveries under earlier ones no longer reach the handler. They are
+    /// ours for `lease` from `asked` on and from each renewal; without a lease, until the end.
+    std::uint64_t new_epoch(Tenure::Time asked, std::optional<std::chrono::milliseconds> lease);
+    /// The broker has answered what we asked then.
+    void renew(Tenure::Time asked) { tenure_.renew(asked); }
+    /// No delivery is valid any more.
+    void end_epoch();
+    void message(Delivery delivery);
+    void state(BrokerState state);
+
+    // The executor's side.
+    /// The delivery is surely still ours.
+    bool holds(const DeliveryTicket& ticket) const { return tenure_.holds(ticket); }
+    /// True the first time that a delivery of the present epoch is answered.
+    bool answer(DeliveryTicket ticket);
+
+private:
+    void forget_handlers() override { handlers_ = {}; }
+
+    std::atomic<std::uint64_t> epoch_{0};
+    std::uint64_t last_epoch_ = 0;  // the thread's
+    Tenure tenure_;
+
+    // Only used on the executor:
+    MessageSource::Handlers handlers_;
+    std::set<DeliveryTicket> unanswered_;  // at most `prefetch` of one epoch
+};
+
+}  // namespace reaper::amqp

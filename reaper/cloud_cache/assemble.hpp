@@ -1,0 +1,42 @@
+// From what Nova, Placement and Keystone each tell to one picture of the cloud. Pure.
+#pragma once
+
+#include <map>
+#include <set>
+#include <vector>
+
+#include "reaper/model/cloud.hpp"
+#include "reaper/model/records.hpp"
+#include "tagging/taggers.hpp"
+
+namespace reaper {
+
+/// A snapshot, with what Keystone answered to the taggers' questions.
+struct Picture {
+    Snapshot snapshot;
+    TagFacts facts;
+};
+
+/// One reading of the APIs.
+struct CloudRecords {
+    std::vector<ProviderRecord> providers;
+    std::map<ProviderId, ProviderState> states;  ///< one for each provider that was read
+    std::vector<HypervisorRecord> hypervisors;
+    std::vector<ComputeServiceRecord> services;
+    std::vector<AggregateRecord> aggregates;
+    std::vector<ServerRecord> servers;
+};
+
+/// Puts the records together: a host is a root provider with a hypervisor of the same UUID; the
+/// service of its `host` tells whether it is up; servers belong to the host that Nova names, and
+/// hold what Placement says, on whatever provider. Hosts come sorted by name, then id; servers and
+/// nested providers by id. Whatever doesn't match (a provider without a hypervisor, a server on an
+/// unknown host, ...) is left out where it can't be used safely and told in the remarks, never an
+/// error. The order of the records plays no part.
+Snapshot assemble(const CloudRecords& records, const Taggers& taggers, const TagFacts& facts,
+                  TimePoint taken_at);
+
+/// The classes that the taggers go by (Tagger::marker_class).
+std::set<ResourceClass> revocable_classes(const Taggers& taggers);
+
+}  // namespace reaper

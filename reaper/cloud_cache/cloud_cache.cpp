@@ -1,0 +1,406 @@
+#include "reaper/cloud_cache/cloud_cache.hpp"
+
+#include <algorithm>
+#include <chrono>
+#include <functional>
+#include <set>
+#include <tuple>
+#include <utility>
+
+#include "reaper/cloud_cache/estimate.hpp"
+#include "reaper/cloud_cache/host_room.hpp"
+#include "reaper/cloud_cache/host_parts.hpp"
+
+namespace reaper {
+namespace {
+
+/// From the lists of a bulk reading to what Placement tells of use; and Nova cuts seconds off.
+constexpr Duration listing_takes{2'000};
+
+std::vector<Server>::iterator place_for(Host& host, const ServerId& id) {
+    return std::lower_bound(
+        host.servers.begin(), host.servers.end(), id,
+        [](const Server& server, const ServerId& wanted) { return server.id < wanted; });
+}
+
+Server* find_server(Host& host, const ServerId& id) {
+    const auto at = place_for(host, id);
+    return at != host.servers.end() && at->id == id ? &*at : nullptr;
+}
+
+}  // namespace
+
+// ---- building ----
+
+void LivePicture::replace(Snapshot snapshot, std::shared_ptr<const Taggers> taggers,
+                          TagFacts facts) {
+    for (auto& host : snapshot.hosts) keep_limits(host);
+    for (const auto& [id, entry] : hosts_) index_.erase(id);
+    hosts_.clear();
+    by_service_.clear();
+    services_seen_ = false;
+    where_.clear();
+    told_.forget_before(snapshot.taken_at);
+    for (auto& host : snapshot.hosts) drop_gone(host);
+    taggers_ = std::move(taggers);
+    facts_ = std::move(facts);
+    remarks_ = std::move(snapshot.remarks);
+    built_at_ = snapshot.taken_at;
+    doubtful_ = aggregates_doubtful_ = false;
+    interner_.prune();
+    for (auto& host : snapshot.hosts) {
+        interner_.share(host);
+        const HostId id = host.id;
+        by_service_.emplace(host.service_host, id);
+        for (const auto& server : host.servers) where_.emplace(server.id, id);
+        auto& entry = hosts_[id];
+        host.servers.shrink_to_fit();
+        entry.host = std::make_unique<Host>(std::move(host));
+        index_.put(*entry.host);
+    }
+}
+
+/// Servers that events called gone while the reading went on.
+void LivePicture::drop_gone(Host& host) const {
+    const auto is_gone = [&](const Server& server) { return told_.is_gone(server.id); };
+    for (const auto& server : host.servers)
+        if (is_gone(server)) give_back(host, server);
+    std::erase_if(host.servers, is_gone);
+}
+
+/// Summaries tell no unit limits: those of an exact reading hold while the capacity is the same.
+void LivePicture::keep_limits(Host& host) const {
+    const Host* const known = host.estimated ? find(host.id) : nullptr;
+    if (known == nullptr) return;
+    for (auto& provider : host.providers)
+        for (const auto& old : known->providers) {
+            if (old.id != provider.id) continue;
+            for (auto& [name, inventory] : provider.inventories) {
+                const auto at = old.inventories.find(name);
+                if (at != old.inventories.end() && at->second.capacity() == inventory.capacity())
+                    inventory = at->second;
+            }
+        }
+}
+
+void LivePicture::retag(std::shared_ptr<const Taggers> taggers, TagFacts facts) {
+    if (taggers == taggers_ && facts == facts_) return;
+    taggers_ = std::move(taggers);
+    facts_ = std::move(facts);
+    for (auto& [id, entry] : hosts_) {
+        bool changed = false;
+        for (auto& server : entry.host->servers) {
+            if (!tag(server, *taggers_, facts_)) continue;
+            changed = true;
+            interner_.share(server);
+        }
+        if (changed) index_.put(*entry.host);
+    }
+}
+
+void LivePicture::set_services(const std::vector<ComputeServiceRecord>& services) {
+    std::map<std::string, const ComputeServiceRecord*> by_host;
+    for (const auto& service : services) {
+        by_host.emplace(service.host, &service);
+        if (by_service_.contains(service.host)) continue;
+        // One that had no host right after a bulk reading has none (bare metal without a node,
+        // ...).
+        const bool news = unmatched_services_.insert(service.host).second;
+        if (news && services_seen_) doubtful_ = true;
+    }
+    services_seen_ = true;
+    for (auto& [id, entry] : hosts_) {
+        Host& host = *entry.host;
+        const auto at = by_host.find(host.service_host);
+        const auto before =
+            std::tuple(host.enabled, host.up, host.why_unavailable, host.availability_zone);
+        set_service(host, at == by_host.end() ? nullptr : at->second);
+        if (before !=
+            std::tuple(host.enabled, host.up, host.why_unavailable, host.availability_zone))
+            index_.put(host);
+    }
+}
+
+void LivePicture::set_aggregates(const std::vector<AggregateRecord>& aggregates) {
+    aggregates_doubtful_ = false;
+    for (auto& [id, entry] : hosts_) {
+        Host& host = *entry.host;
+        const auto before = std::tuple(host.aggregates, host.member_of, host.availability_zone);
+        place_in_aggregates(host, aggregates);
+        if (before != std::tuple(host.aggregates, host.member_of, host.availability_zone))
+            index_.put(host);
+    }
+}
+
+// ---- readings ----
+
+bool LivePicture::apply(const HostReading& reading) {
+    const auto at = hosts_.find(reading.host);
+    if (at == hosts_.end() || !has_tree(*at->second.host, reading)) {
+        doubtful_ = true;
+        return false;
+    }
+    Host& host = *at->second.host;
+    if (reading.began < host.read_at) return true;  // an older one that came late
+    if (reading.service) {
+        const auto& service = *reading.service;
+        set_service(host, service ? &*service : nullptr);
+    }
+    if (reading.servers) read_servers(host, reading);
+    set_room(host, reading);
+    // A reading that did not ask for them takes nothing back.
+    if (reading.aggregates) host.placement_aggregates = reading.aggregates;
+    for (auto& server : host.servers) tag(server, *taggers_, facts_);
+    interner_.share(host);
+    host.read_at = reading.began;
+    host.estimated = false;
+    index_.put(host);
+    return true;
+}
+
+void LivePicture::erase(const HostId& id) {
+    const auto at = hosts_.find(id);
+    if (at == hosts_.end()) return;
+    const Host& host = *at->second.host;
+    for (const auto& server : host.servers) where_.erase(server.id);
+    const auto [first, last] = by_service_.equal_range(host.service_host);
+    by_service_.erase(std::find_if(first, last, [&](const auto& s) { return s.second == id; }));
+    index_.erase(id);
+    hosts_.erase(at);
+    doubtful_ = true;
+}
+
+/// Nova's list for the host. Where an event told of a server since, the event is newer.
+void LivePicture::read_servers(Host& host, const HostReading& reading) {
+    std::set<ServerId> listed;
+    for (const auto& record : *reading.servers) {
+        const ServerId& id = record.server.id;
+        if (told_.told_since(id, reading.began) || told_.is_gone(id)) continue;
+        // Of a service with several hypervisors: a server is where it holds room.
+        if (by_service_.count(host.service_host) > 1 && !holds_on(id, reading)) continue;
+        listed.insert(id);
+        const auto known = where_.find(id);
+        if (known != where_.end() && known->second != host.id) take_server(id, reading.began);
+        put_server(host, record, false);
+    }
+    std::vector<ServerId> left;
+    for (const auto& server : host.servers)
+        if (!listed.contains(server.id) && !told_.told_since(server.id, reading.began))
+            left.push_back(server.id);
+    for (const auto& id : left) {
+        where_.erase(id);
+        host.servers.erase(place_for(host, id));
+    }
+}
+
+bool LivePicture::holds_on(const ServerId& server, const HostReading& reading) {
+    return std::any_of(reading.states.begin(), reading.states.end(), [&](const auto& state) {
+        return state.second.allocations.contains(server);
+    });
+}
+
+// ---- events ----
+
+void LivePicture::apply(const CloudEvent& event, TimePoint arrived) {
+    if (told_.forget_old(arrived)) interner_.prune();
+    if (const auto* seen = std::get_if<ServerSeen>(&event)) see(*seen, arrived);
+    if (const auto* gone = std::get_if<ServerGone>(&event)) lose(*gone, arrived);
+    if (const auto* service = std::get_if<ServiceSeen>(&event)) see(*service, arrived);
+    if (std::holds_alternative<AggregatesChanged>(event)) aggregates_doubtful_ = true;
+}
+
+void LivePicture::see(const ServerSeen& event, TimePoint arrived) {
+    const Server& server = event.record.server;
+    if (server.status == "DELETED") {
+        lose(ServerGone{server.id, server.host, event.at}, arrived);
+        return;
+    }
+    const auto before = where_.find(server.id);
+    if (!told_.remember(server.id, event.at, arrived, false)) {
+        // Nova's clocks may differ from host to host: whichever is right, a reading tells.
+        if (before != where_.end()) touch(HostId{before->second}, arrived);
+        return;
+    }
+    const HostId* const place = place_of(server.host, event.node);
+    const auto known = where_.find(server.id);
+    if (known != where_.end() && (place == nullptr || known->second != *place))
+        take_server(server.id, arrived);
+    if (place == nullptr) {
+        const bool news = !server.host.empty() && !unmatched_services_.contains(server.host);
+        doubtful_ = doubtful_ || news;
+        return;
+    }
+    Host& host = *hosts_.at(*place).host;
+    put_server(host, event.record, true);
+    touch(*place, arrived);
+}
+
+void LivePicture::lose(const ServerGone& event, TimePoint arrived) {
+    if (!told_.remember(event.id, event.at, arrived, true)) return;
+    if (where_.contains(event.id)) take_server(event.id, arrived);
+}
+
+void LivePicture::see(const ServiceSeen& event, TimePoint arrived) {
+    const auto [first, last] = by_service_.equal_range(event.record.host);
+    const bool unknown = first == last && !unmatched_services_.contains(event.record.host);
+    if (unknown || event.removed) doubtful_ = true;
+    for (auto at = first; at != last; ++at) {
+        Host& host = *hosts_.at(at->second).host;
+        host.enabled = event.record.enabled && !event.removed;
+        // Only a forced state is told: whether it beats, the next reading tells.
+        host.up = host.up && event.record.up;
+        host.why_unavailable = event.record.disabled_reason;
+        touch(host.id, arrived);
+    }
+}
+
+void LivePicture::shift(Duration by) {
+    told_.shift(by);
+    for (auto& [id, entry] : hosts_)
+        if (entry.touched_at != TimePoint{}) entry.touched_at += by;
+}
+
+// ---- servers ----
+
+/// `estimate`: what it holds follows its flavor until the host is read; otherwise it is set by the
+/// reading that it comes with.
+void LivePicture::put_server(Host& host, const ServerRecord& record, bool estimate) {
+    auto at = place_for(host, record.server.id);
+    const bool known = at != host.servers.end() && at->id == record.server.id;
+    Server next = record.server;
+    if (known) {
+        next.allocations = at->allocations;
+        if (estimate) next.tags = at->tags;  // events do not tell them
+    }
+    const bool listed = estimate && !known && adopt(host, next);
+    if (estimate && !listed && (!known || at->flavor_name != next.flavor_name)) {
+        if (known) give_back(host, *at);
+        next.allocations = estimate_allocations(record, host.providers);
+        // What Placement told after Nova's list may have it already.
+        const bool older = !known && next.created <= host.read_at + listing_takes;
+        if (!older || !adopt_unread(host, next)) take_up(host, next);
+    }
+    tag(next, *taggers_, facts_);
+    if (estimate) interner_.share(next);
+    if (known) {
+        *at = std::move(next);
+        return;
+    }
+    where_.insert_or_assign(next.id, host.id);
+    host.servers.insert(at, std::move(next));
+}
+
+/// Off the host that it is known on, with its room.
+void LivePicture::take_server(const ServerId& id, TimePoint arrived) {
+    const auto known = where_.find(id);
+    const HostId place = known->second;
+    where_.erase(known);
+    Host& host = *hosts_.at(place).host;
+    if (Server* const server = find_server(host, id)) {
+        give_back(host, *server);
+        host.servers.erase(place_for(host, id));
+    }
+    touch(place, arrived);
+}
+
+void LivePicture::touch(const HostId& id, TimePoint arrived) {
+    Entry& entry = hosts_.at(id);
+    entry.touched_at = std::max(entry.touched_at, arrived);
+    index_.put(*entry.host);
+}
+
+/// The host that runs the server: by its service, and by its node where a service has several.
+const HostId* LivePicture::place_of(const std::string& service_host,
+                                    const std::string& node) const {
+    if (service_host.empty()) return nullptr;
+    const auto [first, last] = by_service_.equal_range(service_host);
+    if (first == last) return nullptr;
+    for (auto at = first; at != last; ++at)
+        if (hosts_.at(at->second).host->name == node) return &at->second;
+    return &first->second;
+}
+
+// ---- looking ----
+
+std::vector<HostId> LivePicture::in_doubt_about(const ServerId& server,
+                                                const std::string& service_host) const {
+    std::vector<HostId> hosts;
+    const auto known = where_.find(server);
+    if (known != where_.end()) {
+        if (hosts_.at(known->second).host->service_host == service_host) return hosts;
+        hosts.push_back(known->second);
+    }
+    const auto [first, last] = by_service_.equal_range(service_host);
+    for (auto at = first; at != last; ++at) hosts.push_back(at->second);
+    return hosts;
+}
+
+std::vector<const Host*> LivePicture::hosts() const {
+    std::vector<const Host*> all;
+    for (const auto& [id, entry] : hosts_) all.push_back(entry.host.get());
+    return all;
+}
+
+const Host* LivePicture::find(const HostId& id) const {
+    const auto at = hosts_.find(id);
+    return at == hosts_.end() ? nullptr : at->second.host.get();
+}
+
+std::vector<HostId> LivePicture::due(std::size_t count, TimePoint settled,
+                                     TimePoint expired) const {
+    std::vector<std::tuple<int, TimePoint, HostId>> found;
+    for (const auto& [id, entry] : hosts_) {
+        const Host& host = *entry.host;
+        if (entry.touched_at >= host.read_at && entry.touched_at != TimePoint{}) {
+            if (entry.touched_at <= settled) found.emplace_back(0, entry.touched_at, id);
+        } else if (host.estimated) {
+            found.emplace_back(1, host.read_at, id);
+        } else if (host.read_at < expired) {
+            found.emplace_back(2, host.read_at, id);
+        }
+    }
+    const auto end = found.begin() + static_cast<std::ptrdiff_t>(std::min(count, found.size()));
+    std::partial_sort(found.begin(), end, found.end());
+    std::vector<HostId> ids;
+    for (auto at = found.begin(); at != end; ++at) ids.push_back(std::move(std::get<2>(*at)));
+    return ids;
+}
+
+PictureAges LivePicture::ages() const {
+    PictureAges ages;
+    ages.hosts = hosts_.size();
+    ages.servers = where_.size();
+    ages.built_at = built_at_;
+    ages.oldest_read_at = TimePoint::max();
+    for (const auto& [id, entry] : hosts_) {
+        const Host& host = *entry.host;
+        if (host.estimated) ++ages.estimated;
+        if (entry.touched_at >= host.read_at && entry.touched_at != TimePoint{}) ++ages.touched;
+        ages.oldest_read_at = std::min(ages.oldest_read_at, host.read_at);
+    }
+    if (hosts_.empty()) ages.oldest_read_at = built_at_;
+    return ages;
+}
+
+std::vector<Resources> LivePicture::common_shapes(std::size_t count) const {
+    struct Shape {
+        Resources resources;
+        std::size_t servers = 0;
+    };
+    std::map<SharedText, Shape> by_flavor;
+    for (const auto& [id, entry] : hosts_)
+        for (const auto& server : entry.host->servers) {
+            if (server.allocations.empty()) continue;
+            Shape& shape = by_flavor[server.flavor_name];
+            if (shape.servers++ == 0) shape.resources = server.resources();
+        }
+    std::vector<std::pair<std::size_t, SharedText>> order;
+    for (const auto& [flavor, shape] : by_flavor) order.emplace_back(shape.servers, flavor);
+    std::sort(order.begin(), order.end(), std::greater<>{});
+    std::vector<Resources> shapes;
+    for (const auto& [servers, flavor] : order)
+        if (shapes.size() < count) shapes.push_back(by_flavor.at(flavor).resources);
+    return shapes;
+}
+
+}  // namespace reaper

@@ -1,0 +1,121 @@
+// The live picture: the whole cloud in memory, kept fresh so that a decision needs no reading of
+// the whole cloud.
+//
+// Built once from bulk answers, then changed host by host: by Nova's events (what happened, often
+// seconds before Placement is read again) and by exact readings of single hosts. Events can be
+// missed, late, repeated or out of order, so they only make the picture better, never true: each
+// host tells when its room was read (`Host::read_at`), whether anything happened to it since, and
+// who plans on it reads the chosen hosts again first. Of one server an event older than the last
+// one counts for nothing, and one that is gone never comes back (UUIDs are not used twice); a
+// reading counts for nothing about a server of which an event came after the reading was begun.
+//
+// Pure data, one thread. Costs: an event or a reading O(log n) plus the servers of its host.
+#pragma once
+
+#include <cstddef>
+#include <map>
+#include <memory>
+#include <set>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "reaper/model/interner.hpp"
+#include "reaper/cloud_cache/event_memory.hpp"
+#include "reaper/cloud_cache/host_reading.hpp"
+#include "reaper/planner/cloud_index.hpp"
+#include "reaper/cloud_cache/assemble.hpp"
+#include "reaper/model/cloud_event.hpp"
+
+namespace reaper {
+
+/// How old the picture is, for people and for deciding what to read.
+struct PictureAges {
+    std::size_t hosts = 0;
+    std::size_t servers = 0;
+    std::size_t estimated = 0;   ///< hosts that were never read exactly
+    std::size_t touched = 0;     ///< hosts to which something happened since they were read
+    TimePoint built_at{};        ///< when the bulk reading was begun
+    TimePoint oldest_read_at{};  ///< of all hosts
+};
+
+class LivePicture {
+public:
+    /// Hosts and servers are those of `snapshot` from now on, but for those that are gone. Apply
+    /// the events that arrived since its `taken_at` again.
+    void replace(Snapshot snapshot, std::shared_ptr<const Taggers> taggers, TagFacts facts);
+    /// Other taggers, or other answers to their questions.
+    void retag(std::shared_ptr<const Taggers> taggers, TagFacts facts);
+    /// Who is never a victim (the planner's rows then say so).
+    void protect(const Protection& protection) { index_.protect(protection); }
+    void set_services(const std::vector<ComputeServiceRecord>& services);
+    void set_aggregates(const std::vector<AggregateRecord>& aggregates);
+    /// False if the reading does not fit the picture (unknown host, other providers): then the
+    /// structure is doubtful.
+    bool apply(const HostReading& reading);
+    /// The host is no more.
+    void erase(const HostId& id);
+    /// `arrived`: now, on our clock; Nova's clock only orders the events of one server.
+    void apply(const CloudEvent& event, TimePoint arrived);
+
+    /// Hosts for the planner. It changes with every call above that is not const.
+    const CloudIndex& index() const noexcept { return index_; }
+    /// The wall clock was set forward by so much (or back): what is remembered of events moves with
+    /// it. What the hosts' readings are worth, a new reading must tell.
+    void shift(Duration by);
+    const Host* find(const HostId& id) const;
+    /// All of them, by id; valid until the next change.
+    std::vector<const Host*> hosts() const;
+    const TagFacts& facts() const noexcept { return facts_; }
+    const std::vector<std::string>& remarks() const noexcept { return remarks_; }
+    /// True when hosts came, went or changed their providers: a bulk reading is due.
+    bool structure_doubtful() const noexcept { return doubtful_; }
+    bool aggregates_doubtful() const noexcept { return aggregates_doubtful_; }
+    /// The hosts that have to be read because Nova has the server on `service_host` (empty:
+    /// nowhere) and this has it elsewhere; none if both agree.
+    std::vector<HostId> in_doubt_about(const ServerId& server,
+                                       const std::string& service_host) const;
+
+    /// At most `count` hosts whose exact reading is due: first those to which something happened,
+    /// but not after `settled`; then those never read exactly; then those read before `expired`,
+    /// the oldest first.
+    std::vector<HostId> due(std::size_t count, TimePoint settled, TimePoint expired) const;
+    PictureAges ages() const;
+    /// What servers most often hold, the most frequent first: the likely shapes of requests.
+    std::vector<Resources> common_shapes(std::size_t count) const;
+
+private:
+    struct Entry {
+        std::unique_ptr<Host> host;  // the index holds its address
+        TimePoint touched_at{};      // when the last event about it came
+    };
+
+    void see(const ServerSeen& event, TimePoint arrived);
+    void lose(const ServerGone& event, TimePoint arrived);
+    void see(const ServiceSeen& event, TimePoint arrived);
+    void put_server(Host& host, const ServerRecord& record, bool estimate);
+    void take_server(const ServerId& server, TimePoint arrived);
+    void read_servers(Host& host, const HostReading& reading);
+    void drop_gone(Host& host) const;
+    void keep_limits(Host& host) const;
+    static bool holds_on(const ServerId& server, const HostReading& reading);
+    void touch(const HostId& id, TimePoint arrived);
+    const HostId* place_of(const std::string& service_host, const std::string& node) const;
+
+    std::map<HostId, Entry> hosts_;
+    std::multimap<std::string, HostId> by_service_;
+    std::set<std::string> unmatched_services_;  ///< known to have no host here
+    std::unordered_map<ServerId, HostId> where_;
+    EventMemory told_;
+    CloudIndex index_;
+    Interner interner_;
+    std::shared_ptr<const Taggers> taggers_;
+    TagFacts facts_;
+    std::vector<std::string> remarks_;
+    TimePoint built_at_{};
+    bool services_seen_ = false;  ///< since the picture was replaced
+    bool doubtful_ = false;
+    bool aggregates_doubtful_ = false;
+};
+
+}  // namespace reaper

@@ -1,0 +1,122 @@
+#include "reaper/cloud_cache/estimate.hpp"
+
+#include <algorithm>
+#include <map>
+#include <set>
+#include <string>
+#include <utility>
+#include <variant>
+
+#include "reaper/request_spec/request_builder.hpp"
+
+namespace reaper {
+
+const ServerId unread_consumers{"(not read yet)"};
+
+namespace {
+
+/// A provider's tree, as the estimate needs it: who offers which class.
+std::vector<Provider> tree_of(const std::vector<const ProviderSummary*>& summaries) {
+    std::vector<Provider> tree;
+    for (const auto* summary : summaries) {
+        Provider provider;
+        provider.id = summary->id;
+        for (const auto& [name, capacity] : summary->capacity)
+            provider.inventories[name].total = capacity;
+        tree.push_back(std::move(provider));
+    }
+    return tree;
+}
+
+ProviderState state_of(const ProviderSummary& summary, Provider&& provider) {
+    ProviderState state;
+    state.inventories = std::move(provider.inventories);
+    state.traits = summary.traits;
+    return state;
+}
+
+using Trees = std::map<HostId, std::vector<const ProviderSummary*>>;
+
+/// By root, the root first; a provider that came in several answers once.
+Trees trees_of(const std::vector<ProviderSummary>& summaries) {
+    Trees trees;
+    for (const auto& summary : summaries) trees[summary.root].push_back(&summary);
+    for (auto& [root, tree] : trees) {
+        std::stable_sort(tree.begin(), tree.end(), [&root = root](const auto* a, const auto* b) {
+            return std::pair(a->id != root, a->id) < std::pair(b->id != root, b->id);
+        });
+        tree.erase(std::unique(tree.begin(), tree.end(),
+                               [](const auto* a, const auto* b) { return a->id == b->id; }),
+                   tree.end());
+    }
+    return trees;
+}
+
+/// Hosts of which the summaries left a provider out.
+void add_half_covered(const CloudRecords& records, std::vector<HostId>& unread) {
+    const std::set<HostId> known(unread.begin(), unread.end());
+    std::set<HostId> half;
+    for (const auto& provider : records.providers) {
+        const bool of_host =
+            records.states.contains(provider.root) && !known.contains(provider.root);
+        if (of_host && !records.states.contains(provider.id)) half.insert(provider.root);
+    }
+    unread.insert(unread.end(), half.begin(), half.end());
+}
+
+}  // namespace
+
+Allocations estimate_allocations(const ServerRecord& record, const std::vector<Provider>& tree) {
+    Allocations held;
+    const auto taken = resources_of(record.flavor, record.boot_from_volume);
+    const auto* resources = std::get_if<Resources>(&taken);
+    if (resources == nullptr) return held;
+    for (const auto& [name, amount] : *resources)
+        for (const auto& provider : tree)
+            if (provider.inventories.contains(name)) {
+                held[provider.id].add(name, amount);
+                break;
+            }
+    return held;
+}
+
+std::vector<HostId> estimate_states(CloudRecords& records,
+                                    const std::vector<ProviderSummary>& summaries) {
+    std::map<std::string, int> hypervisors_of;
+    for (const auto& hypervisor : records.hypervisors) ++hypervisors_of[hypervisor.service_host];
+    std::map<std::string, std::vector<const ServerRecord*>> servers_on;
+    for (const auto& record : records.servers)
+        if (!record.server.host.empty()) servers_on[record.server.host].push_back(&record);
+
+    const Trees trees = trees_of(summaries);
+    std::vector<HostId> unread;
+    for (const auto& hypervisor : records.hypervisors) {
+        const auto at = trees.find(hypervisor.id);
+        const bool covered = at != trees.end() && at->second.front()->id == hypervisor.id &&
+                             hypervisors_of[hypervisor.service_host] == 1;
+        if (!covered) {
+            unread.push_back(hypervisor.id);
+            continue;
+        }
+        auto tree = tree_of(at->second);
+        std::map<ProviderId, Resources> rest;
+        std::map<ProviderId, std::map<ServerId, Resources>> held;
+        for (const auto* summary : at->second) rest[summary->id] = summary->used;
+        for (const auto* record : servers_on[hypervisor.service_host])
+            for (auto& [provider, amount] : estimate_allocations(*record, tree)) {
+                rest[provider] -= amount;
+                held[provider][record->server.id] = amount;
+            }
+        for (std::size_t i = 0; i < tree.size(); ++i) {
+            const ProviderId id = tree[i].id;
+            ProviderState state = state_of(*at->second[i], std::move(tree[i]));
+            state.allocations = std::move(held[id]);
+            if (!rest[id].empty()) state.allocations[unread_consumers] = rest[id];
+            records.states.insert_or_assign(id, std::move(state));
+        }
+    }
+    add_half_covered(records, unread);
+    return unread;
+}
+
+}  // namespace reaper

@@ -1,0 +1,29 @@
+// Room as bulk answers tell it: Placement's summaries give capacity and use of each provider in one
+// call for thousands of hosts, but neither unit limits nor who holds what; what a server holds is
+// estimated from its flavor. Such hosts are marked `estimated`. Pure.
+#pragma once
+
+#include <vector>
+
+#include "reaper/model/cloud.hpp"
+#include "reaper/model/records.hpp"
+#include "reaper/cloud_cache/assemble.hpp"
+
+namespace reaper {
+
+/// The consumer under which an estimated provider keeps what is used beyond its servers' estimates
+/// (less than nothing where they are too high), so that its use is always as Placement told.
+extern const ServerId unread_consumers;
+
+/// What a server of that flavor takes, and from which providers of the tree: each class from the
+/// root if it offers it, else from the first one that does. Nothing if the flavor can't be
+/// understood.
+Allocations estimate_allocations(const ServerRecord& record, const std::vector<Provider>& tree);
+
+/// Fills `records.states` for every summary whose tree has one hypervisor of its own service.
+/// Returns the hosts that can only be read exactly: no summary covers their root (Placement leaves
+/// full ones out), or one service runs several hypervisors.
+std::vector<HostId> estimate_states(CloudRecords& records,
+                                    const std::vector<ProviderSummary>& summaries);
+
+}  // namespace reaper

@@ -1,0 +1,90 @@
+#include "reaper/cloud_cache/host_room.hpp"
+
+#include <algorithm>
+#include <map>
+
+#include "reaper/cloud_cache/estimate.hpp"
+
+namespace reaper {
+
+bool has_tree(const Host& host, const HostReading& reading) {
+    return host.providers.size() == reading.states.size() &&
+           std::all_of(host.providers.begin(), host.providers.end(), [&](const Provider& provider) {
+               return reading.states.contains(provider.id);
+           });
+}
+
+void set_room(Host& host, const HostReading& reading) {
+    std::map<ServerId, Server*> servers;
+    for (auto& server : host.servers) {
+        server.allocations.clear();
+        servers.emplace(server.id, &server);
+    }
+    for (auto& provider : host.providers) {
+        const ProviderState& state = reading.states.at(provider.id);
+        provider.inventories = state.inventories;
+        if (reading.with_traits) provider.traits = state.traits;
+        provider.used = {};
+        provider.other_consumers.clear();
+        for (const auto& [consumer, held] : state.allocations) {
+            if (held.empty()) continue;
+            provider.used += held;
+            const auto at = servers.find(consumer);
+            if (at != servers.end())
+                at->second->allocations[provider.id] = held;
+            else
+                provider.other_consumers.emplace(consumer, held);
+        }
+    }
+}
+
+bool adopt(Host& host, Server& server) {
+    bool listed = false;
+    for (auto& provider : host.providers) {
+        const auto at = provider.other_consumers.find(server.id);
+        if (at == provider.other_consumers.end()) continue;
+        server.allocations[provider.id] = at->second;
+        provider.other_consumers.erase(at);
+        listed = true;
+    }
+    return listed;
+}
+
+bool adopt_unread(Host& host, const Server& server) {
+    const auto held_on = [&](const Provider& provider) -> const Resources* {
+        const auto at = server.allocations.find(provider.id);
+        return at == server.allocations.end() ? nullptr : &at->second;
+    };
+    const bool covered =
+        std::all_of(host.providers.begin(), host.providers.end(), [&](const Provider& provider) {
+            const Resources* const held = held_on(provider);
+            if (held == nullptr) return true;
+            const auto rest = provider.other_consumers.find(unread_consumers);
+            return rest != provider.other_consumers.end() && held->fits_in(rest->second);
+        });
+    if (!covered || server.allocations.empty()) return false;
+    for (auto& provider : host.providers) {
+        const Resources* const held = held_on(provider);
+        if (held == nullptr) continue;
+        const auto rest = provider.other_consumers.find(unread_consumers);
+        rest->second -= *held;
+        if (rest->second.empty()) provider.other_consumers.erase(rest);
+    }
+    return true;
+}
+
+void give_back(Host& host, const Server& server) {
+    for (auto& provider : host.providers)
+        if (const auto held = server.allocations.find(provider.id);
+            held != server.allocations.end())
+            provider.used -= held->second;
+}
+
+void take_up(Host& host, const Server& server) {
+    for (auto& provider : host.providers)
+        if (const auto held = server.allocations.find(provider.id);
+            held != server.allocations.end())
+            provider.used += held->second;
+}
+
+}  // namespace reaper

@@ -1,0 +1,28 @@
+// The lists that a picture is made of, one call (or one list of pages) each, and providers one by
+// one.
+#pragma once
+
+#include <functional>
+#include <vector>
+
+#include "reaper/cloud_reader/snapshot_reader.hpp"
+
+namespace reaper {
+
+/// What the lists told; the states of providers are not among them.
+struct CloudLists {
+    CloudRecords records;
+    TagFacts facts;
+};
+
+/// All lists at once, or the first failure. `servers_read` may be empty.
+ResultTask<CloudLists> read_lists(CloudPorts ports, TagQuestions questions,
+                                  Compute::Progress servers_read);
+
+/// States of the providers, as many at a time as the clients allow; one that is gone meanwhile is
+/// left out. `progress` (may be empty) is told the providers read and their number.
+ResultTask<std::map<ProviderId, ProviderState>> read_providers(
+    CloudPorts ports, std::vector<ProviderId> ids,
+    std::function<void(std::size_t, std::size_t)> progress);
+
+}  // namespace reaper

@@ -1,0 +1,93 @@
+// After a cull: did the room help?
+//
+// The slots that a cull freed are watched until the requester, or its second try (a server of the
+// same project and shape that came later), has taken them, or `watch` has passed; what came of it
+// is journalled once. A request of the same project and shape that Nova refuses after the room was
+// freed says that something we can't see keeps servers off those hosts: then the watch ends at
+// once. The same goes for room that was there without a cull.
+#pragma once
+
+#include <functional>
+#include <map>
+#include <optional>
+#include <set>
+#include <vector>
+
+#include "reaper/rooms/ledger.hpp"
+#include "reaper/ports/journal.hpp"
+#include "reaper/cloud_reader/cache_refresher.hpp"
+#include "reaper/cloud_reader/snapshot_reader.hpp"
+
+namespace reaper {
+
+class AftermathWatch {
+public:
+    /// What it works with; all of it must outlive it.
+    struct Parts {
+        CloudPorts cloud;
+        Journal& journal;
+        Ledger& ledger;
+        PictureKeeper& keeper;
+        const bool& stopping;
+    };
+    /// Told of each aftermath once it is certain; `Aftermath::untaken` are the hosts in doubt.
+    using OnAftermath = std::function<void(const Request&, const Aftermath&)>;
+    /// Told of hosts that have room which Nova refuses to use, though nobody died for it.
+    using OnDoubt = std::function<void(const std::vector<HostId>&, const Request&)>;
+
+    /// Told of each server that is seen to have taken room which was freed.
+    using OnTaken = std::function<void(const ServerId&)>;
+
+    AftermathWatch(Parts parts, OnAftermath on_aftermath, OnDoubt on_doubt, OnTaken on_taken);
+
+    /// The cull for `request` ended at `freed_at`; the ledger has its promises, settled.
+    void watch_cull(Request request, TimePoint freed_at, Duration for_how_long);
+    /// The request was told that the room is there, on these hosts.
+    void watch_room(Request request, std::vector<HostId> hosts, TimePoint told_at,
+                    Duration for_how_long);
+    /// Before a request is decided: earlier ones of the same project and shape that it disproves
+    /// are concluded, and what is promised to one whose requesters are all gone, or are the very
+    /// servers that ask here, is released.
+    /// `refused`: Nova found no host for it, so that room which it could have had is no use.
+    Task<void> make_way_for(const Request& request, bool refused);
+    /// Servers of its project and shape that are younger than `since`, as the picture shows them.
+    std::set<ServerId> second_tries(const Request& request, TimePoint since) const;
+    /// Looks from time to time, until `stopping`.
+    Task<void> run();
+    std::size_t watched() const noexcept { return watched_.size(); }
+
+private:
+    struct Watched {
+        Request request;
+        bool culled = false;
+        TimePoint since{};
+        Duration until{};        ///< steady
+        std::set<HostId> hosts;  ///< where room was freed, or is
+        std::set<HostId> open;   ///< of these, with slots that nobody took yet
+        std::vector<ServerId> takers;
+        std::set<ServerId> there_before;       ///< look like second tries elsewhere, but are none
+        std::optional<std::string> handed_to;  ///< why and to which request its room went
+        std::string asks_anew;                 ///< the later request of its servers; empty: none
+        bool concluding = false;               ///< another coroutine is at it
+    };
+
+    Task<void> look();
+    void count_settled();
+    Task<void> conclude(RequestId id, std::string why_now);
+    Task<bool> read_again(const Watched& watched);
+    Task<std::string> found_elsewhere(const Watched& watched);
+    Task<bool> somebody_waits(const Request& request);
+    Task<void> take_over(const Request& request);
+    void hand_over(const RequestId& id, const RequestId& to, const std::string& why);
+    bool settled_since(const RequestId& id) const;
+    Task<void> note(Request request, Aftermath aftermath);
+
+    Parts parts_;
+    OnAftermath on_aftermath_;
+    OnDoubt on_doubt_;
+    OnTaken on_taken_;
+    std::map<RequestId, Watched> watched_;
+    std::map<RequestId, std::string> handed_;  ///< culls under way: why and to whom their room goes
+};
+
+}  // namespace reaper

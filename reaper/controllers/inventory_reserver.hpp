@@ -1,0 +1,80 @@
+// Keeps new revocable servers off room that is promised to a request.
+//
+// Where revocable servers hold a class of their own in Placement (Tagger::held_class), none can
+// start on a host whose inventory of that class is reserved to the last unit; servers that run
+// there stay. So before a cull deletes anybody on a host, `reserved` of its inventories of the
+// class is raised to their total, and it is set back as soon as the ledger promises no room on the
+// host any more: taken, expired, released, whatever the reason. Several requests on one host share
+// a hold.
+//
+// A hold is journalled before it is set, so that the next process gives back what this one could
+// not. It protects the room, it is no condition for a cull: where it can't be set, the log says so.
+// What somebody else set meanwhile is theirs and stays.
+// One thread; the ports, the ledger and `stopping` must outlive it.
+#pragma once
+
+#include <map>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "reaper/rooms/ledger.hpp"
+#include "reaper/ports/journal.hpp"
+#include "reaper/cloud_reader/snapshot_reader.hpp"
+
+namespace reaper {
+
+class RoomHolds {
+public:
+    struct Parts {
+        CloudPorts cloud;
+        Journal& journal;
+        const Ledger& ledger;
+        const bool& stopping;
+    };
+    /// An inventory that a hold may be set on.
+    struct Place {
+        HostId host;
+        std::string host_name;
+        ProviderId provider;
+        ResourceClass resource_class;
+    };
+
+    explicit RoomHolds(Parts parts) : parts_(parts) {}
+
+    /// Takes up what a former process left: `run` gives back what nobody is promised any more.
+    ResultTask<void> restore();
+    /// Returns when each of them is set, or can't be. The ledger promises room on their hosts.
+    Task<void> take(RequestId request, std::vector<Place> places);
+    /// Gives back what is due, and tries again what failed, until `stopping`.
+    Task<void> run();
+    /// Before the process ends: all of them, for a few seconds; what is left stays journalled.
+    Task<void> give_all_back();
+
+    std::size_t size() const noexcept { return kept_.size(); }
+
+private:
+    using Key = std::pair<ProviderId, ResourceClass>;
+    struct Kept {
+        RoomHold hold;
+        bool busy = false;    ///< another coroutine is at it
+        bool sure = false;    ///< Placement said that it is set
+        Duration retry_at{};  ///< steady
+        Duration pause{};
+    };
+
+    Task<void> take_one(RequestId request, Place place);
+    Task<bool> begin(RequestId request, Place place, Kept& kept);
+    Task<void> set(Key key);
+    Task<void> give_back(Key key, Duration deadline);
+    Task<void> give_back_all_of(std::vector<Key> keys, Duration deadline);
+    Task<void> end(Key key, HoldEndKind kind, std::string reason);
+    void try_later(Kept& kept, const std::string& what);
+    bool promised(const HostId& host) const;
+    std::vector<Key> idle() const;
+
+    Parts parts_;
+    std::map<Key, Kept> kept_;
+};
+
+}  // namespace reaper

@@ -1,0 +1,69 @@
+#include "reaper/controllers/ledger_journal.hpp"
+
+#include <algorithm>
+#include <map>
+#include <variant>
+
+namespace reaper {
+namespace {
+
+bool was_sent(Step step) {
+    return step == Step::delete_sent || step == Step::delete_accepted ||
+           step == Step::force_delete_sent || step == Step::gone || step == Step::vanished;
+}
+
+/// What the last word on each server was.
+std::map<ServerId, Step> last_steps(const Story& story) {
+    std::map<ServerId, Step> steps;
+    for (const StepEntry& entry : story.steps) steps[entry.server] = entry.step;
+    return steps;
+}
+
+/// Enters all plans; of those that a later one replaced, only what was sent is on its way.
+void enter_plans(Ledger& ledger, const Story& story) {
+    const auto steps = last_steps(story);
+    const bool somebody_died = std::any_of(
+        steps.begin(), steps.end(), [](const auto& step) { return step.second == Step::gone; });
+    for (const PlanEntry& entry : story.plans) {
+        const auto* const nothing = std::get_if<NothingToDo>(&entry.decision);
+        if (nothing != nullptr && holds_room(*nothing, somebody_died))
+            ledger.enter(story.request, nothing->hosts, entry.at);
+        if (std::holds_alternative<NotEnough>(entry.decision))
+            ledger.release_promises(story.request.id);
+        const auto* const plan = std::get_if<Plan>(&entry.decision);
+        if (plan == nullptr) continue;
+        ledger.enter(story.request, *plan, entry.at);
+        const bool replaced = &entry != &story.plans.back();
+        for (const Victim& victim : plan->victims()) {
+            const auto step = steps.find(victim.server);
+            const bool stays = step == steps.end() ? replaced : !was_sent(step->second);
+            if (stays) ledger.drop_eviction(victim.server);
+        }
+    }
+}
+
+}  // namespace
+
+Ledger ledger_of(const std::vector<Story>& unfinished, const std::vector<Story>& finished,
+                 Duration promise) {
+    Ledger ledger;
+    for (const Story& story : finished) {
+        if (!story.outcome || story.aftermath) continue;  // then its room is promised no more
+        const OutcomeKind kind = story.outcome->kind;
+        if (kind != OutcomeKind::freed && kind != OutcomeKind::incomplete) continue;
+        enter_plans(ledger, story);
+        ledger.settle(story.request.id, story.outcome->at, story.outcome->at + promise);
+    }
+    for (const Story& story : unfinished) enter_plans(ledger, story);
+    return ledger;
+}
+
+ResultTask<Ledger> read_ledger(Journal& journal, TimePoint now, Duration promise) {
+    auto unfinished = co_await journal.unfinished();
+    if (!unfinished) co_return unfinished.error();
+    auto finished = co_await journal.culls_since(now - promise);
+    if (!finished) co_return finished.error();
+    co_return ledger_of(*unfinished, *finished, promise);
+}
+
+}  // namespace reaper

@@ -1,0 +1,56 @@
+// The composition root: from the configuration to the parts that do the work. The only place that
+// knows every implementation.
+#pragma once
+
+#include <boost/asio/io_context.hpp>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "clients/http_server/listener.hpp"
+#include "clients/openstack/openstack.hpp"
+#include "config/settings.hpp"
+#include "reaper/runtime/clock.hpp"
+#include "reaper/ports/event_source.hpp"
+#include "reaper/ports/journal.hpp"
+#include "reaper/ports/message_source.hpp"
+#include "reaper/daemon/service.hpp"
+#include "reaper/cloud_reader/snapshot_reader.hpp"
+
+namespace reaper::cli {
+
+/// The file's settings; none if it is wrong: then `complain` has had every mistake, one line each.
+/// Warnings go to `warn`.
+std::optional<config::Settings> load_config(const std::string& path,
+                                            const std::function<void(std::string)>& complain,
+                                            const std::function<void(std::string)>& warn);
+
+/// The cloud, as ports over one session. Destroy it before its io_context.
+struct Cloud {
+    std::unique_ptr<Clock> clock;
+    OpenStack parts;
+
+    CloudPorts ports() const;
+};
+
+/// Sends nothing yet. `bad_input` if the settings can't work.
+Result<Cloud> connect_cloud(boost::asio::io_context& io, const config::Settings& settings);
+
+/// The daemon's journal; in memory for a dry run.
+Result<std::unique_ptr<Journal>> daemon_journal(const config::Settings& settings, bool dry_run);
+
+/// The daemon's messages; a dry run listens through a queue of its own.
+std::unique_ptr<MessageSource> daemon_messages(boost::asio::io_context& io,
+                                               const config::Settings& settings, bool dry_run);
+
+/// The admin API on `service`, which must outlive the io_context's run; null if it is off.
+Result<std::unique_ptr<Listener>> daemon_admin(boost::asio::io_context& io,
+                                               const config::Settings& settings,
+                                               const Service& service);
+
+/// Nova's INFO notifications, for the live picture; none if the settings do without.
+std::unique_ptr<EventSource> daemon_events(boost::asio::io_context& io,
+                                           const config::Settings& settings);
+
+}  // namespace reaper::cli

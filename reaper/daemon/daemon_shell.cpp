@@ -1,0 +1,171 @@
+#include "reaper/daemon/daemon_shell.hpp"
+
+#include <boost/asio/co_spawn.hpp>
+#include <chrono>
+#include <csignal>
+#include <spdlog/spdlog.h>
+#include <unistd.h>
+#include <utility>
+
+#include "reaper/daemon/composition.hpp"
+#include "reaper/daemon/logging.hpp"
+#include "reaper/daemon/reload.hpp"
+
+namespace reaper::cli {
+namespace {
+
+const char* signal_name(int number) {
+    return number == SIGINT ? "SIGINT" : "SIGTERM";
+}
+
+}  // namespace
+
+DaemonShell::DaemonShell(boost::asio::io_context& io, config::Settings settings, Reload reload)
+    : io_(io),
+      in_force_(std::move(settings)),
+      reload_(std::move(reload)),
+      signals_(io, SIGTERM, SIGINT, SIGHUP),
+      watchdog_(io),
+      status_due_(io) {}
+
+void DaemonShell::on_status(const ServiceStatus& status) {
+    if (stopping_) return;
+    tell_status(status.line);
+    const bool turned = status.ready != is_ready_;
+    is_ready_ = status.ready;
+    if (!status.ready) {
+        // What is waited for, and when the next try is: once each, not with every request. Of the
+        // cloud the service tells the reasons itself.
+        const bool news = status.line != "starting" && status.line != "waiting for the cloud";
+        if (status.line != last_wait_ && news) spdlog::error("{}", status.line);
+        last_wait_ = status.line;
+        return;
+    }
+    last_wait_.clear();
+    if (turned) spdlog::info("ready: {}", status.line);
+    if (!was_ready_) manager_.ready();
+    was_ready_ = true;
+}
+
+// At most one a second, the newest: the socket to systemd is short, and a full one would hold us
+// up.
+void DaemonShell::tell_status(const std::string& line) {
+    status_waiting_ = line;
+    if (!status_timer_runs_) tell_status_later();
+}
+
+void DaemonShell::tell_status_later() {
+    status_timer_runs_ = false;
+    if (stopping_ || status_waiting_ == status_) return;
+    status_ = status_waiting_;
+    manager_.status(status_);
+    status_timer_runs_ = true;
+    status_due_.expires_after(std::chrono::seconds(1));
+    auto on_time = [this](boost::system::error_code error) {
+        if (!error) tell_status_later();
+    };
+    status_due_.async_wait(on_time);
+}
+
+ExitCode DaemonShell::run(Service& service, bool dry_run) {
+    service_ = &service;
+    dry_run_ = dry_run;
+    wait_for_signal();
+    feed_watchdog();
+    auto on_end = [this](std::exception_ptr thrown, Result<void> result) {
+        this->on_end(thrown, std::move(result));
+    };
+    boost::asio::co_spawn(io_, service.run(), on_end);
+    io_.run();
+    service_ = nullptr;
+    return exit_code_;
+}
+
+void DaemonShell::on_end(std::exception_ptr thrown, Result<void> result) {
+    if (thrown) {
+        exit_code_ = ExitCode::failed;
+        try {
+            std::rethrow_exception(thrown);
+        } catch (const std::exception& error) {
+            spdlog::critical("stopped by a failure that should not happen, please report it: {}",
+                             error.what());
+        }
+    } else if (!result) {
+        exit_code_ = ExitCode::failed;
+        spdlog::error("{}", result.error().what);
+    } else {
+        spdlog::info("stopped; everything in hand is finished");
+    }
+    if (!stopping_) manager_.stopping();
+    io_.stop();
+}
+
+void DaemonShell::wait_for_signal() {
+    auto on_caught = [this](boost::system::error_code error, int number) {
+        if (error) return;
+        wait_for_signal();
+        on_signal(number);
+    };
+    signals_.async_wait(on_caught);
+}
+
+void DaemonShell::on_signal(int number) {
+    if (number == SIGHUP)
+        reload();
+    else
+        stop(number);
+}
+
+void DaemonShell::stop(int number) {
+    if (stopping_) {
+        // Every entry of the journal is durable when written: the next start resumes from it.
+        spdlog::warn("{} again: leaving at once; the next start resumes what was in hand",
+                     signal_name(number));
+        spdlog::default_logger()->flush();
+        ::_exit(static_cast<int>(ExitCode::failed));
+    }
+    stopping_ = true;
+    manager_.stopping();
+    manager_.status("stopping: finishing what is in hand");
+    spdlog::info("{}: finishing what is in hand, then leaving; once more to leave at once",
+                 signal_name(number));
+    service_->stop();
+}
+
+void DaemonShell::reload() {
+    if (stopping_) return;
+    manager_.reloading();
+    const auto complain = [](const std::string& line) { spdlog::error("{}", line); };
+    const auto warn = [](const std::string& line) { spdlog::warn("{}", line); };
+    auto wanted = load_config(reload_.config_file, complain, warn);
+    if (wanted) {
+        if (auto policy = compile_policy(wanted->policy); !policy) {
+            complain(reload_.config_file + ": " + policy.error().what);
+            wanted.reset();
+        } else {
+            const SettingsChange change = compare_settings(in_force_, *wanted);
+            in_force_ = with_live_parts(std::move(in_force_), *wanted);
+            if (!reload_.level_fixed) set_log_level(in_force_.log.level);
+            service_->reload({*policy, in_force_.cull, in_force_.trigger, in_force_.picture,
+                              in_force_.mark, dry_run_});
+            spdlog::info("SIGHUP: {} read again; {}", reload_.config_file, to_string(change));
+        }
+    }
+    if (!wanted) spdlog::error("SIGHUP: reload refused, the old configuration stays in force");
+    // Ends the reload for systemd. Before the first readiness there is none to return to.
+    if (was_ready_) manager_.ready();
+}
+
+// From the loop itself: when it hangs, systemd misses the sign and restarts us.
+void DaemonShell::feed_watchdog() {
+    const auto interval = manager_.watchdog_interval();
+    if (!interval) return;
+    manager_.alive();
+    watchdog_.expires_after(*interval / 2);
+    auto on_time = [this](boost::system::error_code error) {
+        if (!error) feed_watchdog();
+    };
+    watchdog_.async_wait(on_time);
+}
+
+}  // namespace reaper::cli

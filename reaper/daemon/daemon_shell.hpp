@@ -1,0 +1,63 @@
+// The shell of the daemon: signals, systemd, reload; the service inside does the work.
+#pragma once
+
+#include <boost/asio/io_context.hpp>
+#include <boost/asio/signal_set.hpp>
+#include <boost/asio/steady_timer.hpp>
+#include <exception>
+#include <functional>
+#include <optional>
+#include <string>
+
+#include "reaper/cli/arguments.hpp"
+#include "reaper/daemon/sd_notify.hpp"
+#include "reaper/daemon/service.hpp"
+
+namespace reaper::cli {
+
+class DaemonShell {
+public:
+    /// What SIGHUP needs.
+    struct Reload {
+        std::string config_file;
+        bool level_fixed = false;  ///< the command line's log level wins
+    };
+
+    /// `service_options.policy` etc. are those of `settings`.
+    DaemonShell(boost::asio::io_context& io, config::Settings settings, Reload reload);
+
+    /// For Service: readiness and status line to systemd.
+    void on_status(const ServiceStatus& status);
+    /// Runs `service` to its end, on this thread.
+    ExitCode run(Service& service, bool dry_run);
+
+private:
+    void wait_for_signal();
+    void on_signal(int number);
+    void stop(int number);
+    void reload();
+    void feed_watchdog();
+    void tell_status(const std::string& line);
+    void tell_status_later();
+    void on_end(std::exception_ptr thrown, Result<void> result);
+
+    boost::asio::io_context& io_;
+    config::Settings in_force_;
+    Reload reload_;
+    ServiceManager manager_;
+    boost::asio::signal_set signals_;
+    boost::asio::steady_timer watchdog_;
+    boost::asio::steady_timer status_due_;
+    std::string status_;          ///< what systemd was told last
+    std::string status_waiting_;  ///< what it is told next
+    bool status_timer_runs_ = false;
+    Service* service_ = nullptr;
+    bool dry_run_ = false;
+    bool was_ready_ = false;  ///< systemd has been told
+    bool is_ready_ = false;
+    std::string last_wait_;
+    bool stopping_ = false;
+    ExitCode exit_code_ = ExitCode::ok;
+};
+
+}  // namespace reaper::cli

@@ -1,0 +1,104 @@
+#include "reaper/decision/budget_usage.hpp"
+
+#include <algorithm>
+
+#include "reaper/safeguards/safeguards.hpp"
+#include "reaper/model/duration_text.hpp"
+#include "reaper/model/text.hpp"
+#include "reaper/planner/constraint_checker.hpp"
+
+namespace reaper {
+namespace {
+
+Allowance allowance(long used, int limit, std::string_view brake, const std::string& where) {
+    return {std::max<Amount>(limit - used, 0), std::string{brake},
+            std::to_string(used) + " of " + counted(limit, "victim") + " " + where};
+}
+
+const Server* find_server(const Host* host, const ServerId& id) {
+    if (host == nullptr) return nullptr;
+    const auto at = std::find_if(host->servers.begin(), host->servers.end(),
+                                 [&](const Server& server) { return server.id == id; });
+    return at == host->servers.end() ? nullptr : &*at;
+}
+
+}  // namespace
+
+Spent::Spent(const LimitSettings& limits, const LandingRules* landing, const VictimHistory& history,
+             const RequestId& request, const CloudIndex& cloud, const Ledger& ledger, TimePoint now)
+    : limits_{limits} {
+    if (landing != nullptr)
+        for (const auto& shard : landing->watched)
+            left_.shards.emplace_back(to_string({shard}), shard);
+    by_request_ = history.of_request(request);
+    count_past(history, now);
+    count_planned(history, request, cloud, ledger);
+    if (limits_.victims_per_aggregate > 0) sum_aggregates(cloud);
+}
+
+void Spent::count_past(const VictimHistory& history, TimePoint now) {
+    if (limits_.victims_per_window <= 0 && limits_.victims_per_project <= 0 &&
+        limits_.victims_per_aggregate <= 0)
+        return;
+    history.each_since(now - limits_.window, [&](const PastVictim& victim) {
+        ++in_window_;
+        ++by_project_[victim.project];
+        ++by_host_[victim.host];
+    });
+}
+
+/// Those that the history does not have yet, and that have not ended (unsent, so never).
+void Spent::count_planned(const VictimHistory& history, const RequestId& request,
+                          const CloudIndex& cloud, const Ledger& ledger) {
+    for (const auto& eviction : ledger.evictions()) {
+        if (eviction.ended || history.contains(eviction.server)) continue;
+        if (eviction.request == request) ++by_request_;
+        ++in_window_;
+        const Host* const host = cloud.find(eviction.host);
+        if (host != nullptr) ++by_host_[host->service_host];
+        if (const Server* const server = find_server(host, eviction.server))
+            ++by_project_[server->project];
+    }
+}
+
+void Spent::sum_aggregates(const CloudIndex& cloud) {
+    if (by_host_.empty()) return;
+    for (const std::uint32_t row : cloud.order()) {
+        const Host& host = *cloud.row(row).host;
+        const auto at = by_host_.find(host.service_host);
+        if (at == by_host_.end()) continue;
+        left_.any_aggregate(host, [&](const std::string& aggregate) {
+            by_aggregate_[aggregate] += at->second;
+            return false;
+        });
+        by_host_.erase(at);  // several hypervisors of one service are in the same aggregates
+    }
+}
+
+Allowances Spent::left() const {
+    const std::string lately = "in the last " + words_of(limits_.window);
+    Allowances left = left_;
+    if (limits_.victims_per_request > 0)
+        left.all.push_back(allowance(by_request_, limits_.victims_per_request, brake::limit_request,
+                                     "for this request"));
+    if (limits_.victims_per_window > 0)
+        left.all.push_back(
+            allowance(in_window_, limits_.victims_per_window, brake::limit_window, lately));
+    if (limits_.victims_per_project > 0) {
+        const auto of = [&](long used) {
+            return allowance(used, limits_.victims_per_project, brake::limit_project, lately);
+        };
+        left.each_project = of(0);
+        for (const auto& [project, used] : by_project_) left.projects.emplace(project, of(used));
+    }
+    if (limits_.victims_per_aggregate > 0) {
+        const auto of = [&](long used) {
+            return allowance(used, limits_.victims_per_aggregate, brake::limit_aggregate, lately);
+        };
+        left.each_aggregate = of(0);
+        for (const auto& [name, used] : by_aggregate_) left.aggregates.emplace(name, of(used));
+    }
+    return left;
+}
+
+}  // namespace reaper

@@ -1,0 +1,40 @@
+// What the limits leave: victims of the past, and those planned and not yet sent, counted by
+// request, project and aggregate.
+#pragma once
+
+#include <map>
+#include <string>
+
+#include "reaper/safeguards/settings.hpp"
+#include "reaper/safeguards/victim_history.hpp"
+#include "reaper/rooms/ledger.hpp"
+#include "reaper/model/placement_constraints.hpp"
+#include "reaper/planner/budgets.hpp"
+#include "reaper/planner/cloud_index.hpp"
+
+namespace reaper {
+
+class Spent {
+public:
+    /// `landing` (null: none): the shards. References must outlive it.
+    Spent(const LimitSettings& limits, const LandingRules* landing, const VictimHistory& history,
+          const RequestId& request, const CloudIndex& cloud, const Ledger& ledger, TimePoint now);
+
+    Allowances left() const;
+
+private:
+    void count_past(const VictimHistory& history, TimePoint now);
+    void count_planned(const VictimHistory& history, const RequestId& request,
+                       const CloudIndex& cloud, const Ledger& ledger);
+    void sum_aggregates(const CloudIndex& cloud);
+
+    const LimitSettings& limits_;
+    long by_request_ = 0;
+    long in_window_ = 0;
+    std::map<ProjectId, long> by_project_;
+    std::map<std::string, long> by_host_;       // service host
+    Allowances left_;                           ///< the shards, at first
+    std::map<std::string, long> by_aggregate_;  // or shard
+};
+
+}  // namespace reaper

@@ -1,0 +1,28 @@
+// A plan under the safeguards: what they forbid is not chosen, what they advise against only where
+// nothing else is enough.
+//
+// Hard safeguards are never passed: protected servers, the minimum run time, budgets of victims.
+// Soft ones give way, in this order, when nothing else frees the requested slots, and the plan says
+// so:
+//   1. thrash: workloads that keep being evicted and coming back are spared while they are young;
+//   2. cooldown: hosts whose freed room was not taken are left out.
+// The cooldown is the last to give way: a cull there most likely helps nobody, while one more
+// eviction of the same workload at least serves its requester.
+#pragma once
+
+#include <string_view>
+
+#include "reaper/planner/planner.hpp"
+#include "reaper/safeguards/safeguards.hpp"
+
+namespace reaper {
+
+/// Decides as `make_plan` does, under the safeguards; `options` without those (protection is the
+/// settings', restraint, doubts and allowances are made here). `options.now` must be given. What
+/// counts no more by then is forgotten. A NotEnough that would be a plan without the safeguards
+/// names the one that prevented it.
+Decision plan_under(Brakes& brakes, const Request& request, const CloudIndex& cloud,
+                    const Ledger& ledger, const Strategy& strategy, std::string_view strategy_name,
+                    PlanOptions options);
+
+}  // namespace reaper

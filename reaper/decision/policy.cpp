@@ -1,0 +1,105 @@
+#include "reaper/decision/policy.hpp"
+
+#include <string_view>
+#include <utility>
+#include <variant>
+
+namespace reaper {
+namespace {
+
+/// One plugin of a table, made from its settings.
+template <class Info, class Made>
+Result<Made> make_plugin(const Info* info, std::string_view kind, const config::Plugin& plugin) {
+    const auto named = [&] { return std::string{kind} + " '" + plugin.name + "'"; };
+    if (info == nullptr) return Error{Errc::bad_input, "there is no " + named()};
+    if (const auto wrong = check_parameters(info->parameters, plugin.parameters); !wrong.empty())
+        return Error{Errc::bad_input, named() + ": " + wrong.front().parameter + ": expected " +
+                                          wrong.front().expected};
+    auto made = info->make(with_standards(info->parameters, plugin.parameters));
+    if (const auto* wrong = std::get_if<ParameterError>(&made))
+        return Error{Errc::bad_input,
+                     named() + ": " + wrong->parameter + ": expected " + wrong->expected};
+    return std::move(std::get<Made>(made));
+}
+
+}  // namespace
+
+namespace {
+
+/// `a|b` as its names; blanks around them count for nothing.
+std::set<std::string> shard_of(std::string_view text) {
+    std::set<std::string> names;
+    while (!text.empty()) {
+        const auto bar = text.find('|');
+        auto name = text.substr(0, bar);
+        while (name.starts_with(' ')) name.remove_prefix(1);
+        while (name.ends_with(' ')) name.remove_suffix(1);
+        if (!name.empty()) names.emplace(name);
+        text = bar == std::string_view::npos ? std::string_view{} : text.substr(bar + 1);
+    }
+    return names;
+}
+
+Result<LandingRules> landing_rules(const config::Landing& settings) {
+    using Own = LandingRules::OwnAggregates;
+    LandingRules rules;
+    rules.tenant_filter = settings.tenant_filter;
+    rules.trait_isolation = settings.trait_isolation;
+    rules.extra_specs_filter = settings.extra_specs_filter;
+    if (settings.own_aggregates == "limit") rules.own_aggregates = Own::limit;
+    if (settings.own_aggregates == "required") rules.own_aggregates = Own::required;
+    for (const auto& text : settings.watched_aggregates) {
+        auto shard = shard_of(text);
+        if (shard.empty())
+            return Error{Errc::bad_input, "watched_aggregates: '" + text +
+                                              "' names no aggregate: a name, a UUID or several "
+                                              "with | between them are expected"};
+        rules.watched.push_back(std::move(shard));
+    }
+    return rules;
+}
+
+}  // namespace
+
+TagQuestions CompiledPolicy::questions() const {
+    TagQuestions questions;
+    for (const auto& tagger : taggers) tagger->ask(questions);
+    return questions;
+}
+
+std::set<ResourceClass> CompiledPolicy::held_classes() const {
+    std::set<ResourceClass> classes;
+    for (const auto& tagger : taggers)
+        if (auto held = tagger->held_class()) classes.insert(std::move(*held));
+    return classes;
+}
+
+Result<std::shared_ptr<const CompiledPolicy>> compile_policy(const config::Policy& policy) {
+    auto compiled = std::make_shared<CompiledPolicy>();
+    const auto rule = tagger_conflict_from(policy.tagger_conflict);
+    if (!rule)
+        return Error{Errc::bad_input, "tagger_conflict: there is no '" + policy.tagger_conflict +
+                                          "'; expected any, first or all"};
+    compiled->taggers = Taggers{*rule};
+    for (const auto& plugin : policy.taggers) {
+        auto tagger = make_plugin<TaggerInfo, std::unique_ptr<Tagger>>(find_tagger(plugin.name),
+                                                                       "tagger", plugin);
+        if (!tagger) return tagger.error();
+        compiled->taggers.push_back(std::move(*tagger));
+    }
+    compiled->revocable_classes = revocable_classes(compiled->taggers);
+    auto strategy = make_plugin<StrategyInfo, std::unique_ptr<Strategy>>(
+        find_strategy(policy.strategy.name), "strategy", policy.strategy);
+    if (!strategy) return strategy.error();
+    compiled->strategy = std::move(*strategy);
+    compiled->strategy_name = policy.strategy.name;
+    compiled->alternatives = policy.alternatives;
+    auto landing = landing_rules(policy.landing);
+    if (!landing) return landing.error();
+    compiled->landing = std::move(*landing);
+    compiled->brakes = policy.brakes;
+    compiled->protection = Protection{policy.brakes.protect};
+    return std::shared_ptr<const CompiledPolicy>{std::move(compiled)};
+}
+
+}  // namespace reaper

@@ -1,0 +1,36 @@
+// The configured policy, compiled: taggers and strategy as objects.
+#pragma once
+
+#include <memory>
+#include <set>
+#include <string>
+
+#include "config/settings.hpp"
+#include "reaper/safeguards/protection.hpp"
+#include "reaper/model/error.hpp"
+#include "reaper/cloud_cache/assemble.hpp"
+#include "strategies/strategy_table.hpp"
+#include "tagging/tagger_table.hpp"
+
+namespace reaper {
+
+struct CompiledPolicy {
+    Taggers taggers;
+    std::unique_ptr<Strategy> strategy;
+    std::string strategy_name;
+    int alternatives = 1;
+    BrakeSettings brakes;
+    Protection protection;  ///< what `brakes` protect
+    LandingRules landing;
+
+    TagQuestions questions() const;
+    /// The classes whose inventories are offered as revocable room (Tagger::marker_class).
+    std::set<ResourceClass> revocable_classes;
+    /// Of all taggers (Tagger::held_class).
+    std::set<ResourceClass> held_classes() const;
+};
+
+/// `bad_input` names the plugin or the parameter that can't be used.
+Result<std::shared_ptr<const CompiledPolicy>> compile_policy(const config::Policy& policy);
+
+}  // namespace reaper

@@ -1,0 +1,87 @@
+#include "reaper/eviction/cull.hpp"
+
+#include <algorithm>
+#include <utility>
+
+namespace reaper {
+
+Cull::Cull(Request for_whom, const Plan& plan, const std::map<ServerId, Progress>& known,
+           LastLook last_look)
+    : request(std::move(for_whom)), victims(plan.victims()), look(std::move(last_look)) {
+    for (const auto& host : plan.hosts) {
+        for (const auto& victim : host.victims) hosts[victim.server] = host.host;
+        for (const auto& other : host.awaited) {
+            hosts[other.server] = host.host;
+            awaited.push_back(other.server);
+        }
+    }
+    for (const auto& victim : victims) {
+        const auto found = known.find(victim.server);
+        if (found == known.end()) {
+            state(victim) = State::planned;
+        } else if (found->second != Progress::sent) {
+            state(victim) = State::gone;
+            if (found->second == Progress::gone) ours.insert(victim.server);
+        } else {
+            state(victim) = State::sent;
+            ours.insert(victim.server);
+            unheard.insert(victim.server);
+        }
+    }
+}
+
+std::size_t Cull::count(State wanted) const {
+    return static_cast<std::size_t>(std::count_if(
+        states.begin(), states.end(), [&](const auto& entry) { return entry.second == wanted; }));
+}
+
+std::vector<HostId> Cull::hosts_of_planned() {
+    std::set<HostId> found;
+    for (const auto& victim : victims)
+        if (state(victim) == State::planned) found.insert(hosts[victim.server]);
+    return {found.begin(), found.end()};
+}
+
+void Cull::fail(Error error) {
+    stopped = true;
+    if (!failure) failure = std::move(error);
+}
+
+Execution Cull::conclude() const {
+    Execution execution;
+    execution.spared = spared;
+    const auto gone = count(State::gone);
+    const auto stuck = count(State::stuck);
+    execution.deleted = static_cast<int>(ours.size());
+    const std::string of_all =
+        std::to_string(gone) + " of " + std::to_string(victims.size()) + " victims are gone";
+    if (gone == victims.size() && overdue == 0) {
+        execution.end = Execution::End::freed;
+        execution.reason = of_all;
+    } else if (forbidden) {
+        execution.end = Execution::End::forbidden;
+        execution.reason = *forbidden;
+    } else if (unneeded) {
+        execution.end = Execution::End::unneeded;
+        execution.reason = *unneeded;
+    } else if (stuck > 0) {
+        execution.end = Execution::End::incomplete;
+        execution.reason =
+            of_all + "; " + std::to_string(stuck) + " still hold room after the deadline";
+    } else if (!spared.empty()) {
+        execution.end = Execution::End::replan;
+        execution.reason = spared.begin()->second;
+    } else if (overdue > 0) {
+        execution.end = Execution::End::replan;
+        execution.reason = std::to_string(overdue) + " servers that others delete do not go";
+    } else if (failure) {
+        execution.end = Execution::End::failed;
+        execution.reason = failure->what;
+    } else {
+        execution.end = Execution::End::replan;
+        execution.reason = of_all + "; of the others Nova never heard";
+    }
+    return execution;
+}
+
+}  // namespace reaper

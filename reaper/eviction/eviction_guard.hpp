@@ -1,0 +1,35 @@
+// What a cull must ask before it kills: may we still, and does anybody still need it?
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "reaper/model/plan.hpp"
+#include "reaper/runtime/task.hpp"
+
+namespace reaper {
+
+/// Of one request. Outlives the executor that asks it.
+class Warrant {
+public:
+    virtual ~Warrant() = default;
+    /// Asked right before each write goes out: why it must not (the reaper is paused, another
+    /// reaper may serve the request by now); none if it may. Cheap; reads no cloud.
+    virtual std::optional<std::string> forbidden() const = 0;
+    /// Asked before the first deletion of a plan: why the plan is not needed as it is (the
+    /// requester is gone, or runs elsewhere by now); none if somebody waits for all of its slots.
+    /// An error if that can't be told.
+    virtual ResultTask<std::optional<std::string>> unneeded() = 0;
+    /// Before anybody is deleted on these hosts: keeps newcomers off the room that comes free.
+    virtual Task<void> hold_room(std::vector<HostId> hosts) = 0;
+
+    /// The deletion of the victim goes out now.
+    virtual void on_sent(const Victim& victim) = 0;
+    /// It did not happen after all: Nova refused it, or never heard of it.
+    virtual void on_not_done(const Victim& victim) = 0;
+    /// How a deletion ended: the room came free, or Nova refused it or did not do it in time.
+    virtual void on_deletion(bool succeeded) = 0;
+};
+
+}  // namespace reaper

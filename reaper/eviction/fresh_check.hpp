@@ -1,0 +1,43 @@
+// Rule 1: the last look at a victim, on data read just before the deletion.
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "reaper/safeguards/protection.hpp"
+#include "reaper/model/cloud.hpp"
+#include "reaper/model/plan.hpp"
+#include "reaper/model/records.hpp"
+#include "reaper/cloud_cache/assemble.hpp"
+
+namespace reaper {
+
+/// What a fresh read means for the deletion of a victim.
+struct FreshVerdict {
+    enum class Kind {
+        fit,           ///< as planned: delete it
+        going,         ///< somebody deletes it already: nothing to send, its room is on the way
+        soft_deleted,  ///< deleted, but it keeps its room until it is reclaimed
+        vanished,      ///< gone, and it holds nothing
+        unfit,         ///< must live; `reason` says why
+    };
+    Kind kind{};
+    std::string reason;
+};
+
+/// Who may be a victim at all.
+struct FreshRules {
+    const Taggers& taggers;
+    const TagFacts& facts;  ///< the answers to the taggers' questions
+    const Protection& protection;
+    Duration min_run_time{};
+};
+
+/// Judges `victim` by Nova's record (none: Nova knows it no more) and Placement's allocations of
+/// it, both read at `now`.
+FreshVerdict judge_fresh(const Victim& victim, const std::optional<ServerRecord>& record,
+                         const Allocations& allocations, const FreshRules& rules, TimePoint now);
+
+}  // namespace reaper

@@ -1,0 +1,12 @@
+#include "reaper/eviction/plan_executor.hpp"
+
+namespace reaper {
+
+Task<Execution> ReportingExecutor::carry_out(Request, Plan plan, std::map<ServerId, Progress>) {
+    Execution execution;
+    execution.end = Execution::End::reported;
+    execution.reason = "dry run: " + summary(Decision{plan});
+    co_return execution;
+}
+
+}  // namespace reaper

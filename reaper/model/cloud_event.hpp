@@ -1,0 +1,48 @@
+// What Nova's INFO notifications tell about changes of the cloud, in our words (wire parsing is in
+// clients/). They keep the live picture fresh; nothing is ever deleted on their word alone.
+#pragma once
+
+#include <string>
+#include <variant>
+
+#include "reaper/model/records.hpp"
+#include "reaper/model/time.hpp"
+#include "reaper/model/schedule.hpp"
+
+namespace reaper {
+
+/// A server was created, changed or moved: `record` is how the event describes it (as Nova's API
+/// would; tags are not told and stay empty).
+struct ServerSeen {
+    ServerRecord record;
+    std::string node;  ///< hypervisor hostname; empty while it has none
+    TimePoint at{};    ///< when Nova sent it
+    friend bool operator==(const ServerSeen&, const ServerSeen&) = default;
+};
+
+/// A server's deletion came to its end: it holds no room any more.
+struct ServerGone {
+    ServerId id;
+    std::string host;  ///< service host that it was on; empty if none
+    TimePoint at{};
+    friend bool operator==(const ServerGone&, const ServerGone&) = default;
+};
+
+/// A compute service was made, changed or removed.
+struct ServiceSeen {
+    ComputeServiceRecord record;  ///< `up` false only when it is forced down
+    bool removed = false;
+    TimePoint at{};
+    friend bool operator==(const ServiceSeen&, const ServiceSeen&) = default;
+};
+
+/// Some aggregate changed (hosts, metadata, itself): read them again.
+struct AggregatesChanged {
+    TimePoint at{};
+    friend bool operator==(const AggregatesChanged&, const AggregatesChanged&) = default;
+};
+
+/// `Schedule`: the scheduler searches for hosts; it changes nothing of the picture.
+using CloudEvent = std::variant<ServerSeen, ServerGone, ServiceSeen, AggregatesChanged, Schedule>;
+
+}  // namespace reaper

@@ -1,0 +1,51 @@
+// What Nova's failure notification says, in our words (wire parsing is in clients/).
+#pragma once
+
+#include <optional>
+#include <string>
+
+#include "reaper/model/flavor.hpp"
+#include "reaper/model/ids.hpp"
+#include "reaper/model/time.hpp"
+
+namespace reaper {
+
+/// Which of Nova's failure events it was.
+/// Of `unshelve_server` Nova tells nobody: the reaper finds it, and tells itself
+/// (reaper/triggers/unshelve.hpp).
+enum class FailureEvent { build_instances, migrate_server, rebuild_server, unshelve_server };
+
+/// One failure message.
+struct FailureNotice {
+    std::string message_id;  ///< oslo.messaging's, the same in a redelivery
+    FailureEvent event{};
+    RequestId request_id;        ///< `_context_request_id`
+    std::string exception;       ///< `NoValidHost_Remote`, ...
+    std::string exception_line;  ///< first line of its message
+    ServerId server;             ///< the server that failed
+    ServerId spec_server;        ///< the server that the request spec describes (the first of n)
+    ProjectId project;           ///< of the request spec; the caller's, if the spec has none
+    int num_instances = 1;
+    std::optional<Flavor> flavor;         ///< absent for a live migration
+    std::optional<std::string> image_id;  ///< absent for a boot from volume
+    std::optional<std::string> availability_zone;
+    TimePoint sent_at{};
+
+    friend bool operator==(const FailureNotice&, const FailureNotice&) = default;
+};
+
+/// A message of no interest: another event type, or another cause.
+struct Ignored {
+    std::string message_id;
+    std::string event_type;
+    std::string reason;
+    friend bool operator==(const Ignored&, const Ignored&) = default;
+};
+
+/// A message that can't be understood.
+struct Malformed {
+    std::string reason;
+    friend bool operator==(const Malformed&, const Malformed&) = default;
+};
+
+}  // namespace reaper

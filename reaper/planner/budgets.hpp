@@ -1,0 +1,115 @@
+// Allowances: how many victims a plan may still take, in all and of each project and aggregate, and
+// of each shard of several aggregates:
+// what the limits (reaper/brakes) leave of the budgets.
+#pragma once
+
+#include <map>
+#include <optional>
+#include <set>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "reaper/model/cloud.hpp"
+#include "reaper/model/resources.hpp"
+#include "reaper/planner/constraint_checker.hpp"
+#include "reaper/planner/victim_filter.hpp"
+
+namespace reaper {
+
+/// What is left of a limit.
+struct Allowance {
+    Amount left = 0;
+    std::string brake;  ///< its word: `limit-request`, `limit-window`, ...
+    /// For people, after what it is of: `8 of 10 victims in the last 1h`.
+    std::string used;
+};
+
+/// Absent: no limit.
+struct Allowances {
+    std::vector<Allowance> all;                   ///< that every victim counts against
+    std::optional<Allowance> each_project;        ///< of those not named below
+    std::map<ProjectId, Allowance> projects;      ///< of which some is used
+    std::optional<Allowance> each_aggregate;      ///< likewise
+    std::map<std::string, Allowance> aggregates;  ///< by name, or label of a shard
+    /// Hosts that are in any of several aggregates (names or UUIDs) count like one aggregate, by a
+    /// label.
+    std::vector<std::pair<std::string, std::set<std::string>>> shards;
+
+    bool empty() const { return all.empty() && !each_project && !each_aggregate; }
+    const Allowance* of_project(const ProjectId& project) const;
+    const Allowance* of_aggregate(const std::string& aggregate) const;
+    /// Calls `visit` with the name of each aggregate and shard that the host is in, until it
+    /// returns true. Whether it did.
+    template <class Visit>
+    bool any_aggregate(const Host& host, Visit visit) const {
+        for (const auto& name : host.aggregates)
+            if (visit(name)) return true;
+        for (const auto& [label, names] : shards)
+            if (!host.aggregates.contains(label) && in_shard(host.member_of, names) && visit(label))
+                return true;
+        return false;
+    }
+};
+
+/// Victims that share a allowance.
+struct AllowanceGroup {
+    enum class Kind { all, project, aggregate };
+    Kind kind{};
+    std::string name;  ///< of the project or aggregate; of `all`, its place in the list
+
+    friend auto operator<=>(const AllowanceGroup&, const AllowanceGroup&) = default;
+};
+
+/// Counts victims against their allowances.
+class Spending {
+public:
+    explicit Spending(const Allowances& allowances) : allowances_{&allowances} {}
+
+    void add(const Server& server, const Host& host);
+    /// Groups with more victims than are left, those that exceed it the most first.
+    std::vector<AllowanceGroup> exceeded() const;
+    Amount of(const AllowanceGroup& group) const;
+    const Allowance& allowance(const AllowanceGroup& group) const;
+
+private:
+    const Allowances* allowances_;
+    std::map<AllowanceGroup, Amount> spent_;
+};
+
+/// `project p: 10 of 10 victims in the last 1h`
+std::string words_of(const AllowanceGroup& group, const Allowance& allowance);
+
+/// Keeps the victims of groups whose allowance is used up, and of those that were filled: all but
+/// the ones chosen for them. Together with another restraint.
+class AllowanceRestraint final : public Restraint {
+public:
+    /// The arguments (`other` may be null) must outlive this.
+    AllowanceRestraint(const Allowances& allowances, const Restraint* other, const RowNames& names);
+
+    /// From now on no other victims of the group than these.
+    void fill(const AllowanceGroup& group, std::set<ServerId> chosen);
+    /// Whether any group is used up or filled.
+    bool any() const { return !projects_.empty() || !aggregates_.empty(); }
+
+    std::optional<std::string> why_kept(const Server& server, const Host& host) const override;
+    bool keeps(const Server& server, const Host& host) const override;
+    bool may_keep(const HostRow& row) const override;
+
+private:
+    struct Closed {
+        std::string why;
+        std::set<ServerId> chosen;
+    };
+    const Closed* closed_for(const Server& server, const Host& host) const;
+    void close_project(const ProjectId& project, Closed closed);
+
+    const Allowances& allowances_;
+    const Restraint* other_;
+    const RowNames& names_;
+    std::map<ProjectId, Closed> projects_;
+    std::map<std::string, Closed> aggregates_;
+    std::vector<bool> rows_projects_;  // by project number
+};
+
+}  // namespace reaper

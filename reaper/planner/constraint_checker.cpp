@@ -1,0 +1,307 @@
+#include "reaper/planner/constraint_checker.hpp"
+
+#include <algorithm>
+#include <set>
+#include <string_view>
+#include <unordered_set>
+
+#include "reaper/rooms/ledger.hpp"
+#include "reaper/model/text.hpp"
+#include "reaper/planner/cloud_index.hpp"
+#include "reaper/planner/spec_match.hpp"
+
+namespace reaper {
+namespace {
+
+const LandingRules no_rules;
+constexpr std::string_view tenant_key = "filter_tenant_id";
+constexpr std::string_view trait_key = "trait:";
+
+/// Does `filter_tenant_id*` of the aggregate name projects, and the request's among them? (One
+/// value may name several, separated by commas.)
+struct Tenants {
+    bool any = false;
+    bool ours = false;
+};
+Tenants tenants_of(const HostAggregate& aggregate, const ProjectId& project) {
+    Tenants tenants;
+    for (const auto& [key, value] : aggregate.metadata) {
+        if (!key.starts_with(tenant_key)) continue;
+        std::string_view rest = value;
+        while (!rest.empty()) {
+            const auto comma = rest.find(',');
+            auto name = rest.substr(0, comma);
+            while (name.starts_with(' ')) name.remove_prefix(1);
+            while (name.ends_with(' ')) name.remove_suffix(1);
+            tenants.any = tenants.any || !name.empty();
+            tenants.ours = tenants.ours || name == project.str();
+            rest = comma == std::string_view::npos ? std::string_view{} : rest.substr(comma + 1);
+        }
+    }
+    return tenants;
+}
+
+/// How many of `servers` are on which host.
+std::map<HostId, int> where_are(const std::set<ServerId>& servers, const CloudIndex& cloud) {
+    std::map<HostId, int> where;
+    if (servers.empty()) return where;
+    std::unordered_set<std::uint32_t> sought;
+    for (const auto& server : servers) sought.insert(hash_of_consumer(server));
+    for (const std::uint32_t row : cloud.order()) {
+        const HostRow& own = cloud.row(row);
+        if (std::none_of(own.consumers.begin(), own.consumers.end(),
+                         [&](std::uint32_t consumer) { return sought.contains(consumer); }))
+            continue;
+        const auto n =
+            std::count_if(own.host->servers.begin(), own.host->servers.end(),
+                          [&](const Server& server) { return servers.contains(server.id); });
+        if (n > 0) where.emplace(own.host->id, static_cast<int>(n));
+    }
+    return where;
+}
+
+std::string servers(int n) {
+    return std::to_string(n) + (n == 1 ? " server" : " servers");
+}
+
+}  // namespace
+
+Places::Places(const Request& request, const LandingRules* rules, const CloudIndex& cloud,
+               const Ledger& ledger)
+    : request_{request}, rules_{rules != nullptr ? *rules : no_rules} {
+    const Landing& landing = request.landing;
+    find_members(cloud, ledger);
+    with_ = where_are(landing.with, cloud);
+    apart_ = where_are(landing.apart_from, cloud);
+    choosy_ = !landing.only_hosts.empty() || !landing.with.empty() || !apart_.empty() ||
+              landing.group.apart() || !members_.empty();
+    by_aggregate_ = request.availability_zone || !landing.aggregates.empty() ||
+                    rules_.own_aggregates != LandingRules::OwnAggregates::off;
+    choosy_ = choosy_ || by_aggregate_;
+    if (rules_.own_aggregates != LandingRules::OwnAggregates::off) find_own_aggregates(cloud);
+}
+
+void Places::find_members(const CloudIndex& cloud, const Ledger& ledger) {
+    const ServerGroup& group = request_.landing.group;
+    if (!group.apart() && !group.together()) return;
+    std::set<ServerId> others = group.members;
+    // A server that moves leaves its place.
+    for (const auto& requester : request_.requesters) others.erase(requester);
+    members_ = where_are(others, cloud);
+    for (const auto& promise : ledger.promises()) {
+        const auto& theirs = promise.requesters;
+        const bool others_wait =
+            std::any_of(theirs.begin(), theirs.end(), [&](const ServerId& requester) {
+                const auto& ours = request_.requesters;
+                return std::find(ours.begin(), ours.end(), requester) == ours.end();
+            });
+        if (!group.id.empty() && promise.group == group.id && promise.request != request_.id &&
+            others_wait && promise.slots > 0)
+            members_[promise.host] += promise.slots;
+    }
+    all_on_one_ = group.together() && members_.empty() && request_.slots > 1;
+}
+
+void Places::find_own_aggregates(const CloudIndex& cloud) {
+    std::set<std::uint32_t> profiles;
+    for (const std::uint32_t row : cloud.order()) profiles.insert(cloud.profile(row));
+    for (const std::uint32_t profile : profiles)
+        for (const auto& [uuid, aggregate] : cloud.names().profiles()[profile].member_of)
+            owns_aggregates_ = owns_aggregates_ || tenants_of(aggregate, request_.project).ours;
+}
+
+// ---- aggregates ----
+
+Places::Refusal Places::by_aggregates(const HostAggregates& aggregates) const {
+    if (auto no = unwatched(aggregates)) return no;
+    for (const auto& wanted : request_.landing.aggregates) {
+        const bool in = std::any_of(wanted.begin(), wanted.end(), [&](const std::string& uuid) {
+            return aggregates.contains(uuid);
+        });
+        if (!in)
+            return {{RejectionCode::not_requested,
+                     "it is in none of the aggregates that the request was sent to"}};
+    }
+    if (auto no = by_tenant(aggregates)) return no;
+    if (auto no = by_extra_specs(aggregates)) return no;
+    return by_isolation(aggregates);
+}
+
+/// The filter does not run for a rebuild: that stays where it is.
+Places::Refusal Places::by_extra_specs(const HostAggregates& aggregates) const {
+    if (!rules_.extra_specs_filter || request_.operation == Operation::rebuild) return std::nullopt;
+    if (const auto unmet = unmet_spec(request_.flavor_extra_specs, aggregates))
+        return {{RejectionCode::isolated,
+                 "none of its aggregates has what the flavor asks for, " + quoted(*unmet)}};
+    return std::nullopt;
+}
+
+Places::Refusal Places::unwatched(const HostAggregates& aggregates) const {
+    if (rules_.watched.empty()) return std::nullopt;
+    for (const auto& shard : rules_.watched)
+        if (in_shard(aggregates, shard)) return std::nullopt;
+    return {{RejectionCode::unwatched, "it is in none of the watched aggregates"}};
+}
+
+Places::Refusal Places::by_tenant(const HostAggregates& aggregates) const {
+    const std::string whose = "project " + printable(request_.project.str(), 64);
+    bool ours = false;
+    bool others = false;
+    std::string of_others;
+    for (const auto& [uuid, aggregate] : aggregates) {
+        const Tenants tenants = tenants_of(aggregate, request_.project);
+        ours = ours || tenants.ours;
+        if (tenants.any && !tenants.ours && !others) of_others = aggregate.name;
+        others = others || (tenants.any && !tenants.ours);
+    }
+    if (rules_.tenant_filter && others && !ours)
+        return {{RejectionCode::isolated,
+                 "its aggregate " + quoted(of_others) + " is for other projects than " + whose}};
+    using Own = LandingRules::OwnAggregates;
+    const bool bound = rules_.own_aggregates == Own::required ||
+                       (rules_.own_aggregates == Own::limit && owns_aggregates_);
+    if (bound && !ours) return {{RejectionCode::isolated, "it is in no aggregate of " + whose}};
+    return std::nullopt;
+}
+
+Places::Refusal Places::by_isolation(const HostAggregates& aggregates) const {
+    if (!rules_.trait_isolation) return std::nullopt;
+    for (const auto& [uuid, aggregate] : aggregates)
+        for (const auto& [key, value] : aggregate.metadata) {
+            if (!key.starts_with(trait_key) || value != "required") continue;
+            const std::string trait = key.substr(trait_key.size());
+            if (!request_.required_traits.contains(Trait{trait}))
+                return {{RejectionCode::isolated, "its aggregate " + quoted(aggregate.name) +
+                                                      " is for requests that require " +
+                                                      printable(trait, 100)}};
+        }
+    return std::nullopt;
+}
+
+// ---- hosts ----
+
+int Places::on(const std::map<HostId, int>& where, const Host& host) const {
+    const auto at = where.find(host.id);
+    return at == where.end() ? 0 : at->second;
+}
+
+/// Nova's scheduler asks Placement for members of aggregates: where Nova's own membership was not
+/// mirrored there, it finds no host.
+Places::Refusal Places::by_mirror(const Host& host) const {
+    if (!by_aggregate_ || !host.placement_aggregates) return std::nullopt;
+    const auto refuse = [](const std::string& what) -> Refusal {
+        return {{RejectionCode::not_in_placement,
+                 "Placement does not know it in " + what +
+                     ", though Nova does (`nova-manage placement sync_aggregates` mends that)"}};
+    };
+    const auto& known = *host.placement_aggregates;
+    std::size_t zones = 0;
+    std::size_t own = 0;
+    bool zone_known = false;
+    bool own_known = false;
+    for (const auto& [uuid, aggregate] : host.member_of) {
+        const bool mirrored = known.contains(uuid);
+        const auto zone = aggregate.metadata.find("availability_zone");
+        if (request_.availability_zone && zone != aggregate.metadata.end() &&
+            zone->second == *request_.availability_zone) {
+            ++zones;
+            zone_known = zone_known || mirrored;
+        }
+        if (tenants_of(aggregate, request_.project).ours) {
+            ++own;
+            own_known = own_known || mirrored;
+        }
+    }
+    if (zones > 0 && !zone_known)
+        return refuse("the aggregate of availability zone " + quoted(*request_.availability_zone));
+    if (rules_.own_aggregates != LandingRules::OwnAggregates::off && own > 0 && !own_known)
+        return refuse("the aggregate of the project");
+    for (const auto& wanted : request_.landing.aggregates)
+        if (std::none_of(wanted.begin(), wanted.end(),
+                         [&](const std::string& uuid) { return known.contains(uuid); }))
+            return refuse("a requested aggregate");
+    return std::nullopt;
+}
+
+Places::Refusal Places::by_host(const Host& host) const {
+    if (!choosy_) return std::nullopt;
+    const Landing& landing = request_.landing;
+    if (!landing.only_hosts.empty() && !landing.only_hosts.contains(host.service_host) &&
+        !landing.only_hosts.contains(host.name)) {
+        std::string names;
+        for (const auto& name : landing.only_hosts)
+            names += (names.empty() ? "" : ", ") + quoted(name);
+        const std::string why = landing.why_only.empty() ? "the request is for" : landing.why_only;
+        return {{RejectionCode::not_requested, why + " " + names + " only"}};
+    }
+    if (auto no = by_mirror(host)) return no;
+    const ServerGroup& group = landing.group;
+    if (group.policy.empty() && with_.empty() && apart_.empty() && landing.with.empty())
+        return std::nullopt;
+    const std::string of_group = " of its server group " + quoted(group.name);
+    if (group.together() && !members_.empty() && on(members_, host) == 0)
+        return {{RejectionCode::server_group,
+                 "the servers" + of_group +
+                     " are elsewhere, or on their way there, and its policy is affinity"}};
+    if (group.apart() && on(members_, host) >= group.most_on_a_host)
+        return {{RejectionCode::server_group, servers(on(members_, host)) + of_group +
+                                                  " on it or on their way to it, and its policy "
+                                                  "is anti-affinity (at most " +
+                                                  std::to_string(group.most_on_a_host) + ")"}};
+    if (!landing.with.empty() && on(with_, host) == 0)
+        return {{RejectionCode::server_group, "the request hints at other servers' host"}};
+    if (on(apart_, host) > 0)
+        return {{RejectionCode::server_group,
+                 "a server that the request is to be apart from is on it"}};
+    return std::nullopt;
+}
+
+Amount Places::most_slots(const Host& host) const {
+    const ServerGroup& group = request_.landing.group;
+    if (!choosy_ || !group.apart()) return any_number;
+    return std::max(group.most_on_a_host - on(members_, host), 0);
+}
+
+// ---- shards ----
+
+bool in_shard(const HostAggregates& aggregates, const std::set<std::string>& shard) {
+    return std::any_of(aggregates.begin(), aggregates.end(), [&](const auto& each) {
+        return shard.contains(each.first) || shard.contains(each.second.name);
+    });
+}
+
+std::string to_string(const std::vector<std::set<std::string>>& shards) {
+    std::string text;
+    for (const auto& shard : shards) {
+        std::string names;
+        for (const auto& name : shard) names += (names.empty() ? "" : "|") + printable(name, 100);
+        text += (text.empty() ? "" : ", ") + names;
+    }
+    return text;
+}
+
+std::optional<std::string> outside_all_shards(const Request& request, const LandingRules& rules,
+                                              const CloudIndex& cloud) {
+    if (rules.watched.empty()) return std::nullopt;
+    // Only what names places: the rest is a host's own reason.
+    Request where;
+    where.landing.only_hosts = request.landing.only_hosts;
+    where.landing.aggregates = request.landing.aggregates;
+    LandingRules shards;
+    shards.watched = rules.watched;
+    const Places places{where, &shards, cloud, Ledger{}};
+    for (const std::uint32_t row : cloud.order()) {
+        const Host& host = *cloud.row(row).host;
+        const bool zone =
+            !request.availability_zone || *request.availability_zone == host.availability_zone;
+        if (zone && !places.by_aggregates(host.member_of) && !places.by_host(host))
+            return std::nullopt;
+    }
+    const std::string zone = request.availability_zone
+                                 ? " in availability zone " + quoted(*request.availability_zone)
+                                 : "";
+    return "it is outside the watched aggregates (" + to_string(rules.watched) +
+           "): none of their hosts is a place for it" + zone;
+}
+
+}  // namespace reaper

@@ -1,0 +1,270 @@
+#include "reaper/planner/host_filter.hpp"
+
+#include <algorithm>
+#include <stdexcept>
+
+#include "reaper/model/amount.hpp"
+#include "reaper/planner/eligibility.hpp"
+
+namespace reaper {
+namespace {
+
+/// a / b rounded down, at most `most`; b > 0. By doubles up to 2^50, where these are exact enough.
+Amount quotient(Amount a, Amount b, Amount most) {
+    if (a < b) return 0;
+    if (most == 1) return 1;
+    if (a > Amount{1} << 50) return std::min(a / b, most);
+    return std::min(static_cast<Amount>(static_cast<double>(a) / static_cast<double>(b)), most);
+}
+
+}  // namespace
+
+Screen::Screen(const CloudIndex& cloud, const FilterInput& input, Amount wanted)
+    : cloud_{cloud}, input_{input}, wanted_{wanted} {
+    prepare();
+    mark_touched();
+    const auto& order = cloud.order();
+    hosts_.reserve(order.size());
+    slots_.reserve(order.size());
+    for (const std::uint32_t row : order) judge(row);
+}
+
+void Screen::prepare() {
+    for (const auto& need : input_.shape) {
+        NeedView view{cloud_.names().find_class(need.resource_class), need.amount, {}};
+        for (const auto& limits : cloud_.names().limits()) {
+            Inventory inventory;
+            inventory.min_unit = limits.min_unit;
+            inventory.max_unit = limits.max_unit;
+            inventory.step_size = limits.step_size;
+            view.allowed.push_back(units_allow(inventory, need.amount) ? 1 : 0);
+        }
+        needs_.push_back(std::move(view));
+    }
+    std::vector<Amount> gains;
+    for (const auto& kind : cloud_.names().kinds())
+        for (const auto& need : needs_) {
+            const auto at = std::find_if(kind.begin(), kind.end(), [&](const auto& gain) {
+                return gain.first == need.number;
+            });
+            gains.push_back(at == kind.end() ? 0 : at->second);
+        }
+    std::vector<Amount> slot;
+    for (const auto& need : needs_) slot.push_back(need.amount);
+    kinds_ = KindGains{std::move(gains), slot};
+    for (const auto& profile : cloud_.names().profiles()) {
+        const auto code = judge_profile(profile);
+        profiles_.push_back(static_cast<std::int16_t>(code ? static_cast<int>(*code) : -1));
+    }
+    for (const auto& [host, why] : input_.request.excluded_hosts)
+        excluded_.push_back(hash_of(host));
+    if (input_.doubted != nullptr)
+        for (const auto& [host, why] : *input_.doubted)
+            if (const auto row = cloud_.row_of(host); row != CloudIndex::no_row)
+                doubted_.push_back(row);
+    std::sort(doubted_.begin(), doubted_.end());
+    same_protection_ = input_.protection != nullptr ? *input_.protection == cloud_.protection()
+                                                    : cloud_.protection().empty();
+}
+
+/// Rows where a ledger's or a spared server may be, or room is promised.
+void Screen::mark_touched() {
+    if (input_.ledger.empty() && input_.spared.empty()) return;
+    std::vector<std::uint64_t> sought(1024, 0);  // bits, by the low 16 bits of the hash
+    bool any = false;
+    const auto seek = [&](const ServerId& server) {
+        const auto hash = static_cast<std::uint16_t>(hash_of_consumer(server));
+        sought[hash / 64] |= std::uint64_t{1} << (hash % 64);
+        any = true;
+    };
+    for (const auto& eviction : input_.ledger.evictions()) seek(eviction.server);
+    for (const auto& server : input_.ledger.all_given_up()) seek(server);
+    for (const auto& [server, why] : input_.spared) seek(server);
+    const auto& order = cloud_.order();
+    std::uint32_t rows = 0;
+    for (const std::uint32_t row : order) rows = std::max(rows, row + 1);
+    touched_.assign(rows, 0);
+    if (any)
+        for (const std::uint32_t row : order)
+            for (const std::uint32_t consumer : cloud_.row(row).consumers)
+                if ((sought[consumer % 65536 / 64] >> (consumer % 64) & 1) != 0) touched_[row] = 1;
+    for (const auto& promise : input_.ledger.promises()) {
+        const std::uint32_t row = cloud_.row_of(promise.host);
+        if (row < rows && promise.request != input_.request.id) touched_[row] = 1;
+    }
+}
+
+std::optional<RejectionCode> Screen::judge_profile(const Profile& profile) const {
+    static const Trait disabled_trait{"COMPUTE_STATUS_DISABLED"};
+    const auto& request = input_.request;
+    if (!profile.up) return RejectionCode::down;
+    if (!profile.enabled || profile.traits.contains(disabled_trait)) return RejectionCode::disabled;
+    if (request.availability_zone && *request.availability_zone != profile.availability_zone)
+        return RejectionCode::wrong_availability_zone;
+    if (input_.places != nullptr)
+        if (const auto no = input_.places->by_aggregates(profile.member_of)) return no->first;
+    // Exclusion comes before traits, and is the host's own: see judge_row.
+    for (const auto& trait : request.required_traits)
+        if (!profile.traits.contains(trait)) return RejectionCode::missing_trait;
+    for (const auto& trait : request.forbidden_traits)
+        if (profile.traits.contains(trait)) return RejectionCode::forbidden_trait;
+    return std::nullopt;
+}
+
+bool Screen::excluded(const HostRow& row) const {
+    return std::find(excluded_.begin(), excluded_.end(), row.service_host) != excluded_.end() &&
+           input_.request.excluded_hosts.contains(row.host->service_host);
+}
+
+std::optional<RejectionCode> Screen::judge_profile_of(std::uint32_t row) const {
+    const int code = static_cast<int>(profiles_[cloud_.profile(row)]);
+    const bool traits = code == static_cast<int>(RejectionCode::missing_trait) ||
+                        code == static_cast<int>(RejectionCode::forbidden_trait);
+    if (code >= 0 && !traits) return static_cast<RejectionCode>(code);
+    if (!excluded_.empty() && excluded(cloud_.row(row))) return RejectionCode::excluded;
+    if (input_.places != nullptr && input_.places->choosy())
+        if (const auto no = input_.places->by_host(*cloud_.row(row).host)) return no->first;
+    if (code >= 0) return static_cast<RejectionCode>(code);
+    if (!doubted_.empty() && std::binary_search(doubted_.begin(), doubted_.end(), row))
+        return RejectionCode::doubted;
+    return std::nullopt;
+}
+
+/// As many slots of a host as count.
+Amount Screen::most_slots(std::uint32_t row) const {
+    if (input_.places == nullptr || !input_.places->choosy()) return wanted_;
+    return std::min(wanted_, input_.places->most_slots(*cloud_.row(row).host));
+}
+
+bool Screen::judge_row(std::uint32_t row, Slots& slots, std::optional<RejectionCode>& code) const {
+    if (!same_protection_ || (!touched_.empty() && touched_[row] != 0)) return false;
+    const ClassRow* const classes = cloud_.classes(row);
+    bool too_small = false;
+    const Amount most = most_slots(row);
+    Amount ready = most;
+    Amount possible = most;
+    std::optional<RejectionCode> first;
+    for (const auto& need : needs_) {
+        static const ClassRow no_row{};
+        const ClassRow& own = need.number == RowNames::none ? no_row : classes[need.number];
+        if (own.providers != 1 || own.limits == RowNames::odd_limits) {
+            if (own.providers != 0) return false;
+            if (!first) first = RejectionCode::no_such_class;
+            continue;
+        }
+        if (need.allowed[own.limits] == 0 && !first) first = RejectionCode::unit_limits;
+        too_small = too_small || own.capacity < need.amount;
+        ready = std::min(ready, quotient(own.room, need.amount, wanted_));
+        possible = std::min(possible, quotient(own.room + own.gain, need.amount, wanted_));
+    }
+    code = judge_profile_of(row);
+    if (code) return true;
+    slots = Slots{ready, possible};
+    if (first)
+        code = first;
+    else if (too_small)
+        code = RejectionCode::not_enough_capacity;
+    else if (possible == 0)
+        code = RejectionCode::not_enough_revocable;
+    return true;
+}
+
+/// Takes the gains of kept servers off the slots that are possible; false if none is kept. Only
+/// where the row is exact: one provider has each class.
+bool Screen::take_off_kept(std::uint32_t row, Slots& slots) const {
+    const HostRow& own = cloud_.row(row);
+    if (input_.restraint == nullptr || !input_.restraint->may_keep(own)) return false;
+    const Host& host = *own.host;
+    std::vector<Amount> kept(needs_.size(), 0);
+    bool any = false;
+    for (const auto& server : host.servers) {
+        if (!server.revocable() || !may_be_victim(server) ||
+            (input_.protection != nullptr && input_.protection->protects(server)) ||
+            !input_.restraint->keeps(server, host))
+            continue;
+        any = true;
+        for (std::size_t need = 0; need < needs_.size(); ++need)
+            for (const auto& provider : host.providers) {
+                const auto& resource_class = input_.shape[need].resource_class;
+                const auto held = server.allocations.find(provider.id);
+                if (held != server.allocations.end() &&
+                    provider.inventories.contains(resource_class))
+                    kept[need] += sane(held->second.get(resource_class));
+            }
+    }
+    if (!any) return false;
+    slots.possible = most_slots(row);
+    const ClassRow* const classes = cloud_.classes(row);
+    for (std::size_t need = 0; need < needs_.size(); ++need) {
+        const ClassRow& of = classes[needs_[need].number];
+        slots.possible = std::min(
+            slots.possible, quotient(of.room + of.gain - kept[need], needs_[need].amount, wanted_));
+    }
+    return true;
+}
+
+std::optional<RejectionCode> Screen::judge_host(std::uint32_t row, Slots& slots) {
+    auto filtered = filter_host(*cloud_.row(row).host, input_);
+    if (const auto* rejection = std::get_if<Rejection>(&filtered)) return rejection->code;
+    auto& option = std::get<HostOption>(filtered);
+    slots.ready = std::min(option.slots_ready, wanted_);
+    slots.possible = std::min(option.slots_possible, wanted_);
+    options_.emplace(hosts_.size(), std::make_unique<HostOption>(std::move(option)));
+    return std::nullopt;
+}
+
+void Screen::judge(std::uint32_t row) {
+    Slots slots;
+    std::optional<RejectionCode> code;
+    const bool by_row = judge_row(row, slots, code);
+    if (!by_row) code = judge_host(row, slots);
+    const bool restrained = by_row && !code && take_off_kept(row, slots);
+    if (restrained && slots.possible == 0) code = RejectionCode::not_enough_revocable;
+    if (!code) {
+        hosts_.push_back(Entry{row, !by_row, restrained});
+        slots_.push_back(slots);
+        all_ready_ = saturating_add(all_ready_, slots.ready);
+        all_possible_ = saturating_add(all_possible_, slots.possible);
+        return;
+    }
+    auto& refused = refused_[*code];
+    ++refused.hosts;
+    if (refused.first.size() < told_of_a_code) refused.first.push_back(cloud_.row(row).host);
+}
+
+const HostOption& Screen::operator[](std::size_t host) const {
+    const auto at = options_.find(host);
+    if (at != options_.end()) return *at->second;
+    auto filtered = filter_host(this->host(host), input_);
+    auto* const option = std::get_if<HostOption>(&filtered);
+    if (option == nullptr)
+        throw std::logic_error("host " + this->host(host).name +
+                               " changed without being put into the index again");
+    return *options_.emplace(host, std::make_unique<HostOption>(std::move(*option))).first->second;
+}
+
+const CloudIndex::RestrainedRow& Screen::restrained(std::uint32_t row) const {
+    const auto at = restrained_.find(row);
+    if (at != restrained_.end()) return at->second;
+    return restrained_.emplace(row, cloud_.read_restrained(row, *input_.restraint)).first->second;
+}
+
+bool Screen::sketch(std::size_t host, HostSketch& sketch) const {
+    const Entry& entry = hosts_[host];
+    if (entry.exact) return false;
+    const auto* const own = entry.restrained ? &restrained(entry.row) : nullptr;
+    const ClassRow* const classes = own ? own->classes.data() : cloud_.classes(entry.row);
+    const WorkCurve* const curves = own ? own->curves.data() : cloud_.curves(entry.row);
+    sketch.needs.resize(needs_.size());
+    sketch.curves.resize(needs_.size());
+    for (std::size_t need = 0; need < needs_.size(); ++need) {
+        sketch.needs[need] = &classes[needs_[need].number];
+        sketch.curves[need] = &curves[needs_[need].number];
+    }
+    sketch.candidates = own ? &own->candidates : &cloud_.candidates(entry.row);
+    sketch.kinds = &kinds_;
+    sketch.row = entry.restrained ? HostSketch::no_row : entry.row;
+    return true;
+}
+
+}  // namespace reaper

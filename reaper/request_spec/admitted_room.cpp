@@ -1,0 +1,61 @@
+#include "reaper/request_spec/admitted_room.hpp"
+
+#include <utility>
+#include <vector>
+
+#include "reaper/model/text.hpp"
+#include "reaper/request_spec/res_type_constraint.hpp"
+
+namespace reaper {
+namespace {
+
+constexpr const char* flavor_prefix = "reaper:";
+
+/// What one place says.
+struct Written {
+    std::vector<std::string> values;
+    std::string last;  ///< as `key=value`, for people
+};
+
+Written written_in(const TextMap& texts, const std::string& prefix) {
+    Written written;
+    for (const auto key : res_type_keys) {
+        const auto at = texts.find(prefix + std::string{key});
+        if (at == texts.end()) continue;
+        written.values.push_back(at->second);
+        written.last = printable(at->first + "=" + at->second, 100);
+    }
+    return written;
+}
+
+}  // namespace
+
+TextMap without_marks(TextMap metadata) {
+    for (const auto key : res_type_keys) {
+        const auto at = metadata.find(std::string{key});
+        if (at != metadata.end() && at->second == "regular") metadata.erase(at);
+    }
+    return metadata;
+}
+
+std::variant<AdmittedRoom, Refused> admitted_room(const TextMap& metadata,
+                                                  const TextMap& extra_specs,
+                                                  const TextMap& image_properties) {
+    struct Place {
+        const TextMap& texts;
+        const char* prefix;
+        const char* name;
+    };
+    for (const Place& place : {Place{metadata, "", "the server's metadata"},
+                               Place{extra_specs, flavor_prefix, "the flavor's extra spec"},
+                               Place{image_properties, "", "the image's property"}}) {
+        const Written written = written_in(place.texts, place.prefix);
+        if (written.values.empty()) continue;
+        const auto phases = phases_of(written.values);
+        if (!phases) return Refused{std::string{place.name} + ": " + phases.error().what};
+        return AdmittedRoom{*phases, std::string{place.name} + " " + written.last};
+    }
+    return AdmittedRoom{};
+}
+
+}  // namespace reaper

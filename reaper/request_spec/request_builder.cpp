@@ -1,0 +1,166 @@
+#include "reaper/request_spec/request_builder.hpp"
+
+#include <algorithm>
+#include <chrono>
+#include <string_view>
+#include <utility>
+
+#include "reaper/model/text.hpp"
+#include "reaper/request_spec/admitted_room.hpp"
+#include "reaper/request_spec/extra_specs.hpp"
+
+namespace reaper {
+namespace {
+
+bool retries_exhausted(const FailureNotice& notice) {
+    return std::string_view{notice.exception}.starts_with("MaxRetriesExceeded");
+}
+
+/// A migration, when Nova doesn't tell which: only a resize has another flavor than the server,
+/// and only a live migration has none in its notice.
+Operation guess_migration(const FailureNotice& notice, const RequesterFacts& facts) {
+    if (!notice.flavor) return Operation::live_migrate;
+    return facts.flavor && *facts.flavor == *notice.flavor ? Operation::migrate : Operation::resize;
+}
+
+std::variant<Operation, Refused> operation_of(const FailureNotice& notice,
+                                              const RequesterFacts& facts) {
+    switch (notice.event) {
+        case FailureEvent::build_instances:
+            return facts.action == "unshelve" ? Operation::unshelve : Operation::build;
+        case FailureEvent::migrate_server:
+            if (facts.action == "resize") return Operation::resize;
+            if (facts.action == "migrate") return Operation::migrate;
+            if (facts.action == "live-migration") return Operation::live_migrate;
+            return guess_migration(notice, facts);
+        case FailureEvent::unshelve_server: return Operation::unshelve;
+        case FailureEvent::rebuild_server:
+            if (facts.action == "evacuate") return Operation::evacuate;
+            if (facts.action == "rebuild")
+                return Refused{"a rebuild stays on its host: no room elsewhere can help it"};
+            return Refused{"Nova does not tell whether it was an evacuation (action '" +
+                           printable(facts.action) +
+                           "'), and no room can help a rebuild, which stays on its host"};
+    }
+    return Refused{"an unknown kind of failure"};
+}
+
+/// Why the server's own host is no place to go, for operations that move it away.
+std::optional<std::string> why_not_own_host(Operation operation) {
+    switch (operation) {
+        case Operation::resize: return "the server that is resized is on it now";
+        case Operation::migrate:
+        case Operation::live_migrate: return "the server migrates away from it";
+        case Operation::evacuate: return "the server is evacuated from it";
+        case Operation::build:
+        case Operation::rebuild:
+        case Operation::unshelve:
+        case Operation::manual: return std::nullopt;
+    }
+    return std::nullopt;
+}
+
+/// The flavor to make room for, and whether its root disk is a volume.
+struct Wanted {
+    Flavor flavor;
+    bool boot_from_volume = false;
+};
+
+std::variant<Wanted, Refused> wanted(const FailureNotice& notice, const RequesterFacts& facts) {
+    if (notice.flavor)
+        return Wanted{*notice.flavor, facts.boot_from_volume || !notice.image_id.has_value()};
+    if (facts.flavor) return Wanted{*facts.flavor, facts.boot_from_volume};
+    return Refused{"neither the message nor server " + notice.server.str() + " tells a flavor"};
+}
+
+/// What `hw:cpu_thread_policy` asks of the host.
+void add_thread_policy(const ExtraSpecs& specs, Request& request) {
+    const auto at = specs.find("hw:cpu_thread_policy");
+    if (at == specs.end()) return;
+    const Trait hyperthreading{"HW_CPU_HYPERTHREADING"};
+    if (at->second == "require") request.required_traits.insert(hyperthreading);
+    if (at->second == "isolate") request.forbidden_traits.insert(hyperthreading);
+}
+
+/// Where it may land, of what the server and the search for hosts tell.
+void land(const RequesterFacts& facts, Request& request) {
+    if (const auto& schedule = facts.schedule) {
+        request.landing = schedule->landing;
+        // The message of a live migration or an unshelve tells none.
+        if (!request.availability_zone) request.availability_zone = schedule->availability_zone;
+        request.required_traits.insert(schedule->required_traits.begin(),
+                                       schedule->required_traits.end());
+        for (const auto& host : schedule->ignored_hosts)
+            request.excluded_hosts.emplace(host, "the scheduler was told to ignore it");
+    }
+    if (!facts.schedule) {
+        request.landing.with = facts.same_host;
+        request.landing.apart_from = facts.different_host;
+    }
+    if (!request.availability_zone) request.availability_zone = facts.zone;
+    if (facts.group.apart() || facts.group.together()) request.landing.group = facts.group;
+}
+
+std::optional<Refused> refused_at_once(const FailureNotice& notice, const RequesterFacts& facts) {
+    if (!facts.exists) return Refused{"server " + notice.server.str() + " is gone"};
+    if (facts.deleting) return Refused{"server " + notice.server.str() + " is being deleted"};
+    return std::nullopt;
+}
+
+}  // namespace
+
+RequestId request_key(const FailureNotice& notice) {
+    if (retries_exhausted(notice))
+        return RequestId{notice.request_id.str() + "/" + notice.server.str()};
+    return notice.request_id;
+}
+
+std::variant<Request, Refused> build_request(const FailureNotice& notice,
+                                             const RequesterFacts& facts) {
+    if (auto refused = refused_at_once(notice, facts)) return std::move(*refused);
+    auto operation = operation_of(notice, facts);
+    if (auto* refused = std::get_if<Refused>(&operation)) return std::move(*refused);
+    auto shape = wanted(notice, facts);
+    if (auto* refused = std::get_if<Refused>(&shape)) return std::move(*refused);
+    const auto& [flavor, boot_from_volume] = std::get<Wanted>(shape);
+    const bool runs_already = std::get<Operation>(operation) != Operation::build;
+    auto admitted = admitted_room(runs_already ? without_marks(facts.metadata) : facts.metadata,
+                                  flavor.extra_specs, facts.image_properties);
+    if (auto* refused = std::get_if<Refused>(&admitted)) return std::move(*refused);
+    auto resources = resources_of(flavor, boot_from_volume);
+    if (auto* refused = std::get_if<Refused>(&resources)) return std::move(*refused);
+
+    Request request;
+    request.id = request_key(notice);
+    request.operation = std::get<Operation>(operation);
+    request.project = facts.project.empty() ? notice.project : facts.project;
+    request.resources = std::get<Resources>(std::move(resources));
+    const bool many = request.operation == Operation::build && !retries_exhausted(notice);
+    request.slots = many ? std::max(notice.num_instances, 1) : 1;
+    request.requesters = {notice.server};
+    request.availability_zone = notice.availability_zone;
+    read_traits(flavor.extra_specs, request.required_traits, request.forbidden_traits);
+    read_traits(facts.image_properties, request.required_traits, request.forbidden_traits);
+    add_thread_policy(flavor.extra_specs, request);
+    if (const auto why = why_not_own_host(request.operation); why && !facts.host.empty())
+        request.excluded_hosts.emplace(facts.host, *why);
+    land(facts, request);
+    request.flavor_extra_specs = flavor.extra_specs;
+    request.sent_at = notice.sent_at;
+    request.phases = std::get<AdmittedRoom>(admitted).phases;
+    request.phases_because = std::move(std::get<AdmittedRoom>(admitted).because);
+    return request;
+}
+
+std::optional<std::string> too_old(const FailureNotice& notice, TimePoint now, Duration max_age) {
+    const Duration age = now - notice.sent_at;
+    if (age <= max_age) return std::nullopt;
+    const auto seconds = [](Duration duration) {
+        return std::to_string(std::chrono::duration_cast<std::chrono::seconds>(duration).count()) +
+               " s";
+    };
+    return "the message is " + seconds(age) + " old; messages older than " + seconds(max_age) +
+           " are not acted on (if it is not: this machine's clock is ahead of Nova's)";
+}
+
+}  // namespace reaper

@@ -1,0 +1,34 @@
+// The searches for hosts of the last while, by request: what a failure message lost is looked up
+// here. Bounded in number and time.
+#pragma once
+
+#include <cstddef>
+#include <deque>
+#include <map>
+
+#include "reaper/model/schedule.hpp"
+
+namespace reaper {
+
+class ScheduleMemory {
+public:
+    static constexpr std::size_t most = 10'000;
+    /// A failure follows within seconds, and is not acted on when it is older than `max_age`.
+    static constexpr Duration kept_for{3'600'000};
+
+    /// `arrived`: now, on our clock. The latest of a request counts.
+    void note(Schedule schedule, TimePoint arrived);
+    /// Null if it was not seen, or is forgotten; valid until the next `note`.
+    const Schedule* find(const RequestId& request) const;
+    std::size_t size() const noexcept { return by_request_.size(); }
+
+private:
+    struct Entry {
+        Schedule schedule;
+        TimePoint arrived;
+    };
+    std::map<RequestId, Entry> by_request_;
+    std::deque<RequestId> order_;  ///< of arrival, each once
+};
+
+}  // namespace reaper

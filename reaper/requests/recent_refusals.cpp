@@ -1,0 +1,42 @@
+#include "reaper/requests/recent_refusals.hpp"
+
+#include <algorithm>
+
+#include "reaper/model/text.hpp"
+
+namespace reaper {
+namespace {
+
+/// Would what was too much for `known` be too much for `request` too?
+bool asks_as_much(const Request& request, const Request& known) {
+    return request.slots >= known.slots && request.project == known.project &&
+           request.operation == known.operation && request.resources == known.resources &&
+           request.availability_zone == known.availability_zone &&
+           request.required_traits == known.required_traits &&
+           request.forbidden_traits == known.forbidden_traits && request.phases == known.phases &&
+           request.excluded_hosts == known.excluded_hosts && request.landing == known.landing;
+}
+
+}  // namespace
+
+void RecentRefusals::note(const Request& request, const NotEnough& answer, Duration now) {
+    Refusal refusal{request, answer, now};
+    refusal.answer.rejected.clear();
+    refusal.answer.reason +=
+        " (decided for " + printable(request.id.str(), 64) + " a moment before, the same for this)";
+    refusals_.push_front(std::move(refusal));
+    if (refusals_.size() > most) refusals_.pop_back();
+}
+
+std::optional<NotEnough> RecentRefusals::find(const Request& request, Duration now) const {
+    for (const auto& known : refusals_) {
+        if (now - known.at >= fresh_for) break;
+        if (!asks_as_much(request, known.request)) continue;
+        NotEnough answer = known.answer;
+        answer.slots_requested = request.slots;
+        return answer;
+    }
+    return std::nullopt;
+}
+
+}  // namespace reaper

@@ -1,0 +1,270 @@
+#include "reaper/rooms/room.hpp"
+
+#include <algorithm>
+#include <limits>
+#include <set>
+
+#include "reaper/model/amount.hpp"
+#include "reaper/model/text.hpp"
+
+namespace reaper {
+namespace {
+
+constexpr Amount max_amount = std::numeric_limits<Amount>::max();
+
+/// No cloud has more of anything on one provider.
+constexpr Amount sane_limit = Amount{1} << 50;
+
+Amount used_on(const Provider& provider, const ResourceClass& resource_class) {
+    return sane(provider.used.get(resource_class));
+}
+
+/// A consumer on its way out, and what it still holds.
+struct Leaver {
+    ServerId id;
+    const Server* server = nullptr;  // none where Nova lists it no more
+    const Ledger::Eviction* eviction = nullptr;
+    Allocations held;
+};
+
+/// What consumers on their way out still hold on the providers of a host.
+std::vector<Leaver> leavers_of(const Host& host, const Ledger& ledger) {
+    std::vector<Leaver> leavers;
+    for (const auto& server : host.servers)
+        if (comes_free(server, ledger))
+            leavers.push_back(
+                Leaver{server.id, &server, ledger.eviction(server.id), server.allocations});
+    if (ledger.empty()) return leavers;
+    std::set<ServerId> listed;
+    for (const auto& server : host.servers) listed.insert(server.id);
+    std::map<ServerId, Leaver> unlisted;
+    for (const auto& provider : host.providers)
+        for (const auto& [consumer, resources] : provider.other_consumers) {
+            const auto* const eviction = ledger.eviction(consumer);
+            if (eviction == nullptr || listed.contains(consumer) || ledger.given_up(consumer))
+                continue;
+            auto& leaver = unlisted.try_emplace(consumer, Leaver{consumer, nullptr, eviction, {}})
+                               .first->second;
+            leaver.held[provider.id] += resources;
+        }
+    for (auto& [id, leaver] : unlisted) leavers.push_back(std::move(leaver));
+    return leavers;
+}
+
+Allocations holdings_of(const std::vector<Leaver>& leavers) {
+    Allocations held;
+    for (const auto& leaver : leavers)
+        for (const auto& [provider, resources] : leaver.held) held[provider] += resources;
+    return held;
+}
+
+std::vector<Pool> pools_of(const Host& host, const Shape& shape, const Allocations& evicting) {
+    std::vector<Pool> pools;
+    for (std::size_t need = 0; need < shape.size(); ++need) {
+        const auto& [resource_class, amount] = shape[need];
+        for (const auto& provider : host.providers) {
+            const auto at = provider.inventories.find(resource_class);
+            if (at == provider.inventories.end() || !units_allow(at->second, amount)) continue;
+            const Amount capacity = sane(at->second.capacity());
+            const auto going = evicting.find(provider.id);
+            const Amount back =
+                going == evicting.end() ? 0 : sane(going->second.get(resource_class));
+            const Amount room = saturating_add(
+                saturating_subtract(capacity, used_on(provider, resource_class)), back);
+            pools.push_back(Pool{provider.id, need, room, capacity});
+        }
+    }
+    std::sort(pools.begin(), pools.end(), [](const Pool& a, const Pool& b) {
+        return std::pair(a.need, a.provider) < std::pair(b.need, b.provider);
+    });
+    return pools;
+}
+
+Claim& claim_of(HostRoom& room, const RequestId& request) {
+    for (auto& claim : room.claims)
+        if (claim.request == request) return claim;
+    room.claims.push_back(Claim{request, ByPool(room.pools.size(), 0)});
+    return room.claims.back();
+}
+
+/// Takes promised room off: exactly where one provider has the class; where several have it, the
+/// promise may be taken from any of them, and costs at worst its own slots, each rounded up.
+void take_off_promises(HostRoom& room, const Host& host, const Shape& shape, const Ledger& ledger,
+                       const RequestId& request) {
+    room.promised_slots.assign(shape.size(), 0);
+    room.promised.assign(shape.size(), 0);
+    std::vector<std::size_t> pools_of_need(shape.size(), 0);
+    for (const auto& pool : room.pools) ++pools_of_need[pool.need];
+    for (const auto& promise : ledger.promises()) {
+        if (promise.host != host.id || promise.request == request || promise.slots <= 0) continue;
+        for (std::size_t need = 0; need < shape.size(); ++need) {
+            const Amount each = promise.slot.get(shape[need].resource_class);
+            if (each <= 0) continue;
+            const Amount all = saturating_multiply(each, promise.slots);
+            if (pools_of_need[need] == 1) {
+                Claim& claim = claim_of(room, promise.request);
+                for (std::size_t i = 0; i < room.pools.size(); ++i) {
+                    if (room.pools[i].need != need) continue;
+                    room.pools[i].room = saturating_subtract(room.pools[i].room, all);
+                    claim.amounts[i] = saturating_add(claim.amounts[i], all);
+                }
+            } else {
+                const Amount cost =
+                    saturating_multiply(divide_up(each, shape[need].amount), promise.slots);
+                room.promised_slots[need] = saturating_add(room.promised_slots[need], cost);
+                room.promised[need] = saturating_add(room.promised[need], all);
+            }
+        }
+    }
+}
+
+std::string why_going(const Ledger::Eviction* eviction, const RequestId& request) {
+    if (eviction == nullptr) return "its deletion has begun";
+    if (eviction->request == request) return "it is evicted for this request already";
+    return "it is evicted for " + printable(eviction->request.str());
+}
+
+Going::By by_whom(const Ledger::Eviction* eviction, const RequestId& request) {
+    if (eviction == nullptr) return Going::By::stranger;
+    return eviction->request == request ? Going::By::same_request : Going::By::other_request;
+}
+
+void name_leavers(HostRoom& room, const Shape& shape, const std::vector<Leaver>& leavers,
+                  const RequestId& request) {
+    for (const auto& leaver : leavers) {
+        ByPool gains = gains_of(room, shape, leaver.held);
+        if (std::all_of(gains.begin(), gains.end(), [](Amount gain) { return gain == 0; }))
+            continue;
+        Going going;
+        going.server = leaver.id;
+        if (leaver.server != nullptr) going.name = leaver.server->name;
+        going.reason = why_going(leaver.eviction, request);
+        going.by = by_whom(leaver.eviction, request);
+        if (leaver.eviction != nullptr && leaver.eviction->counted)
+            going.covers = leaver.eviction->request;
+        going.gains = std::move(gains);
+        room.going.push_back(std::move(going));
+    }
+    std::sort(room.going.begin(), room.going.end(),
+              [](const Going& a, const Going& b) { return a.server < b.server; });
+}
+
+}  // namespace
+
+Amount sane(Amount amount) {
+    return std::clamp(amount, -sane_limit, sane_limit);
+}
+
+bool units_allow(const Inventory& inventory, Amount amount) {
+    return amount >= inventory.min_unit && amount <= inventory.max_unit &&
+           (inventory.step_size <= 1 || amount % inventory.step_size == 0);
+}
+
+Shape shape_of(const Resources& resources) {
+    Shape shape;
+    for (const auto& [resource_class, amount] : resources)
+        if (amount > 0) shape.push_back(Need{resource_class, amount});
+    return shape;
+}
+
+HostRoom room_on(const Host& host, const Shape& shape, const Ledger& ledger,
+                 const RequestId& request) {
+    HostRoom room;
+    const auto leavers = leavers_of(host, ledger);
+    room.pools = pools_of(host, shape, holdings_of(leavers));
+    take_off_promises(room, host, shape, ledger, request);
+    name_leavers(room, shape, leavers, request);
+    return room;
+}
+
+Amount HostRoom::slots(const Shape& shape, const ByPool& room) const {
+    std::vector<Amount> by_need(shape.size(), 0);
+    for (std::size_t i = 0; i < pools.size(); ++i)
+        if (room[i] > 0)
+            by_need[pools[i].need] =
+                saturating_add(by_need[pools[i].need], room[i] / shape[pools[i].need].amount);
+    Amount scarcest = shape.empty() ? 0 : max_amount;
+    for (std::size_t need = 0; need < shape.size(); ++need)
+        scarcest = std::min(scarcest, saturating_subtract(by_need[need], promised_slots[need]));
+    return std::max<Amount>(scarcest, 0);
+}
+
+std::vector<Amount> HostRoom::totals(const Shape& shape, const ByPool& room) const {
+    std::vector<Amount> sums(shape.size(), 0);
+    for (std::size_t i = 0; i < pools.size(); ++i)
+        sums[pools[i].need] = saturating_add(sums[pools[i].need], room[i]);
+    for (std::size_t need = 0; need < shape.size(); ++need)
+        sums[need] = saturating_subtract(sums[need], promised[need]);
+    return sums;
+}
+
+std::vector<Amount> HostRoom::missing(const Shape& shape, const ByPool& room, Amount slots) const {
+    std::vector<Amount> short_of(shape.size(), 0);
+    for (std::size_t need = 0; need < shape.size(); ++need) {
+        const Amount amount = shape[need].amount;
+        Amount have = 0;
+        Amount best_rest = 0;
+        std::size_t count = 0;
+        Amount only = 0;
+        for (std::size_t i = 0; i < pools.size(); ++i) {
+            if (pools[i].need != need) continue;
+            ++count;
+            only = room[i];
+            have = saturating_add(have, std::max<Amount>(room[i], 0) / amount);
+            best_rest = std::max(best_rest, std::max<Amount>(room[i], 0) % amount);
+        }
+        const Amount lacking =
+            saturating_subtract(saturating_add(slots, promised_slots[need]), have);
+        if (lacking <= 0) continue;
+        short_of[need] = count == 1
+                             ? saturating_subtract(saturating_multiply(slots, amount), only)
+                             : saturating_subtract(saturating_multiply(lacking, amount), best_rest);
+    }
+    return short_of;
+}
+
+ByPool HostRoom::room_now() const {
+    ByPool now(pools.size());
+    std::transform(pools.begin(), pools.end(), now.begin(), [](const Pool& p) { return p.room; });
+    return now;
+}
+
+ByPool HostRoom::capacities() const {
+    ByPool full(pools.size());
+    std::transform(pools.begin(), pools.end(), full.begin(),
+                   [](const Pool& p) { return p.capacity; });
+    return full;
+}
+
+bool comes_free(const Server& server) {
+    return server.task_state == "deleting" && server.status != "SOFT_DELETED";
+}
+
+bool comes_free(const Server& server, const Ledger& ledger) {
+    if (ledger.empty()) return comes_free(server);
+    return (comes_free(server) || ledger.evicting(server.id)) && !ledger.given_up(server.id);
+}
+
+ByPool gains_of(const HostRoom& room, const Shape& shape, const Allocations& allocations) {
+    ByPool gains(room.pools.size(), 0);
+    for (std::size_t i = 0; i < gains.size(); ++i) {
+        const auto at = allocations.find(room.pools[i].provider);
+        if (at == allocations.end()) continue;
+        gains[i] =
+            std::max<Amount>(sane(at->second.get(shape[room.pools[i].need].resource_class)), 0);
+    }
+    return gains;
+}
+
+Resources named(const Shape& shape, const std::vector<Amount>& amounts) {
+    Resources resources;
+    for (std::size_t need = 0; need < shape.size(); ++need)
+        resources.set(shape[need].resource_class, amounts[need]);
+    return resources;
+}
+
+int to_int(Amount amount) {
+    return static_cast<int>(std::clamp<Amount>(amount, 0, std::numeric_limits<int>::max()));
+}
+
+}  // namespace reaper

@@ -1,0 +1,115 @@
+// Room: all arithmetic about what is free on a host, in one place.
+//
+// For each host, class and provider (a *pool*):
+//     room = capacity - used + evicting - promised to other requests
+// `evicting` is what servers on their way out still hold in Placement's books, so the sum stays the
+// same from the moment that a victim is chosen until it is gone; and so counts what servers hold
+// whose deletion somebody else began (Nova's task state `deleting`): a victim of a reaper that
+// died, a user's own. Not those that the ledger was told to give up on. A slot takes each class
+// from ONE provider of the host's tree (Placement's rule for the unnumbered group), so the slots
+// that a class gives are summed over its providers, each rounded down; the host gives what its
+// scarcest class gives. Inventories whose min_unit, max_unit or step_size refuse the amount of one
+// slot are no pools. Amounts are integers in Placement's units.
+#pragma once
+
+#include <cstddef>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "reaper/rooms/ledger.hpp"
+#include "reaper/model/cloud.hpp"
+#include "reaper/model/request.hpp"
+
+namespace reaper {
+
+/// The amount within limits that no cloud has, so that sums of thousands stay in range.
+Amount sane(Amount amount);
+
+/// What one slot takes of one class; the amount is positive.
+struct Need {
+    ResourceClass resource_class;
+    Amount amount = 0;
+};
+
+/// One slot: its needs by class name.
+using Shape = std::vector<Need>;
+
+/// The needs of a request's slot; amounts of 0 or less are left out.
+Shape shape_of(const Resources& resources);
+
+/// One class on one provider.
+struct Pool {
+    ProviderId provider;
+    std::size_t need = 0;  ///< index into the shape
+    Amount room = 0;       ///< may be negative, when more is used than there is
+    Amount capacity = 0;   ///< when empty
+};
+
+/// Amounts by pool of one host, in the order of its pools.
+using ByPool = std::vector<Amount>;
+
+/// A consumer on its way out: its room counts already.
+struct Going {
+    ServerId server;
+    std::string name;    ///< empty where Nova lists it no more
+    std::string reason;  ///< who deletes it
+    /// How readily a plan does without its room: strangers' deletions may be undone or fail unseen,
+    /// those of other requests are watched by them, its own by itself.
+    enum class By { stranger, other_request, same_request } by = By::stranger;
+    RequestId covers;  ///< whose promise its room stands for first; empty if for none
+    ByPool gains;      ///< what comes free with it; not all zero
+};
+
+/// What is promised to one other request on pools that are alone for their need.
+struct Claim {
+    RequestId request;
+    ByPool amounts;
+};
+
+/// The room of one host for one shape.
+struct HostRoom {
+    std::vector<Pool> pools;    ///< by need, then by provider id
+    std::vector<Going> going;   ///< by id; part of the pools' room
+    std::vector<Claim> claims;  ///< likewise, taken off it; by request
+    /// Room that is promised to other requests and could be taken from any of several providers
+    /// (with one provider it is already off the pool's room): by need, in slots of this shape that
+    /// it may cost at worst, and in units.
+    std::vector<Amount> promised_slots;
+    std::vector<Amount> promised;
+
+    /// Slots if the pools had `room`; never negative.
+    Amount slots(const Shape& shape, const ByPool& room) const;
+    /// Per need: the sum over its pools, promised room taken off; may be negative.
+    std::vector<Amount> totals(const Shape& shape, const ByPool& room) const;
+    /// Per need: what is missing for `slots` slots, if the pools had `room`; 0 if nothing is.
+    /// With several providers: what is missing on the one that is nearest to one more slot.
+    std::vector<Amount> missing(const Shape& shape, const ByPool& room, Amount slots) const;
+
+    ByPool room_now() const;
+    ByPool capacities() const;
+};
+
+/// The room on `host` for slots of `shape`, as `request` may count it.
+HostRoom room_on(const Host& host, const Shape& shape, const Ledger& ledger,
+                 const RequestId& request);
+
+/// The server's deletion has begun, so that its room counts as coming free on a host where nothing
+/// else is known. A soft deletion frees nothing: Nova keeps what it holds.
+bool comes_free(const Server& server);
+/// The same, knowing of what we delete and what has been given up on.
+bool comes_free(const Server& server, const Ledger& ledger);
+
+/// What comes free in each pool when the holder of `allocations` goes.
+ByPool gains_of(const HostRoom& room, const Shape& shape, const Allocations& allocations);
+
+/// `amounts` (by need) with the names of their classes; for people.
+Resources named(const Shape& shape, const std::vector<Amount>& amounts);
+
+/// True if Placement would allot `amount` at once from this inventory, were it empty enough.
+bool units_allow(const Inventory& inventory, Amount amount);
+
+/// For plans, whose numbers of slots are small; cut where an int ends.
+int to_int(Amount amount);
+
+}  // namespace reaper

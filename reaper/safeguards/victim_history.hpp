@@ -1,0 +1,70 @@
+// Who was deleted lately: what the limits and the brake on thrashing count.
+//
+// Fed from the journal at the start, and with each deletion as it is sent. Bounded: beyond
+// `most_kept` victims the oldest are forgotten, which no limit can tell (each is smaller). A time
+// in the future (the clock was set back) counts as now. Pure, one thread.
+#pragma once
+
+#include <cstddef>
+#include <functional>
+#include <map>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "reaper/safeguards/workload.hpp"
+#include "reaper/model/ids.hpp"
+#include "reaper/model/time.hpp"
+
+namespace reaper {
+
+/// A server whose deletion was sent.
+struct PastVictim {
+    TimePoint at{};
+    RequestId request;
+    ServerId server;
+    std::string name;
+    ProjectId project;
+    std::string host{};      ///< service host
+    std::string workload{};  ///< as its metadata name it; or empty
+};
+
+class VictimHistory {
+public:
+    static constexpr std::size_t most_kept = 100'000;
+
+    VictimHistory() = default;
+    VictimHistory(VictimHistory&&) = default;  // a copy's iterators would be the original's
+    VictimHistory& operator=(VictimHistory&&) = default;
+
+    /// A server that is known already is not counted again.
+    void note(PastVictim victim);
+    /// Its deletion never happened.
+    void forget(const ServerId& server);
+    /// Drops what is older than `kept`, and sets what lies in the future to `now`.
+    void prune(TimePoint now, Duration kept);
+    /// The wall clock was set forward by so much (or back): all times move with it.
+    void shift(Duration by);
+
+    bool contains(const ServerId& server) const { return by_server_.contains(server); }
+    bool empty() const { return by_time_.empty(); }
+    std::size_t size() const { return by_time_.size(); }
+    /// Those after `since`, oldest first.
+    void each_since(TimePoint since, const std::function<void(const PastVictim&)>& visit) const;
+    /// Of one request, however long ago.
+    long of_request(const RequestId& request) const;
+    /// How often each workload was evicted after `since`: by how many requests. Only those of at
+    /// least `least`.
+    std::map<Workload, int> evictions_since(TimePoint since, int least) const;
+
+private:
+    using ByTime = std::multimap<TimePoint, PastVictim>;
+
+    void erase(ByTime::iterator at);
+
+    ByTime by_time_;
+    std::unordered_map<ServerId, ByTime::iterator> by_server_;
+    std::unordered_map<RequestId, long> by_request_;
+};
+
+}  // namespace reaper
