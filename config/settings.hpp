@@ -10,8 +10,8 @@
 #include <vector>
 
 #include "config/secret.hpp"
-#include "reaper/model/parameters.hpp"
 #include "reaper/safeguards/settings.hpp"
+#include "reaper/model/parameters.hpp"
 
 namespace reaper::config {
 
@@ -89,11 +89,10 @@ struct Trigger {
 struct Plugin {
     std::string name;
     Parameters parameters;
-    friend bool operator==(const Plugin&, const Plugin&) = default;
 };
 
-/// `scheduler:` and `watched_aggregates:`; see SchedulerRules.
-struct Scheduler {
+/// `landing:` and `watched_aggregates:`; see LandingRules.
+struct Landing {
     bool tenant_filter = false;
     std::string own_aggregates = "off";  ///< off, limit, required
     bool trait_isolation = false;
@@ -101,15 +100,14 @@ struct Scheduler {
     std::vector<std::string> watched_aggregates;  ///< names or UUIDs; `a|b`: one shard of both
 };
 
-/// `taggers:`, `strategy:`, and the safeguards: everything that decides which servers go.
+/// `taggers:`, `strategy:`, and the brakes: everything that decides who dies.
 struct Policy {
     std::vector<Plugin> taggers;          ///< at least one
     std::string tagger_conflict = "any";  ///< any, first, all: what holds when they differ
     Plugin strategy;
     int alternatives = 1;  ///< slots to free for each requested one
-    Scheduler scheduler;
-    SafeguardSettings
-        safeguards;  ///< `protect:`, `limits:`, `thrash:`, `breaker:` and `host_cooldown:`
+    Landing landing;
+    BrakeSettings brakes;  ///< `protect:`, `limits:`, `thrash:`, `breaker:` and `doubt:`
 };
 
 /// `cull:` how a plan is carried out.
@@ -122,8 +120,8 @@ struct Cull {
     milliseconds watch{900'000};      ///< how long we look whether somebody takes the freed room
 };
 
-/// `cache:` how the cloud cache of the cloud is kept fresh.
-struct Cache {
+/// `picture:` how the live picture of the cloud is kept fresh.
+struct LivePicture {
     bool events = true;                  ///< listen to Nova's INFO notifications
     milliseconds max_age{3'600'000};     ///< all of it is read anew then, in bulk
     milliseconds host_max_age{900'000};  ///< each host is read exactly so often, as the rate allows
@@ -131,16 +129,15 @@ struct Cache {
     int hosts_per_second = 5;                ///< read in the background at most
 };
 
-/// `labels:` which servers get their `res-type` in their metadata.
-struct Labels {
+/// `mark:` which servers get their `res-type` in their metadata.
+struct Mark {
     /// none, served (those that took room which was freed for them) or all
     std::string servers = "served";
 };
 
-/// `admin:` the API of the running daemon.
+/// `admin:` the API of the running daemon, for looking.
 struct Admin {
-    std::string listen;  ///< IP:PORT on loopback, for looking; empty: nowhere
-    std::string socket;  ///< path of a Unix socket, for acting too; empty: none
+    std::string listen;  ///< IP:PORT on loopback; empty: nowhere
 };
 
 /// `journal:` the durable record.
@@ -162,8 +159,8 @@ struct Settings {
     Trigger trigger;
     Policy policy;
     Cull cull;
-    Cache cache;
-    Labels labels;
+    LivePicture picture;
+    Mark mark;
     JournalFile journal;
     Log log;
     Admin admin;

@@ -9,10 +9,9 @@
 #include "clients/amqp/amqp_source.hpp"
 #include "clients/amqp/command_queue.hpp"
 #include "clients/amqp/dead_letters.hpp"
-#include "clients/amqp/dispatcher.hpp"
 #include "clients/amqp/frame_assembler.hpp"
+#include "clients/amqp/dispatcher.hpp"
 #include "clients/amqp/lease_proof.hpp"
-#include "clients/amqp/serving_token.hpp"
 #include "clients/amqp/topology_monitor.hpp"
 #include "config/settings.hpp"
 
@@ -22,7 +21,7 @@ class Session {
 public:
     /// All references must outlive the session.
     Session(Connection& connection, const config::Broker& broker, const AmqpTuning& tuning,
-            CommandQueue& commands, Dispatcher& dispatcher, const ProgressCallback& tell);
+            CommandQueue& commands, Outlet& outlet, const Tell& tell);
 
     /// Why the connection was lost; none after a stop.
     std::optional<Error> run();
@@ -36,6 +35,7 @@ private:
     Outcome serve_commands();
     Outcome acknowledge(std::uint64_t tag);
     void set_aside(Command command);
+    Outcome publish(const std::string& body);
 
     /// Handles what has arrived, at most some; `more` if there may be more.
     Outcome serve_frames(bool& more);
@@ -44,12 +44,10 @@ private:
     Outcome serve_consume_method(const amqp_method_t& method);
     Outcome serve_publish_method(const amqp_method_t& method);
     Outcome serve_proof_method(const amqp_method_t& method);
-    Outcome serve_token_method(const amqp_method_t& method);
-    Outcome deliver(Message message);
+    void deliver(Message message);
 
     /// When the topology is to be checked next.
     Steady::time_point check_due() const;
-    Steady::time_point token_due() const;
     void wait() const;
     Outcome round(bool& more);
     void wind_down(Steady::time_point deadline);
@@ -58,7 +56,7 @@ private:
     const config::Broker& broker_;
     const AmqpTuning& tuning_;
     CommandQueue& commands_;
-    Dispatcher& dispatcher_;
+    Outlet& outlet_;
 
     struct Unacknowledged {
         ContentProperties properties;
@@ -73,9 +71,8 @@ private:
     std::map<std::uint64_t, Unacknowledged> unacknowledged_;  // at most `prefetch`
     FrameAssembler assembler_;
     DeadLetters dead_letters_;
-    LeaseProof proof_;
-    ServingToken token_;
-    TopologyMonitor topology_monitor_;
+    TenureProof proof_;
+    Upkeep upkeep_;
 };
 
 }  // namespace reaper::amqp

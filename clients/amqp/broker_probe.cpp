@@ -12,8 +12,8 @@ namespace {
 using amqp::Connection;
 
 Result<std::unique_ptr<Connection>> connect(const config::Broker& broker, const BrokerUrl& url,
-                                            amqp::ConnectionAborter& aborter) {
-    return Connection::open(url, broker, broker.connect_timeout, aborter);
+                                            amqp::Cutter& cutter) {
+    return Connection::open(url, broker, broker.connect_timeout, cutter);
 }
 
 /// None if there is no such queue.
@@ -26,14 +26,13 @@ Result<std::optional<QueueReport>> look_at(Connection& connection, const std::st
 }
 
 /// The first broker that answers; the others go to `remarks`.
-Result<std::unique_ptr<Connection>> connect_any(const config::Broker& broker,
-                                                amqp::ConnectionAborter& aborter,
+Result<std::unique_ptr<Connection>> connect_any(const config::Broker& broker, amqp::Cutter& cutter,
                                                 std::vector<std::string>& remarks) {
     std::optional<Error> first;
     for (const auto& secret : broker.urls) {
         const auto url = parse_broker_url(secret);
         auto connection =
-            url ? connect(broker, *url, aborter)
+            url ? connect(broker, *url, cutter)
                 : Result<std::unique_ptr<Connection>>(boost::system::in_place_error, url.error());
         if (connection) return connection;
         remarks.push_back(connection.error().what);
@@ -46,8 +45,8 @@ Result<std::unique_ptr<Connection>> connect_any(const config::Broker& broker,
 
 Result<BrokerReport> probe_broker(const config::Broker& broker) {
     BrokerReport report;
-    amqp::ConnectionAborter aborter;
-    auto connected = connect_any(broker, aborter, report.remarks);
+    amqp::Cutter cutter;
+    auto connected = connect_any(broker, cutter, report.remarks);
     if (!connected) return connected.error();
     Connection& connection = **connected;
     report.broker = connection.name();
@@ -68,9 +67,9 @@ Result<BrokerReport> probe_broker(const config::Broker& broker) {
 }
 
 Result<std::uint64_t> count_dead_letters(const config::Broker& broker) {
-    amqp::ConnectionAborter aborter;
+    amqp::Cutter cutter;
     std::vector<std::string> remarks;
-    auto connected = connect_any(broker, aborter, remarks);
+    auto connected = connect_any(broker, cutter, remarks);
     if (!connected) return connected.error();
     const auto found = look_at(**connected, broker.dead_letter_queue);
     if (!found) return found.error();

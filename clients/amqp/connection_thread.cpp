@@ -56,8 +56,8 @@ ConnectionThread::ConnectionThread(const boost::asio::any_io_executor& executor)
 ConnectionThread::~ConnectionThread() {
     if (!thread_.joinable()) return;
     wakeup_->request_stop(Steady::now());
-    bridge_->close();
-    aborter_->cut();
+    gate_->close();
+    cutter_->cut();
     end(grace);
 }
 
@@ -65,15 +65,14 @@ std::function<void()> ConnectionThread::on_finished() {
     return [this] { finished_.cancel(); };
 }
 
-void ConnectionThread::start(const char* name, std::shared_ptr<ExecutorBridge> bridge,
-                             std::shared_ptr<Wakeup> wakeup,
-                             std::shared_ptr<ConnectionAborter> aborter,
+void ConnectionThread::start(const char* name, std::shared_ptr<Gate> gate,
+                             std::shared_ptr<Wakeup> wakeup, std::shared_ptr<Cutter> cutter,
                              std::function<void()> work) {
-    bridge_ = std::move(bridge);
+    gate_ = std::move(gate);
     wakeup_ = std::move(wakeup);
-    aborter_ = std::move(aborter);
+    cutter_ = std::move(cutter);
     const SignalsBlocked blocked;
-    thread_ = std::thread([name, work = std::move(work), done = done_, last = bridge_] {
+    thread_ = std::thread([name, work = std::move(work), done = done_, last = gate_] {
         pthread_setname_np(pthread_self(), name);
         work();
         done->set();
@@ -84,14 +83,14 @@ void ConnectionThread::start(const char* name, std::shared_ptr<ExecutorBridge> b
 Task<void> ConnectionThread::stop(milliseconds limit) {
     if (!thread_.joinable() || stopping_) co_return;
     stopping_ = true;
-    bridge_->mute();
+    gate_->mute();
     wakeup_->request_stop(Steady::now() + limit);
     const bool finished = co_await finished_within(limit);
     if (!finished) {
-        aborter_->cut();
+        cutter_->cut();
         co_await finished_within(grace);
     }
-    bridge_->close();
+    gate_->close();
     end(milliseconds(0));
 }
 

@@ -4,15 +4,15 @@
 
 namespace reaper::amqp {
 
-EventDispatcher::EventDispatcher(boost::asio::any_io_executor executor,
-                                 EventSource::Handlers handlers, std::function<void()> on_finished,
-                                 std::shared_ptr<Wakeup> thread, int most)
-    : ExecutorBridge(std::move(executor), std::move(on_finished)),
+EventOutlet::EventOutlet(boost::asio::any_io_executor executor, EventSource::Handlers handlers,
+                         std::function<void()> on_finished, std::shared_ptr<Wakeup> thread,
+                         int most)
+    : Gate(std::move(executor), std::move(on_finished)),
       thread_(std::move(thread)),
-      max_(most),
+      most_(most),
       handlers_(std::move(handlers)) {}
 
-void EventDispatcher::events(std::vector<CloudEvent> batch) {
+void EventOutlet::events(std::vector<CloudEvent> batch) {
     ++in_flight_;
     auto shared = std::make_shared<std::vector<CloudEvent>>(std::move(batch));
     post([this, shared] {
@@ -22,7 +22,7 @@ void EventDispatcher::events(std::vector<CloudEvent> batch) {
     });
 }
 
-void EventDispatcher::state(EventFeedState state) {
+void EventOutlet::state(EventFeedState state) {
     post([this, state = std::move(state)] {
         if (!muted() && handlers_.state) handlers_.state(state);
     });

@@ -5,11 +5,10 @@
 
 namespace reaper::amqp {
 
-ExecutorBridge::ExecutorBridge(boost::asio::any_io_executor executor,
-                               std::function<void()> on_finished)
+Gate::Gate(boost::asio::any_io_executor executor, std::function<void()> on_finished)
     : executor_(std::move(executor)), on_finished_(std::move(on_finished)) {}
 
-void ExecutorBridge::post(std::function<void()> action) {
+void Gate::post(std::function<void()> action) {
     const std::lock_guard lock(mutex_);
     if (!open_) return;
     boost::asio::post(executor_, [self = shared_from_this(), action = std::move(action)] {
@@ -21,11 +20,11 @@ void ExecutorBridge::post(std::function<void()> action) {
     });
 }
 
-void ExecutorBridge::finished() {
+void Gate::finished() {
     post([this] { on_finished_(); });
 }
 
-void ExecutorBridge::close() {
+void Gate::close() {
     {
         const std::lock_guard lock(mutex_);
         open_ = false;

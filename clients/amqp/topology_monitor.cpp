@@ -2,8 +2,8 @@
 
 namespace reaper::amqp {
 
-TopologyMonitor::TopologyMonitor(const Connection& connection, const config::Broker& broker,
-                                 const ConnectionTuning& tuning, const ProgressCallback& tell)
+Upkeep::Upkeep(const Connection& connection, const config::Broker& broker,
+               const ConnectionTuning& tuning, const Tell& tell)
     : connection_(connection),
       broker_(broker),
       tuning_(tuning),
@@ -11,7 +11,7 @@ TopologyMonitor::TopologyMonitor(const Connection& connection, const config::Bro
       missing_backoff_(broker.reconnect_backoff, tuning.recheck_missing_max),
       refused_backoff_(broker.reconnect_backoff, broker.reconnect_backoff_max) {}
 
-Outcome TopologyMonitor::checked(Outcome outcome, bool consuming, const std::string& queue) {
+Outcome Upkeep::checked(Outcome outcome, bool consuming, const std::string& queue) {
     if (!outcome) {
         missing_backoff_.reset();
         refused_backoff_.reset();
@@ -31,16 +31,16 @@ Outcome TopologyMonitor::checked(Outcome outcome, bool consuming, const std::str
     return {};
 }
 
-void TopologyMonitor::queue_vanished(const std::string& queue) {
+void Upkeep::queue_vanished(const std::string& queue) {
     again_after(missing_backoff_.next(),
                 connection_.name() + ": queue '" + queue + "' was deleted; making it anew");
 }
 
-void TopologyMonitor::channel_closed(const std::string& why) {
+void Upkeep::channel_closed(const std::string& why) {
     again_after(refused_backoff_.next(), why);
 }
 
-void TopologyMonitor::again_after(std::chrono::milliseconds pause, const std::string& why) {
+void Upkeep::again_after(std::chrono::milliseconds pause, const std::string& why) {
     due_ = Steady::now() + pause;
     tell_(false, why, pause);
 }

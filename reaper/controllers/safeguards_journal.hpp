@@ -1,30 +1,29 @@
-// The safeguards after a start: what the journal tells of the time before.
+// The brakes after a start: what the journal tells of the time before.
 #pragma once
 
 #include <optional>
 #include <string>
 #include <vector>
 
-#include "reaper/ports/journal.hpp"
 #include "reaper/safeguards/safeguards.hpp"
+#include "reaper/ports/journal.hpp"
 
 namespace reaper {
 
-/// What a deletion and a freed-room result mean to the safeguards.
+/// What a deletion and an aftermath mean to the brakes.
 PastVictim past_victim(const VictimEntry& entry);
-CullWorth worth_of(FreedRoomResultKind kind);
+CullWorth worth_of(AftermathKind kind);
 
-struct JournaledSafeguards {
-    Safeguards safeguards;
+struct JournalledBrakes {
+    Brakes brakes;
     /// Why the breaker should have opened before the reaper ended, and did not; none if nothing of
-    /// the kind happened. What came before the last `resumed` or `breaker-opened` event counts for
+    /// the kind happened. What came before the last `resumed` or `breaker-opened` mark counts for
     /// nothing.
     std::optional<std::string> opens;
 };
 
-/// Victims, hosts in cooldown and failures in a row, as far back as they count. `storage` if the
+/// Victims, doubted hosts and failures in a row, as far back as they count. `storage` if the
 /// journal can't be read.
-ResultTask<JournaledSafeguards> read_safeguards(Journal& journal, SafeguardSettings settings,
-                                                TimePoint now);
+ResultTask<JournalledBrakes> read_brakes(Journal& journal, BrakeSettings settings, TimePoint now);
 
 }  // namespace reaper

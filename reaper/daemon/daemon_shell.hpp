@@ -9,12 +9,11 @@
 #include <optional>
 #include <string>
 
-#include "config/settings.hpp"
-#include "reaper/daemon/exit_code.hpp"
+#include "reaper/cli/arguments.hpp"
 #include "reaper/daemon/sd_notify.hpp"
 #include "reaper/daemon/service.hpp"
 
-namespace reaper {
+namespace reaper::cli {
 
 class DaemonShell {
 public:
@@ -24,7 +23,7 @@ public:
         bool level_fixed = false;  ///< the command line's log level wins
     };
 
-    /// `settings`: those that the service was made with.
+    /// `service_options.policy` etc. are those of `settings`.
     DaemonShell(boost::asio::io_context& io, config::Settings settings, Reload reload);
 
     /// For Service: readiness and status line to systemd.
@@ -61,4 +60,4 @@ private:
     ExitCode exit_code_ = ExitCode::ok;
 };
 
-}  // namespace reaper
+}  // namespace reaper::cli

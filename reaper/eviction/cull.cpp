@@ -6,13 +6,13 @@
 namespace reaper {
 
 Cull::Cull(Request for_whom, const Plan& plan, const std::map<ServerId, Progress>& known,
-           Recheck recheck)
-    : request(std::move(for_whom)), victims(plan.victims()), look(std::move(recheck)) {
+           LastLook last_look)
+    : request(std::move(for_whom)), victims(plan.victims()), look(std::move(last_look)) {
     for (const auto& host : plan.hosts) {
         for (const auto& victim : host.victims) hosts[victim.server] = host.host;
-        for (const auto& other : host.pending_releases) {
+        for (const auto& other : host.awaited) {
             hosts[other.server] = host.host;
-            pending_releases.push_back(other.server);
+            awaited.push_back(other.server);
         }
     }
     for (const auto& victim : victims) {
@@ -49,7 +49,7 @@ void Cull::fail(Error error) {
 
 Execution Cull::conclude() const {
     Execution execution;
-    execution.skipped = skipped;
+    execution.spared = spared;
     const auto gone = count(State::gone);
     const auto stuck = count(State::stuck);
     execution.deleted = static_cast<int>(ours.size());
@@ -58,19 +58,19 @@ Execution Cull::conclude() const {
     if (gone == victims.size() && overdue == 0) {
         execution.end = Execution::End::freed;
         execution.reason = of_all;
-    } else if (blocked) {
-        execution.end = Execution::End::blocked;
-        execution.reason = *blocked;
-    } else if (no_longer_needed) {
-        execution.end = Execution::End::no_longer_needed;
-        execution.reason = *no_longer_needed;
+    } else if (forbidden) {
+        execution.end = Execution::End::forbidden;
+        execution.reason = *forbidden;
+    } else if (unneeded) {
+        execution.end = Execution::End::unneeded;
+        execution.reason = *unneeded;
     } else if (stuck > 0) {
         execution.end = Execution::End::incomplete;
         execution.reason =
             of_all + "; " + std::to_string(stuck) + " still hold room after the deadline";
-    } else if (!skipped.empty()) {
+    } else if (!spared.empty()) {
         execution.end = Execution::End::replan;
-        execution.reason = skipped.begin()->second;
+        execution.reason = spared.begin()->second;
     } else if (overdue > 0) {
         execution.end = Execution::End::replan;
         execution.reason = std::to_string(overdue) + " servers that others delete do not go";

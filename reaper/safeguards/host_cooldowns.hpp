@@ -1,6 +1,5 @@
-// Hosts in cooldown: room freed there was not taken, so something that can't be read from outside
-// (an image property, NUMA, a filter of the operator's own) may forbid it. For a while they rank
-// lower.
+// Doubted hosts: room freed there was not taken, so something that can't be read from outside (an
+// image property, NUMA, a filter of the operator's own) may forbid it. For a while they rank lower.
 #pragma once
 
 #include <map>
@@ -11,7 +10,7 @@
 
 namespace reaper {
 
-class HostCooldowns {
+class HostDoubts {
 public:
     /// Room on the host, freed for `request`, was found untaken at `at`. The latest word counts.
     void note(const HostId& host, const RequestId& request, TimePoint at);
@@ -23,14 +22,14 @@ public:
 
     /// Each with its reason.
     std::map<HostId, std::string> reasons() const;
-    bool empty() const { return cooldowns_.empty(); }
+    bool empty() const { return doubts_.empty(); }
 
 private:
-    struct Cooldown {
+    struct Doubt {
         RequestId request;
         TimePoint at;
     };
-    std::map<HostId, Cooldown> cooldowns_;
+    std::map<HostId, Doubt> doubts_;
 };
 
 }  // namespace reaper

@@ -1,61 +1,56 @@
-// Trigger: servers whose unshelving found no host. Nova tells nobody, the server just stays
+// Finds servers whose unshelving found no host: Nova tells nobody, the server just stays
 // SHELVED_OFFLOADED, and only its record of actions says that the last one failed.
 //
 // Looks every `trigger.unshelve_interval` at those that were changed lately (one call, and one more
-// for each of them). Of several reapers on one queue all look, and the one that serves it submits:
-// what it leaves when it goes down, the next one has seen, and what it had time to serve is left
-// alone. After a loss of the queue they are submitted again, which gives requests in flight their
-// lease back.
+// for each of them), and puts a message about each failure into the reaper's own queue: there it is
+// one request like all others, however many reapers found it.
 #pragma once
 
 #include <cstdint>
 #include <functional>
 #include <map>
-#include <memory>
 #include <set>
 
 #include "config/settings.hpp"
-#include "reaper/ports/cloud_ports.hpp"
 #include "reaper/ports/message_source.hpp"
-#include "reaper/ports/trigger.hpp"
+#include "reaper/cloud_reader/snapshot_reader.hpp"
 #include "reaper/request_spec/schedule_memory.hpp"
 
 namespace reaper {
 
-class UnshelveTrigger {
+class UnshelveWatch {
 public:
     /// References must outlive it; `settings` may change.
-    struct Dependencies {
+    struct Parts {
         CloudPorts cloud;
+        MessageSource& messages;
         const config::Trigger& settings;
         /// An unshelving whose search found a host failed for another reason.
         const ScheduleMemory& schedules;
-        const MessageSource& messages;    ///< who serves the queue
-        std::function<bool()> connected;  ///< to the broker: if not us, another reaper serves
-        /// What another reaper has seen for so long, it has served.
-        std::function<Duration()> time_to_serve;
-        RequestSink& sink;
+        /// Whether messages flow: what is published meanwhile is lost.
+        std::function<bool()> connected;
         const bool& stopping;
     };
-    explicit UnshelveTrigger(Dependencies dependencies) : dependencies_(std::move(dependencies)) {}
+    explicit UnshelveWatch(Parts parts) : parts_(parts) {}
 
-    /// One look. An error: not all of them could be looked at.
-    ResultTask<void> check();
+    /// Looks again and again, until `stopping`.
+    Task<void> run();
+    /// The connection to the broker is a new one: what was told right before may have been lost,
+    /// and is told again.
+    void on_connection();
 
 private:
+    ResultTask<void> look();
     ResultTask<void> look_at(ServerRecord record);
-    bool left_alone(const RequestId& request, TimePoint now);
-    void submit(const ServerRecord& record, const ActionRecord& action,
-                std::shared_ptr<const Lease> lease, bool maybe_served);
 
-    Dependencies dependencies_;
+    Parts parts_;
     TimePoint looked_at_{};  ///< when the last pass over all of them began
     TimePoint pass_began_{};
     std::set<ServerId> seen_;  ///< in this pass
     bool missed_ = false;      ///< one could not be looked at in this pass
-    /// Failures that were found, and when; as long as they are young enough.
-    std::map<RequestId, TimePoint> submitted_, left_to_other_;
-    std::uint64_t epoch_ = 0;  ///< in which we serve the queue, or did
+    std::uint64_t connections_ = 0;
+    bool failing_ = false;
+    std::map<RequestId, TimePoint> told_;  ///< when; as long as the failure is young enough
 };
 
 }  // namespace reaper

@@ -47,7 +47,7 @@ def squeezed(words: list[str]) -> list[str]:
 def outcomes_of(reaper: Reaper) -> list[str]:
     if not (reaper.directory / "journal.db").exists():
         return []
-    stories = reaper.json("history")["requests"]
+    stories = reaper.json("history")["stories"]
     return [story["outcome"]["kind"] if story["outcome"] else "open" for story in stories]
 
 

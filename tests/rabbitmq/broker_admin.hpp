@@ -50,7 +50,7 @@ public:
 private:
     void expect(const amqp::Outcome& outcome);
 
-    amqp::ConnectionAborter aborter_;
+    amqp::Cutter cutter_;
     std::unique_ptr<amqp::Connection> connection_;
 };
 

@@ -19,7 +19,7 @@ struct World {
 
     Settings settings;
     Clock clock;
-    SeededRng rng;
+    Dice dice;
     Names names;
     Placement placement;
     Nova nova;

@@ -1,0 +1,81 @@
+#include "reaper/cloud_reader/bulk_reader.hpp"
+
+#include <set>
+#include <utility>
+
+#include "reaper/cloud_cache/estimate.hpp"
+#include "reaper/cloud_reader/cloud_lists.hpp"
+
+namespace reaper {
+namespace {
+
+/// Asked in turn, until every host is covered: a host is left out of a summary only if it has none
+/// of the class left.
+const ResourceClass summary_classes[] = {ResourceClass{"MEMORY_MB"}, ResourceClass{"VCPU"},
+                                         ResourceClass{"DISK_GB"}};
+
+bool covered(const std::vector<HypervisorRecord>& hypervisors, const std::set<HostId>& roots) {
+    for (const auto& hypervisor : hypervisors)
+        if (!roots.contains(hypervisor.id)) return false;
+    return true;
+}
+
+ResultTask<std::vector<ProviderSummary>> read_summaries(
+    CloudPorts ports, const std::vector<HypervisorRecord>& hypervisors) {
+    std::vector<ProviderSummary> all;
+    std::set<HostId> roots;
+    for (const auto& resource_class : summary_classes) {
+        if (covered(hypervisors, roots)) break;
+        auto summaries = co_await ports.placement.summaries(resource_class);
+        if (!summaries) co_return summaries.error();
+        for (auto& summary : *summaries)
+            if (!roots.contains(summary.root)) all.push_back(std::move(summary));
+        for (const auto& summary : all) roots.insert(summary.root);
+    }
+    co_return all;
+}
+
+std::vector<ProviderId> trees_of(const std::vector<HostId>& hosts, const CloudRecords& records) {
+    const std::set<HostId> roots(hosts.begin(), hosts.end());
+    std::vector<ProviderId> ids;
+    for (const auto& provider : records.providers)
+        if (roots.contains(provider.root)) ids.push_back(provider.id);
+    return ids;
+}
+
+}  // namespace
+
+ResultTask<Picture> read_bulk_picture(CloudPorts ports, const Taggers& taggers, Tell tell) {
+    const TimePoint taken_at = ports.clock.now();
+    TagQuestions questions;
+    for (const auto& tagger : taggers) tagger->ask(questions);
+    Compute::Progress servers_read = [&tell](std::size_t count) {
+        if (tell) tell("servers: " + std::to_string(count));
+    };
+    auto lists = co_await read_lists(ports, std::move(questions), std::move(servers_read));
+    if (!lists) co_return lists.error();
+    CloudRecords& records = lists->records;
+    auto summaries = co_await read_summaries(ports, records.hypervisors);
+    if (!summaries) co_return summaries.error();
+
+    const auto unread = estimate_states(records, *summaries);
+    auto ids = trees_of(unread, records);
+    std::function<void(std::size_t, std::size_t)> progress = [&tell](std::size_t done,
+                                                                     std::size_t total) {
+        if (tell)
+            tell("full hosts: " + std::to_string(done) + " of " + std::to_string(total) +
+                 " resource providers");
+    };
+    auto states = co_await read_providers(ports, std::move(ids), std::move(progress));
+    if (!states) co_return states.error();
+    for (auto& [id, state] : *states) records.states.insert_or_assign(id, std::move(state));
+
+    Picture picture;
+    picture.facts = std::move(lists->facts);
+    picture.snapshot = assemble(records, taggers, picture.facts, taken_at);
+    const std::set<HostId> exact(unread.begin(), unread.end());
+    for (auto& host : picture.snapshot.hosts) host.estimated = !exact.contains(host.id);
+    co_return picture;
+}
+
+}  // namespace reaper
