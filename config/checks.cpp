@@ -50,7 +50,7 @@ void check_queues(const Broker& broker, Findings& findings) {
     check("broker.dead_letter_queue", broker.dead_letter_queue);
 }
 
-/// The API asks nobody who he is: only this machine may ask it.
+/// The API has no authentication: only this machine may ask it.
 bool is_loopback_address(const std::string& text) {
     const std::size_t colon = text.rfind(':');
     if (colon == std::string::npos) return false;
@@ -129,7 +129,7 @@ void check_settings(const Draft& draft, Findings& findings) {
     check_order("broker.reconnect_backoff", broker.reconnect_backoff,
                 "broker.reconnect_backoff_max", broker.reconnect_backoff_max, findings);
     check_order("cull.poll_interval", cull.poll_interval, "cull.deadline", cull.deadline, findings);
-    const ThrashSettings& thrash = settings.policy.brakes.thrash;
+    const ThrashSettings& thrash = settings.policy.safeguards.thrash;
     check_order("thrash.grace", thrash.grace, "thrash.max_grace", thrash.max_grace, findings);
     check_certificate("cloud", settings.cloud.cert_file, settings.cloud.key_file, findings);
     check_certificate("broker", broker.cert_file, broker.key_file, findings);
@@ -137,6 +137,9 @@ void check_settings(const Draft& draft, Findings& findings) {
     if (!settings.admin.listen.empty() && !is_loopback_address(settings.admin.listen))
         findings.error("admin.listen", "is " + shown(settings.admin.listen),
                        "an address on loopback and a port, such as 127.0.0.1:8787");
+    if (!settings.admin.socket.empty() && settings.admin.socket.front() != '/')
+        findings.error("admin.socket", "is " + shown(settings.admin.socket),
+                       "an absolute path, such as /run/reaper/admin.sock");
     const bool urls = findings.has("broker.urls") || findings.has("broker.urls_file") ||
                       findings.has("broker.urls_env");
     if (!urls)

@@ -59,9 +59,9 @@ std::optional<Found> try_file(const std::string& path, const Environment& enviro
 std::optional<Found> search(const std::string& stem, const std::string& override_variable,
                             const std::string& beside, const Environment& environment,
                             Findings& findings) {
-    std::vector<std::string> places;
+    std::vector<std::string> checker;
     if (const auto named = environment.variable(override_variable); named && !named->empty())
-        places.push_back(*named);
+        checker.push_back(*named);
     std::vector<std::string> folders;
     if (const auto slash = beside.rfind('/'); slash != std::string::npos)
         folders.push_back(beside.substr(0, slash));
@@ -71,8 +71,8 @@ std::optional<Found> search(const std::string& stem, const std::string& override
     folders.emplace_back("/etc/openstack");
     for (const auto& folder : folders)
         for (const char* const ending : {".yaml", ".yml"})
-            places.push_back(folder + "/" + stem + ending);
-    for (const auto& place : places)
+            checker.push_back(folder + "/" + stem + ending);
+    for (const auto& place : checker)
         if (auto found = try_file(place, environment, findings)) return found;
     return std::nullopt;
 }

@@ -62,23 +62,23 @@ Target cull_at() {
 }
 
 template <auto... Path>
-Target brakes_at() {
-    return at<&Settings::policy, &Policy::brakes, Path...>();
+Target safeguards_at() {
+    return at<&Settings::policy, &Policy::safeguards, Path...>();
 }
 
 template <auto Member>
 Target protect_at() {
-    return brakes_at<&BrakeSettings::protect, Member>();
+    return safeguards_at<&SafeguardSettings::protect, Member>();
 }
 
 template <auto Member>
 Target limits_at() {
-    return brakes_at<&BrakeSettings::limits, Member>();
+    return safeguards_at<&SafeguardSettings::limits, Member>();
 }
 
 template <auto Member>
 Target thrash_at() {
-    return brakes_at<&BrakeSettings::thrash, Member>();
+    return safeguards_at<&SafeguardSettings::thrash, Member>();
 }
 
 /// Victims that a limit may allow: fewer than the history keeps.
@@ -89,23 +89,23 @@ const Section top{
     "the whole file",
     {
         {"taggers", PluginList{}, "[{name: project}]", "which servers are revocable",
-         at<&Settings::policy, &Policy::taggers>()},
+         at<&Settings::policy, &Policy::taggers>(), true},
         {"tagger_conflict", Choice{{"any", "first", "all"}}, "any",
          "revocable is what any tagger calls so, or what the first one that says either calls so, "
          "or what all call so",
-         at<&Settings::policy, &Policy::tagger_conflict>()},
+         at<&Settings::policy, &Policy::tagger_conflict>(), true},
         {"strategy", OnePlugin{}, "{name: cost}", "how the victims are chosen",
-         at<&Settings::policy, &Policy::strategy>()},
+         at<&Settings::policy, &Policy::strategy>(), true},
         {"alternatives", WholeNumber{1, 1000}, "1", "slots to free for each requested one",
-         at<&Settings::policy, &Policy::alternatives>()},
+         at<&Settings::policy, &Policy::alternatives>(), true},
         {"pause_file", Text{4096}, "/var/lib/reaper/paused",
          "while it is there, nothing is deleted", at<&Settings::pause_file>()},
         {"watched_aggregates", TextList{true}, "[]",
          "names or UUIDs of host aggregates, the only ones culled in; `a|b` is one shard",
-         at<&Settings::policy, &Policy::landing, &Landing::watched_aggregates>()},
-        {"doubt", Span{0ms, 168h}, "30min",
+         at<&Settings::policy, &Policy::scheduler, &Scheduler::watched_aggregates>(), true},
+        {"host_cooldown", Span{0ms, 168h}, "30min",
          "how long a host ranks lower after room freed there was not taken; 0s: not at all",
-         brakes_at<&BrakeSettings::doubt>()},
+         safeguards_at<&SafeguardSettings::host_cooldown>(), true},
     }};
 
 const Section cloud{
@@ -239,14 +239,15 @@ const Section trigger{
         {"unshelve_interval", Span{0ms, 24h}, "10s",
          "between two looks for unshelved servers that found no host; 0s: never",
          at<&Settings::trigger, &Trigger::unshelve_interval>()},
-    }};
+    },
+    true};
 
 const Section cull{
     "cull",
     "how a plan is carried out",
     {
         {"max_parallel_deletions", WholeNumber{1, 1000}, "8", "over all requests",
-         cull_at<&Cull::max_parallel_deletions>()},
+         cull_at<&Cull::max_parallel_deletions>(), false},
         {"max_rounds", WholeNumber{1, 100}, "3",
          "plans for one request, when victims turn out unfit", cull_at<&Cull::max_rounds>()},
         {"deadline", Span{1ms, 24h}, "5min", "from a plan until Placement shows its room",
@@ -258,7 +259,8 @@ const Section cull{
         {"watch", Span{1s, 24h}, "15min",
          "how long we look whether the requester, or its second try, takes the freed room",
          cull_at<&Cull::watch>()},
-    }};
+    },
+    true};
 
 const Section protect{"protect",
                       "servers that are never victims",
@@ -273,30 +275,32 @@ const Section protect{"protect",
                           {"min_run_time", Span{0ms, 8760h}, "0s",
                            "a server may be a victim only when it has run so long",
                            protect_at<&ProtectSettings::min_run_time>()},
-                      }};
+                      },
+                      true};
 
-const Section landing{
-    "landing",
+const Section scheduler{
+    "scheduler",
     "how nova-scheduler is set up, where its API does not tell",
     {
         {"tenant_filter", Flag{}, "false",
          "its filter AggregateMultiTenancyIsolation is on: aggregates with filter_tenant_id* are "
          "for those projects",
-         at<&Settings::policy, &Policy::landing, &Landing::tenant_filter>()},
+         at<&Settings::policy, &Policy::scheduler, &Scheduler::tenant_filter>()},
         {"own_aggregates", Choice{{"off", "limit", "required"}}, "off",
          "[scheduler] limit_tenants_to_placement_aggregate; required: and "
          "placement_aggregate_required_for_tenants",
-         at<&Settings::policy, &Policy::landing, &Landing::own_aggregates>()},
+         at<&Settings::policy, &Policy::scheduler, &Scheduler::own_aggregates>()},
         {"trait_isolation", Flag{}, "false",
          "[scheduler] enable_isolated_aggregate_filtering: aggregates with trait:T=required are "
          "for requests that require T",
-         at<&Settings::policy, &Policy::landing, &Landing::trait_isolation>()},
+         at<&Settings::policy, &Policy::scheduler, &Scheduler::trait_isolation>()},
         {"extra_specs_filter", Flag{}, "false",
          "its filter AggregateInstanceExtraSpecsFilter is on: a flavor's extra specs without a "
          "scope, or of aggregate_instance_extra_specs:, have to match metadata of the host's "
          "aggregates",
-         at<&Settings::policy, &Policy::landing, &Landing::extra_specs_filter>()},
-    }};
+         at<&Settings::policy, &Policy::scheduler, &Scheduler::extra_specs_filter>()},
+    },
+    true};
 
 const Section limits{
     "limits",
@@ -312,61 +316,65 @@ const Section limits{
          limits_at<&LimitSettings::victims_per_project>()},
         {"victims_per_aggregate", victims, "0", "in each host aggregate within the window",
          limits_at<&LimitSettings::victims_per_aggregate>()},
-    }};
+    },
+    true};
 
 const Section thrash{
     "thrash",
-    "workloads that keep being evicted and coming back are spared longer",
+    "workloads that keep being evicted and coming back are kept longer",
     {
         {"after", WholeNumber{0, 1000}, "3", "evictions within the window; 0: never",
          thrash_at<&ThrashSettings::after>()},
         {"window", Span{1s, 720h}, "24h", "in which evictions are counted",
          thrash_at<&ThrashSettings::window>()},
         {"grace", Span{0ms, 720h}, "30min",
-         "its servers are spared until they have run so long; doubles with each further eviction",
+         "its servers are kept until they have run so long; doubles with each further eviction",
          thrash_at<&ThrashSettings::grace>()},
         {"max_grace", Span{0ms, 720h}, "8h", "but never longer than this",
          thrash_at<&ThrashSettings::max_grace>()},
         {"workload_key", Text{255}, "",
          "of the metadata that names a workload; default: the server's name without its number",
          thrash_at<&ThrashSettings::workload_key>()},
-    }};
+    },
+    true};
 
 const Section breaker{"breaker",
                       "things in a row that stop all culls until somebody resumes; 0 is never",
                       {
-                          {"wasted", WholeNumber{0, 1000}, "5", "culls that helped nobody",
-                           brakes_at<&BrakeSettings::breaker, &BreakerSettings::wasted>()},
+                          {"wasted", WholeNumber{0, 1000}, "5", "culls whose room went unused",
+                           safeguards_at<&SafeguardSettings::breaker, &BreakerSettings::wasted>()},
                           {"failed", WholeNumber{0, 1000}, "5", "deletions that failed",
-                           brakes_at<&BrakeSettings::breaker, &BreakerSettings::failed>()},
-                      }};
+                           safeguards_at<&SafeguardSettings::breaker, &BreakerSettings::failed>()},
+                      },
+                      true};
 
-const Section picture{
-    "picture",
-    "how the live picture of the cloud is kept fresh",
+const Section cache{
+    "cache",
+    "how the cache of the cloud is kept fresh",
     {
         {"events", Flag{}, "true",
          "listen to Nova's INFO notifications; without, the cloud is read for each decision",
-         at<&Settings::picture, &LivePicture::events>()},
+         at<&Settings::cache, &Cache::events>()},
         {"max_age", Span{1min, 168h}, "1h", "all of it is read anew then, in bulk",
-         at<&Settings::picture, &LivePicture::max_age>()},
+         at<&Settings::cache, &Cache::max_age>()},
         {"host_max_age", Span{1s, 168h}, "15min",
          "each host is read exactly so often, as the rate allows",
-         at<&Settings::picture, &LivePicture::host_max_age>()},
+         at<&Settings::cache, &Cache::host_max_age>()},
         {"services_interval", Span{1s, 24h}, "30s", "between two looks at all compute services",
-         at<&Settings::picture, &LivePicture::services_interval>()},
+         at<&Settings::cache, &Cache::services_interval>()},
         {"hosts_per_second", WholeNumber{1, 1000}, "5", "read in the background at most",
-         at<&Settings::picture, &LivePicture::hosts_per_second>()},
+         at<&Settings::cache, &Cache::hosts_per_second>()},
     }};
 
-const Section mark{
-    "mark",
+const Section labels{
+    "labels",
     "servers say in their metadata, as res-type, whether they run as regular or revocable",
     {
         {"servers", Choice{{"none", "served", "all"}}, "served",
          "served: those that took room which was freed for them",
-         at<&Settings::mark, &Mark::servers>()},
-    }};
+         at<&Settings::labels, &Labels::servers>()},
+    },
+    true};
 
 const Section journal{
     "journal",
@@ -376,30 +384,47 @@ const Section journal{
          at<&Settings::journal, &JournalFile::path>()},
     }};
 
-const Section admin{"admin",
-                    "the API of the running daemon, for looking: GET /v1",
-                    {
-                        {"listen", Text{255}, "",
-                         "IP:PORT on loopback, since it asks nobody who he is; default: off",
-                         at<&Settings::admin, &Admin::listen>()},
-                    }};
+const Section admin{
+    "admin",
+    "the API of the running daemon: GET /v1",
+    {
+        {"listen", Text{255}, "",
+         "IP:PORT on loopback, for looking; no authentication; default: off",
+         at<&Settings::admin, &Admin::listen>()},
+        {"socket", Text{100}, "",
+         "path of a Unix socket, its owner's alone, for reaper request; default: off",
+         at<&Settings::admin, &Admin::socket>()},
+    }};
 
-const Section log{"log",
-                  "what is written, where",
-                  {
-                      {"level", Choice{{"trace", "debug", "info", "warning", "error"}}, "info",
-                       "the least important that is written", at<&Settings::log, &Log::level>()},
-                      {"target", Choice{{"auto", "terminal", "journald"}}, "auto",
-                       "auto: journald under systemd", at<&Settings::log, &Log::target>()},
-                  }};
+const Section log{
+    "log",
+    "what is written, where",
+    {
+        {"level", Choice{{"trace", "debug", "info", "warning", "error"}}, "info",
+         "the least important that is written", at<&Settings::log, &Log::level>(), true},
+        {"target", Choice{{"auto", "terminal", "journald"}}, "auto", "auto: journald under systemd",
+         at<&Settings::log, &Log::target>()},
+    }};
 
 }  // namespace
 
 const std::vector<Section>& sections() {
-    static const std::vector<Section> all{top,     cloud,   auth,    endpoints, http,   broker,
-                                          trigger, cull,    landing, protect,   limits, thrash,
-                                          breaker, picture, mark,    journal,   admin,  log};
+    static const std::vector<Section> all{top,     cloud, auth,      endpoints, http,   broker,
+                                          trigger, cull,  scheduler, protect,   limits, thrash,
+                                          breaker, cache, labels,    journal,   admin,  log};
     return all;
+}
+
+std::string_view renamed(std::string_view old_path) {
+    constexpr std::pair<std::string_view, std::string_view> names[] = {
+        {"picture", "cache"},
+        {"landing", "scheduler"},
+        {"mark", "labels"},
+        {"doubt", "host_cooldown"},
+    };
+    for (const auto& [before, now] : names)
+        if (before == old_path) return now;
+    return {};
 }
 
 }  // namespace reaper::config

@@ -5,6 +5,7 @@
 
 #include <chrono>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <type_traits>
@@ -78,6 +79,7 @@ struct Key {
     std::string_view standard;  ///< the default as the file would say it; empty: none
     std::string_view help;
     Target target;
+    std::optional<bool> live{};  ///< other than its section
 };
 
 /// A mapping of the file. `path` is empty for the whole file; `cloud.auth` stands inside `cloud`.
@@ -85,10 +87,14 @@ struct Section {
     std::string_view path;
     std::string_view help;
     std::vector<Key> keys;
+    bool live = false;  ///< a change takes effect without a restart
 };
 
 /// The whole file first, a section before the sections inside it.
 const std::vector<Section>& sections();
+
+/// The new path of a section or key that had another name once; empty: it had none.
+std::string_view renamed(std::string_view old_path);
 
 /// What a value of the type looks like: `a whole number from 1 to 100`.
 std::string expectation(const Type& type);

@@ -15,6 +15,8 @@ public:
     const std::string& reveal() const noexcept { return text_; }
     bool empty() const noexcept { return text_.empty(); }
 
+    friend bool operator==(const Secret&, const Secret&) = default;
+
 private:
     std::string text_;
 };

@@ -10,8 +10,8 @@
 #include <vector>
 
 #include "config/secret.hpp"
-#include "reaper/safeguards/settings.hpp"
 #include "reaper/model/parameters.hpp"
+#include "reaper/safeguards/settings.hpp"
 
 namespace reaper::config {
 
@@ -89,10 +89,11 @@ struct Trigger {
 struct Plugin {
     std::string name;
     Parameters parameters;
+    friend bool operator==(const Plugin&, const Plugin&) = default;
 };
 
-/// `landing:` and `watched_aggregates:`; see LandingRules.
-struct Landing {
+/// `scheduler:` and `watched_aggregates:`; see SchedulerRules.
+struct Scheduler {
     bool tenant_filter = false;
     std::string own_aggregates = "off";  ///< off, limit, required
     bool trait_isolation = false;
@@ -100,14 +101,15 @@ struct Landing {
     std::vector<std::string> watched_aggregates;  ///< names or UUIDs; `a|b`: one shard of both
 };
 
-/// `taggers:`, `strategy:`, and the brakes: everything that decides who dies.
+/// `taggers:`, `strategy:`, and the safeguards: everything that decides which servers go.
 struct Policy {
     std::vector<Plugin> taggers;          ///< at least one
     std::string tagger_conflict = "any";  ///< any, first, all: what holds when they differ
     Plugin strategy;
     int alternatives = 1;  ///< slots to free for each requested one
-    Landing landing;
-    BrakeSettings brakes;  ///< `protect:`, `limits:`, `thrash:`, `breaker:` and `doubt:`
+    Scheduler scheduler;
+    SafeguardSettings
+        safeguards;  ///< `protect:`, `limits:`, `thrash:`, `breaker:` and `host_cooldown:`
 };
 
 /// `cull:` how a plan is carried out.
@@ -120,8 +122,8 @@ struct Cull {
     milliseconds watch{900'000};      ///< how long we look whether somebody takes the freed room
 };
 
-/// `picture:` how the live picture of the cloud is kept fresh.
-struct LivePicture {
+/// `cache:` how the cloud cache of the cloud is kept fresh.
+struct Cache {
     bool events = true;                  ///< listen to Nova's INFO notifications
     milliseconds max_age{3'600'000};     ///< all of it is read anew then, in bulk
     milliseconds host_max_age{900'000};  ///< each host is read exactly so often, as the rate allows
@@ -129,15 +131,16 @@ struct LivePicture {
     int hosts_per_second = 5;                ///< read in the background at most
 };
 
-/// `mark:` which servers get their `res-type` in their metadata.
-struct Mark {
+/// `labels:` which servers get their `res-type` in their metadata.
+struct Labels {
     /// none, served (those that took room which was freed for them) or all
     std::string servers = "served";
 };
 
-/// `admin:` the API of the running daemon, for looking.
+/// `admin:` the API of the running daemon.
 struct Admin {
-    std::string listen;  ///< IP:PORT on loopback; empty: nowhere
+    std::string listen;  ///< IP:PORT on loopback, for looking; empty: nowhere
+    std::string socket;  ///< path of a Unix socket, for acting too; empty: none
 };
 
 /// `journal:` the durable record.
@@ -159,8 +162,8 @@ struct Settings {
     Trigger trigger;
     Policy policy;
     Cull cull;
-    LivePicture picture;
-    Mark mark;
+    Cache cache;
+    Labels labels;
     JournalFile journal;
     Log log;
     Admin admin;

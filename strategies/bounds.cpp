@@ -214,7 +214,7 @@ bool SketchBounds::add_up(const HostSketch& sketch, Amount work, const Cost* wor
     return true;
 }
 
-std::vector<Amount> SketchBounds::places(const HostSketch& sketch) const {
+std::vector<Amount> SketchBounds::checker(const HostSketch& sketch) const {
     switch (objective_.goal->tie) {
         case Tie::id: return {};
         case Tie::newest:

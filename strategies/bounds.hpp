@@ -26,7 +26,7 @@ public:
     /// The same into `bound`; false as soon as it is above `worst` (if there is one).
     bool of(const HostSketch& sketch, Amount slots, const Cost* worst, Cost& bound);
     /// The place of the first victim at best; nothing if the id decides.
-    std::vector<Amount> places(const HostSketch& sketch) const;
+    std::vector<Amount> checker(const HostSketch& sketch) const;
 
 private:
     /// A level, put together: weights by need for waste, the rest by victim.

@@ -25,23 +25,23 @@ Drawn nothing_drawn(const HostOption& option) {
 }
 
 /// Draws victims one by one until the host has a slot more.
-void draw_slot(const Problem& problem, const HostOption& option, Drawn& drawn, Dice& dice) {
+void draw_slot(const Problem& problem, const HostOption& option, Drawn& drawn, SeededRng& rng) {
     const Amount before = drawn.slots;
     while (drawn.slots == before && !drawn.left.empty()) {
-        const auto at = static_cast<std::ptrdiff_t>(dice.below(drawn.left.size()));
+        const auto at = static_cast<std::ptrdiff_t>(rng.below(drawn.left.size()));
         const std::size_t victim = drawn.left[static_cast<std::size_t>(at)];
         drawn.left.erase(drawn.left.begin() + at);
         drawn.victims.push_back(victim);
         for (std::size_t pool = 0; pool < drawn.room.size(); ++pool)
             drawn.room[pool] += option.candidates[victim].gains[pool];
-        drawn.slots = std::min(option.most_slots, option.room.slots(problem.shape, drawn.room));
+        drawn.slots = std::min(option.max_slots, option.room.slots(problem.shape, drawn.room));
     }
 }
 
 class Chance : public Strategy {
 public:
     Selection select(const Problem& problem) const override {
-        Dice dice{problem.seed};
+        SeededRng rng{problem.seed};
         std::vector<std::size_t> able;  // hosts with a further slot to give
         Amount slots = 0;
         for (std::size_t host = 0; host < problem.hosts.size(); ++host) {
@@ -50,11 +50,11 @@ public:
         }
         std::map<std::size_t, Drawn> drawn;
         while (slots < problem.slots && !able.empty()) {
-            const std::size_t at = dice.below(able.size());
+            const std::size_t at = rng.below(able.size());
             const auto& option = problem.hosts[able[at]];
             auto& on_host = drawn.try_emplace(able[at], nothing_drawn(option)).first->second;
             const Amount before = on_host.slots;
-            draw_slot(problem, option, on_host, dice);
+            draw_slot(problem, option, on_host, rng);
             slots += on_host.slots - before;
             if (on_host.left.empty() || on_host.slots >= option.slots_possible) {
                 std::swap(able[at], able.back());

@@ -16,9 +16,9 @@ namespace reaper {
 namespace {
 
 /// Hosts that are searched before the knapsack is solved again.
-constexpr std::size_t most_at_once = 8;
+constexpr std::size_t max_at_once = 8;
 /// Knapsacks that are solved for one plan.
-constexpr int most_rounds = 5'000;
+constexpr int max_rounds = 5'000;
 
 class Cheapest {
 public:
@@ -34,7 +34,7 @@ public:
         least_ = static_cast<std::size_t>(std::max<Amount>(problem.slots_least - ready, 0));
     }
 
-    Selection run(const Budget& budget) {
+    Selection run(const CostBudget& budget) {
         for (std::size_t slots = open_; slots > 0 && slots >= least_; --slots) {
             solve(slots);
             if (within(budget)) return tell();
@@ -70,7 +70,7 @@ private:
 
     /// The best way to free that many slots; `chosen_`, `cost_` and `least_cost_` tell.
     void solve(std::size_t slots) {
-        if (slots > most_exact_slots) return solve_stepwise(slots);
+        if (slots > max_exact_slots) return solve_stepwise(slots);
         std::size_t batch = 1;
         for (int round = 0;; ++round) {
             const Shares relaxed{choices(slots, false), slots};
@@ -78,13 +78,13 @@ private:
             least_cost_ = relaxed.cost(slots).value_or(Cost{});
             for (std::size_t level = max_objective_levels; level < max_levels; ++level)
                 least_cost_[level] = 0;
-            const bool stopped = searches_.stopped() || round >= most_rounds;
+            const bool stopped = searches_.stopped() || round >= max_rounds;
             bool all_searched = true;
             for (const auto& share : chosen_) {
                 if (searches_.found(share.host, slots_of(share)) != nullptr) continue;
                 if (all_searched) batch *= 2;
                 all_searched = false;
-                search_some(share, slots, stopped ? 1 : std::min(batch, most_at_once));
+                search_some(share, slots, stopped ? 1 : std::min(batch, max_at_once));
             }
             if (all_searched || stopped) break;
         }
@@ -130,7 +130,7 @@ private:
         return *searches_.found(share.host, slots_of(share));
     }
 
-    bool within(const Budget& budget) const {
+    bool within(const CostBudget& budget) const {
         Amount victims = 0;
         Amount work = 0;
         for (const auto& share : chosen_)
@@ -144,7 +144,7 @@ private:
                (budget.lost_work == 0 || work <= budget.lost_work);
     }
 
-    Selection over(const Budget& budget) const {
+    Selection over(const CostBudget& budget) const {
         Selection none;
         none.note = "the budget of a plan (";
         if (budget.victims > 0) none.note += counted(budget.victims, "victim");
@@ -178,9 +178,8 @@ private:
     }
 
     std::string why_chosen(const Cover& cover) const {
-        return std::string{only_waste() ? "leaves " : "costs "} +
-               objective_.words(problem_.shape, cover.cost) + ", the least of " +
-               counted(problem_.hosts.size(), "possible host");
+        return (only_waste() ? "leaves " : "") + objective_.words(problem_.shape, cover.cost) +
+               ", the least of " + counted(problem_.hosts.size(), "possible host");
     }
 
     /// The best hosts for one more slot that were not chosen.
@@ -193,11 +192,13 @@ private:
     }
 
     std::string why_passed(const Offer& offer, const Cover& worst) const {
-        const std::string verb = only_waste() ? "leave " : "cost ";
+        const bool waste = only_waste();
         const std::string theirs = objective_.words(problem_.shape, worst.cost);
         const bool nothing = theirs.rfind("nothing", 0) == 0 || chosen_.size() == 1;
-        return "would " + verb + objective_.words(problem_.shape, offer.cost, !offer.searched) +
-               "; chosen hosts " + verb + (nothing ? "" : "at most ") + theirs;
+        return (waste ? "would leave " : "here: ") +
+               objective_.words(problem_.shape, offer.cost, !offer.searched) +
+               (waste ? "; chosen hosts leave " : "; chosen hosts: ") +
+               (nothing ? "" : "at most ") + theirs;
     }
 
     void tell_gap(Selection& selection) {
@@ -232,7 +233,7 @@ private:
 }  // namespace
 
 Selection cheapest(const Problem& problem, const Objective& objective, std::int64_t max_steps,
-                   const Budget& budget) {
+                   const CostBudget& budget) {
     return Cheapest{problem, objective, max_steps, Searches::no_limit}.run(budget);
 }
 

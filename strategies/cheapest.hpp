@@ -23,19 +23,19 @@
 namespace reaper {
 
 /// What one plan may cost at most; 0 is no limit.
-struct Budget {
+struct CostBudget {
     Amount victims = 0;
     Amount lost_work = 0;  ///< in the objective's minutes of size
 };
 
 /// Beyond so many slots that are not there yet, the best way over hosts is not proven.
-constexpr std::size_t most_exact_slots = 64;
+constexpr std::size_t max_exact_slots = 64;
 
 /// `max_steps`: visited nodes of one host's search at most; a whole selection has 20 times as many.
 /// As many of the slots as the budget allows, at least `problem.slots_least`; else none, and the
 /// note says so.
 Selection cheapest(const Problem& problem, const Objective& objective, std::int64_t max_steps,
-                   const Budget& budget = {});
+                   const CostBudget& budget = {});
 
 /// Fills the problem's tables as `cheapest` would: searches at most `hosts` hosts that were not
 /// known, and returns how many it searched.

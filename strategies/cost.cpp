@@ -12,12 +12,12 @@ namespace {
 
 using Texts = std::vector<std::string>;
 
-constexpr std::size_t most_levels_given = 6;
+constexpr std::size_t max_levels_given = 6;
 constexpr std::int64_t largest_budget = 1'000'000'000;
 
 std::optional<ParameterError> read_levels(const Parameters& parameters, Goal& goal) {
     const auto& levels = std::get<Texts>(parameters.at("objective"));
-    if (levels.empty() || levels.size() > most_levels_given)
+    if (levels.empty() || levels.size() > max_levels_given)
         return ParameterError{"objective", "a list of 1 to 6 levels"};
     for (const auto& text : levels) {
         auto level = level_of(text);
@@ -65,7 +65,7 @@ std::optional<ParameterError> read_rest(const Parameters& parameters, Goal& goal
     return std::nullopt;
 }
 
-std::optional<ParameterError> read_budget(const Parameters& parameters, Budget& budget) {
+std::optional<ParameterError> read_budget(const Parameters& parameters, CostBudget& budget) {
     budget.victims = std::get<std::int64_t>(parameters.at("max_victims"));
     budget.lost_work = std::get<std::int64_t>(parameters.at("max_lost_work"));
     if (budget.victims < 0 || budget.victims > largest_budget)
@@ -78,7 +78,7 @@ std::optional<ParameterError> read_budget(const Parameters& parameters, Budget& 
 
 std::variant<std::unique_ptr<Strategy>, ParameterError> make_cost(const Parameters& parameters) {
     Goal goal;
-    Budget budget;
+    CostBudget budget;
     for (auto read : {read_levels, read_priorities, read_rest})
         if (auto wrong = read(parameters, goal)) return std::move(*wrong);
     if (auto wrong = read_budget(parameters, budget)) return std::move(*wrong);
@@ -114,7 +114,7 @@ std::vector<ParameterSpec> cost_specs() {
          "which of two equally good servers goes: newest, oldest (by creation time) or id"},
         {"max_victims", ParameterKind::integer, std::int64_t{0},
          "budget: servers that one plan may take; 0 is no limit. Alternatives are given up first; "
-         "if the requested slots cost more, nobody dies"},
+         "if the requested slots cost more, no servers deleted"},
         {"max_lost_work", ParameterKind::integer, std::int64_t{0},
          "budget: lost work of one plan, in hours times units of work_class; 0 is no limit"},
         max_steps_spec(),

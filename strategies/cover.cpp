@@ -214,7 +214,7 @@ struct CoverSearch::State {
         if (sums_reach[need] < lacking[need]) {
             std::vector<Amount> row(items.size());
             for (std::size_t i = 0; i < row.size(); ++i) row[i] = gain_of[i * needs + need];
-            const Amount reach = std::max(lacking[need], most_lacking(need));
+            const Amount reach = std::max(lacking[need], max_lacking(need));
             sums[need].emplace(row, reach, max_table_bits);
             sums_reach[need] = reach;
         }
@@ -222,7 +222,7 @@ struct CoverSearch::State {
     }
 
     /// At the root: what the class needs, so that one table serves the whole search.
-    Amount most_lacking(std::size_t need) const {
+    Amount max_lacking(std::size_t need) const {
         Amount left = 0;
         for (std::size_t pool = 0; pool < room.size(); ++pool)
             if (option.room.pools[pool].need == need)
@@ -375,7 +375,7 @@ Cover CoverSearch::best(Amount slots, std::int64_t& steps) {
     for (const std::size_t rank : state.best_ranks) {
         cover.victims.push_back(state.ranking[rank]);
         if (state.objective.goal->tie != Tie::id)
-            cover.places.push_back(
+            cover.checker.push_back(
                 state.objective.place(*state.option.candidates[cover.victims.back()].server));
     }
     return cover;

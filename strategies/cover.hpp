@@ -25,7 +25,7 @@ namespace reaper {
 
 struct Cover {
     std::vector<std::size_t> victims;  ///< candidates, in the tie rule's order
-    std::vector<Amount> places;        ///< theirs in the tie rule's order; empty if the id decides
+    std::vector<Amount> checker;       ///< theirs in the tie rule's order; empty if the id decides
     Cost cost;                         ///< with the host's base
     Cost bound;                        ///< no set costs less, level by level
     bool proven = true;                ///< false: the steps ran out first

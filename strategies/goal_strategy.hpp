@@ -12,7 +12,7 @@ namespace reaper {
 
 class GoalStrategy final : public Strategy {
 public:
-    GoalStrategy(Goal goal, std::int64_t max_steps, Budget budget = {})
+    GoalStrategy(Goal goal, std::int64_t max_steps, CostBudget budget = {})
         : goal_{std::move(goal)}, max_steps_{max_steps}, budget_{budget} {}
 
     Selection select(const Problem& problem) const override {
@@ -23,12 +23,12 @@ public:
     }
     const Goal& goal() const { return goal_; }
     std::int64_t max_steps() const { return max_steps_; }
-    const Budget& budget() const { return budget_; }
+    const CostBudget& budget() const { return budget_; }
 
 private:
     Goal goal_;
     std::int64_t max_steps_;
-    Budget budget_;
+    CostBudget budget_;
 };
 
 }  // namespace reaper

@@ -11,8 +11,8 @@ namespace {
 /// Weight of a need whose slot takes one unit.
 constexpr Amount whole = Amount{1} << 20;
 /// Mixes are tried with 0 to 3 parts of each need, up to so many needs.
-constexpr Amount most_parts = 3;
-constexpr std::size_t most_mixed = 3;
+constexpr Amount max_parts = 3;
+constexpr std::size_t max_mixed = 3;
 
 Amount weight_of(Amount parts, Amount slot) {
     return parts == 0 ? 0 : std::max<Amount>(parts * whole / slot, 1);
@@ -31,20 +31,20 @@ KindGains::KindGains(std::vector<Amount> gains, const std::vector<Amount>& slot)
         alone[need] = 1;
         add_weights(alone);
     }
-    if (slot.size() > 1 && slot.size() <= most_mixed) add_weights(best_mix(slot));
+    if (slot.size() > 1 && slot.size() <= max_mixed) add_weights(best_mix(slot));
 }
 
 void KindGains::add_steps(std::size_t need) {
     const std::size_t needs = steps_.size();
     const auto gain = [&](std::size_t kind) { return gains_[kind * needs + need]; };
-    std::array<std::size_t, most_kinds> numbers{};
+    std::array<std::size_t, max_kinds> numbers{};
     const std::span<std::size_t> order{numbers.data(), kinds()};
     std::iota(order.begin(), order.end(), std::size_t{0});
     std::sort(order.begin(), order.end(),
               [&](std::size_t a, std::size_t b) { return gain(a) < gain(b); });
     auto& steps = steps_[need];
     std::uint64_t left =
-        order.size() == most_kinds ? ~std::uint64_t{0} : (std::uint64_t{1} << order.size()) - 1;
+        order.size() == max_kinds ? ~std::uint64_t{0} : (std::uint64_t{1} << order.size()) - 1;
     for (const std::size_t kind : order) {
         left &= ~(std::uint64_t{1} << kind);
         if (steps.empty() || steps.back().gain != gain(kind))
@@ -73,7 +73,7 @@ std::vector<Amount> KindGains::best_mix(const std::vector<Amount>& slot) const {
     std::vector<Amount> mix(slot.size(), 0);
     const auto next = [&] {
         std::size_t need = 0;
-        while (need < parts.size() && parts[need] == most_parts) parts[need++] = 0;
+        while (need < parts.size() && parts[need] == max_parts) parts[need++] = 0;
         if (need < parts.size()) ++parts[need];
         return need < parts.size();
     };

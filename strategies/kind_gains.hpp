@@ -20,7 +20,7 @@ namespace reaper {
 
 class KindGains {
 public:
-    static constexpr std::size_t most_kinds = 64;
+    static constexpr std::size_t max_kinds = 64;
 
     KindGains() = default;
     /// Gains by kind, then need, of at most `most_kinds` kinds; what one slot takes, by need.
@@ -42,7 +42,7 @@ public:
     }
 
     /// How many candidates there are of each kind.
-    using Counts = std::array<std::uint8_t, most_kinds>;
+    using Counts = std::array<std::uint8_t, max_kinds>;
     /// No fewer of these gain so much of every need.
     Amount least_number(const Counts& counts, const std::vector<Amount>& lack) const;
 

@@ -7,8 +7,8 @@
 #include <variant>
 #include <vector>
 
-#include "reaper/model/resources.hpp"
 #include "reaper/model/parameters.hpp"
+#include "reaper/model/resources.hpp"
 #include "strategies/objective.hpp"
 
 namespace reaper {

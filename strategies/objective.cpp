@@ -14,7 +14,7 @@ namespace {
 constexpr std::array<std::string_view, 9> measure_names{
     "waste", "victims", "lost_work", "priority", "restarts", "share", "age", "start", "price"};
 constexpr Amount whole_share = 1'000'000;
-constexpr Amount most_restarts = 1'000'000;
+constexpr Amount max_restarts = 1'000'000;
 
 Amount minutes(Duration duration) {
     return std::chrono::duration_cast<std::chrono::minutes>(duration).count();
@@ -43,11 +43,37 @@ void add_level(Objective& objective, std::vector<Objective::Term> level) {
         objective.levels.back().insert(objective.levels.back().end(), level.begin(), level.end());
 }
 
+/// `lost work`, `VCPU waste`.
+std::string measure_words(const Objective::Term& term, const Shape& shape) {
+    std::string text{to_string(term.measure)};
+    std::replace(text.begin(), text.end(), '_', ' ');
+    return term.measure == Measure::waste ? shape[term.need].resource_class.str() + " " + text
+                                          : text;
+}
+
+/// `60 x victims`.
 std::string term_words(const Objective::Term& term, const Shape& shape) {
-    std::string text = term.weight == 1 ? "" : std::to_string(term.weight) + " ";
-    text += to_string(term.measure);
-    if (term.measure == Measure::waste) text += ":" + shape[term.need].resource_class.str();
-    return text;
+    const std::string weight = term.weight == 1 ? "" : std::to_string(term.weight) + " x ";
+    return weight + measure_words(term, shape);
+}
+
+/// `lost work 48 + 60 x 3 victims`: what a sum of two is made of, when one of them is known.
+std::optional<std::string> parts_of_sum(const std::vector<Objective::Term>& terms,
+                                        const Shape& shape, Amount sum, Amount victims) {
+    if (terms.size() != 2) return std::nullopt;
+    const std::size_t known = terms[0].measure == Measure::victims ? 0 : 1;
+    const Objective::Term& counted_term = terms[known];
+    const Objective::Term& other = terms[1 - known];
+    if (counted_term.measure != Measure::victims || other.measure == Measure::victims)
+        return std::nullopt;
+    const Amount rest = sum - counted_term.weight * victims;
+    if (rest < 0 || rest % other.weight != 0) return std::nullopt;
+    const auto times = [](Amount weight) {
+        return weight == 1 ? std::string{} : std::to_string(weight) + " x ";
+    };
+    return measure_words(other, shape) + " " + times(other.weight) +
+           std::to_string(rest / other.weight) + " + " + times(counted_term.weight) +
+           counted(victims, "victim");
 }
 
 /// Core-minutes for people.
@@ -145,7 +171,7 @@ Amount Objective::value(Measure measure, const Server& server) const {
             const char* const end = at->second.data() + at->second.size();
             const auto [rest, error] = std::from_chars(at->second.data(), end, restarts);
             if (error != std::errc{} || rest != end) return 0;
-            return std::clamp<Amount>(restarts, 0, most_restarts);
+            return std::clamp<Amount>(restarts, 0, max_restarts);
         }
         case Measure::price: return capped(goal->prices.of(server));
         case Measure::age: return capped(minutes(now - server.created));
@@ -191,7 +217,8 @@ std::vector<std::size_t> Objective::ranking(const std::vector<Candidate>& candid
     return ranked;
 }
 
-std::string Objective::level_words(const Shape& shape, std::size_t level, Amount amount) const {
+std::string Objective::level_words(const Shape& shape, std::size_t level, Amount amount,
+                                   std::optional<Amount> victims) const {
     const auto& terms = levels[level];
     if (terms.size() == 1 && terms[0].weight == 1) {
         switch (terms[0].measure) {
@@ -207,7 +234,8 @@ std::string Objective::level_words(const Shape& shape, std::size_t level, Amount
     }
     std::string sum;
     for (const auto& term : terms) sum += (sum.empty() ? "" : " + ") + term_words(term, shape);
-    return std::to_string(amount) + " of " + sum;
+    const auto known = victims ? parts_of_sum(terms, shape, amount, *victims) : std::nullopt;
+    return "score " + std::to_string(amount) + (known ? " = " + *known : " of " + sum);
 }
 
 std::string Objective::words(const Shape& shape, const Cost& cost, bool least) const {
@@ -222,7 +250,9 @@ std::string Objective::words(const Shape& shape, const Cost& cost, bool least) c
             unused.set(shape[levels[i][0].need].resource_class, cost[i]);
             waste = true;
         } else if (cost[i] != 0) {
-            others += level_words(shape, i, cost[i]) + ", ";
+            others += level_words(shape, i, cost[i],
+                                  least ? std::nullopt : std::optional{cost[victims_level]}) +
+                      ", ";
         }
     }
     std::string text = least && (waste || !others.empty()) ? "at least " : "";

@@ -22,7 +22,7 @@
 namespace reaper {
 
 enum class Measure {
-    waste,      ///< free + victims - requested, of one class, on hosts where servers die
+    waste,      ///< free + victims - requested, of one class, on hosts where servers are deleted
     victims,    ///< their number
     lost_work,  ///< size times running time; minutes times units of `Goal::work_class`
     priority,   ///< what the configuration says that the server's project or flavor is worth
@@ -102,7 +102,9 @@ struct Objective {
     std::vector<std::size_t> ranking(const std::vector<Candidate>& candidates) const;
 
     /// For people: one level of a cost.
-    std::string level_words(const Shape& shape, std::size_t level, Amount amount) const;
+    /// `victims`: how many go with it, where that is certain.
+    std::string level_words(const Shape& shape, std::size_t level, Amount amount,
+                            std::optional<Amount> victims = std::nullopt) const;
     /// For people: `VCPU=4 unused with 1 victim`; with `least` as a lower bound.
     std::string words(const Shape& shape, const Cost& cost, bool least = false) const;
 };

@@ -127,7 +127,7 @@ Amount Offers::slots_on(std::size_t host) const {
 /// order of names decides, then a sum of numbers as good as random, for each host and choice one.
 void Offers::tell_apart(Offer& offer) const {
     if (ties_ == Ties::one_host) return;
-    offer.places.clear();
+    offer.checker.clear();
     const auto host = static_cast<std::uint64_t>(offer.host);
     offer.cost[max_objective_levels] = static_cast<Amount>(host) + 1;
     std::uint64_t mixed = (host * 4096 + static_cast<std::uint64_t>(extra_)) * 0x9e3779b97f4a7c15;
@@ -152,7 +152,7 @@ void Offers::refill(std::size_t count) {
         Offer offer;
         offer.cost = cost;
         offer.host = host;
-        offer.places = searches_.bounds().places(sketch_);
+        offer.checker = searches_.bounds().checker(sketch_);
         tell_apart(offer);
         if (full) {
             if (!(offer < kept.front())) continue;
@@ -188,7 +188,7 @@ void Offers::search(std::size_t host) {
     const auto at = by_host_.find(host);
     offers_.erase(at->second);
     // Where the search was cut, only its bound is sure.
-    Offer offer{cover.proven ? cover.cost : cover.bound, cover.places, host, true};
+    Offer offer{cover.proven ? cover.cost : cover.bound, cover.checker, host, true};
     tell_apart(offer);
     at->second = offers_.insert(std::move(offer)).first;
 }

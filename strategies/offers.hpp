@@ -70,13 +70,13 @@ private:
 /// A host's way to give some slots beyond those that are ready: what it costs, or its bound.
 struct Offer {
     Cost cost;
-    std::vector<Amount> places;  // of the victims in the tie rule's order
+    std::vector<Amount> checker;  // of the victims in the tie rule's order
     std::size_t host = 0;
     bool searched = false;
 
     friend bool operator<(const Offer& a, const Offer& b) {
         if (a.cost != b.cost) return a.cost < b.cost;
-        if (a.places != b.places) return a.places < b.places;
+        if (a.checker != b.checker) return a.checker < b.checker;
         return a.host < b.host;
     }
 };

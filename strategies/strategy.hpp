@@ -25,19 +25,19 @@ class BoundTables;
 
 /// A server that may be deleted, as one host's problem sees it.
 struct Candidate {
-    const Server* server = nullptr;  ///< never null; lives as long as the cloud's picture
+    const Server* server = nullptr;  ///< never null; lives as long as the cloud's cache
     ByPool gains;                    ///< what comes free in each pool of the host; not all zero
 };
 
 /// One host that can give at least one slot.
 struct HostOption {
-    const Host* host = nullptr;         ///< never null; lives as long as the cloud's picture
+    const Host* host = nullptr;         ///< never null; lives as long as the cloud's cache
     HostRoom room;                      ///< before any deletion
     std::vector<Candidate> candidates;  ///< by server id
     Amount slots_ready = 0;             ///< without a deletion
     Amount slots_possible = 0;          ///< without all its candidates
     /// However much room it has, more slots than this it may not get (a server group).
-    Amount most_slots = std::numeric_limits<Amount>::max();
+    Amount max_slots = std::numeric_limits<Amount>::max();
 };
 
 /// The hosts of a problem, by name, then id. A host's option is made when it is first asked for:
@@ -68,7 +68,7 @@ struct Problem {
     Shape shape;  ///< of one slot
     /// Slots in all, those that are ready included; more than are ready, no more than possible.
     Amount slots = 0;
-    Amount slots_least = 0;  ///< without these nobody may die; the rest are alternatives
+    Amount slots_least = 0;  ///< without these no servers may be deleted; the rest are alternatives
     const HostList& hosts;
     std::uint64_t seed = 0;  ///< for strategies that throw dice
     TimePoint now{};         ///< for those that count running time

@@ -28,21 +28,21 @@ public:
         : key_{std::move(key)}, value_{std::move(value)} {}
 
     std::string_view name() const override { return "flavor"; }
-    void ask(TagQuestions& questions) const override {
-        questions.flavor_specs.emplace(key_, value_);
+    void ask(TaggerInputs& tagger_inputs) const override {
+        tagger_inputs.flavor_specs.emplace(key_, value_);
     }
 
-    std::optional<std::string> why_revocable(const Server& server, const TagFacts&) const override {
+    std::optional<std::string> why_revocable(const Server& server, const TagData&) const override {
         return carries(server.flavor_extra_specs) ? std::optional{why()} : std::nullopt;
     }
     std::optional<std::string> why_revocable(const Request& request,
-                                             const TagFacts&) const override {
+                                             const TagData&) const override {
         return carries(request.flavor_extra_specs) ? std::optional{why()} : std::nullopt;
     }
-    std::optional<std::string> why_regular(const Server& server, const TagFacts&) const override {
+    std::optional<std::string> why_regular(const Server& server, const TagData&) const override {
         return denies(server.flavor_extra_specs);
     }
-    std::optional<std::string> why_regular(const Request& request, const TagFacts&) const override {
+    std::optional<std::string> why_regular(const Request& request, const TagData&) const override {
         return denies(request.flavor_extra_specs);
     }
 

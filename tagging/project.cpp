@@ -9,21 +9,23 @@ public:
     explicit ProjectTagger(std::string tag) : tag_{std::move(tag)} {}
 
     std::string_view name() const override { return "project"; }
-    void ask(TagQuestions& questions) const override { questions.project_tags.insert(tag_); }
+    void ask(TaggerInputs& tagger_inputs) const override {
+        tagger_inputs.project_tags.insert(tag_);
+    }
 
     std::optional<std::string> why_revocable(const Server& server,
-                                             const TagFacts& facts) const override {
-        return why(server.project, facts);
+                                             const TagData& tag_data) const override {
+        return why(server.project, tag_data);
     }
     std::optional<std::string> why_revocable(const Request& request,
-                                             const TagFacts& facts) const override {
-        return why(request.project, facts);
+                                             const TagData& tag_data) const override {
+        return why(request.project, tag_data);
     }
 
 private:
-    std::optional<std::string> why(const ProjectId& project, const TagFacts& facts) const {
-        const auto projects = facts.projects_by_tag.find(tag_);
-        if (project.empty() || projects == facts.projects_by_tag.end() ||
+    std::optional<std::string> why(const ProjectId& project, const TagData& tag_data) const {
+        const auto projects = tag_data.projects_by_tag.find(tag_);
+        if (project.empty() || projects == tag_data.projects_by_tag.end() ||
             !projects->second.contains(project))
             return std::nullopt;
         return "its project " + project.str() + " carries the tag '" + tag_ + "'";

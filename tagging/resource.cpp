@@ -13,9 +13,9 @@ public:
     ResourceTagger(ResourceClass marker, bool held) : marker_{std::move(marker)}, held_{held} {}
 
     std::string_view name() const override { return "resource"; }
-    void ask(TagQuestions&) const override {}
+    void ask(TaggerInputs&) const override {}
 
-    std::optional<std::string> why_revocable(const Server& server, const TagFacts&) const override {
+    std::optional<std::string> why_revocable(const Server& server, const TagData&) const override {
         const bool holds =
             std::any_of(server.allocations.begin(), server.allocations.end(),
                         [&](const auto& held) { return held.second.get(marker_) > 0; });
@@ -23,7 +23,7 @@ public:
         return "it holds " + marker_.str() + " in Placement";
     }
     std::optional<std::string> why_revocable(const Request& request,
-                                             const TagFacts&) const override {
+                                             const TagData&) const override {
         if (request.resources.get(marker_) <= 0) return std::nullopt;
         return "it asks for " + marker_.str();
     }

@@ -14,16 +14,16 @@
 namespace reaper {
 
 /// What taggers need to be told about the cloud beyond the servers themselves.
-struct TagQuestions {
+struct TaggerInputs {
     std::set<std::string> project_tags;  ///< whose projects are asked from Keystone
     /// Extra specs of flavors, key and value: every server tells its own.
     std::set<std::pair<std::string, std::string>> flavor_specs;
 };
 
 /// The answers.
-struct TagFacts {
+struct TagData {
     std::map<std::string, std::set<ProjectId>> projects_by_tag;
-    friend bool operator==(const TagFacts&, const TagFacts&) = default;
+    friend bool operator==(const TagData&, const TagData&) = default;
 };
 
 class Tagger {
@@ -33,18 +33,18 @@ public:
     /// As in the table of taggers.
     virtual std::string_view name() const = 0;
     /// Adds what this tagger needs to know.
-    virtual void ask(TagQuestions& questions) const = 0;
+    virtual void ask(TaggerInputs& tagger_inputs) const = 0;
     /// Why the server is revocable; none if this tagger does not say so.
     virtual std::optional<std::string> why_revocable(const Server& server,
-                                                     const TagFacts& facts) const = 0;
+                                                     const TagData& tag_data) const = 0;
     /// Why a request comes from a revocable requester (it must never cause a cull); else none.
     virtual std::optional<std::string> why_revocable(const Request& request,
-                                                     const TagFacts& facts) const = 0;
+                                                     const TagData& tag_data) const = 0;
     /// Why the server is regular, where this tagger says that in so many words; most never do.
-    virtual std::optional<std::string> why_regular(const Server&, const TagFacts&) const {
+    virtual std::optional<std::string> why_regular(const Server&, const TagData&) const {
         return std::nullopt;
     }
-    virtual std::optional<std::string> why_regular(const Request&, const TagFacts&) const {
+    virtual std::optional<std::string> why_regular(const Request&, const TagData&) const {
         return std::nullopt;
     }
     /// The class that a revocable server of this tagger is known by: an inventory of it is room

@@ -20,25 +20,25 @@ void add(std::optional<Tagging>& all, const Tagger& tagger, std::string why) {
 
 template <class Subject>
 std::optional<Tagging> by_first(const Subject& subject, const Taggers& taggers,
-                                const TagFacts& facts) {
+                                const TagData& tag_data) {
     std::optional<Tagging> found;
     for (const auto& tagger : taggers) {
-        if (auto why = tagger->why_revocable(subject, facts)) {
+        if (auto why = tagger->why_revocable(subject, tag_data)) {
             add(found, *tagger, std::move(*why));
             return found;
         }
-        if (tagger->why_regular(subject, facts)) return std::nullopt;
+        if (tagger->why_regular(subject, tag_data)) return std::nullopt;
     }
     return std::nullopt;
 }
 
 template <class Subject>
 std::optional<Tagging> decided(const Subject& subject, const Taggers& taggers,
-                               const TagFacts& facts) {
-    if (taggers.rule() == TaggerConflict::first) return by_first(subject, taggers, facts);
+                               const TagData& tag_data) {
+    if (taggers.rule() == TaggerConflict::first) return by_first(subject, taggers, tag_data);
     std::optional<Tagging> found;
     for (const auto& tagger : taggers) {
-        auto why = tagger->why_revocable(subject, facts);
+        auto why = tagger->why_revocable(subject, tag_data);
         if (!why && taggers.rule() == TaggerConflict::all) return std::nullopt;
         if (why) add(found, *tagger, std::move(*why));
     }
@@ -47,8 +47,8 @@ std::optional<Tagging> decided(const Subject& subject, const Taggers& taggers,
 
 template <class Subject>
 std::optional<std::string> reasons(const Subject& subject, const Taggers& taggers,
-                                   const TagFacts& facts) {
-    auto found = decided(subject, taggers, facts);
+                                   const TagData& tag_data) {
+    auto found = decided(subject, taggers, tag_data);
     if (!found) return std::nullopt;
     return std::move(found->because);
 }
@@ -68,29 +68,29 @@ std::optional<TaggerConflict> tagger_conflict_from(std::string_view text) {
 }
 
 std::optional<Tagging> tagging_of(const Server& server, const Taggers& taggers,
-                                  const TagFacts& facts) {
-    return decided(server, taggers, facts);
+                                  const TagData& tag_data) {
+    return decided(server, taggers, tag_data);
 }
 
 std::optional<Tagging> tagging_of(const Request& request, const Taggers& taggers,
-                                  const TagFacts& facts) {
-    return decided(request, taggers, facts);
+                                  const TagData& tag_data) {
+    return decided(request, taggers, tag_data);
 }
 
 std::optional<std::string> why_revocable(const Server& server, const Taggers& taggers,
-                                         const TagFacts& facts) {
-    return reasons(server, taggers, facts);
+                                         const TagData& tag_data) {
+    return reasons(server, taggers, tag_data);
 }
 
 std::optional<std::string> why_revocable(const Request& request, const Taggers& taggers,
-                                         const TagFacts& facts) {
-    return reasons(request, taggers, facts);
+                                         const TagData& tag_data) {
+    return reasons(request, taggers, tag_data);
 }
 
-bool tag(Server& server, const Taggers& taggers, const TagFacts& facts) {
+bool tag(Server& server, const Taggers& taggers, const TagData& tag_data) {
     std::optional<SharedText> because;
     SharedText by;
-    if (auto found = tagging_of(server, taggers, facts)) {
+    if (auto found = tagging_of(server, taggers, tag_data)) {
         because = SharedText{std::move(found->because)};
         by = SharedText{std::move(found->by)};
     }

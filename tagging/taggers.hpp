@@ -48,18 +48,18 @@ struct Tagging {
 
 /// None: it is regular.
 std::optional<Tagging> tagging_of(const Server& server, const Taggers& taggers,
-                                  const TagFacts& facts);
+                                  const TagData& tag_data);
 /// The same for a requester.
 std::optional<Tagging> tagging_of(const Request& request, const Taggers& taggers,
-                                  const TagFacts& facts);
+                                  const TagData& tag_data);
 
 /// The reasons alone.
 std::optional<std::string> why_revocable(const Server& server, const Taggers& taggers,
-                                         const TagFacts& facts);
+                                         const TagData& tag_data);
 std::optional<std::string> why_revocable(const Request& request, const Taggers& taggers,
-                                         const TagFacts& facts);
+                                         const TagData& tag_data);
 
 /// Notes in the server what the taggers say of it now; true if that is news.
-bool tag(Server& server, const Taggers& taggers, const TagFacts& facts);
+bool tag(Server& server, const Taggers& taggers, const TagData& tag_data);
 
 }  // namespace reaper

@@ -94,39 +94,40 @@ Errc kind_of_code(int code) {
 
 }  // namespace
 
-void Cutter::hold(int socket) {
+void ConnectionAborter::hold(int socket) {
     release();
     const std::lock_guard lock(mutex_);
     socket_ = ::fcntl(socket, F_DUPFD_CLOEXEC, 0);
     if (cut_ && socket_ >= 0) ::shutdown(socket_, SHUT_RDWR);
 }
 
-void Cutter::release() {
+void ConnectionAborter::release() {
     const std::lock_guard lock(mutex_);
     if (socket_ >= 0) ::close(socket_);
     socket_ = -1;
 }
 
-void Cutter::cut() {
+void ConnectionAborter::cut() {
     const std::lock_guard lock(mutex_);
     cut_ = true;
     if (socket_ >= 0) ::shutdown(socket_, SHUT_RDWR);
 }
 
-Connection::Connection(const BrokerUrl& url, Cutter& cutter)
-    : state_(amqp_new_connection()), cutter_(cutter), name_(url.name()) {
+Connection::Connection(const BrokerUrl& url, ConnectionAborter& aborter)
+    : state_(amqp_new_connection()), aborter_(aborter), name_(url.name()) {
     if (!state_) throw std::bad_alloc();
 }
 
 Connection::~Connection() {
-    cutter_.release();
+    aborter_.release();
     amqp_destroy_connection(state_);
 }
 
 Result<std::unique_ptr<Connection>> Connection::open(const BrokerUrl& url,
                                                      const config::Broker& broker,
-                                                     milliseconds answer_timeout, Cutter& cutter) {
-    std::unique_ptr<Connection> made(new Connection(url, cutter));
+                                                     milliseconds answer_timeout,
+                                                     ConnectionAborter& aborter) {
+    std::unique_ptr<Connection> made(new Connection(url, aborter));
     if (const auto done = made->connect(url, broker); !done) return done.error();
     if (const auto done = made->log_in(url, broker); !done) return done.error();
     const timeval limit = as_timeval(answer_timeout);
@@ -150,7 +151,7 @@ Result<void> Connection::connect(const BrokerUrl& url, const config::Broker& bro
     const int status = amqp_socket_open_noblock(socket, url.host.c_str(), url.port, &limit);
     if (status != AMQP_STATUS_OK) return library_error(status, "connecting");
     connected_ = true;
-    cutter_.hold(amqp_get_sockfd(state_));
+    aborter_.hold(amqp_get_sockfd(state_));
     return {};
 }
 
@@ -192,8 +193,8 @@ Error Connection::login_refused(int code, const std::string& text, const BrokerU
     const std::string vhost = "virtual host '" + printable(url.vhost) + "'";
     if (code == 403) {
         return {Errc::unauthorized, name_ + ": the broker refused " + user +
-                                        ": wrong name or password, or a guest from afar (" + text +
-                                        ")"};
+                                        ": wrong name or password, or a guest from another host (" +
+                                        text + ")"};
     }
     if (code == 530 && text.find("not found") != std::string::npos) {
         return {Errc::not_found, name_ + ": the broker has no " + vhost +

@@ -20,12 +20,12 @@
 namespace reaper::amqp {
 
 /// Lets another thread end whatever the connection is waiting for.
-class Cutter {
+class ConnectionAborter {
 public:
-    Cutter() = default;
-    ~Cutter() { release(); }
-    Cutter(const Cutter&) = delete;
-    Cutter& operator=(const Cutter&) = delete;
+    ConnectionAborter() = default;
+    ~ConnectionAborter() { release(); }
+    ConnectionAborter(const ConnectionAborter&) = delete;
+    ConnectionAborter& operator=(const ConnectionAborter&) = delete;
 
     void hold(int socket);
     void release();
@@ -60,7 +60,8 @@ public:
     /// Connects and logs in, within about twice `broker.connect_timeout`. `cutter` must outlive it.
     static Result<std::unique_ptr<Connection>> open(const BrokerUrl& url,
                                                     const config::Broker& broker,
-                                                    milliseconds answer_timeout, Cutter& cutter);
+                                                    milliseconds answer_timeout,
+                                                    ConnectionAborter& aborter);
     ~Connection();
     Connection(const Connection&) = delete;
     Connection& operator=(const Connection&) = delete;
@@ -101,14 +102,14 @@ public:
     void close(milliseconds limit);
 
 private:
-    Connection(const BrokerUrl& url, Cutter& cutter);
+    Connection(const BrokerUrl& url, ConnectionAborter& aborter);
     Result<void> connect(const BrokerUrl& url, const config::Broker& broker);
     Result<void> log_in(const BrokerUrl& url, const config::Broker& broker);
     Error library_error(int status, const std::string& doing) const;
     Error login_refused(int code, const std::string& text, const BrokerUrl& url) const;
 
     amqp_connection_state_t state_;
-    Cutter& cutter_;
+    ConnectionAborter& aborter_;
     std::string name_;
     TlsDiagnosis tls_;
     std::set<amqp_channel_t> channels_;

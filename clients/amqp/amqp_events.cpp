@@ -15,19 +15,20 @@ struct EventsState {
     config::Broker broker;
     EventTuning tuning;
     std::shared_ptr<amqp::Wakeup> wakeup = std::make_shared<amqp::Wakeup>();
-    std::shared_ptr<amqp::Cutter> cutter = std::make_shared<amqp::Cutter>();
+    std::shared_ptr<amqp::ConnectionAborter> aborter = std::make_shared<amqp::ConnectionAborter>();
     amqp::EventCounters counters;
-    std::shared_ptr<amqp::EventOutlet> outlet;
+    std::shared_ptr<amqp::EventDispatcher> dispatcher;
 
     void work() {
-        const auto live = [this](amqp::Connection& connection, const amqp::Tell& tell) {
-            return amqp::EventSession(connection, broker, tuning, *wakeup, *outlet, counters, tell)
+        const auto live = [this](amqp::Connection& connection, const amqp::ProgressCallback& tell) {
+            return amqp::EventSession(connection, broker, tuning, *wakeup, *dispatcher, counters,
+                                      tell)
                 .run();
         };
         const auto state = [this](bool flowing, const std::string& detail) {
-            outlet->state({flowing, detail});
+            dispatcher->state({flowing, detail});
         };
-        amqp::Worker(broker, tuning.answer_timeout, *wakeup, *cutter, live, state).run();
+        amqp::Worker(broker, tuning.answer_timeout, *wakeup, *aborter, live, state).run();
     }
 };
 
@@ -41,11 +42,11 @@ public:
     }
 
     void start(Handlers handlers) override {
-        if (shared_->outlet) return;  // started before
-        shared_->outlet = std::make_shared<amqp::EventOutlet>(
+        if (shared_->dispatcher) return;  // started before
+        shared_->dispatcher = std::make_shared<amqp::EventDispatcher>(
             executor_, std::move(handlers), thread_.on_finished(), shared_->wakeup,
             shared_->tuning.batches_in_flight);
-        thread_.start("events", shared_->outlet, shared_->wakeup, shared_->cutter,
+        thread_.start("events", shared_->dispatcher, shared_->wakeup, shared_->aborter,
                       [shared = shared_] { shared->work(); });
     }
 

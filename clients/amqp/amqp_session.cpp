@@ -8,33 +8,34 @@
 
 namespace reaper::amqp {
 Session::Session(Connection& connection, const config::Broker& broker, const AmqpTuning& tuning,
-                 CommandQueue& commands, Outlet& outlet, const Tell& tell)
+                 CommandQueue& commands, Dispatcher& dispatcher, const ProgressCallback& tell)
     : connection_(connection),
       broker_(broker),
       tuning_(tuning),
       commands_(commands),
-      outlet_(outlet),
+      dispatcher_(dispatcher),
       queue_(broker.temporary_queue ? unique_name(broker.queue, "dry-run") : broker.queue),
       assembler_(tuning.max_body_bytes, tuning.copy_bytes),
       dead_letters_(connection, broker, tuning),
-      proof_(connection, outlet, queue_),
-      upkeep_(connection, broker, tuning, tell) {}
+      proof_(connection, dispatcher, queue_),
+      token_(connection, queue_, tuning.token_delay, tuning.token_interval),
+      topology_monitor_(connection, broker, tuning, tell) {}
 
 std::optional<Error> Session::run() {
     for (;;) {
         if (const auto deadline = commands_.stop_deadline()) {
             wind_down(*deadline);
-            outlet_.end_epoch();
+            dispatcher_.end_epoch();
             return std::nullopt;
         }
         bool more = false;
         Outcome failed = round(more);
         if (!failed && Steady::now() >= check_due()) {
             auto outcome = set_up();
-            failed = upkeep_.checked(std::move(outcome), consuming_, queue_);
+            failed = topology_monitor_.checked(std::move(outcome), consuming_, queue_);
         }
         if (failed) {
-            outlet_.end_epoch();
+            dispatcher_.end_epoch();
             if (commands_.stop_deadline()) return std::nullopt;
             return failed->error;
         }
@@ -46,17 +47,24 @@ Outcome Session::round(bool& more) {
     if (auto failed = serve_commands()) return failed;
     if (auto failed = dead_letters_.work(Steady::now())) return failed;
     if (auto failed = proof_.work(dead_letters_.answers_expected())) return failed;
+    if (auto failed = token_.work(dead_letters_.answers_expected() && !stopping_)) return failed;
     return serve_frames(more);
 }
 
 Steady::time_point Session::check_due() const {
     if (stopping_ || !dead_letters_.answers_expected()) return Steady::time_point::max();
-    return upkeep_.due();
+    return topology_monitor_.due();
+}
+
+/// A broker that answers nothing at present gets no token.
+Steady::time_point Session::token_due() const {
+    if (stopping_ || !dead_letters_.answers_expected()) return Steady::time_point::max();
+    return token_.due();
 }
 
 void Session::wait() const {
     connection_.wait(commands_.wake_fd(),
-                     std::min({check_due(), dead_letters_.due(), proof_.due()}));
+                     std::min({check_due(), dead_letters_.due(), proof_.due(), token_due()}));
 }
 
 /// Our queue first: it may hold messages from before Nova's exchange vanished.
@@ -88,6 +96,8 @@ Outcome Session::start_consuming() {
     }
     if (failed) stop_trusting_deliveries();
     consuming_ = !failed;
+    if (consuming_ && broker_.temporary_queue) dispatcher_.serving();
+    if (consuming_ && !broker_.temporary_queue) token_.start();
     return failed;
 }
 
@@ -98,13 +108,14 @@ void Session::begin_epoch() {
         lease = lease_for(connection_.heartbeat());
         proof_.start(*lease);
     }
-    epoch_ = outlet_.new_epoch(BootClock::now(), lease);
+    epoch_ = dispatcher_.new_epoch(BootClock::now(), lease);
 }
 
 /// The channel is gone or of no use, and the broker delivers all of it again.
 void Session::stop_trusting_deliveries() {
-    outlet_.end_epoch();
+    dispatcher_.end_epoch();
     proof_.stop();
+    token_.stop();
     epoch_ = 0;
     consuming_ = false;
     unacknowledged_.clear();
@@ -114,10 +125,6 @@ void Session::stop_trusting_deliveries() {
 
 Outcome Session::serve_commands() {
     for (Command& command : commands_.take()) {
-        if (command.own_body) {
-            if (auto failed = publish(*command.own_body)) return failed;
-            continue;
-        }
         if (epoch_ == 0 || command.ticket.connection != epoch_) continue;
         if (!unacknowledged_.contains(command.ticket.tag)) continue;
         if (command.set_aside_because && !broker_.temporary_queue) {
@@ -127,19 +134,6 @@ Outcome Session::serve_commands() {
         }
     }
     return {};
-}
-
-/// By the default exchange, which knows every queue by its name.
-Outcome Session::publish(const std::string& body) {
-    if (!consuming_) return {};
-    amqp_basic_properties_t properties{};
-    properties._flags = AMQP_BASIC_DELIVERY_MODE_FLAG | AMQP_BASIC_CONTENT_TYPE_FLAG;
-    properties.delivery_mode = AMQP_DELIVERY_PERSISTENT;
-    static const std::string json = "application/json";
-    properties.content_type = bytes(json);
-    const int status = amqp_basic_publish(connection_.raw(), consume_channel, amqp_empty_bytes,
-                                          bytes(queue_), 0, 0, &properties, bytes(body));
-    return connection_.check_status(status, "putting a message of our own into the queue");
 }
 
 Outcome Session::acknowledge(std::uint64_t tag) {
@@ -165,16 +159,21 @@ void Session::set_aside(Command command) {
     dead_letters_.add(std::move(copy));
 }
 
-void Session::deliver(Message message) {
+Outcome Session::deliver(Message message) {
+    token_.stop();
+    dispatcher_.serving();
+    const bool token = is_serving_token(message.properties);
     unacknowledged_[message.tag] = {std::move(message.properties), message.full_size,
                                     message.body.size()};
-    if (stopping_) return;  // it stays unacknowledged, for the next reaper
+    if (stopping_) return {};  // it stays unacknowledged, for the next reaper
+    if (token) return acknowledge(message.tag);
     Delivery delivery;
     delivery.ticket = {epoch_, message.tag};
     delivery.body = std::move(message.body);
     delivery.routing_key = std::move(message.routing_key);
     delivery.redelivered = message.redelivered;
-    outlet_.message(std::move(delivery));
+    dispatcher_.message(std::move(delivery));
+    return {};
 }
 
 /// Sends what is due and says goodbye; what is delivered meanwhile stays unacknowledged. A blocked

@@ -9,9 +9,10 @@
 #include "clients/amqp/amqp_source.hpp"
 #include "clients/amqp/command_queue.hpp"
 #include "clients/amqp/dead_letters.hpp"
-#include "clients/amqp/frame_assembler.hpp"
 #include "clients/amqp/dispatcher.hpp"
+#include "clients/amqp/frame_assembler.hpp"
 #include "clients/amqp/lease_proof.hpp"
+#include "clients/amqp/serving_token.hpp"
 #include "clients/amqp/topology_monitor.hpp"
 #include "config/settings.hpp"
 
@@ -21,7 +22,7 @@ class Session {
 public:
     /// All references must outlive the session.
     Session(Connection& connection, const config::Broker& broker, const AmqpTuning& tuning,
-            CommandQueue& commands, Outlet& outlet, const Tell& tell);
+            CommandQueue& commands, Dispatcher& dispatcher, const ProgressCallback& tell);
 
     /// Why the connection was lost; none after a stop.
     std::optional<Error> run();
@@ -35,7 +36,6 @@ private:
     Outcome serve_commands();
     Outcome acknowledge(std::uint64_t tag);
     void set_aside(Command command);
-    Outcome publish(const std::string& body);
 
     /// Handles what has arrived, at most some; `more` if there may be more.
     Outcome serve_frames(bool& more);
@@ -44,10 +44,12 @@ private:
     Outcome serve_consume_method(const amqp_method_t& method);
     Outcome serve_publish_method(const amqp_method_t& method);
     Outcome serve_proof_method(const amqp_method_t& method);
-    void deliver(Message message);
+    Outcome serve_token_method(const amqp_method_t& method);
+    Outcome deliver(Message message);
 
     /// When the topology is to be checked next.
     Steady::time_point check_due() const;
+    Steady::time_point token_due() const;
     void wait() const;
     Outcome round(bool& more);
     void wind_down(Steady::time_point deadline);
@@ -56,7 +58,7 @@ private:
     const config::Broker& broker_;
     const AmqpTuning& tuning_;
     CommandQueue& commands_;
-    Outlet& outlet_;
+    Dispatcher& dispatcher_;
 
     struct Unacknowledged {
         ContentProperties properties;
@@ -71,8 +73,9 @@ private:
     std::map<std::uint64_t, Unacknowledged> unacknowledged_;  // at most `prefetch`
     FrameAssembler assembler_;
     DeadLetters dead_letters_;
-    TenureProof proof_;
-    Upkeep upkeep_;
+    LeaseProof proof_;
+    ServingToken token_;
+    TopologyMonitor topology_monitor_;
 };
 
 }  // namespace reaper::amqp

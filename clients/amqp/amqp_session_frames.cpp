@@ -30,12 +30,13 @@ Outcome Session::serve(const amqp_frame_t& frame) {
             case consume_channel: return serve_consume_method(frame.payload.method);
             case publish_channel: return serve_publish_method(frame.payload.method);
             case proof_channel: return serve_proof_method(frame.payload.method);
+            case token_channel: return serve_token_method(frame.payload.method);
             default: return {};
         }
     }
     // The content of a returned copy arrives on the publishing channel and is of no use.
     if (frame.channel != consume_channel || epoch_ == 0) return {};
-    if (auto message = assembler_.add(frame)) deliver(std::move(*message));
+    if (auto message = assembler_.add(frame)) return deliver(std::move(*message));
     return {};
 }
 
@@ -66,14 +67,14 @@ Outcome Session::serve_consume_method(const amqp_method_t& method) {
             // The queue was deleted, or its node is lost: when that comes back, another reaper may
             // be the first to get what we have here.
             stop_trusting_deliveries();
-            upkeep_.queue_vanished(queue_);
+            topology_monitor_.queue_vanished(queue_);
             return {};
         case AMQP_CHANNEL_CLOSE_METHOD: {
             std::string why;
             if (auto failed = connection_.closed_by_broker(consume_channel, method, why))
                 return failed;
             stop_trusting_deliveries();
-            upkeep_.channel_closed(why);
+            topology_monitor_.channel_closed(why);
             return {};
         }
         default: return {};
@@ -94,7 +95,7 @@ Outcome Session::serve_publish_method(const amqp_method_t& method) {
         }
         case AMQP_BASIC_RETURN_METHOD:
             dead_letters_.returned();
-            upkeep_.check_at_once();  // declares the dead-letter queue again
+            topology_monitor_.check_at_once();  // declares the dead-letter queue again
             return {};
         case AMQP_CHANNEL_CLOSE_METHOD: {
             std::string why;
@@ -119,6 +120,14 @@ Outcome Session::serve_proof_method(const amqp_method_t& method) {
         }
         default: return {};
     }
+}
+
+Outcome Session::serve_token_method(const amqp_method_t& method) {
+    if (method.id != AMQP_CHANNEL_CLOSE_METHOD) return {};
+    std::string why;
+    if (auto failed = connection_.closed_by_broker(token_channel, method, why)) return failed;
+    token_.channel_closed(why);
+    return {};
 }
 
 }  // namespace reaper::amqp

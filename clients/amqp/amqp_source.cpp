@@ -12,24 +12,24 @@ namespace reaper {
 namespace {
 
 using amqp::Command;
-using amqp::Outlet;
+using amqp::Dispatcher;
 
 /// What the thread shares with the source; lives as long as either.
 struct SourceState {
     config::Broker broker;
     AmqpTuning tuning;
     amqp::CommandQueue commands;
-    amqp::Cutter cutter;
-    std::shared_ptr<Outlet> outlet;
+    amqp::ConnectionAborter aborter;
+    std::shared_ptr<Dispatcher> dispatcher;
 
     void work() {
-        const auto live = [this](amqp::Connection& connection, const amqp::Tell& tell) {
-            return amqp::Session(connection, broker, tuning, commands, *outlet, tell).run();
+        const auto live = [this](amqp::Connection& connection, const amqp::ProgressCallback& tell) {
+            return amqp::Session(connection, broker, tuning, commands, *dispatcher, tell).run();
         };
         const auto state = [this](bool consuming, const std::string& detail) {
-            outlet->state({consuming, detail});
+            dispatcher->state({consuming, detail});
         };
-        amqp::Worker(broker, tuning.answer_timeout, commands, cutter, live, state).run();
+        amqp::Worker(broker, tuning.answer_timeout, commands, aborter, live, state).run();
     }
 };
 
@@ -43,31 +43,30 @@ public:
     }
 
     void start(Handlers handlers) override {
-        if (shared_->outlet) return;  // started before
-        shared_->outlet =
-            std::make_shared<Outlet>(executor_, std::move(handlers), thread_.on_finished());
-        thread_.start("amqp", shared_->outlet, {shared_, &shared_->commands},
-                      {shared_, &shared_->cutter}, [shared = shared_] { shared->work(); });
+        if (shared_->dispatcher) return;  // started before
+        shared_->dispatcher =
+            std::make_shared<Dispatcher>(executor_, std::move(handlers), thread_.on_finished());
+        thread_.start("amqp", shared_->dispatcher, {shared_, &shared_->commands},
+                      {shared_, &shared_->aborter}, [shared = shared_] { shared->work(); });
     }
 
     bool holds(const DeliveryTicket& ticket) const override {
-        return shared_->outlet && shared_->outlet->holds(ticket);
+        return shared_->dispatcher && shared_->dispatcher->holds(ticket);
     }
 
     void acknowledge(DeliveryTicket ticket) override {
-        if (!shared_->outlet || !shared_->outlet->answer(ticket)) return;
+        if (!shared_->dispatcher || !shared_->dispatcher->answer(ticket)) return;
         shared_->commands.push(Command{ticket, std::nullopt, {}});
     }
 
     void set_aside(Delivery delivery, std::string reason) override {
         const DeliveryTicket ticket = delivery.ticket;
-        if (!shared_->outlet || !shared_->outlet->answer(ticket)) return;
+        if (!shared_->dispatcher || !shared_->dispatcher->answer(ticket)) return;
         shared_->commands.push(Command{ticket, std::move(reason), std::move(delivery)});
     }
 
-    void publish(std::string body) override {
-        if (!shared_->outlet) return;
-        shared_->commands.push(Command{{}, std::nullopt, {}, std::move(body)});
+    std::uint64_t serving() const override {
+        return shared_->dispatcher ? shared_->dispatcher->serving_epoch() : 0;
     }
 
     Task<void> stop() override { co_await thread_.stop(shared_->tuning.stop_timeout); }

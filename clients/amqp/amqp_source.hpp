@@ -26,11 +26,16 @@ struct AmqpTuning : ConnectionTuning {
     std::size_t copy_bytes = 64 * 1024;
     /// Tries to store a dead-letter copy; then the original stays unacknowledged, for redelivery.
     int copy_tries = 5;
+    /// While it is not known who serves the queue: until the first token, and between two at first
+    /// (up to six times that).
+    std::chrono::milliseconds token_delay{500};
+    std::chrono::milliseconds token_interval{10'000};
 };
 
 /// Never fails: what is wrong with the settings or the broker is told through `Handlers::state`,
 /// and tried again. `broker.temporary_queue`: an exclusive queue that goes with the connection,
-/// and nothing is declared or published besides.
+/// and nothing is declared or published besides. Otherwise tokens are put into our queue until it
+/// is known that we serve it (serving_token.hpp).
 std::unique_ptr<MessageSource> make_amqp_source(boost::asio::any_io_executor executor,
                                                 const config::Broker& broker,
                                                 const AmqpTuning& tuning = {});

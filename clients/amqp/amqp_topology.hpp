@@ -14,6 +14,7 @@ constexpr amqp_channel_t consume_channel = 1;
 constexpr amqp_channel_t publish_channel = 2;
 constexpr amqp_channel_t scratch_channel = 3;
 constexpr amqp_channel_t proof_channel = 4;
+constexpr amqp_channel_t token_channel = 5;
 
 /// Our durable, bounded queue (the oldest messages go first), one active consumer at a time; or,
 /// with `temporary_queue`, an exclusive one under `name` that goes with the connection.

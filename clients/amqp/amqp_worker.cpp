@@ -16,11 +16,11 @@ std::string seconds_text(std::chrono::milliseconds time) {
 }  // namespace
 
 Worker::Worker(const config::Broker& broker, std::chrono::milliseconds answer_timeout,
-               const Wakeup& wakeup, Cutter& cutter, Live live, State state)
+               const Wakeup& wakeup, ConnectionAborter& aborter, Live live, State state)
     : broker_(broker),
       answer_timeout_(answer_timeout),
       wakeup_(wakeup),
-      cutter_(cutter),
+      aborter_(aborter),
       live_(std::move(live)),
       state_(std::move(state)),
       backoff_(broker.reconnect_backoff, broker.reconnect_backoff_max) {
@@ -28,8 +28,8 @@ Worker::Worker(const config::Broker& broker, std::chrono::milliseconds answer_ti
 }
 
 void Worker::run() {
-    const Tell teller = [this](bool consuming, const std::string& what,
-                               std::optional<std::chrono::milliseconds> pause) {
+    const ProgressCallback teller = [this](bool consuming, const std::string& what,
+                                           std::optional<std::chrono::milliseconds> pause) {
         tell(consuming, what, pause);
     };
     while (!stopping()) {
@@ -54,7 +54,7 @@ std::unique_ptr<Connection> Worker::connect() {
         const auto& url = urls_[index];
         std::string why;
         if (url) {
-            auto connection = Connection::open(*url, broker_, answer_timeout_, cutter_);
+            auto connection = Connection::open(*url, broker_, answer_timeout_, aborter_);
             if (connection) {
                 current_ = index;
                 return std::move(*connection);
@@ -82,7 +82,7 @@ void Worker::tell(bool consuming, const std::string& what,
     std::string detail = what;
     if (pause) {
         detail += "; next try in " + seconds_text(*pause) + ", then with pauses of up to " +
-                  seconds_text(backoff_.most());
+                  seconds_text(backoff_.longest());
     }
     state_(consuming, detail);
 }

@@ -8,24 +8,24 @@
 #include <vector>
 
 #include "clients/amqp/amqp_connection.hpp"
-#include "clients/amqp/backoff.hpp"
 #include "clients/amqp/broker_url.hpp"
 #include "clients/amqp/topology_monitor.hpp"
 #include "clients/amqp/wakeup.hpp"
 #include "config/settings.hpp"
+#include "reaper/runtime/backoff.hpp"
 
 namespace reaper::amqp {
 
 class Worker {
 public:
     /// Lives on the connection until it is lost; why, unless stopped.
-    using Live = std::function<std::optional<Error>(Connection&, const Tell&)>;
+    using Live = std::function<std::optional<Error>(Connection&, const ProgressCallback&)>;
     /// A new state, in words for people.
     using State = std::function<void(bool consuming, const std::string& detail)>;
 
     /// All references must outlive it.
     Worker(const config::Broker& broker, std::chrono::milliseconds answer_timeout,
-           const Wakeup& wakeup, Cutter& cutter, Live live, State state);
+           const Wakeup& wakeup, ConnectionAborter& aborter, Live live, State state);
 
     /// Returns after a stop was asked for.
     void run();
@@ -42,14 +42,14 @@ private:
     const config::Broker& broker_;
     std::chrono::milliseconds answer_timeout_;
     const Wakeup& wakeup_;
-    Cutter& cutter_;
+    ConnectionAborter& aborter_;
     Live live_;
     State state_;
     std::vector<Result<BrokerUrl>> urls_;
     std::size_t current_ = 0;  // index of the broker that let us in last
     std::string why_not_;      // all reasons of the last round
     std::string told_;
-    Backoff backoff_;
+    GrowingPause backoff_;
 };
 
 }  // namespace reaper::amqp

@@ -12,8 +12,8 @@ namespace {
 using amqp::Connection;
 
 Result<std::unique_ptr<Connection>> connect(const config::Broker& broker, const BrokerUrl& url,
-                                            amqp::Cutter& cutter) {
-    return Connection::open(url, broker, broker.connect_timeout, cutter);
+                                            amqp::ConnectionAborter& aborter) {
+    return Connection::open(url, broker, broker.connect_timeout, aborter);
 }
 
 /// None if there is no such queue.
@@ -26,13 +26,14 @@ Result<std::optional<QueueReport>> look_at(Connection& connection, const std::st
 }
 
 /// The first broker that answers; the others go to `remarks`.
-Result<std::unique_ptr<Connection>> connect_any(const config::Broker& broker, amqp::Cutter& cutter,
+Result<std::unique_ptr<Connection>> connect_any(const config::Broker& broker,
+                                                amqp::ConnectionAborter& aborter,
                                                 std::vector<std::string>& remarks) {
     std::optional<Error> first;
     for (const auto& secret : broker.urls) {
         const auto url = parse_broker_url(secret);
         auto connection =
-            url ? connect(broker, *url, cutter)
+            url ? connect(broker, *url, aborter)
                 : Result<std::unique_ptr<Connection>>(boost::system::in_place_error, url.error());
         if (connection) return connection;
         remarks.push_back(connection.error().what);
@@ -45,8 +46,8 @@ Result<std::unique_ptr<Connection>> connect_any(const config::Broker& broker, am
 
 Result<BrokerReport> probe_broker(const config::Broker& broker) {
     BrokerReport report;
-    amqp::Cutter cutter;
-    auto connected = connect_any(broker, cutter, report.remarks);
+    amqp::ConnectionAborter aborter;
+    auto connected = connect_any(broker, aborter, report.remarks);
     if (!connected) return connected.error();
     Connection& connection = **connected;
     report.broker = connection.name();
@@ -67,9 +68,9 @@ Result<BrokerReport> probe_broker(const config::Broker& broker) {
 }
 
 Result<std::uint64_t> count_dead_letters(const config::Broker& broker) {
-    amqp::Cutter cutter;
+    amqp::ConnectionAborter aborter;
     std::vector<std::string> remarks;
-    auto connected = connect_any(broker, cutter, remarks);
+    auto connected = connect_any(broker, aborter, remarks);
     if (!connected) return connected.error();
     const auto found = look_at(**connected, broker.dead_letter_queue);
     if (!found) return found.error();

@@ -1,6 +1,8 @@
 #include "clients/amqp/broker_url.hpp"
 
-#include <charconv>
+#include <boost/url/authority_view.hpp>
+#include <boost/url/parse.hpp>
+#include <boost/url/pct_string_view.hpp>
 #include <optional>
 #include <string_view>
 
@@ -16,30 +18,13 @@ Error bad(std::string_view why) {
     return Error{Errc::bad_input, "broker URL: " + std::string(why)};
 }
 
-std::optional<int> hex_digit(char c) {
-    if (c >= '0' && c <= '9') return c - '0';
-    if (c >= 'a' && c <= 'f') return c - 'a' + 10;
-    if (c >= 'A' && c <= 'F') return c - 'A' + 10;
-    return std::nullopt;
-}
-
 /// None for a broken escape, and for NUL, which would cut the text in librabbitmq.
 std::optional<std::string> decode(std::string_view text) {
-    std::string out;
-    for (std::size_t i = 0; i < text.size(); ++i) {
-        char c = text[i];
-        if (c == '%') {
-            if (i + 2 >= text.size()) return std::nullopt;
-            const auto high = hex_digit(text[i + 1]);
-            const auto low = hex_digit(text[i + 2]);
-            if (!high || !low) return std::nullopt;
-            c = static_cast<char>(*high * 16 + *low);
-            i += 2;
-        }
-        if (c == '\0') return std::nullopt;
-        out += c;
-    }
-    return out;
+    const auto encoded = boost::urls::make_pct_string_view(text);
+    if (!encoded) return std::nullopt;
+    std::string decoded = encoded->decode();
+    if (decoded.find('\0') != std::string::npos) return std::nullopt;
+    return decoded;
 }
 
 Result<void> read_scheme(std::string_view& rest, BrokerUrl& url) {
@@ -58,6 +43,7 @@ Result<void> read_scheme(std::string_view& rest, BrokerUrl& url) {
     return {};
 }
 
+/// What may be in it is more than Boost.URL takes: an @ in the password is forgiven.
 Result<void> read_user(std::string_view user_info, BrokerUrl& url) {
     const auto colon = user_info.find(':');
     const auto user = decode(user_info.substr(0, colon));
@@ -71,29 +57,23 @@ Result<void> read_user(std::string_view user_info, BrokerUrl& url) {
 }
 
 Result<void> read_host(std::string_view text, BrokerUrl& url) {
-    std::string_view port;
-    if (text.starts_with('[')) {
-        const auto end = text.find(']');
-        if (end == std::string_view::npos) return bad("the IPv6 address lacks its ]");
-        url.host = text.substr(1, end - 1);
-        port = text.substr(end + 1);
-    } else {
-        const auto colon = text.find(':');
-        url.host = text.substr(0, colon);
-        if (colon != std::string_view::npos) port = text.substr(colon);
-    }
-    if (url.host.empty()) return bad("the host is missing");
-    if (url.host.find_first_of(" ,%\t") != std::string::npos) {
+    if (text.empty()) return bad("the host is missing");
+    if (text.find_first_of(" ,%\t") != std::string_view::npos)
         return bad("the host is not one name or address; give one URL for each broker");
+    if (printable(text) != text) return bad("the host is no name or address");
+    const std::string no_port =
+        "the port is not a number from 1 to 65535" + std::string(encode_hint);
+    const auto parsed = boost::urls::parse_authority(text);
+    if (!parsed) {
+        const bool lone_port = text.find(':') == text.rfind(':') && text.front() != '[';
+        return bad(lone_port ? no_port : "expected host:port, an IPv6 address inside [ ]");
     }
-    if (printable(url.host) != url.host) return bad("the host is no name or address");
+    url.host = parsed->host_address();
+    if (url.host.empty()) return bad("the host is missing");
     url.port = url.tls ? 5671 : 5672;
-    if (port.empty()) return {};
-    const char* end = port.data() + port.size();
-    const auto parsed = std::from_chars(port.data() + 1, end, url.port);
-    if (parsed.ec != std::errc() || parsed.ptr != end || url.port == 0) {
-        return bad("the port is not a number from 1 to 65535" + std::string(encode_hint));
-    }
+    if (!parsed->has_port()) return {};
+    url.port = parsed->port_number();  // 0: no number that a port can have
+    if (url.port == 0) return bad(no_port);
     return {};
 }
 
@@ -109,12 +89,11 @@ Result<BrokerUrl> parse_broker_url(const config::Secret& secret) {
     BrokerUrl url;
     std::string_view rest = secret.reveal();
     if (const auto scheme = read_scheme(rest, url); !scheme) return scheme.error();
-    if (rest.find_first_of("?#") != std::string_view::npos) {
+    if (rest.find_first_of("?#") != std::string_view::npos)
         return bad(
             "what follows ? or # is not understood; heartbeat, timeouts and certificates "
             "are keys of `broker`" +
             std::string(encode_hint));
-    }
     const auto slash = rest.find('/');
     std::string_view authority = rest.substr(0, slash);
     const auto path = slash == std::string_view::npos ? std::string_view() : rest.substr(slash + 1);
@@ -126,9 +105,8 @@ Result<BrokerUrl> parse_broker_url(const config::Secret& secret) {
     const auto vhost = decode(path);
     if (!vhost) return bad("a % escape in the virtual host is broken");
     if (vhost->size() > 255) return bad("the virtual host is longer than 255 bytes");
-    if (path.find('/') != std::string_view::npos && path != "/") {
+    if (path.find('/') != std::string_view::npos && path != "/")
         return bad("the virtual host holds a bare /; write it as %2F");
-    }
     if (!vhost->empty()) url.vhost = *vhost;
     return url;
 }

@@ -1,7 +1,7 @@
 // What the executor's side asks of the connection's thread. Thread-safe; wakes the thread's poll.
-// Bounded: each ticket that was handed out is answered at most once (see Outlet::answer), and what
-// comes for a connection that is gone is dropped with the next one's first commands.
-// Internal to clients/amqp.
+// Bounded: each ticket that was handed out is answered at most once (see Dispatcher::answer), and
+// what comes for a connection that is gone is dropped with the next one's first commands. Internal
+// to clients/amqp.
 #pragma once
 
 #include <mutex>
@@ -14,13 +14,11 @@
 
 namespace reaper::amqp {
 
-/// Acknowledge the delivery; with a reason, after a copy is in the dead-letter queue. With a body
-/// of our own: put it into the queue, whatever the ticket.
+/// Acknowledge the delivery; with a reason, after a copy is in the dead-letter queue.
 struct Command {
     DeliveryTicket ticket;
     std::optional<std::string> set_aside_because;
     Delivery delivery;  ///< of set aside only
-    std::optional<std::string> own_body{};
 };
 
 class CommandQueue : public Wakeup {

@@ -56,8 +56,8 @@ ConnectionThread::ConnectionThread(const boost::asio::any_io_executor& executor)
 ConnectionThread::~ConnectionThread() {
     if (!thread_.joinable()) return;
     wakeup_->request_stop(Steady::now());
-    gate_->close();
-    cutter_->cut();
+    bridge_->close();
+    aborter_->cut();
     end(grace);
 }
 
@@ -65,14 +65,15 @@ std::function<void()> ConnectionThread::on_finished() {
     return [this] { finished_.cancel(); };
 }
 
-void ConnectionThread::start(const char* name, std::shared_ptr<Gate> gate,
-                             std::shared_ptr<Wakeup> wakeup, std::shared_ptr<Cutter> cutter,
+void ConnectionThread::start(const char* name, std::shared_ptr<ExecutorBridge> bridge,
+                             std::shared_ptr<Wakeup> wakeup,
+                             std::shared_ptr<ConnectionAborter> aborter,
                              std::function<void()> work) {
-    gate_ = std::move(gate);
+    bridge_ = std::move(bridge);
     wakeup_ = std::move(wakeup);
-    cutter_ = std::move(cutter);
+    aborter_ = std::move(aborter);
     const SignalsBlocked blocked;
-    thread_ = std::thread([name, work = std::move(work), done = done_, last = gate_] {
+    thread_ = std::thread([name, work = std::move(work), done = done_, last = bridge_] {
         pthread_setname_np(pthread_self(), name);
         work();
         done->set();
@@ -83,14 +84,14 @@ void ConnectionThread::start(const char* name, std::shared_ptr<Gate> gate,
 Task<void> ConnectionThread::stop(milliseconds limit) {
     if (!thread_.joinable() || stopping_) co_return;
     stopping_ = true;
-    gate_->mute();
+    bridge_->mute();
     wakeup_->request_stop(Steady::now() + limit);
     const bool finished = co_await finished_within(limit);
     if (!finished) {
-        cutter_->cut();
+        aborter_->cut();
         co_await finished_within(grace);
     }
-    gate_->close();
+    bridge_->close();
     end(milliseconds(0));
 }
 

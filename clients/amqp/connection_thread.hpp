@@ -32,8 +32,9 @@ public:
 
     /// `work` returns soon after a stop was asked for on `wakeup`, or after `cutter` cut what it
     /// waits for. It must own all that it uses, as it may outlive this object.
-    void start(const char* name, std::shared_ptr<Gate> gate, std::shared_ptr<Wakeup> wakeup,
-               std::shared_ptr<Cutter> cutter, std::function<void()> work);
+    void start(const char* name, std::shared_ptr<ExecutorBridge> bridge,
+               std::shared_ptr<Wakeup> wakeup, std::shared_ptr<ConnectionAborter> aborter,
+               std::function<void()> work);
     /// Asks it to end within `limit`, and cuts the connection after that. The gate is closed then.
     Task<void> stop(milliseconds limit);
 
@@ -45,9 +46,9 @@ private:
 
     boost::asio::steady_timer finished_;  // cancelled when the thread has finished
     std::shared_ptr<Done> done_;
-    std::shared_ptr<Gate> gate_;
+    std::shared_ptr<ExecutorBridge> bridge_;
     std::shared_ptr<Wakeup> wakeup_;
-    std::shared_ptr<Cutter> cutter_;
+    std::shared_ptr<ConnectionAborter> aborter_;
     std::thread thread_;
     bool stopping_ = false;
 };

@@ -16,25 +16,25 @@ std::chrono::milliseconds lease_for(std::chrono::seconds heartbeat) {
     return heartbeat.count() > 0 ? std::min(heartbeat, longest) : longest;
 }
 
-void Tenure::begin(std::uint64_t connection, Time asked,
-                   std::optional<std::chrono::milliseconds> lease) {
+void ConsumerLease::begin(std::uint64_t connection, Time asked,
+                          std::optional<std::chrono::milliseconds> lease) {
     const std::lock_guard lock(mutex_);
     connection_ = connection;
     asked_ = asked;
     lease_ = lease;
 }
 
-void Tenure::renew(Time asked) {
+void ConsumerLease::renew(Time asked) {
     const std::lock_guard lock(mutex_);
     asked_ = std::max(asked_, asked);
 }
 
-void Tenure::end() {
+void ConsumerLease::end() {
     const std::lock_guard lock(mutex_);
     connection_ = 0;
 }
 
-bool Tenure::holds(const DeliveryTicket& ticket, Time now) const {
+bool ConsumerLease::holds(const DeliveryTicket& ticket, Time now) const {
     const std::lock_guard lock(mutex_);
     if (connection_ == 0 || ticket.connection != connection_) return false;
     return !lease_ || now - asked_ < *lease_;

@@ -37,7 +37,7 @@ struct BootClock {
 /// How long a proof lasts; `heartbeat` as agreed with the broker, zero: it never takes us for dead.
 std::chrono::milliseconds lease_for(std::chrono::seconds heartbeat);
 
-class Tenure {
+class ConsumerLease {
 public:
     using Time = BootClock::time_point;
 

@@ -11,8 +11,8 @@
 
 #include "clients/amqp/amqp_connection.hpp"
 #include "clients/amqp/amqp_source.hpp"
-#include "clients/amqp/backoff.hpp"
 #include "clients/amqp/command_queue.hpp"
+#include "reaper/runtime/backoff.hpp"
 
 namespace reaper::amqp {
 
@@ -82,7 +82,7 @@ private:
     std::uint64_t sequence_ = 0;  // of the last copy sent on this channel
     Steady::time_point deadline_{};
     Steady::time_point not_before_{};
-    Backoff backoff_;
+    GrowingPause backoff_;
 };
 
 }  // namespace reaper::amqp

@@ -4,23 +4,23 @@
 
 namespace reaper::amqp {
 
-Outlet::Outlet(boost::asio::any_io_executor executor, MessageSource::Handlers handlers,
-               std::function<void()> on_finished)
-    : Gate(std::move(executor), std::move(on_finished)), handlers_(std::move(handlers)) {}
+Dispatcher::Dispatcher(boost::asio::any_io_executor executor, MessageSource::Handlers handlers,
+                       std::function<void()> on_finished)
+    : ExecutorBridge(std::move(executor), std::move(on_finished)), handlers_(std::move(handlers)) {}
 
-std::uint64_t Outlet::new_epoch(Tenure::Time asked,
-                                std::optional<std::chrono::milliseconds> lease) {
+std::uint64_t Dispatcher::new_epoch(ConsumerLease::Time asked,
+                                    std::optional<std::chrono::milliseconds> lease) {
     epoch_ = ++last_epoch_;
-    tenure_.begin(last_epoch_, asked, lease);
+    lease_.begin(last_epoch_, asked, lease);
     return last_epoch_;
 }
 
-void Outlet::end_epoch() {
-    tenure_.end();
+void Dispatcher::end_epoch() {
+    lease_.end();
     epoch_ = 0;
 }
 
-void Outlet::message(Delivery delivery) {
+void Dispatcher::message(Delivery delivery) {
     auto shared = std::make_shared<Delivery>(std::move(delivery));
     post([this, shared] {
         const DeliveryTicket ticket = shared->ticket;
@@ -32,13 +32,13 @@ void Outlet::message(Delivery delivery) {
     });
 }
 
-void Outlet::state(BrokerState state) {
+void Dispatcher::state(BrokerState state) {
     post([this, state = std::move(state)] {
         if (!muted() && handlers_.state) handlers_.state(state);
     });
 }
 
-bool Outlet::answer(DeliveryTicket ticket) {
+bool Dispatcher::answer(DeliveryTicket ticket) {
     return unanswered_.erase(ticket) == 1 && ticket.connection == epoch_;
 }
 

@@ -7,31 +7,39 @@
 #include <functional>
 #include <set>
 
-#include "clients/amqp/executor_bridge.hpp"
 #include "clients/amqp/consumer_lease.hpp"
+#include "clients/amqp/executor_bridge.hpp"
 #include "reaper/ports/message_source.hpp"
 
 namespace reaper::amqp {
 
-class Outlet final : public Gate {
+class Dispatcher final : public ExecutorBridge {
 public:
-    Outlet(boost::asio::any_io_executor executor, MessageSource::Handlers handlers,
-           std::function<void()> on_finished);
+    Dispatcher(boost::asio::any_io_executor executor, MessageSource::Handlers handlers,
+               std::function<void()> on_finished);
 
     // The thread's side.
     /// A number for tickets; deliveries under earlier ones no longer reach the handler. They are
     /// ours for `lease` from `asked` on and from each renewal; without a lease, until the end.
-    std::uint64_t new_epoch(Tenure::Time asked, std::optional<std::chrono::milliseconds> lease);
+    std::uint64_t new_epoch(ConsumerLease::Time asked,
+                            std::optional<std::chrono::milliseconds> lease);
     /// The broker has answered what we asked then.
-    void renew(Tenure::Time asked) { tenure_.renew(asked); }
+    void renew(ConsumerLease::Time asked) { lease_.renew(asked); }
     /// No delivery is valid any more.
     void end_epoch();
+    /// The broker gives the queue's messages to us.
+    void serving() { serving_epoch_ = epoch_.load(); }
     void message(Delivery delivery);
     void state(BrokerState state);
 
     // The executor's side.
     /// The delivery is surely still ours.
-    bool holds(const DeliveryTicket& ticket) const { return tenure_.holds(ticket); }
+    bool holds(const DeliveryTicket& ticket) const { return lease_.holds(ticket); }
+    /// The epoch in which the broker surely gives the queue's messages to us; 0: it may not.
+    std::uint64_t serving_epoch() const {
+        const std::uint64_t epoch = serving_epoch_;
+        return lease_.holds(DeliveryTicket{epoch, 0}) ? epoch : 0;
+    }
     /// True the first time that a delivery of the present epoch is answered.
     bool answer(DeliveryTicket ticket);
 
@@ -39,8 +47,9 @@ private:
     void forget_handlers() override { handlers_ = {}; }
 
     std::atomic<std::uint64_t> epoch_{0};
+    std::atomic<std::uint64_t> serving_epoch_{0};
     std::uint64_t last_epoch_ = 0;  // the thread's
-    Tenure tenure_;
+    ConsumerLease lease_;
 
     // Only used on the executor:
     MessageSource::Handlers handlers_;

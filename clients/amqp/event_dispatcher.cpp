@@ -4,15 +4,15 @@
 
 namespace reaper::amqp {
 
-EventOutlet::EventOutlet(boost::asio::any_io_executor executor, EventSource::Handlers handlers,
-                         std::function<void()> on_finished, std::shared_ptr<Wakeup> thread,
-                         int most)
-    : Gate(std::move(executor), std::move(on_finished)),
+EventDispatcher::EventDispatcher(boost::asio::any_io_executor executor,
+                                 EventSource::Handlers handlers, std::function<void()> on_finished,
+                                 std::shared_ptr<Wakeup> thread, int most)
+    : ExecutorBridge(std::move(executor), std::move(on_finished)),
       thread_(std::move(thread)),
-      most_(most),
+      max_(most),
       handlers_(std::move(handlers)) {}
 
-void EventOutlet::events(std::vector<CloudEvent> batch) {
+void EventDispatcher::events(std::vector<CloudEvent> batch) {
     ++in_flight_;
     auto shared = std::make_shared<std::vector<CloudEvent>>(std::move(batch));
     post([this, shared] {
@@ -22,7 +22,7 @@ void EventOutlet::events(std::vector<CloudEvent> batch) {
     });
 }
 
-void EventOutlet::state(EventFeedState state) {
+void EventDispatcher::state(EventFeedState state) {
     post([this, state = std::move(state)] {
         if (!muted() && handlers_.state) handlers_.state(state);
     });

@@ -12,15 +12,15 @@
 
 namespace reaper::amqp {
 
-class EventOutlet final : public Gate {
+class EventDispatcher final : public ExecutorBridge {
 public:
     /// The thread is woken each time that a batch was handled.
-    EventOutlet(boost::asio::any_io_executor executor, EventSource::Handlers handlers,
-                std::function<void()> on_finished, std::shared_ptr<Wakeup> thread, int most);
+    EventDispatcher(boost::asio::any_io_executor executor, EventSource::Handlers handlers,
+                    std::function<void()> on_finished, std::shared_ptr<Wakeup> thread, int most);
 
     // The thread's side.
     /// No further batch should be sent now.
-    bool full() const { return in_flight_ >= most_; }
+    bool full() const { return in_flight_ >= max_; }
     void events(std::vector<CloudEvent> batch);
     void state(EventFeedState state);
 
@@ -28,7 +28,7 @@ private:
     void forget_handlers() override { handlers_ = {}; }
 
     std::shared_ptr<Wakeup> thread_;
-    const int most_;
+    const int max_;
     std::atomic<int> in_flight_{0};
     EventSource::Handlers handlers_;  // only used on the executor
 };

@@ -17,17 +17,18 @@ constexpr std::uint64_t log_each = 1'000;
 }  // namespace
 
 EventSession::EventSession(Connection& connection, const config::Broker& broker,
-                           const EventTuning& tuning, const Wakeup& wakeup, EventOutlet& outlet,
-                           EventCounters& counters, const Tell& tell)
+                           const EventTuning& tuning, const Wakeup& wakeup,
+                           EventDispatcher& dispatcher, EventCounters& counters,
+                           const ProgressCallback& tell)
     : connection_(connection),
       broker_(broker),
       tuning_(tuning),
       wakeup_(wakeup),
-      outlet_(outlet),
+      dispatcher_(dispatcher),
       counters_(counters),
       queue_(unique_name(broker.queue, "events")),
       assembler_(tuning.max_body_bytes, 0),
-      upkeep_(connection, broker, tuning, tell) {}
+      topology_monitor_(connection, broker, tuning, tell) {}
 
 std::optional<Error> EventSession::run() {
     for (;;) {
@@ -39,16 +40,16 @@ std::optional<Error> EventSession::run() {
         wakeup_.seen();
         bool more = false;
         Outcome failed = stay_heard();
-        if (!failed && outlet_.full()) {
+        if (!failed && dispatcher_.full()) {
             pause();
         } else if (!failed) {
             failed = round(more);
-            if (!failed && Steady::now() >= upkeep_.due()) {
+            if (!failed && Steady::now() >= topology_monitor_.due()) {
                 auto outcome = set_up();
-                failed = upkeep_.checked(std::move(outcome), consuming_, queue_);
+                failed = topology_monitor_.checked(std::move(outcome), consuming_, queue_);
             }
-            if (!failed && !more && !outlet_.full() && !wakeup_.stop_deadline()) {
-                connection_.wait(wakeup_.wake_fd(), upkeep_.due());
+            if (!failed && !more && !dispatcher_.full() && !wakeup_.stop_deadline()) {
+                connection_.wait(wakeup_.wake_fd(), topology_monitor_.due());
             }
         }
         if (failed) {
@@ -145,7 +146,7 @@ Outcome EventSession::serve_consume_method(const amqp_method_t& method) {
         case AMQP_BASIC_CANCEL_METHOD:
             consuming_ = false;
             send_batch();  // what came before the gap is told before it
-            upkeep_.queue_vanished(queue_);
+            topology_monitor_.queue_vanished(queue_);
             return {};
         case AMQP_CHANNEL_CLOSE_METHOD: {
             std::string why;
@@ -155,7 +156,7 @@ Outcome EventSession::serve_consume_method(const amqp_method_t& method) {
             consuming_ = false;
             assembler_.reset();
             send_batch();
-            upkeep_.channel_closed(why);
+            topology_monitor_.channel_closed(why);
             return {};
         }
         default: return {};
@@ -187,7 +188,7 @@ void EventSession::count_malformed(const std::string& reason) {
 }
 
 void EventSession::send_batch() {
-    if (!batch_.empty()) outlet_.events(std::exchange(batch_, {}));
+    if (!batch_.empty()) dispatcher_.events(std::exchange(batch_, {}));
 }
 
 }  // namespace reaper::amqp

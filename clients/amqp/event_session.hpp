@@ -10,10 +10,10 @@
 
 #include "clients/amqp/amqp_connection.hpp"
 #include "clients/amqp/amqp_events.hpp"
-#include "reaper/notifications/cloud_event_parser.hpp"
 #include "clients/amqp/event_dispatcher.hpp"
 #include "clients/amqp/frame_assembler.hpp"
 #include "clients/amqp/topology_monitor.hpp"
+#include "reaper/notifications/cloud_event_parser.hpp"
 
 namespace reaper::amqp {
 
@@ -26,8 +26,8 @@ class EventSession {
 public:
     /// All references must outlive the session.
     EventSession(Connection& connection, const config::Broker& broker, const EventTuning& tuning,
-                 const Wakeup& wakeup, EventOutlet& outlet, EventCounters& counters,
-                 const Tell& tell);
+                 const Wakeup& wakeup, EventDispatcher& dispatcher, EventCounters& counters,
+                 const ProgressCallback& tell);
 
     /// Why the connection was lost; none after a stop.
     std::optional<Error> run();
@@ -55,7 +55,7 @@ private:
     const config::Broker& broker_;
     const EventTuning& tuning_;
     const Wakeup& wakeup_;
-    EventOutlet& outlet_;
+    EventDispatcher& dispatcher_;
     EventCounters& counters_;
 
     std::string queue_;
@@ -64,7 +64,7 @@ private:
     FrameAssembler assembler_;
     CloudEventParser parser_;
     std::vector<CloudEvent> batch_;
-    Upkeep upkeep_;
+    TopologyMonitor topology_monitor_;
     Steady::time_point last_heartbeat_{};
 };
 

@@ -5,10 +5,11 @@
 
 namespace reaper::amqp {
 
-Gate::Gate(boost::asio::any_io_executor executor, std::function<void()> on_finished)
+ExecutorBridge::ExecutorBridge(boost::asio::any_io_executor executor,
+                               std::function<void()> on_finished)
     : executor_(std::move(executor)), on_finished_(std::move(on_finished)) {}
 
-void Gate::post(std::function<void()> action) {
+void ExecutorBridge::post(std::function<void()> action) {
     const std::lock_guard lock(mutex_);
     if (!open_) return;
     boost::asio::post(executor_, [self = shared_from_this(), action = std::move(action)] {
@@ -20,11 +21,11 @@ void Gate::post(std::function<void()> action) {
     });
 }
 
-void Gate::finished() {
+void ExecutorBridge::finished() {
     post([this] { on_finished_(); });
 }
 
-void Gate::close() {
+void ExecutorBridge::close() {
     {
         const std::lock_guard lock(mutex_);
         open_ = false;

@@ -9,12 +9,12 @@
 
 namespace reaper::amqp {
 
-class Gate : public std::enable_shared_from_this<Gate> {
+class ExecutorBridge : public std::enable_shared_from_this<ExecutorBridge> {
 public:
-    Gate(boost::asio::any_io_executor executor, std::function<void()> on_finished);
-    virtual ~Gate() = default;
-    Gate(const Gate&) = delete;
-    Gate& operator=(const Gate&) = delete;
+    ExecutorBridge(boost::asio::any_io_executor executor, std::function<void()> on_finished);
+    virtual ~ExecutorBridge() = default;
+    ExecutorBridge(const ExecutorBridge&) = delete;
+    ExecutorBridge& operator=(const ExecutorBridge&) = delete;
 
     /// The thread has nothing more to do.
     void finished();

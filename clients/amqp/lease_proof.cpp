@@ -10,23 +10,23 @@ constexpr int proofs_per_lease = 4;
 
 }  // namespace
 
-TenureProof::TenureProof(Connection& connection, Outlet& outlet, const std::string& queue)
-    : connection_(connection), outlet_(outlet), queue_(queue) {}
+LeaseProof::LeaseProof(Connection& connection, Dispatcher& dispatcher, const std::string& queue)
+    : connection_(connection), dispatcher_(dispatcher), queue_(queue) {}
 
-void TenureProof::start(std::chrono::milliseconds lease) {
+void LeaseProof::start(std::chrono::milliseconds lease) {
     pause_ = lease / proofs_per_lease;
     due_ = Steady::now() + pause_;
 }
 
-void TenureProof::stop() {
+void LeaseProof::stop() {
     pause_ = {};
 }
 
-Steady::time_point TenureProof::due() const {
+Steady::time_point LeaseProof::due() const {
     return pause_.count() == 0 || asked_ ? Steady::time_point::max() : due_;
 }
 
-Outcome TenureProof::work(bool may_wait) {
+Outcome LeaseProof::work(bool may_wait) {
     const auto now = Steady::now();
     if (due() > now) return {};
     due_ = now + pause_;
@@ -44,12 +44,12 @@ Outcome TenureProof::work(bool may_wait) {
         "looking at queue '" + queue_ + "'");
 }
 
-void TenureProof::answered() {
-    if (asked_) outlet_.renew(*asked_);
+void LeaseProof::answered() {
+    if (asked_) dispatcher_.renew(*asked_);
     asked_.reset();
 }
 
-void TenureProof::channel_closed() {
+void LeaseProof::channel_closed() {
     asked_.reset();
     open_ = false;
 }

@@ -1,4 +1,4 @@
-// Proves to the tenure, over and over, that the broker still serves us: looks at our queue, without
+// Proves to the lease, over and over, that the broker still serves us: looks at our queue, without
 // waiting for the answer. The queue itself answers, so in a cluster its node must be reachable from
 // the one that we are connected to. Internal to clients/amqp; used by the connection's thread only.
 #pragma once
@@ -8,16 +8,16 @@
 #include <string>
 
 #include "clients/amqp/amqp_connection.hpp"
-#include "clients/amqp/dispatcher.hpp"
 #include "clients/amqp/consumer_lease.hpp"
+#include "clients/amqp/dispatcher.hpp"
 #include "clients/amqp/wakeup.hpp"
 
 namespace reaper::amqp {
 
-class TenureProof {
+class LeaseProof {
 public:
     /// All references must outlive it.
-    TenureProof(Connection& connection, Outlet& outlet, const std::string& queue);
+    LeaseProof(Connection& connection, Dispatcher& dispatcher, const std::string& queue);
 
     /// Deliveries come; a proof of theirs lasts for `lease`.
     void start(std::chrono::milliseconds lease);
@@ -35,11 +35,11 @@ public:
 
 private:
     Connection& connection_;
-    Outlet& outlet_;
+    Dispatcher& dispatcher_;
     const std::string& queue_;
     std::chrono::milliseconds pause_{0};  // 0: stopped
     bool open_ = false;
-    std::optional<Tenure::Time> asked_;  // not answered yet
+    std::optional<ConsumerLease::Time> asked_;  // not answered yet
     Steady::time_point due_{};
 };
 

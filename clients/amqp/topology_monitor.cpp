@@ -2,8 +2,8 @@
 
 namespace reaper::amqp {
 
-Upkeep::Upkeep(const Connection& connection, const config::Broker& broker,
-               const ConnectionTuning& tuning, const Tell& tell)
+TopologyMonitor::TopologyMonitor(const Connection& connection, const config::Broker& broker,
+                                 const ConnectionTuning& tuning, const ProgressCallback& tell)
     : connection_(connection),
       broker_(broker),
       tuning_(tuning),
@@ -11,7 +11,7 @@ Upkeep::Upkeep(const Connection& connection, const config::Broker& broker,
       missing_backoff_(broker.reconnect_backoff, tuning.recheck_missing_max),
       refused_backoff_(broker.reconnect_backoff, broker.reconnect_backoff_max) {}
 
-Outcome Upkeep::checked(Outcome outcome, bool consuming, const std::string& queue) {
+Outcome TopologyMonitor::checked(Outcome outcome, bool consuming, const std::string& queue) {
     if (!outcome) {
         missing_backoff_.reset();
         refused_backoff_.reset();
@@ -31,16 +31,16 @@ Outcome Upkeep::checked(Outcome outcome, bool consuming, const std::string& queu
     return {};
 }
 
-void Upkeep::queue_vanished(const std::string& queue) {
+void TopologyMonitor::queue_vanished(const std::string& queue) {
     again_after(missing_backoff_.next(),
                 connection_.name() + ": queue '" + queue + "' was deleted; making it anew");
 }
 
-void Upkeep::channel_closed(const std::string& why) {
+void TopologyMonitor::channel_closed(const std::string& why) {
     again_after(refused_backoff_.next(), why);
 }
 
-void Upkeep::again_after(std::chrono::milliseconds pause, const std::string& why) {
+void TopologyMonitor::again_after(std::chrono::milliseconds pause, const std::string& why) {
     due_ = Steady::now() + pause;
     tell_(false, why, pause);
 }

@@ -8,22 +8,22 @@
 #include <string>
 
 #include "clients/amqp/amqp_connection.hpp"
-#include "clients/amqp/backoff.hpp"
 #include "clients/amqp/tuning.hpp"
 #include "clients/amqp/wakeup.hpp"
 #include "config/settings.hpp"
+#include "reaper/runtime/backoff.hpp"
 
 namespace reaper::amqp {
 
 /// Tells a state: is all well, what, and (if not) the pause before the next try.
-using Tell = std::function<void(bool consuming, const std::string& what,
-                                std::optional<std::chrono::milliseconds> pause)>;
+using ProgressCallback = std::function<void(bool consuming, const std::string& what,
+                                            std::optional<std::chrono::milliseconds> pause)>;
 
-class Upkeep {
+class TopologyMonitor {
 public:
     /// All references must outlive it.
-    Upkeep(const Connection& connection, const config::Broker& broker,
-           const ConnectionTuning& tuning, const Tell& tell);
+    TopologyMonitor(const Connection& connection, const config::Broker& broker,
+                    const ConnectionTuning& tuning, const ProgressCallback& tell);
 
     /// When to check next; at first, at once.
     Steady::time_point due() const { return due_; }
@@ -43,10 +43,10 @@ private:
     const Connection& connection_;
     const config::Broker& broker_;
     const ConnectionTuning& tuning_;
-    const Tell& tell_;
+    const ProgressCallback& tell_;
     Steady::time_point due_ = Steady::time_point{};
-    Backoff missing_backoff_;
-    Backoff refused_backoff_;
+    GrowingPause missing_backoff_;
+    GrowingPause refused_backoff_;
 };
 
 }  // namespace reaper::amqp

@@ -14,6 +14,7 @@
 #include "clients/http/text.hpp"
 #include "clients/http/transport.hpp"
 #include "clients/http/url.hpp"
+#include "reaper/model/time_text.hpp"
 
 namespace reaper::http {
 
@@ -146,7 +147,7 @@ Result<Response> Core::conclude(Call& call, Try outcome) const {
     const Failure& failure = std::get<Failure>(outcome);
     std::string cause = failure.cause;
     if (failure.code == Errc::timeout && left(call) <= Duration(0) && failure.retryable)
-        cause = "no answer within " + words_for(call.out.allowed);
+        cause = "no answer within " + format_duration(call.out.allowed);
     if (repeated) cause += "; not sent again: it is not wanted any more";
     return Error{failure.code, call.where() + ": " + cause + call.after_tries()};
 }

@@ -6,9 +6,9 @@
 #include "clients/http/connection.hpp"
 #include "clients/http/pool.hpp"
 #include "clients/http/retry.hpp"
-#include "clients/http/text.hpp"
 #include "clients/http/tls.hpp"
 #include "clients/http/transport.hpp"
+#include "reaper/model/time_text.hpp"
 
 namespace reaper::http {
 namespace {
@@ -139,7 +139,7 @@ Task<Transport::Try> PooledTransport::on_new(Lease& lease, const Outgoing& call,
     if (failure) {
         if (failure->code == Errc::timeout)
             failure->cause +=
-                " (" + words_for(std::min(connect_timeout_, call.allowed)) + " to connect)";
+                " (" + format_duration(std::min(connect_timeout_, call.allowed)) + " to connect)";
         co_return not_sent(std::move(*failure));
     }
     if (auto refused = unwanted(call)) co_return std::move(*refused);

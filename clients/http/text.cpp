@@ -1,7 +1,5 @@
 #include "clients/http/text.hpp"
 
-#include <cstdint>
-
 namespace reaper::http {
 
 namespace {
@@ -49,15 +47,6 @@ std::string one_line(std::string_view text, std::size_t limit) {
         text.remove_prefix(length);
     }
     return line;
-}
-
-std::string words_for(Duration duration) {
-    const std::int64_t ms = duration.count();
-    if (ms < 1000) return std::to_string(ms) + " ms";
-    std::string words = std::to_string(ms / 1000);
-    if (const std::int64_t tenths = ms % 1000 / 100; tenths != 0)
-        words += '.' + std::to_string(tenths);
-    return words + " s";
 }
 
 }  // namespace reaper::http

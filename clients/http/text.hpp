@@ -5,15 +5,10 @@
 #include <string>
 #include <string_view>
 
-#include "reaper/model/time.hpp"
-
 namespace reaper::http {
 
 /// `text` without control characters and bytes that are not UTF-8, runs of blanks made one; what
 /// is beyond `limit` bytes becomes `...`.
 std::string one_line(std::string_view text, std::size_t limit);
-
-/// `30 s`, `1.5 s`, `250 ms`.
-std::string words_for(Duration duration);
 
 }  // namespace reaper::http

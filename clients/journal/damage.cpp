@@ -13,14 +13,14 @@
 #include <unistd.h>
 
 #include "clients/journal/schema.hpp"
-#include "reaper/report/time_text.hpp"
+#include "reaper/model/time_text.hpp"
 
 namespace reaper::journal {
 namespace {
 
 constexpr char sqlite_magic[] = "SQLite format 3";  // with its end
 
-constexpr int most_names = 1'000;
+constexpr int max_names = 1'000;
 
 // Of the schema, and of the JSON of requests and plans.
 constexpr std::array<std::string_view, 3> our_words{"request_unfinished",
@@ -64,7 +64,7 @@ bool exists(const std::string& path) {
 /// `20240501T120000Z`
 std::string compact_time(TimePoint now) {
     std::string text;
-    for (const char c : report::iso_time(now).substr(0, 19))
+    for (const char c : iso_time(now).substr(0, 19))
         if (c != '-' && c != ':') text += c;
     return text + "Z";
 }
@@ -120,7 +120,7 @@ Result<std::string> set_aside(const std::string& path, TimePoint now) {
     const std::string wanted = path + ".damaged-" + compact_time(now);
     std::string to = wanted;
     for (int i = 2; exists(to) || exists(to + "-wal") || exists(to + "-shm"); ++i) {
-        if (i > most_names) {
+        if (i > max_names) {
             errno = EEXIST;
             return cant_move(path, to);
         }

@@ -6,7 +6,7 @@
 
 namespace reaper {
 
-/// How long finished stories, messages and marks are kept.
+/// How long finished records, messages and events are kept.
 inline constexpr std::chrono::days default_journal_retention{90};
 
 struct JournalOptions {
@@ -14,9 +14,9 @@ struct JournalOptions {
     /// The newest requests stay whatever their age: a clock that jumps ahead makes all of them look
     /// old, and a request that is forgotten could be served twice.
     std::int64_t newest_kept = 1'000;
-    /// Of requests that nobody died for, of messages and of marks at most so many stay (and what
+    /// Of requests without deletions, of messages and of events at most so many stay (and what
     /// came since the last tidying), so that a flood does not fill the disk.
-    std::int64_t most_rows = 100'000;
+    std::int64_t max_rows = 100'000;
 };
 
 }  // namespace reaper

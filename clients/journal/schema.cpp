@@ -8,7 +8,7 @@ namespace {
 // Each entry takes the file from the version of its index to the next. Never change one that was
 // released; append. Times are milliseconds since 1970 UTC; `request` and `decision` are the JSON of
 // reaper/report/json.hpp; kinds are the words of the to_string functions.
-constexpr std::array<const char*, 3> migrations{R"sql(
+constexpr std::array<const char*, 4> migrations{R"sql(
 CREATE TABLE request (
     seq            INTEGER PRIMARY KEY,
     id             TEXT NOT NULL UNIQUE,
@@ -109,6 +109,32 @@ CREATE TABLE hold (
 );
 CREATE UNIQUE INDEX hold_open ON hold (provider, class) WHERE ended_at IS NULL;
 CREATE INDEX hold_ended ON hold (ended_at) WHERE ended_at IS NOT NULL;
+)sql",
+                                                R"sql(
+-- Standard words.
+ALTER TABLE request RENAME COLUMN brake TO safeguard;
+ALTER TABLE request RENAME COLUMN aftermath TO freed_room;
+ALTER TABLE request RENAME COLUMN aftermath_reason TO freed_room_reason;
+ALTER TABLE request RENAME COLUMN aftermath_at TO freed_room_at;
+DROP INDEX request_aftermath;
+CREATE INDEX request_freed_room ON request (freed_room_at) WHERE freed_room_at IS NOT NULL;
+UPDATE step SET step = 'skipped' WHERE step = 'spared';
+ALTER TABLE mark RENAME TO event;
+DROP INDEX mark_at;
+CREATE INDEX event_at ON event (at);
+UPDATE request SET request = json_remove(json_set(request, '$.placement',
+                                                  json(json_extract(request, '$.landing'))),
+                                         '$.landing')
+    WHERE json_valid(request) AND json_type(request, '$.landing') = 'object';
+UPDATE plan SET decision = json_remove(json_set(decision, '$.safeguard',
+                                                json_extract(decision, '$.brake')),
+                                       '$.brake')
+    WHERE json_valid(decision) AND json_type(decision, '$.brake') IS NOT NULL;
+UPDATE plan SET decision = replace(replace(decision, '"code":"doubted"', '"code":"in-cooldown"'),
+                                   '"awaited":', '"pending_releases":')
+    WHERE instr(decision, '"code":"doubted"') > 0 OR instr(decision, '"awaited":') > 0;
+UPDATE request SET request = replace(request, '"most_on_a_host":', '"max_on_a_host":')
+    WHERE instr(request, '"most_on_a_host":') > 0;
 )sql"};
 
 Error refused(const std::string& path, const std::string& why) {

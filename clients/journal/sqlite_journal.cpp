@@ -21,7 +21,7 @@ using journal::DatabaseFailure;
 using journal::Lease;
 using journal::Store;
 
-constexpr int most_waiting_calls = 10'000;
+constexpr int max_waiting_calls = 10'000;
 constexpr const char* in_memory = ":memory:";
 
 Error refused(const std::string& path, const std::string& why) {
@@ -68,54 +68,58 @@ public:
         return call<void>(
             [message = std::move(message)](Store& store) { return store.note_message(message); });
     }
-    ResultTask<std::vector<Story>> unfinished() override {
-        return call<std::vector<Story>>([](Store& store) { return store.unfinished(); });
+    ResultTask<std::vector<RequestRecord>> unfinished() override {
+        return call<std::vector<RequestRecord>>([](Store& store) { return store.unfinished(); });
     }
-    ResultTask<std::vector<Story>> culls_since(TimePoint since) override {
-        return call<std::vector<Story>>([since](Store& store) { return store.culls_since(since); });
+    ResultTask<std::vector<RequestRecord>> culls_since(TimePoint since) override {
+        return call<std::vector<RequestRecord>>(
+            [since](Store& store) { return store.culls_since(since); });
     }
-    ResultTask<std::vector<StoryLine>> list(int limit) override {
-        return call<std::vector<StoryLine>>([limit](Store& store) { return store.list(limit); });
+    ResultTask<std::vector<RequestSummary>> list(int limit) override {
+        return call<std::vector<RequestSummary>>(
+            [limit](Store& store) { return store.list(limit); });
     }
-    ResultTask<std::optional<Story>> story(RequestId id) override {
-        return call<std::optional<Story>>(
-            [id = std::move(id)](Store& store) { return store.story(id); });
+    ResultTask<std::optional<RequestRecord>> record(RequestId id) override {
+        return call<std::optional<RequestRecord>>(
+            [id = std::move(id)](Store& store) { return store.record(id); });
     }
     ResultTask<std::vector<MessageEntry>> messages(int limit) override {
         return call<std::vector<MessageEntry>>(
             [limit](Store& store) { return store.messages(limit); });
     }
 
-    ResultTask<void> note_aftermath(RequestId id, Aftermath aftermath) override {
-        return call<void>([id = std::move(id), aftermath = std::move(aftermath)](Store& store) {
-            return store.note_aftermath(id, aftermath);
+    ResultTask<void> note_freed_room(RequestId id, FreedRoomResult freed_room) override {
+        return call<void>([id = std::move(id), freed_room = std::move(freed_room)](Store& store) {
+            return store.note_freed_room(id, freed_room);
         });
     }
-    ResultTask<void> note_mark(Mark mark) override {
-        return call<void>([mark = std::move(mark)](Store& store) { return store.note_mark(mark); });
+    ResultTask<void> note_event(JournalEvent event) override {
+        return call<void>(
+            [event = std::move(event)](Store& store) { return store.note_event(event); });
     }
-    ResultTask<void> add_hold(RoomHold hold) override {
+    ResultTask<void> add_hold(InventoryHold hold) override {
         return call<void>([hold = std::move(hold)](Store& store) { return store.add_hold(hold); });
     }
     ResultTask<void> end_hold(ProviderId provider, ResourceClass resource_class,
-                              HoldEnd end) override {
+                              InventoryHoldEnd end) override {
         return call<void>(
             [provider = std::move(provider), name = std::move(resource_class),
              end = std::move(end)](Store& store) { return store.end_hold(provider, name, end); });
     }
-    ResultTask<std::vector<RoomHold>> holds() override {
-        return call<std::vector<RoomHold>>([](Store& store) { return store.holds(); });
+    ResultTask<std::vector<InventoryHold>> holds() override {
+        return call<std::vector<InventoryHold>>([](Store& store) { return store.holds(); });
     }
     ResultTask<std::vector<VictimEntry>> victims_since(TimePoint since) override {
         return call<std::vector<VictimEntry>>(
             [since](Store& store) { return store.victims_since(since); });
     }
-    ResultTask<std::vector<Story>> aftermaths_since(TimePoint since) override {
-        return call<std::vector<Story>>(
-            [since](Store& store) { return store.aftermaths_since(since); });
+    ResultTask<std::vector<RequestRecord>> freed_rooms_since(TimePoint since) override {
+        return call<std::vector<RequestRecord>>(
+            [since](Store& store) { return store.freed_rooms_since(since); });
     }
-    ResultTask<std::vector<Mark>> marks(int limit) override {
-        return call<std::vector<Mark>>([limit](Store& store) { return store.marks(limit); });
+    ResultTask<std::vector<JournalEvent>> events(int limit) override {
+        return call<std::vector<JournalEvent>>(
+            [limit](Store& store) { return store.events(limit); });
     }
     ResultTask<JournalTotals> totals(TimePoint since) override {
         return call<JournalTotals>([since](Store& store) { return store.totals(since); });
@@ -132,7 +136,7 @@ private:
     }
 
     std::unique_ptr<Store> store_;
-    journal::Worker worker_{most_waiting_calls};  // ends before the store
+    journal::Worker worker_{max_waiting_calls};  // ends before the store
 };
 
 /// Why a file can't be kept there; before SQLite says it in fewer words.
@@ -204,8 +208,8 @@ Result<std::unique_ptr<Store>> open_or_replace(const std::string& path, std::opt
     spdlog::error("{}", line);
     auto fresh = open_store(path, lease, options);
     if (!fresh) return fresh.error();
-    const Mark mark{"journal-damaged", line, now()};
-    if (const auto noted = (*fresh)->note_mark(mark); !noted) return noted.error();
+    const JournalEvent event{"journal-damaged", line, now()};
+    if (const auto noted = (*fresh)->note_event(event); !noted) return noted.error();
     return fresh;
 }
 

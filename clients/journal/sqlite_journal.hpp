@@ -7,7 +7,7 @@
 // One writer: a lock file beside the database (`PATH-lock`) keeps a second reaper off. Readers
 // (`reaper history`) are welcome at any time.
 //
-// Bounded: finished stories, messages and marks older than the retention are dropped when a call
+// Bounded: finished records, messages and events older than the retention are dropped when a call
 // tells the time (the first, then once a day).
 #pragma once
 
@@ -25,7 +25,7 @@ namespace reaper {
 /// at work, written by a newer reaper or another program.
 ///
 /// A damaged journal is renamed (`PATH.damaged-TIME`), with a line to the log that says so, and a
-/// new one is begun. A single story that can't be read is left out, with a line too.
+/// new one is begun. A single record that can't be read is left out, with a line too.
 Result<std::unique_ptr<Journal>> open_journal(const std::string& path, JournalOptions options = {});
 
 /// Opens an existing file for reading, while a reaper may be writing. Calls that would write fail

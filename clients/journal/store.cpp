@@ -87,28 +87,29 @@ Result<void> Store::finish(const RequestId& id, const Outcome& outcome) {
     Transaction transaction{database_};
     const auto request = must_find(id);
     if (!request) return request.error();
-    // A story ends once: the first outcome stays.
+    // A record ends once: the first outcome stays.
     auto update = database_.statement(
-        "UPDATE request SET outcome = ?2, outcome_reason = ?3, finished_at = ?4, brake = ?5 "
+        "UPDATE request SET outcome = ?2, outcome_reason = ?3, finished_at = ?4, safeguard = ?5 "
         "WHERE seq = ?1 AND outcome IS NULL");
     update.bind(1, *request).bind(2, to_string(outcome.kind)).bind(3, outcome.reason);
-    update.bind(4, outcome.at).bind(5, outcome.brake);
+    update.bind(4, outcome.at).bind(5, outcome.safeguard);
     update.run();
     transaction.commit();
     return {};
 }
 
-Result<void> Store::note_aftermath(const RequestId& id, const Aftermath& aftermath) {
+Result<void> Store::note_freed_room(const RequestId& id, const FreedRoomResult& freed_room) {
     nlohmann::json untaken = nlohmann::json::array();
-    for (const auto& host : aftermath.untaken) untaken.push_back(host.str());
+    for (const auto& host : freed_room.untaken) untaken.push_back(host.str());
     Transaction transaction{database_};
     const auto request = must_find(id);
     if (!request) return request.error();
     auto update = database_.statement(
-        "UPDATE request SET aftermath = ?2, aftermath_reason = ?3, untaken = ?4, aftermath_at = ?5 "
-        "WHERE seq = ?1 AND aftermath IS NULL");
-    update.bind(1, *request).bind(2, to_string(aftermath.kind)).bind(3, aftermath.reason);
-    update.bind(4, report::dump(untaken)).bind(5, aftermath.at);
+        "UPDATE request SET freed_room = ?2, freed_room_reason = ?3, untaken = ?4, freed_room_at = "
+        "?5 "
+        "WHERE seq = ?1 AND freed_room IS NULL");
+    update.bind(1, *request).bind(2, to_string(freed_room.kind)).bind(3, freed_room.reason);
+    update.bind(4, report::dump(untaken)).bind(5, freed_room.at);
     update.run();
     transaction.commit();
     return {};
@@ -126,10 +127,10 @@ Result<void> Store::note_message(const MessageEntry& message) {
     return {};
 }
 
-Result<void> Store::note_mark(const Mark& mark) {
-    prune(mark.at);
-    auto insert = database_.statement("INSERT INTO mark (kind, reason, at) VALUES (?1, ?2, ?3)");
-    insert.bind(1, mark.kind).bind(2, mark.reason).bind(3, mark.at).run();
+Result<void> Store::note_event(const JournalEvent& event) {
+    prune(event.at);
+    auto insert = database_.statement("INSERT INTO event (kind, reason, at) VALUES (?1, ?2, ?3)");
+    insert.bind(1, event.kind).bind(2, event.reason).bind(3, event.at).run();
     return {};
 }
 
@@ -141,24 +142,24 @@ void Store::prune(TimePoint now) {
     // Failing to tidy up is no reason to fail the call that came by: the next day tries again.
     try {
         Transaction transaction{database_};
-        auto stories = database_.statement(
+        auto records = database_.statement(
             "DELETE FROM request WHERE finished_at < ?1 "
             "AND seq <= (SELECT max(seq) FROM request) - ?2");
-        stories.bind(1, oldest).bind(2, options_.newest_kept).run();
-        // A flood of requests that nobody died for must not fill the disk.
+        records.bind(1, oldest).bind(2, options_.newest_kept).run();
+        // A flood of requests without deletions must not fill the disk.
         auto idle = database_.statement(
             "DELETE FROM request WHERE finished_at IS NOT NULL "
             "AND seq <= (SELECT max(seq) FROM request) - ?1 AND NOT EXISTS "
             "(SELECT 1 FROM step WHERE step.request = request.seq)");
-        idle.bind(1, options_.most_rows).run();
+        idle.bind(1, options_.max_rows).run();
         auto old = database_.statement("DELETE FROM message WHERE at < ?1");
         old.bind(1, oldest).run();
         auto many = database_.statement(
             "DELETE FROM message WHERE seq <= (SELECT max(seq) FROM message) - ?1");
-        many.bind(1, options_.most_rows).run();
-        auto marks = database_.statement(
-            "DELETE FROM mark WHERE at < ?1 OR seq <= (SELECT max(seq) FROM mark) - ?2");
-        marks.bind(1, oldest).bind(2, options_.most_rows).run();
+        many.bind(1, options_.max_rows).run();
+        auto events = database_.statement(
+            "DELETE FROM event WHERE at < ?1 OR seq <= (SELECT max(seq) FROM event) - ?2");
+        events.bind(1, oldest).bind(2, options_.max_rows).run();
         auto holds = database_.statement("DELETE FROM hold WHERE ended_at < ?1");
         holds.bind(1, oldest).run();
         transaction.commit();

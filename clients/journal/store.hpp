@@ -33,22 +33,22 @@ public:
     Result<void> add_step(const RequestId& id, const StepEntry& step);
     Result<void> finish(const RequestId& id, const Outcome& outcome);
     Result<void> note_message(const MessageEntry& message);
-    Result<void> note_aftermath(const RequestId& id, const Aftermath& aftermath);
-    Result<void> note_mark(const Mark& mark);
-    Result<void> add_hold(const RoomHold& hold);
+    Result<void> note_freed_room(const RequestId& id, const FreedRoomResult& freed_room);
+    Result<void> note_event(const JournalEvent& event);
+    Result<void> add_hold(const InventoryHold& hold);
     Result<void> end_hold(const ProviderId& provider, const ResourceClass& resource_class,
-                          const HoldEnd& end);
+                          const InventoryHoldEnd& end);
 
-    Result<std::vector<Story>> unfinished();
-    Result<std::vector<Story>> culls_since(TimePoint since);
-    Result<std::vector<StoryLine>> list(int limit);
-    Result<std::optional<Story>> story(const RequestId& id);
+    Result<std::vector<RequestRecord>> unfinished();
+    Result<std::vector<RequestRecord>> culls_since(TimePoint since);
+    Result<std::vector<RequestSummary>> list(int limit);
+    Result<std::optional<RequestRecord>> record(const RequestId& id);
     Result<std::vector<MessageEntry>> messages(int limit);
     Result<std::vector<VictimEntry>> victims_since(TimePoint since);
-    Result<std::vector<Story>> aftermaths_since(TimePoint since);
-    Result<std::vector<Mark>> marks(int limit);
+    Result<std::vector<RequestRecord>> freed_rooms_since(TimePoint since);
+    Result<std::vector<JournalEvent>> events(int limit);
     Result<JournalTotals> totals(TimePoint since);
-    Result<std::vector<RoomHold>> holds();
+    Result<std::vector<InventoryHold>> holds();
 
     const std::string& path() const noexcept { return path_; }
 
@@ -60,17 +60,17 @@ private:
         std::string json;
         TimePoint received_at{};
         std::optional<Outcome> outcome;
-        std::optional<Aftermath> aftermath;
+        std::optional<FreedRoomResult> freed_room;
     };
     static Row row_of(const Statement& statement);
 
     std::optional<Row> find(const RequestId& id);
     Result<std::int64_t> must_find(const RequestId& id);
     Result<Request> request_of(const Row& row) const;
-    Result<Story> story_of(const Row& row);
+    Result<RequestRecord> record_of(const Row& row);
     /// Those that can be read; a line to the log for each other.
-    Result<std::vector<Story>> stories_of(const std::vector<Row>& rows);
-    /// Takes an unfinished story that can't be read out of the way.
+    Result<std::vector<RequestRecord>> records_of(const std::vector<Row>& rows);
+    /// Takes an unfinished record that can't be read out of the way.
     void settle_unreadable(const Row& row, const Error& error);
     Result<std::vector<PlanEntry>> plans_of(const Row& row);
     Result<std::vector<StepEntry>> steps_of(const Row& row);

@@ -1,4 +1,4 @@
-// The store's reading side: who died, what the reaper did to itself, and how much of everything.
+// The store's reading side: deleted servers, events, totals.
 #include <algorithm>
 
 #include "clients/journal/store.hpp"
@@ -6,7 +6,7 @@
 namespace reaper::journal {
 namespace {
 
-// A deletion counts from its first sending that no sparing took back. The words stand here as they
+// A deletion counts from its first sending that no skipping took back. The words stand here as they
 // stand in the condition of the index.
 constexpr const char* victims_sql = R"sql(
 SELECT sent.at, request.id, sent.server, chosen.name, chosen.project, chosen.host
@@ -16,7 +16,7 @@ LEFT JOIN chosen ON chosen.request = sent.request AND chosen.server = sent.serve
 WHERE sent.step IN ('delete-sent', 'force-delete-sent') AND sent.at >= ?1
   AND NOT EXISTS (SELECT 1 FROM step AS later
                   WHERE later.request = sent.request AND later.server = sent.server
-                    AND later.step = 'spared' AND later.seq > sent.seq)
+                    AND later.step = 'skipped' AND later.seq > sent.seq)
   AND NOT EXISTS (SELECT 1 FROM step AS earlier
                   WHERE earlier.request = sent.request AND earlier.server = sent.server
                     AND earlier.step IN ('delete-sent', 'force-delete-sent')
@@ -24,7 +24,7 @@ WHERE sent.step IN ('delete-sent', 'force-delete-sent') AND sent.at >= ?1
                     AND NOT EXISTS (SELECT 1 FROM step AS taken_back
                                     WHERE taken_back.request = sent.request
                                       AND taken_back.server = sent.server
-                                      AND taken_back.step = 'spared'
+                                      AND taken_back.step = 'skipped'
                                       AND taken_back.seq > earlier.seq))
 ORDER BY sent.at, sent.seq)sql";
 
@@ -40,13 +40,13 @@ Result<std::vector<VictimEntry>> Store::victims_since(TimePoint since) {
     return victims;
 }
 
-Result<std::vector<Mark>> Store::marks(int limit) {
-    std::vector<Mark> marks;
+Result<std::vector<JournalEvent>> Store::events(int limit) {
+    std::vector<JournalEvent> events;
     auto select =
-        database_.statement("SELECT kind, reason, at FROM mark ORDER BY seq DESC LIMIT ?1");
+        database_.statement("SELECT kind, reason, at FROM event ORDER BY seq DESC LIMIT ?1");
     select.bind(1, std::int64_t{std::clamp(limit, 0, max_rows_listed)});
-    while (select.step()) marks.push_back({select.text(0), select.text(1), select.time(2)});
-    return marks;
+    while (select.step()) events.push_back({select.text(0), select.text(1), select.time(2)});
+    return events;
 }
 
 std::map<std::string, std::int64_t> Store::counts(const char* sql, TimePoint since) {
@@ -66,17 +66,19 @@ Result<JournalTotals> Store::totals(TimePoint since) {
                 since))
         totals.outcomes[outcome_kind_from(word).value_or(OutcomeKind::failed)] += number;
     for (const auto& [word, number] :
-         counts("SELECT aftermath, count(*) FROM request WHERE aftermath_at >= ?1 "
-                "GROUP BY aftermath",
+         counts("SELECT freed_room, count(*) FROM request WHERE freed_room_at >= ?1 "
+                "GROUP BY freed_room",
                 since))
-        totals.aftermaths[aftermath_kind_from(word).value_or(AftermathKind::wasted)] += number;
-    totals.brakes = counts(
-        "SELECT brake, count(*) FROM request WHERE finished_at >= ?1 AND brake <> '' "
-        "GROUP BY brake",
+        totals
+            .freed_rooms[freed_room_result_kind_from(word).value_or(FreedRoomResultKind::wasted)] +=
+            number;
+    totals.safeguards = counts(
+        "SELECT safeguard, count(*) FROM request WHERE finished_at >= ?1 AND safeguard <> '' "
+        "GROUP BY safeguard",
         since);
     totals.messages =
         counts("SELECT verdict, count(*) FROM message WHERE at >= ?1 GROUP BY verdict", since);
-    totals.marks = counts("SELECT kind, count(*) FROM mark WHERE at >= ?1 GROUP BY kind", since);
+    totals.events = counts("SELECT kind, count(*) FROM event WHERE at >= ?1 GROUP BY kind", since);
     auto open = database_.statement("SELECT count(*) FROM request WHERE finished_at IS NULL");
     totals.under_way = open.step() ? open.number(0) : 0;
     const auto victims = victims_since(since);

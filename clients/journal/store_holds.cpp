@@ -3,7 +3,7 @@
 
 namespace reaper::journal {
 
-Result<void> Store::add_hold(const RoomHold& hold) {
+Result<void> Store::add_hold(const InventoryHold& hold) {
     auto insert = database_.statement(
         "INSERT INTO hold (provider, class, host, host_name, before, raised, request, since) "
         "VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8) ON CONFLICT DO NOTHING");
@@ -16,7 +16,7 @@ Result<void> Store::add_hold(const RoomHold& hold) {
 }
 
 Result<void> Store::end_hold(const ProviderId& provider, const ResourceClass& resource_class,
-                             const HoldEnd& end) {
+                             const InventoryHoldEnd& end) {
     prune(end.at);
     auto update = database_.statement(
         "UPDATE hold SET how = ?3, reason = ?4, ended_at = ?5 "
@@ -28,13 +28,13 @@ Result<void> Store::end_hold(const ProviderId& provider, const ResourceClass& re
     return {};
 }
 
-Result<std::vector<RoomHold>> Store::holds() {
-    std::vector<RoomHold> holds;
+Result<std::vector<InventoryHold>> Store::holds() {
+    std::vector<InventoryHold> holds;
     auto select = database_.statement(
         "SELECT provider, class, host, host_name, before, raised, request, since FROM hold "
         "WHERE ended_at IS NULL ORDER BY seq");
     while (select.step()) {
-        RoomHold hold;
+        InventoryHold hold;
         hold.provider = ProviderId{select.text(0)};
         hold.resource_class = ResourceClass{select.text(1)};
         hold.host = HostId{select.text(2)};

@@ -1,4 +1,4 @@
-// The store's reading side: rows back to stories.
+// The store's reading side: rows back to records.
 #include <algorithm>
 #include <spdlog/spdlog.h>
 
@@ -32,7 +32,7 @@ std::vector<HostId> hosts_of(const std::string& text) {
 // The columns that row_of reads.
 #define REQUEST_ROW                                                                \
     "SELECT seq, id, request, received_at, outcome, outcome_reason, finished_at, " \
-    "brake, aftermath, aftermath_reason, untaken, aftermath_at"
+    "safeguard, freed_room, freed_room_reason, untaken, freed_room_at"
 
 Store::Row Store::row_of(const Statement& statement) {
     Row row;
@@ -46,9 +46,10 @@ Store::Row Store::row_of(const Statement& statement) {
                               statement.time(6), statement.text(7)};
     }
     if (!statement.null(8)) {
-        const auto kind = aftermath_kind_from(statement.text(8));
-        row.aftermath = Aftermath{kind.value_or(AftermathKind::wasted), statement.text(9),
-                                  hosts_of(statement.text(10)), statement.time(11)};
+        const auto kind = freed_room_result_kind_from(statement.text(8));
+        row.freed_room =
+            FreedRoomResult{kind.value_or(FreedRoomResultKind::wasted), statement.text(9),
+                            hosts_of(statement.text(10)), statement.time(11)};
     }
     return row;
 }
@@ -61,8 +62,8 @@ std::optional<Store::Row> Store::find(const RequestId& id) {
 }
 
 Error Store::unreadable(const std::string& id, const std::string& why) const {
-    return Error{Errc::storage,
-                 "journal " + path_ + ": the story of " + printable(id) + " can't be read: " + why};
+    return Error{Errc::storage, "journal " + path_ + ": the record of " + printable(id) +
+                                    " can't be read: " + why};
 }
 
 Result<Request> Store::request_of(const Row& row) const {
@@ -99,15 +100,15 @@ Result<std::vector<StepEntry>> Store::steps_of(const Row& row) {
     return steps;
 }
 
-Result<Story> Store::story_of(const Row& row) {
+Result<RequestRecord> Store::record_of(const Row& row) {
     auto request = request_of(row);
     if (!request) return request.error();
     auto plans = plans_of(row);
     if (!plans) return plans.error();
     auto steps = steps_of(row);
     if (!steps) return steps.error();
-    return Story{std::move(*request), row.received_at, std::move(*plans),
-                 std::move(*steps),   row.outcome,     row.aftermath};
+    return RequestRecord{std::move(*request), row.received_at, std::move(*plans),
+                         std::move(*steps),   row.outcome,     row.freed_room};
 }
 
 // If nothing was sent, its message was not acknowledged and comes again, as that of a new request.
@@ -132,29 +133,29 @@ void Store::settle_unreadable(const Row& row, const Error& error) {
                   ended ? "" : " (" + ended.error().what + ")");
 }
 
-Result<std::vector<Story>> Store::stories_of(const std::vector<Row>& rows) {
-    std::vector<Story> stories;
+Result<std::vector<RequestRecord>> Store::records_of(const std::vector<Row>& rows) {
+    std::vector<RequestRecord> records;
     for (const auto& row : rows) {
-        auto story = story_of(row);
-        if (story)
-            stories.push_back(std::move(*story));
+        auto record = record_of(row);
+        if (record)
+            records.push_back(std::move(*record));
         else if (!row.outcome && lease_)
-            settle_unreadable(row, story.error());
+            settle_unreadable(row, record.error());
         else
-            spdlog::error("{}; it is left out", story.error().what);
+            spdlog::error("{}; it is left out", record.error().what);
     }
-    return stories;
+    return records;
 }
 
-Result<std::vector<Story>> Store::unfinished() {
+Result<std::vector<RequestRecord>> Store::unfinished() {
     std::vector<Row> rows;
     auto select =
         database_.statement(REQUEST_ROW " FROM request WHERE finished_at IS NULL ORDER BY seq");
     while (select.step()) rows.push_back(row_of(select));
-    return stories_of(rows);
+    return records_of(rows);
 }
 
-Result<std::vector<Story>> Store::culls_since(TimePoint since) {
+Result<std::vector<RequestRecord>> Store::culls_since(TimePoint since) {
     std::vector<Row> rows;
     auto select = database_.statement(
         REQUEST_ROW
@@ -163,20 +164,20 @@ Result<std::vector<Story>> Store::culls_since(TimePoint since) {
         " AND step.step IN ('delete-sent', 'force-delete-sent')) ORDER BY finished_at, seq");
     select.bind(1, since);
     while (select.step()) rows.push_back(row_of(select));
-    return stories_of(rows);
+    return records_of(rows);
 }
 
-Result<std::vector<Story>> Store::aftermaths_since(TimePoint since) {
+Result<std::vector<RequestRecord>> Store::freed_rooms_since(TimePoint since) {
     std::vector<Row> rows;
     auto select = database_.statement(
-        REQUEST_ROW " FROM request WHERE aftermath_at >= ?1 ORDER BY aftermath_at, seq");
+        REQUEST_ROW " FROM request WHERE freed_room_at >= ?1 ORDER BY freed_room_at, seq");
     select.bind(1, since);
     while (select.step()) rows.push_back(row_of(select));
-    return stories_of(rows);
+    return records_of(rows);
 }
 
-Result<std::vector<StoryLine>> Store::list(int limit) {
-    std::vector<StoryLine> lines;
+Result<std::vector<RequestSummary>> Store::list(int limit) {
+    std::vector<RequestSummary> lines;
     auto select = database_.statement(
         REQUEST_ROW
         ", (SELECT count(DISTINCT server) FROM step WHERE step.request = request.seq "
@@ -192,17 +193,17 @@ Result<std::vector<StoryLine>> Store::list(int limit) {
             continue;
         }
         lines.push_back({std::move(*request), row.received_at, static_cast<int>(select.number(12)),
-                         row.outcome, row.aftermath});
+                         row.outcome, row.freed_room});
     }
     return lines;
 }
 
-Result<std::optional<Story>> Store::story(const RequestId& id) {
+Result<std::optional<RequestRecord>> Store::record(const RequestId& id) {
     const auto row = find(id);
-    if (!row) return std::optional<Story>{};
-    auto story = story_of(*row);
-    if (!story) return story.error();
-    return std::optional<Story>{std::move(*story)};
+    if (!row) return std::optional<RequestRecord>{};
+    auto record = record_of(*row);
+    if (!record) return record.error();
+    return std::optional<RequestRecord>{std::move(*record)};
 }
 
 Result<std::vector<MessageEntry>> Store::messages(int limit) {

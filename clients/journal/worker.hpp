@@ -19,7 +19,7 @@ namespace reaper::journal {
 
 class Worker {
 public:
-    explicit Worker(int most_waiting) : most_waiting_(most_waiting) {}
+    explicit Worker(int max_waiting) : max_waiting_(max_waiting) {}
     Worker(const Worker&) = delete;
     Worker& operator=(const Worker&) = delete;
     /// Waits for the jobs that were handed in.
@@ -33,7 +33,7 @@ public:
             // The caller's loop must not run dry while the job is on this thread.
             auto back = asio::prefer(asio::get_associated_executor(handler),
                                      asio::execution::outstanding_work.tracked);
-            const bool full = waiting_.fetch_add(1) >= most_waiting_;
+            const bool full = waiting_.fetch_add(1) >= max_waiting_;
             auto work = [this, job, overload, full, back, handler = std::move(handler)]() mutable {
                 Result<T> result = full ? Result<T>{overload} : job();
                 waiting_.fetch_sub(1);
@@ -54,7 +54,7 @@ public:
 private:
     boost::asio::thread_pool thread_{1};
     std::atomic<int> waiting_{0};
-    int most_waiting_;
+    int max_waiting_;
 };
 
 }  // namespace reaper::journal

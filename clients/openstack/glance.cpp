@@ -7,7 +7,7 @@
 
 #include "clients/http/keeping.hpp"
 #include "clients/http/url.hpp"
-#include "clients/openstack/fields.hpp"
+#include "clients/openstack/answer.hpp"
 
 namespace reaper::openstack {
 
@@ -15,7 +15,7 @@ namespace {
 
 constexpr Duration longest_call = std::chrono::seconds(5);
 constexpr Duration fresh_for = std::chrono::minutes(1);
-constexpr std::size_t most_kept = 1000;
+constexpr std::size_t max_kept = 1000;
 
 class Glance {
 public:
@@ -68,9 +68,9 @@ private:
 
     void keep(std::string id, const Found& found) {
         const Duration now = clock_.steady();
-        if (kept_.size() >= most_kept)
+        if (kept_.size() >= max_kept)
             std::erase_if(kept_, [&](const auto& each) { return each.second.until <= now; });
-        if (kept_.size() >= most_kept) kept_.clear();
+        if (kept_.size() >= max_kept) kept_.clear();
         kept_[std::move(id)] = Kept{found, now + fresh_for};
     }
 
@@ -109,10 +109,10 @@ ResultTask<EndpointInfo> glance_info(std::shared_ptr<Session> session) {
 }
 
 Result<ImageProperties> read_image(std::string_view body, const std::string& where) {
-    return read_answer(body, where, [](const Field& top) {
+    return read_answer(body, where, [](const JsonPlace& top) {
         ImageProperties properties;
         top["id"].text();
-        top.each_member([&](const std::string& name, const Field& value) {
+        top.each_member([&](const std::string& name, const JsonPlace& value) {
             if (value.is_text()) properties.emplace(name, value.text());
         });
         return properties;

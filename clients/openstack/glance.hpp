@@ -9,8 +9,8 @@
 #include <string>
 
 #include "clients/openstack/session.hpp"
-#include "reaper/runtime/clock.hpp"
 #include "reaper/ports/images.hpp"
+#include "reaper/runtime/clock.hpp"
 
 namespace reaper::openstack {
 

@@ -1,27 +1,26 @@
 #include "clients/openstack/keystone_format.hpp"
 
-#include "clients/openstack/fields.hpp"
+#include "clients/openstack/answer.hpp"
 
 namespace reaper::openstack {
 
 namespace {
 
-Project project_from(const Field& row) {
+Project project_from(const JsonPlace& row) {
     Project project;
-    project.id = ProjectId(row["id"].text());
+    project.id = ProjectId(row["id"].id());
     project.name = row["name"].text();
     project.domain = row.text_or_empty("domain_id");  // null for a domain itself
     project.parent = ProjectId(row.text_or_empty("parent_id"));
-    if (row.has("tags")) project.tags = row["tags"].text_set();
-    if (project.id.empty()) row["id"].complain("is empty");
+    if (const auto tags = row.maybe("tags")) project.tags = tags->text_set();
     return project;
 }
 
-Catalog catalog_from(const Field& services) {
+Catalog catalog_from(const JsonPlace& services) {
     Catalog catalog;
-    services.each([&](const Field& service) {
+    services.each([&](const JsonPlace& service) {
         const std::string type = service["type"].text();
-        service["endpoints"].each([&](const Field& endpoint) {
+        service["endpoints"].each([&](const JsonPlace& endpoint) {
             std::string region = endpoint.text_or_empty("region_id");
             if (region.empty()) region = endpoint.text_or_empty("region");
             catalog.endpoints.push_back({type, std::move(region), endpoint["interface"].text(),
@@ -31,19 +30,19 @@ Catalog catalog_from(const Field& services) {
     return catalog;
 }
 
-TokenBody token_from(const Field& token) {
+TokenBody token_from(const JsonPlace& token) {
     TokenBody body;
-    const Field user = token["user"];
+    const JsonPlace user = token["user"];
     body.info.user_id = user["id"].text();
     body.info.user_name = user["name"].text();
     body.info.user_domain = user["domain"]["name"].text();
-    if (!token.has("project"))
-        token["project"].complain("is null: the token is for no project; set project_name");
-    const Field project = token["project"];
-    body.info.project_id = project["id"].text();
-    body.info.project_name = project["name"].text();
-    body.info.project_domain = project["domain"]["name"].text();
-    token["roles"].each([&](const Field& role) { body.info.roles.push_back(role["name"].text()); });
+    const auto project = token.maybe("project");
+    if (!project) token.fail("for no project; set project_name");
+    body.info.project_id = (*project)["id"].text();
+    body.info.project_name = (*project)["name"].text();
+    body.info.project_domain = (*project)["domain"]["name"].text();
+    token["roles"].each(
+        [&](const JsonPlace& role) { body.info.roles.push_back(role["name"].text()); });
     body.info.expires = token["expires_at"].time();
     body.issued = token["issued_at"].time();
     body.catalog = catalog_from(token["catalog"]);
@@ -53,27 +52,28 @@ TokenBody token_from(const Field& token) {
 }  // namespace
 
 Result<TokenBody> read_token(std::string_view body, const std::string& where) {
-    return read_answer(body, where, [](const Field& top) { return token_from(top["token"]); });
+    return read_answer(body, where, [](const JsonPlace& top) { return token_from(top["token"]); });
 }
 
 Result<std::vector<Project>> read_projects(std::string_view body, const std::string& where) {
-    return read_answer(body, where, [](const Field& top) {
+    return read_answer(body, where, [](const JsonPlace& top) {
         if (top.boolean_or("truncated", false))
-            top.complain("is only a part of the list (truncated); raise list_limit in Keystone");
+            top.fail("only a part of the list (truncated); raise list_limit in Keystone");
         if (top.has("links") && top["links"].has("next"))
-            top.complain("is only a part of the list (it has a next page)");
+            top.fail("only a part of the list (it has a next page)");
         std::vector<Project> projects;
-        top["projects"].each([&](const Field& row) { projects.push_back(project_from(row)); });
+        top["projects"].each([&](const JsonPlace& row) { projects.push_back(project_from(row)); });
         return projects;
     });
 }
 
 Result<Project> read_project(std::string_view body, const std::string& where) {
-    return read_answer(body, where, [](const Field& top) { return project_from(top["project"]); });
+    return read_answer(body, where,
+                       [](const JsonPlace& top) { return project_from(top["project"]); });
 }
 
 Result<std::string> read_keystone_version(std::string_view body, const std::string& where) {
-    return read_answer(body, where, [](const Field& top) {
+    return read_answer(body, where, [](const JsonPlace& top) {
         const std::string id = top["version"]["id"].text();
         return id.starts_with('v') ? id.substr(1) : id;
     });

@@ -1,7 +1,6 @@
 #include "clients/openstack/nova.hpp"
 
 #include <chrono>
-#include <cstdio>
 #include <spdlog/spdlog.h>
 #include <unordered_map>
 #include <unordered_set>
@@ -12,6 +11,7 @@
 #include "clients/http/url.hpp"
 #include "clients/openstack/nova_format.hpp"
 #include "reaper/model/interner.hpp"
+#include "reaper/model/time_text.hpp"
 
 namespace reaper::openstack {
 
@@ -23,17 +23,7 @@ constexpr int max_restarts = 5;  // of a list whose marker vanished in mid-list
 
 /// `2026-11-20T13:12:30Z`
 std::string iso_seconds(TimePoint at) {
-    const auto seconds = std::chrono::floor<std::chrono::seconds>(at);
-    const auto day = std::chrono::floor<std::chrono::days>(seconds);
-    const std::chrono::year_month_day date{day};
-    const std::chrono::hh_mm_ss time{seconds - day};
-    char text[40];
-    std::snprintf(text, sizeof text, "%04d-%02u-%02uT%02d:%02d:%02dZ",
-                  static_cast<int>(date.year()), static_cast<unsigned>(date.month()),
-                  static_cast<unsigned>(date.day()), static_cast<int>(time.hours().count()),
-                  static_cast<int>(time.minutes().count()),
-                  static_cast<int>(time.seconds().count()));
-    return text;
+    return iso_time(at).substr(0, 19) + "Z";
 }
 
 std::string with_marker(std::string path, const std::string& marker) {

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "clients/openstack/fields.hpp"
+#include "clients/openstack/answer.hpp"
 
 namespace reaper::openstack {
 
@@ -11,22 +11,23 @@ namespace {
 constexpr const char* host_key = "OS-EXT-SRV-ATTR:host";
 
 /// A member that policy hides from those who are not administrators.
-Field privileged(const Field& row, std::string_view key) {
+JsonPlace privileged(const JsonPlace& row, std::string_view key) {
     try {
         return row[key];
-    } catch (const BadField& missing) {
-        throw BadField(std::string(missing.what()) +
-                           ": Nova shows it to administrators only; the user needs the admin role",
-                       Errc::forbidden);
+    } catch (const WrongJson& missing) {
+        throw WrongJson{missing.what +
+                            ": Nova shows it to administrators only; the user needs the "
+                            "admin role",
+                        Errc::forbidden};
     }
 }
 
-Amount swap_of(const Field& flavor) {
-    const Field swap = flavor["swap"];
+Amount swap_of(const JsonPlace& flavor) {
+    const JsonPlace swap = flavor["swap"];
     return swap.is_text() && swap.text().empty() ? 0 : swap.integer();  // "" of old releases: none
 }
 
-Flavor flavor_from(const Field& row) {
+Flavor flavor_from(const JsonPlace& row) {
     Flavor flavor;
     flavor.name = row["original_name"].text();
     flavor.vcpus = row["vcpus"].integer();
@@ -39,75 +40,70 @@ Flavor flavor_from(const Field& row) {
 }
 
 /// A server in a cell that Nova can't reach: what is missing stays empty, above all the host.
-ServerRecord partial_server(const Field& row) {
+ServerRecord partial_server(const JsonPlace& row) {
     ServerRecord record;
-    record.server.id = ServerId(row["id"].text());
-    record.server.project = ProjectId(row["tenant_id"].text());
+    record.server.id = ServerId(row["id"].id());
+    record.server.project = ProjectId(row["tenant_id"].id());
     record.server.status = row["status"].text();
     record.server.created = row["created"].time();
     return record;
 }
 
 /// One server, or a list of them.
-std::set<ServerId> hinted(const Field& hints, std::string_view key) {
+std::set<ServerId> hinted(const JsonPlace& hints, std::string_view key) {
     std::set<ServerId> servers;
-    if (!hints.has(key)) return servers;
-    const Field value = hints[key];
-    if (value.is_text())
-        servers.emplace(value.text());
+    const auto value = hints.maybe(key);
+    if (!value) return servers;
+    if (value->is_text())
+        servers.emplace(value->text());
     else
-        value.each([&](const Field& each) { servers.emplace(each.text()); });
+        value->each([&](const JsonPlace& each) { servers.emplace(each.text()); });
     return servers;
 }
 
 /// What only newer releases tell of one server.
-void read_wishes(const Field& row, ServerRecord& record) {
-    constexpr std::string_view zone = "pinned_availability_zone";
-    if (row.has(zone) && !row[zone].is_null()) record.zone = row[zone].text();
-    if (!row.has("scheduler_hints")) return;
-    const Field hints = row["scheduler_hints"];
-    record.same_host = hinted(hints, "same_host");
-    record.different_host = hinted(hints, "different_host");
+void read_wishes(const JsonPlace& row, ServerRecord& record) {
+    if (const auto zone = row.maybe("pinned_availability_zone")) record.zone = zone->text();
+    const auto hints = row.maybe("scheduler_hints");
+    if (!hints) return;
+    record.same_host = hinted(*hints, "same_host");
+    record.different_host = hinted(*hints, "different_host");
 }
 
-ServerRecord server_from(const Field& row) {
+ServerRecord server_from(const JsonPlace& row) {
     ServerRecord record = partial_server(row);
     Server& server = record.server;
-    if (server.id.empty()) row["id"].complain("is empty");
-    if (server.project.empty()) row["tenant_id"].complain("is empty");
     if (server.status == "UNKNOWN" && !row.has("name")) return record;
     server.name = row["name"].text();
     privileged(row, host_key);
     server.host = row.text_or_empty(host_key);
     server.task_state = row.text_or_empty("OS-EXT-STS:task_state");
     server.locked = row["locked"].boolean();
-    if (row.has("OS-SRV-USG:launched_at")) server.launched = row["OS-SRV-USG:launched_at"].time();
-    if (row.has("OS-SRV-USG:terminated_at"))
-        record.terminated = row["OS-SRV-USG:terminated_at"].time();
+    if (const auto at = row.maybe("OS-SRV-USG:launched_at")) server.launched = at->time();
+    if (const auto at = row.maybe("OS-SRV-USG:terminated_at")) record.terminated = at->time();
     server.metadata = row["metadata"].text_map();
     server.tags = row["tags"].text_set();
     record.flavor = flavor_from(row["flavor"]);
     server.flavor_name = record.flavor.name;
     server.flavor_extra_specs = record.flavor.extra_specs;
-    const Field image = row["image"];
+    const JsonPlace image = row["image"];
     record.boot_from_volume = image.is_null() || (image.is_text() && image.text().empty());
     if (!record.boot_from_volume && !image.is_text()) record.image = image["id"].text();
-    if (row.has("server_groups"))
-        row["server_groups"].each(
-            [&](const Field& group) { record.groups.push_back(group.text()); });
+    if (const auto groups = row.maybe("server_groups"))
+        groups->each([&](const JsonPlace& group) { record.groups.push_back(group.text()); });
     read_wishes(row, record);
     return record;
 }
 
 /// `servers_links: [{"rel": "next", ...}]`: that there is one matters, not where it leads.
-bool has_next(const Field& top, std::string_view links) {
+bool has_next(const JsonPlace& top, std::string_view links) {
     bool next = false;
-    if (top.has(links))
-        top[links].each([&](const Field& link) { next = next || link["rel"].text() == "next"; });
+    if (const auto list = top.maybe(links))
+        list->each([&](const JsonPlace& link) { next = next || link["rel"].text() == "next"; });
     return next;
 }
 
-HypervisorRecord hypervisor_from(const Field& row) {
+HypervisorRecord hypervisor_from(const JsonPlace& row) {
     HypervisorRecord record;
     record.id = HostId(row["id"].text());
     record.name = row["hypervisor_hostname"].text();
@@ -116,7 +112,7 @@ HypervisorRecord hypervisor_from(const Field& row) {
     return record;
 }
 
-ComputeServiceRecord service_from(const Field& row) {
+ComputeServiceRecord service_from(const JsonPlace& row) {
     ComputeServiceRecord record;
     record.host = row["host"].text();
     const std::string status = row["status"].text();
@@ -134,31 +130,30 @@ ComputeServiceRecord service_from(const Field& row) {
 }
 
 /// `policy` and `rules` since 2.64; before that `policies`, a list of one.
-ServerGroup group_from(const Field& row) {
+ServerGroup group_from(const JsonPlace& row) {
     ServerGroup group;
     group.id = row["id"].text();
     group.name = row["name"].text();
-    if (row.has("policy")) {
-        group.policy = row["policy"].text();
+    if (const auto policy = row.maybe("policy")) {
+        group.policy = policy->text();
     } else {
-        row["policies"].each([&](const Field& policy) { group.policy = policy.text(); });
+        row["policies"].each([&](const JsonPlace& older) { group.policy = older.text(); });
     }
     if (row.has("rules") && row["rules"].has("max_server_per_host")) {
-        const Field most = row["rules"]["max_server_per_host"];
+        const std::int64_t most = row["rules"]["max_server_per_host"].integer();
         constexpr std::int64_t beyond_any_host = 1'000'000;
-        group.most_on_a_host =
-            static_cast<int>(std::clamp<std::int64_t>(most.integer(), 1, beyond_any_host));
+        group.max_on_a_host = static_cast<int>(std::clamp<std::int64_t>(most, 1, beyond_any_host));
     }
     row["members"].each(
-        [&](const Field& member) { group.members.insert(ServerId(member.text())); });
+        [&](const JsonPlace& member) { group.members.insert(ServerId(member.text())); });
     return group;
 }
 
-AggregateRecord aggregate_from(const Field& row) {
+AggregateRecord aggregate_from(const JsonPlace& row) {
     AggregateRecord record;
     record.uuid = row["uuid"].text();
     record.name = row["name"].text();
-    row["hosts"].each([&](const Field& host) { record.hosts.push_back(host.text()); });
+    row["hosts"].each([&](const JsonPlace& host) { record.hosts.push_back(host.text()); });
     record.metadata = row["metadata"].text_map();
     return record;
 }
@@ -166,32 +161,34 @@ AggregateRecord aggregate_from(const Field& row) {
 }  // namespace
 
 Result<ServerPage> read_servers(std::string_view body, const std::string& where) {
-    return read_answer(body, where, [](const Field& top) {
+    return read_answer(body, where, [](const JsonPlace& top) {
         ServerPage page;
-        top["servers"].each([&](const Field& row) { page.servers.push_back(server_from(row)); });
+        top["servers"].each(
+            [&](const JsonPlace& row) { page.servers.push_back(server_from(row)); });
         page.more = has_next(top, "servers_links");
         return page;
     });
 }
 
 Result<ServerRecord> read_server(std::string_view body, const std::string& where) {
-    return read_answer(body, where, [](const Field& top) { return server_from(top["server"]); });
+    return read_answer(body, where,
+                       [](const JsonPlace& top) { return server_from(top["server"]); });
 }
 
 Result<std::string> read_action(std::string_view body, const std::string& where) {
     return read_answer(body, where,
-                       [](const Field& top) { return top["instanceAction"]["action"].text(); });
+                       [](const JsonPlace& top) { return top["instanceAction"]["action"].text(); });
 }
 
 Result<ServerGroup> read_server_group(std::string_view body, const std::string& where) {
     return read_answer(body, where,
-                       [](const Field& top) { return group_from(top["server_group"]); });
+                       [](const JsonPlace& top) { return group_from(top["server_group"]); });
 }
 
 Result<std::vector<ActionRecord>> read_actions(std::string_view body, const std::string& where) {
-    return read_answer(body, where, [](const Field& top) {
+    return read_answer(body, where, [](const JsonPlace& top) {
         std::vector<ActionRecord> actions;
-        top["instanceActions"].each([&](const Field& row) {
+        top["instanceActions"].each([&](const JsonPlace& row) {
             ActionRecord action;
             action.name = row["action"].text();
             action.request = RequestId(row["request_id"].text());
@@ -205,10 +202,10 @@ Result<std::vector<ActionRecord>> read_actions(std::string_view body, const std:
 }
 
 Result<HypervisorPage> read_hypervisors(std::string_view body, const std::string& where) {
-    return read_answer(body, where, [](const Field& top) {
+    return read_answer(body, where, [](const JsonPlace& top) {
         HypervisorPage page;
         top["hypervisors"].each(
-            [&](const Field& row) { page.hypervisors.push_back(hypervisor_from(row)); });
+            [&](const JsonPlace& row) { page.hypervisors.push_back(hypervisor_from(row)); });
         page.more = has_next(top, "hypervisors_links");
         return page;
     });
@@ -216,9 +213,9 @@ Result<HypervisorPage> read_hypervisors(std::string_view body, const std::string
 
 Result<std::vector<ComputeServiceRecord>> read_services(std::string_view body,
                                                         const std::string& where) {
-    return read_answer(body, where, [](const Field& top) {
+    return read_answer(body, where, [](const JsonPlace& top) {
         std::vector<ComputeServiceRecord> services;
-        top["services"].each([&](const Field& row) {
+        top["services"].each([&](const JsonPlace& row) {
             if (row["binary"].text() == "nova-compute") services.push_back(service_from(row));
         });
         return services;
@@ -227,10 +224,10 @@ Result<std::vector<ComputeServiceRecord>> read_services(std::string_view body,
 
 Result<std::vector<AggregateRecord>> read_aggregates(std::string_view body,
                                                      const std::string& where) {
-    return read_answer(body, where, [](const Field& top) {
+    return read_answer(body, where, [](const JsonPlace& top) {
         std::vector<AggregateRecord> aggregates;
         top["aggregates"].each(
-            [&](const Field& row) { aggregates.push_back(aggregate_from(row)); });
+            [&](const JsonPlace& row) { aggregates.push_back(aggregate_from(row)); });
         return aggregates;
     });
 }

@@ -13,12 +13,12 @@
 
 #include "clients/http/client.hpp"
 #include "config/settings.hpp"
-#include "reaper/runtime/clock.hpp"
 #include "reaper/ports/compute.hpp"
 #include "reaper/ports/identity.hpp"
 #include "reaper/ports/images.hpp"
 #include "reaper/ports/placement.hpp"
 #include "reaper/ports/placement_setup.hpp"
+#include "reaper/runtime/clock.hpp"
 #include "reaper/runtime/task.hpp"
 
 namespace reaper {

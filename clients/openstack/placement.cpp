@@ -88,7 +88,7 @@ public:
             "/resource_providers/" + http::escape(change.provider.str()) + "/inventories";
         const std::string path = base + "/" + http::escape(change.resource_class.str());
         Error busy;
-        for (int i = 0; i < most_collisions; ++i) {
+        for (int i = 0; i < max_collisions; ++i) {
             std::string inventories = base;
             auto found = co_await look(std::move(inventories), change, deadline);
             if (!found) co_return found.error();
@@ -117,7 +117,7 @@ public:
 
 private:
     /// Of a change that meets others' changes of the same provider.
-    static constexpr int most_collisions = 5;
+    static constexpr int max_collisions = 5;
     static constexpr const char* write_right =
         "; the reaper holds freed room with Placement's policy "
         "placement:resource_providers:inventories:update (or set the tagger's freed_room to open)";

@@ -2,64 +2,54 @@
 
 #include <nlohmann/json.hpp>
 
-#include "clients/openstack/fields.hpp"
+#include "clients/openstack/answer.hpp"
 #include "reaper/model/interner.hpp"
 
 namespace reaper::openstack {
 
 namespace {
 
-Amount amount_from(const Field& field) {
-    const Amount amount = field.integer();
-    if (amount < 0) field.complain("is negative");
-    return amount;
-}
-
-ProviderRecord provider_from(const Field& row) {
+ProviderRecord provider_from(const JsonPlace& row) {
     ProviderRecord record;
-    record.id = ProviderId(row["uuid"].text());
+    record.id = ProviderId(row["uuid"].id());
     record.name = row["name"].text();
     record.parent = ProviderId(row.text_or_empty("parent_provider_uuid"));
     record.root = ProviderId(row["root_provider_uuid"].text());
-    if (record.id.empty()) row["uuid"].complain("is empty");
     return record;
 }
 
-Inventory inventory_from(const Field& row) {
+Inventory inventory_from(const JsonPlace& row) {
     Inventory inventory;
-    inventory.total = amount_from(row["total"]);
-    inventory.reserved = amount_from(row["reserved"]);
+    inventory.total = row["total"].amount();
+    inventory.reserved = row["reserved"].amount();
     inventory.allocation_ratio = row["allocation_ratio"].number();
-    inventory.min_unit = amount_from(row["min_unit"]);
-    inventory.max_unit = amount_from(row["max_unit"]);
-    inventory.step_size = amount_from(row["step_size"]);
+    inventory.min_unit = row["min_unit"].amount();
+    inventory.max_unit = row["max_unit"].amount();
+    inventory.step_size = row["step_size"].amount();
     return inventory;
 }
 
 /// `{KEY: {"resources": {CLASS: amount}}}`
 template <class Key>
-std::map<Key, Resources> held_by(const Field& allocations) {
+std::map<Key, Resources> held_by(const JsonPlace& allocations) {
     std::map<Key, Resources> held;
-    allocations.each_member([&](const std::string& key, const Field& entry) {
-        Resources& resources = held[Key(key)];
-        entry["resources"].each_member([&](const std::string& name, const Field& amount) {
-            resources.set(ResourceClass(name), amount_from(amount));
-        });
+    allocations.each_member([&](const std::string& key, const JsonPlace& entry) {
+        held[Key(key)] = entry["resources"].resources();
     });
     return held;
 }
 
-ProviderSummary summary_from(const std::string& id, const Field& row, Interner& interner) {
+ProviderSummary summary_from(const std::string& id, const JsonPlace& row, Interner& interner) {
     ProviderSummary summary;
     summary.id = ProviderId(id);
     summary.parent = ProviderId(row.text_or_empty("parent_provider_uuid"));
     summary.root = ProviderId(row["root_provider_uuid"].text());
-    row["resources"].each_member([&](const std::string& name, const Field& counts) {
-        summary.capacity.set(ResourceClass(name), amount_from(counts["capacity"]));
-        summary.used.set(ResourceClass(name), amount_from(counts["used"]));
+    row["resources"].each_member([&](const std::string& name, const JsonPlace& counts) {
+        summary.capacity.set(ResourceClass(name), counts["capacity"].amount());
+        summary.used.set(ResourceClass(name), counts["used"].amount());
     });
     std::set<Trait> traits;
-    row["traits"].each([&](const Field& name) { traits.emplace(name.text()); });
+    row["traits"].each([&](const JsonPlace& name) { traits.emplace(name.text()); });
     summary.traits = std::move(traits);
     interner.share(summary.traits);
     return summary;
@@ -78,10 +68,10 @@ nlohmann::json json_of(const Inventory& inventory) {
 
 Result<std::vector<ProviderSummary>> read_summaries(std::string_view body,
                                                     const std::string& where) {
-    return read_answer(body, where, [](const Field& top) {
+    return read_answer(body, where, [](const JsonPlace& top) {
         std::vector<ProviderSummary> summaries;
         Interner interner;
-        top["provider_summaries"].each_member([&](const std::string& id, const Field& row) {
+        top["provider_summaries"].each_member([&](const std::string& id, const JsonPlace& row) {
             summaries.push_back(summary_from(id, row, interner));
         });
         return summaries;
@@ -90,19 +80,19 @@ Result<std::vector<ProviderSummary>> read_summaries(std::string_view body,
 
 Result<std::vector<ProviderRecord>> read_providers(std::string_view body,
                                                    const std::string& where) {
-    return read_answer(body, where, [](const Field& top) {
+    return read_answer(body, where, [](const JsonPlace& top) {
         std::vector<ProviderRecord> providers;
         top["resource_providers"].each(
-            [&](const Field& row) { providers.push_back(provider_from(row)); });
+            [&](const JsonPlace& row) { providers.push_back(provider_from(row)); });
         return providers;
     });
 }
 
 Result<std::map<ResourceClass, Inventory>> read_inventories(std::string_view body,
                                                             const std::string& where) {
-    return read_answer(body, where, [](const Field& top) {
+    return read_answer(body, where, [](const JsonPlace& top) {
         std::map<ResourceClass, Inventory> inventories;
-        top["inventories"].each_member([&](const std::string& name, const Field& row) {
+        top["inventories"].each_member([&](const std::string& name, const JsonPlace& row) {
             inventories.emplace(ResourceClass(name), inventory_from(row));
         });
         return inventories;
@@ -110,7 +100,7 @@ Result<std::map<ResourceClass, Inventory>> read_inventories(std::string_view bod
 }
 
 Result<std::int64_t> read_generation(std::string_view body, const std::string& where) {
-    return read_answer(body, where, [](const Field& top) -> std::int64_t {
+    return read_answer(body, where, [](const JsonPlace& top) -> std::int64_t {
         return top["resource_provider_generation"].integer();
     });
 }
@@ -141,26 +131,27 @@ bool is_concurrent_update(std::string_view body) {
 }
 
 Result<std::set<Trait>> read_traits(std::string_view body, const std::string& where) {
-    return read_answer(body, where, [](const Field& top) {
+    return read_answer(body, where, [](const JsonPlace& top) {
         std::set<Trait> traits;
-        top["traits"].each([&](const Field& name) { traits.emplace(name.text()); });
+        top["traits"].each([&](const JsonPlace& name) { traits.emplace(name.text()); });
         return traits;
     });
 }
 
 Result<std::set<std::string>> read_aggregate_ids(std::string_view body, const std::string& where) {
-    return read_answer(body, where, [](const Field& top) { return top["aggregates"].text_set(); });
+    return read_answer(body, where,
+                       [](const JsonPlace& top) { return top["aggregates"].text_set(); });
 }
 
 Result<std::map<ServerId, Resources>> read_provider_allocations(std::string_view body,
                                                                 const std::string& where) {
     return read_answer(body, where,
-                       [](const Field& top) { return held_by<ServerId>(top["allocations"]); });
+                       [](const JsonPlace& top) { return held_by<ServerId>(top["allocations"]); });
 }
 
 Result<Allocations> read_consumer_allocations(std::string_view body, const std::string& where) {
-    return read_answer(body, where,
-                       [](const Field& top) { return held_by<ProviderId>(top["allocations"]); });
+    return read_answer(
+        body, where, [](const JsonPlace& top) { return held_by<ProviderId>(top["allocations"]); });
 }
 
 }  // namespace reaper::openstack

@@ -78,7 +78,7 @@ public:
         const std::string path =
             "/resource_providers/" + http::escape(provider.str()) + "/inventories";
         Error busy;
-        for (int i = 0; i < most_collisions; ++i) {
+        for (int i = 0; i < max_collisions; ++i) {
             std::string at = path;
             auto found = co_await send(http::Method::get, std::move(at));
             if (!found) co_return found.error();
@@ -106,7 +106,7 @@ public:
 
 private:
     /// Of a change that meets others' changes of the same provider.
-    static constexpr int most_collisions = 5;
+    static constexpr int max_collisions = 5;
 
     static std::string class_path(const ResourceClass& name) {
         return "/resource_classes/" + http::escape(name.str());

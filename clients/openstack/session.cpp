@@ -58,12 +58,12 @@ struct Session::Flight {
 };
 
 /// Ends the flight, however its coroutine ends.
-class Session::Landing {
+class Session::PlacementConstraints {
 public:
-    explicit Landing(Session& session) : session_(session), flight_(session.flight_) {}
-    Landing(const Landing&) = delete;
-    Landing& operator=(const Landing&) = delete;
-    ~Landing() {
+    explicit PlacementConstraints(Session& session) : session_(session), flight_(session.flight_) {}
+    PlacementConstraints(const PlacementConstraints&) = delete;
+    PlacementConstraints& operator=(const PlacementConstraints&) = delete;
+    ~PlacementConstraints() {
         session_.flight_.reset();
         flight_->over = true;
         flight_->landed.cancel();
@@ -100,7 +100,7 @@ ResultTask<Session::TokenPtr> Session::token(TokenPtr refused) {
     }
     flight_ = std::make_shared<Flight>(executor_);
     const auto flight = flight_;
-    const Landing landing(*this);
+    const PlacementConstraints placement(*this);
     Result<TokenPtr> fetched = co_await fetch_token();
     if (fetched)
         token_ = *fetched;

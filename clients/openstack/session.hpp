@@ -62,7 +62,7 @@ private:
     };
     using TokenPtr = std::shared_ptr<const Token>;
     struct Flight;
-    class Landing;
+    class PlacementConstraints;
 
     /// A token that is neither about to expire nor `refused` (may be null). Callers who need a new
     /// one at the same time share one authentication.

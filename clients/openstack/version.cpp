@@ -3,23 +3,22 @@
 #include <algorithm>
 #include <charconv>
 
-#include "clients/openstack/fields.hpp"
+#include "clients/openstack/answer.hpp"
 
 namespace reaper::openstack {
 
 namespace {
 
-Version version_of(const Field& field) {
+Version version_of(const JsonPlace& field) {
     const auto version = version_from(field.text());
-    if (!version) field.complain("is not a version such as 2.1");
+    if (!version) field.fail("expected a version such as 2.1");
     return *version;
 }
 
-VersionRange range_of(const Field& entry) {
+VersionRange range_of(const JsonPlace& entry) {
     const char* const newest = entry.has("max_version") ? "max_version" : "version";
     if (entry.text_or_empty("min_version").empty() || entry.text_or_empty(newest).empty())
-        entry.complain(
-            "has no microversions: the endpoint is of an older API (v2 instead of v2.1)");
+        entry.fail("no microversions: the endpoint is of an older API (v2 instead of v2.1)");
     return {version_of(entry["min_version"]), version_of(entry[newest])};
 }
 
@@ -40,13 +39,13 @@ std::optional<Version> version_from(std::string_view text) {
 }
 
 Result<VersionRange> read_versions(std::string_view body, const std::string& where) {
-    return read_answer(body, where, [](const Field& top) {
+    return read_answer(body, where, [](const JsonPlace& top) {
         if (top.has("version")) return range_of(top["version"]);
         std::optional<VersionRange> found;
-        top["versions"].each([&](const Field& entry) {
+        top["versions"].each([&](const JsonPlace& entry) {
             if (!found) found = range_of(entry);
         });
-        if (!found) top["versions"].complain("is empty");
+        if (!found) top["versions"].fail("is empty");
         return *found;
     });
 }

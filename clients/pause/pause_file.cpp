@@ -10,12 +10,12 @@
 #include <unistd.h>
 
 #include "reaper/model/text.hpp"
-#include "reaper/report/time_text.hpp"
+#include "reaper/model/time_text.hpp"
 
 namespace reaper {
 namespace {
 
-constexpr std::size_t most_bytes = 64 * 1024;
+constexpr std::size_t max_bytes = 64 * 1024;
 
 /// Closes a descriptor with its scope.
 class File {
@@ -52,7 +52,7 @@ Result<std::string> content_of(const std::string& path) {
     struct stat status {};
     if (::fstat(file.get(), &status) != 0 || !S_ISREG(status.st_mode))
         return Error{Errc::storage, "not a regular file"};
-    std::string text(most_bytes, '\0');
+    std::string text(max_bytes, '\0');
     const ssize_t size = ::pread(file.get(), text.data(), text.size(), 0);
     if (size < 0) return Error{Errc::storage, std::strerror(errno)};
     text.resize(static_cast<std::size_t>(size));
@@ -64,18 +64,18 @@ PauseNote note_of(const std::string& path, TimePoint changed) {
     note.at = changed;
     const auto text = content_of(path);
     if (!text) {
-        note.doubt = path + " can't be read (" + text.error().what + ")";
+        note.trouble = path + " can't be read (" + text.error().what + ")";
         return note;
     }
     const auto json = nlohmann::json::parse(*text, nullptr, false);
     if (!json.is_object()) {
-        note.doubt = path + " is there";
+        note.trouble = path + " is there";
         return note;
     }
     note.by = text_at(json, "by");
     note.reason = text_at(json, "reason");
-    if (const auto at = report::time_from_iso(text_at(json, "at"))) note.at = *at;
-    if (note.by.empty() && note.reason.empty()) note.doubt = path + " is there";
+    if (const auto at = parse_time(text_at(json, "at"))) note.at = *at;
+    if (note.by.empty() && note.reason.empty()) note.trouble = path + " is there";
     return note;
 }
 
@@ -125,9 +125,9 @@ bool write_whole(int file, const std::string& text) {
 
 std::string PauseNote::line() const {
     std::string text = by.empty() ? "" : "by " + by + " ";
-    text += "since " + report::short_time(at) + " UTC";
+    text += "since " + format_time(at) + " UTC";
     if (!reason.empty()) text += ": " + reason;
-    if (!doubt.empty()) text += (reason.empty() ? ": " : "; ") + doubt;
+    if (!trouble.empty()) text += (reason.empty() ? ": " : "; ") + trouble;
     return text;
 }
 
@@ -139,8 +139,8 @@ std::optional<PauseNote> PauseFile::note() const {
         if (errno == ENOENT || errno == ENOTDIR) return std::nullopt;
         PauseNote unknown;
         unknown.at = std::chrono::time_point_cast<Duration>(std::chrono::system_clock::now());
-        unknown.doubt = path_ + " can't be looked at (" + std::strerror(errno) +
-                        "); give its directory to the reaper's user";
+        unknown.trouble = path_ + " can't be looked at (" + std::strerror(errno) +
+                          "); give its directory to the reaper's user";
         return unknown;
     }
     const Stamp stamp{status.st_dev, status.st_ino, status.st_size, status.st_ctim.tv_sec,
@@ -162,7 +162,7 @@ std::optional<std::string> PauseFile::paused() const {
 Result<void> PauseFile::pause(std::string by, std::string reason) {
     const auto now = std::chrono::time_point_cast<Duration>(std::chrono::system_clock::now());
     const nlohmann::json json = {
-        {"version", 1}, {"by", by}, {"at", report::iso_time(now)}, {"reason", reason}};
+        {"version", 1}, {"by", by}, {"at", iso_time(now)}, {"reason", reason}};
     const std::string text =
         json.dump(2, ' ', false, nlohmann::json::error_handler_t::replace) + "\n";
     const std::string draft = path_ + ".new-" + std::to_string(::getpid());

@@ -1,5 +1,5 @@
-// The kill switch as a file: while it is there, the reaper is paused. It works without a daemon and
-// survives restarts, and `touch` throws it too.
+// The pause switch as a file: while it is there, the reaper is paused. It works without a daemon
+// and survives restarts, and `touch` throws it too.
 //
 // `reaper pause` and the circuit breaker write {"version", "by", "at", "reason"} into it. A file of
 // other content, or one that can't be read, pauses all the same. So does a path that can't be
@@ -18,10 +18,10 @@ namespace reaper {
 
 /// What a pause file says.
 struct PauseNote {
-    std::string by;      ///< empty if it does not say
-    std::string reason;  ///< empty if it does not say
-    TimePoint at{};      ///< without a word of its own: when the file was last changed
-    std::string doubt;   ///< why the file's content is not known; else empty
+    std::string by;       ///< empty if it does not say
+    std::string reason;   ///< empty if it does not say
+    TimePoint at{};       ///< without a word of its own: when the file was last changed
+    std::string trouble;  ///< why the file's content is not known; else empty
 
     /// `by alice since 2024-05-01 12:00:00 UTC: kernel update`
     std::string line() const;

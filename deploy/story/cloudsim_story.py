@@ -24,7 +24,7 @@ LOG_LIMIT = 1_000_000
 # How much of `reaper hosts` is shown of the first host.
 LINES_OF_A_HOST = 8
 VICTIM = re.compile(r" +host-\d+: ")
-PICTURE = re.compile(r"picture of the cloud: .*")
+CACHE_READ = re.compile(r"cloud cache: .*")
 ONE_HOST = re.compile(r"\bhost=([^&]+)")
 EVERYTHING = re.compile(r"/(resource_providers|allocation_candidates|servers/detail)\?(?!.*\bhost=)")
 COLOURS = re.compile(r"\033\[[0-9;]*m")
@@ -75,7 +75,7 @@ class CloudsimStory(Teller):
             self.look_with_the_reaper()
             locked = self.look_ahead()
             self.start_the_daemon()
-            self.wait_for_the_picture()
+            self.wait_for_the_cache()
             mark = self.cloudsim.admin("state")["last"]
             refused = self.refused()
             story = self.make_room(refused, mark)
@@ -124,7 +124,7 @@ class CloudsimStory(Teller):
         self.bob.lock(first["server"])
         self.expect(self.bob.look(first["server"])["locked"], f"{first['name']} is not locked")
         self.screen.say()
-        self.say(f"bob of `spot` locks {first['name']}. The reaper must spare it from now on; it sees:")
+        self.say(f"bob of `spot` locks {first['name']}. The reaper must skip it from now on; it sees:")
         self.command("hosts", show=lambda lines: [l for l in lines if f" {first['name']} " in l])
         return first
 
@@ -132,12 +132,12 @@ class CloudsimStory(Teller):
         writes = self.writes_of_the_reaper(since=0)
         self.expect(not writes, f"a command that only looks has written: {writes}")
 
-    def wait_for_the_picture(self) -> None:
+    def wait_for_the_cache(self) -> None:
         """The daemon tells of it when it has read the cloud, once and in bulk."""
         began = time.monotonic()
-        while not (found := PICTURE.search(self.reaper.log_text())):
+        while not (found := CACHE_READ.search(self.reaper.log_text())):
             seconds = time.monotonic() - began
-            self.expect(seconds < WAIT_S, f"the daemon has no picture of the cloud after {WAIT_S} s")
+            self.expect(seconds < WAIT_S, f"the daemon has not read the cloud after {WAIT_S} s")
             self.screen.running("the daemon reads the cloud", seconds, "")
             time.sleep(POLL_S)
         self.say(f"Its log: {found[0]}")
@@ -160,7 +160,7 @@ class CloudsimStory(Teller):
         lists = sum(bool(EVERYTHING.search(f"{entry['path']}?{entry['query']}")) for entry in reads)
         self.say(
             f"Since alice asked, it has read {len(hosts)} of {self.cloudsim.ready['hosts']} hosts again "
-            f"and {lists or 'no'} lists of the whole cloud: events keep its picture fresh."
+            f"and {lists or 'no'} lists of the whole cloud: events keep its cache fresh."
         )
         return story
 
@@ -176,21 +176,21 @@ class CloudsimStory(Teller):
     def show_the_record(
         self, mark: int, before: dict[str, Any], story: dict[str, Any], locked: dict[str, Any]
     ) -> None:
-        self.chapter("Who died? Not the reaper's word, but the cloud's own record")
+        self.chapter("Deleted servers, by the cloud's own record")
         effects = self.record(mark, kind="effect")
         deleted = sorted(entry["server"] for entry in effects if entry["what"] == "deleted")
         gone = sorted(step["server"] for step in story["steps"] if step["step"] == "gone")
         writes = self.writes_of_the_reaper(mark)
         self.expect(bool(deleted), "cloudsim's record knows of no deletion")
-        self.expect(deleted == gone, "cloudsim's record and the journal disagree about who died")
+        self.expect(deleted == gone, "cloudsim's record and the journal disagree about the deleted servers")
         self.expect(
             sorted(writes) == sorted(f"DELETE {server}" for server in deleted),
             f"the reaper has written something else than one DELETE for each victim: {writes}",
         )
         spot = self.cloudsim.ready["projects"]["spot"]
         regular = [server for server in before.values() if server["tenant_id"] != spot]
-        self.expect(all(before[id]["tenant_id"] == spot for id in deleted), "a regular server died")
-        self.expect(locked["server"] not in deleted, f"{locked['name']} died, though it was locked")
+        self.expect(all(before[id]["tenant_id"] == spot for id in deleted), "a regular server was deleted")
+        self.expect(locked["server"] not in deleted, f"{locked['name']} was deleted, though it was locked")
         self.expect_the_rest_undisturbed(before, deleted)
         names = ", ".join(sorted(before[server]["name"] for server in deleted))
         self.say(f"{len(writes)} requests of the reaper to delete, no other write; it read only, before.")
@@ -208,7 +208,7 @@ class CloudsimStory(Teller):
                 self.expect(same, f"{server['name']} was no victim, but something happened to it")
 
     def show_journal(self, refused: Server) -> None:
-        self.chapter("The whole story stays in the journal")
+        self.chapter("Everything stays in the journal")
         self.command("history")
         self.command("history", "show", refused.request, show=first_victim_and_outcome)
         self.reaper.stop()

@@ -61,7 +61,7 @@ class OpenStackStory(Teller):
         self.cloud.reset()
         fleet = fill(self.cloud, HOLDINGS, exactly=False)
         self.screen.end(title, time.monotonic() - began)
-        self.picture()
+        self.show_hosts()
         return fleet.all()
 
     def look_with_the_reaper(self) -> None:
@@ -99,22 +99,22 @@ class OpenStackStory(Teller):
         looks = {server: self.cloud.look(server) for server in fleet}
         gone = [server for server, look in looks.items() if look.gone]
         others = [look for look in looks.values() if not look.gone]
-        self.expect({s.id for s in gone} == died, "Nova and the journal disagree about who died")
+        self.expect({s.id for s in gone} == died, "Nova and the journal disagree about the deleted servers")
         self.expect(
             all(look.status == "ACTIVE" for look in others), "a server that was no victim is not ACTIVE"
         )
-        self.expect(all(server.project == "spot" for server in gone), "a regular server died")
-        self.picture()
+        self.expect(all(server.project == "spot" for server in gone), "a regular server was deleted")
+        self.show_hosts()
         self.say(f"{len(gone)} revocable servers went; the other {len(others)} run on undisturbed.")
 
     def show_journal(self, refused: Server) -> None:
-        self.chapter("The whole story stays in the journal")
+        self.chapter("Everything stays in the journal")
         self.command("history", "show", refused.request)
         self.reaper.stop()
 
     # -------------------------------------------------------------------------
 
-    def picture(self) -> None:
+    def show_hosts(self) -> None:
         """Each host in a line, as `reaper hosts` tells it at length."""
         answer = self.reaper.json("hosts")
         for host in sorted(answer["hosts"], key=lambda host: host["name"]):

@@ -7,13 +7,13 @@
 #include <utility>
 #include <vector>
 
+#include "reaper/cloud_cache/cloud_cache.hpp"
 #include "reaper/model/resources_text.hpp"
 #include "reaper/model/text.hpp"
-#include "reaper/cloud_cache/cloud_cache.hpp"
 #include "reaper/planner/culling.hpp"
 #include "reaper/report/culling.hpp"
 
-namespace reaper::admin {
+namespace reaper::api {
 namespace {
 
 /// Hosts that are looked at before others run again: less than a millisecond.
@@ -22,10 +22,10 @@ constexpr std::size_t at_a_time = 25;
 const char* const usage =
     "expected ?resources=CLASS:AMOUNT,... (example: resources=VCPU:1,MEMORY_MB:2048,DISK_GB:20)";
 
-Result<Resources> resources_of(const Question& question) {
+Result<Resources> resources_of(const ApiRequest& request) {
     const auto wrong = [](const std::string& why) { return Error{Errc::bad_input, why}; };
     const std::string* wanted = nullptr;
-    for (const auto& [name, value] : question.parameters) {
+    for (const auto& [name, value] : request.parameters) {
         if (name != "resources")
             return wrong("unknown parameter '" + printable(name, 60) + "'; " + usage);
         if (wanted != nullptr) return wrong(std::string{"resources is given twice; "} + usage);
@@ -37,32 +37,32 @@ Result<Resources> resources_of(const Question& question) {
     return resources;
 }
 
-QuestionAnswer not_read_yet() {
+HttpResponse not_read_yet() {
     return refuse(503, "the cloud has not been read yet; try again in a moment");
 }
 
 }  // namespace
 
-Task<QuestionAnswer> culling_candidates(const Service& service, Question question) {
-    const auto resources = resources_of(question);
+Task<HttpResponse> culling_candidates(const Backend& backend, ApiRequest request) {
+    const auto resources = resources_of(request);
     if (!resources) co_return refuse(400, resources.error().what);
     const auto executor = co_await boost::asio::this_coro::executor;
     std::vector<HostId> ids;
     TimePoint taken_at;
-    if (const auto view = service.view()) {
-        for (const Host* host : view->picture.hosts()) ids.push_back(host->id);
-        taken_at = view->picture.ages().oldest_read_at;
+    if (const auto view = backend.view()) {
+        for (const Host* host : view->cache.hosts()) ids.push_back(host->id);
+        taken_at = view->cache.ages().oldest_read_at;
     } else {
         co_return not_read_yet();
     }
     report::CullingJson json;
     for (std::size_t begin = 0; begin < ids.size(); begin += at_a_time) {
-        // The picture may have changed since: hosts are looked up anew, some may be gone.
-        const auto view = service.view();
+        // The cache may have changed since: hosts are looked up anew, some may be gone.
+        const auto view = backend.view();
         if (!view) co_return not_read_yet();
         const std::size_t end = std::min(begin + at_a_time, ids.size());
         for (std::size_t i = begin; i < end; ++i) {
-            const Host* const host = view->picture.find(ids[i]);
+            const Host* const host = view->cache.find(ids[i]);
             if (host == nullptr) continue;
             if (const auto found =
                     culling_candidate(*host, *resources, view->ledger, view->policy.protection))
@@ -70,9 +70,9 @@ Task<QuestionAnswer> culling_candidates(const Service& service, Question questio
         }
         co_await boost::asio::post(executor, boost::asio::use_awaitable);
     }
-    QuestionAnswer found;
+    HttpResponse found;
     found.body = json.finish(*resources, taken_at) + "\n";
     co_return found;
 }
 
-}  // namespace reaper::admin
+}  // namespace reaper::api

@@ -3,10 +3,10 @@
 
 #include "reaper/api/routes.hpp"
 
-namespace reaper::admin {
+namespace reaper::api {
 
-/// From the daemon's picture of the cloud as it is; nothing is read for it. 400 if the query is not
+/// From the daemon's view of the cloud as it is; nothing is read for it. 400 if the query is not
 /// understood, 503 if the cloud has not been read yet.
-Task<QuestionAnswer> culling_candidates(const Service& service, Question question);
+Task<HttpResponse> culling_candidates(const Backend& backend, ApiRequest request);
 
-}  // namespace reaper::admin
+}  // namespace reaper::api

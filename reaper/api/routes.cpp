@@ -4,47 +4,57 @@
 #include <boost/url/url_view.hpp>
 #include <nlohmann/json.hpp>
 #include <optional>
-#include <utility>
 
 #include "reaper/api/culling_candidates.hpp"
+#include "reaper/api/requests.hpp"
 #include "reaper/model/text.hpp"
 #include "reaper/report/json.hpp"
 
-namespace reaper::admin {
+namespace reaper::api {
 namespace {
 
-Task<QuestionAnswer> list_routes(const Service&, Question) {
+Task<HttpResponse> list_routes(const Backend&, ApiRequest) {
     nlohmann::json list = nlohmann::json::array();
     for (const Route& route : routes())
-        list.push_back({{"path", route.path}, {"help", route.help}});
-    QuestionAnswer found;
+        list.push_back({{"method", route.method}, {"path", route.path}, {"help", route.help}});
+    HttpResponse found;
     found.body =
         report::dump({{"version", report::json_version}, {"routes", std::move(list)}}) + "\n";
     co_return found;
 }
 
 constexpr Route table[] = {
-    {"/v1", "this list", list_routes},
-    {"/v1/culling_candidates",
+    {"GET", "/v1", "this list", Access::look, list_routes},
+    {"GET", "/v1/culling_candidates",
      "?resources=VCPU:1,MEMORY_MB:2048 - hosts that could take a server of that size if "
      "preemptible ones went",
-     culling_candidates},
+     Access::look, culling_candidates},
+    {"POST", "/v1/requests",
+     "{project, resources, slots, zone, traits, res_type, id} - frees room; answers with a line of "
+     "JSON for each thing that happens, the outcome last (Unix socket only)",
+     Access::act, post_request},
 };
 
-const Route* find_route(const std::string& path) {
-    for (const Route& route : table)
-        if (route.path == path) return &route;
+/// The route; or, of another method, the ones there are.
+const Route* find_route(const ApiRequest& request, std::string& methods) {
+    for (const Route& route : table) {
+        if (route.path != request.path) continue;
+        if (route.method == request.method) return &route;
+        methods += (methods.empty() ? "" : ", ") + std::string{route.method};
+    }
     return nullptr;
 }
 
-std::optional<Question> question_of(const std::string& target) {
-    const auto parsed = boost::urls::parse_origin_form(target);
+std::optional<ApiRequest> api_request_of(HttpRequest request) {
+    const auto parsed = boost::urls::parse_origin_form(request.target);
     if (!parsed) return std::nullopt;
-    Question question;
-    question.path = parsed->path();
+    ApiRequest asked;
+    asked.method = std::move(request.method);
+    asked.path = parsed->path();
     for (const auto parameter : parsed->params())
-        question.parameters.emplace_back(parameter.key, parameter.value);
-    return question;
+        asked.parameters.emplace_back(parameter.key, parameter.value);
+    asked.body = std::move(request.body);
+    return asked;
 }
 
 }  // namespace
@@ -53,22 +63,30 @@ std::span<const Route> routes() {
     return table;
 }
 
-QuestionAnswer refuse(int status, const std::string& why) {
-    QuestionAnswer refused;
+HttpResponse refuse(int status, const std::string& why) {
+    HttpResponse refused;
     refused.status = status;
     refused.body = report::dump({{"version", report::json_version}, {"error", why}}) + "\n";
     return refused;
 }
 
-Task<QuestionAnswer> answer(const Service& service, std::string target) {
-    auto question = question_of(target);
-    if (!question) co_return refuse(400, "the address is no path with a query");
-    const Route* const route = find_route(question->path);
-    if (route == nullptr)
-        co_return refuse(
-            404, "there is no " + printable(question->path, 100) + "; GET /v1 lists what there is");
-    Question asked = std::move(*question);
-    co_return co_await route->answer(service, std::move(asked));
+Task<HttpResponse> answer(const Backend& backend, Access access, HttpRequest request) {
+    auto parsed = api_request_of(std::move(request));
+    if (!parsed) co_return refuse(400, "the address is no path with a query");
+    std::string methods;
+    const Route* const route = find_route(*parsed, methods);
+    const std::string path = printable(parsed->path, 100);
+    if (route == nullptr && methods.empty())
+        co_return refuse(404, "there is no " + path + "; GET /v1 lists what there is");
+    if (route == nullptr) {
+        HttpResponse refused = refuse(405, path + " takes " + methods + " only");
+        refused.headers.emplace_back("Allow", methods);
+        co_return refused;
+    }
+    if (route->needs == Access::act && access != Access::act)
+        co_return refuse(403, path + " is answered on the Unix socket only (admin.socket)");
+    ApiRequest asked = std::move(*parsed);
+    co_return co_await route->answer(backend, std::move(asked));
 }
 
-}  // namespace reaper::admin
+}  // namespace reaper::api

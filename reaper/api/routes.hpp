@@ -1,4 +1,4 @@
-// The admin API: what can be asked of a running daemon, as a table of routes. Answers are JSON; a
+// The admin API: what a running daemon can be asked, as a table of routes. Answers are JSON; a
 // refusal is {version, error}.
 #pragma once
 
@@ -8,30 +8,34 @@
 #include <utility>
 #include <vector>
 
+#include "reaper/api/backend.hpp"
 #include "reaper/ports/http_handler.hpp"
-#include "reaper/daemon/service.hpp"
 
-namespace reaper::admin {
+namespace reaper::api {
 
 /// What was asked, taken apart: `?name=value`, decoded.
-struct Question {
+struct ApiRequest {
+    std::string method;
     std::string path;
-    std::vector<std::pair<std::string, std::string>> parameters;
+    std::vector<std::pair<std::string, std::string>> parameters{};
+    std::string body{};
 };
 
 struct Route {
+    std::string_view method;
     std::string_view path;
     std::string_view help;  ///< one sentence
-    Task<QuestionAnswer> (*answer)(const Service& service, Question question);
+    Access needs = Access::look;
+    Task<HttpResponse> (*answer)(const Backend& backend, ApiRequest request);
 };
 
 std::span<const Route> routes();
 
-/// Finds the route and lets it answer: 404 for another path, 400 for a target that is no path and
-/// query. `service` must outlive the answer.
-Task<QuestionAnswer> answer(const Service& service, std::string target);
+/// Finds the route and lets it answer: 404 for another path, 405 for another method, 403 for what
+/// `access` does not allow, 400 for a target that is no path and query.
+Task<HttpResponse> answer(const Backend& backend, Access access, HttpRequest request);
 
 /// A refusal in the API's shape.
-QuestionAnswer refuse(int status, const std::string& why);
+HttpResponse refuse(int status, const std::string& why);
 
-}  // namespace reaper::admin
+}  // namespace reaper::api

@@ -9,6 +9,7 @@
 #include "reaper/cli/help_text.hpp"
 #include "reaper/cli/value_parsers.hpp"
 #include "reaper/model/text.hpp"
+#include "reaper/model/time_text.hpp"
 #include "reaper/request_spec/res_type_constraint.hpp"
 
 namespace reaper::cli {
@@ -22,6 +23,7 @@ struct Parsed {
     std::string color = "auto";
     RunCommand run;
     PlanCommand plan;
+    RequestCommand request;
     HostsCommand hosts;
     CandidatesCommand candidates;
     std::string wanted;
@@ -105,6 +107,44 @@ void add_snapshot_option(CLI::App& command, std::string& file) {
         ->type_name("FILE");
 }
 
+/// A request in words: what `plan` and `request` have in common.
+void add_description(CLI::App& command, Parsed& parsed, DescribedRequest& described) {
+    command
+        .add_option("--resources", parsed.resources, "What one server needs: VCPU=4,MEMORY_MB=2048")
+        ->type_name("LIST");
+    command.add_option("--slots", described.slots, "How many such servers (default 1)")
+        ->type_name("N")
+        ->check(quiet(CLI::Range(1, 100000)));
+    command.add_option("--project", described.project, "Whose they are: project id or name")
+        ->type_name("PROJECT");
+    command.add_option("--az", parsed.zone, "Availability zone that they must be in")
+        ->type_name("AZ");
+    command
+        .add_option("--trait", parsed.traits, "NAME=required or NAME=forbidden; may be repeated")
+        ->type_name("TRAIT")
+        ->expected(1)
+        ->allow_extra_args(false)
+        ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
+    command
+        .add_option("--res-type", parsed.res_types,
+                    "Room: regular (default), revocable, ~regular, ~revocable or *")
+        ->type_name("CONSTRAINT")
+        ->expected(1)
+        ->allow_extra_args(false)
+        ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
+}
+
+void add_request(CLI::App& app, Parsed& parsed) {
+    CLI::App& request = *add_command(app, "request", help::request);
+    add_description(request, parsed, parsed.request);
+    request.get_option("--resources")->required();
+    request.get_option("--project")->required();
+    request
+        .add_option("--id", parsed.request.id,
+                    "Name it, so that asking again is the same request, not another one")
+        ->type_name("ID");
+}
+
 void add_plan(CLI::App& app, Parsed& parsed) {
     CLI::App& plan = *add_command(app, "plan", help::plan);
     plan.add_option("--notification", parsed.plan.notifications,
@@ -116,25 +156,7 @@ void add_plan(CLI::App& app, Parsed& parsed) {
     plan.add_option("--requests", parsed.plan.requests_file,
                     "YAML or JSON list of requests, planned one after the other; - is stdin")
         ->type_name("FILE");
-    plan.add_option("--resources", parsed.resources, "What one server needs: VCPU=4,MEMORY_MB=2048")
-        ->type_name("LIST");
-    plan.add_option("--slots", parsed.plan.slots, "How many such servers (default 1)")
-        ->type_name("N")
-        ->check(quiet(CLI::Range(1, 100000)));
-    plan.add_option("--project", parsed.plan.project, "Whose they are: project id or name")
-        ->type_name("PROJECT");
-    plan.add_option("--az", parsed.zone, "Availability zone that they must be in")->type_name("AZ");
-    plan.add_option("--trait", parsed.traits, "NAME=required or NAME=forbidden; may be repeated")
-        ->type_name("TRAIT")
-        ->expected(1)
-        ->allow_extra_args(false)
-        ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
-    plan.add_option("--res-type", parsed.res_types,
-                    "Room: regular (default), revocable, ~regular, ~revocable or *")
-        ->type_name("CONSTRAINT")
-        ->expected(1)
-        ->allow_extra_args(false)
-        ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
+    add_description(plan, parsed, parsed.plan);
     plan.add_option("--strategy", parsed.strategy, "Instead of the configured one")
         ->type_name("NAME");
     plan.add_option("--alternatives", parsed.alternatives, "Instead of the configured number")
@@ -197,7 +219,7 @@ void add_history(CLI::App& app, Parsed& parsed) {
                                  add_command(history, "totals", help::history_totals)})
         back->add_option("--since", parsed.since, "How far back: 30min, 24h, 168h (default 24h)")
             ->type_name("SPAN");
-    add_command(history, "marks", help::history_marks);
+    add_command(history, "events", help::history_events);
 }
 
 void add_usage(CLI::App& app, Parsed& parsed) {
@@ -227,6 +249,7 @@ void describe(CLI::App& app, Parsed& parsed) {
     add_command(app, "run", help::run)
         ->add_flag("--dry-run", parsed.run.dry_run, "Delete nothing; print each plan");
     add_plan(app, parsed);
+    add_request(app, parsed);
     add_snapshot_option(*add_command(app, "hosts", help::hosts), parsed.hosts.snapshot_file);
     add_candidates(app, parsed);
     add_setup(app, parsed);
@@ -277,8 +300,9 @@ std::string unexpected_word(const CLI::App& app, const std::string& word) {
     const bool command = !option && &where == &app;
     const std::string near = nearest(word.substr(0, word.find('=')),
                                      option ? option_names(&where) : command_names(where));
-    std::string line = option ? "unknown option '" : command ? "unknown command '" : "what is '";
-    line += word + (option || command ? "'" : "'? '" + path_of(where) + "' takes no such word");
+    std::string line = option ? "unknown option" : command ? "unknown command" : "unknown argument";
+    line += " '" + word + "'";
+    if (!option && !command) line += " of '" + path_of(where) + "'";
     if (!near.empty()) return line + "; did you mean '" + near + "'?";
     return line + "; " + see_help(where);
 }
@@ -292,7 +316,33 @@ std::string explain(const CLI::App& app, const CLI::ParseError& error) {
     return std::string(error.what()) + "; " + see_help(innermost(app));
 }
 
-/// What CLI11 can't know: values with a syntax of their own, and what goes with what.
+/// Values with a syntax of their own.
+Result<void> read_description(const CLI::App& app, const Parsed& parsed,
+                              DescribedRequest& described) {
+    const auto wrong = [](std::string what) { return Error{Errc::bad_input, std::move(what)}; };
+    if (app.count("--resources") > 0) {
+        Result<Resources> resources = parse_resources(parsed.resources);
+        if (!resources) return wrong("--resources: " + resources.error().what);
+        described.resources = *resources;
+    }
+    for (const std::string& text : parsed.traits)
+        if (const auto added = add_trait(described, text); !added)
+            return wrong("--trait: " + added.error().what);
+    const auto phases = phases_of(parsed.res_types);
+    if (!phases) return wrong("--res-type: " + phases.error().what);
+    described.phases = *phases;
+    if (!parsed.res_types.empty()) described.res_type = parsed.res_types.front();
+    if (app.count("--az") > 0) described.availability_zone = parsed.zone;
+    return {};
+}
+
+Result<RequestCommand> finish_request(const CLI::App& app, const Parsed& parsed) {
+    RequestCommand request = parsed.request;
+    if (auto read = read_description(app, parsed, request); !read) return read.error();
+    return request;
+}
+
+/// What CLI11 can't know: what goes with what.
 Result<PlanCommand> finish_plan(const CLI::App& app, const Parsed& parsed) {
     PlanCommand plan = parsed.plan;
     const auto wrong = [](std::string what) { return Error{Errc::bad_input, std::move(what)}; };
@@ -311,22 +361,7 @@ Result<PlanCommand> finish_plan(const CLI::App& app, const Parsed& parsed) {
             return wrong(std::string(option) + " needs a file");
     if (described && plan.project.empty())
         return wrong("--resources needs --project, to know if the requester is revocable itself");
-    if (described) {
-        Result<Resources> resources = parse_resources(parsed.resources);
-        if (!resources) return wrong("--resources: " + resources.error().what);
-        plan.resources = *resources;
-    }
-    for (const std::string& text : parsed.traits) {
-        auto trait = parse_trait(text);
-        if (!trait) return wrong("--trait: " + trait.error().what);
-        (trait->second == TraitRule::required ? plan.required_traits : plan.forbidden_traits)
-            .push_back(trait->first);
-    }
-    const auto phases = phases_of(parsed.res_types);
-    if (!phases) return wrong("--res-type: " + phases.error().what);
-    plan.phases = *phases;
-    if (!parsed.res_types.empty()) plan.res_type = parsed.res_types.front();
-    if (app.count("--az") > 0) plan.availability_zone = parsed.zone;
+    if (auto read = read_description(app, parsed, plan); !read) return read.error();
     if (app.count("--strategy") > 0) plan.strategy = parsed.strategy;
     if (app.count("--alternatives") > 0) plan.alternatives = parsed.alternatives;
     return plan;
@@ -338,7 +373,7 @@ Result<HistoryCommand> finish_history(const CLI::App& app, const Parsed& parsed)
                                                    {"messages", What::messages},
                                                    {"victims", What::victims},
                                                    {"totals", What::totals},
-                                                   {"marks", What::marks}};
+                                                   {"events", What::events}};
     HistoryCommand history = parsed.history;
     for (const CLI::App* view : app.get_subcommands()) history.what = views.at(view->get_name());
     if (parsed.since.empty()) return history;
@@ -389,7 +424,7 @@ Result<UsageCommand> finish_usage(const Parsed& parsed) {
     for (const auto& [option, text, into] :
          {std::tuple{"--from", &parsed.from, &usage.from}, {"--to", &parsed.to, &usage.to}}) {
         if (text->empty()) continue;
-        *into = point_in_time(*text);
+        *into = parse_time_or_date(*text);
         if (!*into)
             return Error{Errc::bad_input, std::string{option} + ": is '" + printable(*text, 60) +
                                               "'; expected a date such as 2026-11-01 or "
@@ -406,6 +441,10 @@ Result<Command> finish_command(const CLI::App& chosen, const Parsed& parsed) {
     if (name == "plan") {
         Result<PlanCommand> plan = finish_plan(chosen, parsed);
         return plan ? Result<Command>{std::move(*plan)} : plan.error();
+    }
+    if (name == "request") {
+        Result<RequestCommand> request = finish_request(chosen, parsed);
+        return request ? Result<Command>{std::move(*request)} : request.error();
     }
     if (name == "history") {
         Result<HistoryCommand> history = finish_history(chosen, parsed);

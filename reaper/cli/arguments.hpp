@@ -12,6 +12,7 @@
 #include "reaper/model/res_type.hpp"
 #include "reaper/model/resources.hpp"
 #include "reaper/model/time.hpp"
+#include "reaper/request_spec/described_request.hpp"
 #include "reaper/setup/slots.hpp"
 
 namespace reaper::cli {
@@ -31,18 +32,6 @@ struct RunCommand {
     bool dry_run = false;
 };
 
-/// A request in the words of `plan`'s options, or of a file of them.
-struct DescribedRequest {
-    std::string id;       ///< empty: one is made
-    Resources resources;  ///< of one slot
-    int slots = 1;
-    std::string project;  ///< id or name
-    std::optional<std::string> availability_zone;
-    std::vector<std::string> required_traits, forbidden_traits;
-    std::string res_type;  ///< the constraint as it was written; may be empty
-    Phases phases;         ///< what it means
-};
-
 struct PlanCommand : DescribedRequest {      // when neither of these two says what for
     std::vector<std::string> notifications;  ///< files; `-` is stdin
     std::string requests_file;               ///< `-` is stdin
@@ -50,6 +39,9 @@ struct PlanCommand : DescribedRequest {      // when neither of these two says w
     std::optional<std::string> strategy;
     std::optional<int> alternatives;
 };
+
+/// Asks the daemon for room.
+struct RequestCommand : DescribedRequest {};
 
 struct HostsCommand {
     std::string snapshot_file;  ///< instead of the cloud
@@ -80,7 +72,7 @@ struct StrategiesCommand {};
 struct TaggersCommand {};
 
 struct HistoryCommand {
-    enum class What { list, show, messages, victims, totals, marks };
+    enum class What { list, show, messages, victims, totals, events };
     What what = What::list;
     int limit = 20;
     std::string request;                    ///< of `show`
@@ -99,10 +91,10 @@ struct PauseCommand {
 struct ResumeCommand {};
 struct StatusCommand {};
 
-using Command =
-    std::variant<RunCommand, PlanCommand, HostsCommand, CandidatesCommand, SetupCommand,
-                 SnapshotCommand, CheckCommand, HistoryCommand, UsageCommand, PauseCommand,
-                 ResumeCommand, StatusCommand, StrategiesCommand, TaggersCommand, ConfigCommand>;
+using Command = std::variant<RunCommand, PlanCommand, RequestCommand, HostsCommand,
+                             CandidatesCommand, SetupCommand, SnapshotCommand, CheckCommand,
+                             HistoryCommand, UsageCommand, PauseCommand, ResumeCommand,
+                             StatusCommand, StrategiesCommand, TaggersCommand, ConfigCommand>;
 
 struct Arguments {
     GlobalOptions global;

@@ -2,9 +2,9 @@
 #include <utility>
 #include <vector>
 
+#include "reaper/cli/cloud_view.hpp"
 #include "reaper/cli/commands.hpp"
 #include "reaper/cli/known_ledger.hpp"
-#include "reaper/cli/live_picture.hpp"
 #include "reaper/cli/offline.hpp"
 #include "reaper/planner/culling.hpp"
 #include "reaper/report/culling.hpp"
@@ -38,8 +38,8 @@ ExitCode show_file(const GlobalOptions& global, const CandidatesCommand& command
     auto cloud = open_snapshot(command.snapshot_file, std::move(*policy), global.config_given);
     if (!cloud) return terminal.fail(ExitCode::usage, cloud.error());
     Ledger ledger = cloud->ledger;
-    ledger.expire(cloud->picture.snapshot, cloud->picture.snapshot.taken_at);
-    return show(cloud->picture.snapshot, command.resources, ledger, cloud->policy->protection,
+    ledger.expire(cloud->cache.snapshot, cloud->cache.snapshot.taken_at);
+    return show(cloud->cache.snapshot, command.resources, ledger, cloud->policy->protection,
                 terminal);
 }
 
@@ -57,10 +57,10 @@ ExitCode show_candidates(const GlobalOptions& global, const CandidatesCommand& c
     auto cloud = connect_cloud(io, *settings);
     if (!cloud) return terminal.fail(ExitCode::usage, cloud.error());
     Ledger ledger = known_ledger(io, *settings, cloud->clock->now(), "answered");
-    const auto picture = live_picture(io, *cloud, **policy, terminal);
-    if (!picture) return terminal.fail(ExitCode::failed, picture.error());
-    ledger.expire(picture->snapshot, picture->snapshot.taken_at);
-    return show(picture->snapshot, command.resources, ledger, (*policy)->protection, terminal);
+    const auto cache = cloud_view(io, *cloud, **policy, terminal);
+    if (!cache) return terminal.fail(ExitCode::failed, cache.error());
+    ledger.expire(cache->snapshot, cache->snapshot.taken_at);
+    return show(cache->snapshot, command.resources, ledger, (*policy)->protection, terminal);
 }
 
 }  // namespace reaper::cli

@@ -4,7 +4,7 @@
 
 #include "reaper/cli/checks.hpp"
 #include "reaper/model/text.hpp"
-#include "reaper/report/time_text.hpp"
+#include "reaper/model/time_text.hpp"
 #include "tagging/flavor.hpp"
 
 namespace reaper::cli {
@@ -21,7 +21,7 @@ std::string joined(const std::vector<std::string>& words, std::size_t at_most) {
 struct CloudCheck {
     CloudPorts cloud;
     CloudSession& session;
-    const LandingRules& landing;
+    const SchedulerRules& scheduler;
     const Report& report;
 
     void ok(std::string what, std::string detail) const {
@@ -56,8 +56,8 @@ Task<bool> check_keystone(const CloudCheck& check) {
     }
     check.ok("keystone", "user " + who->user_name + " (" + who->user_domain + ") in project " +
                              who->project_name + " (" + who->project_domain + "), roles " +
-                             joined(who->roles, 10) + "; token until " +
-                             report::short_time(who->expires) + " UTC");
+                             joined(who->roles, 10) + "; token until " + format_time(who->expires) +
+                             " UTC");
     tell_delete_right(check, *who);
     co_return true;
 }
@@ -99,8 +99,8 @@ Task<void> check_images(const CloudCheck& check) {
                    none.error().what + ": while it lasts, requests for servers with an image wait");
 }
 
-Task<void> check_tagged_projects(const CloudCheck& check, TagQuestions questions) {
-    for (const std::string& tag : questions.project_tags) {
+Task<void> check_tagged_projects(const CloudCheck& check, TaggerInputs tagger_inputs) {
+    for (const std::string& tag : tagger_inputs.project_tags) {
         const std::string what = "projects tagged '" + tag + "'";
         auto projects = co_await check.cloud.identity.projects_with_tag(tag);
         if (!projects) {
@@ -141,9 +141,9 @@ Task<void> check_placement_rights(const CloudCheck& check) {
 }
 
 /// Servers tell their flavors; a flavor that none of them has makes no difference now.
-void tell_flavors(const CloudCheck& check, const TagQuestions& questions,
+void tell_flavors(const CloudCheck& check, const TaggerInputs& tagger_inputs,
                   const std::vector<ServerRecord>& servers) {
-    for (const auto& [key, value] : questions.flavor_specs) {
+    for (const auto& [key, value] : tagger_inputs.flavor_specs) {
         const std::string spec = printable(key + "=" + value);
         std::set<std::string> flavors;
         std::size_t carriers = 0;
@@ -154,7 +154,7 @@ void tell_flavors(const CloudCheck& check, const TagQuestions& questions,
             }
         if (carriers == 0)
             check.warn("flavors with " + spec,
-                       "no server has one: none is revocable by its flavor; mark one with "
+                       "no server has one: none is revocable by its flavor; give one "
                        "'openstack flavor set --property " +
                            spec + " FLAVOR' (servers that are there keep what they have)");
         else
@@ -163,14 +163,14 @@ void tell_flavors(const CloudCheck& check, const TagQuestions& questions,
     }
 }
 
-Task<void> check_servers(const CloudCheck& check, TagQuestions questions) {
+Task<void> check_servers(const CloudCheck& check, TaggerInputs tagger_inputs) {
     Compute::Progress silent;
     auto servers = co_await check.cloud.compute.servers(std::move(silent));
     if (!servers) {
         check.fail("servers of all projects", servers.error().what);
         co_return;
     }
-    tell_flavors(check, questions, *servers);
+    tell_flavors(check, tagger_inputs, *servers);
     std::set<ProjectId> projects;
     std::size_t unplaced = 0;
     for (const ServerRecord& record : *servers) {
@@ -191,10 +191,10 @@ Task<void> check_servers(const CloudCheck& check, TagQuestions questions) {
         check.ok("servers of all projects", detail);
 }
 
-/// Those that are watched must be there, or nobody is ever culled in them.
+/// Those that are watched must be there, or no servers are ever deleted in them.
 void tell_aggregates(const CloudCheck& check, const std::vector<AggregateRecord>& aggregates) {
     check.ok("aggregates", std::to_string(aggregates.size()));
-    for (const auto& shard : check.landing.watched)
+    for (const auto& shard : check.scheduler.watched)
         for (const auto& wanted : shard) {
             const auto at = std::find_if(aggregates.begin(), aggregates.end(), [&](const auto& a) {
                 return a.name == wanted || a.uuid == wanted;
@@ -246,22 +246,22 @@ Task<void> check_compute_hosts(const CloudCheck& check) {
 
 }  // namespace
 
-Task<void> check_cloud(CloudPorts cloud, CloudSession& session, TagQuestions questions,
-                       LandingRules landing, const Report& report) {
-    const CloudCheck check{cloud, session, landing, report};
+Task<void> check_cloud(CloudPorts cloud, CloudSession& session, TaggerInputs tagger_inputs,
+                       SchedulerRules scheduler, const Report& report) {
+    const CloudCheck check{cloud, session, scheduler, report};
     const bool known = co_await check_keystone(check);
     if (!known) {
         check.fail("placement, nova", "not asked: Keystone must let us in first");
         co_return;
     }
     const bool identity = co_await check_endpoint(check, CloudService::identity);
-    if (identity) co_await check_tagged_projects(check, questions);
+    if (identity) co_await check_tagged_projects(check, tagger_inputs);
     const bool placement = co_await check_endpoint(check, CloudService::placement);
     if (placement) co_await check_placement_rights(check);
     const bool compute = co_await check_endpoint(check, CloudService::compute);
     co_await check_images(check);
     if (!compute) co_return;
-    co_await check_servers(check, questions);
+    co_await check_servers(check, tagger_inputs);
     co_await check_compute_hosts(check);
 }
 

@@ -5,17 +5,17 @@
 #include "reaper/cli/checks.hpp"
 #include "reaper/cli/commands.hpp"
 #include "reaper/daemon/composition.hpp"
-#include "reaper/runtime/run_task.hpp"
-#include "reaper/report/json.hpp"
 #include "reaper/decision/policy.hpp"
+#include "reaper/report/json.hpp"
+#include "reaper/runtime/run_task.hpp"
 
 namespace reaper::cli {
 namespace {
 
-Task<bool> check_whole_cloud(Cloud& cloud, TagQuestions questions, LandingRules landing,
+Task<bool> check_whole_cloud(Cloud& cloud, TaggerInputs tagger_inputs, SchedulerRules scheduler,
                              const Report& report) {
-    co_await check_cloud(cloud.ports(), *cloud.parts.session, std::move(questions),
-                         std::move(landing), report);
+    co_await check_cloud(cloud.ports(), *cloud.parts.session, std::move(tagger_inputs),
+                         std::move(scheduler), report);
     co_return true;
 }
 
@@ -29,13 +29,13 @@ std::optional<config::Settings> check_config(const std::string& path, const Repo
 }
 
 void check_parts(const config::Settings& settings, const Report& report, const Terminal& terminal) {
-    TagQuestions questions;
-    LandingRules landing;
+    TaggerInputs tagger_inputs;
+    SchedulerRules scheduler;
     if (const auto policy = compile_policy(settings.policy); !policy) {
         report({Verdict::fail, "policy", policy.error().what});
     } else {
-        questions = (*policy)->questions();
-        landing = (*policy)->landing;
+        tagger_inputs = (*policy)->tagger_inputs();
+        scheduler = (*policy)->scheduler;
         report({Verdict::ok, "policy",
                 "strategy " + (*policy)->strategy_name + ", alternatives " +
                     std::to_string((*policy)->alternatives)});
@@ -52,7 +52,7 @@ void check_parts(const config::Settings& settings, const Report& report, const T
         return;
     }
     terminal.progress("asking the cloud ...");
-    run_task(io, check_whole_cloud(*cloud, std::move(questions), std::move(landing), report));
+    run_task(io, check_whole_cloud(*cloud, std::move(tagger_inputs), std::move(scheduler), report));
 }
 
 }  // namespace

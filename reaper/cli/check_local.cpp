@@ -77,7 +77,7 @@ void check_journal(const config::JournalFile& journal, const Report& report) {
 void check_switch(const std::string& pause_file, const Report& report) {
     const auto paused = PauseFile{pause_file}.paused();
     report({paused ? Verdict::warn : Verdict::ok, "switch",
-            paused ? *paused + "; nobody is deleted until 'reaper resume'" : "not paused"});
+            paused ? *paused + "; no servers are deleted until 'reaper resume'" : "not paused"});
     const auto folder = std::filesystem::path{pause_file}.parent_path();
     if (access(folder.empty() ? "." : folder.c_str(), W_OK | X_OK) != 0)
         report({Verdict::warn, "switch",

@@ -7,8 +7,8 @@
 #include "clients/openstack/openstack.hpp"
 #include "config/settings.hpp"
 #include "reaper/cli/check_list.hpp"
+#include "reaper/cloud_reader/cloud_reader.hpp"
 #include "reaper/decision/policy.hpp"
-#include "reaper/cloud_reader/snapshot_reader.hpp"
 
 namespace reaper::cli {
 
@@ -25,7 +25,7 @@ void check_broker(const config::Broker& broker, const Result<BrokerReport>& prob
                   const Report& report);
 
 /// Keystone, Placement and Nova; their rights; the taggers' projects; the watched aggregates.
-Task<void> check_cloud(CloudPorts cloud, CloudSession& session, TagQuestions questions,
-                       LandingRules landing, const Report& report);
+Task<void> check_cloud(CloudPorts cloud, CloudSession& session, TaggerInputs tagger_inputs,
+                       SchedulerRules scheduler, const Report& report);
 
 }  // namespace reaper::cli

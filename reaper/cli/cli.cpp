@@ -21,6 +21,8 @@ ExitCode dispatch(const Arguments& arguments) {
                 return run_daemon(global, command, terminal);
             else if constexpr (std::is_same_v<Chosen, PlanCommand>)
                 return show_plan(global, command, terminal);
+            else if constexpr (std::is_same_v<Chosen, RequestCommand>)
+                return request_room(global, command, terminal);
             else if constexpr (std::is_same_v<Chosen, HostsCommand>)
                 return show_hosts(global, command, terminal);
             else if constexpr (std::is_same_v<Chosen, CandidatesCommand>)

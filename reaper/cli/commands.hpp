@@ -10,6 +10,8 @@ ExitCode run_daemon(const GlobalOptions& global, const RunCommand& command,
                     const Terminal& terminal);
 ExitCode show_plan(const GlobalOptions& global, const PlanCommand& command,
                    const Terminal& terminal);
+ExitCode request_room(const GlobalOptions& global, const RequestCommand& command,
+                      const Terminal& terminal);
 ExitCode show_hosts(const GlobalOptions& global, const HostsCommand& command,
                     const Terminal& terminal);
 ExitCode show_candidates(const GlobalOptions& global, const CandidatesCommand& command,

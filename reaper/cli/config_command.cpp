@@ -1,8 +1,8 @@
 // `reaper config`: what is in effect.
 #include "config/loader.hpp"
 #include "reaper/cli/commands.hpp"
-#include "reaper/daemon/composition.hpp"
 #include "reaper/cli/settings_json.hpp"
+#include "reaper/daemon/composition.hpp"
 #include "reaper/report/json.hpp"
 
 namespace reaper::cli {

@@ -8,16 +8,16 @@ const Text program{
 
 The daemon (reaper run) hears Nova's "no valid host" messages, chooses which revocable servers
 must go, deletes exactly those, and sees in Placement that the room came free. The other commands
-look: they never write to the cloud, but for setup --apply. pause and resume switch its deletions
-off and on.)",
+look: they never write to the cloud, but for setup --apply. request asks the daemon for room. pause
+and resume switch its deletions off and on.)",
     R"(Examples:
   reaper check                       is everything in place? what to do if not
   reaper hosts                       which servers are where, and how much room there is
   reaper plan --resources VCPU=4,MEMORY_MB=8192,DISK_GB=20 --slots 2 --project web
   reaper snapshot --out cloud.json   the same as a file, to plan on without the cloud
   reaper run --dry-run               the daemon, telling what it would do
-  reaper history show req-0b6c...    the whole story of one request
-  reaper pause --reason "upgrade"    nobody is deleted until: reaper resume
+  reaper history show req-0b6c...    everything that happened to one request
+  reaper pause --reason "upgrade"    no servers are deleted until: reaper resume
 
 The options above are accepted before and after the command.
 The answer goes to stdout, logs and errors to stderr.
@@ -26,7 +26,7 @@ Exit codes:
   0  done
   1  something outside failed: the cloud, the broker, the journal
   2  the command line or the configuration is wrong
-  3  plan: not enough room can be freed, nobody would die
+  3  plan, request: not enough room can be freed, no servers (would be) deleted
   4  check: something needs attention; status: the reaper is paused
 
 Environment:
@@ -38,8 +38,8 @@ const Text run{
     "The daemon: frees room when Nova finds no host",
     R"(The daemon. Takes Nova's failure messages from RabbitMQ, frees room for each request once,
 and records every step in the journal. A broker or a cloud that can't be reached is tried again
-until it can; under systemd it is ready when both answer. SIGTERM finishes what is in hand and
-leaves; a second one leaves at once, and the next start resumes. SIGHUP reads the configuration
+until it can; under systemd it is ready when both answer. SIGTERM finishes the requests in flight
+and leaves; a second one leaves at once, and the next start resumes. SIGHUP reads the configuration
 again.
 
 With --dry-run it listens through a queue of its own that ends with it, deletes nothing, keeps no
@@ -88,15 +88,33 @@ Each is planned as if the plans before it were carried out: no room is counted t
 With --json, one request is answered by its decision; several, or messages that make none, by
 {"plans": [decision, ...], "no_request": [{"source", "reason"}, ...]}; a file of requests by the
 same with "sum": {requests, plans, nothing_to_do, not_enough, slots_freed, victims}.
-Exit code 3 says that not enough room can be freed: nobody would die.
+Exit code 3 says that not enough room can be freed: no servers would be deleted.
+)"};
+
+const Text request{
+    "Ask the daemon for room: deletes servers as for a failed boot",
+    R"(Asks the running daemon for room, over its Unix socket (admin.socket), and shows what it does:
+the plan, each deletion, the outcome. It is served like a request of Nova's: under the same
+protection, limits, cooldowns and pause, once, and written to the journal. Ctrl-C leaves; the daemon
+goes on.
+
+The room stays promised for the time of cull.promise; it is reserved for nobody. See with 'reaper
+plan' first what would be deleted.)",
+    R"(Examples:
+  reaper request --resources VCPU=4,MEMORY_MB=8192,DISK_GB=20 --project web
+  reaper request --resources VCPU=2,MEMORY_MB=4096 --slots 3 --project web --id upgrade-17
+
+Exit codes: 0 the room is there, 3 it can't be freed (no servers deleted), 2 the request or the
+configuration is wrong, 1 anything else.
 )"};
 
 const Text hosts{
     "Which servers are where, and how much room there is",
     R"(Which servers are where: for each host its room, what regular and revocable servers hold, and
 the servers themselves with why they are revocable. Each host has a label: regular, revocable or
-any, after the kinds of room that it holds and offers, and how much of each kind is free. With --snapshot, from a file instead of the
-cloud; --config is optional then, and its taggers are applied if it is given.)",
+any, after the kinds of room that it holds and offers, and how much of each kind is free. With
+--snapshot, from a file instead of the cloud; --config is optional then, and its taggers are applied
+if it is given.)",
     R"(Examples:
   reaper hosts
   reaper hosts --snapshot cloud.json
@@ -186,9 +204,9 @@ the daemon runs.)",
 )"};
 
 const Text history_show{
-    "The whole story of one request",
-    R"(The whole story of one request: when it came, each plan with its reasons, each step of each
-victim, the outcome, and what became of the room: taken by the requester or its retry, room found
+    "Everything that happened to one request",
+    R"(Everything that happened to one request: when it came, each plan with its reasons, each step of
+each victim, the outcome, and what became of the room: taken by the requester or its retry, room
 elsewhere, or wasted.)",
     R"(Example:
   reaper history show req-0b6c2a44-9b7e-4a52-9d2f-0f6f2d1f6f55
@@ -203,7 +221,7 @@ understood; newest first, with the reason.)",
 )"};
 
 const Text history_victims{
-    "Who died, when, for whom",
+    "Deleted servers and their requests",
     R"(The servers whose deletion was sent, oldest first, with the request that they made room for.
 A deletion that Nova refused is none.)",
     R"(Example:
@@ -212,20 +230,20 @@ A deletion that Nova refused is none.)",
 
 const Text history_totals{
     "How much of everything: outcomes, victims, refusals",
-    R"(Requests by outcome, victims, what became of the room that was freed ("wasted": nobody came),
-refusals by the brake that explains them, messages by verdict, and what the reaper or its operator
-did to the reaper itself.)",
+    R"(Requests by outcome, victims, what became of the room that was freed ("wasted": it went unused),
+refusals by the safeguard that explains them, messages by verdict, and what the reaper or its
+operator did to the reaper itself.)",
     R"(Examples:
   reaper history totals --since 168h
-  reaper history totals --json | jq .aftermaths.wasted
+  reaper history totals --json | jq .freed_room.wasted
 )"};
 
-const Text history_marks{
-    "When the reaper was paused, and other marks",
+const Text history_events{
+    "When the reaper was paused, and other events",
     R"(What the operator or the reaper did to the reaper itself, newest first: paused, resumed, the
 circuit breaker opened, the clock stepped.)",
     R"(Example:
-  reaper history marks --limit 5
+  reaper history events --limit 5
 )"};
 
 const Text usage{
@@ -242,8 +260,8 @@ not count. What it is, its taggers say as of now; who was reclaimed was revocabl
 )"};
 
 const Text pause{
-    "The kill switch: nobody is deleted until resume",
-    R"(The kill switch: from now on nobody is deleted, until "reaper resume". It works at once, with
+    "Pauses deletions until resume",
+    R"(From now on no servers are deleted, until "reaper resume". It works at once, with
 or without a running daemon, and survives restarts: it is a file (pause_file in the configuration,
 by default /var/lib/reaper/paused), and "touch" of that file is as good. Deletions that Nova was
 asked for already go on; no further one is sent, not even of a plan that is being carried out.

@@ -12,6 +12,7 @@ struct Text {
 extern const Text program;
 extern const Text run;
 extern const Text plan;
+extern const Text request;
 extern const Text hosts;
 extern const Text candidates;
 extern const Text setup;
@@ -23,7 +24,7 @@ extern const Text history_show;
 extern const Text history_messages;
 extern const Text history_victims;
 extern const Text history_totals;
-extern const Text history_marks;
+extern const Text history_events;
 extern const Text usage;
 extern const Text pause;
 extern const Text resume;

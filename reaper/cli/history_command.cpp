@@ -5,11 +5,11 @@
 
 #include "clients/journal/sqlite_journal.hpp"
 #include "reaper/cli/commands.hpp"
-#include "reaper/daemon/composition.hpp"
 #include "reaper/cli/now.hpp"
-#include "reaper/runtime/run_task.hpp"
+#include "reaper/daemon/composition.hpp"
 #include "reaper/report/json.hpp"
 #include "reaper/report/render.hpp"
+#include "reaper/runtime/run_task.hpp"
 
 namespace reaper::cli {
 namespace {
@@ -27,16 +27,16 @@ ExitCode answer(const Terminal& terminal, const Result<Answer>& read, Render ren
     return ExitCode::ok;
 }
 
-ExitCode show_story(boost::asio::io_context& io, Journal& journal, const std::string& id,
-                    const Terminal& terminal) {
-    auto story = run_task(io, journal.story(RequestId{id}));
-    if (story && !story->has_value()) {
+ExitCode show_record(boost::asio::io_context& io, Journal& journal, const std::string& id,
+                     const Terminal& terminal) {
+    auto record = run_task(io, journal.record(RequestId{id}));
+    if (record && !record->has_value()) {
         terminal.complain("the journal knows no request '" + id +
                           "'; 'reaper history' lists those that it knows");
         return ExitCode::failed;
     }
-    if (!story) return failed(terminal, story.error());
-    return answer(terminal, Result<Story>{**story}, report::render_story);
+    if (!record) return failed(terminal, record.error());
+    return answer(terminal, Result<RequestRecord>{**record}, report::render_record);
 }
 
 }  // namespace
@@ -53,7 +53,7 @@ ExitCode show_history(const GlobalOptions& global, const HistoryCommand& command
     if (!journal) return failed(terminal, journal.error());
     switch (command.what) {
         case HistoryCommand::What::show:
-            return show_story(io, **journal, command.request, terminal);
+            return show_record(io, **journal, command.request, terminal);
         case HistoryCommand::What::messages:
             return answer(terminal, run_task(io, (*journal)->messages(command.limit)),
                           report::render_messages);
@@ -63,13 +63,13 @@ ExitCode show_history(const GlobalOptions& global, const HistoryCommand& command
         case HistoryCommand::What::totals:
             return answer(terminal, run_task(io, (*journal)->totals(now() - command.since)),
                           report::render_totals);
-        case HistoryCommand::What::marks:
-            return answer(terminal, run_task(io, (*journal)->marks(command.limit)),
-                          report::render_marks);
+        case HistoryCommand::What::events:
+            return answer(terminal, run_task(io, (*journal)->events(command.limit)),
+                          report::render_events);
         case HistoryCommand::What::list: break;
     }
     return answer(terminal, run_task(io, (*journal)->list(command.limit)),
-                  report::render_story_lines);
+                  report::render_record_lines);
 }
 
 }  // namespace reaper::cli

@@ -1,8 +1,8 @@
-// `reaper hosts`: one picture of the cloud.
+// `reaper hosts`: one view of the cloud.
 #include <utility>
 
+#include "reaper/cli/cloud_view.hpp"
 #include "reaper/cli/commands.hpp"
-#include "reaper/cli/live_picture.hpp"
 #include "reaper/cli/offline.hpp"
 #include "reaper/report/json.hpp"
 #include "reaper/report/render.hpp"
@@ -23,7 +23,7 @@ ExitCode show_file(const GlobalOptions& global, const HostsCommand& command,
     if (!policy) return ExitCode::usage;
     auto cloud = open_snapshot(command.snapshot_file, std::move(*policy), global.config_given);
     if (!cloud) return terminal.fail(ExitCode::usage, cloud.error());
-    return show(cloud->picture.snapshot, terminal);
+    return show(cloud->cache.snapshot, terminal);
 }
 
 }  // namespace
@@ -39,9 +39,9 @@ ExitCode show_hosts(const GlobalOptions& global, const HostsCommand& command,
     boost::asio::io_context io{1};
     auto cloud = connect_cloud(io, *settings);
     if (!cloud) return terminal.fail(ExitCode::usage, cloud.error());
-    const auto picture = live_picture(io, *cloud, **policy, terminal);
-    if (!picture) return terminal.fail(ExitCode::failed, picture.error());
-    return show(picture->snapshot, terminal);
+    const auto cache = cloud_view(io, *cloud, **policy, terminal);
+    if (!cache) return terminal.fail(ExitCode::failed, cache.error());
+    return show(cache->snapshot, terminal);
 }
 
 }  // namespace reaper::cli

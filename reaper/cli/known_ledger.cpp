@@ -5,9 +5,9 @@
 #include <utility>
 
 #include "clients/journal/sqlite_journal.hpp"
-#include "reaper/runtime/run_task.hpp"
-#include "reaper/controllers/safeguards_journal.hpp"
 #include "reaper/controllers/ledger_journal.hpp"
+#include "reaper/controllers/safeguards_journal.hpp"
+#include "reaper/runtime/run_task.hpp"
 
 namespace reaper::cli {
 
@@ -34,15 +34,15 @@ Ledger known_ledger(boost::asio::io_context& io, const config::Settings& setting
     return {};
 }
 
-Brakes known_brakes(boost::asio::io_context& io, const config::Settings& settings, TimePoint now,
-                    const char* doing) {
-    const BrakeSettings& brakes = settings.policy.brakes;
+Safeguards known_safeguards(boost::asio::io_context& io, const config::Settings& settings,
+                            TimePoint now, const char* doing) {
+    const SafeguardSettings& safeguards = settings.policy.safeguards;
     const auto journal = journal_to_read(settings, doing);
-    if (!journal) return Brakes{brakes};
-    auto known = run_task(io, read_brakes(*journal, brakes, now));
-    if (known) return std::move(known->brakes);
+    if (!journal) return Safeguards{safeguards};
+    auto known = run_task(io, read_safeguards(*journal, safeguards, now));
+    if (known) return std::move(known->safeguards);
     spdlog::warn("{} without what the journal knows of the past: {}", doing, known.error().what);
-    return Brakes{brakes};
+    return Safeguards{safeguards};
 }
 
 }  // namespace reaper::cli

@@ -4,8 +4,8 @@
 #include <boost/asio/io_context.hpp>
 
 #include "config/settings.hpp"
-#include "reaper/safeguards/safeguards.hpp"
 #include "reaper/rooms/ledger.hpp"
+#include "reaper/safeguards/safeguards.hpp"
 
 namespace reaper::cli {
 
@@ -14,8 +14,9 @@ namespace reaper::cli {
 Ledger known_ledger(boost::asio::io_context& io, const config::Settings& settings, TimePoint now,
                     const char* doing);
 
-/// What it knows of the past that brakes plans: victims, doubted hosts. The same without one.
-Brakes known_brakes(boost::asio::io_context& io, const config::Settings& settings, TimePoint now,
-                    const char* doing);
+/// What it knows of the past that safeguards plans: victims, hosts in cooldown. The same without
+/// one.
+Safeguards known_safeguards(boost::asio::io_context& io, const config::Settings& settings,
+                            TimePoint now, const char* doing);
 
 }  // namespace reaper::cli

@@ -14,22 +14,22 @@ namespace {
 constexpr std::size_t max_snapshot_mib = 1024;
 
 /// Taggers that say of requesters what the file says of projects and classes.
-std::vector<config::Plugin> taggers_of(const TagFacts& facts,
+std::vector<config::Plugin> taggers_of(const TagData& tag_data,
                                        const std::set<ResourceClass>& revocable_classes) {
     std::vector<config::Plugin> taggers;
     for (const auto& marker : revocable_classes)
         taggers.push_back({"resource", {{"class", marker.str()}}});
-    for (const auto& [tag, projects] : facts.projects_by_tag)
+    for (const auto& [tag, projects] : tag_data.projects_by_tag)
         taggers.push_back({"project", {{"tag", tag}}});
     return taggers;
 }
 
 /// What the taggers ask and the file does not answer; empty if nothing.
-std::string unanswered(const CompiledPolicy& policy, const TagFacts& facts) {
-    for (const std::string& tag : policy.questions().project_tags) {
-        if (facts.projects_by_tag.contains(tag)) continue;
+std::string unanswered(const CompiledPolicy& policy, const TagData& tag_data) {
+    for (const std::string& tag : policy.tagger_inputs().project_tags) {
+        if (tag_data.projects_by_tag.contains(tag)) continue;
         std::string told;
-        for (const auto& [known, projects] : facts.projects_by_tag)
+        for (const auto& [known, projects] : tag_data.projects_by_tag)
             told += (told.empty() ? "'" : ", '") + printable(known) + "'";
         return "the snapshot does not tell which projects carry the tag '" + printable(tag) +
                "' (only of " + (told.empty() ? "none" : told) +
@@ -39,10 +39,10 @@ std::string unanswered(const CompiledPolicy& policy, const TagFacts& facts) {
     return {};
 }
 
-void tag_again(Snapshot& snapshot, const Taggers& taggers, const TagFacts& facts) {
+void tag_again(Snapshot& snapshot, const Taggers& taggers, const TagData& tag_data) {
     snapshot.revocable_classes = revocable_classes(taggers);
     for (Host& host : snapshot.hosts)
-        for (Server& server : host.servers) tag(server, taggers, facts);
+        for (Server& server : host.servers) tag(server, taggers, tag_data);
 }
 
 }  // namespace
@@ -61,18 +61,18 @@ Result<OfflineCloud> offline_cloud(report::SnapshotFile file, config::Policy pol
                                    bool taggers_configured) {
     OfflineCloud cloud;
     if (!taggers_configured) {
-        policy.taggers = taggers_of(file.facts, file.snapshot.revocable_classes);
+        policy.taggers = taggers_of(file.tag_data, file.snapshot.revocable_classes);
         policy.tagger_conflict = "any";
     }
     auto compiled = compile_policy(policy);
     if (!compiled) return compiled.error();
     cloud.policy = std::move(*compiled);
     if (taggers_configured) {
-        if (const auto missing = unanswered(*cloud.policy, file.facts); !missing.empty())
+        if (const auto missing = unanswered(*cloud.policy, file.tag_data); !missing.empty())
             return Error{Errc::bad_input, missing};
-        tag_again(file.snapshot, cloud.policy->taggers, file.facts);
+        tag_again(file.snapshot, cloud.policy->taggers, file.tag_data);
     }
-    cloud.picture = {std::move(file.snapshot), std::move(file.facts)};
+    cloud.cache = {std::move(file.snapshot), std::move(file.tag_data)};
     cloud.ledger = std::move(file.ledger);
     return cloud;
 }

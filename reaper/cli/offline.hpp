@@ -8,15 +8,15 @@
 
 #include "config/settings.hpp"
 #include "reaper/cli/arguments.hpp"
-#include "reaper/rooms/ledger.hpp"
-#include "reaper/report/snapshot_file.hpp"
+#include "reaper/cloud_reader/cloud_reader.hpp"
 #include "reaper/decision/policy.hpp"
-#include "reaper/cloud_reader/snapshot_reader.hpp"
+#include "reaper/report/snapshot_file.hpp"
+#include "reaper/rooms/ledger.hpp"
 
 namespace reaper::cli {
 
 struct OfflineCloud {
-    Picture picture;
+    CloudView cache;
     Ledger ledger;  ///< as the file has it
     std::shared_ptr<const CompiledPolicy> policy;
 };

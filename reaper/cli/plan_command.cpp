@@ -3,15 +3,16 @@
 #include <spdlog/spdlog.h>
 #include <utility>
 
+#include "reaper/cli/cloud_view.hpp"
 #include "reaper/cli/commands.hpp"
-#include "reaper/daemon/composition.hpp"
 #include "reaper/cli/known_ledger.hpp"
-#include "reaper/cli/live_picture.hpp"
 #include "reaper/cli/offline.hpp"
 #include "reaper/cli/planning.hpp"
-#include "reaper/runtime/run_task.hpp"
+#include "reaper/daemon/composition.hpp"
 #include "reaper/report/json.hpp"
 #include "reaper/report/render.hpp"
+#include "reaper/runtime/run_task.hpp"
+#include "reaper/triggers/described_requests.hpp"
 
 namespace reaper::cli {
 namespace {
@@ -21,13 +22,13 @@ nlohmann::json to_json(const Answer& answer, const Answers& answers) {
     nlohmann::json json = report::to_json(answer.decision);
     json["asked"] = report::to_json(answer.request);
     json["remarks"] = answer.remarks;
-    json["doubts"] = answers.doubts;
+    json["cloud_remarks"] = answers.cloud_remarks;
     return json;
 }
 
 /// What came of all requests of a file.
 struct Sum {
-    int requests = 0, plans = 0, nothing_to_do = 0, not_enough = 0, slots_freed = 0;
+    int requests = 0, plans = 0, nothing_to_do = 0, not_enough = 0, refused = 0, slots_freed = 0;
     std::size_t victims = 0;
 
     explicit Sum(const Answers& answers) {
@@ -35,6 +36,7 @@ struct Sum {
             ++requests;
             nothing_to_do += std::holds_alternative<NothingToDo>(answer.decision);
             not_enough += std::holds_alternative<NotEnough>(answer.decision);
+            refused += std::holds_alternative<Refused>(answer.decision);
             const auto* const plan = std::get_if<Plan>(&answer.decision);
             if (plan == nullptr) continue;
             ++plans;
@@ -43,9 +45,9 @@ struct Sum {
         }
     }
     nlohmann::json json() const {
-        return {{"requests", requests},           {"plans", plans},
-                {"nothing_to_do", nothing_to_do}, {"not_enough", not_enough},
-                {"slots_freed", slots_freed},     {"victims", victims}};
+        return {{"requests", requests},     {"plans", plans},     {"nothing_to_do", nothing_to_do},
+                {"not_enough", not_enough}, {"refused", refused}, {"slots_freed", slots_freed},
+                {"victims", victims}};
     }
     std::string text() const {
         const auto count = [](auto number, const std::string& thing) {
@@ -54,6 +56,7 @@ struct Sum {
         return "Sum of " + count(requests, "request") + ": " + count(plans, "plan") + " of " +
                count(victims, "victim") + " for " + count(slots_freed, "slot") + ", " +
                std::to_string(nothing_to_do) + " with nothing to do, " +
+               (refused == 0 ? "" : std::to_string(refused) + " refused, ") +
                std::to_string(not_enough) +
                " for which not enough can be freed; each was planned as if the plans before it "
                "were carried out\n";
@@ -129,7 +132,7 @@ ExitCode fail(ExitCode code, const Error& error, const Terminal& terminal) {
 }
 
 ExitCode show(const Answers& answers, const Terminal& terminal) {
-    for (const std::string& doubt : answers.doubts) spdlog::warn("{}", doubt);
+    for (const std::string& remark : answers.cloud_remarks) spdlog::warn("{}", remark);
     print(answers, terminal);
     return verdict(answers);
 }
@@ -165,10 +168,11 @@ ExitCode show_plan(const GlobalOptions& global, const PlanCommand& command,
     std::function<void(std::string)> progress = [&](const std::string& what) {
         terminal.progress(what);
     };
-    Brakes brakes = known_brakes(io, *settings, cloud->clock->now(), "planned");
-    PlanningDesk desk{cloud->ports(),    command,           **policy,
-                      std::move(ledger), std::move(brakes), std::move(progress)};
-    auto answers = run_task(io, plan_requests(desk, std::move(*inputs)));
+    Safeguards safeguards = known_safeguards(io, *settings, cloud->clock->now(), "planned");
+    PlanningInputs planning{
+        cloud->ports(),     command, *policy, std::move(ledger), std::move(safeguards),
+        std::move(progress)};
+    auto answers = run_task(io, plan_requests(planning, std::move(*inputs)));
     terminal.end_progress();
     if (!answers) return fail(ExitCode::failed, answers.error(), terminal);
     return show(*answers, terminal);

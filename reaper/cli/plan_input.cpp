@@ -6,12 +6,9 @@
 #include <set>
 #include <utility>
 
-#include "reaper/notifications/nova_notification.hpp"
-#include "config/request_list.hpp"
-#include "reaper/cli/value_parsers.hpp"
 #include "reaper/model/text.hpp"
-#include "reaper/request_spec/res_type_constraint.hpp"
-#include "reaper/requests/requester.hpp"
+#include "reaper/notifications/nova_notification.hpp"
+#include "reaper/triggers/requester.hpp"
 
 namespace reaper::cli {
 namespace {
@@ -62,31 +59,6 @@ const Server* find_server(const Snapshot& snapshot, const ServerId& id) {
         for (const Server& server : host.servers)
             if (server.id == id) return &server;
     return nullptr;
-}
-
-Result<DescribedRequest> described_of(const config::RequestEntry& entry) {
-    DescribedRequest described;
-    described.id = entry.id;
-    described.project = entry.project;
-    described.slots = entry.slots;
-    if (!entry.zone.empty()) described.availability_zone = entry.zone;
-    described.res_type = entry.res_type;
-    if (!entry.res_type.empty()) {
-        const auto phases = phases_of(entry.res_type);
-        if (!phases) return unreadable("res_type: " + phases.error().what);
-        described.phases = *phases;
-    }
-    auto resources = parse_resources(entry.resources);
-    if (!resources) return unreadable("resources: " + resources.error().what);
-    described.resources = std::move(*resources);
-    for (const std::string& text : entry.traits) {
-        auto trait = parse_trait(text);
-        if (!trait) return unreadable("traits: " + trait.error().what);
-        (trait->second == TraitRule::required ? described.required_traits
-                                              : described.forbidden_traits)
-            .push_back(trait->first);
-    }
-    return described;
 }
 
 }  // namespace
@@ -148,51 +120,10 @@ PlannedInput complete_group_offline(const Snapshot& snapshot, NoticeGroup group)
     return planned;
 }
 
-std::variant<std::vector<DescribedRequest>, std::vector<std::string>> read_requests(
-    const std::string& name, const std::string& text) {
-    const auto listed = config::read_request_list(name, text);
-    std::vector<std::string> errors;
-    if (const auto* found = std::get_if<std::vector<config::ConfigError>>(&listed)) {
-        for (const auto& error : *found) errors.push_back(config::to_string(error));
-        return errors;
-    }
-    std::vector<DescribedRequest> requests;
-    std::set<std::string> ids;
-    for (const auto& entry : std::get<std::vector<config::RequestEntry>>(listed)) {
-        auto described = described_of(entry);
-        if (described && !entry.id.empty() && !ids.insert(entry.id).second)
-            described = unreadable("id: '" + printable(entry.id) + "' is there twice");
-        if (described) {
-            requests.push_back(std::move(*described));
-        } else {
-            errors.push_back(name + ":" + std::to_string(entry.line) + ": " +
-                             described.error().what);
-        }
-    }
-    if (!errors.empty()) return errors;
-    return requests;
-}
-
-Request request_of(const DescribedRequest& described, ProjectId project, TimePoint now,
-                   std::size_t number) {
-    Request request;
+RequestId id_of(const DescribedRequest& described, TimePoint now, std::size_t number) {
+    if (!described.id.empty()) return RequestId{described.id};
     const std::string count = number == 0 ? "" : "-" + std::to_string(number);
-    request.id = RequestId{described.id.empty()
-                               ? "manual-" + std::to_string(now.time_since_epoch().count()) + count
-                               : described.id};
-    request.operation = Operation::manual;
-    request.project = std::move(project);
-    request.resources = described.resources;
-    request.slots = described.slots;
-    request.availability_zone = described.availability_zone;
-    for (const auto& name : described.required_traits) request.required_traits.insert(Trait{name});
-    for (const auto& name : described.forbidden_traits)
-        request.forbidden_traits.insert(Trait{name});
-    request.sent_at = now;
-    request.phases = described.phases;
-    if (!described.res_type.empty())
-        request.phases_because = "its description '" + printable(described.res_type, 100) + "'";
-    return request;
+    return RequestId{"manual-" + std::to_string(now.time_since_epoch().count()) + count};
 }
 
 ResultTask<Request> described_request(Identity& identity, DescribedRequest described, TimePoint now,
@@ -204,7 +135,8 @@ ResultTask<Request> described_request(Identity& identity, DescribedRequest descr
                       "there is no project '" + printable(described.project) + "'"};
         co_return missing;
     }
-    co_return request_of(described, (*project)->id, now, number);
+    RequestId id = id_of(described, now, number);
+    co_return request_of(described, std::move(id), (*project)->id, now);
 }
 
 }  // namespace reaper::cli

@@ -9,8 +9,8 @@
 
 #include "reaper/cli/arguments.hpp"
 #include "reaper/model/cloud.hpp"
+#include "reaper/ports/cloud_ports.hpp"
 #include "reaper/ports/identity.hpp"
-#include "reaper/cloud_reader/snapshot_reader.hpp"
 #include "reaper/request_spec/request_builder.hpp"
 
 namespace reaper::cli {
@@ -52,14 +52,10 @@ ResultTask<PlannedInput> complete_group(CloudPorts cloud, NoticeGroup group);
 /// The same from the message and a snapshot alone.
 PlannedInput complete_group_offline(const Snapshot& snapshot, NoticeGroup group);
 
-/// The requests of a file (YAML or JSON); every mistake, one line each.
-std::variant<std::vector<DescribedRequest>, std::vector<std::string>> read_requests(
-    const std::string& name, const std::string& text);
-
-/// The request that is described, for the project of this id. `number` makes ids unique.
-Request request_of(const DescribedRequest& described, ProjectId project, TimePoint now,
-                   std::size_t number = 0);
-/// The same, with the project's name looked up; `not_found` if there is no such project.
+/// Its own id, or one that is made; `number` makes it unique.
+RequestId id_of(const DescribedRequest& described, TimePoint now, std::size_t number = 0);
+/// The request that is described, with its project looked up; `not_found` if there is no such
+/// project.
 ResultTask<Request> described_request(Identity& identity, DescribedRequest described, TimePoint now,
                                       std::size_t number = 0);
 

@@ -1,18 +1,19 @@
-// The planning of `reaper plan`: the daemon's way from requests to decisions, on one picture of the
-// cloud, without the deed.
+// The planning of `reaper plan`: the daemon's way from requests to decisions, without the deed. The
+// cloud is read in bulk once, and exactly where a decision rests on it, as the daemon does.
 #pragma once
 
 #include <functional>
+#include <memory>
 #include <string>
 #include <vector>
 
-#include "reaper/safeguards/safeguards.hpp"
 #include "reaper/cli/offline.hpp"
 #include "reaper/cli/plan_input.hpp"
-#include "reaper/rooms/ledger.hpp"
-#include "reaper/model/plan.hpp"
+#include "reaper/cloud_reader/cloud_reader.hpp"
 #include "reaper/decision/policy.hpp"
-#include "reaper/cloud_reader/snapshot_reader.hpp"
+#include "reaper/model/plan.hpp"
+#include "reaper/rooms/ledger.hpp"
+#include "reaper/safeguards/safeguards.hpp"
 
 namespace reaper::cli {
 
@@ -24,20 +25,20 @@ struct Answer {
 };
 
 struct Answers {
-    std::vector<Answer> planned;      ///< in order; none counts the room of one before it
-    bool listed = false;              ///< they come from a file of requests
-    std::vector<NoRequest> ignored;   ///< messages that make no request, or a refused one
-    std::vector<std::string> doubts;  ///< about the picture
+    std::vector<Answer> planned;             ///< in order; none counts the room of one before it
+    bool listed = false;                     ///< they come from a file of requests
+    std::vector<NoRequest> ignored;          ///< messages that make no request, or a refused one
+    std::vector<std::string> cloud_remarks;  ///< about the cache
     TimePoint taken_at{};
 };
 
 /// All that the planning needs. References must live until the end.
-struct PlanningDesk {
+struct PlanningInputs {
     CloudPorts cloud;
     const PlanCommand& command;
-    const CompiledPolicy& policy;
+    std::shared_ptr<const CompiledPolicy> policy;
     Ledger ledger;
-    Brakes brakes;                              ///< with what is known of the past
+    Safeguards safeguards;                      ///< with what is known of the past
     std::function<void(std::string)> progress;  ///< what is being done; may be empty
 };
 
@@ -46,7 +47,7 @@ struct PlanningDesk {
 config::Policy effective_policy(config::Policy policy, const PlanCommand& command);
 
 /// Plans for the requests of `inputs`, or for the one that the command describes.
-ResultTask<Answers> plan_requests(PlanningDesk& desk, Inputs inputs);
+ResultTask<Answers> plan_requests(PlanningInputs& planning, Inputs inputs);
 
 /// The same on a snapshot, with nobody to ask: a project must be named by its id.
 Answers plan_offline(const OfflineCloud& cloud, const PlanCommand& command, Inputs inputs);

@@ -8,26 +8,28 @@
 #include "reaper/daemon/composition.hpp"
 #include "reaper/daemon/daemon_shell.hpp"
 #include "reaper/daemon/logging.hpp"
-#include "reaper/daemon/reporting_journal.hpp"
+#include "reaper/decision/policy.hpp"
 #include "reaper/report/json.hpp"
 #include "reaper/report/render.hpp"
-#include "reaper/decision/policy.hpp"
+#include "reaper/requests/record_feed.hpp"
 
 namespace reaper::cli {
 namespace {
 
 /// What a dry run prints of a plan: text, or one line of JSON.
-ReportingJournal::Report reporter(const Terminal& terminal) {
-    return [&terminal](const Request& request, const PlanEntry& plan) {
+RecordFeed::Listener reporter(const Terminal& terminal) {
+    return [&terminal](const Request& request, const RecordEvent& event) {
+        const auto* const plan = std::get_if<PlanEntry>(&event);
+        if (plan == nullptr) return;
         if (!terminal.json()) {
-            terminal.answer(
-                report::render_decision(plan.decision, request, terminal.render_options(plan.at)) +
-                "\n");
+            terminal.answer(report::render_decision(plan->decision, request,
+                                                    terminal.render_options(plan->at)) +
+                            "\n");
             return;
         }
         const nlohmann::json line = {{"version", report::json_version},
                                      {"request", report::to_json(request)},
-                                     {"decision", report::to_json(plan.decision)}};
+                                     {"decision", report::to_json(plan->decision)}};
         terminal.answer(report::dump(line) + "\n");
     };
 }
@@ -69,19 +71,22 @@ ExitCode run_daemon(const GlobalOptions& global, const RunCommand& command,
     if (!cloud) return leave(ExitCode::usage, cloud.error().what);
     const auto messages = daemon_messages(io, *settings, command.dry_run);
     const auto events = daemon_events(io, *settings);
-    ReportingJournal reporting(**journal, reporter(terminal));
-    Journal& used = command.dry_run ? static_cast<Journal&>(reporting) : **journal;
+    RecordFeed feed(**journal);
+    const auto printed = command.dry_run ? feed.listen(reporter(terminal)) : nullptr;
 
     DaemonShell shell(io, *settings, {global.config_file, global.log_level.has_value()});
-    ServiceOptions options{*policy,           settings->cull, settings->trigger,
-                           settings->picture, settings->mark, command.dry_run};
     PauseFile pause{settings->pause_file};
-    const ServicePorts ports{cloud->ports(), used, *messages, events.get(), pause};
-    Service service(ports, std::move(options),
+    const ServicePorts ports{cloud->ports(), feed, *messages, events.get(), pause};
+    Service service(ports, live_settings(*settings, *policy, command.dry_run),
                     [&shell](const ServiceStatus& status) { shell.on_status(status); });
-    const auto admin = daemon_admin(io, *settings, service);
+    const api::Backend backend{[&service] { return service.view(); }, feed,
+                               [&service] { return service.operators(); }};
+    // A dry run may stand beside the daemon, whose port and socket they are.
+    if (command.dry_run) settings->admin = {};
+    const auto admin = daemon_admin(io, *settings, backend);
     if (!admin) return leave(ExitCode::failed, admin.error().what);
-    if (*admin) spdlog::info("admin API: http://{}/v1", (*admin)->address());
+    for (const auto& server : *admin)
+        spdlog::info("admin API: {}{}/v1", server->port() == 0 ? "" : "http://", server->address());
     spdlog::info("reaper {} starts{}, configuration {}", REAPER_VERSION,
                  command.dry_run ? " (dry run: nothing is deleted)" : "", global.config_file);
     return shell.run(service, command.dry_run);

@@ -2,13 +2,13 @@
 #include <algorithm>
 #include <utility>
 
+#include "reaper/cli/cloud_view.hpp"
 #include "reaper/cli/commands.hpp"
-#include "reaper/daemon/composition.hpp"
-#include "reaper/cli/live_picture.hpp"
-#include "reaper/runtime/run_task.hpp"
 #include "reaper/cli/setup_slots.hpp"
+#include "reaper/daemon/composition.hpp"
 #include "reaper/report/json.hpp"
 #include "reaper/report/text.hpp"
+#include "reaper/runtime/run_task.hpp"
 
 namespace reaper::cli {
 namespace {
@@ -76,7 +76,7 @@ bool refuses(const std::vector<SlotStep>& steps) {
 
 std::string last_words(const SetupCommand& command, const std::vector<SlotStep>& steps) {
     if (!changes(steps)) return "There is nothing to change.\n";
-    if (!command.apply) return "Nothing was changed: with --apply it is.\n";
+    if (!command.apply) return "Dry run: nothing was changed; use --apply.\n";
     if (command.undo) return {};
     return "A flavor asks for a slot with 'openstack flavor set --property resources1:" +
            command.slot_class +
@@ -117,13 +117,12 @@ ExitCode set_up(const GlobalOptions& global, const SetupCommand& command,
     const ResourceClass slot_class{command.slot_class};
     const bool capacities = !command.undo && command.count.fixed == 0;
     terminal.progress("reading hosts and providers ...");
-    auto picture = run_task(
+    auto cache = run_task(
         io, read_slots(cloud->ports(), *cloud->parts.setup, command.hosts, slot_class, capacities));
     terminal.end_progress();
-    if (!picture) return fail(picture.error(), terminal);
-    std::vector<SlotStep> steps = command.undo
-                                      ? slots_to_undo(*picture, slot_class)
-                                      : slots_to_set_up(*picture, slot_class, command.count);
+    if (!cache) return fail(cache.error(), terminal);
+    std::vector<SlotStep> steps = command.undo ? slots_to_undo(*cache, slot_class)
+                                               : slots_to_set_up(*cache, slot_class, command.count);
     if (command.apply) {
         std::vector<SlotStep> carried;
         std::function<void(const SlotStep&)> done = [&](const SlotStep& step) {

@@ -5,8 +5,8 @@
 #include <set>
 #include <utility>
 
-#include "reaper/model/text.hpp"
 #include "reaper/cloud_reader/cloud_lists.hpp"
+#include "reaper/model/text.hpp"
 
 namespace reaper::cli {
 namespace {
@@ -68,36 +68,35 @@ bool matches_pattern(const std::string& pattern, const std::string& name) {
     return ::fnmatch(pattern.c_str(), name.c_str(), 0) == 0;
 }
 
-ResultTask<SlotPicture> read_slots(CloudPorts cloud, PlacementSetup& setup, std::string pattern,
-                                   ResourceClass slot_class, bool capacities) {
-    SlotPicture picture;
+ResultTask<SlotView> read_slots(CloudPorts cloud, PlacementSetup& setup, std::string pattern,
+                                ResourceClass slot_class, bool capacities) {
+    SlotView cache;
     auto exists = co_await setup.has_class(slot_class);
     if (!exists) co_return exists.error();
-    picture.class_exists = *exists;
+    cache.class_exists = *exists;
     auto hypervisors = co_await cloud.compute.hypervisors();
     if (!hypervisors) co_return hypervisors.error();
     auto providers = co_await cloud.placement.providers();
     if (!providers) co_return providers.error();
-    picture.providers = std::move(*providers);
-    picture.hosts = hosts_of(*hypervisors, picture.providers, pattern);
-    if (picture.hosts.empty())
+    cache.providers = std::move(*providers);
+    cache.hosts = hosts_of(*hypervisors, cache.providers, pattern);
+    if (cache.hosts.empty())
         co_return Error{Errc::bad_input, "none of the " + std::to_string(hypervisors->size()) +
                                              " compute hosts is called '" +
                                              printable(pattern, 100) + "'"};
     std::vector<ProviderId> wanted;
-    for (const auto& [host, provider] :
-         slot_providers(picture.hosts, picture.providers, slot_class))
+    for (const auto& [host, provider] : slot_providers(cache.hosts, cache.providers, slot_class))
         wanted.push_back(provider.id);
     if (capacities)
-        for (const auto& host : picture.hosts) wanted.push_back(host.id);
+        for (const auto& host : cache.hosts) wanted.push_back(host.id);
     std::function<void(std::size_t, std::size_t)> silent;
     auto states = co_await read_providers(cloud, std::move(wanted), std::move(silent));
     if (!states) co_return states.error();
-    picture.states = std::move(*states);
-    for (auto& host : picture.hosts)
-        if (const auto root = picture.states.find(host.id); root != picture.states.end())
+    cache.states = std::move(*states);
+    for (auto& host : cache.hosts)
+        if (const auto root = cache.states.find(host.id); root != cache.states.end())
             host.inventories = root->second.inventories;
-    co_return picture;
+    co_return cache;
 }
 
 ResultTask<void> carry_out(PlacementSetup& setup, std::vector<SlotStep> steps,

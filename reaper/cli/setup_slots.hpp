@@ -5,8 +5,8 @@
 #include <string>
 #include <vector>
 
+#include "reaper/cloud_reader/cloud_reader.hpp"
 #include "reaper/ports/placement_setup.hpp"
-#include "reaper/cloud_reader/snapshot_reader.hpp"
 #include "reaper/setup/slots.hpp"
 
 namespace reaper::cli {
@@ -16,8 +16,8 @@ bool matches_pattern(const std::string& pattern, const std::string& name);
 
 /// The hosts whose name matches, by name; capacities of the hosts themselves only if `capacities`.
 /// `bad_input` if no host matches.
-ResultTask<SlotPicture> read_slots(CloudPorts cloud, PlacementSetup& setup, std::string pattern,
-                                   ResourceClass slot_class, bool capacities);
+ResultTask<SlotView> read_slots(CloudPorts cloud, PlacementSetup& setup, std::string pattern,
+                                ResourceClass slot_class, bool capacities);
 
 /// Does the steps in their order, and tells of each that changed something. Ends with the first
 /// failure; those before it are done, and asking for all again does the rest. (That a class is

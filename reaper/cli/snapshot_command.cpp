@@ -1,16 +1,16 @@
-// `reaper snapshot`: one picture of the cloud, as a file.
+// `reaper snapshot`: one view of the cloud, as a file.
 #include <iostream>
 #include <spdlog/spdlog.h>
 #include <utility>
 
+#include "reaper/cli/cloud_view.hpp"
 #include "reaper/cli/commands.hpp"
-#include "reaper/daemon/composition.hpp"
 #include "reaper/cli/known_ledger.hpp"
-#include "reaper/cli/live_picture.hpp"
 #include "reaper/cli/whole_file.hpp"
+#include "reaper/daemon/composition.hpp"
+#include "reaper/model/time_text.hpp"
 #include "reaper/report/anonymize.hpp"
 #include "reaper/report/json.hpp"
-#include "reaper/report/time_text.hpp"
 
 namespace reaper::cli {
 namespace {
@@ -29,7 +29,7 @@ void tell(const report::SnapshotFile& file, const std::string& path, const Termi
         return terminal.answer(report::dump(answer) + "\n");
     }
     terminal.answer(path + ": " + std::to_string(hosts) + " hosts, " + std::to_string(servers) +
-                    " servers, as of " + report::short_time(file.snapshot.taken_at) + " UTC" +
+                    " servers, as of " + format_time(file.snapshot.taken_at) + " UTC" +
                     (file.anonymous ? ", anonymous" : "") + "\n");
 }
 
@@ -70,10 +70,10 @@ ExitCode take_snapshot(const GlobalOptions& global, const SnapshotCommand& comma
     if (!cloud) return fail(ExitCode::usage, cloud.error());
     report::SnapshotFile file;
     file.ledger = known_ledger(io, *settings, cloud->clock->now(), "written");
-    auto picture = live_picture(io, *cloud, **policy, terminal);
-    if (!picture) return fail(ExitCode::failed, picture.error());
-    file.snapshot = std::move(picture->snapshot);
-    file.facts = std::move(picture->facts);
+    auto cache = cloud_view(io, *cloud, **policy, terminal);
+    if (!cache) return fail(ExitCode::failed, cache.error());
+    file.snapshot = std::move(cache->snapshot);
+    file.tag_data = std::move(cache->tag_data);
     if (command.anonymous) file = report::anonymized(file);
     return write(file, command.out, terminal);
 }

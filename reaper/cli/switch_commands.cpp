@@ -1,4 +1,4 @@
-// `reaper pause`, `reaper resume`, `reaper status`: the kill switch. They need no daemon.
+// `reaper pause`, `reaper resume`, `reaper status`: pausing deletions. They need no daemon.
 #include <boost/asio/io_context.hpp>
 #include <chrono>
 #include <cstdlib>
@@ -11,13 +11,13 @@
 #include "clients/journal/sqlite_journal.hpp"
 #include "clients/pause/pause_file.hpp"
 #include "reaper/cli/commands.hpp"
-#include "reaper/daemon/composition.hpp"
 #include "reaper/cli/now.hpp"
-#include "reaper/runtime/run_task.hpp"
+#include "reaper/daemon/composition.hpp"
+#include "reaper/model/time_text.hpp"
 #include "reaper/report/json.hpp"
 #include "reaper/report/render.hpp"
 #include "reaper/report/text.hpp"
-#include "reaper/report/time_text.hpp"
+#include "reaper/runtime/run_task.hpp"
 
 namespace reaper::cli {
 namespace {
@@ -48,14 +48,14 @@ nlohmann::json json_of(const std::optional<PauseNote>& note) {
     if (!note) return nullptr;
     return {{"by", note->by},
             {"reason", note->reason},
-            {"at", report::iso_time(note->at)},
+            {"at", iso_time(note->at)},
             {"line", note->line()}};
 }
 
 /// What the journal tells of the last day, and of now.
 struct Recorded {
     JournalTotals totals;
-    std::vector<RoomHold> holds;
+    std::vector<InventoryHold> holds;
 };
 
 /// None if it can't be read.
@@ -73,7 +73,7 @@ std::optional<Recorded> recorded_in(const std::string& path, const Terminal& ter
     return std::nullopt;
 }
 
-nlohmann::json json_of(const std::vector<RoomHold>& holds) {
+nlohmann::json json_of(const std::vector<InventoryHold>& holds) {
     nlohmann::json list = nlohmann::json::array();
     for (const auto& hold : holds) list.push_back(report::to_json(hold));
     return list;
@@ -104,7 +104,7 @@ ExitCode pause_reaper(const GlobalOptions& global, const PauseCommand& command,
                                  {"file", file.path()}};
     answer(terminal, json,
            before ? "already paused " + before->line() + "; that stays as it is"
-                  : "paused: nobody is deleted until 'reaper resume' (" + file.path() + ")");
+                  : "paused: no servers are deleted until 'reaper resume' (" + file.path() + ")");
     return ExitCode::ok;
 }
 
@@ -136,13 +136,13 @@ ExitCode show_status(const GlobalOptions& global, const Terminal& terminal) {
             {"version", report::json_version},
             {"paused", json_of(pause)},
             {"file", file.path()},
-            {"since", report::iso_time(now() - status_span)},
+            {"since", iso_time(now() - status_span)},
             {"totals", recorded ? report::to_json(recorded->totals) : nlohmann::json(nullptr)},
             {"holds", recorded ? json_of(recorded->holds) : nlohmann::json(nullptr)}};
         terminal.answer(report::dump(json, 2) + "\n");
     } else {
         terminal.answer(pause ? "paused " + report::safe(pause->line()) +
-                                    "\nnobody is deleted until 'reaper resume'\n"
+                                    "\nno servers are deleted until 'reaper resume'\n"
                               : "not paused\n");
         const auto options = terminal.render_options(now());
         if (recorded && !recorded->holds.empty())

@@ -6,16 +6,16 @@
 #include <utility>
 
 #include "clients/journal/sqlite_journal.hpp"
+#include "reaper/cli/cloud_view.hpp"
 #include "reaper/cli/commands.hpp"
-#include "reaper/daemon/composition.hpp"
-#include "reaper/cli/live_picture.hpp"
 #include "reaper/cli/now.hpp"
-#include "reaper/runtime/run_task.hpp"
+#include "reaper/cloud_reader/cloud_reader.hpp"
+#include "reaper/daemon/composition.hpp"
 #include "reaper/planner/eligibility.hpp"
 #include "reaper/report/json.hpp"
 #include "reaper/report/usage.hpp"
-#include "reaper/cloud_reader/snapshot_reader.hpp"
 #include "reaper/request_spec/request_builder.hpp"
+#include "reaper/runtime/run_task.hpp"
 
 namespace reaper::cli {
 namespace {
@@ -44,7 +44,7 @@ std::vector<ServerRun> running(const Snapshot& snapshot) {
 
 /// Placement has forgotten what it held: its flavor tells.
 std::optional<ServerRun> ended(const ServerRecord& record, const Taggers& taggers,
-                               const TagFacts& facts) {
+                               const TagData& tag_data) {
     if (!record.server.launched || !record.terminated) return std::nullopt;
     const auto held = resources_of(record.flavor, record.boot_from_volume);
     const auto* const resources = std::get_if<Resources>(&held);
@@ -57,15 +57,15 @@ std::optional<ServerRun> ended(const ServerRecord& record, const Taggers& tagger
     run.holds = *resources;
     run.from = *server.launched;
     run.until = record.terminated;
-    run.revocable = why_revocable(server, taggers, facts).has_value();
+    run.revocable = why_revocable(server, taggers, tag_data).has_value();
     return run;
 }
 
-/// Those that the story's plans chose and that are gone.
-void add_reclaimed(const Story& story, std::vector<ServerRun>& runs) {
-    for (const StepEntry& step : story.steps) {
+/// Those that the record's plans chose and that are gone.
+void add_reclaimed(const RequestRecord& record, std::vector<ServerRun>& runs) {
+    for (const StepEntry& step : record.steps) {
         if (step.step != Step::gone) continue;
-        for (const PlanEntry& entry : story.plans) {
+        for (const PlanEntry& entry : record.plans) {
             const auto* const plan = std::get_if<Plan>(&entry.decision);
             if (plan == nullptr) continue;
             for (const Victim& victim : plan->victims()) {
@@ -78,13 +78,13 @@ void add_reclaimed(const Story& story, std::vector<ServerRun>& runs) {
 }
 
 ResultTask<std::vector<ServerRun>> reclaimed(Journal& journal, TimePoint since) {
-    auto stories = co_await journal.culls_since(since);
-    if (!stories) co_return stories.error();
+    auto records = co_await journal.culls_since(since);
+    if (!records) co_return records.error();
     auto unfinished = co_await journal.unfinished();
     if (!unfinished) co_return unfinished.error();
     std::vector<ServerRun> runs;
-    for (const Story& story : *stories) add_reclaimed(story, runs);
-    for (const Story& story : *unfinished) add_reclaimed(story, runs);
+    for (const RequestRecord& record : *records) add_reclaimed(record, runs);
+    for (const RequestRecord& record : *unfinished) add_reclaimed(record, runs);
     co_return runs;
 }
 
@@ -92,12 +92,12 @@ ResultTask<std::vector<ServerRun>> ended_runs(CloudPorts cloud, const CompiledPo
                                               TimePoint since) {
     auto records = co_await cloud.compute.ended_servers(since);
     if (!records) co_return records.error();
-    TagQuestions questions = policy.questions();
-    auto facts = co_await read_tag_facts(cloud, std::move(questions));
-    if (!facts) co_return facts.error();
+    TaggerInputs tagger_inputs = policy.tagger_inputs();
+    auto tag_data = co_await read_tag_data(cloud, std::move(tagger_inputs));
+    if (!tag_data) co_return tag_data.error();
     std::vector<ServerRun> runs;
     for (const ServerRecord& record : *records)
-        if (auto run = ended(record, policy.taggers, *facts)) runs.push_back(std::move(*run));
+        if (auto run = ended(record, policy.taggers, *tag_data)) runs.push_back(std::move(*run));
     co_return runs;
 }
 
@@ -109,9 +109,9 @@ Result<std::vector<ServerRun>> all_runs(boost::asio::io_context& io,
     if (!policy) return policy.error();
     auto cloud = connect_cloud(io, settings);
     if (!cloud) return cloud.error();
-    const auto picture = live_picture(io, *cloud, **policy, terminal);
-    if (!picture) return picture.error();
-    std::vector<ServerRun> runs = running(picture->snapshot);
+    const auto cache = cloud_view(io, *cloud, **policy, terminal);
+    if (!cache) return cache.error();
+    std::vector<ServerRun> runs = running(cache->snapshot);
     auto gone = run_task(io, ended_runs(cloud->ports(), **policy, since));
     if (!gone) return gone.error();
     std::move(gone->begin(), gone->end(), std::back_inserter(runs));

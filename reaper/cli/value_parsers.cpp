@@ -3,14 +3,9 @@
 #include <algorithm>
 
 #include "reaper/model/text.hpp"
-#include "reaper/report/time_text.hpp"
 
 namespace reaper::cli {
 namespace {
-
-Error wrong(std::string what) {
-    return Error{Errc::bad_input, std::move(what)};
-}
 
 /// Edits (insert, remove, replace, swap neighbours) between two words.
 std::size_t distance(std::string_view a, std::string_view b) {
@@ -30,19 +25,6 @@ std::size_t distance(std::string_view a, std::string_view b) {
 
 }  // namespace
 
-Result<std::pair<std::string, TraitRule>> parse_trait(std::string_view text) {
-    const std::size_t equals = text.find('=');
-    const std::string_view name = text.substr(0, equals);
-    if (!is_upper_name(name))
-        return wrong(quoted(name) + " is not a trait: they are written like CUSTOM_GPU");
-    const std::string_view rule =
-        equals == std::string_view::npos ? "required" : text.substr(equals + 1);
-    if (rule == "required") return std::pair{std::string(name), TraitRule::required};
-    if (rule == "forbidden") return std::pair{std::string(name), TraitRule::forbidden};
-    return wrong("trait " + std::string(name) + " is " + quoted(rule) +
-                 ", expected required or forbidden");
-}
-
 std::string nearest(std::string_view word, const std::vector<std::string>& candidates) {
     std::string best;
     std::size_t best_distance = std::max<std::size_t>(1, word.size() / 3) + 1;
@@ -54,12 +36,6 @@ std::string nearest(std::string_view word, const std::vector<std::string>& candi
         }
     }
     return best;
-}
-
-std::optional<TimePoint> point_in_time(const std::string& text) {
-    if (const auto time = report::time_from_iso(text)) return time;
-    if (const auto time = report::time_from_iso(text + "Z")) return time;
-    return report::time_from_iso(text + "T00:00:00Z");
 }
 
 }  // namespace reaper::cli

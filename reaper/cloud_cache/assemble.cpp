@@ -5,8 +5,8 @@
 #include <tuple>
 #include <utility>
 
-#include "reaper/model/text.hpp"
 #include "reaper/cloud_cache/host_parts.hpp"
+#include "reaper/model/text.hpp"
 
 namespace reaper {
 namespace {
@@ -23,8 +23,8 @@ std::vector<const Item*> sorted_by(const std::vector<Item>& items, Key key) {
 /// Builds one snapshot; the records outlive it.
 class Assembler {
 public:
-    Assembler(const CloudRecords& records, const Taggers& taggers, const TagFacts& facts)
-        : records_{records}, taggers_{taggers}, facts_{facts} {}
+    Assembler(const CloudRecords& records, const Taggers& taggers, const TagData& tag_data)
+        : records_{records}, taggers_{taggers}, tag_data_{tag_data} {}
 
     Snapshot run(TimePoint taken_at) {
         index();
@@ -75,7 +75,7 @@ private:
         host.service_host = hypervisor.service_host;
         host.read_at = taken_at_;
         add_service(host);
-        place_in_aggregates(host, records_.aggregates);
+        in_allowed_aggregates(host, records_.aggregates);
         if (add_providers(tree->second, host)) hosts.push_back(std::move(host));
     }
 
@@ -122,7 +122,7 @@ private:
         Server server = told;
         if (const auto held = held_.find(server.id); held != held_.end())
             server.allocations = held->second;
-        tag(server, taggers_, facts_);
+        tag(server, taggers_, tag_data_);
         return server;
     }
 
@@ -183,7 +183,7 @@ private:
 
     const CloudRecords& records_;
     const Taggers& taggers_;
-    const TagFacts& facts_;
+    const TagData& tag_data_;
     TimePoint taken_at_{};
     std::map<HostId, std::vector<const ProviderRecord*>> providers_of_;  // by root
     std::map<ServerId, Allocations> held_;
@@ -202,9 +202,9 @@ std::set<ResourceClass> revocable_classes(const Taggers& taggers) {
     return classes;
 }
 
-Snapshot assemble(const CloudRecords& records, const Taggers& taggers, const TagFacts& facts,
+Snapshot assemble(const CloudRecords& records, const Taggers& taggers, const TagData& tag_data,
                   TimePoint taken_at) {
-    return Assembler{records, taggers, facts}.run(taken_at);
+    return Assembler{records, taggers, tag_data}.run(taken_at);
 }
 
 }  // namespace reaper

@@ -1,4 +1,4 @@
-// From what Nova, Placement and Keystone each tell to one picture of the cloud. Pure.
+// From what Nova, Placement and Keystone each tell to one view of the cloud. Pure.
 #pragma once
 
 #include <map>
@@ -12,9 +12,9 @@
 namespace reaper {
 
 /// A snapshot, with what Keystone answered to the taggers' questions.
-struct Picture {
+struct CloudView {
     Snapshot snapshot;
-    TagFacts facts;
+    TagData tag_data;
 };
 
 /// One reading of the APIs.
@@ -33,7 +33,7 @@ struct CloudRecords {
 /// nested providers by id. Whatever doesn't match (a provider without a hypervisor, a server on an
 /// unknown host, ...) is left out where it can't be used safely and told in the remarks, never an
 /// error. The order of the records plays no part.
-Snapshot assemble(const CloudRecords& records, const Taggers& taggers, const TagFacts& facts,
+Snapshot assemble(const CloudRecords& records, const Taggers& taggers, const TagData& tag_data,
                   TimePoint taken_at);
 
 /// The classes that the taggers go by (Tagger::marker_class).

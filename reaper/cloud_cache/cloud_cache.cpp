@@ -8,8 +8,8 @@
 #include <utility>
 
 #include "reaper/cloud_cache/estimate.hpp"
-#include "reaper/cloud_cache/host_room.hpp"
 #include "reaper/cloud_cache/host_parts.hpp"
+#include "reaper/cloud_cache/host_room.hpp"
 
 namespace reaper {
 namespace {
@@ -32,8 +32,8 @@ Server* find_server(Host& host, const ServerId& id) {
 
 // ---- building ----
 
-void LivePicture::replace(Snapshot snapshot, std::shared_ptr<const Taggers> taggers,
-                          TagFacts facts) {
+void CloudCache::replace(Snapshot snapshot, std::shared_ptr<const Taggers> taggers,
+                         TagData tag_data) {
     for (auto& host : snapshot.hosts) keep_limits(host);
     for (const auto& [id, entry] : hosts_) index_.erase(id);
     hosts_.clear();
@@ -43,10 +43,10 @@ void LivePicture::replace(Snapshot snapshot, std::shared_ptr<const Taggers> tagg
     told_.forget_before(snapshot.taken_at);
     for (auto& host : snapshot.hosts) drop_gone(host);
     taggers_ = std::move(taggers);
-    facts_ = std::move(facts);
+    tag_data_ = std::move(tag_data);
     remarks_ = std::move(snapshot.remarks);
     built_at_ = snapshot.taken_at;
-    doubtful_ = aggregates_doubtful_ = false;
+    stale_ = aggregates_stale_ = false;
     interner_.prune();
     for (auto& host : snapshot.hosts) {
         interner_.share(host);
@@ -61,7 +61,7 @@ void LivePicture::replace(Snapshot snapshot, std::shared_ptr<const Taggers> tagg
 }
 
 /// Servers that events called gone while the reading went on.
-void LivePicture::drop_gone(Host& host) const {
+void CloudCache::drop_gone(Host& host) const {
     const auto is_gone = [&](const Server& server) { return told_.is_gone(server.id); };
     for (const auto& server : host.servers)
         if (is_gone(server)) give_back(host, server);
@@ -69,7 +69,7 @@ void LivePicture::drop_gone(Host& host) const {
 }
 
 /// Summaries tell no unit limits: those of an exact reading hold while the capacity is the same.
-void LivePicture::keep_limits(Host& host) const {
+void CloudCache::keep_limits(Host& host) const {
     const Host* const known = host.estimated ? find(host.id) : nullptr;
     if (known == nullptr) return;
     for (auto& provider : host.providers)
@@ -83,14 +83,14 @@ void LivePicture::keep_limits(Host& host) const {
         }
 }
 
-void LivePicture::retag(std::shared_ptr<const Taggers> taggers, TagFacts facts) {
-    if (taggers == taggers_ && facts == facts_) return;
+void CloudCache::retag(std::shared_ptr<const Taggers> taggers, TagData tag_data) {
+    if (taggers == taggers_ && tag_data == tag_data_) return;
     taggers_ = std::move(taggers);
-    facts_ = std::move(facts);
+    tag_data_ = std::move(tag_data);
     for (auto& [id, entry] : hosts_) {
         bool changed = false;
         for (auto& server : entry.host->servers) {
-            if (!tag(server, *taggers_, facts_)) continue;
+            if (!tag(server, *taggers_, tag_data_)) continue;
             changed = true;
             interner_.share(server);
         }
@@ -98,7 +98,7 @@ void LivePicture::retag(std::shared_ptr<const Taggers> taggers, TagFacts facts) 
     }
 }
 
-void LivePicture::set_services(const std::vector<ComputeServiceRecord>& services) {
+void CloudCache::set_services(const std::vector<ComputeServiceRecord>& services) {
     std::map<std::string, const ComputeServiceRecord*> by_host;
     for (const auto& service : services) {
         by_host.emplace(service.host, &service);
@@ -106,7 +106,7 @@ void LivePicture::set_services(const std::vector<ComputeServiceRecord>& services
         // One that had no host right after a bulk reading has none (bare metal without a node,
         // ...).
         const bool news = unmatched_services_.insert(service.host).second;
-        if (news && services_seen_) doubtful_ = true;
+        if (news && services_seen_) stale_ = true;
     }
     services_seen_ = true;
     for (auto& [id, entry] : hosts_) {
@@ -121,12 +121,12 @@ void LivePicture::set_services(const std::vector<ComputeServiceRecord>& services
     }
 }
 
-void LivePicture::set_aggregates(const std::vector<AggregateRecord>& aggregates) {
-    aggregates_doubtful_ = false;
+void CloudCache::set_aggregates(const std::vector<AggregateRecord>& aggregates) {
+    aggregates_stale_ = false;
     for (auto& [id, entry] : hosts_) {
         Host& host = *entry.host;
         const auto before = std::tuple(host.aggregates, host.member_of, host.availability_zone);
-        place_in_aggregates(host, aggregates);
+        in_allowed_aggregates(host, aggregates);
         if (before != std::tuple(host.aggregates, host.member_of, host.availability_zone))
             index_.put(host);
     }
@@ -134,10 +134,10 @@ void LivePicture::set_aggregates(const std::vector<AggregateRecord>& aggregates)
 
 // ---- readings ----
 
-bool LivePicture::apply(const HostReading& reading) {
+bool CloudCache::apply(const HostReading& reading) {
     const auto at = hosts_.find(reading.host);
     if (at == hosts_.end() || !has_tree(*at->second.host, reading)) {
-        doubtful_ = true;
+        stale_ = true;
         return false;
     }
     Host& host = *at->second.host;
@@ -150,7 +150,7 @@ bool LivePicture::apply(const HostReading& reading) {
     set_room(host, reading);
     // A reading that did not ask for them takes nothing back.
     if (reading.aggregates) host.placement_aggregates = reading.aggregates;
-    for (auto& server : host.servers) tag(server, *taggers_, facts_);
+    for (auto& server : host.servers) tag(server, *taggers_, tag_data_);
     interner_.share(host);
     host.read_at = reading.began;
     host.estimated = false;
@@ -158,7 +158,7 @@ bool LivePicture::apply(const HostReading& reading) {
     return true;
 }
 
-void LivePicture::erase(const HostId& id) {
+void CloudCache::erase(const HostId& id) {
     const auto at = hosts_.find(id);
     if (at == hosts_.end()) return;
     const Host& host = *at->second.host;
@@ -167,11 +167,11 @@ void LivePicture::erase(const HostId& id) {
     by_service_.erase(std::find_if(first, last, [&](const auto& s) { return s.second == id; }));
     index_.erase(id);
     hosts_.erase(at);
-    doubtful_ = true;
+    stale_ = true;
 }
 
 /// Nova's list for the host. Where an event told of a server since, the event is newer.
-void LivePicture::read_servers(Host& host, const HostReading& reading) {
+void CloudCache::read_servers(Host& host, const HostReading& reading) {
     std::set<ServerId> listed;
     for (const auto& record : *reading.servers) {
         const ServerId& id = record.server.id;
@@ -193,7 +193,7 @@ void LivePicture::read_servers(Host& host, const HostReading& reading) {
     }
 }
 
-bool LivePicture::holds_on(const ServerId& server, const HostReading& reading) {
+bool CloudCache::holds_on(const ServerId& server, const HostReading& reading) {
     return std::any_of(reading.states.begin(), reading.states.end(), [&](const auto& state) {
         return state.second.allocations.contains(server);
     });
@@ -201,15 +201,15 @@ bool LivePicture::holds_on(const ServerId& server, const HostReading& reading) {
 
 // ---- events ----
 
-void LivePicture::apply(const CloudEvent& event, TimePoint arrived) {
+void CloudCache::apply(const CloudEvent& event, TimePoint arrived) {
     if (told_.forget_old(arrived)) interner_.prune();
     if (const auto* seen = std::get_if<ServerSeen>(&event)) see(*seen, arrived);
     if (const auto* gone = std::get_if<ServerGone>(&event)) lose(*gone, arrived);
     if (const auto* service = std::get_if<ServiceSeen>(&event)) see(*service, arrived);
-    if (std::holds_alternative<AggregatesChanged>(event)) aggregates_doubtful_ = true;
+    if (std::holds_alternative<AggregatesChanged>(event)) aggregates_stale_ = true;
 }
 
-void LivePicture::see(const ServerSeen& event, TimePoint arrived) {
+void CloudCache::see(const ServerSeen& event, TimePoint arrived) {
     const Server& server = event.record.server;
     if (server.status == "DELETED") {
         lose(ServerGone{server.id, server.host, event.at}, arrived);
@@ -227,7 +227,7 @@ void LivePicture::see(const ServerSeen& event, TimePoint arrived) {
         take_server(server.id, arrived);
     if (place == nullptr) {
         const bool news = !server.host.empty() && !unmatched_services_.contains(server.host);
-        doubtful_ = doubtful_ || news;
+        stale_ = stale_ || news;
         return;
     }
     Host& host = *hosts_.at(*place).host;
@@ -235,15 +235,15 @@ void LivePicture::see(const ServerSeen& event, TimePoint arrived) {
     touch(*place, arrived);
 }
 
-void LivePicture::lose(const ServerGone& event, TimePoint arrived) {
+void CloudCache::lose(const ServerGone& event, TimePoint arrived) {
     if (!told_.remember(event.id, event.at, arrived, true)) return;
     if (where_.contains(event.id)) take_server(event.id, arrived);
 }
 
-void LivePicture::see(const ServiceSeen& event, TimePoint arrived) {
+void CloudCache::see(const ServiceSeen& event, TimePoint arrived) {
     const auto [first, last] = by_service_.equal_range(event.record.host);
     const bool unknown = first == last && !unmatched_services_.contains(event.record.host);
-    if (unknown || event.removed) doubtful_ = true;
+    if (unknown || event.removed) stale_ = true;
     for (auto at = first; at != last; ++at) {
         Host& host = *hosts_.at(at->second).host;
         host.enabled = event.record.enabled && !event.removed;
@@ -254,7 +254,7 @@ void LivePicture::see(const ServiceSeen& event, TimePoint arrived) {
     }
 }
 
-void LivePicture::shift(Duration by) {
+void CloudCache::shift(Duration by) {
     told_.shift(by);
     for (auto& [id, entry] : hosts_)
         if (entry.touched_at != TimePoint{}) entry.touched_at += by;
@@ -264,7 +264,7 @@ void LivePicture::shift(Duration by) {
 
 /// `estimate`: what it holds follows its flavor until the host is read; otherwise it is set by the
 /// reading that it comes with.
-void LivePicture::put_server(Host& host, const ServerRecord& record, bool estimate) {
+void CloudCache::put_server(Host& host, const ServerRecord& record, bool estimate) {
     auto at = place_for(host, record.server.id);
     const bool known = at != host.servers.end() && at->id == record.server.id;
     Server next = record.server;
@@ -280,7 +280,7 @@ void LivePicture::put_server(Host& host, const ServerRecord& record, bool estima
         const bool older = !known && next.created <= host.read_at + listing_takes;
         if (!older || !adopt_unread(host, next)) take_up(host, next);
     }
-    tag(next, *taggers_, facts_);
+    tag(next, *taggers_, tag_data_);
     if (estimate) interner_.share(next);
     if (known) {
         *at = std::move(next);
@@ -291,7 +291,7 @@ void LivePicture::put_server(Host& host, const ServerRecord& record, bool estima
 }
 
 /// Off the host that it is known on, with its room.
-void LivePicture::take_server(const ServerId& id, TimePoint arrived) {
+void CloudCache::take_server(const ServerId& id, TimePoint arrived) {
     const auto known = where_.find(id);
     const HostId place = known->second;
     where_.erase(known);
@@ -303,15 +303,14 @@ void LivePicture::take_server(const ServerId& id, TimePoint arrived) {
     touch(place, arrived);
 }
 
-void LivePicture::touch(const HostId& id, TimePoint arrived) {
+void CloudCache::touch(const HostId& id, TimePoint arrived) {
     Entry& entry = hosts_.at(id);
     entry.touched_at = std::max(entry.touched_at, arrived);
     index_.put(*entry.host);
 }
 
 /// The host that runs the server: by its service, and by its node where a service has several.
-const HostId* LivePicture::place_of(const std::string& service_host,
-                                    const std::string& node) const {
+const HostId* CloudCache::place_of(const std::string& service_host, const std::string& node) const {
     if (service_host.empty()) return nullptr;
     const auto [first, last] = by_service_.equal_range(service_host);
     if (first == last) return nullptr;
@@ -322,8 +321,8 @@ const HostId* LivePicture::place_of(const std::string& service_host,
 
 // ---- looking ----
 
-std::vector<HostId> LivePicture::in_doubt_about(const ServerId& server,
-                                                const std::string& service_host) const {
+std::vector<HostId> CloudCache::stale_hosts_of(const ServerId& server,
+                                               const std::string& service_host) const {
     std::vector<HostId> hosts;
     const auto known = where_.find(server);
     if (known != where_.end()) {
@@ -335,19 +334,18 @@ std::vector<HostId> LivePicture::in_doubt_about(const ServerId& server,
     return hosts;
 }
 
-std::vector<const Host*> LivePicture::hosts() const {
+std::vector<const Host*> CloudCache::hosts() const {
     std::vector<const Host*> all;
     for (const auto& [id, entry] : hosts_) all.push_back(entry.host.get());
     return all;
 }
 
-const Host* LivePicture::find(const HostId& id) const {
+const Host* CloudCache::find(const HostId& id) const {
     const auto at = hosts_.find(id);
     return at == hosts_.end() ? nullptr : at->second.host.get();
 }
 
-std::vector<HostId> LivePicture::due(std::size_t count, TimePoint settled,
-                                     TimePoint expired) const {
+std::vector<HostId> CloudCache::due(std::size_t count, TimePoint settled, TimePoint expired) const {
     std::vector<std::tuple<int, TimePoint, HostId>> found;
     for (const auto& [id, entry] : hosts_) {
         const Host& host = *entry.host;
@@ -366,8 +364,8 @@ std::vector<HostId> LivePicture::due(std::size_t count, TimePoint settled,
     return ids;
 }
 
-PictureAges LivePicture::ages() const {
-    PictureAges ages;
+CacheAges CloudCache::ages() const {
+    CacheAges ages;
     ages.hosts = hosts_.size();
     ages.servers = where_.size();
     ages.built_at = built_at_;
@@ -382,7 +380,7 @@ PictureAges LivePicture::ages() const {
     return ages;
 }
 
-std::vector<Resources> LivePicture::common_shapes(std::size_t count) const {
+std::vector<Resources> CloudCache::common_shapes(std::size_t count) const {
     struct Shape {
         Resources resources;
         std::size_t servers = 0;

@@ -1,9 +1,9 @@
-// The live picture: the whole cloud in memory, kept fresh so that a decision needs no reading of
+// The cloud cache: the whole cloud in memory, kept fresh so that a decision needs no reading of
 // the whole cloud.
 //
 // Built once from bulk answers, then changed host by host: by Nova's events (what happened, often
 // seconds before Placement is read again) and by exact readings of single hosts. Events can be
-// missed, late, repeated or out of order, so they only make the picture better, never true: each
+// missed, late, repeated or out of order, so they only make the cache better, never true: each
 // host tells when its room was read (`Host::read_at`), whether anything happened to it since, and
 // who plans on it reads the chosen hosts again first. Of one server an event older than the last
 // one counts for nothing, and one that is gone never comes back (UUIDs are not used twice); a
@@ -20,17 +20,17 @@
 #include <unordered_map>
 #include <vector>
 
-#include "reaper/model/interner.hpp"
+#include "reaper/cloud_cache/assemble.hpp"
 #include "reaper/cloud_cache/event_memory.hpp"
 #include "reaper/cloud_cache/host_reading.hpp"
-#include "reaper/planner/cloud_index.hpp"
-#include "reaper/cloud_cache/assemble.hpp"
 #include "reaper/model/cloud_event.hpp"
+#include "reaper/model/interner.hpp"
+#include "reaper/planner/cloud_index.hpp"
 
 namespace reaper {
 
-/// How old the picture is, for people and for deciding what to read.
-struct PictureAges {
+/// How old the cache is, for people and for deciding what to read.
+struct CacheAges {
     std::size_t hosts = 0;
     std::size_t servers = 0;
     std::size_t estimated = 0;   ///< hosts that were never read exactly
@@ -39,18 +39,18 @@ struct PictureAges {
     TimePoint oldest_read_at{};  ///< of all hosts
 };
 
-class LivePicture {
+class CloudCache {
 public:
     /// Hosts and servers are those of `snapshot` from now on, but for those that are gone. Apply
     /// the events that arrived since its `taken_at` again.
-    void replace(Snapshot snapshot, std::shared_ptr<const Taggers> taggers, TagFacts facts);
+    void replace(Snapshot snapshot, std::shared_ptr<const Taggers> taggers, TagData tag_data);
     /// Other taggers, or other answers to their questions.
-    void retag(std::shared_ptr<const Taggers> taggers, TagFacts facts);
+    void retag(std::shared_ptr<const Taggers> taggers, TagData tag_data);
     /// Who is never a victim (the planner's rows then say so).
     void protect(const Protection& protection) { index_.protect(protection); }
     void set_services(const std::vector<ComputeServiceRecord>& services);
     void set_aggregates(const std::vector<AggregateRecord>& aggregates);
-    /// False if the reading does not fit the picture (unknown host, other providers): then the
+    /// False if the reading does not fit the cache (unknown host, other providers): then the
     /// structure is doubtful.
     bool apply(const HostReading& reading);
     /// The host is no more.
@@ -66,21 +66,21 @@ public:
     const Host* find(const HostId& id) const;
     /// All of them, by id; valid until the next change.
     std::vector<const Host*> hosts() const;
-    const TagFacts& facts() const noexcept { return facts_; }
+    const TagData& tag_data() const noexcept { return tag_data_; }
     const std::vector<std::string>& remarks() const noexcept { return remarks_; }
     /// True when hosts came, went or changed their providers: a bulk reading is due.
-    bool structure_doubtful() const noexcept { return doubtful_; }
-    bool aggregates_doubtful() const noexcept { return aggregates_doubtful_; }
+    bool structure_stale() const noexcept { return stale_; }
+    bool aggregates_stale() const noexcept { return aggregates_stale_; }
     /// The hosts that have to be read because Nova has the server on `service_host` (empty:
     /// nowhere) and this has it elsewhere; none if both agree.
-    std::vector<HostId> in_doubt_about(const ServerId& server,
+    std::vector<HostId> stale_hosts_of(const ServerId& server,
                                        const std::string& service_host) const;
 
     /// At most `count` hosts whose exact reading is due: first those to which something happened,
     /// but not after `settled`; then those never read exactly; then those read before `expired`,
     /// the oldest first.
     std::vector<HostId> due(std::size_t count, TimePoint settled, TimePoint expired) const;
-    PictureAges ages() const;
+    CacheAges ages() const;
     /// What servers most often hold, the most frequent first: the likely shapes of requests.
     std::vector<Resources> common_shapes(std::size_t count) const;
 
@@ -110,12 +110,12 @@ private:
     CloudIndex index_;
     Interner interner_;
     std::shared_ptr<const Taggers> taggers_;
-    TagFacts facts_;
+    TagData tag_data_;
     std::vector<std::string> remarks_;
     TimePoint built_at_{};
-    bool services_seen_ = false;  ///< since the picture was replaced
-    bool doubtful_ = false;
-    bool aggregates_doubtful_ = false;
+    bool services_seen_ = false;  ///< since the cache was replaced
+    bool stale_ = false;
+    bool aggregates_stale_ = false;
 };
 
 }  // namespace reaper

@@ -5,9 +5,9 @@
 
 #include <vector>
 
+#include "reaper/cloud_cache/assemble.hpp"
 #include "reaper/model/cloud.hpp"
 #include "reaper/model/records.hpp"
-#include "reaper/cloud_cache/assemble.hpp"
 
 namespace reaper {
 

@@ -28,7 +28,7 @@ void set_service(Host& host, const ComputeServiceRecord* service) {
     host.availability_zone = service->zone;
 }
 
-void place_in_aggregates(Host& host, const std::vector<AggregateRecord>& aggregates) {
+void in_allowed_aggregates(Host& host, const std::vector<AggregateRecord>& aggregates) {
     std::set<std::string> zones;
     host.aggregates.clear();
     HostAggregates member_of;

@@ -13,6 +13,6 @@ namespace reaper {
 void set_service(Host& host, const ComputeServiceRecord* service);
 
 /// The aggregates that the host is in; and its zone, where its service told none.
-void place_in_aggregates(Host& host, const std::vector<AggregateRecord>& aggregates);
+void in_allowed_aggregates(Host& host, const std::vector<AggregateRecord>& aggregates);
 
 }  // namespace reaper

@@ -1,8 +1,8 @@
-// Who holds what on one host of the live picture. Pure.
+// Who holds what on one host of the cloud cache. Pure.
 #pragma once
 
-#include "reaper/model/cloud.hpp"
 #include "reaper/cloud_cache/host_reading.hpp"
+#include "reaper/model/cloud.hpp"
 
 namespace reaper {
 

@@ -1,11 +1,13 @@
 #include "reaper/cloud_reader/cache_refresher.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <malloc.h>
 #include <spdlog/spdlog.h>
 #include <utility>
 
-#include "reaper/cloud_reader/bulk_reader.hpp"
+#include "reaper/cloud_reader/cloud_reader.hpp"
+#include "reaper/model/time_text.hpp"
 
 namespace reaper {
 namespace {
@@ -17,25 +19,27 @@ using std::chrono::seconds;
 /// How long the first reading waits for events to flow.
 constexpr Duration patience = duration_cast<Duration>(seconds{5});
 constexpr int hosts_at_a_time = 16;
+/// A host is read again in the background only when nothing happened to it for so long.
+constexpr Duration settling = duration_cast<Duration>(seconds{3});
+/// While a bulk reading goes on. More than that, and it is done again.
+constexpr std::size_t max_recorded = 200'000;
 
 }  // namespace
 
-PictureKeeper::PictureKeeper(boost::asio::any_io_executor executor, CloudPorts ports,
-                             config::LivePicture settings,
-                             std::shared_ptr<const CompiledPolicy> policy, const bool& stopping,
-                             std::function<void()> on_change)
+CacheRefresher::CacheRefresher(boost::asio::any_io_executor executor, CloudPorts ports,
+                               config::Cache settings, std::shared_ptr<const CompiledPolicy> policy,
+                               std::function<void()> on_change)
     : ports_(ports),
       settings_(settings),
       policy_(std::move(policy)),
-      stopping_(stopping),
       on_change_(std::move(on_change)),
       building_(executor, 1),
       started_at_(ports.clock.now()) {}
 
 // ---- bulk ----
 
-/// Is the picture good enough for a decision before which so many bulk readings had begun?
-bool PictureKeeper::usable(std::uint64_t builds_before) const {
+/// Is the cache good enough for a decision before which so many bulk readings had begun?
+bool CacheRefresher::usable(std::uint64_t builds_before) const {
     if (build_ > builds_before) return true;
     // What was missed can't be known.
     if (!flowing_ || build_ <= builds_before_flow_) return false;
@@ -43,35 +47,41 @@ bool PictureKeeper::usable(std::uint64_t builds_before) const {
 }
 
 /// Is a bulk reading due that nobody waits for?
-bool PictureKeeper::rebuild_due(TimePoint now) const {
+bool CacheRefresher::rebuild_due(TimePoint now) const {
     if (tried_build_at_ != TimePoint{} && now - tried_build_at_ < between_builds) return false;
     // What is read before events flow must be read again.
     const bool await_events = settings_.events && !flowing_ && now - started_at_ < patience;
     if (!built()) return !await_events;
     if (!flowing_) return false;  // each decision reads for itself
-    return build_ <= builds_before_flow_ || picture_.structure_doubtful() ||
+    return build_ <= builds_before_flow_ || cache_.structure_stale() ||
            now - built_at_ > settings_.max_age / 2;
 }
 
-ResultTask<void> PictureKeeper::ensure_usable(std::uint64_t builds_before) {
+ResultTask<void> CacheRefresher::ensure_usable(std::uint64_t builds_before) {
     if (usable(builds_before)) co_return Result<void>{};
     const auto permit = co_await building_.acquire();
     if (usable(builds_before)) co_return Result<void>{};  // while we waited
     co_return co_await rebuild();
 }
 
-ResultTask<void> PictureKeeper::rebuild() {
+ResultTask<void> CacheRefresher::rebuild_unless_recent() {
+    if (ports_.clock.now() - tried_build_at_ < between_builds) co_return Result<void>{};
+    const auto permit = co_await building_.acquire();
+    co_return co_await rebuild();
+}
+
+ResultTask<void> CacheRefresher::rebuild() {
     const auto policy = policy_;
     const std::uint64_t number = ++builds_begun_;
     tried_build_at_ = ports_.clock.now();
     recording_ = true;
     overflowed_ = false;
     recorded_.clear();
-    Tell tell = [this](const std::string& what) {
+    ProgressCallback tell = [this](const std::string& what) {
         doing_ = what;
         on_change_();
     };
-    auto read = co_await read_bulk_picture(ports_, policy->taggers, std::move(tell));
+    auto read = co_await read_cloud(ports_, policy->taggers, CloudDepth::bulk, std::move(tell));
     recording_ = false;
     doing_.clear();
     if (!read) {
@@ -82,62 +92,56 @@ ResultTask<void> PictureKeeper::rebuild() {
     const bool first = !built();
     built_at_ = services_at_ = read->snapshot.taken_at;
     build_ = number;
-    cold_ = true;
-    picture_.protect(policy->protection);
-    picture_.replace(std::move(read->snapshot), taggers_of(policy), std::move(read->facts));
-    for (const auto& [event, arrived] : recorded_) picture_.apply(event, arrived);
+    ++changes_;
+    cache_.protect(policy->protection);
+    cache_.replace(std::move(read->snapshot), taggers_of(policy), std::move(read->tag_data));
+    for (const auto& [event, arrived] : recorded_) cache_.apply(event, arrived);
     recorded_.clear();
     recorded_.shrink_to_fit();
     // The lists were many times what is kept of them.
     ::malloc_trim(0);
     if (overflowed_) builds_before_flow_ = number;
     const auto took = duration_cast<milliseconds>(ports_.clock.now() - built_at_);
-    const PictureAges ages = picture_.ages();
+    const CacheAges ages = cache_.ages();
     spdlog::log(first ? spdlog::level::info : spdlog::level::debug,
-                "picture of the cloud: {} hosts with {} servers, read in {} ms", ages.hosts,
-                ages.servers, took.count());
-    if (first)
-        for (auto& shape : picture_.common_shapes(most_expected)) {
-            Request likely;
-            likely.resources = std::move(shape);
-            expected_.push_back(std::move(likely));
-        }
+                "cloud cache: {} hosts with {} servers, read in {} ms", ages.hosts, ages.servers,
+                took.count());
     on_change_();
     if (first)
-        for (const auto& remark : picture_.remarks()) spdlog::warn("picture: {}", remark);
+        for (const auto& remark : cache_.remarks()) spdlog::info("cloud cache: {}", remark);
     co_return Result<void>{};
 }
 
 // ---- parts ----
 
-ResultTask<void> PictureKeeper::refresh_facts(std::shared_ptr<const CompiledPolicy> policy) {
-    TagQuestions questions = policy->questions();
-    auto facts = co_await read_tag_facts(ports_, std::move(questions));
-    if (!facts) co_return facts.error();
-    picture_.retag(taggers_of(policy), std::move(*facts));
-    picture_.protect(policy->protection);
+ResultTask<void> CacheRefresher::refresh_tag_data(std::shared_ptr<const CompiledPolicy> policy) {
+    TaggerInputs tagger_inputs = policy->tagger_inputs();
+    auto tag_data = co_await read_tag_data(ports_, std::move(tagger_inputs));
+    if (!tag_data) co_return tag_data.error();
+    cache_.retag(taggers_of(policy), std::move(*tag_data));
+    cache_.protect(policy->protection);
     co_return Result<void>{};
 }
 
-ResultTask<void> PictureKeeper::refresh_services() {
+ResultTask<void> CacheRefresher::refresh_services() {
     const TimePoint began = ports_.clock.now();
     auto services = co_await ports_.compute.compute_services();
     if (!services) co_return services.error();
-    picture_.set_services(*services);
+    cache_.set_services(*services);
     services_at_ = began;
     co_return Result<void>{};
 }
 
-ResultTask<void> PictureKeeper::refresh_aggregates() {
+ResultTask<void> CacheRefresher::refresh_aggregates() {
     auto aggregates = co_await ports_.compute.aggregates();
     if (!aggregates) co_return aggregates.error();
-    picture_.set_aggregates(*aggregates);
+    cache_.set_aggregates(*aggregates);
     co_return co_await refresh_services();  // they tell the zone
 }
 
 // ---- hosts ----
 
-ResultTask<void> PictureKeeper::read_hosts(std::vector<HostId> ids, HostDepth depth) {
+ResultTask<void> CacheRefresher::read_hosts(std::vector<HostId> ids, HostDepth depth) {
     std::optional<Error> error;
     for (std::size_t from = 0; from < ids.size() && !error; from += hosts_at_a_time) {
         std::vector<Task<void>> reads;
@@ -149,8 +153,8 @@ ResultTask<void> PictureKeeper::read_hosts(std::vector<HostId> ids, HostDepth de
     co_return Result<void>{};
 }
 
-Task<void> PictureKeeper::read_one(HostId id, HostDepth depth, std::optional<Error>& error) {
-    const Host* const host = picture_.find(id);
+Task<void> CacheRefresher::read_one(HostId id, HostDepth depth, std::optional<Error>& error) {
+    const Host* const host = cache_.find(id);
     if (host == nullptr) co_return;
     std::string service_host = host->service_host;
     std::vector<ProviderId> providers;
@@ -158,13 +162,108 @@ Task<void> PictureKeeper::read_one(HostId id, HostDepth depth, std::optional<Err
     auto reading =
         co_await read_host(ports_, id, std::move(service_host), std::move(providers), depth);
     if (reading) {
-        picture_.apply(*reading);
-        cold_ = true;
+        cache_.apply(*reading);
+        ++changes_;
     } else if (reading.error().code == Errc::not_found) {
-        picture_.erase(id);
+        cache_.erase(id);
     } else if (!error) {
         error = reading.error();
     }
+}
+
+ResultTask<void> CacheRefresher::locate(std::set<ServerId> servers) {
+    if (!built()) co_return Result<void>{};  // a decision reads all of it first
+    std::set<HostId> stale;
+    for (const auto& id : servers) {
+        auto record = co_await ports_.compute.server(id);
+        if (!record) co_return record.error();
+        const std::string host = *record ? (*record)->server.host.str() : std::string{};
+        const auto hosts = cache_.stale_hosts_of(id, host);
+        stale.insert(hosts.begin(), hosts.end());
+    }
+    std::vector<HostId> to_read(stale.begin(), stale.end());
+    co_return co_await read_hosts(std::move(to_read), HostDepth::state);
+}
+
+void CacheRefresher::on_clock_step(Duration by) {
+    // What was read stays as old as it is; what the hosts' own times mean now, a new reading tells.
+    for (TimePoint* time : {&built_at_, &tried_build_at_, &started_at_, &services_at_})
+        if (*time != TimePoint{}) *time += by;
+    cache_.shift(by);
+    builds_before_flow_ = builds_begun_;
+}
+
+// ---- in the background ----
+
+void CacheRefresher::on_feed(const EventFeedState& state) {
+    if (state.flowing == flowing_) return;
+    flowing_ = state.flowing;
+    if (flowing_) {
+        builds_before_flow_ = builds_begun_;
+        spdlog::info("cloud cache: Nova's events flow");
+    } else {
+        spdlog::warn("cloud cache: no events, so the cloud is read for each decision: {}",
+                     state.detail);
+    }
+    on_change_();
+}
+
+void CacheRefresher::on_events(std::vector<CloudEvent> events) {
+    const TimePoint now = ports_.clock.now();
+    for (auto& event : events) {
+        if (built()) cache_.apply(event, now);
+        ++changes_;
+        if (!recording_) continue;
+        if (recorded_.size() < max_recorded)
+            recorded_.emplace_back(std::move(event), now);
+        else
+            overflowed_ = true;
+    }
+}
+
+ResultTask<void> CacheRefresher::refresh() {
+    auto done = co_await refresh_parts();
+    if (!done) co_return done.error();
+    if (!flowing_ && built()) co_return Result<void>{};
+    const double per_step =
+        settings_.hosts_per_second * std::chrono::duration<double>(step).count();
+    readable_ = std::min(readable_ + per_step, std::max(1.0, per_step * 2));
+    co_await reconcile();
+    co_return Result<void>{};
+}
+
+ResultTask<void> CacheRefresher::refresh_parts() {
+    const TimePoint now = ports_.clock.now();
+    if (rebuild_due(now)) {
+        const auto permit = co_await building_.acquire();
+        if (rebuild_due(ports_.clock.now())) co_return co_await rebuild();
+    } else if (!built() || !flowing_) {
+        co_return Result<void>{};
+    } else if (cache_.aggregates_stale()) {
+        co_return co_await refresh_aggregates();
+    } else if (now - services_at_ >= settings_.services_interval) {
+        co_return co_await refresh_services();
+    }
+    co_return Result<void>{};
+}
+
+Task<void> CacheRefresher::reconcile() {
+    const auto count = static_cast<std::size_t>(std::floor(readable_));
+    if (count == 0 || !built()) co_return;
+    const TimePoint now = ports_.clock.now();
+    auto due = cache_.due(count, now - settling, now - settings_.host_max_age);
+    if (due.empty()) co_return;
+    readable_ -= static_cast<double>(due.size());
+    auto read = co_await read_hosts(std::move(due), HostDepth::all);
+    if (!read) spdlog::debug("cloud cache: a host was not read: {}", read.error().what);
+}
+
+std::string CacheRefresher::status() const {
+    if (!built()) return doing_.empty() ? "not read yet" : "reading the cloud: " + doing_;
+    const CacheAges ages = cache_.ages();
+    const Duration age = ports_.clock.now() - ages.oldest_read_at;
+    return std::to_string(ages.hosts) + " hosts, " + std::to_string(ages.servers) +
+           " servers, read within " + format_duration(age) + (flowing_ ? "" : ", no events");
 }
 
 }  // namespace reaper

@@ -12,21 +12,21 @@ namespace {
 /// long in the client's queue.
 constexpr int providers_at_a_time = 16;
 
-/// The bulk part of a picture, one answer each.
+/// The bulk part of a cache, one answer each.
 struct Bulk {
     std::optional<Result<std::vector<ServerRecord>>> servers;
     std::optional<Result<std::vector<HypervisorRecord>>> hypervisors;
     std::optional<Result<std::vector<ComputeServiceRecord>>> services;
     std::optional<Result<std::vector<AggregateRecord>>> aggregates;
     std::optional<Result<std::vector<ProviderRecord>>> providers;
-    std::optional<Result<TagFacts>> facts;
+    std::optional<Result<TagData>> tag_data;
 
     std::optional<Error> first_error() const {
         std::optional<Error> error;
         const auto look = [&](const auto& part) {
             if (!error && part->has_error()) error = part->error();
         };
-        look(facts);
+        look(tag_data);
         look(providers);
         look(hypervisors);
         look(services);
@@ -39,7 +39,7 @@ struct Bulk {
 /// The reading of all providers, shared by its parallel parts.
 struct ProviderReading {
     Placement& placement;
-    AsyncSemaphore places;
+    AsyncSemaphore permits;
     std::function<void(std::size_t, std::size_t)> progress;
     std::size_t total = 0;
     std::size_t done = 0;
@@ -48,7 +48,7 @@ struct ProviderReading {
 };
 
 Task<void> read_provider(ProviderReading& reading, ProviderId id) {
-    const auto permit = co_await reading.places.acquire();
+    const auto permit = co_await reading.permits.acquire();
     if (reading.error) co_return;
     auto state = co_await reading.placement.provider(id);
     if (state) {
@@ -60,10 +60,10 @@ Task<void> read_provider(ProviderReading& reading, ProviderId id) {
     if (reading.progress) reading.progress(reading.done, reading.total);
 }
 
-Task<void> read_all(CloudPorts ports, TagQuestions questions, Compute::Progress servers_read,
+Task<void> read_all(CloudPorts ports, TaggerInputs tagger_inputs, Compute::Progress servers_read,
                     Bulk& bulk) {
     std::vector<Task<void>> parts;
-    parts.push_back(keep(read_tag_facts(ports, std::move(questions)), bulk.facts));
+    parts.push_back(keep(read_tag_data(ports, std::move(tagger_inputs)), bulk.tag_data));
     parts.push_back(keep(ports.placement.providers(), bulk.providers));
     parts.push_back(keep(ports.compute.hypervisors(), bulk.hypervisors));
     parts.push_back(keep(ports.compute.compute_services(), bulk.services));
@@ -74,21 +74,21 @@ Task<void> read_all(CloudPorts ports, TagQuestions questions, Compute::Progress 
 
 }  // namespace
 
-ResultTask<TagFacts> read_tag_facts(CloudPorts ports, TagQuestions questions) {
-    TagFacts facts;
-    for (const auto& tag : questions.project_tags) {
+ResultTask<TagData> read_tag_data(CloudPorts ports, TaggerInputs tagger_inputs) {
+    TagData tag_data;
+    for (const auto& tag : tagger_inputs.project_tags) {
         auto projects = co_await ports.identity.projects_with_tag(tag);
         if (!projects) co_return projects.error();
-        auto& ids = facts.projects_by_tag[tag];
+        auto& ids = tag_data.projects_by_tag[tag];
         for (const auto& project : *projects) ids.insert(project.id);
     }
-    co_return facts;
+    co_return tag_data;
 }
 
-ResultTask<CloudLists> read_lists(CloudPorts ports, TagQuestions questions,
+ResultTask<CloudLists> read_lists(CloudPorts ports, TaggerInputs tagger_inputs,
                                   Compute::Progress servers_read) {
     Bulk bulk;
-    co_await read_all(ports, std::move(questions), std::move(servers_read), bulk);
+    co_await read_all(ports, std::move(tagger_inputs), std::move(servers_read), bulk);
     if (auto error = bulk.first_error()) co_return *error;
     CloudLists lists;
     lists.records.servers = std::move(**bulk.servers);
@@ -96,7 +96,7 @@ ResultTask<CloudLists> read_lists(CloudPorts ports, TagQuestions questions,
     lists.records.services = std::move(**bulk.services);
     lists.records.aggregates = std::move(**bulk.aggregates);
     lists.records.providers = std::move(**bulk.providers);
-    lists.facts = std::move(**bulk.facts);
+    lists.tag_data = std::move(**bulk.tag_data);
     co_return lists;
 }
 

@@ -1,22 +1,22 @@
-// The lists that a picture is made of, one call (or one list of pages) each, and providers one by
+// The lists that a cache is made of, one call (or one list of pages) each, and providers one by
 // one.
 #pragma once
 
 #include <functional>
 #include <vector>
 
-#include "reaper/cloud_reader/snapshot_reader.hpp"
+#include "reaper/cloud_reader/cloud_reader.hpp"
 
 namespace reaper {
 
 /// What the lists told; the states of providers are not among them.
 struct CloudLists {
     CloudRecords records;
-    TagFacts facts;
+    TagData tag_data;
 };
 
 /// All lists at once, or the first failure. `servers_read` may be empty.
-ResultTask<CloudLists> read_lists(CloudPorts ports, TagQuestions questions,
+ResultTask<CloudLists> read_lists(CloudPorts ports, TaggerInputs tagger_inputs,
                                   Compute::Progress servers_read);
 
 /// States of the providers, as many at a time as the clients allow; one that is gone meanwhile is

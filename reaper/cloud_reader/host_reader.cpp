@@ -27,7 +27,7 @@ ResultTask<HostReading> read_host(CloudPorts ports, HostId id, std::string servi
             parts.push_back(keep(ports.placement.room(providers[i]), states[i]));
     }
     parts.push_back(keep(ports.compute.servers_on(service_host), servers));
-    if (depth == HostDepth::landing)
+    if (depth == HostDepth::placement)
         parts.push_back(keep(ports.placement.aggregates(reading.host), aggregates));
     co_await run_all(std::move(parts));
 

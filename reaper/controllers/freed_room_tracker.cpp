@@ -4,18 +4,16 @@
 #include <spdlog/spdlog.h>
 #include <utility>
 
-#include "reaper/model/placement_constraints_like.hpp"
+#include "reaper/model/likeness.hpp"
 #include "reaper/model/text.hpp"
-#include "reaper/runtime/backoff.hpp"
-#include "reaper/runtime/retry.hpp"
 #include "reaper/request_spec/waiting.hpp"
+#include "reaper/runtime/retry.hpp"
 
 namespace reaper {
 namespace {
 
-constexpr Duration between_room_checks{2000};
 /// Watched at a time; the one that would end first makes room.
-constexpr std::size_t most_watched = 2000;
+constexpr std::size_t max_watched = 2000;
 
 /// Between a look of Nova's scheduler and the time that its message tells, and between its clock
 /// and ours.
@@ -25,13 +23,7 @@ constexpr Duration nova_looked_before{500};
 /// can be told?
 bool disproves(const Request& refused, const Request& culled, TimePoint there_since) {
     return refused.id != culled.id && refused.sent_at > there_since + nova_looked_before &&
-           refused.slots <= culled.slots && refused.operation == culled.operation &&
-           refused.project == culled.project && refused.resources == culled.resources &&
-           refused.availability_zone == culled.availability_zone &&
-           refused.required_traits == culled.required_traits &&
-           refused.forbidden_traits == culled.forbidden_traits &&
-           refused.excluded_hosts == culled.excluded_hosts &&
-           alike(refused.landing, culled.landing);
+           refused.slots <= culled.slots && same_demands(refused, culled);
 }
 
 /// Do those for whom the older request was wait for this one by now?
@@ -51,23 +43,23 @@ std::string names(const std::vector<ServerId>& servers) {
 
 }  // namespace
 
-AftermathWatch::AftermathWatch(Parts parts, OnAftermath on_aftermath, OnDoubt on_doubt,
-                               OnTaken on_taken)
-    : parts_(parts),
-      on_aftermath_(std::move(on_aftermath)),
-      on_doubt_(std::move(on_doubt)),
+FreedRoomTracker::FreedRoomTracker(Dependencies dependencies, OnFreedRoom on_freed_room,
+                                   OnCooldown on_cooldown, OnTaken on_taken)
+    : dependencies_(dependencies),
+      on_freed_room_(std::move(on_freed_room)),
+      on_cooldown_(std::move(on_cooldown)),
       on_taken_(std::move(on_taken)) {}
 
-void AftermathWatch::watch_cull(Request request, TimePoint freed_at, Duration for_how_long) {
+void FreedRoomTracker::watch_cull(Request request, TimePoint freed_at, Duration for_how_long) {
     Watched watched;
     watched.culled = true;
     watched.since = freed_at;
-    watched.until = parts_.cloud.clock.steady() + for_how_long;
-    for (const auto& promise : parts_.ledger.promises())
+    watched.until = dependencies_.cloud.clock.steady() + for_how_long;
+    for (const auto& promise : dependencies_.rooms.ledger().promises())
         if (promise.request == request.id) watched.hosts.insert(promise.host);
     watched.open = watched.hosts;
     watched.there_before = second_tries(request, freed_at);
-    parts_.ledger.watch(request.id);
+    dependencies_.rooms.track(request.id);
     if (const auto handed = handed_.extract(request.id)) {
         watched.handed_to = handed.mapped();
         watched.until = Duration::min();
@@ -75,35 +67,37 @@ void AftermathWatch::watch_cull(Request request, TimePoint freed_at, Duration fo
     const RequestId id = request.id;
     watched.request = std::move(request);
     watched_.insert_or_assign(id, std::move(watched));
-    if (watched_.size() <= most_watched) return;
+    if (watched_.size() <= max_watched) return;
     const auto first = std::min_element(
         watched_.begin(), watched_.end(),
         [](const auto& a, const auto& b) { return a.second.until < b.second.until; });
     first->second.until = Duration::min();  // concluded at the next look
 }
 
-void AftermathWatch::watch_room(Request request, std::vector<HostId> hosts, TimePoint told_at,
-                                Duration for_how_long) {
-    if (watched_.size() >= most_watched) return;
+void FreedRoomTracker::watch_room(Request request, std::vector<HostId> hosts, TimePoint told_at,
+                                  Duration for_how_long) {
+    if (watched_.size() >= max_watched) return;
     Watched watched;
     watched.since = told_at;
-    watched.until = parts_.cloud.clock.steady() + for_how_long;
+    watched.until = dependencies_.cloud.clock.steady() + for_how_long;
     watched.hosts.insert(hosts.begin(), hosts.end());
     const RequestId id = request.id;
     watched.request = std::move(request);
     watched_.try_emplace(id, std::move(watched));
 }
 
-Task<void> AftermathWatch::run() {
-    while (!parts_.stopping) {
-        co_await look();
-        co_await sleep_unless(parts_.stopping, parts_.cloud.clock, between_room_checks);
-    }
+/// The ledger follows the cache as it is now.
+void FreedRoomTracker::observe() {
+    if (!dependencies_.refresher.built()) return;
+    const CloudCache& cache = dependencies_.refresher.cache();
+    dependencies_.rooms.observe([&cache](const HostId& id) { return cache.find(id); },
+                                dependencies_.cloud.clock.now());
 }
 
-/// What the picture shows of slots that were taken.
-void AftermathWatch::count_settled() {
-    for (const auto& settled : parts_.keeper.settled(parts_.ledger)) {
+/// What the cache shows of slots that were taken.
+void FreedRoomTracker::count_settled() {
+    observe();
+    for (const auto& settled : dependencies_.rooms.take_settled()) {
         const auto at = watched_.find(settled.request);
         if (settled.taken_by) on_taken_(*settled.taken_by);
         if (at == watched_.end() || !settled.taken_by) continue;
@@ -113,9 +107,9 @@ void AftermathWatch::count_settled() {
     }
 }
 
-Task<void> AftermathWatch::look() {
+ResultTask<void> FreedRoomTracker::check() {
     count_settled();
-    const Duration now = parts_.cloud.clock.steady();
+    const Duration now = dependencies_.cloud.clock.steady();
     std::vector<RequestId> due;
     for (const auto& [id, watched] : watched_) {
         const bool all = watched.culled &&
@@ -123,11 +117,13 @@ Task<void> AftermathWatch::look() {
         if (!watched.concluding && (all || now >= watched.until)) due.push_back(id);
     }
     for (auto& id : due) co_await conclude(std::move(id), "");
+    co_return Result<void>{};
 }
 
-Task<bool> AftermathWatch::read_again(const Watched& watched) {
+Task<bool> FreedRoomTracker::read_again(const Watched& watched) {
     std::vector<HostId> hosts(watched.open.begin(), watched.open.end());
-    auto read = co_await parts_.keeper.look_at(std::move(hosts));
+    if (!dependencies_.refresher.built()) co_return false;
+    auto read = co_await dependencies_.refresher.read_hosts(std::move(hosts), HostDepth::all);
     if (!read)
         spdlog::debug("{}: what became of its room can't be told yet: {}", watched.request.id.str(),
                       read.error().what);
@@ -136,7 +132,7 @@ Task<bool> AftermathWatch::read_again(const Watched& watched) {
 }
 
 /// `why_now`: what shows that nobody will take the room; empty if its time is over or it is taken.
-Task<void> AftermathWatch::conclude(RequestId id, std::string why_now) {
+Task<void> FreedRoomTracker::conclude(RequestId id, std::string why_now) {
     const auto at = watched_.find(id);
     if (at == watched_.end() || at->second.concluding) co_return;
     Watched& watched = at->second;  // nobody else erases it while `concluding`
@@ -153,48 +149,49 @@ Task<void> AftermathWatch::conclude(RequestId id, std::string why_now) {
     watched_.erase(id);
     if (!ended.culled) {
         if (!why_now.empty())
-            on_doubt_(std::vector<HostId>(ended.hosts.begin(), ended.hosts.end()), ended.request);
+            on_cooldown_(std::vector<HostId>(ended.hosts.begin(), ended.hosts.end()),
+                         ended.request);
         co_return;
     }
-    const auto left = parts_.ledger.lapse(id);
-    Aftermath aftermath;
+    const auto left = dependencies_.rooms.untrack(id);
+    FreedRoomResult freed_room;
     if (ended.handed_to) {
-        aftermath.kind = AftermathKind::taken;
-        aftermath.reason = *ended.handed_to;
+        freed_room.kind = FreedRoomResultKind::taken;
+        freed_room.reason = *ended.handed_to;
     } else if (!ended.takers.empty()) {
-        aftermath.kind = AftermathKind::taken;
-        aftermath.reason = std::to_string(ended.takers.size()) + " of " + std::to_string(needed) +
-                           " slots taken, by " + names(ended.takers);
+        freed_room.kind = FreedRoomResultKind::taken;
+        freed_room.reason = std::to_string(ended.takers.size()) + " of " + std::to_string(needed) +
+                            " slots taken, by " + names(ended.takers);
     } else {
         std::string where = ended.asks_anew;
         if (where.empty()) where = co_await found_elsewhere(ended);
-        aftermath.kind = where.empty() ? AftermathKind::wasted : AftermathKind::elsewhere;
-        aftermath.reason = !where.empty()     ? where
-                           : !why_now.empty() ? why_now
-                                              : "nobody took the room in time";
+        freed_room.kind =
+            where.empty() ? FreedRoomResultKind::wasted : FreedRoomResultKind::elsewhere;
+        freed_room.reason = !where.empty()     ? where
+                            : !why_now.empty() ? why_now
+                                               : "nobody took the room in time";
     }
     if (ended.takers.size() < needed && !ended.handed_to)
-        aftermath.untaken.assign(ended.open.begin(), ended.open.end());
-    co_await note(std::move(ended.request), std::move(aftermath));
+        freed_room.untaken.assign(ended.open.begin(), ended.open.end());
+    co_await note(std::move(ended.request), std::move(freed_room));
 }
 
 /// What looks like the request's second try, wherever it is. Nova tells times in whole seconds: one
 /// that was there before may be among them.
-std::set<ServerId> AftermathWatch::second_tries(const Request& request, TimePoint since) const {
+std::set<ServerId> FreedRoomTracker::second_tries(const Request& request, TimePoint since) const {
     const auto from = std::chrono::floor<std::chrono::seconds>(since);
     std::set<ServerId> found;
-    for (const Host* host : parts_.keeper.picture().hosts())
+    for (const Host* host : dependencies_.refresher.cache().hosts())
         for (const auto& server : host->servers)
-            if (server.project == request.project && server.created >= from &&
-                server.resources() == request.resources)
+            if (server.created >= from && like_a_retry(server, request.project, request.resources))
                 found.insert(server.id);
     return found;
 }
 
 /// Where the requester, or what looks like its second try, got room; empty if nowhere.
-Task<std::string> AftermathWatch::found_elsewhere(const Watched& watched) {
+Task<std::string> FreedRoomTracker::found_elsewhere(const Watched& watched) {
     for (const auto& requester : watched.request.requesters) {
-        auto record = co_await parts_.cloud.compute.server(requester);
+        auto record = co_await dependencies_.cloud.compute.server(requester);
         if (!record || !*record) continue;
         const auto why = why_not_waiting(watched.request, requester, *record);
         if (why && !(*record)->server.host.empty() && (*record)->server.task_state != "deleting")
@@ -206,37 +203,39 @@ Task<std::string> AftermathWatch::found_elsewhere(const Watched& watched) {
     co_return "";
 }
 
-Task<void> AftermathWatch::note(Request request, Aftermath aftermath) {
-    aftermath.at = parts_.cloud.clock.now();
-    const bool wasted = aftermath.kind == AftermathKind::wasted;
-    spdlog::log(wasted ? spdlog::level::warn : spdlog::level::info, "{}: aftermath {}: {}",
-                request.id.str(), to_string(aftermath.kind), aftermath.reason);
-    const auto write = [&]() { return parts_.journal.note_aftermath(request.id, aftermath); };
-    const bool written =
-        co_await until_written(parts_.cloud.clock, parts_.stopping, request.id.str(), write);
-    if (written) on_aftermath_(request, aftermath);
+Task<void> FreedRoomTracker::note(Request request, FreedRoomResult freed_room) {
+    freed_room.at = dependencies_.cloud.clock.now();
+    const bool wasted = freed_room.kind == FreedRoomResultKind::wasted;
+    spdlog::log(wasted ? spdlog::level::warn : spdlog::level::info, "{}: freed room {}: {}",
+                request.id.str(), to_string(freed_room.kind), freed_room.reason);
+    const auto write = [&]() {
+        return dependencies_.journal.note_freed_room(request.id, freed_room);
+    };
+    const bool written = co_await retry_until_journaled(
+        dependencies_.cloud.clock, dependencies_.stopping, request.id.str(), write);
+    if (written) on_freed_room_(request, freed_room);
 }
 
 // ---- like requests ----
 
-Task<bool> AftermathWatch::somebody_waits(const Request& request) {
+Task<bool> FreedRoomTracker::somebody_waits(const Request& request) {
     if (request.requesters.empty()) co_return true;
     for (const auto& requester : request.requesters) {
-        auto record = co_await parts_.cloud.compute.server(requester);
+        auto record = co_await dependencies_.cloud.compute.server(requester);
         if (!record || !why_not_waiting(request, requester, *record)) co_return true;
     }
     co_return false;
 }
 
 /// Did it end while somebody looked elsewhere?
-bool AftermathWatch::settled_since(const RequestId& id) const {
-    const auto& promises = parts_.ledger.promises();
+bool FreedRoomTracker::settled_since(const RequestId& id) const {
+    const auto& promises = dependencies_.rooms.ledger().promises();
     return std::none_of(promises.begin(), promises.end(), [&](const auto& promise) {
         return promise.request == id && !promise.until.has_value();
     });
 }
 
-Task<void> AftermathWatch::make_way_for(const Request& request, bool refused) {
+Task<void> FreedRoomTracker::make_way_for(const Request& request, bool refused) {
     // Nova looked at that room when it refused this request.
     std::vector<RequestId> disproved;
     // Whoever asks for something else by now will not come for it.
@@ -257,7 +256,7 @@ Task<void> AftermathWatch::make_way_for(const Request& request, bool refused) {
     }
     for (auto& id : left) {
         // At once: it may be long until what became of the room can be told.
-        parts_.ledger.release_promises(id);
+        dependencies_.rooms.handed_over(id);
         co_await conclude(std::move(id), "");
     }
     co_await take_over(request);
@@ -265,10 +264,10 @@ Task<void> AftermathWatch::make_way_for(const Request& request, bool refused) {
 
 /// Culls under way whose room is for this request by now: they are for somebody who went away and
 /// this one asks for the same, or for the very servers that ask anew.
-Task<void> AftermathWatch::take_over(const Request& request) {
+Task<void> FreedRoomTracker::take_over(const Request& request) {
     std::map<RequestId, Request> under_way;
     std::set<RequestId> asked_anew;
-    for (const auto& promise : parts_.ledger.promises()) {
+    for (const auto& promise : dependencies_.rooms.ledger().promises()) {
         if (promise.until.has_value() || promise.request == request.id) continue;
         if (ask_anew(promise.requesters, request)) {
             asked_anew.insert(promise.request);
@@ -289,11 +288,11 @@ Task<void> AftermathWatch::take_over(const Request& request) {
     }
 }
 
-void AftermathWatch::hand_over(const RequestId& id, const RequestId& to, const std::string& why) {
+void FreedRoomTracker::hand_over(const RequestId& id, const RequestId& to, const std::string& why) {
     spdlog::info("{}: {}; its room goes to {}", id.str(), why, to.str());
-    parts_.ledger.release_promises(id);
+    dependencies_.rooms.handed_over(id);
     handed_.insert_or_assign(id, why + "; its room went to " + printable(to.str(), 64));
-    if (handed_.size() > most_watched) handed_.erase(handed_.begin());
+    if (handed_.size() > max_watched) handed_.erase(handed_.begin());
 }
 
 }  // namespace reaper

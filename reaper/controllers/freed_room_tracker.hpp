@@ -13,32 +13,35 @@
 #include <set>
 #include <vector>
 
-#include "reaper/rooms/ledger.hpp"
-#include "reaper/ports/journal.hpp"
 #include "reaper/cloud_reader/cache_refresher.hpp"
-#include "reaper/cloud_reader/snapshot_reader.hpp"
+#include "reaper/ports/cloud_ports.hpp"
+#include "reaper/ports/journal.hpp"
+#include "reaper/rooms/room_keeper.hpp"
 
 namespace reaper {
 
-class AftermathWatch {
+class FreedRoomTracker {
 public:
     /// What it works with; all of it must outlive it.
-    struct Parts {
+    struct Dependencies {
         CloudPorts cloud;
         Journal& journal;
-        Ledger& ledger;
-        PictureKeeper& keeper;
+        RoomKeeper& rooms;
+        CacheRefresher& refresher;
         const bool& stopping;
     };
-    /// Told of each aftermath once it is certain; `Aftermath::untaken` are the hosts in doubt.
-    using OnAftermath = std::function<void(const Request&, const Aftermath&)>;
-    /// Told of hosts that have room which Nova refuses to use, though nobody died for it.
-    using OnDoubt = std::function<void(const std::vector<HostId>&, const Request&)>;
+    /// Told of each freed-room result once it is certain; `FreedRoomResult::untaken` are the hosts
+    /// in cooldown.
+    using OnFreedRoom = std::function<void(const Request&, const FreedRoomResult&)>;
+    /// Told of hosts that have room which Nova refuses to use, though no servers were deleted for
+    /// it.
+    using OnCooldown = std::function<void(const std::vector<HostId>&, const Request&)>;
 
     /// Told of each server that is seen to have taken room which was freed.
     using OnTaken = std::function<void(const ServerId&)>;
 
-    AftermathWatch(Parts parts, OnAftermath on_aftermath, OnDoubt on_doubt, OnTaken on_taken);
+    FreedRoomTracker(Dependencies dependencies, OnFreedRoom on_freed_room, OnCooldown on_cooldown,
+                     OnTaken on_taken);
 
     /// The cull for `request` ended at `freed_at`; the ledger has its promises, settled.
     void watch_cull(Request request, TimePoint freed_at, Duration for_how_long);
@@ -50,10 +53,12 @@ public:
     /// servers that ask here, is released.
     /// `refused`: Nova found no host for it, so that room which it could have had is no use.
     Task<void> make_way_for(const Request& request, bool refused);
-    /// Servers of its project and shape that are younger than `since`, as the picture shows them.
+    /// Servers of its project and shape that are younger than `since`, as the cache shows them.
     std::set<ServerId> second_tries(const Request& request, TimePoint since) const;
-    /// Looks from time to time, until `stopping`.
-    Task<void> run();
+    /// Concludes what is due. To be called every `step`.
+    ResultTask<void> check();
+    /// Between two calls of `check`.
+    static constexpr Duration step{2000};
     std::size_t watched() const noexcept { return watched_.size(); }
 
 private:
@@ -71,7 +76,7 @@ private:
         bool concluding = false;               ///< another coroutine is at it
     };
 
-    Task<void> look();
+    void observe();
     void count_settled();
     Task<void> conclude(RequestId id, std::string why_now);
     Task<bool> read_again(const Watched& watched);
@@ -80,11 +85,11 @@ private:
     Task<void> take_over(const Request& request);
     void hand_over(const RequestId& id, const RequestId& to, const std::string& why);
     bool settled_since(const RequestId& id) const;
-    Task<void> note(Request request, Aftermath aftermath);
+    Task<void> note(Request request, FreedRoomResult freed_room);
 
-    Parts parts_;
-    OnAftermath on_aftermath_;
-    OnDoubt on_doubt_;
+    Dependencies dependencies_;
+    OnFreedRoom on_freed_room_;
+    OnCooldown on_cooldown_;
     OnTaken on_taken_;
     std::map<RequestId, Watched> watched_;
     std::map<RequestId, std::string> handed_;  ///< culls under way: why and to whom their room goes

@@ -3,14 +3,12 @@
 #include <algorithm>
 #include <spdlog/spdlog.h>
 
-#include "reaper/runtime/async.hpp"
 #include "reaper/model/text.hpp"
-#include "reaper/runtime/backoff.hpp"
+#include "reaper/runtime/async.hpp"
 
 namespace reaper {
 namespace {
 
-constexpr Duration between_hold_checks{1000};
 constexpr Duration moment{50};
 constexpr Duration call_deadline{5000};
 constexpr Duration stop_deadline{5000};
@@ -20,7 +18,7 @@ constexpr Duration max_hold_backoff{60'000};
 /// Given back side by side.
 constexpr std::size_t at_a_time = 8;
 
-std::string label(const RoomHold& hold) {
+std::string label(const InventoryHold& hold) {
     return hold.resource_class.str() + " on " + printable(hold.host_name, 64) + " (provider " +
            printable(hold.provider.str(), 64) + ")";
 }
@@ -33,8 +31,8 @@ bool surely_not_done(Errc code) {
 
 }  // namespace
 
-ResultTask<void> RoomHolds::restore() {
-    auto left = co_await parts_.journal.holds();
+ResultTask<void> InventoryReserver::restore() {
+    auto left = co_await dependencies_.journal.holds();
     if (!left) co_return left.error();
     for (auto& hold : *left) {
         spdlog::info(
@@ -49,18 +47,18 @@ ResultTask<void> RoomHolds::restore() {
 
 // ---- taking ----
 
-Task<void> RoomHolds::take(RequestId request, std::vector<Place> places) {
+Task<void> InventoryReserver::take(RequestId request, std::vector<Place> places) {
     std::vector<Task<void>> all;
     for (auto& place : places) all.push_back(take_one(request, std::move(place)));
     co_await run_all(std::move(all));
 }
 
-Task<void> RoomHolds::take_one(RequestId request, Place place) {
+Task<void> InventoryReserver::take_one(RequestId request, Place place) {
     const Key key{place.provider, place.resource_class};
     while (true) {
         const auto known = kept_.find(key);
         if (known == kept_.end() || !known->second.busy) break;
-        co_await parts_.cloud.clock.sleep(moment);
+        co_await dependencies_.cloud.clock.sleep(moment);
     }
     const auto [at, is_new] = kept_.try_emplace(key);
     Kept& kept = at->second;  // nobody else erases it while it is busy
@@ -77,14 +75,14 @@ Task<void> RoomHolds::take_one(RequestId request, Place place) {
 }
 
 /// Journals what is about to be set. False: there is nothing to hold, or it can't be.
-Task<bool> RoomHolds::begin(RequestId request, Place place, Kept& kept) {
-    RoomHold& hold = kept.hold;
+Task<bool> InventoryReserver::begin(RequestId request, Place place, Kept& kept) {
+    InventoryHold& hold = kept.hold;
     hold.provider = std::move(place.provider);
     hold.resource_class = std::move(place.resource_class);
     hold.host = std::move(place.host);
     hold.host_name = std::move(place.host_name);
     hold.request = std::move(request);
-    auto room = co_await parts_.cloud.placement.room(hold.provider);
+    auto room = co_await dependencies_.cloud.placement.room(hold.provider);
     if (!room) {
         spdlog::warn("{}: {} is not held for it: {}", hold.request.str(), label(hold),
                      room.error().what);
@@ -95,23 +93,24 @@ Task<bool> RoomHolds::begin(RequestId request, Place place, Kept& kept) {
         co_return false;
     hold.before = found->second.reserved;
     hold.set = found->second.total;
-    hold.since = parts_.cloud.clock.now();
-    RoomHold entry = hold;
-    auto written = co_await parts_.journal.add_hold(std::move(entry));
+    hold.since = dependencies_.cloud.clock.now();
+    InventoryHold entry = hold;
+    auto written = co_await dependencies_.journal.add_hold(std::move(entry));
     if (!written)
         spdlog::warn("{}: {} is not held for it, because that can't be journalled: {}",
                      hold.request.str(), label(hold), written.error().what);
     co_return written.has_value();
 }
 
-Task<void> RoomHolds::set(Key key) {
+Task<void> InventoryReserver::set(Key key) {
     Kept& kept = kept_.at(key);
     ReservedChange change;
     change.provider = key.first;
     change.resource_class = key.second;
     change.from = kept.hold.before;
     change.to = kept.hold.set;
-    auto answer = co_await parts_.cloud.placement.change_reserved(std::move(change), call_deadline);
+    auto answer =
+        co_await dependencies_.cloud.placement.change_reserved(std::move(change), call_deadline);
     if (answer && answer->done) {
         kept.sure = true;
         kept.busy = false;
@@ -125,32 +124,30 @@ Task<void> RoomHolds::set(Key key) {
     spdlog::warn("{}: {} is not held, a new revocable server may take the freed room: {}",
                  kept.hold.request.str(), label(kept.hold), why);
     if (answer || surely_not_done(answer.error().code))
-        co_await end(std::move(key), HoldEndKind::not_set, std::move(why));
+        co_await end(std::move(key), InventoryHoldEndKind::not_set, std::move(why));
     else
         kept.busy = false;  // it may have been heard: giving it back looks
 }
 
 // ---- giving back ----
 
-Task<void> RoomHolds::run() {
-    while (!parts_.stopping) {
-        auto due = idle();
-        const Duration now = parts_.cloud.clock.steady();
-        std::erase_if(due, [&](const Key& key) {
-            const Kept& kept = kept_.at(key);
-            return kept.retry_at > now || promised(kept.hold.host);
-        });
-        co_await give_back_all_of(std::move(due), call_deadline);
-        co_await sleep_unless(parts_.stopping, parts_.cloud.clock, between_hold_checks);
-    }
+ResultTask<void> InventoryReserver::check() {
+    auto due = idle();
+    const Duration now = dependencies_.cloud.clock.steady();
+    std::erase_if(due, [&](const Key& key) {
+        const Kept& kept = kept_.at(key);
+        return kept.retry_at > now || promised(kept.hold.host);
+    });
+    co_await give_back_all_of(std::move(due), call_deadline);
+    co_return Result<void>{};
 }
 
-Task<void> RoomHolds::give_all_back() {
-    const Duration until = parts_.cloud.clock.steady() + stop_deadline;
-    while (!kept_.empty() && parts_.cloud.clock.steady() < until) {
+Task<void> InventoryReserver::give_all_back() {
+    const Duration until = dependencies_.cloud.clock.steady() + stop_deadline;
+    while (!kept_.empty() && dependencies_.cloud.clock.steady() < until) {
         auto all = idle();
         co_await give_back_all_of(std::move(all), stop_call_deadline);
-        if (!kept_.empty()) co_await parts_.cloud.clock.sleep(moment * 10);
+        if (!kept_.empty()) co_await dependencies_.cloud.clock.sleep(moment * 10);
     }
     for (const auto& [key, kept] : kept_)
         spdlog::error(
@@ -160,7 +157,7 @@ Task<void> RoomHolds::give_all_back() {
             label(kept.hold), key.first.str(), key.second.str(), kept.hold.before);
 }
 
-Task<void> RoomHolds::give_back_all_of(std::vector<Key> keys, Duration deadline) {
+Task<void> InventoryReserver::give_back_all_of(std::vector<Key> keys, Duration deadline) {
     for (std::size_t from = 0; from < keys.size(); from += at_a_time) {
         std::vector<Task<void>> some;
         for (std::size_t i = from; i < std::min(from + at_a_time, keys.size()); ++i)
@@ -169,12 +166,12 @@ Task<void> RoomHolds::give_back_all_of(std::vector<Key> keys, Duration deadline)
     }
 }
 
-Task<void> RoomHolds::give_back(Key key, Duration deadline) {
+Task<void> InventoryReserver::give_back(Key key, Duration deadline) {
     const auto at = kept_.find(key);
     if (at == kept_.end() || at->second.busy) co_return;
     Kept& kept = at->second;
     // Somebody may have been promised room there while others were given back.
-    if (!parts_.stopping && promised(kept.hold.host)) co_return;
+    if (!dependencies_.stopping && promised(kept.hold.host)) co_return;
     kept.busy = true;
     kept.sure = false;
     ReservedChange change;
@@ -182,58 +179,59 @@ Task<void> RoomHolds::give_back(Key key, Duration deadline) {
     change.resource_class = key.second;
     change.from = kept.hold.set;
     change.to = kept.hold.before;
-    auto answer = co_await parts_.cloud.placement.change_reserved(std::move(change), deadline);
+    auto answer =
+        co_await dependencies_.cloud.placement.change_reserved(std::move(change), deadline);
     if (answer && answer->done) {
-        co_await end(std::move(key), HoldEndKind::given_back, "");
+        co_await end(std::move(key), InventoryHoldEndKind::given_back, "");
     } else if (answer) {
         co_await end(
-            std::move(key), HoldEndKind::changed,
+            std::move(key), InventoryHoldEndKind::changed,
             "somebody set reserved to " + std::to_string(answer->found.reserved) + ": it stays");
     } else if (answer.error().code == Errc::not_found) {
-        co_await end(std::move(key), HoldEndKind::gone, answer.error().what);
+        co_await end(std::move(key), InventoryHoldEndKind::gone, answer.error().what);
     } else {
         try_later(kept, answer.error().what);
     }
 }
 
 /// It is over, and forgotten once that is journalled.
-Task<void> RoomHolds::end(Key key, HoldEndKind kind, std::string reason) {
+Task<void> InventoryReserver::end(Key key, InventoryHoldEndKind kind, std::string reason) {
     Kept& kept = kept_.at(key);
-    spdlog::log(kind == HoldEndKind::changed ? spdlog::level::warn : spdlog::level::info,
+    spdlog::log(kind == InventoryHoldEndKind::changed ? spdlog::level::warn : spdlog::level::info,
                 "{}: the hold on {} ended: {}{}", kept.hold.request.str(), label(kept.hold),
                 to_string(kind), reason.empty() ? "" : ", " + reason);
-    HoldEnd ending;
+    InventoryHoldEnd ending;
     ending.kind = kind;
     ending.reason = std::move(reason);
-    ending.at = parts_.cloud.clock.now();
+    ending.at = dependencies_.cloud.clock.now();
     ProviderId provider = key.first;
     ResourceClass resource_class = key.second;
-    auto written = co_await parts_.journal.end_hold(std::move(provider), std::move(resource_class),
-                                                    std::move(ending));
+    auto written = co_await dependencies_.journal.end_hold(
+        std::move(provider), std::move(resource_class), std::move(ending));
     if (written)
         kept_.erase(key);
     else
         try_later(kept, written.error().what);
 }
 
-void RoomHolds::try_later(Kept& kept, const std::string& what) {
+void InventoryReserver::try_later(Kept& kept, const std::string& what) {
     kept.pause = std::clamp(kept.pause * 2, first_pause, max_hold_backoff);
-    kept.retry_at = parts_.cloud.clock.steady() + kept.pause;
+    kept.retry_at = dependencies_.cloud.clock.steady() + kept.pause;
     kept.busy = false;
     spdlog::warn("{}: {} is still reserved, trying again in {} s: {}", kept.hold.request.str(),
                  label(kept.hold), kept.pause.count() / 1000, what);
 }
 
-bool RoomHolds::promised(const HostId& host) const {
-    const TimePoint now = parts_.cloud.clock.now();
-    const auto& promises = parts_.ledger.promises();
+bool InventoryReserver::promised(const HostId& host) const {
+    const TimePoint now = dependencies_.cloud.clock.now();
+    const auto& promises = dependencies_.ledger.promises();
     return std::any_of(promises.begin(), promises.end(), [&](const Ledger::Promise& promise) {
         return promise.host == host && promise.slots > 0 &&
                (!promise.until || now < *promise.until);
     });
 }
 
-std::vector<RoomHolds::Key> RoomHolds::idle() const {
+std::vector<InventoryReserver::Key> InventoryReserver::idle() const {
     std::vector<Key> keys;
     for (const auto& [key, kept] : kept_)
         if (!kept.busy) keys.push_back(key);

@@ -18,15 +18,15 @@
 #include <utility>
 #include <vector>
 
-#include "reaper/rooms/ledger.hpp"
+#include "reaper/ports/cloud_ports.hpp"
 #include "reaper/ports/journal.hpp"
-#include "reaper/cloud_reader/snapshot_reader.hpp"
+#include "reaper/rooms/ledger.hpp"
 
 namespace reaper {
 
-class RoomHolds {
+class InventoryReserver {
 public:
-    struct Parts {
+    struct Dependencies {
         CloudPorts cloud;
         Journal& journal;
         const Ledger& ledger;
@@ -40,14 +40,16 @@ public:
         ResourceClass resource_class;
     };
 
-    explicit RoomHolds(Parts parts) : parts_(parts) {}
+    explicit InventoryReserver(Dependencies dependencies) : dependencies_(dependencies) {}
 
-    /// Takes up what a former process left: `run` gives back what nobody is promised any more.
+    /// Takes up what a former process left: `check` gives back what nobody is promised any more.
     ResultTask<void> restore();
     /// Returns when each of them is set, or can't be. The ledger promises room on their hosts.
     Task<void> take(RequestId request, std::vector<Place> places);
-    /// Gives back what is due, and tries again what failed, until `stopping`.
-    Task<void> run();
+    /// Gives back what is due, and tries again what failed. To be called every `step`.
+    ResultTask<void> check();
+    /// Between two calls of `check`.
+    static constexpr Duration step{1000};
     /// Before the process ends: all of them, for a few seconds; what is left stays journalled.
     Task<void> give_all_back();
 
@@ -56,7 +58,7 @@ public:
 private:
     using Key = std::pair<ProviderId, ResourceClass>;
     struct Kept {
-        RoomHold hold;
+        InventoryHold hold;
         bool busy = false;    ///< another coroutine is at it
         bool sure = false;    ///< Placement said that it is set
         Duration retry_at{};  ///< steady
@@ -68,12 +70,12 @@ private:
     Task<void> set(Key key);
     Task<void> give_back(Key key, Duration deadline);
     Task<void> give_back_all_of(std::vector<Key> keys, Duration deadline);
-    Task<void> end(Key key, HoldEndKind kind, std::string reason);
+    Task<void> end(Key key, InventoryHoldEndKind kind, std::string reason);
     void try_later(Kept& kept, const std::string& what);
     bool promised(const HostId& host) const;
     std::vector<Key> idle() const;
 
-    Parts parts_;
+    Dependencies dependencies_;
     std::map<Key, Kept> kept_;
 };
 

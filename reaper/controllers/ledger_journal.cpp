@@ -13,27 +13,27 @@ bool was_sent(Step step) {
 }
 
 /// What the last word on each server was.
-std::map<ServerId, Step> last_steps(const Story& story) {
+std::map<ServerId, Step> last_steps(const RequestRecord& record) {
     std::map<ServerId, Step> steps;
-    for (const StepEntry& entry : story.steps) steps[entry.server] = entry.step;
+    for (const StepEntry& entry : record.steps) steps[entry.server] = entry.step;
     return steps;
 }
 
 /// Enters all plans; of those that a later one replaced, only what was sent is on its way.
-void enter_plans(Ledger& ledger, const Story& story) {
-    const auto steps = last_steps(story);
+void enter_plans(Ledger& ledger, const RequestRecord& record) {
+    const auto steps = last_steps(record);
     const bool somebody_died = std::any_of(
         steps.begin(), steps.end(), [](const auto& step) { return step.second == Step::gone; });
-    for (const PlanEntry& entry : story.plans) {
+    for (const PlanEntry& entry : record.plans) {
         const auto* const nothing = std::get_if<NothingToDo>(&entry.decision);
-        if (nothing != nullptr && holds_room(*nothing, somebody_died))
-            ledger.enter(story.request, nothing->hosts, entry.at);
+        if (nothing != nullptr && promises_room(*nothing, somebody_died))
+            ledger.enter(record.request, nothing->hosts, entry.at);
         if (std::holds_alternative<NotEnough>(entry.decision))
-            ledger.release_promises(story.request.id);
+            ledger.release_promises(record.request.id);
         const auto* const plan = std::get_if<Plan>(&entry.decision);
         if (plan == nullptr) continue;
-        ledger.enter(story.request, *plan, entry.at);
-        const bool replaced = &entry != &story.plans.back();
+        ledger.enter(record.request, *plan, entry.at);
+        const bool replaced = &entry != &record.plans.back();
         for (const Victim& victim : plan->victims()) {
             const auto step = steps.find(victim.server);
             const bool stays = step == steps.end() ? replaced : !was_sent(step->second);
@@ -44,17 +44,17 @@ void enter_plans(Ledger& ledger, const Story& story) {
 
 }  // namespace
 
-Ledger ledger_of(const std::vector<Story>& unfinished, const std::vector<Story>& finished,
-                 Duration promise) {
+Ledger ledger_of(const std::vector<RequestRecord>& unfinished,
+                 const std::vector<RequestRecord>& finished, Duration promise) {
     Ledger ledger;
-    for (const Story& story : finished) {
-        if (!story.outcome || story.aftermath) continue;  // then its room is promised no more
-        const OutcomeKind kind = story.outcome->kind;
+    for (const RequestRecord& record : finished) {
+        if (!record.outcome || record.freed_room) continue;  // then its room is promised no more
+        const OutcomeKind kind = record.outcome->kind;
         if (kind != OutcomeKind::freed && kind != OutcomeKind::incomplete) continue;
-        enter_plans(ledger, story);
-        ledger.settle(story.request.id, story.outcome->at, story.outcome->at + promise);
+        enter_plans(ledger, record);
+        ledger.settle(record.request.id, record.outcome->at, record.outcome->at + promise);
     }
-    for (const Story& story : unfinished) enter_plans(ledger, story);
+    for (const RequestRecord& record : unfinished) enter_plans(ledger, record);
     return ledger;
 }
 

@@ -4,16 +4,16 @@
 
 #include <vector>
 
-#include "reaper/rooms/ledger.hpp"
 #include "reaper/ports/journal.hpp"
+#include "reaper/rooms/ledger.hpp"
 
 namespace reaper {
 
-/// `finished` are the stories that ended less than `promise` ago. The plans of an unfinished
-/// story count, but for victims that stay: spared ones, and those of a replaced plan that were
+/// `finished` are the records that ended less than `promise` ago. The plans of an unfinished
+/// record count, but for victims that stay: skipped ones, and those of a replaced plan that were
 /// never sent.
-Ledger ledger_of(const std::vector<Story>& unfinished, const std::vector<Story>& finished,
-                 Duration promise);
+Ledger ledger_of(const std::vector<RequestRecord>& unfinished,
+                 const std::vector<RequestRecord>& finished, Duration promise);
 
 /// The same, read from a journal.
 ResultTask<Ledger> read_ledger(Journal& journal, TimePoint now, Duration promise);

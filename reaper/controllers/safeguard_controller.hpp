@@ -1,26 +1,26 @@
-// The brakes at work: fed with what happens, and thrown when it must be.
+// The safeguards at work: fed with what happens, and pausing the reaper when it must be.
 //
-// The kill switch, thrown by an operator, and the circuit breaker, which throws it when culls keep
-// helping nobody or deletions keep failing, are one: while it is thrown nobody dies, until
-// `reaper resume`. A breaker whose file can't be written (a full disk) stops this process all the
-// same, and the writing is tried again.
+// An operator's pause and the circuit breaker, which pauses when culls keep going unused or
+// deletions keep failing, are one: while the reaper is paused no server is deleted, until `reaper
+// resume`. A breaker whose file can't be written (a full disk) stops this process all the same, and
+// the writing is tried again.
 #pragma once
 
 #include <functional>
 #include <optional>
 #include <string>
 
-#include "reaper/safeguards/safeguards.hpp"
-#include "reaper/runtime/clock.hpp"
 #include "reaper/ports/journal.hpp"
 #include "reaper/ports/pause_switch.hpp"
+#include "reaper/runtime/clock.hpp"
+#include "reaper/safeguards/safeguards.hpp"
 
 namespace reaper {
 
-class Braking {
+class SafeguardController {
 public:
     /// What it works with; all of it must outlive it.
-    struct Parts {
+    struct Dependencies {
         Clock& clock;
         Journal& journal;
         Switch& pause;
@@ -28,39 +28,43 @@ public:
     };
     using Spawn = std::function<void(Task<void>)>;
 
-    /// `spawn` runs a coroutine of it; `on_change` is called when it is thrown, and when released.
-    Braking(Parts parts, BrakeSettings settings, Spawn spawn, std::function<void()> on_change);
+    /// `spawn` runs a coroutine of it; `on_change` is called when the reaper is paused, and when it
+    /// is resumed.
+    SafeguardController(Dependencies dependencies, SafeguardSettings settings, Spawn spawn,
+                        std::function<void()> on_change);
 
-    /// Feeds the brakes with what the journal knows. An error if it can't be read.
+    /// Feeds the safeguards with what the journal knows. An error if it can't be read.
     ResultTask<void> restore();
-    void reload(BrakeSettings settings) { brakes_.reload(std::move(settings)); }
-    Brakes& brakes() noexcept { return brakes_; }
+    void reload(SafeguardSettings settings) { safeguards_.reload(std::move(settings)); }
+    Safeguards& safeguards() noexcept { return safeguards_; }
 
-    /// Why nobody may be killed now; none while it is allowed. Cheap.
-    std::optional<std::string> thrown() const;
+    /// Why no server may be deleted now; none if they may. Cheap.
+    std::optional<std::string> paused_reason() const;
 
     /// A deletion is sent; it did not happen after all; and how it ended.
     void on_sent(const RequestId& request, const Victim& victim);
-    void on_not_done(const Victim& victim) { brakes_.note_refused_deletion(victim.server); }
+    void on_not_done(const Victim& victim) { safeguards_.note_refused_deletion(victim.server); }
     void on_deletion(const RequestId& request, bool succeeded);
-    void on_aftermath(const Request& request, const Aftermath& aftermath);
+    void on_freed_room(const Request& request, const FreedRoomResult& freed_room);
     /// Hosts whose room Nova refuses to use.
-    void on_doubt(const std::vector<HostId>& hosts, const Request& request);
+    void on_cooldown(const std::vector<HostId>& hosts, const Request& request);
 
-    /// Tells the journal when the switch is thrown and released, until `stopping`.
-    Task<void> run();
+    /// Notices when an operator pauses or resumes, and tells the journal. To be called every
+    /// `step`.
+    void check();
+    /// Between two calls of `check`.
+    static constexpr Duration step{1000};
 
 private:
     void open_breaker(const std::string& why);
-    Task<void> mark(std::string kind, std::string reason);
-    void look();
+    Task<void> note_event(std::string kind, std::string reason);
 
-    Parts parts_;
+    Dependencies dependencies_;
     Spawn spawn_;
     std::function<void()> on_change_;
-    Brakes brakes_;
+    Safeguards safeguards_;
     std::optional<std::string> unwritten_;  ///< why the breaker is open, while no file says so
-    bool was_thrown_ = false;
+    bool was_paused_ = false;
 };
 
 }  // namespace reaper

@@ -8,20 +8,21 @@
 namespace reaper {
 namespace {
 
-constexpr int most_marks = 1'000;
+constexpr int max_events = 1'000;
 
 /// Since when failures in a row are counted.
-TimePoint last_reset(const std::vector<Mark>& marks) {
+TimePoint last_reset(const std::vector<JournalEvent>& events) {
     TimePoint last{};
-    for (const auto& mark : marks)
+    for (const auto& mark : events)
         if (mark.kind == "resumed" || mark.kind == "breaker-opened") last = std::max(last, mark.at);
     return last;
 }
 
 /// What the plans said of their victims' workloads; those that have none are left out.
-void read_workloads(const std::vector<Story>& stories, std::map<ServerId, std::string>& workloads) {
-    for (const auto& story : stories)
-        for (const auto& entry : story.plans)
+void read_workloads(const std::vector<RequestRecord>& records,
+                    std::map<ServerId, std::string>& workloads) {
+    for (const auto& record : records)
+        for (const auto& entry : record.plans)
             if (const auto* const plan = std::get_if<Plan>(&entry.decision))
                 for (const auto& victim : plan->victims())
                     if (!victim.workload.empty())
@@ -35,12 +36,12 @@ struct DeletionEnd {
 };
 
 /// How deletions went, oldest first.
-std::vector<DeletionEnd> deletions_in(const std::vector<Story>& stories, TimePoint after) {
+std::vector<DeletionEnd> deletions_in(const std::vector<RequestRecord>& records, TimePoint after) {
     std::vector<DeletionEnd> ends;
-    for (const auto& story : stories)
-        for (const auto& step : story.steps)
+    for (const auto& record : records)
+        for (const auto& step : record.steps)
             if (step.at > after && (step.step == Step::failed || step.step == Step::gone))
-                ends.push_back({step.at, step.step == Step::gone, story.request.id});
+                ends.push_back({step.at, step.step == Step::gone, record.request.id});
     std::stable_sort(ends.begin(), ends.end(),
                      [](const DeletionEnd& a, const DeletionEnd& b) { return a.at < b.at; });
     return ends;
@@ -52,51 +53,53 @@ PastVictim past_victim(const VictimEntry& entry) {
     return {entry.at, entry.request, entry.server, entry.name, entry.project, entry.host, ""};
 }
 
-CullWorth worth_of(AftermathKind kind) {
+CullWorth worth_of(FreedRoomResultKind kind) {
     switch (kind) {
-        case AftermathKind::taken: return CullWorth::helped;
-        case AftermathKind::elsewhere: return CullWorth::needless;
-        case AftermathKind::wasted: break;
+        case FreedRoomResultKind::taken: return CullWorth::helped;
+        case FreedRoomResultKind::elsewhere: return CullWorth::needless;
+        case FreedRoomResultKind::wasted: break;
     }
     return CullWorth::wasted;
 }
 
-ResultTask<JournalledBrakes> read_brakes(Journal& journal, BrakeSettings settings, TimePoint now) {
-    JournalledBrakes read{Brakes{settings}, {}};
-    const TimePoint since = now - read.brakes.memory();
+ResultTask<JournaledSafeguards> read_safeguards(Journal& journal, SafeguardSettings settings,
+                                                TimePoint now) {
+    JournaledSafeguards read{Safeguards{settings}, {}};
+    const TimePoint since = now - read.safeguards.memory();
     auto victims = co_await journal.victims_since(since);
     if (!victims) co_return victims.error();
-    auto aftermaths = co_await journal.aftermaths_since(since);
-    if (!aftermaths) co_return aftermaths.error();
-    auto marks = co_await journal.marks(most_marks);
-    if (!marks) co_return marks.error();
+    auto freed_rooms = co_await journal.freed_rooms_since(since);
+    if (!freed_rooms) co_return freed_rooms.error();
+    auto events = co_await journal.events(max_events);
+    if (!events) co_return events.error();
     auto unfinished = co_await journal.unfinished();
     if (!unfinished) co_return unfinished.error();
-    auto stories = co_await journal.culls_since(since);
-    if (!stories) co_return stories.error();
-    for (auto& story : *unfinished) stories->push_back(std::move(story));
+    auto records = co_await journal.culls_since(since);
+    if (!records) co_return records.error();
+    for (auto& record : *unfinished) records->push_back(std::move(record));
 
     std::map<ServerId, std::string> workloads;
-    read_workloads(*stories, workloads);
+    read_workloads(*records, workloads);
     for (const auto& entry : *victims) {
         PastVictim victim = past_victim(entry);
         if (const auto at = workloads.find(victim.server); at != workloads.end())
             victim.workload = at->second;
-        read.brakes.note_victim(std::move(victim));
+        read.safeguards.note_victim(std::move(victim));
     }
-    const TimePoint reset = last_reset(*marks);
+    const TimePoint reset = last_reset(*events);
     const auto opens = [&](std::optional<std::string> why) {
         if (why && !read.opens) read.opens = std::move(why);
     };
-    for (const auto& story : *aftermaths) {
-        const Aftermath& aftermath = *story.aftermath;
+    for (const auto& record : *freed_rooms) {
+        const FreedRoomResult& freed_room = *record.freed_room;
         const CullWorth worth =
-            aftermath.at > reset ? worth_of(aftermath.kind) : CullWorth::needless;
-        opens(read.brakes.note_aftermath(story.request.id, worth, aftermath.untaken, aftermath.at));
+            freed_room.at > reset ? worth_of(freed_room.kind) : CullWorth::needless;
+        opens(read.safeguards.note_freed_room(record.request.id, worth, freed_room.untaken,
+                                              freed_room.at));
     }
-    for (const auto& end : deletions_in(*stories, reset))
-        opens(read.brakes.breaker().note_deletion(end.succeeded, end.request));
-    read.brakes.prune(now);
+    for (const auto& end : deletions_in(*records, reset))
+        opens(read.safeguards.breaker().note_deletion(end.succeeded, end.request));
+    read.safeguards.prune(now);
     co_return read;
 }
 

@@ -2,8 +2,8 @@
 // so that billing can tell. Set once, after the server got its room; what is there already is its
 // user's and stays, which is told in the log where it says something else.
 //
-// Which servers: `mark.servers` of the configuration. Nothing of it is urgent: few calls, one after
-// the other, behind everything else; what fails is tried again a few times.
+// Which servers: `labels.servers` of the configuration. Nothing of it is urgent: few calls, one
+// after the other, behind everything else; what fails is tried again a few times.
 #pragma once
 
 #include <map>
@@ -11,43 +11,44 @@
 #include <string>
 #include <vector>
 
-#include "reaper/model/ids.hpp"
 #include "reaper/cloud_reader/cache_refresher.hpp"
-#include "reaper/daemon/service.hpp"
-#include "reaper/cloud_reader/snapshot_reader.hpp"
+#include "reaper/decision/live_settings.hpp"
+#include "reaper/model/ids.hpp"
 
 namespace reaper {
 
-class ServerMarks {
+class ServerLabels {
 public:
-    /// References must outlive the marks.
-    struct Parts {
+    /// References must outlive the labels.
+    struct Dependencies {
         CloudPorts cloud;
-        PictureKeeper& keeper;
-        const ServiceOptions& options;  ///< as of now: a reload counts at the next pass
+        CacheRefresher& refresher;
+        const LiveSettings& settings;  ///< as of now: a reload counts at the next pass
         const bool& stopping;
     };
 
-    explicit ServerMarks(Parts parts) : parts_(parts) {}
+    explicit ServerLabels(Dependencies dependencies) : dependencies_(dependencies) {}
 
     /// It took room that was freed for it.
     void served(const ServerId& server);
 
-    /// Until the service stops.
-    Task<void> run();
+    /// Labels what is due. To be called every `step`. An error: what is revocable can't be told
+    /// now.
+    ResultTask<void> check();
+    /// Between two calls of `check`.
+    static constexpr Duration step{5000};
 
 private:
-    enum class Marked { done, later, failed };
+    enum class Labeled { done, later, failed };
 
-    Task<void> pass();
     std::vector<ServerId> due();
-    Task<Marked> mark(ServerId id, const Taggers& taggers, const TagFacts& facts);
-    Task<Marked> mark_as(ServerId id, std::string type);
-    void settle(const ServerId& id, Marked marked);
+    Task<Labeled> label(ServerId id, const Taggers& taggers, const TagData& tag_data);
+    Task<Labeled> label_as(ServerId id, std::string type);
+    void settle(const ServerId& id, Labeled labeled);
 
-    Parts parts_;
+    Dependencies dependencies_;
     std::map<ServerId, Duration> served_;  ///< until when (steady) it is tried
-    std::set<ServerId> done_;              ///< of those in the picture
+    std::set<ServerId> done_;              ///< of those in the cache
     std::map<ServerId, int> failures_;
 };
 

@@ -11,8 +11,7 @@
 #include "config/loader.hpp"
 #include "reaper/api/routes.hpp"
 
-namespace reaper::cli {
-
+namespace reaper {
 std::optional<config::Settings> load_config(const std::string& path,
                                             const std::function<void(std::string)>& complain,
                                             const std::function<void(std::string)>& warn) {
@@ -42,6 +41,12 @@ Result<std::unique_ptr<Journal>> daemon_journal(const config::Settings& settings
     return open_journal(dry_run ? ":memory:" : settings.journal.path);
 }
 
+LiveSettings live_settings(const config::Settings& settings,
+                           std::shared_ptr<const CompiledPolicy> policy, bool dry_run) {
+    return {std::move(policy), settings.cull,   settings.trigger,
+            settings.cache,    settings.labels, dry_run};
+}
+
 std::unique_ptr<MessageSource> daemon_messages(boost::asio::io_context& io,
                                                const config::Settings& settings, bool dry_run) {
     config::Broker broker = settings.broker;
@@ -49,20 +54,33 @@ std::unique_ptr<MessageSource> daemon_messages(boost::asio::io_context& io,
     return make_amqp_source(io.get_executor(), broker);
 }
 
-Result<std::unique_ptr<Listener>> daemon_admin(boost::asio::io_context& io,
-                                               const config::Settings& settings,
-                                               const Service& service) {
-    if (settings.admin.listen.empty()) return std::unique_ptr<Listener>{};
-    Answerer answerer = [&service](std::string target) {
-        return admin::answer(service, std::move(target));
+Result<std::vector<std::unique_ptr<HttpServer>>> daemon_admin(boost::asio::io_context& io,
+                                                              const config::Settings& settings,
+                                                              const api::Backend& backend) {
+    std::vector<std::unique_ptr<HttpServer>> servers;
+    const std::pair<std::string, api::Access> places[] = {
+        {settings.admin.listen, api::Access::look},
+        {settings.admin.socket.empty() ? "" : "unix:" + settings.admin.socket, api::Access::act},
     };
-    return listen_for_questions(io.get_executor(), settings.admin.listen, std::move(answerer));
+    for (const auto& [address, access] : places) {
+        if (address.empty()) continue;
+        HttpServerSettings wanted;
+        wanted.name = "admin API";
+        wanted.address = address;
+        HttpHandler handler = [&backend, access = access](HttpRequest request) {
+            return api::answer(backend, access, std::move(request));
+        };
+        auto server = listen_http(io.get_executor(), std::move(wanted), std::move(handler));
+        if (!server) return server.error();
+        servers.push_back(std::move(*server));
+    }
+    return servers;
 }
 
 std::unique_ptr<EventSource> daemon_events(boost::asio::io_context& io,
                                            const config::Settings& settings) {
-    if (!settings.picture.events) return nullptr;
+    if (!settings.cache.events) return nullptr;
     return make_amqp_events(io.get_executor(), settings.broker);
 }
 
-}  // namespace reaper::cli
+}  // namespace reaper

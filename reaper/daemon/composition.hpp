@@ -7,18 +7,19 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <vector>
 
-#include "clients/http_server/listener.hpp"
+#include "clients/http_server/server.hpp"
 #include "clients/openstack/openstack.hpp"
 #include "config/settings.hpp"
-#include "reaper/runtime/clock.hpp"
+#include "reaper/api/backend.hpp"
+#include "reaper/daemon/service.hpp"
 #include "reaper/ports/event_source.hpp"
 #include "reaper/ports/journal.hpp"
 #include "reaper/ports/message_source.hpp"
-#include "reaper/daemon/service.hpp"
-#include "reaper/cloud_reader/snapshot_reader.hpp"
+#include "reaper/runtime/clock.hpp"
 
-namespace reaper::cli {
+namespace reaper {
 
 /// The file's settings; none if it is wrong: then `complain` has had every mistake, one line each.
 /// Warnings go to `warn`.
@@ -40,17 +41,22 @@ Result<Cloud> connect_cloud(boost::asio::io_context& io, const config::Settings&
 /// The daemon's journal; in memory for a dry run.
 Result<std::unique_ptr<Journal>> daemon_journal(const config::Settings& settings, bool dry_run);
 
+/// What the daemon works by.
+LiveSettings live_settings(const config::Settings& settings,
+                           std::shared_ptr<const CompiledPolicy> policy, bool dry_run);
+
 /// The daemon's messages; a dry run listens through a queue of its own.
 std::unique_ptr<MessageSource> daemon_messages(boost::asio::io_context& io,
                                                const config::Settings& settings, bool dry_run);
 
-/// The admin API on `service`, which must outlive the io_context's run; null if it is off.
-Result<std::unique_ptr<Listener>> daemon_admin(boost::asio::io_context& io,
-                                               const config::Settings& settings,
-                                               const Service& service);
+/// The admin API, on a port and on a Unix socket as the settings say. `backend` must outlive the
+/// io_context's run.
+Result<std::vector<std::unique_ptr<HttpServer>>> daemon_admin(boost::asio::io_context& io,
+                                                              const config::Settings& settings,
+                                                              const api::Backend& backend);
 
-/// Nova's INFO notifications, for the live picture; none if the settings do without.
+/// Nova's INFO notifications, for the cloud cache; none if the settings do without.
 std::unique_ptr<EventSource> daemon_events(boost::asio::io_context& io,
                                            const config::Settings& settings);
 
-}  // namespace reaper::cli
+}  // namespace reaper

@@ -7,11 +7,11 @@
 #include <unistd.h>
 #include <utility>
 
+#include "config/visit.hpp"
 #include "reaper/daemon/composition.hpp"
 #include "reaper/daemon/logging.hpp"
-#include "reaper/daemon/reload.hpp"
 
-namespace reaper::cli {
+namespace reaper {
 namespace {
 
 const char* signal_name(int number) {
@@ -94,7 +94,7 @@ void DaemonShell::on_end(std::exception_ptr thrown, Result<void> result) {
         exit_code_ = ExitCode::failed;
         spdlog::error("{}", result.error().what);
     } else {
-        spdlog::info("stopped; everything in hand is finished");
+        spdlog::info("stopped; all requests in flight are finished");
     }
     if (!stopping_) manager_.stopping();
     io_.stop();
@@ -119,16 +119,15 @@ void DaemonShell::on_signal(int number) {
 void DaemonShell::stop(int number) {
     if (stopping_) {
         // Every entry of the journal is durable when written: the next start resumes from it.
-        spdlog::warn("{} again: leaving at once; the next start resumes what was in hand",
+        spdlog::warn("{} again: leaving at once; the next start resumes what was in flight",
                      signal_name(number));
         spdlog::default_logger()->flush();
         ::_exit(static_cast<int>(ExitCode::failed));
     }
     stopping_ = true;
     manager_.stopping();
-    manager_.status("stopping: finishing what is in hand");
-    spdlog::info("{}: finishing what is in hand, then leaving; once more to leave at once",
-                 signal_name(number));
+    manager_.status("draining");
+    spdlog::info("{}: draining; repeat to force", signal_name(number));
     service_->stop();
 }
 
@@ -143,11 +142,10 @@ void DaemonShell::reload() {
             complain(reload_.config_file + ": " + policy.error().what);
             wanted.reset();
         } else {
-            const SettingsChange change = compare_settings(in_force_, *wanted);
-            in_force_ = with_live_parts(std::move(in_force_), *wanted);
+            const config::Difference change = config::difference(in_force_, *wanted);
+            in_force_ = config::with_live_values(std::move(in_force_), *wanted);
             if (!reload_.level_fixed) set_log_level(in_force_.log.level);
-            service_->reload({*policy, in_force_.cull, in_force_.trigger, in_force_.picture,
-                              in_force_.mark, dry_run_});
+            service_->reload(live_settings(in_force_, *policy, dry_run_));
             spdlog::info("SIGHUP: {} read again; {}", reload_.config_file, to_string(change));
         }
     }
@@ -168,4 +166,4 @@ void DaemonShell::feed_watchdog() {
     watchdog_.async_wait(on_time);
 }
 
-}  // namespace reaper::cli
+}  // namespace reaper

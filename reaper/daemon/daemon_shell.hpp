@@ -9,11 +9,12 @@
 #include <optional>
 #include <string>
 
-#include "reaper/cli/arguments.hpp"
+#include "config/settings.hpp"
+#include "reaper/daemon/exit_code.hpp"
 #include "reaper/daemon/sd_notify.hpp"
 #include "reaper/daemon/service.hpp"
 
-namespace reaper::cli {
+namespace reaper {
 
 class DaemonShell {
 public:
@@ -23,7 +24,7 @@ public:
         bool level_fixed = false;  ///< the command line's log level wins
     };
 
-    /// `service_options.policy` etc. are those of `settings`.
+    /// `settings`: those that the service was made with.
     DaemonShell(boost::asio::io_context& io, config::Settings settings, Reload reload);
 
     /// For Service: readiness and status line to systemd.
@@ -60,4 +61,4 @@ private:
     ExitCode exit_code_ = ExitCode::ok;
 };
 
-}  // namespace reaper::cli
+}  // namespace reaper

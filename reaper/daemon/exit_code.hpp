@@ -1,14 +1,14 @@
 // How the program ends; `reaper --help` tells the same.
 #pragma once
 
-namespace reaper::cli {
+namespace reaper {
 
 enum class ExitCode : int {
     ok = 0,
     failed = 1,      ///< something outside failed: the cloud, the broker, the journal
     usage = 2,       ///< the command line or the configuration is wrong
-    not_enough = 3,  ///< `plan`: not enough room can be freed, nobody would die
+    not_enough = 3,  ///< `plan`: not enough room can be freed, no servers would be deleted
     attention = 4,   ///< `check`: something needs attention
 };
 
-}  // namespace reaper::cli
+}  // namespace reaper

@@ -8,7 +8,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-namespace reaper::cli {
+namespace reaper {
 namespace {
 
 /// syslog's numbers (RFC 5424), which journald takes from a `<N>` prefix.
@@ -77,4 +77,4 @@ void set_log_level(const std::string& level) {
     spdlog::set_level(spdlog::level::from_str(level));
 }
 
-}  // namespace reaper::cli
+}  // namespace reaper

@@ -6,7 +6,7 @@
 
 #include "config/settings.hpp"
 
-namespace reaper::cli {
+namespace reaper {
 
 /// How a line looks.
 enum class LogStyle {
@@ -27,4 +27,4 @@ void set_up_logging(LogStyle style, const std::string& level, bool color);
 /// Changes the level only. `level` is one of the configured names.
 void set_log_level(const std::string& level);
 
-}  // namespace reaper::cli
+}  // namespace reaper

@@ -5,7 +5,7 @@
 #include <systemd/sd-daemon.h>
 #include <time.h>
 
-namespace reaper::cli {
+namespace reaper {
 
 ServiceManager::ServiceManager() {
     std::uint64_t microseconds = 0;
@@ -45,4 +45,4 @@ void ServiceManager::alive() {
     send("WATCHDOG=1");
 }
 
-}  // namespace reaper::cli
+}  // namespace reaper

@@ -7,7 +7,7 @@
 #include <string>
 #include <string_view>
 
-namespace reaper::cli {
+namespace reaper {
 
 class ServiceManager {
 public:
@@ -32,4 +32,4 @@ private:
     std::string last_status_;
 };
 
-}  // namespace reaper::cli
+}  // namespace reaper

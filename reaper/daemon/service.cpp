@@ -9,152 +9,241 @@
 #include <utility>
 #include <variant>
 
-#include "reaper/runtime/async.hpp"
-#include "reaper/model/text.hpp"
-#include "reaper/controllers/freed_room_tracker.hpp"
-#include "reaper/runtime/backoff.hpp"
-#include "reaper/controllers/safeguard_controller.hpp"
-#include "reaper/runtime/watched_clock.hpp"
 #include "reaper/cloud_reader/cache_refresher.hpp"
-#include "reaper/requests/coordinator.hpp"
+#include "reaper/cloud_reader/cloud_reader.hpp"
+#include "reaper/controllers/freed_room_tracker.hpp"
 #include "reaper/controllers/inventory_reserver.hpp"
+#include "reaper/controllers/safeguard_controller.hpp"
 #include "reaper/controllers/server_labels.hpp"
+#include "reaper/model/text.hpp"
+#include "reaper/model/time_text.hpp"
+#include "reaper/requests/coordinator.hpp"
+#include "reaper/rooms/room_keeper.hpp"
+#include "reaper/runtime/async.hpp"
+#include "reaper/runtime/backoff.hpp"
+#include "reaper/runtime/periodic.hpp"
+#include "reaper/runtime/watched_clock.hpp"
+#include "reaper/triggers/nova_failures.hpp"
+#include "reaper/triggers/serving_lease.hpp"
 #include "reaper/triggers/unshelve.hpp"
 
 namespace reaper {
 
 namespace asio = boost::asio;
 
-class Service::Impl : public std::enable_shared_from_this<Service::Impl> {
-public:
-    Impl(ServicePorts ports, ServiceOptions options, std::function<void(ServiceStatus)> on_status);
-
-    ResultTask<void> run();
-    void stop();
-    void reload(ServiceOptions options);
-    std::optional<ServiceView> view() const;
-
-private:
-    struct Shared {
-        Shared(const asio::any_io_executor& executor, int deletions_at_a_time)
-            : planning(executor, 1), deletions(executor, deletions_at_a_time), idle(executor, 1) {}
-        AsyncSemaphore planning;
-        AsyncSemaphore deletions;
-        asio::experimental::channel<void(boost::system::error_code)> idle;
-    };
-
-    // Life.
-    void listen_to_messages();
-    void listen_to_events();
-    void on_events(std::vector<CloudEvent> events);
-    Task<void> watch_clock();
-    Task<void> wait_for_cloud();
-    Task<std::optional<Error>> cloud_trouble();
-    void report();
-    std::size_t in_hand() const { return desk_ ? desk_->in_hand() : 0; }
-    void spawn(Task<void> task);
-
-    WatchedClock clock_;
-    ServicePorts ports_;  ///< with that clock
-    ServiceOptions options_;
-    std::function<void(ServiceStatus)> on_status_;
-
-    asio::any_io_executor executor_;
-    std::unique_ptr<Shared> shared_;
-    Ledger ledger_;
-    ScheduleMemory schedules_;
-    bool stopping_ = false;
-    std::unique_ptr<PictureKeeper> keeper_;
-    std::unique_ptr<Braking> braking_;
-    std::unique_ptr<AftermathWatch> aftermaths_;
-    std::unique_ptr<RoomHolds> holds_;
-    std::unique_ptr<ServerMarks> marks_;
-    std::unique_ptr<RequestDesk> desk_;
-    std::unique_ptr<UnshelveWatch> unshelves_;
-    std::size_t active_ = 0;  ///< coroutines that must end before we do
-    bool cloud_answered_ = false;
-    BrokerState broker_;
-};
-
 namespace {
+
+constexpr Duration between_clock_checks{1000};
 
 CloudPorts with_clock(const CloudPorts& cloud, Clock& clock) {
     return {cloud.identity, cloud.compute, cloud.placement, cloud.images, clock};
 }
 
+/// Of a dry run: it deletes nothing, so nothing of it is paused.
+class NeverPaused final : public Switch {
+public:
+    std::optional<std::string> paused() const override { return std::nullopt; }
+    Result<void> pause(std::string, std::string) override { return {}; }
+    Result<void> resume() override { return {}; }
+};
+
+/// A dry run writes nothing to the cloud.
+LiveSettings harmless(LiveSettings settings) {
+    if (settings.dry_run) settings.labels.servers = "none";
+    return settings;
+}
+
+/// Only the settings that may change while the daemon runs.
+LiveSettings with_fixed_parts(LiveSettings wanted, const LiveSettings& in_force) {
+    wanted.dry_run = in_force.dry_run;
+    wanted.cache = in_force.cache;
+    return harmless(std::move(wanted));
+}
+
 }  // namespace
 
-Service::Impl::Impl(ServicePorts ports, ServiceOptions options,
+class Service::Impl : public std::enable_shared_from_this<Service::Impl> {
+public:
+    Impl(ServicePorts ports, LiveSettings settings, std::function<void(ServiceStatus)> on_status);
+
+    ResultTask<void> run();
+    void stop();
+    void reload(LiveSettings settings);
+    std::optional<DaemonView> view() const;
+    OperatorTrigger* operators() { return parts_ && listening_ ? &parts_->operators : nullptr; }
+
+private:
+    /// Everything that the work is done with, in the order in which one needs the other.
+    struct Parts {
+        Parts(Impl& service, const asio::any_io_executor& executor);
+
+        AsyncSemaphore planning;
+        AsyncSemaphore deletions;
+        asio::experimental::channel<void(boost::system::error_code)> idle;
+        CacheRefresher refresher;
+        PlannerWarmer warmer;
+        SafeguardController safeguards;
+        ServerLabels labels;
+        FreedRoomTracker tracker;
+        InventoryReserver reserver;
+        FreshDecision decisions;
+        RequestCoordinator coordinator;
+        NovaFailures nova_failures;
+        UnshelveTrigger unshelve;
+        OperatorTrigger operators;
+    };
+
+    std::vector<PeriodicTask> periodic_tasks();
+    void listen_to_messages();
+    void listen_to_events();
+    void on_events(std::vector<CloudEvent> events);
+    Task<void> check_clock();
+    Task<void> wait_for_cloud();
+    Task<std::optional<Error>> cloud_trouble();
+    void report();
+    std::size_t in_flight() const { return parts_ ? parts_->coordinator.in_flight() : 0; }
+    RequestCoordinator::Spawn spawner();
+    void spawn(Task<void> task);
+
+    WatchedClock clock_;
+    NeverPaused never_paused_;
+    ServicePorts ports_;  ///< with that clock, and that switch in a dry run
+    LiveSettings settings_;
+    std::function<void(ServiceStatus)> on_status_;
+
+    asio::any_io_executor executor_;
+    RoomKeeper rooms_;
+    ScheduleMemory schedules_;
+    bool stopping_ = false;
+    std::unique_ptr<Parts> parts_;  ///< while it runs
+    std::size_t active_ = 0;        ///< coroutines that must end before we do
+    bool listening_ = false;        ///< the journal is read, requests are taken
+    bool cloud_answered_ = false;
+    BrokerState broker_;
+};
+
+Service::Impl::Impl(ServicePorts ports, LiveSettings settings,
                     std::function<void(ServiceStatus)> on_status)
     : clock_(ports.cloud.clock),
       ports_{with_clock(ports.cloud, clock_), ports.journal, ports.messages, ports.events,
-             ports.pause},
-      options_(std::move(options)),
-      on_status_(std::move(on_status)) {
-    if (!options_.picture.events) ports_.events = nullptr;
+             settings.dry_run ? never_paused_ : ports.pause},
+      settings_(harmless(std::move(settings))),
+      on_status_(std::move(on_status)),
+      rooms_(!settings_.dry_run) {
+    if (!settings_.cache.events) ports_.events = nullptr;
+    settings_.cache.events = ports_.events != nullptr;
 }
+
+Service::Impl::Parts::Parts(Impl& service, const asio::any_io_executor& executor)
+    : planning(executor, 1),
+      deletions(executor, service.settings_.cull.max_parallel_deletions),
+      idle(executor, 1),
+      refresher(executor, service.ports_.cloud, service.settings_.cache, service.settings_.policy,
+                [&service] { service.report(); }),
+      safeguards({service.ports_.cloud.clock, service.ports_.journal, service.ports_.pause,
+                  service.stopping_},
+                 service.settings_.policy->safeguards, service.spawner(),
+                 [&service] { service.report(); }),
+      labels({service.ports_.cloud, refresher, service.settings_, service.stopping_}),
+      tracker(
+          {service.ports_.cloud, service.ports_.journal, service.rooms_, refresher,
+           service.stopping_},
+          [this](const Request& request, const FreedRoomResult& result) {
+              safeguards.on_freed_room(request, result);
+          },
+          [this](const std::vector<HostId>& hosts, const Request& request) {
+              safeguards.on_cooldown(hosts, request);
+          },
+          [this](const ServerId& server) { labels.served(server); }),
+      reserver({service.ports_.cloud, service.ports_.journal, service.rooms_.ledger(),
+                service.stopping_}),
+      decisions(refresher, service.ports_.cloud.clock, service.rooms_, safeguards.safeguards()),
+      coordinator({service.ports_.cloud, service.ports_.journal, service.rooms_, refresher,
+                   decisions, warmer, safeguards, tracker, reserver, planning, deletions,
+                   service.settings_, service.stopping_},
+                  service.spawner(), [&service] { service.report(); }),
+      nova_failures({service.ports_.cloud, service.ports_.journal, service.ports_.messages,
+                     service.settings_.trigger, service.schedules_,
+                     [this] { return refresher.flowing(); }, coordinator, service.spawner(),
+                     service.stopping_}),
+      unshelve({service.ports_.cloud, service.settings_.trigger, service.schedules_,
+                service.ports_.messages, [&service] { return service.broker_.consuming; },
+                [&service] {
+                    return 2 * service.settings_.trigger.unshelve_interval +
+                           service.settings_.cull.deadline;
+                },
+                coordinator, service.stopping_}),
+      operators({service.ports_.cloud, service.settings_.trigger, service.ports_.messages,
+                 coordinator, service.stopping_}) {}
 
 // ---- life ----
 
 ResultTask<void> Service::Impl::run() {
     executor_ = co_await asio::this_coro::executor;
-    shared_ = std::make_unique<Shared>(executor_, options_.cull.max_parallel_deletions);
-    config::LivePicture picture = options_.picture;
-    picture.events = ports_.events != nullptr;
-    keeper_ = std::make_unique<PictureKeeper>(executor_, ports_.cloud, picture, options_.policy,
-                                              stopping_, [this] { report(); });
-    braking_ = std::make_unique<Braking>(
-        Braking::Parts{ports_.cloud.clock, ports_.journal, ports_.pause, stopping_},
-        options_.policy->brakes, [this](Task<void> task) { spawn(std::move(task)); },
-        [this] { report(); });
-    auto fed = co_await braking_->restore();
+    parts_ = std::make_unique<Parts>(*this, executor_);
+    auto fed = co_await parts_->safeguards.restore();
     if (!fed) co_return fed.error();
-    marks_ = std::make_unique<ServerMarks>(
-        ServerMarks::Parts{ports_.cloud, *keeper_, options_, stopping_});
-    aftermaths_ = std::make_unique<AftermathWatch>(
-        AftermathWatch::Parts{ports_.cloud, ports_.journal, ledger_, *keeper_, stopping_},
-        [this](const Request& request, const Aftermath& aftermath) {
-            braking_->on_aftermath(request, aftermath);
-        },
-        [this](const std::vector<HostId>& hosts, const Request& request) {
-            braking_->on_doubt(hosts, request);
-        },
-        [this](const ServerId& server) { marks_->served(server); });
-    holds_ = std::make_unique<RoomHolds>(
-        RoomHolds::Parts{ports_.cloud, ports_.journal, ledger_, stopping_});
-    if (!options_.dry_run) {
-        auto left = co_await holds_->restore();
-        if (!left) co_return left.error();
+    if (!settings_.dry_run) {
+        // What a former process reserved is given back; a dry run writes nothing to the cloud.
+        auto held = co_await parts_->reserver.restore();
+        if (!held) co_return held.error();
     }
-    desk_ = std::make_unique<RequestDesk>(
-        RequestDesk::Parts{ports_.cloud, ports_.journal, ports_.messages, *braking_, *aftermaths_,
-                           *holds_, *keeper_, ledger_, shared_->planning, shared_->deletions,
-                           schedules_, options_, stopping_},
-        [this](Task<void> task) { spawn(std::move(task)); }, [this] { report(); });
-    auto restored = co_await desk_->restore();
+    // The broker tells again of what it has, and so does the look for unshelvings. Of the rest only
+    // we know.
+    RequestCoordinator::LeaseOf lease_of =
+        [this](RequestSource source) -> std::shared_ptr<const Lease> {
+        if (source != RequestSource::operator_) return nullptr;
+        return std::make_shared<WhileServingLease>(ports_.messages);
+    };
+    auto restored = co_await parts_->coordinator.restore(std::move(lease_of));
     if (!restored) co_return restored.error();
+    listening_ = true;
     listen_to_messages();
     listen_to_events();
-    spawn(keeper_->run());
-    spawn(braking_->run());
-    spawn(aftermaths_->run());
-    spawn(holds_->run());
-    if (!options_.dry_run) spawn(marks_->run());
-    spawn(watch_clock());
-    UnshelveWatch::Parts shelved{ports_.cloud,
-                                 ports_.messages,
-                                 options_.trigger,
-                                 schedules_,
-                                 [this] { return broker_.consuming; },
-                                 stopping_};
-    unshelves_ = std::make_unique<UnshelveWatch>(std::move(shelved));
-    if (!options_.dry_run) spawn(unshelves_->run());  // it publishes, if only to our own queue
+    for (auto& task : periodic_tasks())
+        spawn(run_periodically(std::move(task), ports_.cloud.clock, stopping_));
     spawn(wait_for_cloud());
-    while (!stopping_ || active_ > 0) co_await shared_->idle.async_receive(asio::use_awaitable);
-    co_await holds_->give_all_back();
+    while (!stopping_ || active_ > 0) co_await parts_->idle.async_receive(asio::use_awaitable);
+    co_await parts_->reserver.give_all_back();
     co_await ports_.messages.stop();
     if (ports_.events != nullptr) co_await ports_.events->stop();
     co_return Result<void>{};
+}
+
+/// Everything that is done again and again.
+std::vector<PeriodicTask> Service::Impl::periodic_tasks() {
+    const auto every = [](Duration interval) { return [interval] { return interval; }; };
+    const auto quietly = [](auto work) {
+        return [work]() -> ResultTask<void> {
+            work();
+            co_return Result<void>{};
+        };
+    };
+    std::vector<PeriodicTask> tasks;
+    tasks.push_back({"reading the cloud", every(CacheRefresher::step),
+                     [this] { return parts_->refresher.refresh(); }, std::chrono::seconds{5}});
+    tasks.push_back({"searching in advance", every(PlannerWarmer::step), quietly([this] {
+                         parts_->warmer.warm_up(parts_->refresher, *settings_.policy,
+                                                ports_.cloud.clock.now());
+                     })});
+    tasks.push_back({"watching the pause", every(SafeguardController::step),
+                     quietly([this] { parts_->safeguards.check(); })});
+    tasks.push_back({"watching freed room", every(FreedRoomTracker::step),
+                     [this] { return parts_->tracker.check(); }, std::chrono::seconds{10}});
+    tasks.push_back({"giving reserved inventory back", every(InventoryReserver::step),
+                     [this] { return parts_->reserver.check(); }, std::chrono::seconds{5}});
+    tasks.push_back(
+        {"labeling servers", every(ServerLabels::step), [this] { return parts_->labels.check(); }});
+    tasks.push_back({"looking for unshelvings that found no host",
+                     [this] { return settings_.trigger.unshelve_interval; },
+                     [this] { return parts_->unshelve.check(); }, std::chrono::minutes{2}, true});
+    tasks.push_back({"watching the clock", every(between_clock_checks),
+                     [this]() -> ResultTask<void> {
+                         co_await check_clock();
+                         co_return Result<void>{};
+                     },
+                     std::chrono::seconds{1}, true});
+    return tasks;
 }
 
 void Service::Impl::listen_to_messages() {
@@ -162,14 +251,13 @@ void Service::Impl::listen_to_messages() {
     const std::weak_ptr<Impl> weak = weak_from_this();
     MessageSource::Handlers handlers;
     handlers.message = [weak](Delivery delivery) {
-        if (const auto self = weak.lock()) self->desk_->on_message(std::move(delivery));
+        if (const auto self = weak.lock())
+            self->parts_->nova_failures.on_message(std::move(delivery));
     };
     handlers.state = [weak](BrokerState state) {
         const auto self = weak.lock();
         if (!self) return;
-        const bool again = state.consuming && !self->broker_.consuming;
         self->broker_ = std::move(state);
-        if (again && self->unshelves_) self->unshelves_->on_connection();
         self->report();
     };
     ports_.messages.start(std::move(handlers));
@@ -183,12 +271,12 @@ void Service::Impl::listen_to_events() {
         if (const auto self = weak.lock()) self->on_events(std::move(events));
     };
     handlers.state = [weak](EventFeedState state) {
-        if (const auto self = weak.lock()) self->keeper_->on_feed(state);
+        if (const auto self = weak.lock()) self->parts_->refresher.on_feed(state);
     };
     ports_.events->start(std::move(handlers));
 }
 
-/// Searches for hosts are remembered, everything else changes the picture.
+/// Searches for hosts are remembered, everything else changes the cache.
 void Service::Impl::on_events(std::vector<CloudEvent> events) {
     const TimePoint now = ports_.cloud.clock.now();
     std::erase_if(events, [&](CloudEvent& event) {
@@ -197,58 +285,51 @@ void Service::Impl::on_events(std::vector<CloudEvent> events) {
         schedules_.note(std::move(*schedule), now);
         return true;
     });
-    if (!events.empty()) keeper_->on_events(std::move(events));
+    if (!events.empty()) parts_->refresher.on_events(std::move(events));
 }
 
-Task<void> Service::Impl::watch_clock() {
-    constexpr Duration between_clock_checks{1000};
-    while (!stopping_) {
-        co_await sleep_unless(stopping_, ports_.cloud.clock, between_clock_checks);
-        const auto by = clock_.step();
-        if (!by) continue;
-        Mark mark;
-        mark.kind = "clock-stepped";
-        mark.reason = "the wall clock was set " +
-                      std::string{*by > Duration{} ? "forward" : "back"} + " by " +
-                      std::to_string(std::abs(by->count())) + " ms";
-        mark.at = ports_.cloud.clock.now();
-        spdlog::warn("{}; promises move with it, and the cloud is read anew", mark.reason);
-        ledger_.shift(*by);
-        keeper_->on_clock_step(*by);
-        braking_->brakes().shift(*by);
-        auto noted = co_await ports_.journal.note_mark(std::move(mark));
-        if (!noted) spdlog::error("not journalled: {}", noted.error().what);
-    }
+Task<void> Service::Impl::check_clock() {
+    const auto by = clock_.step();
+    if (!by) co_return;
+    JournalEvent event;
+    event.kind = "clock-stepped";
+    event.reason = "the wall clock was set " + std::string{*by > Duration{} ? "forward" : "back"} +
+                   " by " + format_duration(std::chrono::abs(*by));
+    event.at = ports_.cloud.clock.now();
+    spdlog::warn("{}; promises move with it, and the cloud is read anew", event.reason);
+    rooms_.clock_stepped(*by);
+    parts_->refresher.on_clock_step(*by);
+    parts_->safeguards.safeguards().shift(*by);
+    auto noted = co_await ports_.journal.note_event(std::move(event));
+    if (!noted) spdlog::error("not journaled: {}", noted.error().what);
 }
 
 void Service::Impl::stop() {
     if (stopping_) return;
     stopping_ = true;
-    if (in_hand() > 0) spdlog::info("stopping: finishing {} requests in hand first", in_hand());
+    if (in_flight() > 0)
+        spdlog::info("stopping: finishing {} requests in flight first", in_flight());
     report();
-    if (shared_) shared_->idle.try_send(boost::system::error_code{});
+    if (parts_) parts_->idle.try_send(boost::system::error_code{});
 }
 
-void Service::Impl::reload(ServiceOptions options) {
-    const bool dry_run = options_.dry_run;  // fixed at the start
-    const config::LivePicture picture = options_.picture;
-    options_ = std::move(options);
-    options_.dry_run = dry_run;
-    options_.picture = picture;
-    if (keeper_) keeper_->reload(options_.policy);
-    if (braking_) braking_->reload(options_.policy->brakes);
+void Service::Impl::reload(LiveSettings settings) {
+    settings_ = with_fixed_parts(std::move(settings), settings_);
+    if (!parts_) return;
+    parts_->refresher.reload(settings_.policy);
+    parts_->safeguards.reload(settings_.policy->safeguards);
 }
 
-std::optional<ServiceView> Service::Impl::view() const {
-    if (!keeper_ || !keeper_->built()) return std::nullopt;
-    return ServiceView{keeper_->picture(), ledger_, *options_.policy};
+std::optional<DaemonView> Service::Impl::view() const {
+    if (!parts_ || !parts_->refresher.built()) return std::nullopt;
+    return DaemonView{parts_->refresher.cache(), rooms_.ledger(), *settings_.policy};
 }
 
 /// Why the cloud can't be worked with now; none if it answers.
 Task<std::optional<Error>> Service::Impl::cloud_trouble() {
-    TagQuestions questions = options_.policy->questions();
-    auto facts = co_await read_tag_facts(ports_.cloud, std::move(questions));
-    if (!facts) co_return facts.error();
+    TaggerInputs tagger_inputs = settings_.policy->tagger_inputs();
+    auto tag_data = co_await read_tag_data(ports_.cloud, std::move(tagger_inputs));
+    if (!tag_data) co_return tag_data.error();
     auto services = co_await ports_.cloud.compute.compute_services();
     if (!services) co_return services.error();
     auto providers = co_await ports_.cloud.placement.providers();
@@ -275,10 +356,10 @@ Task<void> Service::Impl::wait_for_cloud() {
 void Service::Impl::report() {
     ServiceStatus status;
     status.ready = broker_.consuming && cloud_answered_;
-    const std::string held = "requests in hand: " + std::to_string(in_hand());
-    const auto thrown = braking_ ? braking_->thrown() : std::nullopt;
+    const std::string flight = "requests in flight: " + std::to_string(in_flight());
+    const auto paused_reason = parts_ ? parts_->safeguards.paused_reason() : std::nullopt;
     if (stopping_)
-        status.line = "stopping; " + held;
+        status.line = "stopping; " + flight;
     else if (!broker_.consuming && broker_.detail.empty())
         status.line = "starting";
     else if (!broker_.consuming)
@@ -286,10 +367,15 @@ void Service::Impl::report() {
     else if (!cloud_answered_)
         status.line = "waiting for the cloud";
     else
-        status.line = (thrown ? printable(*thrown) : std::string{"listening"}) + "; " + held +
-                      ", served: " + std::to_string(desk_ ? desk_->served() : 0) +
-                      "; picture: " + (keeper_ ? keeper_->status() : "none");
+        status.line = (paused_reason ? printable(*paused_reason) : std::string{"listening"}) +
+                      "; " + flight +
+                      ", served: " + std::to_string(parts_ ? parts_->coordinator.served() : 0) +
+                      "; cache: " + (parts_ ? parts_->refresher.status() : "none");
     if (on_status_) on_status_(std::move(status));
+}
+
+RequestCoordinator::Spawn Service::Impl::spawner() {
+    return [this](Task<void> task) { spawn(std::move(task)); };
 }
 
 void Service::Impl::spawn(Task<void> task) {
@@ -298,7 +384,7 @@ void Service::Impl::spawn(Task<void> task) {
                    [self = shared_from_this()](std::exception_ptr error) {
                        --self->active_;
                        if (self->active_ == 0 && self->stopping_)
-                           self->shared_->idle.try_send(boost::system::error_code{});
+                           self->parts_->idle.try_send(boost::system::error_code{});
                        // A broken invariant: die, and let the journal resume what was under way.
                        if (error) std::rethrow_exception(error);
                    });
@@ -306,9 +392,9 @@ void Service::Impl::spawn(Task<void> task) {
 
 // ---- the face ----
 
-Service::Service(ServicePorts ports, ServiceOptions options,
+Service::Service(ServicePorts ports, LiveSettings settings,
                  std::function<void(ServiceStatus)> on_status)
-    : impl_(std::make_shared<Impl>(ports, std::move(options), std::move(on_status))) {}
+    : impl_(std::make_shared<Impl>(ports, std::move(settings), std::move(on_status))) {}
 
 Service::~Service() = default;
 
@@ -318,11 +404,14 @@ ResultTask<void> Service::run() {
 void Service::stop() {
     impl_->stop();
 }
-void Service::reload(ServiceOptions options) {
-    impl_->reload(std::move(options));
+void Service::reload(LiveSettings settings) {
+    impl_->reload(std::move(settings));
 }
-std::optional<ServiceView> Service::view() const {
+std::optional<DaemonView> Service::view() const {
     return impl_->view();
+}
+OperatorTrigger* Service::operators() {
+    return impl_->operators();
 }
 
 }  // namespace reaper

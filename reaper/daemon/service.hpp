@@ -1,4 +1,5 @@
-// The daemon: messages in, requests served one culled plan after the other, acknowledgements out.
+// The daemon: what asks for room comes in by triggers, requests are served, controllers keep up
+// what must be kept up. Here all of them are made and connected; none of the work is done here.
 #pragma once
 
 #include <functional>
@@ -6,25 +7,16 @@
 #include <optional>
 #include <string>
 
-#include "config/settings.hpp"
+#include "reaper/api/daemon_view.hpp"
+#include "reaper/decision/live_settings.hpp"
+#include "reaper/ports/cloud_ports.hpp"
 #include "reaper/ports/event_source.hpp"
 #include "reaper/ports/journal.hpp"
 #include "reaper/ports/message_source.hpp"
 #include "reaper/ports/pause_switch.hpp"
-#include "reaper/decision/policy.hpp"
-#include "reaper/cloud_reader/snapshot_reader.hpp"
+#include "reaper/triggers/operator.hpp"
 
 namespace reaper {
-
-/// What may change while the daemon runs (SIGHUP).
-struct ServiceOptions {
-    std::shared_ptr<const CompiledPolicy> policy;
-    config::Cull cull;
-    config::Trigger trigger;
-    config::LivePicture picture;  ///< fixed at the start
-    config::Mark mark{};
-    bool dry_run = false;  ///< plans are reported, nothing is deleted; fixed at the start
-};
 
 /// What the service works with. All of it must outlive the service.
 struct ServicePorts {
@@ -33,17 +25,6 @@ struct ServicePorts {
     MessageSource& messages;
     EventSource* events;  ///< null: the cloud is read for each decision
     Switch& pause;
-};
-
-class LivePicture;
-class Ledger;
-
-/// What the daemon knows at this moment, for those who only look. It changes with everything that
-/// happens: look at it without waiting in between.
-struct ServiceView {
-    const LivePicture& picture;
-    const Ledger& ledger;
-    const CompiledPolicy& policy;
 };
 
 /// How it is, for readiness and `STATUS=`.
@@ -55,19 +36,21 @@ struct ServiceStatus {
 /// One thread: everything runs on the executor of the coroutine that calls `run`.
 class Service {
 public:
-    Service(ServicePorts ports, ServiceOptions options,
+    Service(ServicePorts ports, LiveSettings settings,
             std::function<void(ServiceStatus)> on_status);
     ~Service();
 
-    /// Resumes what the journal left unfinished, then serves messages until `stop`. Returns when
-    /// everything in hand is finished and acknowledged; an error if the journal can't be read.
+    /// Resumes what the journal left unfinished, then serves until `stop`. Returns when everything
+    /// in flight is finished and acknowledged; an error if the journal can't be read.
     ResultTask<void> run();
-    /// Takes no further message; `run` returns when what is held is done. Idempotent.
+    /// Takes nothing new; `run` returns when what is in flight is done. Idempotent.
     void stop();
-    /// Applies to requests admitted from now on.
-    void reload(ServiceOptions options);
+    /// Applies to requests that come from now on.
+    void reload(LiveSettings settings);
     /// None before the cloud was read for the first time.
-    std::optional<ServiceView> view() const;
+    std::optional<DaemonView> view() const;
+    /// Where operators ask for room; null while it does not run.
+    OperatorTrigger* operators();
 
 private:
     class Impl;

@@ -3,9 +3,9 @@
 #include <algorithm>
 #include <utility>
 
-#include "reaper/safeguards/safeguards.hpp"
-#include "reaper/model/duration_text.hpp"
 #include "reaper/model/text.hpp"
+#include "reaper/model/time_text.hpp"
+#include "reaper/safeguards/safeguards.hpp"
 
 namespace reaper {
 namespace {
@@ -23,59 +23,60 @@ void append(std::string& text, const std::string& more) {
 
 }  // namespace
 
-Decision Attempts::run(std::vector<Thrashing> thrashing, std::map<HostId, std::string> doubted) {
+Decision Attempts::run(std::vector<Thrashing> thrashing,
+                       std::map<HostId, std::string> in_cooldown) {
     thrashing_ = std::move(thrashing);
-    doubted_ = std::move(doubted);
+    in_cooldown_ = std::move(in_cooldown);
     // Room in the making for this very request is not left lying.
     for (const auto& promise : ledger_.promises())
-        if (promise.request == request_.id) doubted_.erase(promise.host);
-    std::erase_if(doubted_, [&](const auto& each) {
+        if (promise.request == request_.id) in_cooldown_.erase(promise.host);
+    std::erase_if(in_cooldown_, [&](const auto& each) {
         return cloud_.row_of(each.first) == CloudIndex::no_row;
     });
 
     Decision decision;
     for (const bool leave_out : {true, false}) {
-        if (!leave_out && doubted_.empty()) continue;
-        for (const bool spare : {true, false}) {
-            if (!spare && thrashing_.empty()) continue;
-            decision = attempt(spare, leave_out);
+        if (!leave_out && in_cooldown_.empty()) continue;
+        for (const bool keep : {true, false}) {
+            if (!keep && thrashing_.empty()) continue;
+            decision = attempt(keep, leave_out);
             if (std::holds_alternative<NotEnough>(decision)) continue;
             explain(decision);
             return decision;
         }
     }
-    name_brake(std::get<NotEnough>(decision));
+    name_safeguard(std::get<NotEnough>(decision));
     return decision;
 }
 
-RunTimes Attempts::run_times(bool spare) const {
+RunTimes Attempts::run_times(bool keep) const {
     RunTimes times{settings_.protect.min_run_time, settings_.thrash.workload_key, options_.now};
-    if (spare) times.spare(thrashing_);
+    if (keep) times.keep(thrashing_);
     return times;
 }
 
-Decision Attempts::attempt(bool spare, bool leave_out) {
-    const RunTimes times = run_times(spare);
+Decision Attempts::attempt(bool keep, bool leave_out) {
+    const RunTimes times = run_times(keep);
     PlanOptions options = options_;
-    options.restraint = times.keeps_nobody() ? nullptr : &times;
-    options.doubted = leave_out && !doubted_.empty() ? &doubted_ : nullptr;
+    options.victim_filter = times.keeps_none() ? nullptr : &times;
+    options.in_cooldown = leave_out && !in_cooldown_.empty() ? &in_cooldown_ : nullptr;
     return make_plan(request_, cloud_, ledger_, strategy_, strategy_name_, options);
 }
 
 /// What had to give way, where it shows in the plan.
 void Attempts::explain(Decision& decision) const {
-    const auto use_doubted = [&](const std::vector<HostPlan>& hosts, std::string& text) {
+    const auto use_in_cooldown = [&](const std::vector<HostPlan>& hosts, std::string& text) {
         for (const auto& host : hosts)
-            if (const auto at = doubted_.find(host.host); at != doubted_.end())
+            if (const auto at = in_cooldown_.find(host.host); at != in_cooldown_.end())
                 append(text, host.host_name + " is used although " + at->second +
                                  ": nothing else is enough");
     };
     if (auto* nothing = std::get_if<NothingToDo>(&decision))
-        return use_doubted(nothing->hosts, nothing->reason);
+        return use_in_cooldown(nothing->hosts, nothing->reason);
     auto* const plan = std::get_if<Plan>(&decision);
     if (plan == nullptr) return;
     name_workloads(*plan);
-    use_doubted(plan->hosts, plan->note);
+    use_in_cooldown(plan->hosts, plan->note);
     if (thrashing_.empty()) return;
     const RunTimes times = run_times(true);
     long gone = 0;
@@ -87,7 +88,7 @@ void Attempts::explain(Decision& decision) const {
         }
     if (gone > 0)
         append(plan->note, counted(gone, "victim") +
-                               " of workloads that were evicted often lately can't be spared "
+                               " of workloads that were evicted often lately can't be kept "
                                "(thrash): nothing else is enough");
 }
 
@@ -99,56 +100,57 @@ void Attempts::name_workloads(Plan& plan) const {
                 victim.workload = workload_given(*server, settings_.thrash.workload_key);
 }
 
-/// Whether all servers that may go without these brakes give enough; the soft ones are off.
+/// Whether all servers that may go without these safeguards give enough; the soft ones are off.
 bool Attempts::enough_without(bool projects, bool aggregates, bool run_time,
                               bool protection) const {
     static const Protection nobody;
     const RunTimes times = run_times(false);
     PlanOptions options = options_;
-    options.restraint = run_time || times.keeps_nobody() ? nullptr : &times;
+    options.victim_filter = run_time || times.keeps_none() ? nullptr : &times;
     if (protection) options.protection = &nobody;
-    Allowances allowances;
-    if (options_.allowances != nullptr) {
-        allowances = *options_.allowances;
-        if (projects) allowances.each_project.reset();
-        if (aggregates) allowances.each_aggregate.reset();
-        options.allowances = &allowances;
+    Budgets budgets;
+    if (options_.budgets != nullptr) {
+        budgets = *options_.budgets;
+        if (projects) budgets.each_project.reset();
+        if (aggregates) budgets.each_aggregate.reset();
+        options.budgets = &budgets;
     }
     return slots_possible(request_, cloud_, ledger_, options) >= request_.slots;
 }
 
-void Attempts::name_brake(NotEnough& answer) const {
-    if (!answer.brake.empty() || answer.slots_possible >= answer.slots_requested) return;
-    struct Brake {
+void Attempts::name_safeguard(NotEnough& answer) const {
+    if (!answer.safeguard.empty() || answer.slots_possible >= answer.slots_requested) return;
+    struct Safeguard {
         std::string_view word;
         bool on;
         std::string reason;
     };
-    const auto* const left = options_.allowances;
+    const auto* const left = options_.budgets;
     const Duration least = settings_.protect.min_run_time;
-    const std::vector<Brake> brakes{
-        {brake::limit_project, left != nullptr && left->each_project.has_value(),
+    const std::vector<Safeguard> safeguards{
+        {safeguard::limit_project, left != nullptr && left->each_project.has_value(),
          "the limit of victims of a project stands in the way"},
-        {brake::limit_aggregate, left != nullptr && left->each_aggregate.has_value(),
+        {safeguard::limit_aggregate, left != nullptr && left->each_aggregate.has_value(),
          "the limit of victims in an aggregate stands in the way"},
-        {brake::min_run_time, least > Duration::zero(),
-         "servers that have not run for " + words_of(least) + " would have to go"},
-        {brake::is_protected, options_.protection != nullptr && !options_.protection->empty(),
+        {safeguard::min_run_time, least > Duration::zero(),
+         "servers that have not run for " + format_duration(least) + " would have to go"},
+        {safeguard::is_protected, options_.protection != nullptr && !options_.protection->empty(),
          "protected servers would have to go"}};
-    const auto settle = [&](const Brake& brake) {
-        answer.brake = brake.word;
-        append(answer.reason, brake.reason);
+    const auto settle = [&](const Safeguard& safeguard) {
+        answer.safeguard = safeguard.word;
+        append(answer.reason, safeguard.reason);
     };
-    for (std::size_t i = 0; i < brakes.size(); ++i)
-        if (brakes[i].on && enough_without(i == 0, i == 1, i == 2, i == 3))
-            return settle(brakes[i]);
+    for (std::size_t i = 0; i < safeguards.size(); ++i)
+        if (safeguards[i].on && enough_without(i == 0, i == 1, i == 2, i == 3))
+            return settle(safeguards[i]);
     // Several together: the one that has to go last is named.
     bool off[4] = {};
     int taken = 0;
-    for (std::size_t i = 0; i < brakes.size(); ++i) {
-        if (!brakes[i].on) continue;
+    for (std::size_t i = 0; i < safeguards.size(); ++i) {
+        if (!safeguards[i].on) continue;
         off[i] = true;
-        if (++taken > 1 && enough_without(off[0], off[1], off[2], off[3])) return settle(brakes[i]);
+        if (++taken > 1 && enough_without(off[0], off[1], off[2], off[3]))
+            return settle(safeguards[i]);
     }
 }
 

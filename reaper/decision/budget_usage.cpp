@@ -2,16 +2,16 @@
 
 #include <algorithm>
 
-#include "reaper/safeguards/safeguards.hpp"
-#include "reaper/model/duration_text.hpp"
 #include "reaper/model/text.hpp"
+#include "reaper/model/time_text.hpp"
 #include "reaper/planner/constraint_checker.hpp"
+#include "reaper/safeguards/safeguards.hpp"
 
 namespace reaper {
 namespace {
 
-Allowance allowance(long used, int limit, std::string_view brake, const std::string& where) {
-    return {std::max<Amount>(limit - used, 0), std::string{brake},
+Budget budget(long used, int limit, std::string_view safeguard, const std::string& where) {
+    return {std::max<Amount>(limit - used, 0), std::string{safeguard},
             std::to_string(used) + " of " + counted(limit, "victim") + " " + where};
 }
 
@@ -24,11 +24,12 @@ const Server* find_server(const Host* host, const ServerId& id) {
 
 }  // namespace
 
-Spent::Spent(const LimitSettings& limits, const LandingRules* landing, const VictimHistory& history,
-             const RequestId& request, const CloudIndex& cloud, const Ledger& ledger, TimePoint now)
+BudgetUsage::BudgetUsage(const LimitSettings& limits, const SchedulerRules* scheduler,
+                         const VictimHistory& history, const RequestId& request,
+                         const CloudIndex& cloud, const Ledger& ledger, TimePoint now)
     : limits_{limits} {
-    if (landing != nullptr)
-        for (const auto& shard : landing->watched)
+    if (scheduler != nullptr)
+        for (const auto& shard : scheduler->watched)
             left_.shards.emplace_back(to_string({shard}), shard);
     by_request_ = history.of_request(request);
     count_past(history, now);
@@ -36,7 +37,7 @@ Spent::Spent(const LimitSettings& limits, const LandingRules* landing, const Vic
     if (limits_.victims_per_aggregate > 0) sum_aggregates(cloud);
 }
 
-void Spent::count_past(const VictimHistory& history, TimePoint now) {
+void BudgetUsage::count_past(const VictimHistory& history, TimePoint now) {
     if (limits_.victims_per_window <= 0 && limits_.victims_per_project <= 0 &&
         limits_.victims_per_aggregate <= 0)
         return;
@@ -48,8 +49,8 @@ void Spent::count_past(const VictimHistory& history, TimePoint now) {
 }
 
 /// Those that the history does not have yet, and that have not ended (unsent, so never).
-void Spent::count_planned(const VictimHistory& history, const RequestId& request,
-                          const CloudIndex& cloud, const Ledger& ledger) {
+void BudgetUsage::count_planned(const VictimHistory& history, const RequestId& request,
+                                const CloudIndex& cloud, const Ledger& ledger) {
     for (const auto& eviction : ledger.evictions()) {
         if (eviction.ended || history.contains(eviction.server)) continue;
         if (eviction.request == request) ++by_request_;
@@ -61,7 +62,7 @@ void Spent::count_planned(const VictimHistory& history, const RequestId& request
     }
 }
 
-void Spent::sum_aggregates(const CloudIndex& cloud) {
+void BudgetUsage::sum_aggregates(const CloudIndex& cloud) {
     if (by_host_.empty()) return;
     for (const std::uint32_t row : cloud.order()) {
         const Host& host = *cloud.row(row).host;
@@ -75,25 +76,25 @@ void Spent::sum_aggregates(const CloudIndex& cloud) {
     }
 }
 
-Allowances Spent::left() const {
-    const std::string lately = "in the last " + words_of(limits_.window);
-    Allowances left = left_;
+Budgets BudgetUsage::left() const {
+    const std::string lately = "in the last " + format_duration(limits_.window);
+    Budgets left = left_;
     if (limits_.victims_per_request > 0)
-        left.all.push_back(allowance(by_request_, limits_.victims_per_request, brake::limit_request,
-                                     "for this request"));
+        left.all.push_back(budget(by_request_, limits_.victims_per_request,
+                                  safeguard::limit_request, "for this request"));
     if (limits_.victims_per_window > 0)
         left.all.push_back(
-            allowance(in_window_, limits_.victims_per_window, brake::limit_window, lately));
+            budget(in_window_, limits_.victims_per_window, safeguard::limit_window, lately));
     if (limits_.victims_per_project > 0) {
         const auto of = [&](long used) {
-            return allowance(used, limits_.victims_per_project, brake::limit_project, lately);
+            return budget(used, limits_.victims_per_project, safeguard::limit_project, lately);
         };
         left.each_project = of(0);
         for (const auto& [project, used] : by_project_) left.projects.emplace(project, of(used));
     }
     if (limits_.victims_per_aggregate > 0) {
         const auto of = [&](long used) {
-            return allowance(used, limits_.victims_per_aggregate, brake::limit_aggregate, lately);
+            return budget(used, limits_.victims_per_aggregate, safeguard::limit_aggregate, lately);
         };
         left.each_aggregate = of(0);
         for (const auto& [name, used] : by_aggregate_) left.aggregates.emplace(name, of(used));

@@ -5,22 +5,23 @@
 #include <map>
 #include <string>
 
-#include "reaper/safeguards/settings.hpp"
-#include "reaper/safeguards/victim_history.hpp"
-#include "reaper/rooms/ledger.hpp"
 #include "reaper/model/placement_constraints.hpp"
 #include "reaper/planner/budgets.hpp"
 #include "reaper/planner/cloud_index.hpp"
+#include "reaper/rooms/ledger.hpp"
+#include "reaper/safeguards/settings.hpp"
+#include "reaper/safeguards/victim_history.hpp"
 
 namespace reaper {
 
-class Spent {
+class BudgetUsage {
 public:
-    /// `landing` (null: none): the shards. References must outlive it.
-    Spent(const LimitSettings& limits, const LandingRules* landing, const VictimHistory& history,
-          const RequestId& request, const CloudIndex& cloud, const Ledger& ledger, TimePoint now);
+    /// `scheduler` (null: none): the shards. References must outlive it.
+    BudgetUsage(const LimitSettings& limits, const SchedulerRules* scheduler,
+                const VictimHistory& history, const RequestId& request, const CloudIndex& cloud,
+                const Ledger& ledger, TimePoint now);
 
-    Allowances left() const;
+    Budgets left() const;
 
 private:
     void count_past(const VictimHistory& history, TimePoint now);
@@ -33,7 +34,7 @@ private:
     long in_window_ = 0;
     std::map<ProjectId, long> by_project_;
     std::map<std::string, long> by_host_;       // service host
-    Allowances left_;                           ///< the shards, at first
+    Budgets left_;                              ///< the shards, at first
     std::map<std::string, long> by_aggregate_;  // or shard
 };
 

@@ -7,17 +7,23 @@
 
 namespace reaper {
 
-Decision plan_under(Brakes& brakes, const Request& request, const CloudIndex& cloud,
+Decision plan_under(Safeguards& safeguards, const Request& request, const CloudIndex& cloud,
                     const Ledger& ledger, const Strategy& strategy, std::string_view strategy_name,
                     PlanOptions options) {
-    brakes.prune(options.now);
-    const Allowances left = Spent{brakes.settings().limits, options.landing, brakes.history(),
-                                  request.id, cloud, ledger, options.now}
-                                .left();
-    options.protection = &brakes.protection();
-    options.allowances = left.empty() ? nullptr : &left;
-    Attempts attempts{request, cloud, ledger, strategy, strategy_name, brakes.settings(), options};
-    return attempts.run(brakes.thrashing(options.now), brakes.doubts().reasons());
+    safeguards.prune(options.now);
+    const Budgets left = BudgetUsage{safeguards.settings().limits,
+                                     options.scheduler,
+                                     safeguards.history(),
+                                     request.id,
+                                     cloud,
+                                     ledger,
+                                     options.now}
+                             .left();
+    options.protection = &safeguards.protection();
+    options.budgets = left.empty() ? nullptr : &left;
+    Attempts attempts{request, cloud, ledger, strategy, strategy_name, safeguards.settings(),
+                      options};
+    return attempts.run(safeguards.thrashing(options.now), safeguards.cooldowns().reasons());
 }
 
 }  // namespace reaper

@@ -4,9 +4,9 @@
 // Hard safeguards are never passed: protected servers, the minimum run time, budgets of victims.
 // Soft ones give way, in this order, when nothing else frees the requested slots, and the plan says
 // so:
-//   1. thrash: workloads that keep being evicted and coming back are spared while they are young;
+//   1. thrash: workloads that keep being evicted and coming back are kept while they are young;
 //   2. cooldown: hosts whose freed room was not taken are left out.
-// The cooldown is the last to give way: a cull there most likely helps nobody, while one more
+// The cooldown is the last to give way: a cull there most likely goes unused, while one more
 // eviction of the same workload at least serves its requester.
 #pragma once
 
@@ -18,10 +18,10 @@
 namespace reaper {
 
 /// Decides as `make_plan` does, under the safeguards; `options` without those (protection is the
-/// settings', restraint, doubts and allowances are made here). `options.now` must be given. What
-/// counts no more by then is forgotten. A NotEnough that would be a plan without the safeguards
-/// names the one that prevented it.
-Decision plan_under(Brakes& brakes, const Request& request, const CloudIndex& cloud,
+/// settings', victim filter, cooldowns and budgets are made here). `options.now` must be given.
+/// What counts no more by then is forgotten. A NotEnough that would be a plan without the
+/// safeguards names the one that prevented it.
+Decision plan_under(Safeguards& safeguards, const Request& request, const CloudIndex& cloud,
                     const Ledger& ledger, const Strategy& strategy, std::string_view strategy_name,
                     PlanOptions options);
 

@@ -40,9 +40,9 @@ std::set<std::string> shard_of(std::string_view text) {
     return names;
 }
 
-Result<LandingRules> landing_rules(const config::Landing& settings) {
-    using Own = LandingRules::OwnAggregates;
-    LandingRules rules;
+Result<SchedulerRules> scheduler_rules(const config::Scheduler& settings) {
+    using Own = SchedulerRules::OwnAggregates;
+    SchedulerRules rules;
     rules.tenant_filter = settings.tenant_filter;
     rules.trait_isolation = settings.trait_isolation;
     rules.extra_specs_filter = settings.extra_specs_filter;
@@ -61,10 +61,10 @@ Result<LandingRules> landing_rules(const config::Landing& settings) {
 
 }  // namespace
 
-TagQuestions CompiledPolicy::questions() const {
-    TagQuestions questions;
-    for (const auto& tagger : taggers) tagger->ask(questions);
-    return questions;
+TaggerInputs CompiledPolicy::tagger_inputs() const {
+    TaggerInputs tagger_inputs;
+    for (const auto& tagger : taggers) tagger->ask(tagger_inputs);
+    return tagger_inputs;
 }
 
 std::set<ResourceClass> CompiledPolicy::held_classes() const {
@@ -94,11 +94,11 @@ Result<std::shared_ptr<const CompiledPolicy>> compile_policy(const config::Polic
     compiled->strategy = std::move(*strategy);
     compiled->strategy_name = policy.strategy.name;
     compiled->alternatives = policy.alternatives;
-    auto landing = landing_rules(policy.landing);
-    if (!landing) return landing.error();
-    compiled->landing = std::move(*landing);
-    compiled->brakes = policy.brakes;
-    compiled->protection = Protection{policy.brakes.protect};
+    auto scheduler = scheduler_rules(policy.scheduler);
+    if (!scheduler) return scheduler.error();
+    compiled->scheduler = std::move(*scheduler);
+    compiled->safeguards = policy.safeguards;
+    compiled->protection = Protection{policy.safeguards.protect};
     return std::shared_ptr<const CompiledPolicy>{std::move(compiled)};
 }
 

@@ -6,9 +6,9 @@
 #include <string>
 
 #include "config/settings.hpp"
-#include "reaper/safeguards/protection.hpp"
-#include "reaper/model/error.hpp"
 #include "reaper/cloud_cache/assemble.hpp"
+#include "reaper/model/error.hpp"
+#include "reaper/safeguards/protection.hpp"
 #include "strategies/strategy_table.hpp"
 #include "tagging/tagger_table.hpp"
 
@@ -19,11 +19,11 @@ struct CompiledPolicy {
     std::unique_ptr<Strategy> strategy;
     std::string strategy_name;
     int alternatives = 1;
-    BrakeSettings brakes;
-    Protection protection;  ///< what `brakes` protect
-    LandingRules landing;
+    SafeguardSettings safeguards;
+    Protection protection;  ///< what `safeguards` protect
+    SchedulerRules scheduler;
 
-    TagQuestions questions() const;
+    TaggerInputs tagger_inputs() const;
     /// The classes whose inventories are offered as revocable room (Tagger::marker_class).
     std::set<ResourceClass> revocable_classes;
     /// Of all taggers (Tagger::held_class).

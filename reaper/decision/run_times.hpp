@@ -9,20 +9,20 @@
 #include <utility>
 #include <vector>
 
+#include "reaper/planner/victim_filter.hpp"
 #include "reaper/safeguards/settings.hpp"
 #include "reaper/safeguards/workload.hpp"
-#include "reaper/planner/victim_filter.hpp"
 
 namespace reaper {
 
-class RunTimes final : public Restraint {
+class RunTimes final : public VictimFilter {
 public:
     RunTimes(Duration min_run_time, std::string workload_key, TimePoint now)
         : min_run_time_{min_run_time}, workload_key_{std::move(workload_key)}, now_{now} {}
 
     /// Spares the young servers of these workloads from now on.
-    void spare(const std::vector<Thrashing>& workloads);
-    bool keeps_nobody() const { return longest() <= Duration::zero(); }
+    void keep(const std::vector<Thrashing>& workloads);
+    bool keeps_none() const { return longest() <= Duration::zero(); }
 
     std::optional<std::string> why_kept(const Server& server, const Host& host) const override;
     bool keeps(const Server& server, const Host& host) const override;
@@ -35,7 +35,7 @@ private:
     Duration min_run_time_;
     std::string workload_key_;
     TimePoint now_;
-    std::map<ProjectId, std::map<std::string, Thrashing>> spared_;
+    std::map<ProjectId, std::map<std::string, Thrashing>> skipped_;
     Duration longest_grace_{0};
 };
 

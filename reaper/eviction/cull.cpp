@@ -6,13 +6,13 @@
 namespace reaper {
 
 Cull::Cull(Request for_whom, const Plan& plan, const std::map<ServerId, Progress>& known,
-           LastLook last_look)
-    : request(std::move(for_whom)), victims(plan.victims()), look(std::move(last_look)) {
+           Recheck recheck)
+    : request(std::move(for_whom)), victims(plan.victims()), look(std::move(recheck)) {
     for (const auto& host : plan.hosts) {
         for (const auto& victim : host.victims) hosts[victim.server] = host.host;
-        for (const auto& other : host.awaited) {
+        for (const auto& other : host.pending_releases) {
             hosts[other.server] = host.host;
-            awaited.push_back(other.server);
+            pending_releases.push_back(other.server);
         }
     }
     for (const auto& victim : victims) {
@@ -49,7 +49,7 @@ void Cull::fail(Error error) {
 
 Execution Cull::conclude() const {
     Execution execution;
-    execution.spared = spared;
+    execution.skipped = skipped;
     const auto gone = count(State::gone);
     const auto stuck = count(State::stuck);
     execution.deleted = static_cast<int>(ours.size());
@@ -58,19 +58,19 @@ Execution Cull::conclude() const {
     if (gone == victims.size() && overdue == 0) {
         execution.end = Execution::End::freed;
         execution.reason = of_all;
-    } else if (forbidden) {
-        execution.end = Execution::End::forbidden;
-        execution.reason = *forbidden;
-    } else if (unneeded) {
-        execution.end = Execution::End::unneeded;
-        execution.reason = *unneeded;
+    } else if (blocked) {
+        execution.end = Execution::End::blocked;
+        execution.reason = *blocked;
+    } else if (no_longer_needed) {
+        execution.end = Execution::End::no_longer_needed;
+        execution.reason = *no_longer_needed;
     } else if (stuck > 0) {
         execution.end = Execution::End::incomplete;
         execution.reason =
             of_all + "; " + std::to_string(stuck) + " still hold room after the deadline";
-    } else if (!spared.empty()) {
+    } else if (!skipped.empty()) {
         execution.end = Execution::End::replan;
-        execution.reason = spared.begin()->second;
+        execution.reason = skipped.begin()->second;
     } else if (overdue > 0) {
         execution.end = Execution::End::replan;
         execution.reason = std::to_string(overdue) + " servers that others delete do not go";

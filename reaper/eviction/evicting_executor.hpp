@@ -1,15 +1,15 @@
 // Deletes the victims of a plan, each after a fresh read, and waits until Placement shows the room.
 //
 // Order of things, and what a crash in between means:
-//   1. every victim is read afresh; one that must live stops the plan before anybody died;
+//   1. every victim is read afresh; one that must live stops the plan before anything is deleted;
 //   2. for each victim, as many at a time as allowed: read afresh, journal `delete_sent`, DELETE.
 //      One found unfit here stops the deletions that were not sent yet (the next plan credits those
 //      that were);
 //   3. Placement is asked until it shows nothing held by any of them, or the deadline passes; a
 //      soft-deleted one is force-deleted, because it would keep its room.
 // A victim that went away by itself is credited at every step. Servers whose room the plan counts
-// and that others delete (`awaited`) are waited for first; what does not go in time is given up on,
-// in the ledger, and the plan is made anew. Before the first deletion of a plan its warrant
+// and that others delete (`pending`) are waited for first; what does not go in time is given up on,
+// in the ledger, and the plan is made anew. Before the first deletion of a plan its eviction guard
 // holds the room that comes free, and is asked whether anybody still waits for it; before each
 // write, whether it may go out.
 #pragma once
@@ -17,23 +17,23 @@
 #include <memory>
 
 #include "config/settings.hpp"
-#include "reaper/runtime/async.hpp"
+#include "reaper/decision/policy.hpp"
 #include "reaper/eviction/cull.hpp"
 #include "reaper/eviction/eviction_guard.hpp"
-#include "reaper/rooms/ledger.hpp"
+#include "reaper/ports/cloud_ports.hpp"
 #include "reaper/ports/journal.hpp"
-#include "reaper/decision/policy.hpp"
-#include "reaper/cloud_reader/snapshot_reader.hpp"
+#include "reaper/rooms/room_keeper.hpp"
+#include "reaper/runtime/async.hpp"
 
 namespace reaper {
 
-class CullingExecutor final : public PlanExecutor {
+class EvictingExecutor final : public PlanExecutor {
 public:
     /// References must outlive the executor and its coroutines. `deletions` bounds what is sent at
     /// a time, over all requests.
-    CullingExecutor(CloudPorts cloud, Journal& journal, Ledger& ledger, AsyncSemaphore& deletions,
-                    Warrant& warrant, std::shared_ptr<const CompiledPolicy> policy,
-                    config::Cull settings);
+    EvictingExecutor(CloudPorts cloud, Journal& journal, RoomKeeper& rooms,
+                     AsyncSemaphore& deletions, EvictionGuard& guard,
+                     std::shared_ptr<const CompiledPolicy> policy, config::Cull settings);
 
     Task<Execution> carry_out(Request request, Plan plan,
                               std::map<ServerId, Progress> known) override;
@@ -41,11 +41,11 @@ public:
 private:
     Task<void> verify(Cull& cull, const Victim& victim);
     Task<void> remove(Cull& cull, const Victim& victim);
-    Task<void> send_delete(Cull& cull, const Victim& victim, Look look);
+    Task<void> send_delete(Cull& cull, const Victim& victim, RecheckResult look);
     Task<void> wait_until_gone(Cull& cull, const Victim& victim);
-    Task<void> nudge(Cull& cull, const Victim& victim);
-    Task<void> call_off(Cull& cull, const Victim& victim);
-    Task<void> force_delete(Cull& cull, const Victim& victim, Look look);
+    Task<void> recheck_victim(Cull& cull, const Victim& victim);
+    Task<void> abandon(Cull& cull, const Victim& victim);
+    Task<void> force_delete(Cull& cull, const Victim& victim, RecheckResult look);
     Task<void> verify_all(Cull& cull);
     Task<void> hold_room(Cull& cull);
     Task<void> ask_whether_needed(Cull& cull);
@@ -53,16 +53,16 @@ private:
     void not_done(Cull& cull, const Victim& victim);
     Task<void> remove_all(Cull& cull);
     Task<void> wait_for_all(Cull& cull);
-    Task<void> await_others(Cull& cull);
-    Task<void> await_other(Cull& cull, ServerId server);
+    Task<void> wait_for_others(Cull& cull);
+    Task<void> wait_for_other(Cull& cull, ServerId server);
     Task<bool> record(Cull& cull, const Victim& victim, Step step, std::string detail);
-    Task<void> spare(Cull& cull, const Victim& victim, std::string reason);
+    Task<void> skip(Cull& cull, const Victim& victim, std::string reason);
 
     CloudPorts cloud_;
     Journal& journal_;
-    Ledger& ledger_;
+    RoomKeeper& rooms_;
     AsyncSemaphore& deletions_;
-    Warrant& warrant_;
+    EvictionGuard& guard_;
     std::shared_ptr<const CompiledPolicy> policy_;
     config::Cull settings_;
 };

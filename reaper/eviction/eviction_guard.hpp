@@ -1,4 +1,4 @@
-// What a cull must ask before it kills: may we still, and does anybody still need it?
+// What a cull must ask before it deletes: may we still, and does anybody still need it?
 #pragma once
 
 #include <optional>
@@ -11,16 +11,16 @@
 namespace reaper {
 
 /// Of one request. Outlives the executor that asks it.
-class Warrant {
+class EvictionGuard {
 public:
-    virtual ~Warrant() = default;
+    virtual ~EvictionGuard() = default;
     /// Asked right before each write goes out: why it must not (the reaper is paused, another
     /// reaper may serve the request by now); none if it may. Cheap; reads no cloud.
-    virtual std::optional<std::string> forbidden() const = 0;
+    virtual std::optional<std::string> blocked_reason() const = 0;
     /// Asked before the first deletion of a plan: why the plan is not needed as it is (the
     /// requester is gone, or runs elsewhere by now); none if somebody waits for all of its slots.
     /// An error if that can't be told.
-    virtual ResultTask<std::optional<std::string>> unneeded() = 0;
+    virtual ResultTask<std::optional<std::string>> still_needed() = 0;
     /// Before anybody is deleted on these hosts: keeps newcomers off the room that comes free.
     virtual Task<void> hold_room(std::vector<HostId> hosts) = 0;
 

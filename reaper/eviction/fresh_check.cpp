@@ -26,7 +26,7 @@ FreshVerdict judge_fresh(const Victim& victim, const std::optional<ServerRecord>
 
     Server server = record->server;
     server.allocations = allocations;
-    if (!why_revocable(server, rules.taggers, rules.facts))
+    if (!why_revocable(server, rules.taggers, rules.tag_data))
         return {Kind::unfit, "it is not revocable any more"};
     if (server.host != victim.host && !server.host.empty())
         return {Kind::unfit,

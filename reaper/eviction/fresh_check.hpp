@@ -6,11 +6,11 @@
 #include <string>
 #include <vector>
 
-#include "reaper/safeguards/protection.hpp"
+#include "reaper/cloud_cache/assemble.hpp"
 #include "reaper/model/cloud.hpp"
 #include "reaper/model/plan.hpp"
 #include "reaper/model/records.hpp"
-#include "reaper/cloud_cache/assemble.hpp"
+#include "reaper/safeguards/protection.hpp"
 
 namespace reaper {
 
@@ -30,7 +30,7 @@ struct FreshVerdict {
 /// Who may be a victim at all.
 struct FreshRules {
     const Taggers& taggers;
-    const TagFacts& facts;  ///< the answers to the taggers' questions
+    const TagData& tag_data;  ///< the answers to the taggers' questions
     const Protection& protection;
     Duration min_run_time{};
 };

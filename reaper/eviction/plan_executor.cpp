@@ -2,7 +2,7 @@
 
 namespace reaper {
 
-Task<Execution> ReportingExecutor::carry_out(Request, Plan plan, std::map<ServerId, Progress>) {
+Task<Execution> DryRunExecutor::carry_out(Request, Plan plan, std::map<ServerId, Progress>) {
     Execution execution;
     execution.end = Execution::End::reported;
     execution.reason = "dry run: " + summary(Decision{plan});

@@ -20,17 +20,18 @@ enum class Progress {
 /// What carrying out a plan came to.
 struct Execution {
     enum class End {
-        freed,       ///< every victim, and every awaited server, is gone from Placement
-        replan,      ///< some victims must live (`spared`): the rest of the plan was stopped
-        unneeded,    ///< nobody waits for all of it any more: the rest of the plan was stopped
-        forbidden,   ///< its warrant forbade it: the rest of the plan was stopped
-        failed,      ///< an outside failure: the rest of the plan was stopped
-        incomplete,  ///< some victims were deleted, but the room did not come
-        reported,    ///< a dry run
+        freed,             ///< every victim, and every pending server, is gone from Placement
+        replan,            ///< some victims must live (`skipped`): the rest of the plan was stopped
+        no_longer_needed,  ///< nobody waits for all of it any more: the rest of the plan was
+                           ///< stopped
+        blocked,           ///< its eviction guard forbade it: the rest of the plan was stopped
+        failed,            ///< an outside failure: the rest of the plan was stopped
+        incomplete,        ///< some victims were deleted, but the room did not come
+        reported,          ///< a dry run
     };
     End end{};
     std::string reason;
-    std::map<ServerId, std::string> spared;  ///< victims found unfit, each with the reason
+    std::map<ServerId, std::string> skipped;  ///< victims found unfit, each with the reason
     int deleted = 0;  ///< victims whose deletion went out, now or (as `known`) before
 };
 
@@ -43,7 +44,7 @@ public:
 };
 
 /// Sends nothing to anybody.
-class ReportingExecutor final : public PlanExecutor {
+class DryRunExecutor final : public PlanExecutor {
 public:
     Task<Execution> carry_out(Request request, Plan plan,
                               std::map<ServerId, Progress> known) override;

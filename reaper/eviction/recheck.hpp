@@ -4,36 +4,36 @@
 #include <memory>
 #include <optional>
 
-#include "reaper/eviction/fresh_check.hpp"
 #include "reaper/decision/policy.hpp"
-#include "reaper/cloud_reader/snapshot_reader.hpp"
+#include "reaper/eviction/fresh_check.hpp"
+#include "reaper/ports/cloud_ports.hpp"
 
 namespace reaper {
 
 /// A verdict, and when the first question that it rests on went out (steady).
-struct Look {
+struct RecheckResult {
     FreshVerdict verdict;
     Duration began{};
 };
 
 /// The ports must outlive it, and it its coroutines.
-class LastLook {
+class Recheck {
 public:
-    LastLook(CloudPorts cloud, std::shared_ptr<const CompiledPolicy> policy);
+    Recheck(CloudPorts cloud, std::shared_ptr<const CompiledPolicy> policy);
 
-    Task<Result<Look>> at(const Victim& victim);
+    Task<Result<RecheckResult>> at(const Victim& victim);
     /// One that is fresh when it is there; Errc::timeout if the cloud is too slow for that.
-    Task<Result<Look>> fresh_at(const Victim& victim);
+    Task<Result<RecheckResult>> fresh_at(const Victim& victim);
     /// May a deletion still rest on it?
-    bool is_fresh(const Look& look) const;
+    bool is_fresh(const RecheckResult& look) const;
 
 private:
-    Task<Result<void>> read_facts();
+    Task<Result<void>> refresh_tag_data();
 
     CloudPorts cloud_;
     std::shared_ptr<const CompiledPolicy> policy_;
-    TagFacts facts_;
-    std::optional<Duration> facts_at_;  ///< when they were read; steady
+    TagData tag_data_;
+    std::optional<Duration> tag_data_at_;  ///< when they were read; steady
 };
 
 }  // namespace reaper

@@ -93,7 +93,8 @@ struct Host {
     /// When the reading of its room from Placement was begun.
     TimePoint read_at{};
     /// Only bulk answers told its room: capacities without unit limits, and what each server holds
-    /// as its flavor says. Good for choosing hosts; a host is read exactly before anybody dies.
+    /// as its flavor says. Good for choosing hosts; a host is read exactly before servers are
+    /// deleted on it.
     bool estimated = false;
 
     const Provider& root() const { return providers.front(); }
@@ -102,11 +103,11 @@ struct Host {
 /// What the server holds on the host's providers.
 Resources held_on(const Server& server, const Host& host);
 
-/// One picture of the cloud, at one time.
+/// One view of the cloud, at one time.
 struct Snapshot {
     TimePoint taken_at{};
     std::vector<Host> hosts;  ///< by name, then id
-    /// Things that make the picture doubtful (a provider without a hypervisor, ...), for people.
+    /// Things that make the cache doubtful (a provider without a hypervisor, ...), for people.
     std::vector<std::string> remarks;
     /// Classes whose inventories are room that is offered as revocable (reaper/restype).
     std::set<ResourceClass> revocable_classes{};

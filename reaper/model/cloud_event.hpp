@@ -1,13 +1,13 @@
 // What Nova's INFO notifications tell about changes of the cloud, in our words (wire parsing is in
-// clients/). They keep the live picture fresh; nothing is ever deleted on their word alone.
+// clients/). They keep the cloud cache fresh; nothing is ever deleted on their word alone.
 #pragma once
 
 #include <string>
 #include <variant>
 
 #include "reaper/model/records.hpp"
-#include "reaper/model/time.hpp"
 #include "reaper/model/schedule.hpp"
+#include "reaper/model/time.hpp"
 
 namespace reaper {
 
@@ -42,7 +42,7 @@ struct AggregatesChanged {
     friend bool operator==(const AggregatesChanged&, const AggregatesChanged&) = default;
 };
 
-/// `Schedule`: the scheduler searches for hosts; it changes nothing of the picture.
+/// `Schedule`: the scheduler searches for hosts; it changes nothing of the cache.
 using CloudEvent = std::variant<ServerSeen, ServerGone, ServiceSeen, AggregatesChanged, Schedule>;
 
 }  // namespace reaper

@@ -1,6 +1,6 @@
 // Makes equal texts and containers one: a hundred thousand servers name the same few projects,
 // hosts, flavors and classes. Used where they are read, so that a long list leaves no holes in the
-// memory that the picture then keeps for days. Pure.
+// memory that the cache then keeps for days. Pure.
 #pragma once
 
 #include <map>

@@ -1,6 +1,6 @@
 // Where a request may land, beyond zone, traits and room: what Nova's scheduler would insist on.
 // What the failure message loses of it is recovered from the server itself, its server group and
-// `select_destinations.start` (reaper/requests/requester.hpp).
+// `select_destinations.start` (reaper/triggers/requester.hpp).
 #pragma once
 
 #include <limits>
@@ -18,7 +18,7 @@ struct ServerGroup {
     std::string id;
     std::string name;
     std::string policy;          ///< affinity, anti-affinity; the soft ones bind nobody
-    int most_on_a_host = 1;      ///< of anti-affinity (`max_server_per_host`)
+    int max_on_a_host = 1;       ///< of anti-affinity (`max_server_per_host`)
     std::set<ServerId> members;  ///< those that Nova has not deleted
 
     bool apart() const { return policy == "anti-affinity"; }
@@ -35,7 +35,7 @@ struct HostAggregate {
 using HostAggregates = std::map<std::string, HostAggregate>;  ///< by UUID
 
 /// What a request asks of the place that it gets. All of it empty: any place will do.
-struct Landing {
+struct PlacementConstraints {
     ServerGroup group;  ///< none if its policy is empty
     /// The only service hosts or hypervisors that will do; empty: any.
     std::set<std::string> only_hosts;
@@ -45,12 +45,12 @@ struct Landing {
     std::set<ServerId> with;        ///< on a host with one of these (hint `same_host`)
     std::set<ServerId> apart_from;  ///< on no host with any of these (hint `different_host`)
 
-    friend bool operator==(const Landing&, const Landing&) = default;
+    friend bool operator==(const PlacementConstraints&, const PlacementConstraints&) = default;
 };
 
 /// How the cloud's own scheduler is set up, as far as it can't be read from outside (section
-/// `landing` of the configuration), and which aggregates this reaper watches.
-struct LandingRules {
+/// `placement` of the configuration), and which aggregates this reaper watches.
+struct SchedulerRules {
     /// nova-scheduler's filter AggregateMultiTenancyIsolation is on: a host in an aggregate with
     /// `filter_tenant_id*` takes these projects only.
     bool tenant_filter = false;
@@ -71,7 +71,7 @@ struct LandingRules {
         return !tenant_filter && own_aggregates == OwnAggregates::off && !trait_isolation &&
                !extra_specs_filter && watched.empty();
     }
-    friend bool operator==(const LandingRules&, const LandingRules&) = default;
+    friend bool operator==(const SchedulerRules&, const SchedulerRules&) = default;
 };
 
 }  // namespace reaper

@@ -24,14 +24,15 @@ constexpr std::array<std::pair<RejectionCode, std::string_view>, 18> rejection_n
     {RejectionCode::unit_limits, "unit-limits"},
     {RejectionCode::not_enough_capacity, "not-enough-capacity"},
     {RejectionCode::not_enough_revocable, "not-enough-revocable"},
-    {RejectionCode::doubted, "doubted"},
+    {RejectionCode::in_cooldown, "in-cooldown"},
     {RejectionCode::over_limit, "over-limit"},
     {RejectionCode::ranked_lower, "ranked-lower"},
 }};
 
-std::vector<Awaited> awaited_on(const std::vector<HostPlan>& hosts) {
-    std::vector<Awaited> all;
-    for (const auto& host : hosts) all.insert(all.end(), host.awaited.begin(), host.awaited.end());
+std::vector<PendingRelease> pending_on(const std::vector<HostPlan>& hosts) {
+    std::vector<PendingRelease> all;
+    for (const auto& host : hosts)
+        all.insert(all.end(), host.pending_releases.begin(), host.pending_releases.end());
     return all;
 }
 
@@ -39,9 +40,10 @@ struct Summarize {
     std::string operator()(const Plan& plan) const {
         std::size_t hosts = 0;
         for (const auto& host : plan.hosts) hosts += host.victims.empty() ? 0 : 1;
-        const std::size_t awaited = plan.awaited().size();
+        const std::size_t pending_releases = plan.pending_releases().size();
         const std::string going =
-            awaited == 0 ? "" : "; " + counted(awaited, "server") + " going already";
+            pending_releases == 0 ? ""
+                                  : "; " + counted(pending_releases, "server") + " going already";
         return counted(plan.victims().size(), "victim") + " on " + counted(hosts, "host") +
                " free " + counted(static_cast<std::size_t>(plan.slots_freed), "slot") +
                " (requested " + std::to_string(plan.slots_requested) + ", wanted " +
@@ -51,10 +53,11 @@ struct Summarize {
         return "nothing to do: " + nothing.reason;
     }
     std::string operator()(const NotEnough& not_enough) const {
-        const std::string brake =
-            not_enough.brake.empty() ? "" : " (brake: " + not_enough.brake + ")";
-        return "nobody dies: " + not_enough.reason + brake;
+        const std::string safeguard =
+            not_enough.safeguard.empty() ? "" : " (safeguard: " + not_enough.safeguard + ")";
+        return "no servers deleted: " + not_enough.reason + safeguard;
     }
+    std::string operator()(const Refused& refused) const { return "refused: " + refused.reason; }
 };
 
 }  // namespace
@@ -71,12 +74,12 @@ std::vector<Victim> Plan::victims() const {
     return all;
 }
 
-std::vector<Awaited> Plan::awaited() const {
-    return awaited_on(hosts);
+std::vector<PendingRelease> Plan::pending_releases() const {
+    return pending_on(hosts);
 }
 
-std::vector<Awaited> NothingToDo::awaited() const {
-    return awaited_on(hosts);
+std::vector<PendingRelease> NothingToDo::pending_releases() const {
+    return pending_on(hosts);
 }
 
 std::string summary(const Decision& decision) {

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "reaper/model/ids.hpp"
+#include "reaper/model/refused.hpp"
 #include "reaper/model/request.hpp"
 #include "reaper/model/res_type.hpp"
 #include "reaper/model/resources.hpp"
@@ -31,12 +32,12 @@ struct Victim {
 
 /// A server on its way out already, by another's wish or another request's cull, whose room a plan
 /// counts: the plan's slots are there only when it is gone too.
-struct Awaited {
+struct PendingRelease {
     ServerId server;
     std::string name;    ///< empty where Nova lists it no more
     std::string reason;  ///< who deletes it, as far as it is known
 
-    friend bool operator==(const Awaited&, const Awaited&) = default;
+    friend bool operator==(const PendingRelease&, const PendingRelease&) = default;
 };
 
 /// What happens on one host.
@@ -44,10 +45,11 @@ struct HostPlan {
     HostId host;
     std::string host_name;
     int slots = 0;        ///< slots on this host that the plan counts, `slots_ready` included
-    int slots_ready = 0;  ///< of these, the ones that need no kill
+    int slots_ready = 0;  ///< of these, the ones that need no deletion
     std::vector<Victim> victims;
-    std::vector<Awaited> awaited;  ///< by id; none whose room the slots can do without
-    Resources free_before;         ///< room for the request's classes, promised room taken off
+    std::vector<PendingRelease>
+        pending_releases;   ///< by id; none whose room the slots can do without
+    Resources free_before;  ///< room for the request's classes, promised room taken off
     Resources free_after;
     std::string reason;  ///< why this host
 
@@ -71,7 +73,7 @@ enum class RejectionCode {
     unit_limits,           ///< min_unit, max_unit or step_size refuse the amount
     not_enough_capacity,   ///< too small even when empty
     not_enough_revocable,  ///< even without all its revocable servers
-    doubted,               ///< room freed there lately was not taken: used only if needed
+    in_cooldown,           ///< room freed there lately was not taken: used only if needed
     over_limit,            ///< possible, but its victims would exceed a limit
     ranked_lower,          ///< possible, but another host was better
 };
@@ -110,7 +112,7 @@ struct Plan {
 
     std::vector<Victim> victims() const;
     /// Of all hosts: the servers that must be gone too before the slots are there.
-    std::vector<Awaited> awaited() const;
+    std::vector<PendingRelease> pending_releases() const;
     friend bool operator==(const Plan&, const Plan&) = default;
 };
 
@@ -123,24 +125,25 @@ struct NothingToDo {
     ResType room = ResType::regular;
 
     /// Of all hosts: as long as there are any, the room is not there yet, but on its way.
-    std::vector<Awaited> awaited() const;
+    std::vector<PendingRelease> pending_releases() const;
     friend bool operator==(const NothingToDo&, const NothingToDo&) = default;
 };
 
-/// Even all revocable servers together (that may go) don't give the requested slots: nobody dies.
+/// Even all revocable servers together (that may go) don't give the requested slots: no servers
+/// deleted.
 struct NotEnough {
     int slots_requested = 0;
     int slots_possible = 0;
     std::string reason;
     std::vector<Rejection> rejected;                ///< as in a plan
     std::vector<RejectionCount> rejected_counts{};  ///< of all, by code
-    /// The brake without which there would be a plan, as one word (`limit-window`, `protected`,
-    /// ...; reaper/brakes); empty: there would be none.
-    std::string brake{};
+    /// The safeguard without which there would be a plan, as one word (`limit-window`, `protected`,
+    /// ...; reaper/safeguards); empty: there would be none.
+    std::string safeguard{};
     friend bool operator==(const NotEnough&, const NotEnough&) = default;
 };
 
-using Decision = std::variant<Plan, NothingToDo, NotEnough>;
+using Decision = std::variant<Plan, NothingToDo, NotEnough, Refused>;
 
 /// One line for people and logs.
 std::string summary(const Decision& decision);

@@ -9,8 +9,8 @@
 #include <vector>
 
 #include "reaper/model/cloud.hpp"
-#include "reaper/model/ids.hpp"
 #include "reaper/model/flavor.hpp"
+#include "reaper/model/ids.hpp"
 
 namespace reaper {
 

@@ -10,6 +10,7 @@
 
 #include "reaper/model/ids.hpp"
 #include "reaper/model/placement_constraints.hpp"
+#include "reaper/model/refused.hpp"
 #include "reaper/model/res_type.hpp"
 #include "reaper/model/resources.hpp"
 #include "reaper/model/time.hpp"
@@ -24,6 +25,16 @@ std::string_view to_string(Operation operation);
 /// The inverse of to_string; none for any other text.
 std::optional<Operation> operation_from(std::string_view text);
 
+/// Who told of the need.
+enum class RequestSource {
+    nova_failure,  ///< Nova's NoValidHost or MaxRetriesExceeded
+    unshelve,      ///< an unshelving that found no host, of which Nova tells nobody
+    operator_,     ///< `reaper request`
+};
+
+std::string_view to_string(RequestSource source);
+std::optional<RequestSource> request_source_from(std::string_view text);
+
 /// Room for `slots` servers of one shape.
 struct Request {
     RequestId id;  ///< key in the journal: one cull for each, ever
@@ -37,15 +48,20 @@ struct Request {
     std::set<Trait> forbidden_traits;
     /// Service hosts that can't take it, each with the reason (a resize leaves its own host, ...).
     std::map<std::string, std::string> excluded_hosts;
-    Landing landing;
+    PlacementConstraints placement;
     std::map<std::string, std::string> flavor_extra_specs;  ///< empty if not known
-    TimePoint sent_at{};                                    ///< when Nova said so
-    Phases phases{};  ///< the kinds of room that it admits (reaper/restype)
+    RequestSource source = RequestSource::nova_failure;
+    TimePoint sent_at{};   ///< when its source said so
+    TimePoint deadline{};  ///< what is not begun by then never is; `TimePoint{}`: no deadline
+    Phases phases{};       ///< the kinds of room that it admits (res_type.hpp)
     /// Where that was said, with what was written, for people; empty: nowhere.
     std::string phases_because{};
 
     friend bool operator==(const Request&, const Request&) = default;
 };
+
+/// Why it is too late to begin with it; none if it is not.
+std::optional<std::string> why_expired(const Request& request, TimePoint now);
 
 /// For people: `2 x VCPU=4 MEMORY_MB=2048 for project p (build, req-...)`.
 std::string to_string(const Request& request);

@@ -74,20 +74,38 @@ bool Resources::any_negative() const noexcept {
     return std::any_of(begin(), end(), [](const Entry& entry) { return entry.second < 0; });
 }
 
-std::string to_string(const Resources& resources) {
+namespace {
+
+/// In the order that people expect: cores, memory, disk, then the others.
+template <class Append>
+void for_each_usual(const Resources& resources, Append append) {
     static const std::array<ResourceClass, 3> usual{
         ResourceClass{"VCPU"}, ResourceClass{"MEMORY_MB"}, ResourceClass{"DISK_GB"}};
-    std::string text;
-    const auto append = [&](const ResourceClass& resource_class, Amount amount) {
-        if (!text.empty()) text += ' ';
-        text += resource_class.str() + '=' + std::to_string(amount);
-    };
     for (const auto& resource_class : usual)
         if (const Amount amount = resources.get(resource_class); amount != 0)
             append(resource_class, amount);
     for (const auto& [resource_class, amount] : resources)
         if (std::find(usual.begin(), usual.end(), resource_class) == usual.end())
             append(resource_class, amount);
+}
+
+}  // namespace
+
+std::string to_string(const Resources& resources) {
+    std::string text;
+    for_each_usual(resources, [&](const ResourceClass& resource_class, Amount amount) {
+        if (!text.empty()) text += ' ';
+        text += resource_class.str() + '=' + std::to_string(amount);
+    });
+    return text.empty() ? "nothing" : text;
+}
+
+std::string amounts_text(const Resources& resources) {
+    std::string text;
+    for_each_usual(resources, [&](const ResourceClass& resource_class, Amount amount) {
+        if (!text.empty()) text += ", ";
+        text += std::to_string(amount) + ' ' + resource_class.str();
+    });
     return text.empty() ? "nothing" : text;
 }
 

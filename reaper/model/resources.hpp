@@ -56,4 +56,7 @@ private:
 /// `nothing` when empty.
 std::string to_string(const Resources& resources);
 
+/// For sentences: `2 VCPU, 512 MEMORY_MB`; `nothing`.
+std::string amounts_text(const Resources& resources);
+
 }  // namespace reaper

@@ -20,7 +20,7 @@ struct Schedule {
     bool ended = false;  ///< it found hosts (`.end`); one that fails just stops
     /// Forced, requested and hinted places; without the server group, which Nova's API tells as it
     /// is now.
-    Landing landing;
+    PlacementConstraints placement;
     std::set<std::string> ignored_hosts;
     std::optional<std::string> availability_zone;
     std::set<Trait> required_traits;  ///< of the image

@@ -1,4 +1,4 @@
-// An immutable text of eight bytes: copies share it. A picture of a large cloud names the same
+// An immutable text of eight bytes: copies share it. A cache of a large cloud names the same
 // projects, hosts and classes a hundred thousand times.
 #pragma once
 

@@ -4,18 +4,17 @@
 #include <array>
 #include <limits>
 
+#include "reaper/model/text.hpp"
+#include "reaper/model/time_text.hpp"
 #include "reaper/notifications/event_fields.hpp"
-#include "reaper/notifications/json_field.hpp"
+#include "reaper/notifications/nova_json.hpp"
 #include "reaper/notifications/nova_status.hpp"
 #include "reaper/notifications/oslo_envelope.hpp"
 #include "reaper/notifications/schedule_event.hpp"
-#include "reaper/notifications/utc_time.hpp"
-#include "reaper/model/text.hpp"
 
 namespace reaper {
 namespace {
 
-using amqp::BadField;
 using amqp::EventFields;
 using amqp::Pick;
 using amqp::Picked;
@@ -114,7 +113,7 @@ public:
     ServerId server() const {
         const std::string& id = text(Pick::uuid);
         if (!amqp::is_uuid(id))
-            wrong(Pick::uuid, "expected a UUID, got '" + printable(id, 50) + "'");
+            wrong(Pick::uuid, "expected a UUID, found '" + printable(id, 50) + "'");
         return ServerId(id);
     }
     bool flag(Pick pick) const {
@@ -126,14 +125,17 @@ public:
         const Picked& value = fields_.at(pick);
         if (value.kind != Picked::Kind::integer || value.integer < 0 ||
             value.integer > amqp::max_flavor_amount) {
-            wrong(pick, "expected an integer from 0 to " + std::to_string(amqp::max_flavor_amount));
+            wrong(pick,
+                  "expected a whole number from 0 to " + std::to_string(amqp::max_flavor_amount));
         }
         return value.integer;
     }
     TimePoint time(Pick pick) const {
         const std::string& found = text(pick, 100);
-        const auto at = amqp::parse_utc_time(found);
-        if (!at) wrong(pick, "expected a time, got '" + printable(found, 50) + "'");
+        const auto at = parse_time(found);
+        if (!at)
+            wrong(pick, "expected a time such as 2026-11-20T13:12:30Z, found '" +
+                            printable(found, 50) + "'");
         return *at;
     }
     bool none(Pick pick) const {
@@ -145,7 +147,7 @@ public:
 private:
     [[noreturn]] void wrong(Pick pick, const std::string& why) const {
         const bool absent = fields_.at(pick).kind == Picked::Kind::absent;
-        throw BadField{std::string(amqp::path_of(pick)) + ": " + (absent ? "missing" : why)};
+        throw WrongJson{std::string(amqp::path_of(pick)) + ": " + (absent ? "missing" : why)};
     }
 
     const EventFields& fields_;
@@ -225,8 +227,6 @@ CloudEventParser::~CloudEventParser() = default;
 
 ParsedEvent CloudEventParser::parse(std::string_view body) {
     try {
-        if (body.size() > amqp::max_message_bytes)
-            throw BadField{"the message is larger than 8 MiB"};
         const std::string_view message = amqp::open_envelope(body, scratch_->message);
         if (!scratch_->fields.read(message, wanted)) return NoEvent{};
         const Reader reader(scratch_->fields);
@@ -237,8 +237,8 @@ ParsedEvent CloudEventParser::parse(std::string_view body) {
             return event;
         }
         return event_from(reader);
-    } catch (const BadField& bad) {
-        return Malformed{printable(bad.reason, amqp::max_reason_bytes)};
+    } catch (const WrongJson& wrong) {
+        return Malformed{printable(wrong.what, amqp::max_reason_bytes)};
     }
 }
 

@@ -3,8 +3,8 @@
 #include <limits>
 #include <optional>
 
-#include "reaper/notifications/json_field.hpp"
 #include "reaper/model/text.hpp"
+#include "reaper/notifications/nova_json.hpp"
 
 namespace reaper::amqp {
 namespace {
@@ -148,15 +148,15 @@ struct SaxReader {
         if (place() != Place::elsewhere) fields.key_.assign(name);
         return true;
     }
-    bool start_object(std::size_t) { return enter(place_within()); }
+    bool start_object(std::size_t) { return enter(place_inside()); }
     bool start_array(std::size_t) { return enter(Place::elsewhere); }
     bool end_object() { return leave(); }
     bool end_array() { return leave(); }
     bool parse_error(std::size_t position, const std::string&, const json::exception&) {
-        throw BadField{"the message is not JSON (at byte " + std::to_string(position) + ")"};
+        throw WrongJson{"the message is not JSON (at byte " + std::to_string(position) + ")"};
     }
 
-    Place place_within() const {
+    Place place_inside() const {
         if (fields.places_.empty()) return Place::top;
         const std::string& key = fields.key_;
         switch (place()) {
@@ -175,12 +175,12 @@ struct SaxReader {
     }
     bool enter(Place next) {
         if (fields.places_.size() >= max_event_depth) {
-            throw BadField{"the message is nested deeper than " + std::to_string(max_event_depth) +
-                           " levels"};
+            throw WrongJson{"the message is nested deeper than " + std::to_string(max_event_depth) +
+                            " levels"};
         }
         if (Picked* picked = target()) picked->kind = Kind::other;
         if (fields.places_.empty() && next != Place::top) {
-            throw BadField{"the message is not a JSON object"};
+            throw WrongJson{"the message is not a JSON object"};
         }
         fields.places_.push_back(next);
         return true;
@@ -202,7 +202,7 @@ bool EventFields::read(std::string_view message, Wanted wanted) {
     try {
         json::sax_parse(message, &reader);
     } catch (const json::exception&) {
-        throw BadField{"the message holds a number that is out of range"};
+        throw WrongJson{"the message holds a number that is out of range"};
     }
     return !reader.unwanted;
 }

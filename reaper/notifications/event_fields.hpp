@@ -59,7 +59,7 @@ public:
     /// Whether events of this type are wanted; decides as soon as the type is read.
     using Wanted = bool (*)(std::string_view event_type);
 
-    /// Reads one message. False: of no interest, and nothing else is known of it. Throws BadField.
+    /// Reads one message. False: of no interest, and nothing else is known of it. Throws WrongJson.
     bool read(std::string_view message, Wanted wanted);
 
     const Picked& at(Pick pick) const { return values_[static_cast<std::size_t>(pick)]; }

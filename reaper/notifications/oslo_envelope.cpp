@@ -3,8 +3,8 @@
 #include <cstdint>
 #include <cstring>
 
-#include "reaper/notifications/json_field.hpp"
 #include "reaper/model/text.hpp"
+#include "reaper/notifications/nova_json.hpp"
 
 namespace reaper::amqp {
 namespace {
@@ -37,11 +37,11 @@ public:
     explicit EnvelopeScanner(std::string_view text) : text_(text) {}
 
     bool take(char c) {
-        while (at_ < text_.size() && std::strchr(" \t\r\n", text_[at_]) && text_[at_]) ++at_;
-        if (at_ >= text_.size() || text_[at_] != c) return false;
+        if (!at(c)) return false;
         ++at_;
         return true;
     }
+    bool at_text() { return at('"'); }
     void expect(char c) {
         if (!take(c)) fail();
     }
@@ -66,11 +66,16 @@ public:
         }
     }
     [[noreturn]] void fail() const {
-        throw BadField{"the envelope is not JSON (at byte " + std::to_string(at_) + " of " +
-                       std::to_string(text_.size()) + ")"};
+        throw WrongJson{"the envelope is not JSON (at byte " + std::to_string(at_) + " of " +
+                        std::to_string(text_.size()) + ")"};
     }
 
 private:
+    /// After white space.
+    bool at(char c) {
+        while (at_ < text_.size() && std::strchr(" \t\r\n", text_[at_]) && text_[at_]) ++at_;
+        return at_ < text_.size() && text_[at_] == c;
+    }
     void escape(std::string& out) {
         if (at_ >= text_.size()) fail();
         switch (const char c = text_[at_++]; c) {
@@ -116,26 +121,32 @@ private:
 }  // namespace
 
 std::string_view open_envelope(std::string_view body, std::string& buffer) {
-    buffer.clear();
+    if (body.size() > max_message_bytes) throw WrongJson{"the message is larger than 8 MiB"};
     EnvelopeScanner in(body);
-    if (!in.take('{')) throw BadField{"the message is not a JSON object"};
+    if (!in.take('{')) throw WrongJson{"the message is not a JSON object"};
+    bool versioned = false;
     bool found = false;
     do {
+        const bool first = !versioned && !found;
+        if (first && !in.at_text()) return body;
         const std::string_view key = in.raw_text();
         const bool known = key == version_key || key == message_key;
-        if (!known && !found) return body;
+        if (first && !known) return body;
         in.expect(':');
+        if (!in.at_text()) throw WrongJson{printable(key, 100) + ": expected a text"};
         if (key == message_key) {
             buffer.clear();
             in.text(buffer);
             found = true;
-        } else if (const std::string_view value = in.raw_text();
-                   key == version_key && !value.starts_with("2.")) {
-            throw BadField{"oslo.version: expected 2.0, got '" + printable(value, 20) + "'"};
+        } else if (const std::string_view value = in.raw_text(); key == version_key) {
+            if (!value.starts_with("2."))
+                throw WrongJson{"oslo.version: expected 2.0, found '" + printable(value, 20) + "'"};
+            versioned = true;
         }
     } while (in.take(','));
     in.expect('}');
-    if (!found) throw BadField{"oslo.message: missing"};
+    if (!versioned) throw WrongJson{"oslo.version: missing"};
+    if (!found) throw WrongJson{"oslo.message: missing"};
     return buffer;
 }
 

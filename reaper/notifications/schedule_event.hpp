@@ -9,7 +9,7 @@
 
 namespace reaper::amqp {
 
-/// `message`: the JSON inside the envelope. Throws BadField.
+/// `message`: the JSON inside the envelope. Throws WrongJson.
 Schedule schedule_of(std::string_view message);
 
 }  // namespace reaper::amqp

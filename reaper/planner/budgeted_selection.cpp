@@ -10,8 +10,8 @@
 namespace reaper {
 namespace {
 
-constexpr int most_halvings = 5;
-constexpr int most_price_rounds = 10;
+constexpr int max_halvings = 5;
+constexpr int max_price_rounds = 10;
 constexpr Amount first_price = 16;
 constexpr std::int64_t standard_steps = 200'000;
 
@@ -44,16 +44,15 @@ Problem with_slots(const Problem& problem, Amount slots, bool own_costs) {
     return fewer;
 }
 
-using Prices = std::map<AllowanceGroup, Amount>;
+using Prices = std::map<BudgetGroup, Amount>;
 
-VictimPrices prices_for(const Problem& problem, const Allowances& allowances,
-                        const Prices& prices) {
+VictimPrices prices_for(const Problem& problem, const Budgets& budgets, const Prices& prices) {
     VictimPrices all;
     bool by_host = false;
     for (const auto& [group, price] : prices) {
-        if (group.kind == AllowanceGroup::Kind::all)
+        if (group.kind == BudgetGroup::Kind::all)
             all.each = saturating_add(all.each, price);
-        else if (group.kind == AllowanceGroup::Kind::project)
+        else if (group.kind == BudgetGroup::Kind::project)
             all.projects[ProjectId{group.name}] += price;
         else
             by_host = true;
@@ -61,8 +60,8 @@ VictimPrices prices_for(const Problem& problem, const Allowances& allowances,
     if (!by_host) return all;
     for (std::size_t i = 0; i < problem.hosts.size(); ++i) {
         const Host& host = *problem.hosts[i].host;
-        allowances.any_aggregate(host, [&](const std::string& aggregate) {
-            const auto at = prices.find({AllowanceGroup::Kind::aggregate, aggregate});
+        budgets.any_aggregate(host, [&](const std::string& aggregate) {
+            const auto at = prices.find({BudgetGroup::Kind::aggregate, aggregate});
             if (at != prices.end()) all.hosts[host.service_host] += at->second;
             return false;
         });
@@ -81,17 +80,17 @@ GoalStrategy priced(const Strategy& strategy, VictimPrices prices) {
     goal.levels.insert(goal.levels.begin(), {{Measure::price, 1, {}}});
     goal.prices = std::move(prices);
     return GoalStrategy{std::move(goal), own != nullptr ? own->max_steps() : standard_steps,
-                        own != nullptr ? own->budget() : Budget{}};
+                        own != nullptr ? own->budget() : CostBudget{}};
 }
 
-/// What the allowances leave, for a caller that has found a choice too dear.
-class WithinSearch {
+/// What the budgets leave, for a caller that has found a choice too dear.
+class BudgetedSearch {
 public:
-    WithinSearch(const Problem& problem, const Strategy& strategy, const Allowances& allowances)
-        : problem_{problem}, strategy_{strategy}, allowances_{allowances} {}
+    BudgetedSearch(const Problem& problem, const Strategy& strategy, const Budgets& budgets)
+        : problem_{problem}, strategy_{strategy}, budgets_{budgets} {}
 
-    Within run(Choice first) {
-        Within found;
+    BudgetedSelection run(Choice first) {
+        BudgetedSelection found;
         const auto over = spent(first).exceeded();
         if (over.empty()) {
             found.choice = std::move(first);
@@ -108,7 +107,7 @@ public:
             found.choice = std::move(fewer);
             return found;
         }
-        auto by_price = cheapest_in_allowances(over, std::move(first));
+        auto by_price = cheapest_in_budgets(over, std::move(first));
         if (auto* excess = std::get_if<Excess>(&by_price)) {
             found.excess = std::move(*excess);
             return found;
@@ -119,26 +118,26 @@ public:
     }
 
 private:
-    Spending spent(const Choice& choice) const {
-        return spending_of(problem_, choice.chosen, allowances_);
+    BudgetCounter spent(const Choice& choice) const {
+        return usage_of(problem_, choice.chosen, budgets_);
     }
     bool fits(const Choice& choice) const {
         return choice.freed >= problem_.slots_least && spent(choice).exceeded().empty();
     }
     /// Slots are missing, so at least one victim is needed.
     bool nothing_left() const {
-        return std::any_of(allowances_.all.begin(), allowances_.all.end(),
-                           [](const Allowance& allowance) { return allowance.left <= 0; });
+        return std::any_of(budgets_.all.begin(), budgets_.all.end(),
+                           [](const Budget& budget) { return budget.left <= 0; });
     }
 
-    std::string tell(const Choice& choice, const AllowanceGroup& group) const {
-        const Spending spending = spent(choice);
-        const Allowance& allowance = spending.allowance(group);
-        return "the strategy's choice of " + std::to_string(spending.of(group)) +
-               " victims is more than the limit leaves (" + words_of(group, allowance) + ")";
+    std::string tell(const Choice& choice, const BudgetGroup& group) const {
+        const BudgetCounter usage = spent(choice);
+        const Budget& budget = usage.budget(group);
+        return "the strategy's choice of " + std::to_string(usage.of(group)) +
+               " victims is more than the limit leaves (" + format_budget(group, budget) + ")";
     }
 
-    /// The most slots that the strategy's choice gives within the allowances, as far as halving
+    /// The most slots that the strategy's choice gives within the budgets, as far as halving
     /// finds them; none if even the requested ones take too many.
     std::optional<Choice> fewer_alternatives() const {
         Amount least = problem_.slots_least;
@@ -146,7 +145,7 @@ private:
         if (most <= least) return std::nullopt;
         Choice best = choose(with_slots(problem_, least, false), strategy_);
         if (!fits(best)) return std::nullopt;
-        for (int i = 0; i < most_halvings && most - least > 1; ++i) {
+        for (int i = 0; i < max_halvings && most - least > 1; ++i) {
             const Amount middle = least + (most - least) / 2;
             Choice more = choose(with_slots(problem_, middle, false), strategy_);
             if (fits(more)) {
@@ -159,33 +158,33 @@ private:
         return best;
     }
 
-    /// Whether no choice within the allowances can be as cheap as this one, the cheapest.
+    /// Whether no choice within the budgets can be as cheap as this one, the cheapest.
     bool too_dear(const Choice& cheapest, const Prices& prices) const {
         if (!cheapest.selection.note.empty() ||
-            problem_.slots_least > static_cast<Amount>(most_exact_slots))
+            problem_.slots_least > static_cast<Amount>(max_exact_slots))
             return false;  // it is not proven to be the cheapest
-        const Spending spending = spent(cheapest);
+        const BudgetCounter usage = spent(cheapest);
         Amount cost = 0;
         Amount left = 0;
         for (const auto& [group, price] : prices) {
-            cost += price * spending.of(group);
-            left += price * std::max<Amount>(spending.allowance(group).left, 0);
+            cost += price * usage.of(group);
+            left += price * std::max<Amount>(usage.budget(group).left, 0);
         }
         return cost > left;
     }
 
-    std::variant<Choice, Excess> cheapest_in_allowances(std::vector<AllowanceGroup> over,
-                                                        Choice first) const {
+    std::variant<Choice, Excess> cheapest_in_budgets(std::vector<BudgetGroup> over,
+                                                     Choice first) const {
         const Problem problem = with_slots(problem_, problem_.slots_least, true);
         Prices prices;
         Excess nearest{std::move(first), over, false};
-        for (int round = 0; round < most_price_rounds; ++round) {
+        for (int round = 0; round < max_price_rounds; ++round) {
             for (const auto& group : over) {
                 Amount& price = prices[group];
                 price = price == 0 ? first_price : price * 2;
             }
             Choice choice =
-                choose(problem, priced(strategy_, prices_for(problem, allowances_, prices)));
+                choose(problem, priced(strategy_, prices_for(problem, budgets_, prices)));
             if (choice.freed < problem_.slots_least) return nearest;  // the plan's own budget
             over = spent(choice).exceeded();
             if (over.empty()) return choice;
@@ -200,7 +199,7 @@ private:
 
     const Problem& problem_;
     const Strategy& strategy_;
-    const Allowances& allowances_;
+    const Budgets& budgets_;
 };
 
 }  // namespace
@@ -214,19 +213,19 @@ Choice choose(const Problem& problem, const Strategy& strategy) {
     return choice;
 }
 
-Spending spending_of(const Problem& problem, const Chosen& chosen, const Allowances& allowances) {
-    Spending spending{allowances};
+BudgetCounter usage_of(const Problem& problem, const Chosen& chosen, const Budgets& budgets) {
+    BudgetCounter usage{budgets};
     for (const auto& [host, on_host] : chosen)
         for (const std::size_t victim : on_host.victims) {
             const HostOption& option = problem.hosts[host];
-            spending.add(*option.candidates[victim].server, *option.host);
+            usage.add(*option.candidates[victim].server, *option.host);
         }
-    return spending;
+    return usage;
 }
 
-Within choose_within(const Problem& problem, const Strategy& strategy, const Allowances& allowances,
-                     Choice first) {
-    return WithinSearch{problem, strategy, allowances}.run(std::move(first));
+BudgetedSelection choose_in_budgets(const Problem& problem, const Strategy& strategy,
+                                    const Budgets& budgets, Choice first) {
+    return BudgetedSearch{problem, strategy, budgets}.run(std::move(first));
 }
 
 }  // namespace reaper

@@ -1,11 +1,11 @@
-// Within: a choice of victims that stays inside the allowances.
+// A choice of victims that stays inside the budgets.
 //
 // First the strategy's own choice. If that takes too many: fewer alternatives, then none of them;
-// then victims *priced* by the allowances that stand in the way: the same solver minimises the sum
+// then victims *priced* by the budgets that stand in the way: the same solver minimises the sum
 // of the prices first, and the strategy's objective among equals (Lagrangian relaxation; Fisher,
 // "The Lagrangian Relaxation Method for Solving Integer Programming Problems", 1981). With prices w
-// no choice inside the allowances costs more than sum(w * left): where even the cheapest does,
-// there is none, and that is proven. So it is exact where one allowance alone stands in the way,
+// no choice inside the budgets costs more than sum(w * left): where even the cheapest does,
+// there is none, and that is proven. So it is exact where one budget alone stands in the way,
 // above all the number of victims; with several at once a way may be missed, and the answer says
 // so. Bounded: each step is one selection of the solver.
 #pragma once
@@ -31,24 +31,24 @@ struct Choice {
 /// `problem.slots` slots of it count.
 Choice choose(const Problem& problem, const Strategy& strategy);
 
-/// The victims of a choice against the allowances.
-Spending spending_of(const Problem& problem, const Chosen& chosen, const Allowances& allowances);
+/// The victims of a choice against the budgets.
+BudgetCounter usage_of(const Problem& problem, const Chosen& chosen, const Budgets& budgets);
 
-/// A choice outside of the allowances, and how it exceeds them.
+/// A choice outside of the budgets, and how it exceeds them.
 struct Excess {
-    Choice choice;                     ///< the one that comes nearest
-    std::vector<AllowanceGroup> over;  ///< the worst first; never empty
-    bool proven = false;               ///< there is no choice inside them
+    Choice choice;                  ///< the one that comes nearest
+    std::vector<BudgetGroup> over;  ///< the worst first; never empty
+    bool proven = false;            ///< there is no choice inside them
 };
 
-struct Within {
-    std::optional<Choice> choice;  ///< inside the allowances
+struct BudgetedSelection {
+    std::optional<Choice> choice;  ///< inside the budgets
     std::optional<Excess> excess;  ///< else
     std::string note;              ///< what had to be given up; or empty
 };
 
 /// `first`: the strategy's own choice for `problem`.
-Within choose_within(const Problem& problem, const Strategy& strategy, const Allowances& allowances,
-                     Choice first);
+BudgetedSelection choose_in_budgets(const Problem& problem, const Strategy& strategy,
+                                    const Budgets& budgets, Choice first);
 
 }  // namespace reaper

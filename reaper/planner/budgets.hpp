@@ -1,6 +1,6 @@
-// Allowances: how many victims a plan may still take, in all and of each project and aggregate, and
+// Budgets: how many victims a plan may still take, in all and of each project and aggregate, and
 // of each shard of several aggregates:
-// what the limits (reaper/brakes) leave of the budgets.
+// what the limits (reaper/safeguards) leave of the budgets.
 #pragma once
 
 #include <map>
@@ -18,27 +18,27 @@
 namespace reaper {
 
 /// What is left of a limit.
-struct Allowance {
+struct Budget {
     Amount left = 0;
-    std::string brake;  ///< its word: `limit-request`, `limit-window`, ...
+    std::string safeguard;  ///< its word: `limit-request`, `limit-window`, ...
     /// For people, after what it is of: `8 of 10 victims in the last 1h`.
     std::string used;
 };
 
 /// Absent: no limit.
-struct Allowances {
-    std::vector<Allowance> all;                   ///< that every victim counts against
-    std::optional<Allowance> each_project;        ///< of those not named below
-    std::map<ProjectId, Allowance> projects;      ///< of which some is used
-    std::optional<Allowance> each_aggregate;      ///< likewise
-    std::map<std::string, Allowance> aggregates;  ///< by name, or label of a shard
+struct Budgets {
+    std::vector<Budget> all;                   ///< that every victim counts against
+    std::optional<Budget> each_project;        ///< of those not named below
+    std::map<ProjectId, Budget> projects;      ///< of which some is used
+    std::optional<Budget> each_aggregate;      ///< likewise
+    std::map<std::string, Budget> aggregates;  ///< by name, or label of a shard
     /// Hosts that are in any of several aggregates (names or UUIDs) count like one aggregate, by a
     /// label.
     std::vector<std::pair<std::string, std::set<std::string>>> shards;
 
     bool empty() const { return all.empty() && !each_project && !each_aggregate; }
-    const Allowance* of_project(const ProjectId& project) const;
-    const Allowance* of_aggregate(const std::string& aggregate) const;
+    const Budget* of_project(const ProjectId& project) const;
+    const Budget* of_aggregate(const std::string& aggregate) const;
     /// Calls `visit` with the name of each aggregate and shard that the host is in, until it
     /// returns true. Whether it did.
     template <class Visit>
@@ -52,43 +52,43 @@ struct Allowances {
     }
 };
 
-/// Victims that share a allowance.
-struct AllowanceGroup {
+/// Victims that share a budget.
+struct BudgetGroup {
     enum class Kind { all, project, aggregate };
     Kind kind{};
     std::string name;  ///< of the project or aggregate; of `all`, its place in the list
 
-    friend auto operator<=>(const AllowanceGroup&, const AllowanceGroup&) = default;
+    friend auto operator<=>(const BudgetGroup&, const BudgetGroup&) = default;
 };
 
-/// Counts victims against their allowances.
-class Spending {
+/// Counts victims against their budgets.
+class BudgetCounter {
 public:
-    explicit Spending(const Allowances& allowances) : allowances_{&allowances} {}
+    explicit BudgetCounter(const Budgets& budgets) : budgets_{&budgets} {}
 
     void add(const Server& server, const Host& host);
     /// Groups with more victims than are left, those that exceed it the most first.
-    std::vector<AllowanceGroup> exceeded() const;
-    Amount of(const AllowanceGroup& group) const;
-    const Allowance& allowance(const AllowanceGroup& group) const;
+    std::vector<BudgetGroup> exceeded() const;
+    Amount of(const BudgetGroup& group) const;
+    const Budget& budget(const BudgetGroup& group) const;
 
 private:
-    const Allowances* allowances_;
-    std::map<AllowanceGroup, Amount> spent_;
+    const Budgets* budgets_;
+    std::map<BudgetGroup, Amount> used_;
 };
 
 /// `project p: 10 of 10 victims in the last 1h`
-std::string words_of(const AllowanceGroup& group, const Allowance& allowance);
+std::string format_budget(const BudgetGroup& group, const Budget& budget);
 
-/// Keeps the victims of groups whose allowance is used up, and of those that were filled: all but
-/// the ones chosen for them. Together with another restraint.
-class AllowanceRestraint final : public Restraint {
+/// Keeps the victims of groups whose budget is used up, and of those that were filled: all but
+/// the ones chosen for them. Together with another victim filter.
+class BudgetFilter final : public VictimFilter {
 public:
     /// The arguments (`other` may be null) must outlive this.
-    AllowanceRestraint(const Allowances& allowances, const Restraint* other, const RowNames& names);
+    BudgetFilter(const Budgets& budgets, const VictimFilter* other, const RowNames& names);
 
     /// From now on no other victims of the group than these.
-    void fill(const AllowanceGroup& group, std::set<ServerId> chosen);
+    void fill(const BudgetGroup& group, std::set<ServerId> chosen);
     /// Whether any group is used up or filled.
     bool any() const { return !projects_.empty() || !aggregates_.empty(); }
 
@@ -104,8 +104,8 @@ private:
     const Closed* closed_for(const Server& server, const Host& host) const;
     void close_project(const ProjectId& project, Closed closed);
 
-    const Allowances& allowances_;
-    const Restraint* other_;
+    const Budgets& budgets_;
+    const VictimFilter* other_;
     const RowNames& names_;
     std::map<ProjectId, Closed> projects_;
     std::map<std::string, Closed> aggregates_;

@@ -71,13 +71,13 @@ void CloudIndex::put(const Host& host) {
     tables_->changed(row);
 }
 
-CloudIndex::RestrainedRow CloudIndex::read_restrained(std::uint32_t row,
-                                                      const Restraint& restraint) const {
-    RestrainedRow read;
+CloudIndex::FilteredRow CloudIndex::read_filtered(std::uint32_t row,
+                                                  const VictimFilter& victim_filter) const {
+    FilteredRow read;
     HostRow own;
     own.profile = rows_[row].profile;
-    read_host(*rows_[row].host, protection_, &restraint, names_, own, read.candidates, read.classes,
-              read.curves);
+    read_host(*rows_[row].host, protection_, &victim_filter, names_, own, read.candidates,
+              read.classes, read.curves);
     read.classes.resize(stride_);
     read.curves.resize(stride_);
     return read;
@@ -170,9 +170,9 @@ const std::vector<std::uint32_t>& CloudIndex::order() const {
 
 const std::map<ProjectId, Amount>& CloudIndex::fleets() const {
     if (fleets_are_old_) {
-        fleet_places_.resize(project_counts_.size(), nullptr);
+        fleet_checker_.resize(project_counts_.size(), nullptr);
         for (std::size_t i = 0; i < project_counts_.size(); ++i) {
-            Amount*& place = fleet_places_[i];
+            Amount*& place = fleet_checker_[i];
             if (project_counts_[i] > 0) {
                 if (place == nullptr) place = &fleets_[names_.projects()[i]];
                 *place = project_counts_[i];

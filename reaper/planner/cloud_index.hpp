@@ -1,4 +1,4 @@
-// The planner's own picture of the cloud, kept from one decision to the next: every host as a row
+// The planner's own view of the cloud, kept from one decision to the next: every host as a row
 // of numbers (host_row.hpp), so that a decision reads some cache lines of each host and looks into
 // few of them; and what earlier decisions found out (strategies/bound_tables.hpp).
 //
@@ -15,9 +15,9 @@
 #include <utility>
 #include <vector>
 
-#include "reaper/safeguards/protection.hpp"
 #include "reaper/model/cloud.hpp"
 #include "reaper/planner/host_row.hpp"
+#include "reaper/safeguards/protection.hpp"
 #include "strategies/bound_tables.hpp"
 
 namespace reaper {
@@ -51,13 +51,13 @@ public:
 
     // For the planner.
 
-    /// A host without the candidates that a restraint keeps.
-    struct RestrainedRow {
+    /// A host without the candidates that a victim filter keeps.
+    struct FilteredRow {
         CandidateSketch candidates;
         std::vector<ClassRow> classes;  ///< by class number
         std::vector<WorkCurve> curves;  ///< likewise
     };
-    RestrainedRow read_restrained(std::uint32_t row, const Restraint& restraint) const;
+    FilteredRow read_filtered(std::uint32_t row, const VictimFilter& victim_filter) const;
 
     /// Rows by host name, then id.
     const std::vector<std::uint32_t>& order() const;
@@ -110,7 +110,7 @@ private:
     mutable std::vector<std::uint32_t> order_;
     mutable bool order_is_old_ = false;
     mutable std::map<ProjectId, Amount> fleets_;
-    mutable std::vector<Amount*> fleet_places_;  // in fleets_, by project number; null: not there
+    mutable std::vector<Amount*> fleet_checker_;  // in fleets_, by project number; null: not there
     mutable bool fleets_are_old_ = false;
 };
 

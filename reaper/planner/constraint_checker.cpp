@@ -5,15 +5,15 @@
 #include <string_view>
 #include <unordered_set>
 
-#include "reaper/rooms/ledger.hpp"
 #include "reaper/model/text.hpp"
 #include "reaper/planner/cloud_index.hpp"
 #include "reaper/planner/spec_match.hpp"
+#include "reaper/rooms/ledger.hpp"
 
 namespace reaper {
 namespace {
 
-const LandingRules no_rules;
+const SchedulerRules no_rules;
 constexpr std::string_view tenant_key = "filter_tenant_id";
 constexpr std::string_view trait_key = "trait:";
 
@@ -66,23 +66,23 @@ std::string servers(int n) {
 
 }  // namespace
 
-Places::Places(const Request& request, const LandingRules* rules, const CloudIndex& cloud,
-               const Ledger& ledger)
+ConstraintChecker::ConstraintChecker(const Request& request, const SchedulerRules* rules,
+                                     const CloudIndex& cloud, const Ledger& ledger)
     : request_{request}, rules_{rules != nullptr ? *rules : no_rules} {
-    const Landing& landing = request.landing;
+    const PlacementConstraints& placement = request.placement;
     find_members(cloud, ledger);
-    with_ = where_are(landing.with, cloud);
-    apart_ = where_are(landing.apart_from, cloud);
-    choosy_ = !landing.only_hosts.empty() || !landing.with.empty() || !apart_.empty() ||
-              landing.group.apart() || !members_.empty();
-    by_aggregate_ = request.availability_zone || !landing.aggregates.empty() ||
-                    rules_.own_aggregates != LandingRules::OwnAggregates::off;
+    with_ = where_are(placement.with, cloud);
+    apart_ = where_are(placement.apart_from, cloud);
+    choosy_ = !placement.only_hosts.empty() || !placement.with.empty() || !apart_.empty() ||
+              placement.group.apart() || !members_.empty();
+    by_aggregate_ = request.availability_zone || !placement.aggregates.empty() ||
+                    rules_.own_aggregates != SchedulerRules::OwnAggregates::off;
     choosy_ = choosy_ || by_aggregate_;
-    if (rules_.own_aggregates != LandingRules::OwnAggregates::off) find_own_aggregates(cloud);
+    if (rules_.own_aggregates != SchedulerRules::OwnAggregates::off) find_own_aggregates(cloud);
 }
 
-void Places::find_members(const CloudIndex& cloud, const Ledger& ledger) {
-    const ServerGroup& group = request_.landing.group;
+void ConstraintChecker::find_members(const CloudIndex& cloud, const Ledger& ledger) {
+    const ServerGroup& group = request_.placement.group;
     if (!group.apart() && !group.together()) return;
     std::set<ServerId> others = group.members;
     // A server that moves leaves its place.
@@ -102,7 +102,7 @@ void Places::find_members(const CloudIndex& cloud, const Ledger& ledger) {
     all_on_one_ = group.together() && members_.empty() && request_.slots > 1;
 }
 
-void Places::find_own_aggregates(const CloudIndex& cloud) {
+void ConstraintChecker::find_own_aggregates(const CloudIndex& cloud) {
     std::set<std::uint32_t> profiles;
     for (const std::uint32_t row : cloud.order()) profiles.insert(cloud.profile(row));
     for (const std::uint32_t profile : profiles)
@@ -112,9 +112,10 @@ void Places::find_own_aggregates(const CloudIndex& cloud) {
 
 // ---- aggregates ----
 
-Places::Refusal Places::by_aggregates(const HostAggregates& aggregates) const {
+ConstraintChecker::Refusal ConstraintChecker::by_aggregates(
+    const HostAggregates& aggregates) const {
     if (auto no = unwatched(aggregates)) return no;
-    for (const auto& wanted : request_.landing.aggregates) {
+    for (const auto& wanted : request_.placement.aggregates) {
         const bool in = std::any_of(wanted.begin(), wanted.end(), [&](const std::string& uuid) {
             return aggregates.contains(uuid);
         });
@@ -128,7 +129,8 @@ Places::Refusal Places::by_aggregates(const HostAggregates& aggregates) const {
 }
 
 /// The filter does not run for a rebuild: that stays where it is.
-Places::Refusal Places::by_extra_specs(const HostAggregates& aggregates) const {
+ConstraintChecker::Refusal ConstraintChecker::by_extra_specs(
+    const HostAggregates& aggregates) const {
     if (!rules_.extra_specs_filter || request_.operation == Operation::rebuild) return std::nullopt;
     if (const auto unmet = unmet_spec(request_.flavor_extra_specs, aggregates))
         return {{RejectionCode::isolated,
@@ -136,14 +138,14 @@ Places::Refusal Places::by_extra_specs(const HostAggregates& aggregates) const {
     return std::nullopt;
 }
 
-Places::Refusal Places::unwatched(const HostAggregates& aggregates) const {
+ConstraintChecker::Refusal ConstraintChecker::unwatched(const HostAggregates& aggregates) const {
     if (rules_.watched.empty()) return std::nullopt;
     for (const auto& shard : rules_.watched)
         if (in_shard(aggregates, shard)) return std::nullopt;
     return {{RejectionCode::unwatched, "it is in none of the watched aggregates"}};
 }
 
-Places::Refusal Places::by_tenant(const HostAggregates& aggregates) const {
+ConstraintChecker::Refusal ConstraintChecker::by_tenant(const HostAggregates& aggregates) const {
     const std::string whose = "project " + printable(request_.project.str(), 64);
     bool ours = false;
     bool others = false;
@@ -157,14 +159,14 @@ Places::Refusal Places::by_tenant(const HostAggregates& aggregates) const {
     if (rules_.tenant_filter && others && !ours)
         return {{RejectionCode::isolated,
                  "its aggregate " + quoted(of_others) + " is for other projects than " + whose}};
-    using Own = LandingRules::OwnAggregates;
+    using Own = SchedulerRules::OwnAggregates;
     const bool bound = rules_.own_aggregates == Own::required ||
                        (rules_.own_aggregates == Own::limit && owns_aggregates_);
     if (bound && !ours) return {{RejectionCode::isolated, "it is in no aggregate of " + whose}};
     return std::nullopt;
 }
 
-Places::Refusal Places::by_isolation(const HostAggregates& aggregates) const {
+ConstraintChecker::Refusal ConstraintChecker::by_isolation(const HostAggregates& aggregates) const {
     if (!rules_.trait_isolation) return std::nullopt;
     for (const auto& [uuid, aggregate] : aggregates)
         for (const auto& [key, value] : aggregate.metadata) {
@@ -180,14 +182,14 @@ Places::Refusal Places::by_isolation(const HostAggregates& aggregates) const {
 
 // ---- hosts ----
 
-int Places::on(const std::map<HostId, int>& where, const Host& host) const {
+int ConstraintChecker::on(const std::map<HostId, int>& where, const Host& host) const {
     const auto at = where.find(host.id);
     return at == where.end() ? 0 : at->second;
 }
 
 /// Nova's scheduler asks Placement for members of aggregates: where Nova's own membership was not
 /// mirrored there, it finds no host.
-Places::Refusal Places::by_mirror(const Host& host) const {
+ConstraintChecker::Refusal ConstraintChecker::by_mirror(const Host& host) const {
     if (!by_aggregate_ || !host.placement_aggregates) return std::nullopt;
     const auto refuse = [](const std::string& what) -> Refusal {
         return {{RejectionCode::not_in_placement,
@@ -214,41 +216,42 @@ Places::Refusal Places::by_mirror(const Host& host) const {
     }
     if (zones > 0 && !zone_known)
         return refuse("the aggregate of availability zone " + quoted(*request_.availability_zone));
-    if (rules_.own_aggregates != LandingRules::OwnAggregates::off && own > 0 && !own_known)
+    if (rules_.own_aggregates != SchedulerRules::OwnAggregates::off && own > 0 && !own_known)
         return refuse("the aggregate of the project");
-    for (const auto& wanted : request_.landing.aggregates)
+    for (const auto& wanted : request_.placement.aggregates)
         if (std::none_of(wanted.begin(), wanted.end(),
                          [&](const std::string& uuid) { return known.contains(uuid); }))
             return refuse("a requested aggregate");
     return std::nullopt;
 }
 
-Places::Refusal Places::by_host(const Host& host) const {
+ConstraintChecker::Refusal ConstraintChecker::by_host(const Host& host) const {
     if (!choosy_) return std::nullopt;
-    const Landing& landing = request_.landing;
-    if (!landing.only_hosts.empty() && !landing.only_hosts.contains(host.service_host) &&
-        !landing.only_hosts.contains(host.name)) {
+    const PlacementConstraints& placement = request_.placement;
+    if (!placement.only_hosts.empty() && !placement.only_hosts.contains(host.service_host) &&
+        !placement.only_hosts.contains(host.name)) {
         std::string names;
-        for (const auto& name : landing.only_hosts)
+        for (const auto& name : placement.only_hosts)
             names += (names.empty() ? "" : ", ") + quoted(name);
-        const std::string why = landing.why_only.empty() ? "the request is for" : landing.why_only;
+        const std::string why =
+            placement.why_only.empty() ? "the request is for" : placement.why_only;
         return {{RejectionCode::not_requested, why + " " + names + " only"}};
     }
     if (auto no = by_mirror(host)) return no;
-    const ServerGroup& group = landing.group;
-    if (group.policy.empty() && with_.empty() && apart_.empty() && landing.with.empty())
+    const ServerGroup& group = placement.group;
+    if (group.policy.empty() && with_.empty() && apart_.empty() && placement.with.empty())
         return std::nullopt;
     const std::string of_group = " of its server group " + quoted(group.name);
     if (group.together() && !members_.empty() && on(members_, host) == 0)
         return {{RejectionCode::server_group,
                  "the servers" + of_group +
                      " are elsewhere, or on their way there, and its policy is affinity"}};
-    if (group.apart() && on(members_, host) >= group.most_on_a_host)
+    if (group.apart() && on(members_, host) >= group.max_on_a_host)
         return {{RejectionCode::server_group, servers(on(members_, host)) + of_group +
                                                   " on it or on their way to it, and its policy "
                                                   "is anti-affinity (at most " +
-                                                  std::to_string(group.most_on_a_host) + ")"}};
-    if (!landing.with.empty() && on(with_, host) == 0)
+                                                  std::to_string(group.max_on_a_host) + ")"}};
+    if (!placement.with.empty() && on(with_, host) == 0)
         return {{RejectionCode::server_group, "the request hints at other servers' host"}};
     if (on(apart_, host) > 0)
         return {{RejectionCode::server_group,
@@ -256,10 +259,10 @@ Places::Refusal Places::by_host(const Host& host) const {
     return std::nullopt;
 }
 
-Amount Places::most_slots(const Host& host) const {
-    const ServerGroup& group = request_.landing.group;
+Amount ConstraintChecker::max_slots(const Host& host) const {
+    const ServerGroup& group = request_.placement.group;
     if (!choosy_ || !group.apart()) return any_number;
-    return std::max(group.most_on_a_host - on(members_, host), 0);
+    return std::max(group.max_on_a_host - on(members_, host), 0);
 }
 
 // ---- shards ----
@@ -280,21 +283,21 @@ std::string to_string(const std::vector<std::set<std::string>>& shards) {
     return text;
 }
 
-std::optional<std::string> outside_all_shards(const Request& request, const LandingRules& rules,
+std::optional<std::string> outside_all_shards(const Request& request, const SchedulerRules& rules,
                                               const CloudIndex& cloud) {
     if (rules.watched.empty()) return std::nullopt;
     // Only what names places: the rest is a host's own reason.
     Request where;
-    where.landing.only_hosts = request.landing.only_hosts;
-    where.landing.aggregates = request.landing.aggregates;
-    LandingRules shards;
+    where.placement.only_hosts = request.placement.only_hosts;
+    where.placement.aggregates = request.placement.aggregates;
+    SchedulerRules shards;
     shards.watched = rules.watched;
-    const Places places{where, &shards, cloud, Ledger{}};
+    const ConstraintChecker checker{where, &shards, cloud, Ledger{}};
     for (const std::uint32_t row : cloud.order()) {
         const Host& host = *cloud.row(row).host;
         const bool zone =
             !request.availability_zone || *request.availability_zone == host.availability_zone;
-        if (zone && !places.by_aggregates(host.member_of) && !places.by_host(host))
+        if (zone && !checker.by_aggregates(host.member_of) && !checker.by_host(host))
             return std::nullopt;
     }
     const std::string zone = request.availability_zone

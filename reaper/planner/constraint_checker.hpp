@@ -24,13 +24,13 @@ namespace reaper {
 class CloudIndex;
 class Ledger;
 
-class Places {
+class ConstraintChecker {
 public:
     using Refusal = std::optional<std::pair<RejectionCode, std::string>>;
 
     /// `rules` may be null: none. Request and rules must outlive this; cloud and ledger need not.
-    Places(const Request& request, const LandingRules* rules, const CloudIndex& cloud,
-           const Ledger& ledger);
+    ConstraintChecker(const Request& request, const SchedulerRules* rules, const CloudIndex& cloud,
+                      const Ledger& ledger);
 
     /// What the aggregates of a host forbid: the same for all hosts that are in the same ones.
     Refusal by_aggregates(const HostAggregates& aggregates) const;
@@ -39,7 +39,7 @@ public:
     /// False: `by_host` has nothing against any host, and `most_slots` bounds none.
     bool choosy() const { return choosy_; }
     /// Slots that the host may get at most (anti-affinity).
-    Amount most_slots(const Host& host) const;
+    Amount max_slots(const Host& host) const;
     static constexpr Amount any_number = std::numeric_limits<Amount>::max();
     /// All slots have to be on one host: affinity, and nobody of the group is anywhere yet.
     bool all_on_one_host() const { return all_on_one_; }
@@ -55,7 +55,7 @@ private:
     int on(const std::map<HostId, int>& where, const Host& host) const;
 
     const Request& request_;
-    const LandingRules& rules_;
+    const SchedulerRules& rules_;
     bool choosy_ = false;
     bool by_aggregate_ = false;  ///< Placement's aggregates decide
     bool all_on_one_ = false;
@@ -69,7 +69,7 @@ private:
 
 /// Why no host of a watched aggregate can be the place of the request, whatever room there is: its
 /// zone, aggregates or hosts are others. None if one may be.
-std::optional<std::string> outside_all_shards(const Request& request, const LandingRules& rules,
+std::optional<std::string> outside_all_shards(const Request& request, const SchedulerRules& rules,
                                               const CloudIndex& cloud);
 
 /// Is a host that is in these aggregates of the shard (names or UUIDs)?

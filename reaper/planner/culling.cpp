@@ -32,9 +32,9 @@ std::optional<CullingCandidate> culling_candidate(const Host& host, const Resour
     if (shape.empty()) return std::nullopt;
     Request request;
     request.resources = resources;
-    const std::map<ServerId, std::string> nobody_spared;
+    const std::map<ServerId, std::string> none_skipped;
     const auto found =
-        filter_host(host, FilterInput{request, shape, ledger, nobody_spared, &protection});
+        filter_host(host, FilterInput{request, shape, ledger, none_skipped, &protection});
     const auto* const option = std::get_if<HostOption>(&found);
     if (option == nullptr) return std::nullopt;
     CullingCandidate candidate;

@@ -11,10 +11,10 @@
 #include <optional>
 #include <string>
 
-#include "reaper/safeguards/protection.hpp"
-#include "reaper/rooms/ledger.hpp"
 #include "reaper/model/cloud.hpp"
 #include "reaper/model/resources.hpp"
+#include "reaper/rooms/ledger.hpp"
+#include "reaper/safeguards/protection.hpp"
 
 namespace reaper {
 

@@ -17,7 +17,7 @@ bool rests(const Server& server) {
     return std::find(resting.begin(), resting.end(), server.status) != resting.end();
 }
 
-bool holds_room(const Server& server) {
+bool promises_room(const Server& server) {
     return std::any_of(server.allocations.begin(), server.allocations.end(),
                        [](const auto& held) { return !held.second.empty(); });
 }
@@ -26,7 +26,7 @@ bool holds_room(const Server& server) {
 
 bool may_be_victim(const Server& server) {
     return !server.locked && server.task_state.empty() && rests(server) && !server.host.empty() &&
-           holds_room(server);
+           promises_room(server);
 }
 
 bool is_being_deleted(const Server& server) {
@@ -39,7 +39,7 @@ std::optional<std::string> why_no_victim(const Server& server) {
         return "it is being changed (" + printable(server.task_state, 64) + ")";
     if (!rests(server)) return "its status is " + printable(server.status, 64);
     if (server.host.empty()) return "it has no host";
-    if (!holds_room(server)) return "it holds no room in Placement";
+    if (!promises_room(server)) return "it holds no room in Placement";
     return std::nullopt;
 }
 

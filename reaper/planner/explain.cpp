@@ -22,7 +22,7 @@ HostPlan host_plan(const Problem& problem, const HostOption& option, const OnHos
     plan.free_before = totals(option.room.room_now());
     const ByPool after = room_without(option, chosen.victims);
     plan.free_after = totals(after);
-    plan.awaited = awaited_for(option.room, problem.shape, after, chosen.slots);
+    plan.pending_releases = pending_for(option.room, problem.shape, after, chosen.slots);
     return plan;
 }
 
@@ -33,8 +33,8 @@ std::string why_needed(const Problem& problem, const HostOption& option, const O
     std::erase(others, victim);
     const auto missing =
         option.room.missing(problem.shape, room_without(option, others), chosen.slots);
-    return "without it the host is short of " + to_string(named(problem.shape, missing)) + " for " +
-           counted(chosen.slots, "slot");
+    return "needed: keeping it leaves the host " + amounts_text(named(problem.shape, missing)) +
+           " short for " + counted(chosen.slots, "slot");
 }
 
 std::string why_revocable(const Server& server) {
@@ -56,7 +56,7 @@ Victim explain_victim(const Problem& problem, const HostOption& option, const On
 
 std::string why_ready(const HostOption& option, const HostPlan& plan) {
     return "has room for " + counted(option.slots_ready, "slot") + " without a " +
-           (plan.awaited.empty() ? "" : "further ") + "deletion";
+           (plan.pending_releases.empty() ? "" : "further ") + "deletion";
 }
 
 }  // namespace
@@ -70,8 +70,8 @@ NothingToDo room_is_there(const Problem& problem, Amount requested) {
             if (problem.hosts.ready(host) <= 0) continue;
             const auto& option = problem.hosts[host];
             const Amount there =
-                at_once ? std::min(option.most_slots, slots_at_once(option.room, problem.shape,
-                                                                    option.room.room_now()))
+                at_once ? std::min(option.max_slots, slots_at_once(option.room, problem.shape,
+                                                                   option.room.room_now()))
                         : option.slots_ready;
             const auto at = taken.find(host);
             const Amount more = std::min(open, there - (at == taken.end() ? 0 : at->second));
@@ -85,7 +85,7 @@ NothingToDo room_is_there(const Problem& problem, Amount requested) {
         answer.hosts.push_back(host_plan(problem, option, OnHost{{}, slots}));
         answer.hosts.back().reason = why_ready(option, answer.hosts.back());
     }
-    const auto going = static_cast<Amount>(answer.awaited().size());
+    const auto going = static_cast<Amount>(answer.pending_releases().size());
     answer.reason =
         "room for " + counted(requested, "slot") +
         (going == 0 ? " is there already, on "
@@ -111,10 +111,11 @@ HostPlan explain_host(const Problem& problem, std::size_t host, const OnHost& ch
 }
 
 Rejection too_few_slots(const HostOption& option, Amount requested) {
-    const std::string how =
-        option.candidates.empty()
-            ? ""
-            : ", even without its " + counted(option.candidates.size(), "revocable server");
+    const std::string how = option.candidates.empty()
+                                ? ""
+                                : ", even if its " +
+                                      counted(option.candidates.size(), "revocable server") +
+                                      " were deleted";
     return Rejection{option.host->id, option.host->name, RejectionCode::not_enough_revocable,
                      "gives " + counted(option.slots_possible, "slot") + " of the " +
                          std::to_string(requested) + " requested" + how};
@@ -126,17 +127,17 @@ Rejection over_limit(const HostOption& option) {
                          ", but no way within the limits was found with it"};
 }
 
-std::string why_over_limit(const Spending& spending, const std::vector<AllowanceGroup>& groups,
+std::string why_over_limit(const BudgetCounter& usage, const std::vector<BudgetGroup>& groups,
                            Amount requested, bool proven) {
     std::string text =
         proven ? "no choice of victims within the limits frees " + counted(requested, "slot")
                : "no choice of victims within the limits was found that frees " +
                      counted(requested, "slot");
     for (const auto& group : groups) {
-        const Allowance& allowance = spending.allowance(group);
-        text += "; " + words_of(group, allowance) + ", " +
-                std::to_string(std::max<Amount>(allowance.left, 0)) + " left, " +
-                std::to_string(spending.of(group)) + " needed";
+        const Budget& budget = usage.budget(group);
+        text += "; " + format_budget(group, budget) + ", " +
+                std::to_string(std::max<Amount>(budget.left, 0)) + " left, " +
+                std::to_string(usage.of(group)) + " needed";
     }
     return text;
 }
@@ -144,7 +145,7 @@ std::string why_over_limit(const Spending& spending, const std::vector<Allowance
 std::string why_not_enough(std::size_t hosts, const std::vector<RejectionCount>& refused,
                            Amount requested, Amount possible) {
     std::string text = "only " + std::to_string(possible) + " of " + counted(requested, "slot") +
-                       " can come free, even without all revocable servers (";
+                       " can come free, even if all revocable servers were deleted (";
     if (hosts == 0 && refused.empty()) text += "no hosts are known";
     if (hosts > 0) text += counted(static_cast<Amount>(hosts), "host") + " with slots";
     bool first = hosts == 0;

@@ -24,8 +24,8 @@ Rejection too_few_slots(const HostOption& option, Amount requested);
 /// A host that gives slots, but not within the limits.
 Rejection over_limit(const HostOption& option);
 
-/// Why no choice within the allowances frees the slots; `groups` stand in its way, the worst first.
-std::string why_over_limit(const Spending& spending, const std::vector<AllowanceGroup>& groups,
+/// Why no choice within the budgets frees the slots; `groups` stand in its way, the worst first.
+std::string why_over_limit(const BudgetCounter& usage, const std::vector<BudgetGroup>& groups,
                            Amount requested, bool proven);
 
 /// Why all revocable servers together are not enough: `hosts` give slots, `refused` tells the

@@ -36,22 +36,22 @@ Refusal refused_by_state(const Host& host, const FilterInput& input) {
         return {{RejectionCode::wrong_availability_zone,
                  "it is in availability zone '" + printable(host.availability_zone) +
                      "', the request wants '" + printable(*request.availability_zone) + "'"}};
-    if (input.places != nullptr)
-        if (auto no = input.places->by_aggregates(host.member_of)) return no;
+    if (input.checker != nullptr)
+        if (auto no = input.checker->by_aggregates(host.member_of)) return no;
     if (const auto at = request.excluded_hosts.find(host.service_host);
         at != request.excluded_hosts.end())
         return {{RejectionCode::excluded, at->second}};
-    if (input.places != nullptr)
-        if (auto no = input.places->by_host(host)) return no;
+    if (input.checker != nullptr)
+        if (auto no = input.checker->by_host(host)) return no;
     for (const auto& trait : request.required_traits)
         if (!has_trait(host, trait))
             return {{RejectionCode::missing_trait, "it lacks the required trait " + trait.str()}};
     for (const auto& trait : request.forbidden_traits)
         if (has_trait(host, trait))
             return {{RejectionCode::forbidden_trait, "it has the forbidden trait " + trait.str()}};
-    if (input.doubted != nullptr)
-        if (const auto at = input.doubted->find(host.id); at != input.doubted->end())
-            return {{RejectionCode::doubted, at->second}};
+    if (input.in_cooldown != nullptr)
+        if (const auto at = input.in_cooldown->find(host.id); at != input.in_cooldown->end())
+            return {{RejectionCode::in_cooldown, at->second}};
     return std::nullopt;
 }
 
@@ -105,12 +105,13 @@ struct Sorted {
 /// Why a revocable server of this host can't be a victim now.
 std::optional<std::string> why_kept(const Server& server, const Host& host,
                                     const FilterInput& input) {
-    if (const auto at = input.spared.find(server.id); at != input.spared.end())
-        return at->second.empty() ? "it is spared" : at->second;
+    if (const auto at = input.skipped.find(server.id); at != input.skipped.end())
+        return at->second.empty() ? "it is skipped" : at->second;
     if (auto why = why_no_victim(server)) return why;
     if (input.protection != nullptr)
         if (auto why = input.protection->why(server)) return why;
-    return input.restraint == nullptr ? std::nullopt : input.restraint->why_kept(server, host);
+    return input.victim_filter == nullptr ? std::nullopt
+                                          : input.victim_filter->why_kept(server, host);
 }
 
 Sorted sort_servers(const Host& host, const HostRoom& room, const FilterInput& input) {
@@ -137,11 +138,12 @@ std::string servers(std::size_t n) {
 
 std::string why_not_enough(const HostRoom& room, const ByPool& emptied, const Shape& shape,
                            const Sorted& sorted) {
-    std::string text = "short of " + to_string(named(shape, room.missing(shape, emptied, 1)));
-    text += sorted.candidates.empty() ? ", and no revocable server that may go holds any of it"
-                                      : " even without its " + servers(sorted.candidates.size());
+    std::string text = amounts_text(named(shape, room.missing(shape, emptied, 1))) + " short";
+    text += sorted.candidates.empty()
+                ? ", and no revocable server that may be deleted holds any of it"
+                : " even if its " + servers(sorted.candidates.size()) + " were deleted";
     for (const auto& [reason, n] : sorted.kept)
-        text += "; " + servers(static_cast<std::size_t>(n)) + " can't go: " + reason;
+        text += "; " + servers(static_cast<std::size_t>(n)) + " can't be deleted: " + reason;
     return text;
 }
 
@@ -164,10 +166,10 @@ std::variant<HostOption, Rejection> filter_host(const Host& host, const FilterIn
     std::vector<std::size_t> all(option.candidates.size());
     for (std::size_t i = 0; i < all.size(); ++i) all[i] = i;
     const ByPool emptied = room_without(option, all);
-    if (input.places != nullptr) option.most_slots = input.places->most_slots(host);
+    if (input.checker != nullptr) option.max_slots = input.checker->max_slots(host);
     option.slots_ready =
-        std::min(option.most_slots, option.room.slots(input.shape, option.room.room_now()));
-    option.slots_possible = std::min(option.most_slots, option.room.slots(input.shape, emptied));
+        std::min(option.max_slots, option.room.slots(input.shape, option.room.room_now()));
+    option.slots_possible = std::min(option.max_slots, option.room.slots(input.shape, emptied));
     if (option.slots_possible == 0) {
         sorted.candidates = std::move(option.candidates);
         return reject(RejectionCode::not_enough_revocable,

@@ -7,14 +7,14 @@
 #include <variant>
 #include <vector>
 
-#include "reaper/safeguards/protection.hpp"
-#include "reaper/rooms/ledger.hpp"
 #include "reaper/model/cloud.hpp"
 #include "reaper/model/plan.hpp"
 #include "reaper/model/request.hpp"
 #include "reaper/planner/constraint_checker.hpp"
 #include "reaper/planner/victim_filter.hpp"
+#include "reaper/rooms/ledger.hpp"
 #include "reaper/rooms/room.hpp"
+#include "reaper/safeguards/protection.hpp"
 #include "strategies/strategy.hpp"
 
 namespace reaper {
@@ -23,12 +23,12 @@ struct FilterInput {
     const Request& request;
     const Shape& shape;
     const Ledger& ledger;
-    const std::map<ServerId, std::string>& spared;
-    const Protection* protection = nullptr;  ///< none: nobody is protected
-    const Restraint* restraint = nullptr;    ///< none: nobody else is kept
+    const std::map<ServerId, std::string>& skipped;
+    const Protection* protection = nullptr;       ///< none: nobody is protected
+    const VictimFilter* victim_filter = nullptr;  ///< none: nobody else is kept
     /// Hosts that are left out, each with the reason; may be null.
-    const std::map<HostId, std::string>* doubted = nullptr;
-    const Places* places = nullptr;  ///< none: all will do
+    const std::map<HostId, std::string>* in_cooldown = nullptr;
+    const ConstraintChecker* checker = nullptr;  ///< none: all will do
 };
 
 /// The host with its room and candidates, or why it can't give a single slot. `host` must outlive

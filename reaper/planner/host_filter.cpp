@@ -19,17 +19,17 @@ Amount quotient(Amount a, Amount b, Amount most) {
 
 }  // namespace
 
-Screen::Screen(const CloudIndex& cloud, const FilterInput& input, Amount wanted)
+HostFilter::HostFilter(const CloudIndex& cloud, const FilterInput& input, Amount wanted)
     : cloud_{cloud}, input_{input}, wanted_{wanted} {
     prepare();
-    mark_touched();
+    flag_touched();
     const auto& order = cloud.order();
     hosts_.reserve(order.size());
     slots_.reserve(order.size());
     for (const std::uint32_t row : order) judge(row);
 }
 
-void Screen::prepare() {
+void HostFilter::prepare() {
     for (const auto& need : input_.shape) {
         NeedView view{cloud_.names().find_class(need.resource_class), need.amount, {}};
         for (const auto& limits : cloud_.names().limits()) {
@@ -58,18 +58,18 @@ void Screen::prepare() {
     }
     for (const auto& [host, why] : input_.request.excluded_hosts)
         excluded_.push_back(hash_of(host));
-    if (input_.doubted != nullptr)
-        for (const auto& [host, why] : *input_.doubted)
+    if (input_.in_cooldown != nullptr)
+        for (const auto& [host, why] : *input_.in_cooldown)
             if (const auto row = cloud_.row_of(host); row != CloudIndex::no_row)
-                doubted_.push_back(row);
-    std::sort(doubted_.begin(), doubted_.end());
+                in_cooldown_.push_back(row);
+    std::sort(in_cooldown_.begin(), in_cooldown_.end());
     same_protection_ = input_.protection != nullptr ? *input_.protection == cloud_.protection()
                                                     : cloud_.protection().empty();
 }
 
-/// Rows where a ledger's or a spared server may be, or room is promised.
-void Screen::mark_touched() {
-    if (input_.ledger.empty() && input_.spared.empty()) return;
+/// Rows where a ledger's or a skipped server may be, or room is promised.
+void HostFilter::flag_touched() {
+    if (input_.ledger.empty() && input_.skipped.empty()) return;
     std::vector<std::uint64_t> sought(1024, 0);  // bits, by the low 16 bits of the hash
     bool any = false;
     const auto seek = [&](const ServerId& server) {
@@ -79,7 +79,7 @@ void Screen::mark_touched() {
     };
     for (const auto& eviction : input_.ledger.evictions()) seek(eviction.server);
     for (const auto& server : input_.ledger.all_given_up()) seek(server);
-    for (const auto& [server, why] : input_.spared) seek(server);
+    for (const auto& [server, why] : input_.skipped) seek(server);
     const auto& order = cloud_.order();
     std::uint32_t rows = 0;
     for (const std::uint32_t row : order) rows = std::max(rows, row + 1);
@@ -94,15 +94,15 @@ void Screen::mark_touched() {
     }
 }
 
-std::optional<RejectionCode> Screen::judge_profile(const Profile& profile) const {
+std::optional<RejectionCode> HostFilter::judge_profile(const Profile& profile) const {
     static const Trait disabled_trait{"COMPUTE_STATUS_DISABLED"};
     const auto& request = input_.request;
     if (!profile.up) return RejectionCode::down;
     if (!profile.enabled || profile.traits.contains(disabled_trait)) return RejectionCode::disabled;
     if (request.availability_zone && *request.availability_zone != profile.availability_zone)
         return RejectionCode::wrong_availability_zone;
-    if (input_.places != nullptr)
-        if (const auto no = input_.places->by_aggregates(profile.member_of)) return no->first;
+    if (input_.checker != nullptr)
+        if (const auto no = input_.checker->by_aggregates(profile.member_of)) return no->first;
     // Exclusion comes before traits, and is the host's own: see judge_row.
     for (const auto& trait : request.required_traits)
         if (!profile.traits.contains(trait)) return RejectionCode::missing_trait;
@@ -111,36 +111,37 @@ std::optional<RejectionCode> Screen::judge_profile(const Profile& profile) const
     return std::nullopt;
 }
 
-bool Screen::excluded(const HostRow& row) const {
+bool HostFilter::excluded(const HostRow& row) const {
     return std::find(excluded_.begin(), excluded_.end(), row.service_host) != excluded_.end() &&
            input_.request.excluded_hosts.contains(row.host->service_host);
 }
 
-std::optional<RejectionCode> Screen::judge_profile_of(std::uint32_t row) const {
+std::optional<RejectionCode> HostFilter::judge_profile_of(std::uint32_t row) const {
     const int code = static_cast<int>(profiles_[cloud_.profile(row)]);
     const bool traits = code == static_cast<int>(RejectionCode::missing_trait) ||
                         code == static_cast<int>(RejectionCode::forbidden_trait);
     if (code >= 0 && !traits) return static_cast<RejectionCode>(code);
     if (!excluded_.empty() && excluded(cloud_.row(row))) return RejectionCode::excluded;
-    if (input_.places != nullptr && input_.places->choosy())
-        if (const auto no = input_.places->by_host(*cloud_.row(row).host)) return no->first;
+    if (input_.checker != nullptr && input_.checker->choosy())
+        if (const auto no = input_.checker->by_host(*cloud_.row(row).host)) return no->first;
     if (code >= 0) return static_cast<RejectionCode>(code);
-    if (!doubted_.empty() && std::binary_search(doubted_.begin(), doubted_.end(), row))
-        return RejectionCode::doubted;
+    if (!in_cooldown_.empty() && std::binary_search(in_cooldown_.begin(), in_cooldown_.end(), row))
+        return RejectionCode::in_cooldown;
     return std::nullopt;
 }
 
 /// As many slots of a host as count.
-Amount Screen::most_slots(std::uint32_t row) const {
-    if (input_.places == nullptr || !input_.places->choosy()) return wanted_;
-    return std::min(wanted_, input_.places->most_slots(*cloud_.row(row).host));
+Amount HostFilter::max_slots(std::uint32_t row) const {
+    if (input_.checker == nullptr || !input_.checker->choosy()) return wanted_;
+    return std::min(wanted_, input_.checker->max_slots(*cloud_.row(row).host));
 }
 
-bool Screen::judge_row(std::uint32_t row, Slots& slots, std::optional<RejectionCode>& code) const {
+bool HostFilter::judge_row(std::uint32_t row, Slots& slots,
+                           std::optional<RejectionCode>& code) const {
     if (!same_protection_ || (!touched_.empty() && touched_[row] != 0)) return false;
     const ClassRow* const classes = cloud_.classes(row);
     bool too_small = false;
-    const Amount most = most_slots(row);
+    const Amount most = max_slots(row);
     Amount ready = most;
     Amount possible = most;
     std::optional<RejectionCode> first;
@@ -171,16 +172,16 @@ bool Screen::judge_row(std::uint32_t row, Slots& slots, std::optional<RejectionC
 
 /// Takes the gains of kept servers off the slots that are possible; false if none is kept. Only
 /// where the row is exact: one provider has each class.
-bool Screen::take_off_kept(std::uint32_t row, Slots& slots) const {
+bool HostFilter::take_off_kept(std::uint32_t row, Slots& slots) const {
     const HostRow& own = cloud_.row(row);
-    if (input_.restraint == nullptr || !input_.restraint->may_keep(own)) return false;
+    if (input_.victim_filter == nullptr || !input_.victim_filter->may_keep(own)) return false;
     const Host& host = *own.host;
     std::vector<Amount> kept(needs_.size(), 0);
     bool any = false;
     for (const auto& server : host.servers) {
         if (!server.revocable() || !may_be_victim(server) ||
             (input_.protection != nullptr && input_.protection->protects(server)) ||
-            !input_.restraint->keeps(server, host))
+            !input_.victim_filter->keeps(server, host))
             continue;
         any = true;
         for (std::size_t need = 0; need < needs_.size(); ++need)
@@ -193,7 +194,7 @@ bool Screen::take_off_kept(std::uint32_t row, Slots& slots) const {
             }
     }
     if (!any) return false;
-    slots.possible = most_slots(row);
+    slots.possible = max_slots(row);
     const ClassRow* const classes = cloud_.classes(row);
     for (std::size_t need = 0; need < needs_.size(); ++need) {
         const ClassRow& of = classes[needs_[need].number];
@@ -203,7 +204,7 @@ bool Screen::take_off_kept(std::uint32_t row, Slots& slots) const {
     return true;
 }
 
-std::optional<RejectionCode> Screen::judge_host(std::uint32_t row, Slots& slots) {
+std::optional<RejectionCode> HostFilter::judge_host(std::uint32_t row, Slots& slots) {
     auto filtered = filter_host(*cloud_.row(row).host, input_);
     if (const auto* rejection = std::get_if<Rejection>(&filtered)) return rejection->code;
     auto& option = std::get<HostOption>(filtered);
@@ -213,15 +214,15 @@ std::optional<RejectionCode> Screen::judge_host(std::uint32_t row, Slots& slots)
     return std::nullopt;
 }
 
-void Screen::judge(std::uint32_t row) {
+void HostFilter::judge(std::uint32_t row) {
     Slots slots;
     std::optional<RejectionCode> code;
     const bool by_row = judge_row(row, slots, code);
     if (!by_row) code = judge_host(row, slots);
-    const bool restrained = by_row && !code && take_off_kept(row, slots);
-    if (restrained && slots.possible == 0) code = RejectionCode::not_enough_revocable;
+    const bool filtered = by_row && !code && take_off_kept(row, slots);
+    if (filtered && slots.possible == 0) code = RejectionCode::not_enough_revocable;
     if (!code) {
-        hosts_.push_back(Entry{row, !by_row, restrained});
+        hosts_.push_back(Entry{row, !by_row, filtered});
         slots_.push_back(slots);
         all_ready_ = saturating_add(all_ready_, slots.ready);
         all_possible_ = saturating_add(all_possible_, slots.possible);
@@ -232,7 +233,7 @@ void Screen::judge(std::uint32_t row) {
     if (refused.first.size() < told_of_a_code) refused.first.push_back(cloud_.row(row).host);
 }
 
-const HostOption& Screen::operator[](std::size_t host) const {
+const HostOption& HostFilter::operator[](std::size_t host) const {
     const auto at = options_.find(host);
     if (at != options_.end()) return *at->second;
     auto filtered = filter_host(this->host(host), input_);
@@ -243,16 +244,16 @@ const HostOption& Screen::operator[](std::size_t host) const {
     return *options_.emplace(host, std::make_unique<HostOption>(std::move(*option))).first->second;
 }
 
-const CloudIndex::RestrainedRow& Screen::restrained(std::uint32_t row) const {
-    const auto at = restrained_.find(row);
-    if (at != restrained_.end()) return at->second;
-    return restrained_.emplace(row, cloud_.read_restrained(row, *input_.restraint)).first->second;
+const CloudIndex::FilteredRow& HostFilter::filtered(std::uint32_t row) const {
+    const auto at = filtered_.find(row);
+    if (at != filtered_.end()) return at->second;
+    return filtered_.emplace(row, cloud_.read_filtered(row, *input_.victim_filter)).first->second;
 }
 
-bool Screen::sketch(std::size_t host, HostSketch& sketch) const {
+bool HostFilter::sketch(std::size_t host, HostSketch& sketch) const {
     const Entry& entry = hosts_[host];
     if (entry.exact) return false;
-    const auto* const own = entry.restrained ? &restrained(entry.row) : nullptr;
+    const auto* const own = entry.filtered ? &filtered(entry.row) : nullptr;
     const ClassRow* const classes = own ? own->classes.data() : cloud_.classes(entry.row);
     const WorkCurve* const curves = own ? own->curves.data() : cloud_.curves(entry.row);
     sketch.needs.resize(needs_.size());
@@ -263,7 +264,7 @@ bool Screen::sketch(std::size_t host, HostSketch& sketch) const {
     }
     sketch.candidates = own ? &own->candidates : &cloud_.candidates(entry.row);
     sketch.kinds = &kinds_;
-    sketch.row = entry.restrained ? HostSketch::no_row : entry.row;
+    sketch.row = entry.filtered ? HostSketch::no_row : entry.row;
     return true;
 }
 

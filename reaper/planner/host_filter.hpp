@@ -1,8 +1,8 @@
-// The screen: which hosts can give slots to a request, out of all hosts of the cloud, from their
+// Which hosts can give slots to a request, out of all hosts of the cloud, from their
 // rows alone where these are exact (tens of nanoseconds a host), from the host itself where they
-// are not: several providers of a class, evictions under way, promised room, spared servers. Where
-// a restraint keeps some servers, their gains are taken off the row, and the host is read once more
-// without them when it is to be sketched: some microseconds for each such host and decision.
+// are not: several providers of a class, evictions under way, promised room, skipped servers. Where
+// a victim filter keeps some servers, their gains are taken off the row, and the host is read once
+// more without them when it is to be sketched: some microseconds for each such host and decision.
 #pragma once
 
 #include <cstdint>
@@ -15,10 +15,10 @@
 
 namespace reaper {
 
-class Screen final : public HostList {
+class HostFilter final : public HostList {
 public:
     /// The arguments must outlive this. No host counts more than `wanted` slots.
-    Screen(const CloudIndex& cloud, const FilterInput& input, Amount wanted);
+    HostFilter(const CloudIndex& cloud, const FilterInput& input, Amount wanted);
 
     const HostOption& operator[](std::size_t host) const override;
     bool sketch(std::size_t host, HostSketch& sketch) const override;
@@ -39,8 +39,8 @@ public:
 private:
     struct Entry {
         std::uint32_t row = 0;
-        bool exact = false;       // its row is not: there is no sketch
-        bool restrained = false;  // some of its candidates are kept: nothing known lasts
+        bool exact = false;     // its row is not: there is no sketch
+        bool filtered = false;  // some of its candidates are kept: nothing known lasts
     };
     struct NeedView {
         std::uint32_t number = RowNames::none;  // of the class
@@ -49,7 +49,7 @@ private:
     };
 
     void prepare();
-    void mark_touched();
+    void flag_touched();
     void judge(std::uint32_t row);
     std::optional<RejectionCode> judge_profile(const Profile& profile) const;
     std::optional<RejectionCode> judge_profile_of(std::uint32_t row) const;
@@ -58,9 +58,9 @@ private:
     bool take_off_kept(std::uint32_t row, Slots& slots) const;
     std::optional<RejectionCode> judge_host(std::uint32_t row, Slots& slots);
     bool excluded(const HostRow& row) const;
-    Amount most_slots(std::uint32_t row) const;
+    Amount max_slots(std::uint32_t row) const;
 
-    const CloudIndex::RestrainedRow& restrained(std::uint32_t row) const;
+    const CloudIndex::FilteredRow& filtered(std::uint32_t row) const;
 
     const CloudIndex& cloud_;
     FilterInput input_;
@@ -69,15 +69,15 @@ private:
     KindGains kinds_;
     std::vector<std::int16_t> profiles_;  // by number: code, or -1
     std::vector<std::uint64_t> excluded_;
-    std::vector<std::uint32_t> doubted_;  // rows, sorted
-    bool same_protection_ = true;         // as the rows were read with
-    std::vector<std::uint8_t> touched_;   // by row; empty if none is
+    std::vector<std::uint32_t> in_cooldown_;  // rows, sorted
+    bool same_protection_ = true;             // as the rows were read with
+    std::vector<std::uint8_t> touched_;       // by row; empty if none is
     std::vector<Entry> hosts_;
     std::map<RejectionCode, Refused> refused_;
     Amount all_ready_ = 0;
     Amount all_possible_ = 0;
-    mutable std::unordered_map<std::size_t, std::unique_ptr<HostOption>> options_;     // by host
-    mutable std::unordered_map<std::uint32_t, CloudIndex::RestrainedRow> restrained_;  // by row
+    mutable std::unordered_map<std::size_t, std::unique_ptr<HostOption>> options_;  // by host
+    mutable std::unordered_map<std::uint32_t, CloudIndex::FilteredRow> filtered_;   // by row
 };
 
 }  // namespace reaper

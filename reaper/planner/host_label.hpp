@@ -11,7 +11,7 @@
 // server. So where no tagger goes by a class, no host offers revocable room: there the servers'
 // type is not the room's, and a host is `any` as long as revocable servers are on it.
 //
-// Nothing is remembered: a label is computed from the host as the picture has it, and so follows
+// Nothing is remembered: a label is computed from the host as the cache has it, and so follows
 // servers and inventories as they come and go. Source: Swarm on Mesos, "Mark Docker engine's
 // resource type with a special label", and how it wraps engines.
 #pragma once

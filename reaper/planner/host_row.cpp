@@ -14,7 +14,7 @@
 namespace reaper {
 namespace {
 
-constexpr Amount most_work = std::numeric_limits<std::uint32_t>::max();
+constexpr Amount max_work = std::numeric_limits<std::uint32_t>::max();
 const ResourceClass vcpu{"VCPU"};
 
 /// Numbers of candidates at which the curve of work is sampled.
@@ -151,9 +151,9 @@ private:
         if (first || !divides(row.unit, gain)) row.unit = std::gcd(row.unit, gain);
         // Only where it is less: a product is quicker than a division.
         const Amount shifted =
-            work >= (most_work << work_bits) / 2 ? 0 : std::max<Amount>(work, 0) << work_bits;
+            work >= (max_work << work_bits) / 2 ? 0 : std::max<Amount>(work, 0) << work_bits;
         if (first || shifted < saturating_multiply(row.work, gain))
-            row.work = static_cast<std::uint32_t>(std::min(shifted / gain, most_work));
+            row.work = static_cast<std::uint32_t>(std::min(shifted / gain, max_work));
     }
 
     struct Gain {
@@ -271,10 +271,10 @@ std::size_t RowNames::kind_number(const Kind& kind) {
         hash = (hash ^ number ^ static_cast<std::uint64_t>(gain) << 8) * 0x9e3779b97f4a7c15ULL;
     // A quarter of the places is taken at most: the next free one is not far.
     std::size_t place = hash >> 56;
-    for (; kind_places_[place] != most_kinds; place = (place + 1) % kind_places_.size())
-        if (kinds_[kind_places_[place]] == kind) return kind_places_[place];
-    if (kinds_.size() >= most_kinds) return most_kinds;
-    kind_places_[place] = static_cast<std::uint8_t>(kinds_.size());
+    for (; kind_checker_[place] != max_kinds; place = (place + 1) % kind_checker_.size())
+        if (kinds_[kind_checker_[place]] == kind) return kind_checker_[place];
+    if (kinds_.size() >= max_kinds) return max_kinds;
+    kind_checker_[place] = static_cast<std::uint8_t>(kinds_.size());
     kinds_.push_back(kind);
     return kinds_.size() - 1;
 }
@@ -290,7 +290,7 @@ std::uint32_t RowNames::project_number(const ProjectId& project) {
     return at->second;
 }
 
-void read_host(const Host& host, const Protection& protection, const Restraint* restraint,
+void read_host(const Host& host, const Protection& protection, const VictimFilter* victim_filter,
                RowNames& names, HostRow& row, CandidateSketch& candidates,
                std::vector<ClassRow>& classes, std::vector<WorkCurve>& curves) {
     classes.assign(names.classes(), ClassRow{});
@@ -312,9 +312,9 @@ void read_host(const Host& host, const Protection& protection, const Restraint* 
         if (!server.revocable()) continue;
         row.projects.push_back(names.project_number(server.project));
         if (!may_be_victim(server) || protection.protects(server)) continue;
-        if (restraint != nullptr && restraint->keeps(server, host)) continue;
+        if (victim_filter != nullptr && victim_filter->keeps(server, host)) continue;
         const std::size_t kind = gains.add(server);
-        if (kind < RowNames::most_kinds && candidates.of_kind[kind] < 255) {
+        if (kind < RowNames::max_kinds && candidates.of_kind[kind] < 255) {
             candidates.kinds |= std::uint64_t{1} << kind;
             ++candidates.of_kind[kind];
         } else {

@@ -14,13 +14,13 @@
 #include <unordered_map>
 #include <vector>
 
-#include "reaper/safeguards/protection.hpp"
 #include "reaper/model/cloud.hpp"
+#include "reaper/safeguards/protection.hpp"
 #include "strategies/sketch.hpp"
 
 namespace reaper {
 
-class Restraint;
+class VictimFilter;
 
 /// One class on one host. The sums run over its providers, candidates are the revocable servers
 /// that may go (eligibility.hpp) and are not protected; room is capacity - used, what is being
@@ -99,7 +99,7 @@ public:
     /// Gains of a candidate by class number, ascending.
     using Kind = std::vector<std::pair<std::uint32_t, Amount>>;
     /// Its number; `most_kinds` if there are too many different ones.
-    static constexpr std::size_t most_kinds = KindGains::most_kinds;
+    static constexpr std::size_t max_kinds = KindGains::max_kinds;
     std::size_t kind_number(const Kind& kind);
     const std::vector<Kind>& kinds() const { return kinds_; }
 
@@ -109,7 +109,7 @@ public:
 private:
     static constexpr std::array<std::uint8_t, 256> no_kinds() {
         std::array<std::uint8_t, 256> none_of_them{};
-        none_of_them.fill(most_kinds);
+        none_of_them.fill(max_kinds);
         return none_of_them;
     }
 
@@ -119,7 +119,7 @@ private:
     std::multimap<std::size_t, std::uint32_t> profile_by_hash_;
     std::vector<Kind> kinds_;
     /// Numbers of kinds, each from the place on that its hash says; `most_kinds`: none.
-    std::array<std::uint8_t, 256> kind_places_ = no_kinds();
+    std::array<std::uint8_t, 256> kind_checker_ = no_kinds();
     std::vector<ProjectId> projects_;
     std::unordered_map<ProjectId, std::uint32_t> project_numbers_;
     /// The numbers met last, by where a project's text is: equal texts are mostly one.
@@ -127,8 +127,8 @@ private:
 };
 
 /// Reads the host into `row`, `candidates`, `classes` and `curves` (by class number; as many as
-/// `names` knows in the end). Whom the restraint (may be null) keeps is no candidate.
-void read_host(const Host& host, const Protection& protection, const Restraint* restraint,
+/// `names` knows in the end). Whom the victim filter (may be null) keeps is no candidate.
+void read_host(const Host& host, const Protection& protection, const VictimFilter* victim_filter,
                RowNames& names, HostRow& row, CandidateSketch& candidates,
                std::vector<ClassRow>& classes, std::vector<WorkCurve>& curves);
 

@@ -10,7 +10,7 @@ namespace {
 Amount slots_given(const Problem& problem, std::size_t host,
                    const std::vector<std::size_t>& victims) {
     const auto& option = problem.hosts[host];
-    return std::min(option.most_slots,
+    return std::min(option.max_slots,
                     option.room.slots(problem.shape, room_without(option, victims)));
 }
 

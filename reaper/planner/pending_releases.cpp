@@ -31,8 +31,8 @@ ByPool room_if(const HostRoom& room, const ByPool& now, const std::vector<bool>&
 
 }  // namespace
 
-std::vector<Awaited> awaited_for(const HostRoom& room, const Shape& shape, const ByPool& now,
-                                 Amount slots) {
+std::vector<PendingRelease> pending_for(const HostRoom& room, const Shape& shape, const ByPool& now,
+                                        Amount slots) {
     std::vector<std::size_t> order(room.going.size());
     std::iota(order.begin(), order.end(), 0);
     std::stable_sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) {
@@ -43,12 +43,12 @@ std::vector<Awaited> awaited_for(const HostRoom& room, const Shape& shape, const
         waits_for[each] = false;
         if (room.slots(shape, room_if(room, now, waits_for)) < slots) waits_for[each] = true;
     }
-    std::vector<Awaited> awaited;
+    std::vector<PendingRelease> pending_releases;
     for (std::size_t i = 0; i < room.going.size(); ++i)
         if (waits_for[i])
-            awaited.push_back(
-                Awaited{room.going[i].server, room.going[i].name, room.going[i].reason});
-    return awaited;
+            pending_releases.push_back(
+                PendingRelease{room.going[i].server, room.going[i].name, room.going[i].reason});
+    return pending_releases;
 }
 
 Amount slots_at_once(const HostRoom& room, const Shape& shape, const ByPool& now) {

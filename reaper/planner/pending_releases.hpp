@@ -15,10 +15,10 @@ namespace reaper {
 ///
 /// What another request's victims bring stands for what is promised to it first: room that is free
 /// today need not wait for them. Where several providers have a class this is not looked into, and
-/// more may be awaited than need be. Deletions that strangers began are left out before those of
+/// more may be pending than need be. Deletions that strangers began are left out before those of
 /// other requests, and these before its own. O(going^2 * pools).
-std::vector<Awaited> awaited_for(const HostRoom& room, const Shape& shape, const ByPool& now,
-                                 Amount slots);
+std::vector<PendingRelease> pending_for(const HostRoom& room, const Shape& shape, const ByPool& now,
+                                        Amount slots);
 
 /// Slots that need not wait for anybody.
 Amount slots_at_once(const HostRoom& room, const Shape& shape, const ByPool& now);

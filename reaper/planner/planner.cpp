@@ -8,12 +8,12 @@
 
 #include "reaper/model/amount.hpp"
 #include "reaper/model/text.hpp"
+#include "reaper/planner/budgeted_selection.hpp"
 #include "reaper/planner/explain.hpp"
 #include "reaper/planner/filter.hpp"
+#include "reaper/planner/host_filter.hpp"
 #include "reaper/planner/minimal.hpp"
 #include "reaper/planner/rejections.hpp"
-#include "reaper/planner/host_filter.hpp"
-#include "reaper/planner/budgeted_selection.hpp"
 
 namespace reaper {
 namespace {
@@ -21,14 +21,14 @@ namespace {
 /// Slots of a plan at most, whatever is asked.
 constexpr Amount max_request_slots = 1'000'000;
 /// Groups that are filled one after the other for one plan.
-constexpr int most_fills = 8;
+constexpr int max_fills = 8;
 /// Hosts that are tried for servers that have to be together.
-constexpr std::size_t most_single_hosts = 32;
+constexpr std::size_t max_single_hosts = 32;
 
 /// Servers of a group get no alternatives: which of the hosts a mate takes would be open then, and
 /// with it where the next one of them may go.
 Amount wanted_of(const Request& request, const PlanOptions& options) {
-    const ServerGroup& group = request.landing.group;
+    const ServerGroup& group = request.placement.group;
     const Amount requested = std::max(request.slots, 0);
     const Amount times = group.apart() || group.together() ? 1 : std::max(options.alternatives, 1);
     return std::clamp(saturating_multiply(requested, times), requested,
@@ -38,76 +38,78 @@ Amount wanted_of(const Request& request, const PlanOptions& options) {
 class Planner {
 public:
     Planner(const Request& request, const CloudIndex& cloud, const Ledger& ledger,
-            const PlanOptions& options, const Restraint* restraint)
+            const PlanOptions& options, const VictimFilter* victim_filter)
         : request_{request},
           requested_{request.slots},
           wanted_{wanted_of(request, options)},
           shape_{shape_of(request.resources)},
-          places_{request, options.landing, cloud, ledger},
+          checker_{request, options.scheduler, cloud, ledger},
           input_{request,
                  shape_,
                  ledger,
-                 options.spared,
+                 options.skipped,
                  options.protection != nullptr ? options.protection : &cloud.protection(),
-                 restraint,
-                 options.doubted,
-                 &places_},
-          allowances_{options.allowances},
-          screen_{cloud, input_, std::max<Amount>(wanted_, 1)},
-          problem_{shape_,          std::min(wanted_, screen_.all_possible()),
-                   requested_,      screen_,
+                 victim_filter,
+                 options.in_cooldown,
+                 &checker_},
+          budgets_{options.budgets},
+          host_filter_{cloud, input_, std::max<Amount>(wanted_, 1)},
+          problem_{shape_,          std::min(wanted_, host_filter_.all_possible()),
+                   requested_,      host_filter_,
                    options.seed,    options.now,
                    &cloud.fleets(), &cloud.tables()} {}
 
     Decision decide(const Strategy& strategy, std::string_view strategy_name) {
-        if (screen_.all_ready() >= requested_) return room_is_there(problem_, requested_);
+        if (host_filter_.all_ready() >= requested_) return room_is_there(problem_, requested_);
         if (possible() < requested_) return not_enough("");
         Choice choice = choose(problem_, strategy);
         if (choice.freed < requested_) return not_enough(choice.selection.note);
-        if (allowances_ == nullptr) return plan(choice, "", strategy_name);
-        Within within = choose_within(problem_, strategy, *allowances_, std::move(choice));
+        if (budgets_ == nullptr) return plan(choice, "", strategy_name);
+        BudgetedSelection within =
+            choose_in_budgets(problem_, strategy, *budgets_, std::move(choice));
         if (within.choice) return plan(*within.choice, within.note, strategy_name);
         excess_ = std::move(within.excess);
         return over_limit();
     }
 
-    /// After a decision for want of allowances that is not proven: the group that exceeds its own
+    /// After a decision for want of budgets that is not proven: the group that exceeds its own
     /// the most, and the victims that may fill it. None if nothing of the kind is in the way.
-    std::optional<std::pair<AllowanceGroup, std::set<ServerId>>> next_fill() const {
+    std::optional<std::pair<BudgetGroup, std::set<ServerId>>> next_fill() const {
         if (!excess_ || excess_->proven) return std::nullopt;
         for (const auto& group : excess_->over)
-            if (group.kind != AllowanceGroup::Kind::all) return std::pair{group, filling(group)};
+            if (group.kind != BudgetGroup::Kind::all) return std::pair{group, filling(group)};
         return std::nullopt;
     }
     /// Of all hosts together, or of the best one where all slots have to be on one.
     Amount possible() const {
-        if (!places_.all_on_one_host()) return screen_.all_possible();
+        if (!checker_.all_on_one_host()) return host_filter_.all_possible();
         Amount most = 0;
-        for (std::size_t host = 0; host < screen_.size(); ++host)
-            most = std::max(most, screen_.possible(host));
+        for (std::size_t host = 0; host < host_filter_.size(); ++host)
+            most = std::max(most, host_filter_.possible(host));
         return most;
     }
     /// Hosts that could give all slots alone: those with the most room first, `most` at most.
     std::vector<const Host*> hosts_for_all(std::size_t most) const {
         std::vector<std::size_t> able;
-        for (std::size_t host = 0; host < screen_.size(); ++host)
-            if (screen_.possible(host) >= requested_) able.push_back(host);
+        for (std::size_t host = 0; host < host_filter_.size(); ++host)
+            if (host_filter_.possible(host) >= requested_) able.push_back(host);
         std::stable_sort(able.begin(), able.end(), [&](std::size_t a, std::size_t b) {
-            return screen_.ready(a) > screen_.ready(b);
+            return host_filter_.ready(a) > host_filter_.ready(b);
         });
         std::vector<const Host*> hosts;
         for (std::size_t i = 0; i < able.size() && i < most; ++i)
-            hosts.push_back(&screen_.host(able[i]));
+            hosts.push_back(&host_filter_.host(able[i]));
         return hosts;
     }
     Decision too_few_on_one_host() {
         return not_enough("all servers of its server group '" +
-                          printable(request_.landing.group.name, 100) +
+                          printable(request_.placement.group.name, 100) +
                           "' have to be on one host (affinity), and none gives so many");
     }
 
     std::size_t warm_up(const Strategy& strategy, std::size_t hosts) {
-        if (screen_.all_ready() >= requested_ || screen_.all_possible() < requested_) return 0;
+        if (host_filter_.all_ready() >= requested_ || host_filter_.all_possible() < requested_)
+            return 0;
         return strategy.warm(problem_, hosts);
     }
 
@@ -116,11 +118,12 @@ private:
         NotEnough answer;
         answer.slots_requested = to_int(requested_);
         answer.slots_possible = to_int(possible());
-        Rejections rejections{screen_, input_};
+        Rejections rejections{host_filter_, input_};
         answer.reason =
-            note.empty() ? why_not_enough(screen_.size(), rejections.counts, requested_, possible())
-                         : note + " (of " + std::to_string(requested_) + " requested; " +
-                               std::to_string(possible()) + " would be possible)";
+            note.empty()
+                ? why_not_enough(host_filter_.size(), rejections.counts, requested_, possible())
+                : note + " (of " + std::to_string(requested_) + " requested; " +
+                      std::to_string(possible()) + " would be possible)";
         rejections.add_too_few(requested_);
         answer.rejected = std::move(rejections.told);
         answer.rejected_counts = std::move(rejections.counts);
@@ -128,30 +131,30 @@ private:
     }
 
     Decision over_limit() {
-        const Spending spending = spending_of(problem_, excess_->choice.chosen, *allowances_);
+        const BudgetCounter usage = usage_of(problem_, excess_->choice.chosen, *budgets_);
         NotEnough answer;
         answer.slots_requested = to_int(requested_);
-        answer.slots_possible = to_int(screen_.all_possible());
-        answer.reason = why_over_limit(spending, excess_->over, requested_, excess_->proven);
-        answer.brake = spending.allowance(excess_->over.front()).brake;
-        Rejections rejections{screen_, input_};
+        answer.slots_possible = to_int(host_filter_.all_possible());
+        answer.reason = why_over_limit(usage, excess_->over, requested_, excess_->proven);
+        answer.safeguard = usage.budget(excess_->over.front()).safeguard;
+        Rejections rejections{host_filter_, input_};
         rejections.add_over_limit();
         answer.rejected = std::move(rejections.told);
         answer.rejected_counts = std::move(rejections.counts);
         return answer;
     }
 
-    /// Of the chosen victims of a group, as many as its allowance has left.
-    std::set<ServerId> filling(const AllowanceGroup& group) const {
+    /// Of the chosen victims of a group, as many as its budget has left.
+    std::set<ServerId> filling(const BudgetGroup& group) const {
         std::set<ServerId> chosen;
         for (const auto& [host, on_host] : excess_->choice.chosen)
             for (const std::size_t victim : on_host.victims) {
                 const HostOption& option = problem_.hosts[host];
                 const Server& server = *option.candidates[victim].server;
-                Spending with{*allowances_};
+                BudgetCounter with{*budgets_};
                 for (std::size_t i = 0; i <= chosen.size(); ++i) with.add(server, *option.host);
                 const Amount of = with.of(group);
-                if (of > 0 && of <= with.allowance(group).left) chosen.insert(server.id);
+                if (of > 0 && of <= with.budget(group).left) chosen.insert(server.id);
             }
         return chosen;
     }
@@ -169,7 +172,7 @@ private:
         for (const auto& [host, on_host] : chosen)
             if (on_host.slots > 0)
                 plan.hosts.push_back(explain_host(problem_, host, on_host, selection));
-        Rejections rejections{screen_, input_};
+        Rejections rejections{host_filter_, input_};
         rejections.add_losers(selection, chosen);
         plan.rejected = std::move(rejections.told);
         plan.rejected_counts = std::move(rejections.counts);
@@ -180,30 +183,30 @@ private:
     const Amount requested_;
     const Amount wanted_;
     const Shape shape_;
-    const Places places_;
+    const ConstraintChecker checker_;
     const FilterInput input_;
-    const Allowances* const allowances_;
+    const Budgets* const budgets_;
     std::optional<Excess> excess_;
-    const Screen screen_;
+    const HostFilter host_filter_;
     const Problem problem_;
 };
 
 /// Plans anew with one group after the other filled, where several limits stand in the way of each
 /// other: what the first attempt says of them stays the answer if none of that helps.
-Decision plan_within(const Request& request, const CloudIndex& cloud, const Ledger& ledger,
-                     const Strategy& strategy, std::string_view strategy_name,
-                     const PlanOptions& options) {
-    AllowanceRestraint restraint{*options.allowances, options.restraint, cloud.names()};
+Decision plan_in_budgets(const Request& request, const CloudIndex& cloud, const Ledger& ledger,
+                         const Strategy& strategy, std::string_view strategy_name,
+                         const PlanOptions& options) {
+    BudgetFilter victim_filter{*options.budgets, options.victim_filter, cloud.names()};
     std::optional<Decision> first;
-    for (int round = 0; round < most_fills; ++round) {
-        const bool quiet = options.restraint == nullptr && !restraint.any();
-        Planner planner{request, cloud, ledger, options, quiet ? nullptr : &restraint};
+    for (int round = 0; round < max_fills; ++round) {
+        const bool quiet = options.victim_filter == nullptr && !victim_filter.any();
+        Planner planner{request, cloud, ledger, options, quiet ? nullptr : &victim_filter};
         Decision decision = planner.decide(strategy, strategy_name);
         if (!std::holds_alternative<NotEnough>(decision)) return decision;
         if (!first) first = std::move(decision);
         auto fill = planner.next_fill();
         if (!fill) break;
-        restraint.fill(fill->first, std::move(fill->second));
+        victim_filter.fill(fill->first, std::move(fill->second));
     }
     return std::move(*first);
 }
@@ -217,13 +220,13 @@ std::size_t victims_of(const Decision& decision) {
 Decision plan_on_one_host(const Request& request, const CloudIndex& cloud, const Ledger& ledger,
                           const Strategy& strategy, std::string_view strategy_name,
                           const PlanOptions& options) {
-    Planner planner{request, cloud, ledger, options, options.restraint};
+    Planner planner{request, cloud, ledger, options, options.victim_filter};
     std::optional<Decision> best;
-    for (const Host* const host : planner.hosts_for_all(most_single_hosts)) {
+    for (const Host* const host : planner.hosts_for_all(max_single_hosts)) {
         Request there = request;
-        there.landing.group = {};
-        there.landing.only_hosts = {host->name};
-        there.landing.why_only = "all servers of its server group are to be on one host, here on";
+        there.placement.group = {};
+        there.placement.only_hosts = {host->name};
+        there.placement.why_only = "all servers of its server group are to be on one host, here on";
         Decision decision = make_plan(there, cloud, ledger, strategy, strategy_name, options);
         if (std::holds_alternative<NotEnough>(decision) && best) continue;
         const bool first = !best || std::holds_alternative<NotEnough>(*best);
@@ -236,8 +239,8 @@ Decision plan_on_one_host(const Request& request, const CloudIndex& cloud, const
 /// Has the group of the request no place yet, and do its servers need one together?
 bool needs_one_host(const Request& request, const CloudIndex& cloud, const Ledger& ledger,
                     const PlanOptions& options) {
-    if (!request.landing.group.together() || request.slots < 2) return false;
-    return Places{request, options.landing, cloud, ledger}.all_on_one_host();
+    if (!request.placement.group.together() || request.slots < 2) return false;
+    return ConstraintChecker{request, options.scheduler, cloud, ledger}.all_on_one_host();
 }
 
 }  // namespace
@@ -245,10 +248,10 @@ bool needs_one_host(const Request& request, const CloudIndex& cloud, const Ledge
 Amount slots_possible(const Request& request, const CloudIndex& cloud, const Ledger& ledger,
                       const PlanOptions& options) {
     if (request.slots <= 0 || shape_of(request.resources).empty()) return 0;
-    if (options.allowances == nullptr)
-        return Planner{request, cloud, ledger, options, options.restraint}.possible();
-    const AllowanceRestraint restraint{*options.allowances, options.restraint, cloud.names()};
-    return Planner{request, cloud, ledger, options, &restraint}.possible();
+    if (options.budgets == nullptr)
+        return Planner{request, cloud, ledger, options, options.victim_filter}.possible();
+    const BudgetFilter victim_filter{*options.budgets, options.victim_filter, cloud.names()};
+    return Planner{request, cloud, ledger, options, &victim_filter}.possible();
 }
 
 std::uint64_t seed_of(const RequestId& request) {
@@ -261,21 +264,21 @@ std::uint64_t seed_of(const RequestId& request) {
 Decision make_plan(const Request& request, const CloudIndex& cloud, const Ledger& ledger,
                    const Strategy& strategy, std::string_view strategy_name,
                    const PlanOptions& options) {
-    if (request.slots <= 0) return NothingToDo{"the request asks for no slot", {}};
+    if (request.slots <= 0) return Refused{"the request asks for no slot"};
     if (shape_of(request.resources).empty())
-        return NothingToDo{"the request takes no resources, so no room can help it", {}};
+        return Refused{"the request takes no resources, so no room can help it"};
     if (needs_one_host(request, cloud, ledger, options))
         return plan_on_one_host(request, cloud, ledger, strategy, strategy_name, options);
-    if (options.allowances == nullptr || options.allowances->empty())
-        return Planner{request, cloud, ledger, options, options.restraint}.decide(strategy,
-                                                                                  strategy_name);
-    return plan_within(request, cloud, ledger, strategy, strategy_name, options);
+    if (options.budgets == nullptr || options.budgets->empty())
+        return Planner{request, cloud, ledger, options, options.victim_filter}.decide(
+            strategy, strategy_name);
+    return plan_in_budgets(request, cloud, ledger, strategy, strategy_name, options);
 }
 
 std::size_t warm_up(const Request& request, const CloudIndex& cloud, const Ledger& ledger,
                     const Strategy& strategy, const PlanOptions& options, std::size_t hosts) {
     if (request.slots <= 0 || shape_of(request.resources).empty()) return 0;
-    return Planner{request, cloud, ledger, options, options.restraint}.warm_up(strategy, hosts);
+    return Planner{request, cloud, ledger, options, options.victim_filter}.warm_up(strategy, hosts);
 }
 
 Decision make_plan(const Request& request, const Snapshot& snapshot, const Ledger& ledger,

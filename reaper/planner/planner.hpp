@@ -1,4 +1,4 @@
-// The planner: from a request and a picture of the cloud to a decision. Pure and deterministic:
+// The planner: from a request and a view of the cloud to a decision. Pure and deterministic:
 // the same inputs (the seed among them) give the same plan, whatever the order of the hosts,
 // servers and providers in them. What an index remembers of earlier decisions makes the next
 // faster, and may tell more of the hosts that lost (a cost instead of a bound); it never changes
@@ -9,12 +9,12 @@
 #include <map>
 #include <string>
 
-#include "reaper/rooms/ledger.hpp"
 #include "reaper/model/cloud.hpp"
 #include "reaper/model/plan.hpp"
 #include "reaper/model/request.hpp"
 #include "reaper/planner/budgets.hpp"
 #include "reaper/planner/cloud_index.hpp"
+#include "reaper/rooms/ledger.hpp"
 #include "strategies/strategy.hpp"
 
 namespace reaper {
@@ -25,18 +25,18 @@ struct PlanOptions {
     /// For strategies that count running time; with a snapshot, its own time if this is not given.
     TimePoint now{};
     /// Servers that must not be victims, each with the reason (a fresh read found it unfit, ...).
-    std::map<ServerId, std::string> spared;
+    std::map<ServerId, std::string> skipped;
     /// Who is never a victim; null: as the index has it (another one costs a look at every host).
     const Protection* protection = nullptr;
     /// Who else must not be a victim now; null: nobody.
-    const Restraint* restraint = nullptr;
+    const VictimFilter* victim_filter = nullptr;
     /// Hosts that are left out, each with the reason; null: none.
-    const std::map<HostId, std::string>* doubted = nullptr;
+    const std::map<HostId, std::string>* in_cooldown = nullptr;
     /// How the cloud's scheduler is set up, and which hosts are watched; null: nothing special.
-    const LandingRules* landing = nullptr;
+    const SchedulerRules* scheduler = nullptr;
     /// What the limits leave; null: no limit. A choice of the strategy that takes more is made
     /// again within them (within.hpp).
-    const Allowances* allowances = nullptr;
+    const Budgets* budgets = nullptr;
 };
 
 /// The same dice for the same request, whoever plans it: the daemon, or a dry run.
@@ -47,10 +47,10 @@ std::uint64_t seed_of(const RequestId& request);
 /// room on the host in Placement. Counts room that is there and evictions of this request under
 /// way; leaves out room promised to other requests (see room.hpp).
 ///
-/// NothingToDo if the requested slots are there already: alternatives alone never kill. NotEnough
-/// if they can't all come free (or the strategy's draw failed): nobody dies. Else a plan of at
-/// least the requested slots, up to `slots * alternatives`, without a victim that could be left
-/// out, and within the allowances; NotEnough that these caused names the brake. Throws
+/// NothingToDo if the requested slots are there already: alternatives alone never delete. NotEnough
+/// if they can't all come free (or the strategy's draw failed): no servers deleted. Else a plan of
+/// at least the requested slots, up to `slots * alternatives`, without a victim that could be left
+/// out, and within the budgets; NotEnough that these caused names the safeguard. Throws
 /// std::logic_error if the strategy returns servers that it was not offered.
 Decision make_plan(const Request& request, const CloudIndex& cloud, const Ledger& ledger,
                    const Strategy& strategy, std::string_view strategy_name,
@@ -67,7 +67,7 @@ Amount slots_possible(const Request& request, const CloudIndex& cloud, const Led
 std::size_t warm_up(const Request& request, const CloudIndex& cloud, const Ledger& ledger,
                     const Strategy& strategy, const PlanOptions& options, std::size_t hosts);
 
-/// The same as the first for one picture, without an index that is kept.
+/// The same as the first for one cache, without an index that is kept.
 Decision make_plan(const Request& request, const Snapshot& snapshot, const Ledger& ledger,
                    const Strategy& strategy, std::string_view strategy_name,
                    const PlanOptions& options);

@@ -9,11 +9,12 @@
 
 namespace reaper {
 
-Rejections::Rejections(const Screen& screen, const FilterInput& input) : screen_{screen} {
-    std::size_t hosts = screen.size();
-    for (const auto& [code, refused] : screen.refused()) hosts += refused.hosts;
+Rejections::Rejections(const HostFilter& host_filter, const FilterInput& input)
+    : host_filter_{host_filter} {
+    std::size_t hosts = host_filter.size();
+    for (const auto& [code, refused] : host_filter.refused()) hosts += refused.hosts;
     small_ = hosts <= small_cloud;
-    for (const auto& [code, refused] : screen.refused()) {
+    for (const auto& [code, refused] : host_filter.refused()) {
         std::string sample;
         for (const Host* host : refused.first) {
             auto filtered = filter_host(*host, input);
@@ -49,7 +50,7 @@ void Rejections::sort_told() {
 
 void Rejections::add_losers(const Selection& selection, const Chosen& chosen) {
     static const std::string needless = "the slots of other hosts made those of this one needless";
-    std::size_t losers = screen_.size();
+    std::size_t losers = host_filter_.size();
     std::string sample;
     const auto lost = [&](std::size_t host) {
         const auto at = chosen.find(host);
@@ -59,14 +60,14 @@ void Rejections::add_losers(const Selection& selection, const Chosen& chosen) {
         if (on_host.slots > 0) --losers;
     std::size_t count_told = 0;
     const auto tell = [&](std::size_t host, const std::string& reason) {
-        const Host& loser = screen_.host(host);
+        const Host& loser = host_filter_.host(host);
         if (sample.empty()) sample = reason;
         told.push_back(Rejection{loser.id, loser.name, RejectionCode::ranked_lower, reason});
         ++count_told;
     };
     for (const auto& [host, reason] : selection.passed)
         if (lost(host)) tell(host, reason);
-    for (std::size_t host = 0; host < screen_.size() && count_told < losers; ++host) {
+    for (std::size_t host = 0; host < host_filter_.size() && count_told < losers; ++host) {
         if (!small_ && count_told >= passed_in_full) break;
         if (lost(host) && !selection.passed.contains(host)) tell(host, needless);
     }
@@ -77,12 +78,12 @@ void Rejections::add_losers(const Selection& selection, const Chosen& chosen) {
 void Rejections::add_all(RejectionCode code,
                          const std::function<Rejection(const HostOption&)>& reject) {
     std::string sample;
-    for (std::size_t host = 0; host < screen_.size(); ++host) {
+    for (std::size_t host = 0; host < host_filter_.size(); ++host) {
         if (!small_ && host >= passed_in_full) break;
-        told.push_back(reject(screen_[host]));
+        told.push_back(reject(host_filter_[host]));
         if (sample.empty()) sample = told.back().reason;
     }
-    count(code, screen_.size(), sample);
+    count(code, host_filter_.size(), sample);
     sort_told();
 }
 

@@ -6,8 +6,8 @@
 #include <vector>
 
 #include "reaper/model/plan.hpp"
-#include "reaper/planner/minimal.hpp"
 #include "reaper/planner/host_filter.hpp"
+#include "reaper/planner/minimal.hpp"
 
 namespace reaper {
 
@@ -17,7 +17,7 @@ public:
     static constexpr std::size_t small_cloud = 20;
 
     /// Those that the screen refused. The arguments must outlive this.
-    Rejections(const Screen& screen, const FilterInput& input);
+    Rejections(const HostFilter& host_filter, const FilterInput& input);
 
     /// Those that could give slots and were not chosen.
     void add_losers(const Selection& selection, const Chosen& chosen);
@@ -34,7 +34,7 @@ private:
     void add_all(RejectionCode code, const std::function<Rejection(const HostOption&)>& reject);
     void sort_told();
 
-    const Screen& screen_;
+    const HostFilter& host_filter_;
     bool small_;
 };
 

@@ -6,8 +6,8 @@
 #include <string_view>
 #include <utility>
 
-#include "reaper/planner/pending_releases.hpp"
 #include "reaper/planner/filter.hpp"
+#include "reaper/planner/pending_releases.hpp"
 
 namespace reaper {
 namespace {
@@ -23,12 +23,12 @@ std::string slots_text(Amount n) {
 class RevocableSearch {
 public:
     RevocableSearch(const Request& request, const CloudIndex& cloud, const Ledger& ledger,
-                    const ResourceClasses& classes, const LandingRules* landing)
+                    const ResourceClasses& classes, const SchedulerRules* scheduler)
         : request_(request),
           cloud_(cloud),
           ledger_(ledger),
           classes_(classes),
-          places_(request, landing, cloud, ledger),
+          checker_(request, scheduler, cloud, ledger),
           slots_(revocable_slots(request.resources, classes)) {}
 
     Decision run() {
@@ -81,15 +81,15 @@ private:
                                               Amount open) const {
         const Host& host = *wrapped.host;
         const Shape shape = shape_of(slot);
-        const std::map<ServerId, std::string> spared;
-        FilterInput input{request_, shape, ledger_, spared};
-        input.places = &places_;
+        const std::map<ServerId, std::string> skipped;
+        FilterInput input{request_, shape, ledger_, skipped};
+        input.checker = &checker_;
         auto filtered = filter_host(host, input);
         if (auto* rejection = std::get_if<Rejection>(&filtered)) return std::move(*rejection);
         const HostRoom& room = std::get<HostOption>(filtered).room;
         const Amount there = std::min(slots_at_once(room, shape, room.room_now()),
-                                      std::get<HostOption>(filtered).most_slots);
-        const Amount least = places_.all_on_one_host() ? request_.slots : 1;
+                                      std::get<HostOption>(filtered).max_slots);
+        const Amount least = checker_.all_on_one_host() ? request_.slots : 1;
         if (there < least || !slot.fits_in(wrapped.free))
             return Rejection{host.id, host.name, RejectionCode::not_enough_revocable,
                              "has " + to_string(named(shape, room.totals(shape, room.room_now()))) +
@@ -136,7 +136,7 @@ private:
     const CloudIndex& cloud_;
     const Ledger& ledger_;
     const ResourceClasses& classes_;
-    const Places places_;
+    const ConstraintChecker checker_;
     const std::vector<Resources> slots_;
     NothingToDo nothing_;
     NotEnough missed_;
@@ -174,11 +174,11 @@ std::vector<Resources> revocable_slots(const Resources& slot,
 
 Decision find_revocable_room(const Request& request, const CloudIndex& cloud, const Ledger& ledger,
                              const ResourceClasses& revocable_classes,
-                             const LandingRules* landing) {
-    if (request.slots <= 0) return NothingToDo{"the request asks for no slot", {}};
+                             const SchedulerRules* scheduler) {
+    if (request.slots <= 0) return Refused{"the request asks for no slot"};
     if (shape_of(request.resources).empty())
-        return NothingToDo{"the request takes no resources, so no room can help it", {}};
-    return RevocableSearch{request, cloud, ledger, revocable_classes, landing}.run();
+        return Refused{"the request takes no resources, so no room can help it"};
+    return RevocableSearch{request, cloud, ledger, revocable_classes, scheduler}.run();
 }
 
 Decision decide_in_phases(const Phases& phases, const std::function<Decision(ResType)>& search) {

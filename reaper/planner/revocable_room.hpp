@@ -1,4 +1,4 @@
-// The phase of a request that looks for revocable room: nobody dies for it.
+// The phase of a request that looks for revocable room: no servers deleted for it.
 //
 // A revocable server takes one of a revocable class (reaper/planner/host_label.hpp) on top of what
 // it takes anyway; where the class is named `CUSTOM_REVOCABLE_X` and the request takes X, it stands
@@ -10,11 +10,11 @@
 #include <functional>
 #include <vector>
 
-#include "reaper/rooms/ledger.hpp"
 #include "reaper/model/plan.hpp"
 #include "reaper/model/request.hpp"
 #include "reaper/planner/cloud_index.hpp"
 #include "reaper/planner/host_label.hpp"
+#include "reaper/rooms/ledger.hpp"
 
 namespace reaper {
 
@@ -23,10 +23,10 @@ std::vector<Resources> revocable_slots(const Resources& slot,
                                        const ResourceClasses& revocable_classes);
 
 /// NothingToDo with the hosts, first by name, if all slots have room; else NotEnough with why not.
-/// `landing`: where requests may land; null: no rules.
+/// `placement`: where requests may land; null: no rules.
 Decision find_revocable_room(const Request& request, const CloudIndex& cloud, const Ledger& ledger,
                              const ResourceClasses& revocable_classes,
-                             const LandingRules* landing = nullptr);
+                             const SchedulerRules* scheduler = nullptr);
 
 /// What becomes of a request of these phases. `search` decides for one kind of room: about regular
 /// room it may return a plan, about revocable room it must not. The second phase is searched if the

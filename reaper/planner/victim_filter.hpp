@@ -1,5 +1,5 @@
-// What a decision leaves alone beyond what every decision does: servers that a brake keeps from
-// being victims at that time (reaper/brakes).
+// What a decision leaves alone beyond what every decision does: servers that a safeguard keeps from
+// being victims at that time (reaper/safeguards).
 #pragma once
 
 #include <optional>
@@ -10,9 +10,9 @@
 
 namespace reaper {
 
-class Restraint {
+class VictimFilter {
 public:
-    virtual ~Restraint() = default;
+    virtual ~VictimFilter() = default;
     /// Why the server of the host must not be a victim now, in words that do not differ from server
     /// to server without need (they are counted); none if it may.
     virtual std::optional<std::string> why_kept(const Server& server, const Host& host) const = 0;

@@ -9,8 +9,8 @@
 #include <string>
 #include <vector>
 
-#include "reaper/runtime/task.hpp"
 #include "reaper/model/cloud_event.hpp"
+#include "reaper/runtime/task.hpp"
 
 namespace reaper {
 

@@ -1,21 +1,36 @@
-// Questions that come in over HTTP, and their answers: what the admin API is made of.
+// What comes in over HTTP, and what goes out: a server knows no more of those who answer.
 #pragma once
 
 #include <functional>
+#include <optional>
 #include <string>
+#include <utility>
+#include <vector>
 
 #include "reaper/runtime/task.hpp"
 
 namespace reaper {
 
-struct QuestionAnswer {
-    int status = 200;
-    std::string body;
-    std::string content_type = "application/json";
+using HttpHeaders = std::vector<std::pair<std::string, std::string>>;
+
+struct HttpRequest {
+    std::string method;  ///< `GET`, as on the wire
+    std::string target;  ///< path and query, as on the wire
+    HttpHeaders headers{};
+    std::string body{};
 };
 
-/// Answers a GET of the target (path and query, as it was on the wire). It must end by itself, and
-/// let others run now and then.
-using Answerer = std::function<Task<QuestionAnswer>(std::string target)>;
+struct HttpResponse {
+    int status = 200;
+    std::string body{};
+    std::string content_type = "application/json";
+    HttpHeaders headers{};
+    /// What follows `body`, piece by piece, each sent at once; none: that was all. Empty: nothing
+    /// follows. It is destroyed when nobody listens any more.
+    std::function<Task<std::optional<std::string>>()> more{};
+};
+
+/// Answers a request. It must end by itself, and let others run now and then.
+using HttpHandler = std::function<Task<HttpResponse>(HttpRequest)>;
 
 }  // namespace reaper

@@ -1,4 +1,4 @@
-// Port: the kill switch. While it is thrown, no deletion is decided on and none is sent.
+// Port: the pause switch. While it is on, no deletion is decided on and none is sent.
 #pragma once
 
 #include <optional>

@@ -106,7 +106,7 @@ public:
         file.anonymous = true;
         file.snapshot.remarks.clear();
         for (Host& host : file.snapshot.hosts) change(host);
-        change(file.facts);
+        change(file.tag_data);
         change(file.ledger);
     }
 
@@ -191,14 +191,14 @@ private:
         server.allocations = swap_keys(providers_, server.allocations);
         if (server.revocable_because) server.revocable_because = anonymous_reason;
     }
-    void change(TagFacts& facts) {
-        TagFacts changed;
-        for (const auto& [tag, projects] : facts.projects_by_tag) {
+    void change(TagData& tag_data) {
+        TagData changed;
+        for (const auto& [tag, projects] : tag_data.projects_by_tag) {
             auto& ids =
                 changed.projects_by_tag[tag == standard_tag ? tag : swap(project_tags_, tag)];
             for (const ProjectId& project : projects) ids.insert(swap(projects_, project));
         }
-        facts = std::move(changed);
+        tag_data = std::move(changed);
     }
     void change(Ledger& ledger) {
         auto evictions = ledger.evictions();

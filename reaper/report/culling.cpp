@@ -4,9 +4,9 @@
 #include <utility>
 
 #include "reaper/model/text.hpp"
+#include "reaper/model/time_text.hpp"
 #include "reaper/report/json.hpp"
 #include "reaper/report/render_parts.hpp"
-#include "reaper/report/time_text.hpp"
 
 namespace reaper::report {
 namespace {

@@ -1,8 +1,8 @@
 #include "reaper/report/json.hpp"
 
-#include "reaper/report/json_landing.hpp"
-#include "reaper/report/time_text.hpp"
+#include "reaper/model/time_text.hpp"
 #include "reaper/planner/host_label.hpp"
+#include "reaper/report/json_placement.hpp"
 
 namespace reaper::report {
 namespace {
@@ -46,9 +46,12 @@ struct DecisionJson {
                 {"slots_requested", not_enough.slots_requested},
                 {"slots_possible", not_enough.slots_possible},
                 {"reason", not_enough.reason},
-                {"brake", not_enough.brake},
+                {"safeguard", not_enough.safeguard},
                 {"rejected", array_of(not_enough.rejected)},
                 {"rejected_counts", array_of(not_enough.rejected_counts)}};
+    }
+    json operator()(const Refused& refused) const {
+        return {{"version", json_version}, {"decision", "refused"}, {"reason", refused.reason}};
     }
 };
 
@@ -85,8 +88,11 @@ json to_json(const Request& request) {
                 {"flavor_extra_specs", json(request.flavor_extra_specs)},
                 {"res_type", to_string(request.phases)},
                 {"res_type_because", request.phases_because},
+                {"source", std::string{to_string(request.source)}},
                 {"sent_at", iso_time(request.sent_at)}};
-    if (request.landing != Landing{}) object["landing"] = to_json(request.landing);
+    if (request.deadline != TimePoint{}) object["deadline"] = iso_time(request.deadline);
+    if (request.placement != PlacementConstraints{})
+        object["placement"] = to_json(request.placement);
     return object;
 }
 
@@ -102,8 +108,10 @@ json to_json(const Victim& victim) {
     return object;
 }
 
-json to_json(const Awaited& awaited) {
-    return {{"server", awaited.server.str()}, {"name", awaited.name}, {"reason", awaited.reason}};
+json to_json(const PendingRelease& pending_releases) {
+    return {{"server", pending_releases.server.str()},
+            {"name", pending_releases.name},
+            {"reason", pending_releases.reason}};
 }
 
 json to_json(const HostPlan& host) {
@@ -112,7 +120,7 @@ json to_json(const HostPlan& host) {
             {"slots", host.slots},
             {"slots_ready", host.slots_ready},
             {"victims", array_of(host.victims)},
-            {"awaited", array_of(host.awaited)},
+            {"pending_releases", array_of(host.pending_releases)},
             {"free_before", to_json(host.free_before)},
             {"free_after", to_json(host.free_after)},
             {"reason", host.reason}};

@@ -1,6 +1,6 @@
-// The JSON shape of requests, decisions and stories: what `--json` prints and the journal keeps.
+// The JSON shape of requests, decisions and records: what `--json` prints and the journal keeps.
 //
-// Stable: `"version": 1` stands in every request, decision, story and list; a change that would
+// Stable: `"version": 1` stands in every request, decision, record and list; a change that would
 // break a reader gets a new number. Times are `2024-05-01T12:00:00.000Z` (UTC), resources are
 // objects of class to amount, kinds are the words of the to_string functions, absent things are
 // null or left out as said below.
@@ -8,26 +8,27 @@
 //  request   {version, id, operation, project, resources, slots, requesters[], availability_zone
 //             (or null), required_traits[], forbidden_traits[], excluded_hosts{host: why}, res_type
 //             (regular, ~regular, revocable or ~revocable), res_type_because (where that was said;
-//             empty: nowhere), sent_at, and, where it is bound to places: landing
-//             (reaper/report/json_landing.hpp)}
+//             empty: nowhere), source, sent_at, deadline (if any) and, where it is bound to places:
+//             placement (reaper/report/json_placement.hpp)}
 //  decision  {version, decision: "plan", request, strategy, slots_requested, slots_wanted,
 //             slots_freed, hosts[], rejected[], note}
 //            {version, decision: "nothing-to-do", reason, room (regular or revocable), hosts[]}
+//            {version, decision: "refused", reason}
 //            {version, decision: "not-enough", slots_requested, slots_possible, reason, rejected[]}
 //  host      {host, host_name, slots, slots_ready, victims[], free_before, free_after, reason}
 //  victim    {server, name, project, host, resources, created, reason}
 //  rejection {host, host_name, code, reason}
-//  outcome   {kind, reason, at, brake (or null)}
-//  aftermath {kind, reason, untaken[], at}
+//  outcome   {kind, reason, at, safeguard (or null)}
+//  freed_room {kind, reason, untaken[], at}
 //  step      {server, step, detail, at}
-//  plan of a story {round, at, decision}
-//  story     {version, request, received_at, plans[], steps[], outcome (or null),
-//             aftermath (or null)}
-//  line      {request, received_at, victims, outcome (or null), aftermath (or null)}
+//  plan of a record {round, at, decision}
+//  record     {version, request, received_at, plans[], steps[], outcome (or null),
+//             freed_room (or null)}
+//  line      {request, received_at, victims, outcome (or null), freed_room (or null)}
 //  victim of the journal {at, request, server, name, project, host}
-//  mark      {kind, reason, at}
-//  totals    {version, outcomes{kind: n}, under_way, victims, aftermaths{kind: n}, brakes{word: n},
-//             messages{verdict: n}, marks{kind: n}}
+//  event     {kind, reason, at}
+//  totals    {version, outcomes{kind: n}, under_way, victims, freed_room{kind: n},
+//             safeguards{word: n}, messages{verdict: n}, events{kind: n}}
 #pragma once
 
 #include <nlohmann/json.hpp>
@@ -44,34 +45,34 @@
 
 namespace reaper::report {
 
-inline constexpr int json_version = 1;
+inline constexpr int json_version = 2;
 
 nlohmann::json to_json(const Resources& resources);
 nlohmann::json to_json(const Request& request);
 nlohmann::json to_json(const Victim& victim);
-nlohmann::json to_json(const Awaited& awaited);
+nlohmann::json to_json(const PendingRelease& pending_releases);
 nlohmann::json to_json(const HostPlan& host);
 nlohmann::json to_json(const Rejection& rejection);
 nlohmann::json to_json(const RejectionCount& count);
 nlohmann::json to_json(const Decision& decision);
 nlohmann::json to_json(const Outcome& outcome);
-nlohmann::json to_json(const Aftermath& aftermath);
+nlohmann::json to_json(const FreedRoomResult& freed_room);
 nlohmann::json to_json(const StepEntry& step);
 nlohmann::json to_json(const PlanEntry& plan);
-nlohmann::json to_json(const Story& story);
-nlohmann::json to_json(const StoryLine& line);
-/// {version, stories: [line...]}
-nlohmann::json to_json(const std::vector<StoryLine>& lines);
+nlohmann::json to_json(const RequestRecord& record);
+nlohmann::json to_json(const RequestSummary& line);
+/// {version, records: [line...]}
+nlohmann::json to_json(const std::vector<RequestSummary>& lines);
 nlohmann::json to_json(const MessageEntry& message);
 /// {version, messages: [...]}
 nlohmann::json to_json(const std::vector<MessageEntry>& messages);
 nlohmann::json to_json(const VictimEntry& victim);
 /// {version, victims: [...]}
 nlohmann::json to_json(const std::vector<VictimEntry>& victims);
-nlohmann::json to_json(const Mark& mark);
-/// {version, marks: [...]}
-nlohmann::json to_json(const std::vector<Mark>& marks);
-nlohmann::json to_json(const RoomHold& hold);
+nlohmann::json to_json(const JournalEvent& event);
+/// {version, events: [...]}
+nlohmann::json to_json(const std::vector<JournalEvent>& events);
+nlohmann::json to_json(const InventoryHold& hold);
 nlohmann::json to_json(const JournalTotals& totals);
 nlohmann::json to_json(const Server& server);
 /// {version, taken_at, hosts: [{id, name, service_host, enabled, up, why_unavailable,

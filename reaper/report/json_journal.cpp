@@ -1,6 +1,6 @@
-// The JSON of what the journal tells: stories, messages, victims, marks, totals.
+// The JSON of what the journal tells: records, messages, victims, events, totals.
+#include "reaper/model/time_text.hpp"
 #include "reaper/report/json.hpp"
-#include "reaper/report/time_text.hpp"
 
 namespace reaper::report {
 namespace {
@@ -29,16 +29,16 @@ json to_json(const Outcome& outcome) {
     return {{"kind", std::string{to_string(outcome.kind)}},
             {"reason", outcome.reason},
             {"at", iso_time(outcome.at)},
-            {"brake", outcome.brake.empty() ? json(nullptr) : json(outcome.brake)}};
+            {"safeguard", outcome.safeguard.empty() ? json(nullptr) : json(outcome.safeguard)}};
 }
 
-json to_json(const Aftermath& aftermath) {
+json to_json(const FreedRoomResult& freed_room) {
     json untaken = json::array();
-    for (const auto& host : aftermath.untaken) untaken.push_back(host.str());
-    return {{"kind", std::string{to_string(aftermath.kind)}},
-            {"reason", aftermath.reason},
+    for (const auto& host : freed_room.untaken) untaken.push_back(host.str());
+    return {{"kind", std::string{to_string(freed_room.kind)}},
+            {"reason", freed_room.reason},
             {"untaken", std::move(untaken)},
-            {"at", iso_time(aftermath.at)}};
+            {"at", iso_time(freed_room.at)}};
 }
 
 json to_json(const StepEntry& step) {
@@ -52,26 +52,26 @@ json to_json(const PlanEntry& plan) {
     return {{"round", plan.round}, {"at", iso_time(plan.at)}, {"decision", to_json(plan.decision)}};
 }
 
-json to_json(const Story& story) {
+json to_json(const RequestRecord& record) {
     return {{"version", json_version},
-            {"request", to_json(story.request)},
-            {"received_at", iso_time(story.received_at)},
-            {"plans", array_of(story.plans)},
-            {"steps", array_of(story.steps)},
-            {"outcome", or_null(story.outcome)},
-            {"aftermath", or_null(story.aftermath)}};
+            {"request", to_json(record.request)},
+            {"received_at", iso_time(record.received_at)},
+            {"plans", array_of(record.plans)},
+            {"steps", array_of(record.steps)},
+            {"outcome", or_null(record.outcome)},
+            {"freed_room", or_null(record.freed_room)}};
 }
 
-json to_json(const StoryLine& line) {
+json to_json(const RequestSummary& line) {
     return {{"request", to_json(line.request)},
             {"received_at", iso_time(line.received_at)},
             {"victims", line.victims},
             {"outcome", or_null(line.outcome)},
-            {"aftermath", or_null(line.aftermath)}};
+            {"freed_room", or_null(line.freed_room)}};
 }
 
-json to_json(const std::vector<StoryLine>& lines) {
-    return {{"version", json_version}, {"stories", array_of(lines)}};
+json to_json(const std::vector<RequestSummary>& lines) {
+    return {{"version", json_version}, {"requests", array_of(lines)}};
 }
 
 json to_json(const MessageEntry& message) {
@@ -94,15 +94,15 @@ json to_json(const std::vector<VictimEntry>& victims) {
     return {{"version", json_version}, {"victims", array_of(victims)}};
 }
 
-json to_json(const Mark& mark) {
-    return {{"kind", mark.kind}, {"reason", mark.reason}, {"at", iso_time(mark.at)}};
+json to_json(const JournalEvent& event) {
+    return {{"kind", event.kind}, {"reason", event.reason}, {"at", iso_time(event.at)}};
 }
 
-json to_json(const std::vector<Mark>& marks) {
-    return {{"version", json_version}, {"marks", array_of(marks)}};
+json to_json(const std::vector<JournalEvent>& events) {
+    return {{"version", json_version}, {"events", array_of(events)}};
 }
 
-json to_json(const RoomHold& hold) {
+json to_json(const InventoryHold& hold) {
     return {{"provider", hold.provider.str()},
             {"class", hold.resource_class.str()},
             {"host", hold.host_name},
@@ -117,10 +117,10 @@ json to_json(const JournalTotals& totals) {
             {"outcomes", counts_of(totals.outcomes)},
             {"under_way", totals.under_way},
             {"victims", totals.victims},
-            {"aftermaths", counts_of(totals.aftermaths)},
-            {"brakes", counts_of(totals.brakes)},
+            {"freed_room", counts_of(totals.freed_rooms)},
+            {"safeguards", counts_of(totals.safeguards)},
             {"messages", counts_of(totals.messages)},
-            {"marks", counts_of(totals.marks)}};
+            {"events", counts_of(totals.events)}};
 }
 
 }  // namespace reaper::report

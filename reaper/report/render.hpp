@@ -28,25 +28,27 @@ std::string render_decision(const Decision& decision, const Request& request,
                             const RenderOptions& options = {});
 
 /// One request from its message to its outcome, in order of time.
-std::string render_story(const Story& story, const RenderOptions& options = {});
+std::string render_record(const RequestRecord& record, const RenderOptions& options = {});
 
 /// The table of `reaper history`.
-std::string render_story_lines(const std::vector<StoryLine>& lines,
-                               const RenderOptions& options = {});
+std::string render_record_lines(const std::vector<RequestSummary>& lines,
+                                const RenderOptions& options = {});
 
 /// The table of messages that made no request.
 std::string render_messages(const std::vector<MessageEntry>& messages,
                             const RenderOptions& options = {});
 
-/// Who died, when, for whom.
+/// Deleted servers and their requests.
 std::string render_victims(const std::vector<VictimEntry>& victims,
                            const RenderOptions& options = {});
 
 /// What was done to the reaper itself.
-std::string render_marks(const std::vector<Mark>& marks, const RenderOptions& options = {});
+std::string render_events(const std::vector<JournalEvent>& events,
+                          const RenderOptions& options = {});
 
 /// Hosts whose freed room is held.
-std::string render_holds(const std::vector<RoomHold>& holds, const RenderOptions& options = {});
+std::string render_holds(const std::vector<InventoryHold>& holds,
+                         const RenderOptions& options = {});
 
 /// One line for each kind of thing that is counted.
 std::string render_totals(const JournalTotals& totals, const RenderOptions& options = {});

@@ -20,6 +20,9 @@ public:
     std::string operator()(const NothingToDo& nothing) const {
         return hosts(nothing.hosts) + verdict(paint_.green("Verdict"), nothing);
     }
+    std::string operator()(const Refused& refused) const {
+        return verdict(paint_.yellow("Verdict"), refused);
+    }
     std::string operator()(const NotEnough& not_enough) const {
         std::string text = rejected(not_enough.rejected, not_enough.rejected_counts);
         text += "Possible: " + std::to_string(not_enough.slots_possible) + " of " +
@@ -52,11 +55,11 @@ private:
             head += ", ready";
         else if (host.slots_ready > 0)
             head += " (" + std::to_string(host.slots_ready) + " ready)";
-        head +=
-            host.victims.empty() ? ", nobody dies" : ", " + counted(host.victims.size(), "victim");
+        head += host.victims.empty() ? ", no servers deleted"
+                                     : ", " + counted(host.victims.size(), "victim");
         std::string text = paint_.bold("Host " + safe(host.host_name)) + ": " + head + "\n";
         text += wrapped(host.reason, 2, width_);
-        text += wrapped(on_its_way(host.awaited), 2, width_);
+        text += wrapped(on_its_way(host.pending_releases), 2, width_);
         text += room_table(request_.resources, host.free_before, host.free_after)
                     .text(2, width_, paint_);
         if (!host.victims.empty())
@@ -64,9 +67,9 @@ private:
         return text;
     }
 
-    static std::string on_its_way(const std::vector<Awaited>& awaited) {
+    static std::string on_its_way(const std::vector<PendingRelease>& pending_releases) {
         std::string text;
-        for (const auto& each : awaited)
+        for (const auto& each : pending_releases)
             text += (text.empty() ? "room on its way: " : ", ") +
                     (each.name.empty() ? "" : each.name + " ") + each.server.str() + " (" +
                     each.reason + ")";

@@ -1,9 +1,9 @@
 #include <algorithm>
 
 #include "reaper/model/text.hpp"
+#include "reaper/planner/host_label.hpp"
 #include "reaper/report/json.hpp"
 #include "reaper/report/render_parts.hpp"
-#include "reaper/planner/host_label.hpp"
 
 namespace reaper::report {
 namespace {

@@ -1,6 +1,6 @@
-// Who died, what the reaper did to itself, and how much of everything.
+// Deleted servers, events, and totals.
+#include "reaper/model/time_text.hpp"
 #include "reaper/report/render_parts.hpp"
-#include "reaper/report/time_text.hpp"
 
 namespace reaper::report {
 namespace {
@@ -28,27 +28,27 @@ std::string render_victims(const std::vector<VictimEntry>& victims, const Render
     if (victims.empty()) return "No victims.\n";
     TextTable table{{{"AT (UTC)"}, {"SERVER"}, {"NAME"}, {"FOR REQUEST"}, {"HOST"}, {"PROJECT"}}};
     for (const auto& victim : victims)
-        table.row({short_time(victim.at), victim.server.str(), victim.name, victim.request.str(),
+        table.row({format_time(victim.at), victim.server.str(), victim.name, victim.request.str(),
                    victim.host, victim.project.str()});
     return table.text(0, width_of(options), Paint{options.color});
 }
 
-std::string render_marks(const std::vector<Mark>& marks, const RenderOptions& options) {
-    if (marks.empty()) return "No marks.\n";
+std::string render_events(const std::vector<JournalEvent>& events, const RenderOptions& options) {
+    if (events.empty()) return "No events.\n";
     TextTable table{{{"AT (UTC)"}, {"WHAT"}}};
-    for (const auto& mark : marks) {
-        table.row({short_time(mark.at), mark.kind});
-        table.note(mark.reason);
+    for (const auto& event : events) {
+        table.row({format_time(event.at), event.kind});
+        table.note(event.reason);
     }
     return table.text(0, width_of(options), Paint{options.color});
 }
 
-std::string render_holds(const std::vector<RoomHold>& holds, const RenderOptions& options) {
+std::string render_holds(const std::vector<InventoryHold>& holds, const RenderOptions& options) {
     if (holds.empty()) return "No holds.\n";
     TextTable table{
         {{"SINCE (UTC)"}, {"HOST"}, {"CLASS"}, {"RESERVED"}, {"BEFORE"}, {"FOR REQUEST"}}};
     for (const auto& hold : holds)
-        table.row({short_time(hold.since), hold.host_name, hold.resource_class.str(),
+        table.row({format_time(hold.since), hold.host_name, hold.resource_class.str(),
                    std::to_string(hold.set), std::to_string(hold.before), hold.request.str()});
     return table.text(0, width_of(options), Paint{options.color});
 }
@@ -58,10 +58,10 @@ std::string render_totals(const JournalTotals& totals, const RenderOptions& opti
         {"under way now  ", std::to_string(totals.under_way)},
         {"outcomes       ", counts_line(totals.outcomes)},
         {"victims        ", std::to_string(totals.victims)},
-        {"freed room     ", counts_line(totals.aftermaths)},
-        {"refused by     ", counts_line(totals.brakes)},
+        {"freed room     ", counts_line(totals.freed_rooms)},
+        {"refused by     ", counts_line(totals.safeguards)},
         {"messages       ", counts_line(totals.messages)},
-        {"marks          ", counts_line(totals.marks)}};
+        {"events         ", counts_line(totals.events)}};
     constexpr std::size_t margin = 17;
     std::string text;
     for (const auto& [head, line] : lines)

@@ -5,7 +5,7 @@
 #include <set>
 
 #include "reaper/model/text.hpp"
-#include "reaper/report/time_text.hpp"
+#include "reaper/model/time_text.hpp"
 
 namespace reaper::report {
 
@@ -14,7 +14,7 @@ std::size_t width_of(const RenderOptions& options) {
 }
 
 std::string age(TimePoint created, const RenderOptions& options) {
-    return options.now ? span_text(*options.now - created) : short_time(created);
+    return options.now ? format_duration(*options.now - created) : format_time(created);
 }
 
 std::string age_head(const RenderOptions& options) {
@@ -36,13 +36,14 @@ std::string request_lines(const Request& request, const RenderOptions& options) 
     for (const auto& trait : request.forbidden_traits) constraints += ", refuses " + trait.str();
     for (const auto& [host, why] : request.excluded_hosts)
         constraints += ", not on " + host + " (" + why + ")";
-    const Landing& landing = request.landing;
-    if (!landing.group.policy.empty())
-        constraints += ", server group " + landing.group.name + " (" + landing.group.policy + ")";
-    for (const auto& host : landing.only_hosts) constraints += ", only on " + host;
-    if (!landing.aggregates.empty()) constraints += ", in requested aggregates only";
-    for (const auto& server : landing.with) constraints += ", on the host of " + server.str();
-    for (const auto& server : landing.apart_from)
+    const PlacementConstraints& placement = request.placement;
+    if (!placement.group.policy.empty())
+        constraints +=
+            ", server group " + placement.group.name + " (" + placement.group.policy + ")";
+    for (const auto& host : placement.only_hosts) constraints += ", only on " + host;
+    if (!placement.aggregates.empty()) constraints += ", in requested aggregates only";
+    for (const auto& server : placement.with) constraints += ", on the host of " + server.str();
+    for (const auto& server : placement.apart_from)
         constraints += ", not on the host of " + server.str();
     if (!constraints.empty()) text += wrapped(constraints.substr(2), 2, width);
     if (request.phases != Phases{} || !request.phases_because.empty())
@@ -51,7 +52,8 @@ std::string request_lines(const Request& request, const RenderOptions& options) 
                         2, width);
     std::string requesters;
     for (const auto& server : request.requesters) requesters += ", " + server.str();
-    if (!requesters.empty()) text += wrapped("waiting: " + requesters.substr(2), 2, width);
+    if (!requesters.empty())
+        text += wrapped("requesting servers: " + requesters.substr(2), 2, width);
     return text;
 }
 

@@ -1,8 +1,8 @@
 #include <algorithm>
 #include <map>
 
+#include "reaper/model/time_text.hpp"
 #include "reaper/report/render_parts.hpp"
-#include "reaper/report/time_text.hpp"
 
 namespace reaper::report {
 namespace {
@@ -14,9 +14,9 @@ struct Event {
 };
 
 /// Names of the victims, for steps that know only ids.
-std::map<ServerId, std::string> names_in(const Story& story) {
+std::map<ServerId, std::string> names_in(const RequestRecord& record) {
     std::map<ServerId, std::string> names;
-    for (const auto& entry : story.plans)
+    for (const auto& entry : record.plans)
         if (const auto* const plan = std::get_if<Plan>(&entry.decision))
             for (const auto& victim : plan->victims()) names.emplace(victim.server, victim.name);
     return names;
@@ -44,23 +44,23 @@ Event event_of(const StepEntry& step, const std::map<ServerId, std::string>& nam
 
 std::string outcome_text(const Outcome& outcome) {
     return std::string{to_string(outcome.kind)} +
-           (outcome.brake.empty() ? "" : " (" + outcome.brake + ")") +
+           (outcome.safeguard.empty() ? "" : " (" + outcome.safeguard + ")") +
            (outcome.reason.empty() ? "" : ": " + outcome.reason);
 }
 
-std::string aftermath_text(const Aftermath& aftermath) {
-    return std::string{to_string(aftermath.kind)} +
-           (aftermath.reason.empty() ? "" : ": " + aftermath.reason);
+std::string freed_room_text(const FreedRoomResult& freed_room) {
+    return std::string{to_string(freed_room.kind)} +
+           (freed_room.reason.empty() ? "" : ": " + freed_room.reason);
 }
 
 /// Hosts by the names that the plans give them.
-std::string untaken_text(const Story& story) {
+std::string untaken_text(const RequestRecord& record) {
     std::map<HostId, std::string> names;
-    for (const auto& entry : story.plans)
+    for (const auto& entry : record.plans)
         if (const auto* const plan = std::get_if<Plan>(&entry.decision))
             for (const auto& host : plan->hosts) names[host.host] = host.host_name;
     std::string text;
-    for (const auto& host : story.aftermath->untaken) {
+    for (const auto& host : record.freed_room->untaken) {
         const auto name = names.find(host);
         text += (text.empty() ? "; not taken on " : ", ") +
                 (name == names.end() ? host.str() : name->second);
@@ -68,8 +68,8 @@ std::string untaken_text(const Story& story) {
     return text;
 }
 
-std::string painted(AftermathKind kind, const std::string& text, const Paint& paint) {
-    return kind == AftermathKind::wasted ? paint.red(text) : paint.green(text);
+std::string painted(FreedRoomResultKind kind, const std::string& text, const Paint& paint) {
+    return kind == FreedRoomResultKind::wasted ? paint.red(text) : paint.green(text);
 }
 
 std::string painted(OutcomeKind kind, const std::string& text, const Paint& paint) {
@@ -90,21 +90,21 @@ std::string painted(OutcomeKind kind, const std::string& text, const Paint& pain
 }
 
 /// In one cell: how it ended, and what became of the room.
-std::string ending_of(const StoryLine& line) {
+std::string ending_of(const RequestSummary& line) {
     if (!line.outcome) return "under way";
     std::string text{to_string(line.outcome->kind)};
-    if (line.aftermath) text += ", " + std::string{to_string(line.aftermath->kind)};
+    if (line.freed_room) text += ", " + std::string{to_string(line.freed_room->kind)};
     return text;
 }
 
-std::vector<Event> events_of(const Story& story) {
+std::vector<Event> events_of(const RequestRecord& record) {
     std::vector<Event> events;
-    const auto names = names_in(story);
-    events.push_back({story.request.sent_at, "Nova says: no room", {}});
-    events.push_back({story.received_at, "received", {}});
-    for (const auto& plan : story.plans) events.push_back(event_of(plan));
-    for (const auto& step : story.steps) events.push_back(event_of(step, names));
-    if (story.request.operation == Operation::manual || story.request.sent_at == TimePoint{})
+    const auto names = names_in(record);
+    events.push_back({record.request.sent_at, "NoValidHost received", {}});
+    events.push_back({record.received_at, "received", {}});
+    for (const auto& plan : record.plans) events.push_back(event_of(plan));
+    for (const auto& step : record.steps) events.push_back(event_of(step, names));
+    if (record.request.operation == Operation::manual || record.request.sent_at == TimePoint{})
         events.erase(events.begin());
     std::stable_sort(events.begin(), events.end(),
                      [](const Event& a, const Event& b) { return a.at < b.at; });
@@ -113,32 +113,33 @@ std::vector<Event> events_of(const Story& story) {
 
 }  // namespace
 
-std::string render_story(const Story& story, const RenderOptions& options) {
+std::string render_record(const RequestRecord& record, const RenderOptions& options) {
     const Paint paint{options.color};
     const std::size_t width = width_of(options);
     constexpr std::size_t margin = 26;  // of the texts, after the time
-    std::string text = request_lines(story.request, options) + "\n";
-    for (const auto& event : events_of(story)) {
+    std::string text = request_lines(record.request, options) + "\n";
+    for (const auto& event : events_of(record)) {
         std::string lines = wrapped(event.text, margin, width);
         if (lines.empty()) continue;
         // iso_time is 24 columns: it replaces the margin of the first line.
         text += paint.dim(iso_time(event.at)) + lines.substr(margin - 2);
         for (const auto& detail : event.details) text += wrapped(detail, margin + 2, width);
     }
-    if (!story.outcome) return text + "\n" + paint.yellow("Outcome") + ": none yet\n";
-    const Outcome& outcome = *story.outcome;
+    if (!record.outcome) return text + "\n" + paint.yellow("Outcome") + ": none yet\n";
+    const Outcome& outcome = *record.outcome;
     text += "\n" + painted(outcome.kind, "Outcome", paint) + ": " + safe(outcome_text(outcome)) +
-            " (" + iso_time(outcome.at) + ", after " + span_text(outcome.at - story.received_at) +
-            ")\n";
-    if (!story.aftermath) return text;
-    const Aftermath& aftermath = *story.aftermath;
-    text += painted(aftermath.kind, "Aftermath", paint) + ": " +
-            safe(aftermath_text(aftermath) + untaken_text(story)) + " (" + iso_time(aftermath.at) +
-            ")\n";
+            " (" + iso_time(outcome.at) + ", after " +
+            format_duration(outcome.at - record.received_at) + ")\n";
+    if (!record.freed_room) return text;
+    const FreedRoomResult& freed_room = *record.freed_room;
+    text += painted(freed_room.kind, "Freed room", paint) + ": " +
+            safe(freed_room_text(freed_room) + untaken_text(record)) + " (" +
+            iso_time(freed_room.at) + ")\n";
     return text;
 }
 
-std::string render_story_lines(const std::vector<StoryLine>& lines, const RenderOptions& options) {
+std::string render_record_lines(const std::vector<RequestSummary>& lines,
+                                const RenderOptions& options) {
     if (lines.empty()) return "No requests.\n";
     using Align = TextTable::Align;
     TextTable table{{{"RECEIVED (UTC)"},
@@ -151,12 +152,12 @@ std::string render_story_lines(const std::vector<StoryLine>& lines, const Render
                      {"PROJECT"}}};
     for (const auto& line : lines) {
         const Request& request = line.request;
-        table.row({short_time(line.received_at), request.id.str(), ending_of(line),
+        table.row({format_time(line.received_at), request.id.str(), ending_of(line),
                    std::to_string(line.victims), std::to_string(request.slots),
                    to_string(request.resources), std::string{to_string(request.operation)},
                    request.project.str()});
         if (line.outcome) table.note(line.outcome->reason);
-        if (line.aftermath) table.note(aftermath_text(*line.aftermath));
+        if (line.freed_room) table.note(freed_room_text(*line.freed_room));
     }
     return table.text(0, width_of(options), Paint{options.color});
 }
@@ -166,7 +167,8 @@ std::string render_messages(const std::vector<MessageEntry>& messages,
     if (messages.empty()) return "No messages.\n";
     TextTable table{{{"AT (UTC)"}, {"VERDICT"}, {"EVENT"}, {"REQUEST"}, {"MESSAGE"}}};
     for (const auto& message : messages) {
-        table.row({short_time(message.at), message.verdict, shortened(safe(message.event_type), 60),
+        table.row({format_time(message.at), message.verdict,
+                   shortened(safe(message.event_type), 60),
                    message.request.empty() ? "-" : message.request.str(),
                    shortened(safe(message.message_id), 40)});
         table.note(message.reason);

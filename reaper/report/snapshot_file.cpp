@@ -1,8 +1,8 @@
 #include "reaper/report/snapshot_file.hpp"
 
+#include "reaper/model/time_text.hpp"
 #include "reaper/report/json.hpp"
-#include "reaper/report/json_landing.hpp"
-#include "reaper/report/time_text.hpp"
+#include "reaper/report/json_placement.hpp"
 
 namespace reaper::report {
 namespace {
@@ -110,9 +110,9 @@ json whole(const Ledger& ledger) {
     return {{"evictions", std::move(evictions)}, {"promises", std::move(promises)}};
 }
 
-json whole(const TagFacts& facts) {
+json whole(const TagData& tag_data) {
     json projects = json::object();
-    for (const auto& [tag, ids] : facts.projects_by_tag) projects[tag] = texts(ids);
+    for (const auto& [tag, ids] : tag_data.projects_by_tag) projects[tag] = texts(ids);
     return {{"projects_by_tag", std::move(projects)}};
 }
 
@@ -122,7 +122,7 @@ json frame(const SnapshotFile& file) {
             {"version", snapshot_version},
             {"taken_at", iso_time(file.snapshot.taken_at)},
             {"anonymous", file.anonymous},
-            {"facts", whole(file.facts)},
+            {"facts", whole(file.tag_data)},
             {"revocable_classes", texts(file.snapshot.revocable_classes)},
             {"ledger", whole(file.ledger)},
             {"remarks", json(file.snapshot.remarks)}};

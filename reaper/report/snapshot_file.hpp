@@ -7,9 +7,9 @@
 #include <ostream>
 #include <string_view>
 
-#include "reaper/rooms/ledger.hpp"
 #include "reaper/model/cloud.hpp"
 #include "reaper/model/error.hpp"
+#include "reaper/rooms/ledger.hpp"
 #include "tagging/tagger.hpp"
 
 namespace reaper::report {
@@ -18,8 +18,8 @@ inline constexpr int snapshot_version = 1;
 
 struct SnapshotFile {
     Snapshot snapshot;
-    TagFacts facts;  ///< the answers that the servers' `revocable_because` stands on
-    Ledger ledger;   ///< as the journal tells it: nothing expired yet
+    TagData tag_data;  ///< the answers that the servers' `revocable_because` stands on
+    Ledger ledger;     ///< as the journal tells it: nothing expired yet
     bool anonymous = false;
 };
 

@@ -4,10 +4,10 @@
 #include <cstdio>
 #include <utility>
 
+#include "reaper/model/time_text.hpp"
 #include "reaper/report/json.hpp"
 #include "reaper/report/render_parts.hpp"
 #include "reaper/report/text.hpp"
-#include "reaper/report/time_text.hpp"
 
 namespace reaper::report {
 namespace {
@@ -87,7 +87,7 @@ std::string usage_csv(const UsageReport& usage) {
 }
 
 std::string render_usage(const UsageReport& usage, const RenderOptions& options) {
-    const std::string span = short_time(usage.from) + " to " + short_time(usage.to) + " (UTC)\n";
+    const std::string span = format_time(usage.from) + " to " + format_time(usage.to) + " (UTC)\n";
     if (usage.lines.empty()) return "Nothing ran from " + span;
     constexpr auto right = TextTable::Align::right;
     const auto classes = classes_in(usage);

@@ -14,7 +14,7 @@ namespace reaper {
 namespace {
 
 constexpr Amount mb_in_gb = 1024;
-constexpr Amount most_vcpus = 65'536;
+constexpr Amount max_vcpus = 65'536;
 
 const ResourceClass vcpu_class{"VCPU"};
 const ResourceClass pcpu_class{"PCPU"};
@@ -45,7 +45,7 @@ Amount disk_gb(const Flavor& flavor, bool boot_from_volume) {
 std::variant<Amount, Refused> dedicated_of_mixed(const Flavor& flavor) {
     std::string mask = spec_of(flavor.extra_specs, "hw:cpu_dedicated_mask");
     if (mask.empty()) mask = spec_of(flavor.extra_specs, "hw:cpu_realtime_mask");
-    const Amount vcpus = std::clamp<Amount>(flavor.vcpus, 0, most_vcpus);
+    const Amount vcpus = std::clamp<Amount>(flavor.vcpus, 0, max_vcpus);
     const bool excludes = mask.find_first_not_of(' ') != std::string::npos &&
                           mask[mask.find_first_not_of(' ')] == '^';
     const auto cpus = parse_cpu_list(

@@ -85,7 +85,7 @@ void add_thread_policy(const ExtraSpecs& specs, Request& request) {
 /// Where it may land, of what the server and the search for hosts tell.
 void land(const RequesterFacts& facts, Request& request) {
     if (const auto& schedule = facts.schedule) {
-        request.landing = schedule->landing;
+        request.placement = schedule->placement;
         // The message of a live migration or an unshelve tells none.
         if (!request.availability_zone) request.availability_zone = schedule->availability_zone;
         request.required_traits.insert(schedule->required_traits.begin(),
@@ -94,11 +94,11 @@ void land(const RequesterFacts& facts, Request& request) {
             request.excluded_hosts.emplace(host, "the scheduler was told to ignore it");
     }
     if (!facts.schedule) {
-        request.landing.with = facts.same_host;
-        request.landing.apart_from = facts.different_host;
+        request.placement.with = facts.same_host;
+        request.placement.apart_from = facts.different_host;
     }
     if (!request.availability_zone) request.availability_zone = facts.zone;
-    if (facts.group.apart() || facts.group.together()) request.landing.group = facts.group;
+    if (facts.group.apart() || facts.group.together()) request.placement.group = facts.group;
 }
 
 std::optional<Refused> refused_at_once(const FailureNotice& notice, const RequesterFacts& facts) {
@@ -150,17 +150,6 @@ std::variant<Request, Refused> build_request(const FailureNotice& notice,
     request.phases = std::get<AdmittedRoom>(admitted).phases;
     request.phases_because = std::move(std::get<AdmittedRoom>(admitted).because);
     return request;
-}
-
-std::optional<std::string> too_old(const FailureNotice& notice, TimePoint now, Duration max_age) {
-    const Duration age = now - notice.sent_at;
-    if (age <= max_age) return std::nullopt;
-    const auto seconds = [](Duration duration) {
-        return std::to_string(std::chrono::duration_cast<std::chrono::seconds>(duration).count()) +
-               " s";
-    };
-    return "the message is " + seconds(age) + " old; messages older than " + seconds(max_age) +
-           " are not acted on (if it is not: this machine's clock is ahead of Nova's)";
 }
 
 }  // namespace reaper

@@ -6,8 +6,8 @@
 #include <string>
 #include <variant>
 
-#include "reaper/model/request.hpp"
 #include "reaper/model/failure_notice.hpp"
+#include "reaper/model/request.hpp"
 #include "reaper/model/schedule.hpp"
 
 namespace reaper {
@@ -35,12 +35,6 @@ struct RequesterFacts {
     std::set<ServerId> different_host{};
 };
 
-/// A request that should not be served, and why.
-struct Refused {
-    std::string reason;
-    friend bool operator==(const Refused&, const Refused&) = default;
-};
-
 /// What Placement is asked for one server of a flavor: VCPU, MEMORY_MB, DISK_GB (root unless from
 /// volume, ephemeral, swap rounded up to GiB), then `resources[N]:CLASS=n` of the extra specs,
 /// which override (0 removes); `hw:cpu_policy=dedicated` turns VCPU into PCPU. Groups are summed.
@@ -55,8 +49,5 @@ RequestId request_key(const FailureNotice& notice);
 /// host), its res-type constraint can't be understood.
 std::variant<Request, Refused> build_request(const FailureNotice& notice,
                                              const RequesterFacts& facts);
-
-/// Why the notice is too old to act on; none if it is young enough.
-std::optional<std::string> too_old(const FailureNotice& notice, TimePoint now, Duration max_age);
 
 }  // namespace reaper

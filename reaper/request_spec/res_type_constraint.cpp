@@ -38,7 +38,7 @@ bool matches(std::string_view pattern, std::string_view name) {
 }
 
 /// A constraint taken apart.
-struct Parts {
+struct Dependencies {
     bool equal = true;
     bool preferred = false;
     std::string_view pattern;
@@ -48,8 +48,8 @@ constexpr const char* syntax =
     "expected res-type==PATTERN or res-type!=PATTERN, with a PATTERN such as regular, ~regular, "
     "revocable, ~revocable or *";
 
-Result<Parts> parts_of(std::string_view text) {
-    Parts parts;
+Result<Dependencies> parts_of(std::string_view text) {
+    Dependencies parts;
     std::string_view rest = trimmed(text);
     const bool prefixed = rest.starts_with(constraint_prefix);
     if (prefixed) rest = trimmed(rest.substr(constraint_prefix.size()));

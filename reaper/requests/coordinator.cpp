@@ -1,120 +1,180 @@
 #include "reaper/requests/coordinator.hpp"
 
+#include <algorithm>
 #include <spdlog/spdlog.h>
 #include <utility>
 
 #include "reaper/controllers/ledger_journal.hpp"
-#include "reaper/requests/requester.hpp"
+#include "reaper/model/text.hpp"
 #include "reaper/runtime/retry.hpp"
 
 namespace reaper {
 namespace {
 
-Operation operation_of(FailureEvent event) {
-    switch (event) {
-        case FailureEvent::build_instances: return Operation::build;
-        case FailureEvent::migrate_server: return Operation::migrate;
-        case FailureEvent::rebuild_server: return Operation::rebuild;
-        case FailureEvent::unshelve_server: return Operation::unshelve;
-    }
-    return Operation::build;
-}
-
-/// A request as far as the notice alone tells, to journal one that is not served.
-Request bare_request(const FailureNotice& notice, const RequestId& key) {
-    Request request;
-    request.id = key;
-    request.operation = operation_of(notice.event);
-    request.project = notice.project;
-    request.slots = notice.num_instances;
-    request.requesters.push_back(notice.server);
-    request.sent_at = notice.sent_at;
-    if (notice.flavor) {
-        const auto resources = resources_of(*notice.flavor, !notice.image_id);
-        if (const auto* known = std::get_if<Resources>(&resources)) request.resources = *known;
-    }
-    return request;
+/// The journal's entry for an event, without verdict and reason.
+MessageEntry entry_for(const TriggeredRequest& triggered, TimePoint at) {
+    MessageEntry entry;
+    entry.message_id = triggered.event_id;
+    entry.event_type = triggered.event_type;
+    entry.request = triggered.request.id;
+    entry.at = at;
+    return entry;
 }
 
 }  // namespace
 
-RequestDesk::RequestDesk(Parts parts, Spawn spawn, std::function<void()> on_change)
-    : parts_(parts),
-      spawn_(std::move(spawn)),
-      on_change_(std::move(on_change)),
-      intake_(Intake::Parts{parts_.cloud.clock, parts_.journal, parts_.messages,
-                            parts_.options.trigger, parts_.stopping},
-              spawn_, [this](FailureNotice notice, RequestId key, bool redelivered) {
-                  on_change_();
-                  spawn_(handle(std::move(notice), std::move(key), redelivered));
-              }) {}
+RequestCoordinator::RequestCoordinator(RequestServices services, Spawn spawn,
+                                       std::function<void()> on_change)
+    : services_(services), spawn_(std::move(spawn)), on_change_(std::move(on_change)) {}
 
-Workshop RequestDesk::workshop() {
-    return Workshop{parts_.cloud,    parts_.journal,   parts_.ledger,   parts_.keeper,
-                    parts_.planning, parts_.deletions, parts_.stopping, parts_.braking,
-                    intake_,         newest_,          refusals_,       parts_.aftermaths,
-                    parts_.holds};
+RunnerDependencies RequestCoordinator::runner_dependencies() {
+    return RunnerDependencies{services_, *this, newest_, refusals_};
 }
 
-Task<void> RequestDesk::handle(FailureNotice notice, RequestId key, bool redelivered) {
-    newest_.note(notice.server, key, notice.sent_at);
-    const Known known = co_await known_as(notice, key);
-    if (known == Known::served) {
-        intake_.close(key, true);
-        on_change_();
-        co_return;
+// ---- who waits for what ----
+
+void RequestCoordinator::submit(TriggeredRequest triggered) {
+    const RequestId id = triggered.request.id;
+    if (const auto known = in_flight_.find(id); known != in_flight_.end())
+        return join(known->second, triggered);
+    if (auto expired = why_expired(triggered.request, services_.cloud.clock.now()))
+        return refuse_expired(std::move(triggered), std::move(*expired));
+    InFlight& request = in_flight_[id];
+    request.events.insert(triggered.event_id);
+    request.leases.push_back(triggered.lease);
+    if (triggered.done) request.done.push_back(std::move(triggered.done));
+    on_change_();
+    spawn_(serve(std::move(triggered)));
+}
+
+/// It is told the outcome of the request that it joins.
+void RequestCoordinator::join(InFlight& known, TriggeredRequest& triggered) {
+    known.leases.push_back(std::move(triggered.lease));
+    if (triggered.done) known.done.push_back(std::move(triggered.done));
+    MessageEntry entry = entry_for(triggered, services_.cloud.clock.now());
+    const bool again = !known.events.insert(triggered.event_id).second;
+    const auto& servers = triggered.request.requesters;
+    entry.verdict = again ? "duplicate" : "joined";
+    entry.reason = again ? "delivered again while its request is served"
+                         : "server " + (servers.empty() ? "" : servers.front().str()) +
+                               " waits for the same request";
+    if (!again) known.joined.insert(known.joined.end(), servers.begin(), servers.end());
+    spdlog::info("{}: message {}: {}", entry.request.str(), entry.verdict, entry.reason);
+    spawn_(note_only(std::move(entry)));
+}
+
+void RequestCoordinator::refuse_expired(TriggeredRequest triggered, std::string reason) {
+    MessageEntry entry = entry_for(triggered, services_.cloud.clock.now());
+    entry.verdict = "too-old";
+    entry.reason = std::move(reason);
+    spdlog::info("{}: dropped: {}", entry.request.str(), entry.reason);
+    Outcome outcome;
+    outcome.kind = OutcomeKind::refused;
+    outcome.reason = entry.reason;
+    outcome.at = entry.at;
+    spawn_(note_and_tell(std::move(entry), std::move(triggered.done), std::move(outcome)));
+}
+
+bool RequestCoordinator::leased(const RequestId& id) const {
+    const auto at = in_flight_.find(id);
+    if (at == in_flight_.end()) return false;
+    const auto& leases = at->second.leases;
+    return std::any_of(leases.begin(), leases.end(),
+                       [](const auto& lease) { return lease && lease->held(); });
+}
+
+std::vector<ServerId> RequestCoordinator::joined(const RequestId& id) const {
+    const auto at = in_flight_.find(id);
+    return at == in_flight_.end() ? std::vector<ServerId>{} : at->second.joined;
+}
+
+/// The request is served no more, and its outcome is journaled.
+void RequestCoordinator::tell(const RequestId& id, const Outcome& outcome) {
+    const auto node = in_flight_.extract(id);
+    if (node.empty()) return;
+    for (const auto& done : node.mapped().done) done(outcome);
+}
+
+Task<bool> RequestCoordinator::note(MessageEntry entry) {
+    const std::string what = "message " + printable(entry.message_id);
+    const auto write = [&]() { return services_.journal.note_message(entry); };
+    co_return co_await retry_until_journaled(services_.cloud.clock, services_.stopping, what,
+                                             write);
+}
+
+Task<void> RequestCoordinator::note_only(MessageEntry entry) {
+    co_await note(std::move(entry));
+}
+
+Task<void> RequestCoordinator::note_and_tell(MessageEntry entry,
+                                             std::function<void(const Outcome&)> done,
+                                             Outcome outcome) {
+    const bool noted = co_await note(std::move(entry));
+    if (noted && done) done(outcome);
+}
+
+// ---- from the submission to the outcome ----
+
+Task<void> RequestCoordinator::serve(TriggeredRequest triggered) {
+    const RequestId id = triggered.request.id;
+    for (const auto& requester : triggered.request.requesters)
+        newest_.note(requester, id, triggered.request.sent_at);
+    const Known known = co_await known_as(id);
+    if (known.outcome) {
+        MessageEntry entry = entry_for(triggered, services_.cloud.clock.now());
+        entry.verdict = "duplicate";
+        entry.reason =
+            "the request was served already: " + std::string{to_string(known.outcome->kind)};
+        spdlog::info("{}: message duplicate: {}", id.str(), entry.reason);
+        const bool noted = co_await note(std::move(entry));
+        if (noted) {
+            tell(id, *known.outcome);
+            on_change_();
+            co_return;
+        }
     }
-    Arrival arrival;
-    arrival.maybe_served = redelivered && known == Known::no;
-    arrival.had_hosts = notice.exception.starts_with("MaxRetriesExceeded");
-    auto ended = co_await outcome_of(std::move(notice), key, arrival);
-    co_await close(key, std::move(ended));
+    const bool maybe_served = triggered.maybe_served && !known.known;
+    auto ended = co_await run(std::move(triggered), maybe_served);
+    co_await close(id, std::move(ended));
 }
 
-/// What the journal knows of the request. If a former message was served, this one is noted as a
-/// duplicate.
-Task<RequestDesk::Known> RequestDesk::known_as(FailureNotice notice, RequestId key) {
-    std::optional<Story> known;
+/// What the journal knows of the request.
+Task<RequestCoordinator::Known> RequestCoordinator::known_as(RequestId id) {
+    Known known;
     const auto look = [&]() -> ResultTask<void> {
-        auto story = co_await parts_.journal.story(key);
-        if (!story) co_return story.error();
-        known = std::move(*story);
+        auto record = co_await services_.journal.record(id);
+        if (!record) co_return record.error();
+        known.known = record->has_value();
+        if (*record) known.outcome = (*record)->outcome;
         co_return Result<void>{};
     };
     const bool looked =
-        co_await until_written(parts_.cloud.clock, parts_.stopping, key.str(), look);
-    if (!looked || !known) co_return Known::no;
-    if (!known->outcome) co_return Known::begun;
-    MessageEntry entry = entry_for(notice, key, parts_.cloud.clock.now());
-    entry.verdict = "duplicate";
-    entry.reason =
-        "the request was served already: " + std::string{to_string(known->outcome->kind)};
-    spdlog::info("{}: message duplicate: {}", key.str(), entry.reason);
-    const auto write = [&]() { return parts_.journal.note_message(entry); };
-    const bool noted =
-        co_await until_written(parts_.cloud.clock, parts_.stopping, key.str(), write);
-    co_return noted ? Known::served : Known::begun;
+        co_await retry_until_journaled(services_.cloud.clock, services_.stopping, id.str(), look);
+    if (!looked) known = {};
+    co_return known;
 }
 
-/// No outcome: stopping, or nothing can be journalled; the message stays unacknowledged.
-Task<RequestDesk::Ended> RequestDesk::outcome_of(FailureNotice notice, RequestId key,
-                                                 Arrival arrival) {
+/// No outcome: stopping, or nothing can be journaled; nobody is told.
+Task<RequestCoordinator::Ended> RequestCoordinator::run(TriggeredRequest triggered,
+                                                        bool maybe_served) {
     Ended ended;
-    if (parts_.stopping) co_return ended;
-    auto completed = co_await complete(notice);
-    if (!completed && parts_.stopping) co_return ended;
-    ended.request = bare_request(notice, key);
+    if (services_.stopping) co_return ended;
+    auto completed = co_await complete(triggered);
+    if (!completed && services_.stopping) co_return ended;
+    ended.request = triggered.request;
     Outcome outcome;
     outcome.kind = OutcomeKind::failed;
-    outcome.at = parts_.cloud.clock.now();
+    outcome.at = services_.cloud.clock.now();
     const bool whole = completed && std::holds_alternative<Request>(*completed);
     if (whole) {
         ended.request = std::get<Request>(std::move(*completed));
+        ended.request.source = triggered.request.source;
+        ended.request.deadline = triggered.request.deadline;
     } else if (completed) {
         outcome.kind = OutcomeKind::refused;
         outcome.reason = std::get<Refused>(*completed).reason;
     } else {
-        outcome.reason = "nobody died: " + completed.error().what;
+        outcome.reason = "no servers deleted: " + completed.error().what;
     }
     const bool admitted = co_await admit(ended.request);
     if (!admitted) co_return ended;
@@ -122,138 +182,126 @@ Task<RequestDesk::Ended> RequestDesk::outcome_of(FailureNotice notice, RequestId
         ended.outcome = std::move(outcome);
         co_return ended;
     }
-    RequestServer server{workshop(), parts_.options, std::move(ended.request), arrival};
-    ended.outcome = co_await server.serve();
-    ended.request = server.request();
-    ended.ready_on = server.ready_on();
+    const Arrival arrival{maybe_served, triggered.had_hosts};
+    RequestRunner runner{runner_dependencies(), std::move(ended.request), arrival};
+    ended.outcome = co_await runner.serve();
+    ended.request = runner.request();
+    ended.ready_on = runner.ready_on();
     co_return ended;
 }
 
-/// Nova's own word on the requester, asked until it answers or the notice is too old.
-ResultTask<std::variant<Request, Refused>> RequestDesk::complete(FailureNotice notice) {
-    Backoff backoff{parts_.cloud.clock};
-    const auto schedule = co_await schedule_of(notice);
+/// What its source can tell of it, asked until it answers or the request's time is over.
+ResultTask<std::variant<Request, Refused>> RequestCoordinator::complete(
+    const TriggeredRequest& triggered) {
+    if (!triggered.complete) co_return std::variant<Request, Refused>{triggered.request};
+    Backoff backoff{services_.cloud.clock};
     while (true) {
-        auto completed = co_await complete_request(parts_.cloud, notice, schedule);
-        if (completed || parts_.stopping) co_return completed;
-        if (too_old(notice, parts_.cloud.clock.now(), parts_.options.trigger.max_age))
-            co_return completed.error();
+        auto completed = co_await triggered.complete();
+        if (completed || services_.stopping) co_return completed;
+        if (services_.cloud.clock.now() > triggered.request.deadline) co_return completed.error();
         spdlog::warn("{}: the requester is not known yet, trying again: {}",
-                     notice.request_id.str(), completed.error().what);
-        co_await backoff.pause(parts_.stopping);
+                     triggered.request.id.str(), completed.error().what);
+        co_await backoff.pause(services_.stopping);
     }
 }
 
-/// What the scheduler was asked. Its message came before that of the failure, but by another queue:
-/// where there must be one, it is waited for a moment.
-Task<std::optional<Schedule>> RequestDesk::schedule_of(FailureNotice notice) {
-    constexpr Duration step{50};
-    constexpr int most_steps = 20;
-    const std::string_view line = notice.exception_line;
-    const bool searched = line.find("There are not enough hosts available") != line.npos ||
-                          notice.exception.starts_with("MaxRetriesExceeded");
-    for (int i = 0; i <= most_steps && !parts_.stopping; ++i) {
-        if (const Schedule* const known = parts_.schedules.find(notice.request_id))
-            co_return *known;
-        if (!searched || !parts_.keeper.flowing()) break;
-        co_await parts_.cloud.clock.sleep(step);
-    }
-    co_return std::nullopt;
-}
-
-Task<bool> RequestDesk::admit(Request request) {
+Task<bool> RequestCoordinator::admit(Request request) {
     const auto write = [&]() -> ResultTask<void> {
-        auto admitted = co_await parts_.journal.admit(request, parts_.cloud.clock.now());
+        auto admitted = co_await services_.journal.admit(request, services_.cloud.clock.now());
         if (!admitted) co_return admitted.error();
         co_return Result<void>{};
     };
-    co_return co_await until_written(parts_.cloud.clock, parts_.stopping, request.id.str(), write);
+    co_return co_await retry_until_journaled(services_.cloud.clock, services_.stopping,
+                                             request.id.str(), write);
 }
 
-Task<void> RequestDesk::close(RequestId key, Ended ended) {
-    bool journalled = false;
+Task<void> RequestCoordinator::close(RequestId id, Ended ended) {
+    bool journaled = false;
     if (ended.outcome) {
         Request with_all;
-        with_all.id = key;
-        with_all.requesters = intake_.joined(key);
+        with_all.id = id;
+        with_all.requesters = joined(id);
         // Known by now: this only adds requesters.
         if (!with_all.requesters.empty()) co_await admit(with_all);
         ended.request.requesters.insert(ended.request.requesters.end(), with_all.requesters.begin(),
                                         with_all.requesters.end());
-        journalled = co_await finish(ended);
+        journaled = co_await finish(ended);
     }
-    intake_.close(key, journalled);
+    if (journaled)
+        tell(id, *ended.outcome);
+    else
+        in_flight_.erase(id);
     on_change_();
 }
 
-Task<bool> RequestDesk::finish(const Ended& ended) {
-    const RequestId key = ended.request.id;
+Task<bool> RequestCoordinator::finish(const Ended& ended) {
+    const RequestId id = ended.request.id;
     const Outcome& outcome = *ended.outcome;
-    const auto write = [&]() { return parts_.journal.finish(key, outcome); };
+    const auto write = [&]() { return services_.journal.finish(id, outcome); };
     const bool written =
-        co_await until_written(parts_.cloud.clock, parts_.stopping, key.str(), write);
+        co_await retry_until_journaled(services_.cloud.clock, services_.stopping, id.str(), write);
     if (!written) co_return false;
     ++served_;
-    spdlog::info("{}: outcome {}: {}", key.str(), to_string(outcome.kind), outcome.reason);
+    spdlog::info("{}: outcome {}: {}", id.str(), to_string(outcome.kind), outcome.reason);
     settle(ended);
     co_return true;
 }
 
 /// The freed room stays promised for a while, and is watched for longer.
-void RequestDesk::settle(const Ended& ended) {
+void RequestCoordinator::settle(const Ended& ended) {
     const Outcome& outcome = *ended.outcome;
-    const config::Cull& cull = parts_.options.cull;
-    switch (outcome.kind) {
-        case OutcomeKind::freed:
-        case OutcomeKind::incomplete:
-            parts_.ledger.settle(ended.request.id, outcome.at, outcome.at + cull.promise);
-            parts_.aftermaths.watch_cull(ended.request, outcome.at, cull.watch);
-            break;
-        case OutcomeKind::already_there:
-            parts_.ledger.settle(ended.request.id, outcome.at, outcome.at + cull.promise);
-            parts_.aftermaths.watch_room(ended.request, ended.ready_on, outcome.at, cull.watch);
-            break;
-        default: parts_.ledger.release(ended.request.id);
-    }
+    const config::Cull& cull = services_.settings.cull;
+    const RequestId& id = ended.request.id;
+    const bool culled =
+        outcome.kind == OutcomeKind::freed || outcome.kind == OutcomeKind::incomplete;
+    const bool found = outcome.kind == OutcomeKind::already_there;
+    services_.rooms.ended(id, culled || found, outcome.at, cull.promise);
+    if (culled) services_.tracker.watch_cull(ended.request, outcome.at, cull.watch);
+    if (found) services_.tracker.watch_room(ended.request, ended.ready_on, outcome.at, cull.watch);
 }
 
 // ---- after a restart ----
 
-ResultTask<void> RequestDesk::restore() {
-    const config::Cull& cull = parts_.options.cull;
-    const TimePoint now = parts_.cloud.clock.now();
+ResultTask<void> RequestCoordinator::restore(LeaseOf lease_of) {
+    const config::Cull& cull = services_.settings.cull;
+    const TimePoint now = services_.cloud.clock.now();
     // Further back than anything is promised or watched: what became of culls that ended right
     // before a long pause is told now.
     const TimePoint since = now - std::max(cull.promise, cull.watch) - std::chrono::days{1};
-    auto recent = co_await parts_.journal.culls_since(since);
+    auto recent = co_await services_.journal.culls_since(since);
     if (!recent) co_return recent.error();
-    auto unfinished = co_await parts_.journal.unfinished();
+    auto unfinished = co_await services_.journal.unfinished();
     if (!unfinished) co_return unfinished.error();
-    parts_.ledger = ledger_of(*unfinished, *recent, cull.promise);
-    for (const auto& story : *recent) {
-        const bool culled = story.outcome->kind == OutcomeKind::freed ||
-                            story.outcome->kind == OutcomeKind::incomplete;
-        const Duration left = story.outcome->at + cull.watch - now;
-        if (culled && !story.aftermath)
-            parts_.aftermaths.watch_cull(story.request, story.outcome->at, left);
+    services_.rooms.restore(ledger_of(*unfinished, *recent, cull.promise));
+    for (const auto& record : *recent) {
+        const bool culled = record.outcome->kind == OutcomeKind::freed ||
+                            record.outcome->kind == OutcomeKind::incomplete;
+        const Duration left = record.outcome->at + cull.watch - now;
+        if (culled && !record.freed_room)
+            services_.tracker.watch_cull(record.request, record.outcome->at, left);
     }
-    for (auto& story : *unfinished) {
-        intake_.hold(story.request.id);
-        spawn_(resume(std::move(story)));
+    for (auto& record : *unfinished) {
+        InFlight& request = in_flight_[record.request.id];
+        if (auto lease = lease_of(record.request.source)) request.leases.push_back(lease);
+        spawn_(resume(std::move(record)));
     }
     co_return Result<void>{};
 }
 
-Task<void> RequestDesk::resume(Story story) {
-    const RequestId key = story.request.id;
-    for (const auto& requester : story.request.requesters)
-        newest_.note(requester, key, story.request.sent_at);
-    RequestServer server{workshop(), parts_.options, story.request};
+Task<void> RequestCoordinator::resume(RequestRecord record) {
+    const RequestId id = record.request.id;
+    for (const auto& requester : record.request.requesters)
+        newest_.note(requester, id, record.request.sent_at);
+    Request request = record.request;
+    // Of a journal that did not keep it yet.
+    if (request.deadline == TimePoint{})
+        request.deadline = request.sent_at + services_.settings.trigger.max_age;
+    RequestRunner runner{runner_dependencies(), std::move(request)};
     Ended ended;
-    ended.outcome = co_await server.resume(std::move(story));
-    ended.request = server.request();
-    ended.ready_on = server.ready_on();
-    co_await close(key, std::move(ended));
+    ended.outcome = co_await runner.resume(std::move(record));
+    ended.request = runner.request();
+    ended.ready_on = runner.ready_on();
+    co_await close(id, std::move(ended));
 }
 
 }  // namespace reaper

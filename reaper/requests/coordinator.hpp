@@ -1,84 +1,91 @@
-// The desk: each message becomes a request, a request is completed, served and closed, and what a
-// former process left is taken up again. Every step is journalled before the next one.
+// The coordinator: what triggers submit is deduplicated, completed, served by a runner and closed,
+// and what a former process left is taken up again. Every step is journaled before the next one.
+//
+// One request is served once (rule 4): what is submitted for a request in flight joins it, and all
+// of them are told its outcome; what the journal knows as served is told that outcome at once.
 #pragma once
 
 #include <cstdint>
 #include <functional>
+#include <map>
 #include <optional>
+#include <set>
+#include <string>
 #include <variant>
+#include <vector>
 
-#include "reaper/runtime/async.hpp"
-#include "reaper/rooms/ledger.hpp"
-#include "reaper/ports/journal.hpp"
 #include "reaper/controllers/freed_room_tracker.hpp"
-#include "reaper/controllers/safeguard_controller.hpp"
-#include "reaper/triggers/nova_failures.hpp"
-#include "reaper/requests/newest_requests.hpp"
-#include "reaper/cloud_reader/cache_refresher.hpp"
+#include "reaper/ports/journal.hpp"
+#include "reaper/ports/trigger.hpp"
 #include "reaper/requests/request_runner.hpp"
-#include "reaper/daemon/service.hpp"
-#include "reaper/request_spec/request_builder.hpp"
-#include "reaper/request_spec/schedule_memory.hpp"
 
 namespace reaper {
 
-class RequestDesk {
+class RequestCoordinator final : public RequestSink, private ActiveRequests {
 public:
-    /// What the desk works with; all of it must outlive it.
-    struct Parts {
-        CloudPorts cloud;
-        Journal& journal;
-        MessageSource& messages;
-        Braking& braking;
-        AftermathWatch& aftermaths;
-        RoomHolds& holds;
-        PictureKeeper& keeper;
-        Ledger& ledger;
-        AsyncSemaphore& planning;
-        AsyncSemaphore& deletions;
-        const ScheduleMemory& schedules;
-        const ServiceOptions& options;
-        const bool& stopping;
-    };
     using Spawn = std::function<void(Task<void>)>;
 
-    /// `spawn` runs a coroutine of the desk; `on_change` is called when counts change.
-    RequestDesk(Parts parts, Spawn spawn, std::function<void()> on_change);
+    /// `spawn` runs a coroutine of the coordinator; `on_change` is called when counts change. All
+    /// of `services` must outlive it.
+    RequestCoordinator(RequestServices services, Spawn spawn, std::function<void()> on_change);
 
-    void on_message(Delivery delivery) { intake_.on_message(std::move(delivery)); }
-    /// Takes up what the journal left unfinished. An error if the journal can't be read.
-    ResultTask<void> restore();
-    std::size_t in_hand() const noexcept { return intake_.in_hand(); }
+    void submit(TriggeredRequest triggered) override;
+    /// Takes up what the journal left unfinished. `lease_of`: the right to go on with a request of
+    /// that source; null: it must be submitted again. An error if the journal can't be read.
+    using LeaseOf = std::function<std::shared_ptr<const Lease>(RequestSource)>;
+    ResultTask<void> restore(LeaseOf lease_of);
+
+    std::size_t in_flight() const noexcept { return in_flight_.size(); }
     std::uint64_t served() const noexcept { return served_; }
 
 private:
-    /// A request, in the journal.
-    enum class Known { no, begun, served };
-
-    Task<void> handle(FailureNotice notice, RequestId key, bool redelivered);
-    Task<Known> known_as(FailureNotice notice, RequestId key);
+    /// A request that is being served, and who waits for its outcome.
+    struct InFlight {
+        std::set<std::string> events;  ///< ids
+        std::vector<std::shared_ptr<const Lease>> leases;
+        std::vector<std::function<void(const Outcome&)>> done;
+        std::vector<ServerId> joined;  ///< servers that wait for it, beside the first
+    };
     /// How a request ended; no outcome if it did not.
     struct Ended {
         std::optional<Outcome> outcome;
         Request request;
         std::vector<HostId> ready_on;
     };
-    Task<Ended> outcome_of(FailureNotice notice, RequestId key, Arrival arrival);
-    ResultTask<std::variant<Request, Refused>> complete(FailureNotice notice);
-    Task<std::optional<Schedule>> schedule_of(FailureNotice notice);
+
+    // For the runners.
+    bool leased(const RequestId& id) const override;
+    std::vector<ServerId> joined(const RequestId& id) const override;
+
+    void join(InFlight& known, TriggeredRequest& triggered);
+    void refuse_expired(TriggeredRequest triggered, std::string reason);
+    Task<void> serve(TriggeredRequest triggered);
+    /// How the journal says that it ended; nothing if it is new, or was not finished.
+    struct Known {
+        bool known = false;
+        std::optional<Outcome> outcome;
+    };
+    Task<Known> known_as(RequestId id);
+    Task<Ended> run(TriggeredRequest triggered, bool maybe_served);
+    ResultTask<std::variant<Request, Refused>> complete(const TriggeredRequest& triggered);
+    Task<bool> note(MessageEntry entry);
+    Task<void> note_only(MessageEntry entry);
+    Task<void> note_and_tell(MessageEntry entry, std::function<void(const Outcome&)> done,
+                             Outcome outcome);
     Task<bool> admit(Request request);
     Task<bool> finish(const Ended& ended);
-    Task<void> close(RequestId key, Ended ended);
+    Task<void> close(RequestId id, Ended ended);
+    void tell(const RequestId& id, const Outcome& outcome);
     void settle(const Ended& ended);
-    Task<void> resume(Story story);
-    Workshop workshop();
+    Task<void> resume(RequestRecord record);
+    RunnerDependencies runner_dependencies();
 
-    Parts parts_;
+    RequestServices services_;
     Spawn spawn_;
     std::function<void()> on_change_;
+    std::map<RequestId, InFlight> in_flight_;
     NewestRequests newest_;
     RecentRefusals refusals_;
-    Intake intake_;
     std::uint64_t served_ = 0;
 };
 

@@ -9,7 +9,7 @@ void NewestRequests::note(const ServerId& server, const RequestId& request, Time
         return;
     }
     order_.push_back(server);
-    if (order_.size() <= most_) return;
+    if (order_.size() <= max_) return;
     known_.erase(order_.front());
     order_.pop_front();
 }

@@ -15,7 +15,7 @@ namespace reaper {
 /// Remembers the last `most` servers that were met; what is forgotten is nobody's newer request.
 class NewestRequests {
 public:
-    explicit NewestRequests(std::size_t most = 20'000) : most_(most) {}
+    explicit NewestRequests(std::size_t most = 20'000) : max_(most) {}
 
     void note(const ServerId& server, const RequestId& request, TimePoint sent_at);
     /// The newer request that took the place of this one: for each of its requesters there is one.
@@ -26,7 +26,7 @@ private:
         RequestId request;
         TimePoint sent_at{};
     };
-    std::size_t most_;
+    std::size_t max_;
     std::map<ServerId, Known> known_;
     std::deque<ServerId> order_;  ///< as they were first met
 };

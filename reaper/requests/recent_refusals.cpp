@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "reaper/model/likeness.hpp"
 #include "reaper/model/text.hpp"
 
 namespace reaper {
@@ -9,12 +10,8 @@ namespace {
 
 /// Would what was too much for `known` be too much for `request` too?
 bool asks_as_much(const Request& request, const Request& known) {
-    return request.slots >= known.slots && request.project == known.project &&
-           request.operation == known.operation && request.resources == known.resources &&
-           request.availability_zone == known.availability_zone &&
-           request.required_traits == known.required_traits &&
-           request.forbidden_traits == known.forbidden_traits && request.phases == known.phases &&
-           request.excluded_hosts == known.excluded_hosts && request.landing == known.landing;
+    return request.slots >= known.slots && same_demands(request, known) &&
+           request.placement == known.placement && request.phases == known.phases;
 }
 
 }  // namespace

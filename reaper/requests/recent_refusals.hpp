@@ -10,7 +10,7 @@
 
 namespace reaper {
 
-/// A refusal kills nobody, so an answer a moment old does no harm; a plan is always made afresh.
+/// A refusal deletes nothing, so an answer a moment old does no harm; a plan is always made afresh.
 class RecentRefusals {
 public:
     static constexpr Duration fresh_for{1000};

@@ -11,25 +11,25 @@
 namespace reaper {
 namespace {
 
-std::unique_ptr<PlanExecutor> make_executor(const Workshop& workshop, const ServiceOptions& options,
-                                            Warrant& warrant) {
-    if (options.dry_run) return std::make_unique<ReportingExecutor>();
-    return std::make_unique<CullingExecutor>(workshop.cloud, workshop.journal, workshop.ledger,
-                                             workshop.deletions, warrant, options.policy,
-                                             options.cull);
+std::unique_ptr<PlanExecutor> make_executor(const RequestServices& services,
+                                            const LiveSettings& settings, EvictionGuard& guard) {
+    if (settings.dry_run) return std::make_unique<DryRunExecutor>();
+    return std::make_unique<EvictingExecutor>(services.cloud, services.journal, services.rooms,
+                                              services.deletions, guard, settings.policy,
+                                              settings.cull);
 }
 
 /// Whatever the reason: a request that is decided so often will not end well.
 constexpr int max_plan_rounds = 100;
 
 std::string deaths(int count) {
-    return count == 0 ? "nobody died" : std::to_string(count) + " servers were deleted";
+    return count == 0 ? "no servers deleted" : std::to_string(count) + " servers were deleted";
 }
 
 /// What the journal tells about the victims of the last plan.
-std::map<ServerId, Progress> progress_of(const Story& story) {
+std::map<ServerId, Progress> progress_of(const RequestRecord& record) {
     std::map<ServerId, Progress> known;
-    for (const auto& step : story.steps) {
+    for (const auto& step : record.steps) {
         if (step.step == Step::gone)
             known[step.server] = known.contains(step.server) ? Progress::gone : Progress::vanished;
         else if (step.step == Step::vanished)
@@ -43,10 +43,10 @@ std::map<ServerId, Progress> progress_of(const Story& story) {
     return known;
 }
 
-/// The last plan that the journal has; none if nothing was ever planned to die.
-const Plan* last_plan(const Story& story) {
+/// The last plan that the journal has; none if no deletion was ever planned.
+const Plan* last_plan(const RequestRecord& record) {
     const Plan* last = nullptr;
-    for (const auto& entry : story.plans)
+    for (const auto& entry : record.plans)
         if (const auto* plan = std::get_if<Plan>(&entry.decision)) last = plan;
     return last;
 }
@@ -61,33 +61,35 @@ Plan what_was_sent(Plan plan, const std::map<ServerId, Progress>& known) {
 
 }  // namespace
 
-RequestServer::RequestServer(Workshop workshop, ServiceOptions options, Request request,
-                             Arrival arrival)
-    : workshop_(workshop),
-      options_(std::move(options)),
+RequestRunner::RequestRunner(RunnerDependencies dependencies, Request request, Arrival arrival)
+    : services_(dependencies.services),
+      active_(dependencies.active),
+      newest_(dependencies.newest),
+      refusals_(dependencies.refusals),
+      settings_(services_.settings),
       request_(std::move(request)),
-      executor_(make_executor(workshop_, options_, *this)),
+      executor_(make_executor(services_, settings_, *this)),
       slots_asked_(request_.slots),
       arrival_(arrival),
-      backoff_(workshop_.cloud.clock) {}
+      backoff_(services_.cloud.clock) {}
 
-Task<std::optional<Outcome>> RequestServer::serve() {
+Task<std::optional<Outcome>> RequestRunner::serve() {
     spdlog::info("{}: {}", request_.id.str(), to_string(request_));
-    group_read_at_ = workshop_.cloud.clock.steady();
+    group_read_at_ = services_.cloud.clock.steady();
     co_return co_await rounds();
 }
 
-Task<std::optional<Outcome>> RequestServer::resume(Story story) {
-    round_ = static_cast<int>(story.plans.size());
+Task<std::optional<Outcome>> RequestRunner::resume(RequestRecord record) {
+    round_ = static_cast<int>(record.plans.size());
     spdlog::info("{}: resuming {} after {} rounds", request_.id.str(), to_string(request_), round_);
-    auto known = progress_of(story);
-    const Plan* const last = last_plan(story);
+    auto known = progress_of(record);
+    const Plan* const last = last_plan(record);
     if (last != nullptr && !known.empty()) {
         // Only what was sent: whether the rest is still needed, a new plan must tell.
         Plan sent = what_was_sent(*last, known);
         const bool all = sent.victims().size() == last->victims().size();
         for (const auto& victim : last->victims())
-            if (!known.contains(victim.server)) workshop_.ledger.drop_eviction(victim.server);
+            if (!known.contains(victim.server)) services_.rooms.stays(victim.server);
         // Of earlier plans: the last one's are counted with it.
         const auto of_last = sent.victims();
         for (const auto& each : known)
@@ -100,33 +102,33 @@ Task<std::optional<Outcome>> RequestServer::resume(Story story) {
         const bool partly = ended && ended->kind == OutcomeKind::freed && !all;
         if (ended && !partly) co_return ended;
     } else {
-        workshop_.ledger.release(request_.id);
+        services_.rooms.plans_again(request_.id, false);
     }
     if (out_of_time())
         co_return cut_short(OutcomeKind::failed, "interrupted, and too old now to go on");
     co_return co_await rounds();
 }
 
-// ---- the warrant ----
+// ---- the eviction guard ----
 
-std::optional<std::string> RequestServer::forbidden() const {
-    if (auto paused = workshop_.braking.thrown()) return "the reaper is " + *paused;
-    if (!workshop_.intake.holds(request_.id))
+std::optional<std::string> RequestRunner::blocked_reason() const {
+    if (auto paused = services_.safeguards.paused_reason()) return "the reaper is " + *paused;
+    if (!active_.leased(request_.id))
         return "the connection to the broker was lost or can't be proven alive: another reaper may "
                "serve the request by now";
     return std::nullopt;
 }
 
-ResultTask<std::optional<std::string>> RequestServer::unneeded() {
-    if (const auto newer = workshop_.newest.superseding(request_))
+ResultTask<std::optional<std::string>> RequestRunner::still_needed() {
+    if (const auto newer = newest_.superseding(request_))
         co_return "request " + newer->str() + " of the same server is newer";
     std::set<ServerId> requesters(request_.requesters.begin(), request_.requesters.end());
-    const auto joined = workshop_.intake.joined(request_.id);
+    const auto joined = active_.joined(request_.id);
     requesters.insert(joined.begin(), joined.end());
     int gone = 0;
     std::string why;
     for (const auto& requester : requesters) {
-        auto record = co_await workshop_.cloud.compute.server(requester);
+        auto record = co_await services_.cloud.compute.server(requester);
         if (!record) co_return record.error();
         auto not_waiting = why_not_waiting(request_, requester, *record);
         if (!not_waiting) continue;
@@ -142,12 +144,12 @@ ResultTask<std::optional<std::string>> RequestServer::unneeded() {
     co_return why;
 }
 
-Task<void> RequestServer::hold_room(std::vector<HostId> hosts) {
-    const auto classes = options_.policy->held_classes();
-    if (classes.empty() || forbidden()) co_return;
-    std::vector<RoomHolds::Place> places;
+Task<void> RequestRunner::hold_room(std::vector<HostId> hosts) {
+    const auto classes = settings_.policy->held_classes();
+    if (classes.empty() || blocked_reason()) co_return;
+    std::vector<InventoryReserver::Place> places;
     for (const auto& id : hosts) {
-        const Host* const host = workshop_.keeper.picture().find(id);
+        const Host* const host = services_.refresher.cache().find(id);
         if (host == nullptr) continue;
         for (const auto& provider : host->providers)
             for (const auto& held : classes)
@@ -155,13 +157,13 @@ Task<void> RequestServer::hold_room(std::vector<HostId> hosts) {
                     places.push_back({id, host->name, provider.id, held});
     }
     RequestId request = request_.id;
-    co_await workshop_.holds.take(std::move(request), std::move(places));
+    co_await services_.reserver.take(std::move(request), std::move(places));
 }
 
 // ---- rounds ----
 
-Task<std::optional<Outcome>> RequestServer::rounds() {
-    while (in_vain_ < options_.cull.max_rounds && round_ < max_plan_rounds) {
+Task<std::optional<Outcome>> RequestRunner::rounds() {
+    while (in_vain_ < settings_.cull.max_rounds && round_ < max_plan_rounds) {
         std::optional<Outcome> ended;
         const bool allowed = co_await until_allowed(ended);
         if (!allowed) co_return ended;
@@ -170,55 +172,56 @@ Task<std::optional<Outcome>> RequestServer::rounds() {
         if (!*decided) co_return std::nullopt;
         ended = co_await act_on(std::move(**decided));
         if (ended) co_return ended;
-        if (workshop_.stopping && failing_) co_return std::nullopt;
+        if (services_.stopping && failing_) co_return std::nullopt;
     }
     co_return cut_short(OutcomeKind::failed, "gave up after " + std::to_string(round_) +
                                                  " rounds; the last: " + last_reason_);
 }
 
-Task<bool> RequestServer::until_allowed(std::optional<Outcome>& ended) {
+Task<bool> RequestRunner::until_allowed(std::optional<Outcome>& ended) {
     constexpr Duration moment{250};
     bool told = false;
     while (true) {
         ended.reset();
-        if (const auto newer = workshop_.newest.superseding(request_)) {
+        if (const auto newer = newest_.superseding(request_)) {
             ended = cut_short(OutcomeKind::superseded,
                               "request " + newer->str() + " of the same server is newer");
             co_return false;
         }
-        if (options_.dry_run) co_return true;
-        if (const auto paused = workshop_.braking.thrown()) {
+        if (const auto paused = services_.safeguards.paused_reason()) {
             ended = cut_short(OutcomeKind::refused, "the reaper is " + *paused, "paused");
             co_return false;
         }
-        if (workshop_.intake.holds(request_.id)) co_return true;
-        if (workshop_.stopping) co_return false;
+        if (active_.leased(request_.id) || settings_.dry_run) co_return true;
+        if (services_.stopping) co_return false;
         if (out_of_time()) {
             ended = cut_short(OutcomeKind::handed_over,
-                              "the connection to the broker was lost, and the message did not come "
-                              "again: another reaper has it, or the queue dropped it");
+                              "the connection to the broker was lost, and the request did not come "
+                              "again: another reaper has it, or the queue dropped its message");
             co_return false;
         }
         if (!told)
-            spdlog::info("{}: waiting until the broker delivers its message again",
-                         request_.id.str());
+            spdlog::info("{}: waiting until this reaper serves the queue again", request_.id.str());
         // If another finishes it, the room is promised no longer than that one promises it.
-        const TimePoint now = workshop_.cloud.clock.now();
+        const TimePoint now = services_.cloud.clock.now();
         if (!told && deleted_ > 0)
-            workshop_.ledger.settle(request_.id, now, now + options_.cull.promise);
+            services_.rooms.waits(request_.id, now, now + settings_.cull.promise);
         told = true;
-        co_await workshop_.cloud.clock.sleep(moment);
+        co_await services_.cloud.clock.sleep(moment);
     }
 }
 
-Task<std::optional<Outcome>> RequestServer::act_on(Decision decision) {
+Task<std::optional<Outcome>> RequestRunner::act_on(Decision decision) {
     if (auto* nothing = std::get_if<NothingToDo>(&decision)) {
-        if (nothing->awaited().empty()) co_return conclude(*nothing);
+        if (nothing->pending_releases().empty()) co_return conclude(*nothing);
         co_return co_await wait_for_room(std::move(*nothing));
     }
+    if (auto* refused = std::get_if<Refused>(&decision))
+        co_return outcome(deleted_ > 0 ? OutcomeKind::freed : OutcomeKind::refused,
+                          std::move(refused->reason));
     if (const auto* less = std::get_if<NotEnough>(&decision)) {
         // What earlier rounds freed is not enough for it, and free for others.
-        workshop_.ledger.release_promises(request_.id);
+        services_.rooms.not_enough(request_.id);
         co_return conclude(*less);
     }
     std::map<ServerId, Progress> unknown;
@@ -226,7 +229,7 @@ Task<std::optional<Outcome>> RequestServer::act_on(Decision decision) {
 }
 
 /// The room is on its way, because others delete what holds it.
-Task<std::optional<Outcome>> RequestServer::wait_for_room(NothingToDo nothing) {
+Task<std::optional<Outcome>> RequestRunner::wait_for_room(NothingToDo nothing) {
     Plan plan;
     plan.request = request_.id;
     plan.slots_requested = plan.slots_wanted = plan.slots_freed = request_.slots;
@@ -239,72 +242,69 @@ Task<std::optional<Outcome>> RequestServer::wait_for_room(NothingToDo nothing) {
 
 // ---- ends ----
 
-Task<std::optional<Outcome>> RequestServer::carry_out(Plan plan,
+Task<std::optional<Outcome>> RequestRunner::carry_out(Plan plan,
                                                       std::map<ServerId, Progress> known) {
     auto execution = co_await executor_->carry_out(request_, std::move(plan), std::move(known));
     deleted_ += execution.deleted;
-    // Who died, died for regular room: nothing else ends the request well any more.
+    // What was deleted was deleted for regular room: nothing else ends the request well any more.
     if (deleted_ > 0) request_.phases = Phases{};
-    spared_.insert(execution.spared.begin(), execution.spared.end());
+    skipped_.insert(execution.skipped.begin(), execution.skipped.end());
     switch (execution.end) {
         case Execution::End::freed: co_return outcome(OutcomeKind::freed, execution.reason);
         case Execution::End::reported: co_return outcome(OutcomeKind::dry_run, execution.reason);
         case Execution::End::incomplete:
             co_return outcome(OutcomeKind::incomplete, execution.reason);
-        case Execution::End::unneeded:
+        case Execution::End::no_longer_needed:
             if (request_.slots == 0) co_return cut_short(OutcomeKind::refused, execution.reason);
             break;
-        case Execution::End::forbidden: break;
+        case Execution::End::blocked: break;
         case Execution::End::replan: ++in_vain_; break;
         case Execution::End::failed:
             // Not the plan's fault: tried again as long as the request is worth it.
             if (out_of_time()) co_return cut_short(OutcomeKind::failed, execution.reason);
-            co_await backoff_.pause(workshop_.stopping);
+            co_await backoff_.pause(services_.stopping);
             break;
     }
     failing_ = execution.end == Execution::End::failed;
     last_reason_ = execution.reason;
     spdlog::info("{}: planning again: {}", request_.id.str(), execution.reason);
-    if (deleted_ == 0) workshop_.ledger.release(request_.id);
+    services_.rooms.plans_again(request_.id, deleted_ > 0);
     co_return std::nullopt;
 }
 
-std::optional<Outcome> RequestServer::conclude(const NothingToDo& nothing) const {
+std::optional<Outcome> RequestRunner::conclude(const NothingToDo& nothing) const {
     if (nothing.room == ResType::revocable)
         return cut_short(OutcomeKind::revocable_room, nothing.reason);
-    const bool refused = nothing.hosts.empty();
-    const OutcomeKind kind = deleted_ > 0 ? OutcomeKind::freed
-                             : refused    ? OutcomeKind::refused
-                                          : OutcomeKind::already_there;
-    return outcome(kind, nothing.reason);
+    return outcome(deleted_ > 0 ? OutcomeKind::freed : OutcomeKind::already_there, nothing.reason);
 }
 
-std::optional<Outcome> RequestServer::conclude(const NotEnough& not_enough) const {
+std::optional<Outcome> RequestRunner::conclude(const NotEnough& not_enough) const {
     if (!request_.phases.admits(ResType::regular))
         return cut_short(OutcomeKind::revocable_only, not_enough.reason);
-    if (deleted_ == 0) return outcome(OutcomeKind::not_enough, not_enough.reason, not_enough.brake);
-    return cut_short(OutcomeKind::not_enough, not_enough.reason, not_enough.brake);
+    if (deleted_ == 0)
+        return outcome(OutcomeKind::not_enough, not_enough.reason, not_enough.safeguard);
+    return cut_short(OutcomeKind::not_enough, not_enough.reason, not_enough.safeguard);
 }
 
-Outcome RequestServer::outcome(OutcomeKind kind, std::string reason, std::string brake) const {
+Outcome RequestRunner::outcome(OutcomeKind kind, std::string reason, std::string safeguard) const {
     Outcome ended;
     ended.kind = kind;
     ended.reason = std::move(reason);
-    ended.brake = std::move(brake);
-    ended.at = workshop_.cloud.clock.now();
+    ended.safeguard = std::move(safeguard);
+    ended.at = services_.cloud.clock.now();
     return ended;
 }
 
-Outcome RequestServer::cut_short(OutcomeKind nobody, const std::string& reason,
-                                 std::string brake) const {
-    if (deleted_ == 0) return outcome(nobody, "nobody died: " + reason, std::move(brake));
+Outcome RequestRunner::cut_short(OutcomeKind none_deleted, const std::string& reason,
+                                 std::string safeguard) const {
+    if (deleted_ == 0)
+        return outcome(none_deleted, "no servers deleted: " + reason, std::move(safeguard));
     return outcome(OutcomeKind::incomplete, deaths(deleted_) + ", then: " + reason,
-                   std::move(brake));
+                   std::move(safeguard));
 }
 
-bool RequestServer::out_of_time() const {
-    return workshop_.cloud.clock.now() >
-           request_.sent_at + std::chrono::duration_cast<Duration>(options_.trigger.max_age);
+bool RequestRunner::out_of_time() const {
+    return services_.cloud.clock.now() > request_.deadline;
 }
 
 }  // namespace reaper

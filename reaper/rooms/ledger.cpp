@@ -36,8 +36,8 @@ bool still_going(const ServerId& id, const Host& host) {
 
 }  // namespace
 
-bool holds_room(const NothingToDo& nothing, bool somebody_died) {
-    return !nothing.awaited().empty() || (somebody_died && !nothing.hosts.empty());
+bool promises_room(const NothingToDo& nothing, bool somebody_died) {
+    return !nothing.pending_releases().empty() || (somebody_died && !nothing.hosts.empty());
 }
 
 Ledger::Ledger(const std::vector<Eviction>& evictions, std::vector<Promise> promises)
@@ -61,7 +61,7 @@ void Ledger::enter(const Request& request, const std::vector<HostPlan>& hosts, T
     for (auto& [server, eviction] : evictions_)
         if (eviction.request == request.id) eviction.counted = false;
     for (const auto& host : hosts) {
-        for (const auto& each : host.awaited)
+        for (const auto& each : host.pending_releases)
             if (const auto own = evictions_.find(each.server);
                 own != evictions_.end() && own->second.request == request.id)
                 own->second.counted = true;
@@ -79,7 +79,7 @@ void Ledger::enter(const Request& request, const std::vector<HostPlan>& hosts, T
                                     std::nullopt,
                                     false,
                                     {},
-                                    request.landing.group.id});
+                                    request.placement.group.id});
     }
 }
 
@@ -131,7 +131,7 @@ void Ledger::release_promises(const RequestId& request) {
 
 void Ledger::give_up_on(const HostId& host, const ServerId& server, TimePoint now) {
     given_up_.insert_or_assign(server, GivenUp{host, now});
-    if (given_up_.size() <= most_given_up) return;
+    if (given_up_.size() <= max_given_up) return;
     given_up_.erase(
         std::min_element(given_up_.begin(), given_up_.end(), [](const auto& a, const auto& b) {
             return std::tie(a.second.at, a.first) < std::tie(b.second.at, b.first);
@@ -189,7 +189,7 @@ void Ledger::forget_takers() {
     for (const auto* promises : {&promises_, &watched_})
         for (const auto& promise : *promises) open.insert(promise.request);
     std::erase_if(took_, [&](const auto& t) { return !open.contains(t.second); });
-    takers_to_sort_out_ = std::max(most_takers, 2 * took_.size());
+    takers_to_sort_out_ = std::max(max_takers, 2 * took_.size());
 }
 
 void Ledger::expire_evictions(const HostLookup& host_of) {

@@ -25,8 +25,9 @@
 namespace reaper {
 
 /// Is the room of such a decision promised to its request? What others are freeing is, and, once
-/// somebody died for the request, the room that is there: it replaces what its plans promised.
-bool holds_room(const NothingToDo& nothing, bool somebody_died);
+/// servers were deleted for the request, the room that is there: it replaces what its plans
+/// promised.
+bool promises_room(const NothingToDo& nothing, bool somebody_died);
 
 class Ledger {
 public:
@@ -40,7 +41,7 @@ public:
         /// When its cull ended. A host that was read before may still list it, so it counts as
         /// evicting until a later reading.
         std::optional<TimePoint> ended;
-        /// Its request's slots rest on it (a victim or awaited by its last plan), so that it brings
+        /// Its request's slots rest on it (a victim or pending by its last plan), so that it brings
         /// the room that is promised to them.
         bool counted = true;
     };
@@ -110,7 +111,7 @@ public:
     /// Drops promises whose time is over, and slots of settled promises that a server of the same
     /// project and shape, created (or moved there) after `since`, or one of the requesters itself,
     /// has taken on that host; and evictions that ended before the host was read (`read_at`).
-    /// `host_of` tells a host of the picture; null if there is none of that id.
+    /// `host_of` tells a host of the cache; null if there is none of that id.
     /// Returns what became of the slots that it dropped: each taken one, and the rest by promise.
     std::vector<Settled> expire(const HostLookup& host_of, TimePoint now);
     std::vector<Settled> expire(const Snapshot& snapshot, TimePoint now);
@@ -130,10 +131,10 @@ public:
         return evictions_.empty() && promises_.empty() && given_up_.empty();
     }
     /// Servers that are given up on at a time; the oldest makes room.
-    static constexpr std::size_t most_given_up = 4096;
+    static constexpr std::size_t max_given_up = 4096;
 
 private:
-    static constexpr std::size_t most_takers = 4096;  ///< then those of no use are looked for
+    static constexpr std::size_t max_takers = 4096;  ///< then those of no use are looked for
     struct GivenUp {
         HostId host;
         TimePoint at{};
@@ -152,7 +153,7 @@ private:
     std::map<ServerId, GivenUp> given_up_;
     /// Whose slot a server took, so that it takes no second one while there are promises.
     std::map<ServerId, RequestId> took_;
-    std::size_t takers_to_sort_out_ = most_takers;
+    std::size_t takers_to_sort_out_ = max_takers;
 };
 
 }  // namespace reaper

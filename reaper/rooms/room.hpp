@@ -5,7 +5,7 @@
 // `evicting` is what servers on their way out still hold in Placement's books, so the sum stays the
 // same from the moment that a victim is chosen until it is gone; and so counts what servers hold
 // whose deletion somebody else began (Nova's task state `deleting`): a victim of a reaper that
-// died, a user's own. Not those that the ledger was told to give up on. A slot takes each class
+// ended, a user's own. Not those that the ledger was told to give up on. A slot takes each class
 // from ONE provider of the host's tree (Placement's rule for the unnumbered group), so the slots
 // that a class gives are summed over its providers, each rounded down; the host gives what its
 // scarcest class gives. Inventories whose min_unit, max_unit or step_size refuse the amount of one
@@ -17,9 +17,9 @@
 #include <string>
 #include <vector>
 
-#include "reaper/rooms/ledger.hpp"
 #include "reaper/model/cloud.hpp"
 #include "reaper/model/request.hpp"
+#include "reaper/rooms/ledger.hpp"
 
 namespace reaper {
 

@@ -8,8 +8,26 @@ namespace reaper {
 /// Ends early when `stopping` (which must outlive the sleep, as the clock must) becomes true.
 Task<void> sleep_unless(const bool& stopping, Clock& clock, Duration duration);
 
-/// Doubles from a quarter second (or `first`) to `longest`, with jitter, so that many who wait do
-/// not come back at once.
+/// The duration, by up to a tenth shorter or longer.
+Duration spread(Duration duration);
+
+/// Pauses between tries: each twice the last, from `first` to `longest`, of which a random part
+/// from half to all is waited, so that many who wait do not come back at the same moment.
+class GrowingPause {
+public:
+    GrowingPause(Duration first, Duration longest);
+    Duration next();
+    /// It worked: the next pause is the first one again.
+    void reset() { next_ = first_; }
+    /// What will not mend itself soon (wrong credentials, say) is tried at the longest interval.
+    void slow_down() { next_ = longest_; }
+    Duration longest() const { return longest_; }
+
+private:
+    Duration first_, longest_, next_;
+};
+
+/// Waits such pauses, by the given clock.
 class Backoff {
 public:
     explicit Backoff(Clock& clock, Duration longest = std::chrono::seconds{15},
@@ -19,12 +37,13 @@ public:
     /// The jitter of this thread's pauses, from a seed: for tests that are to be repeated exactly.
     static void seed(unsigned seed);
     /// What will not mend itself soon (wrong credentials, say) is tried at the longest interval.
-    void slow_down() { next_ = longest_; }
+    void slow_down() { pause_.slow_down(); }
+    /// It worked: the next pause is the first one again.
+    void reset() { pause_.reset(); }
 
 private:
     Clock& clock_;
-    Duration next_;
-    Duration longest_;
+    GrowingPause pause_;
 };
 
 }  // namespace reaper

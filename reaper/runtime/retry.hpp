@@ -11,7 +11,8 @@ namespace reaper {
 /// Calls `write` (a callable that returns ResultTask<void>) until it succeeds. False: `stopping`
 /// became true, and it still fails. `clock` and `stopping` must outlive the call.
 template <class Write>
-Task<bool> until_written(Clock& clock, const bool& stopping, std::string what, Write write) {
+Task<bool> retry_until_journaled(Clock& clock, const bool& stopping, std::string what,
+                                 Write write) {
     Backoff backoff{clock, std::chrono::seconds{30}};
     while (true) {
         auto written = co_await write();

@@ -10,7 +10,7 @@
 
 #include "reaper/runtime/task.hpp"
 
-namespace reaper::cli {
+namespace reaper {
 
 /// Returns what the task returns; throws what it throws. Blocks. What the task left running in the
 /// background (kept connections) stays with the io_context.
@@ -31,4 +31,4 @@ T run_task(boost::asio::io_context& io, Task<T> task) {
     return std::move(*result);
 }
 
-}  // namespace reaper::cli
+}  // namespace reaper

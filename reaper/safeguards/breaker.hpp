@@ -1,12 +1,12 @@
-// The circuit breaker: opens when culls keep helping nobody or deletions keep failing. It only
-// tells that it opens; stopping, and going on, is the kill switch's (`reaper pause`, `resume`).
+// The circuit breaker: opens when culls keep going unused or deletions keep failing. It only
+// tells that it opens; stopping, and going on, is the pause switch's (`reaper pause`, `resume`).
 #pragma once
 
 #include <optional>
 #include <string>
 
-#include "reaper/safeguards/settings.hpp"
 #include "reaper/model/ids.hpp"
+#include "reaper/safeguards/settings.hpp"
 
 namespace reaper {
 
@@ -14,7 +14,7 @@ namespace reaper {
 enum class CullWorth {
     helped,    ///< it was taken by whom it was freed for
     needless,  ///< they found room elsewhere: says nothing of the next cull
-    wasted,    ///< nobody came
+    wasted,    ///< nobody took the room
 };
 
 class Breaker {
@@ -25,7 +25,7 @@ public:
 
     /// Each returns why the breaker opens, when it does: what happened, and how to close it. Once
     /// open it says nothing more until `reset`.
-    std::optional<std::string> note_aftermath(const RequestId& request, CullWorth worth);
+    std::optional<std::string> note_freed_room(const RequestId& request, CullWorth worth);
     std::optional<std::string> note_deletion(bool succeeded, const RequestId& request);
 
     /// Somebody has looked (`reaper resume`): counting begins anew.

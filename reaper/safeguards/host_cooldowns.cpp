@@ -2,30 +2,31 @@
 
 #include <algorithm>
 
-#include "reaper/model/duration_text.hpp"
 #include "reaper/model/text.hpp"
+#include "reaper/model/time_text.hpp"
 
 namespace reaper {
 
-void HostDoubts::note(const HostId& host, const RequestId& request, TimePoint at) {
-    Doubt& doubt = doubts_[host];
-    if (doubt.at <= at) doubt = Doubt{request, at};
+void HostCooldowns::note(const HostId& host, const RequestId& request, TimePoint at) {
+    Cooldown& host_cooldown = cooldowns_[host];
+    if (host_cooldown.at <= at) host_cooldown = Cooldown{request, at};
 }
 
-void HostDoubts::prune(TimePoint now, Duration lasting) {
-    std::erase_if(doubts_, [&](const auto& each) { return each.second.at <= now - lasting; });
-    for (auto& [host, doubt] : doubts_) doubt.at = std::min(doubt.at, now);
+void HostCooldowns::prune(TimePoint now, Duration lasting) {
+    std::erase_if(cooldowns_, [&](const auto& each) { return each.second.at <= now - lasting; });
+    for (auto& [host, host_cooldown] : cooldowns_)
+        host_cooldown.at = std::min(host_cooldown.at, now);
 }
 
-void HostDoubts::shift(Duration by) {
-    for (auto& [host, doubt] : doubts_) doubt.at += by;
+void HostCooldowns::shift(Duration by) {
+    for (auto& [host, host_cooldown] : cooldowns_) host_cooldown.at += by;
 }
 
-std::map<HostId, std::string> HostDoubts::reasons() const {
+std::map<HostId, std::string> HostCooldowns::reasons() const {
     std::map<HostId, std::string> reasons;
-    for (const auto& [host, doubt] : doubts_)
-        reasons.emplace(host, "room freed there for " + printable(doubt.request.str(), 64) +
-                                  " was not taken by " + words_of(doubt.at));
+    for (const auto& [host, host_cooldown] : cooldowns_)
+        reasons.emplace(host, "room freed there for " + printable(host_cooldown.request.str(), 64) +
+                                  " was not taken by " + format_time(host_cooldown.at) + " UTC");
     return reasons;
 }
 

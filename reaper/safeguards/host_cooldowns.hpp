@@ -1,5 +1,6 @@
-// Doubted hosts: room freed there was not taken, so something that can't be read from outside (an
-// image property, NUMA, a filter of the operator's own) may forbid it. For a while they rank lower.
+// Hosts in cooldown: room freed there was not taken, so something that can't be read from outside
+// (an image property, NUMA, a filter of the operator's own) may forbid it. For a while they rank
+// lower.
 #pragma once
 
 #include <map>
@@ -10,7 +11,7 @@
 
 namespace reaper {
 
-class HostDoubts {
+class HostCooldowns {
 public:
     /// Room on the host, freed for `request`, was found untaken at `at`. The latest word counts.
     void note(const HostId& host, const RequestId& request, TimePoint at);
@@ -22,14 +23,14 @@ public:
 
     /// Each with its reason.
     std::map<HostId, std::string> reasons() const;
-    bool empty() const { return doubts_.empty(); }
+    bool empty() const { return cooldowns_.empty(); }
 
 private:
-    struct Doubt {
+    struct Cooldown {
         RequestId request;
         TimePoint at;
     };
-    std::map<HostId, Doubt> doubts_;
+    std::map<HostId, Cooldown> cooldowns_;
 };
 
 }  // namespace reaper

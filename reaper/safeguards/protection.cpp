@@ -2,8 +2,8 @@
 
 #include <algorithm>
 
-#include "reaper/model/duration_text.hpp"
 #include "reaper/model/text.hpp"
+#include "reaper/model/time_text.hpp"
 
 namespace reaper {
 namespace {
@@ -60,7 +60,7 @@ std::optional<std::string> why_too_young(const Server& server, Duration min_run_
                                          TimePoint now) {
     if (min_run_time <= Duration::zero() || start_of(server) <= now - min_run_time)
         return std::nullopt;
-    return "it has not run for " + words_of(min_run_time) + " yet (min_run_time)";
+    return "it has not run for " + format_duration(min_run_time) + " yet (min_run_time)";
 }
 
 }  // namespace reaper

@@ -7,8 +7,8 @@
 #include <string>
 #include <vector>
 
-#include "reaper/safeguards/settings.hpp"
 #include "reaper/model/cloud.hpp"
+#include "reaper/safeguards/settings.hpp"
 
 namespace reaper {
 

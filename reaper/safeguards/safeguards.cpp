@@ -11,52 +11,53 @@ constexpr Duration least_memory = std::chrono::hours{24};
 
 }  // namespace
 
-Brakes::Brakes(BrakeSettings settings) {
+Safeguards::Safeguards(SafeguardSettings settings) {
     reload(std::move(settings));
 }
 
-void Brakes::reload(BrakeSettings settings) {
+void Safeguards::reload(SafeguardSettings settings) {
     settings_ = std::move(settings);
     protection_ = Protection{settings_.protect};
     breaker_.reload(settings_.breaker);
 }
 
-void Brakes::note_victim(PastVictim victim) {
+void Safeguards::note_victim(PastVictim victim) {
     history_.note(std::move(victim));
 }
 
-void Brakes::note_refused_deletion(const ServerId& server) {
+void Safeguards::note_refused_deletion(const ServerId& server) {
     history_.forget(server);
 }
 
-std::optional<std::string> Brakes::note_aftermath(const RequestId& request, CullWorth worth,
-                                                  const std::vector<HostId>& untaken,
-                                                  TimePoint at) {
-    note_doubt(request, untaken, at);
-    return breaker_.note_aftermath(request, worth);
+std::optional<std::string> Safeguards::note_freed_room(const RequestId& request, CullWorth worth,
+                                                       const std::vector<HostId>& untaken,
+                                                       TimePoint at) {
+    note_cooldown(request, untaken, at);
+    return breaker_.note_freed_room(request, worth);
 }
 
-void Brakes::note_doubt(const RequestId& request, const std::vector<HostId>& hosts, TimePoint at) {
-    if (settings_.doubt <= Duration::zero()) return;
-    for (const auto& host : hosts) doubts_.note(host, request, at);
+void Safeguards::note_cooldown(const RequestId& request, const std::vector<HostId>& hosts,
+                               TimePoint at) {
+    if (settings_.host_cooldown <= Duration::zero()) return;
+    for (const auto& host : hosts) cooldowns_.note(host, request, at);
 }
 
-void Brakes::shift(Duration by) {
+void Safeguards::shift(Duration by) {
     history_.shift(by);
-    doubts_.shift(by);
+    cooldowns_.shift(by);
 }
 
-Duration Brakes::memory() const {
+Duration Safeguards::memory() const {
     return std::max<Duration>(
-        {least_memory, settings_.limits.window, settings_.thrash.window, settings_.doubt});
+        {least_memory, settings_.limits.window, settings_.thrash.window, settings_.host_cooldown});
 }
 
-void Brakes::prune(TimePoint now) {
+void Safeguards::prune(TimePoint now) {
     history_.prune(now, memory());
-    doubts_.prune(now, settings_.doubt);
+    cooldowns_.prune(now, settings_.host_cooldown);
 }
 
-std::vector<Thrashing> Brakes::thrashing(TimePoint now) const {
+std::vector<Thrashing> Safeguards::thrashing(TimePoint now) const {
     const auto& settings = settings_.thrash;
     std::vector<Thrashing> often;
     if (settings.after <= 0 || history_.empty()) return often;

@@ -1,4 +1,5 @@
-// What the brakes are set to. Plain data; the configuration fills it in. Everywhere 0 means "none".
+// What the safeguards are set to. Plain data; the configuration fills it in. Everywhere 0 means
+// "none".
 #pragma once
 
 #include <chrono>
@@ -30,11 +31,11 @@ struct LimitSettings {
     friend bool operator==(const LimitSettings&, const LimitSettings&) = default;
 };
 
-/// `thrash:` workloads that keep being evicted and coming back are spared longer.
+/// `thrash:` workloads that keep being evicted and coming back are kept longer.
 struct ThrashSettings {
     int after = 3;  ///< evictions within the window
     std::chrono::milliseconds window{86'400'000};
-    /// Servers that have run less than `grace * 2^(evictions - after)` are spared, ...
+    /// Servers that have run less than `grace * 2^(evictions - after)` are kept, ...
     std::chrono::milliseconds grace{1'800'000};
     std::chrono::milliseconds max_grace{28'800'000};  ///< ... but not longer than this
     /// Of the metadata that names a workload; empty: the server's name does.
@@ -45,21 +46,21 @@ struct ThrashSettings {
 
 /// `breaker:` things in a row that stop all culls until somebody has looked.
 struct BreakerSettings {
-    int wasted = 5;  ///< culls that helped nobody
+    int wasted = 5;  ///< culls whose room went unused
     int failed = 5;  ///< deletions that failed
 
     friend bool operator==(const BreakerSettings&, const BreakerSettings&) = default;
 };
 
-struct BrakeSettings {
+struct SafeguardSettings {
     ProtectSettings protect;
     LimitSettings limits;
     ThrashSettings thrash;
     BreakerSettings breaker;
     /// How long a host ranks lower after room freed there was not taken.
-    std::chrono::milliseconds doubt{1'800'000};
+    std::chrono::milliseconds host_cooldown{1'800'000};
 
-    friend bool operator==(const BrakeSettings&, const BrakeSettings&) = default;
+    friend bool operator==(const SafeguardSettings&, const SafeguardSettings&) = default;
 };
 
 }  // namespace reaper

@@ -7,7 +7,7 @@ namespace reaper {
 
 void VictimHistory::note(PastVictim victim) {
     if (by_server_.contains(victim.server)) return;
-    if (by_time_.size() >= most_kept) erase(by_time_.begin());
+    if (by_time_.size() >= max_kept) erase(by_time_.begin());
     const ServerId server = victim.server;
     ++by_request_[victim.request];
     const TimePoint at = victim.at;

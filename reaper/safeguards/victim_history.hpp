@@ -1,7 +1,7 @@
-// Who was deleted lately: what the limits and the brake on thrashing count.
+// Who was deleted lately: what the limits and the safeguard on thrashing count.
 //
 // Fed from the journal at the start, and with each deletion as it is sent. Bounded: beyond
-// `most_kept` victims the oldest are forgotten, which no limit can tell (each is smaller). A time
+// `max_kept` victims the oldest are forgotten, which no limit can tell (each is smaller). A time
 // in the future (the clock was set back) counts as now. Pure, one thread.
 #pragma once
 
@@ -12,9 +12,9 @@
 #include <unordered_map>
 #include <vector>
 
-#include "reaper/safeguards/workload.hpp"
 #include "reaper/model/ids.hpp"
 #include "reaper/model/time.hpp"
+#include "reaper/safeguards/workload.hpp"
 
 namespace reaper {
 
@@ -31,7 +31,7 @@ struct PastVictim {
 
 class VictimHistory {
 public:
-    static constexpr std::size_t most_kept = 100'000;
+    static constexpr std::size_t max_kept = 100'000;
 
     VictimHistory() = default;
     VictimHistory(VictimHistory&&) = default;  // a copy's iterators would be the original's

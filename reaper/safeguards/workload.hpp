@@ -35,7 +35,7 @@ std::string workload_given(const Server& server, const std::string& key);
 struct Thrashing {
     Workload workload;
     int evictions = 0;  ///< by how many requests, within the window
-    Duration grace{};   ///< its servers are spared while they have run less
+    Duration grace{};   ///< its servers are kept while they have run less
 };
 
 /// `grace * 2^(evictions - after)`, at most `max_grace`; nothing below `after`.

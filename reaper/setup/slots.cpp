@@ -44,11 +44,11 @@ const ProviderRecord* named(const std::vector<ProviderRecord>& providers, const 
     return at == providers.end() ? nullptr : &*at;
 }
 
-SlotStep set_up_new(const SlotPicture& picture, const SlotHost& host,
-                    const ResourceClass& slot_class, Amount slots) {
+SlotStep set_up_new(const SlotView& cache, const SlotHost& host, const ResourceClass& slot_class,
+                    Amount slots) {
     SlotStep step = step_of(Kind::create_provider, host, slot_class);
     step.to = slots;
-    if (const auto* other = named(picture.providers, step.name)) {
+    if (const auto* other = named(cache.providers, step.name)) {
         step.kind = Kind::refuse;
         step.provider = other->id;
         step.why = "there is a provider of that name elsewhere: " + other->id.str();
@@ -59,13 +59,13 @@ SlotStep set_up_new(const SlotPicture& picture, const SlotHost& host,
     return step;
 }
 
-SlotStep set_up_known(const SlotPicture& picture, const SlotHost& host, const ProviderId& provider,
+SlotStep set_up_known(const SlotView& cache, const SlotHost& host, const ProviderId& provider,
                       const ResourceClass& slot_class, Amount slots) {
     SlotStep step = step_of(Kind::set_total, host, slot_class);
     step.provider = provider;
     step.to = slots;
-    const auto state = picture.states.find(provider);
-    if (state == picture.states.end()) {
+    const auto state = cache.states.find(provider);
+    if (state == cache.states.end()) {
         step.kind = Kind::refuse;
         step.why = "it went away while it was read";
         return step;
@@ -142,31 +142,31 @@ std::map<HostId, ProviderRecord> slot_providers(const std::vector<SlotHost>& hos
     return found;
 }
 
-std::vector<SlotStep> slots_to_set_up(const SlotPicture& picture, const ResourceClass& slot_class,
+std::vector<SlotStep> slots_to_set_up(const SlotView& cache, const ResourceClass& slot_class,
                                       const SlotCount& count) {
     std::vector<SlotStep> steps;
-    steps.push_back(class_step(picture.class_exists ? Kind::keep : Kind::create_class, slot_class));
-    const auto known = slot_providers(picture.hosts, picture.providers, slot_class);
-    for (const auto& host : picture.hosts) {
+    steps.push_back(class_step(cache.class_exists ? Kind::keep : Kind::create_class, slot_class));
+    const auto known = slot_providers(cache.hosts, cache.providers, slot_class);
+    for (const auto& host : cache.hosts) {
         const Amount slots = slots_for(host, count);
         const auto at = known.find(host.id);
         steps.push_back(at == known.end()
-                            ? set_up_new(picture, host, slot_class, slots)
-                            : set_up_known(picture, host, at->second.id, slot_class, slots));
+                            ? set_up_new(cache, host, slot_class, slots)
+                            : set_up_known(cache, host, at->second.id, slot_class, slots));
     }
     return steps;
 }
 
-std::vector<SlotStep> slots_to_undo(const SlotPicture& picture, const ResourceClass& slot_class) {
+std::vector<SlotStep> slots_to_undo(const SlotView& cache, const ResourceClass& slot_class) {
     std::vector<SlotStep> steps;
-    const auto known = slot_providers(picture.hosts, picture.providers, slot_class);
+    const auto known = slot_providers(cache.hosts, cache.providers, slot_class);
     bool all = true;
-    for (const auto& host : picture.hosts) {
+    for (const auto& host : cache.hosts) {
         const auto at = known.find(host.id);
         if (at == known.end()) continue;
         SlotStep step = step_of(Kind::remove_provider, host, slot_class);
         step.provider = at->second.id;
-        if (const auto state = picture.states.find(at->second.id); state != picture.states.end()) {
+        if (const auto state = cache.states.find(at->second.id); state != cache.states.end()) {
             const auto inventory = state->second.inventories.find(slot_class);
             if (inventory != state->second.inventories.end()) step.from = inventory->second.total;
             step.why = why_it_stays(state->second, slot_class);
@@ -177,7 +177,7 @@ std::vector<SlotStep> slots_to_undo(const SlotPicture& picture, const ResourceCl
         }
         steps.push_back(std::move(step));
     }
-    if (!picture.class_exists)
+    if (!cache.class_exists)
         steps.push_back(class_step(Kind::keep, slot_class));
     else if (all)
         steps.push_back(class_step(Kind::remove_class, slot_class));

@@ -22,7 +22,7 @@ struct SlotHost {
 };
 
 /// What there is now.
-struct SlotPicture {
+struct SlotView {
     bool class_exists = false;
     std::vector<SlotHost> hosts;            ///< those to be set up
     std::vector<ProviderRecord> providers;  ///< all of the cloud
@@ -73,10 +73,10 @@ std::map<HostId, ProviderRecord> slot_providers(const std::vector<SlotHost>& hos
                                                 const ResourceClass& slot_class);
 
 /// The class first, then the hosts in their order. Empty steps never occur: what is there is kept.
-std::vector<SlotStep> slots_to_set_up(const SlotPicture& picture, const ResourceClass& slot_class,
+std::vector<SlotStep> slots_to_set_up(const SlotView& cache, const ResourceClass& slot_class,
                                       const SlotCount& count);
 
 /// The hosts, then the class. What somebody holds is refused, and what others put there too.
-std::vector<SlotStep> slots_to_undo(const SlotPicture& picture, const ResourceClass& slot_class);
+std::vector<SlotStep> slots_to_undo(const SlotView& cache, const ResourceClass& slot_class);
 
 }  // namespace reaper

@@ -1,15 +1,15 @@
 #include "reaper/triggers/nova_failures.hpp"
 
-#include <algorithm>
+#include <memory>
 #include <spdlog/spdlog.h>
 #include <string_view>
 #include <utility>
-#include <variant>
 
-#include "reaper/notifications/nova_notification.hpp"
 #include "reaper/model/text.hpp"
-#include "reaper/runtime/retry.hpp"
+#include "reaper/notifications/nova_notification.hpp"
 #include "reaper/request_spec/request_builder.hpp"
+#include "reaper/runtime/retry.hpp"
+#include "reaper/triggers/requester.hpp"
 
 namespace reaper {
 namespace {
@@ -19,37 +19,65 @@ std::string_view event_type(FailureEvent event) {
         case FailureEvent::build_instances: return "compute_task.build_instances.error";
         case FailureEvent::migrate_server: return "compute_task.migrate_server.error";
         case FailureEvent::rebuild_server: return "compute_task.rebuild_server.error";
-        case FailureEvent::unshelve_server: return "reaper.unshelve.error";
+        case FailureEvent::unshelve_server: return "unshelve";
     }
     return "unknown";
 }
 
-}  // namespace
-
-MessageEntry entry_for(const FailureNotice& notice, const RequestId& key, TimePoint at) {
-    MessageEntry entry;
-    entry.message_id = notice.message_id;
-    entry.event_type = event_type(notice.event);
-    entry.request = key;
-    entry.at = at;
-    return entry;
+Operation operation_of(FailureEvent event) {
+    switch (event) {
+        case FailureEvent::build_instances: return Operation::build;
+        case FailureEvent::migrate_server: return Operation::migrate;
+        case FailureEvent::rebuild_server: return Operation::rebuild;
+        case FailureEvent::unshelve_server: return Operation::unshelve;
+    }
+    return Operation::build;
 }
 
-Intake::Intake(Parts parts, Spawn spawn, NewRequest new_request)
-    : parts_(parts), spawn_(std::move(spawn)), new_request_(std::move(new_request)) {}
+/// The request as far as the notice alone tells.
+Request bare_request(const FailureNotice& notice, const RequestId& key, Duration max_age) {
+    Request request;
+    request.id = key;
+    request.operation = operation_of(notice.event);
+    request.project = notice.project;
+    request.slots = notice.num_instances;
+    request.requesters.push_back(notice.server);
+    request.source = RequestSource::nova_failure;
+    request.sent_at = notice.sent_at;
+    request.deadline = notice.sent_at + max_age;
+    if (notice.flavor) {
+        const auto resources = resources_of(*notice.flavor, !notice.image_id);
+        if (const auto* known = std::get_if<Resources>(&resources)) request.resources = *known;
+    }
+    return request;
+}
 
-void Intake::on_message(Delivery delivery) {
-    if (parts_.stopping) return;  // not acknowledged: the next reaper gets it
+/// The broker counts the message as ours.
+class MessageLease final : public Lease {
+public:
+    MessageLease(const MessageSource& messages, DeliveryTicket ticket)
+        : messages_(messages), ticket_(ticket) {}
+    bool held() const override { return messages_.holds(ticket_); }
+
+private:
+    const MessageSource& messages_;
+    DeliveryTicket ticket_;
+};
+
+}  // namespace
+
+void NovaFailures::on_message(Delivery delivery) {
+    if (dependencies_.stopping) return;  // not acknowledged: the next reaper gets it
     auto parsed = parse_notification(delivery.body);
     if (auto* notice = std::get_if<FailureNotice>(&parsed))
-        on_notice(std::move(*notice), delivery.ticket, delivery.redelivered);
+        on_notice(std::move(*notice), delivery);
     else if (auto* ignored = std::get_if<Ignored>(&parsed))
         on_ignored(std::move(*ignored), delivery.ticket);
     else
         on_malformed(std::get<Malformed>(std::move(parsed)), std::move(delivery));
 }
 
-void Intake::on_ignored(Ignored ignored, DeliveryTicket ticket) {
+void NovaFailures::on_ignored(Ignored ignored, DeliveryTicket ticket) {
     spdlog::debug("message {} ({}) ignored: {}", printable(ignored.message_id),
                   printable(ignored.event_type), ignored.reason);
     MessageEntry entry;
@@ -57,91 +85,75 @@ void Intake::on_ignored(Ignored ignored, DeliveryTicket ticket) {
     entry.event_type = std::move(ignored.event_type);
     entry.verdict = "ignored";
     entry.reason = std::move(ignored.reason);
-    entry.at = parts_.clock.now();
-    spawn_(note_and_acknowledge(std::move(entry), ticket));
+    entry.at = dependencies_.cloud.clock.now();
+    dependencies_.spawn(note_and_acknowledge(std::move(entry), ticket));
 }
 
-void Intake::on_malformed(Malformed malformed, Delivery delivery) {
+void NovaFailures::on_malformed(Malformed malformed, Delivery delivery) {
     spdlog::warn("a message can't be understood, setting it aside: {}", malformed.reason);
     MessageEntry entry;
     entry.verdict = "malformed";
     entry.reason = std::move(malformed.reason);
-    entry.at = parts_.clock.now();
-    spawn_(note_and_set_aside(std::move(entry), std::move(delivery)));
+    entry.at = dependencies_.cloud.clock.now();
+    dependencies_.spawn(note_and_set_aside(std::move(entry), std::move(delivery)));
 }
 
-void Intake::on_notice(FailureNotice notice, DeliveryTicket ticket, bool redelivered) {
-    const TimePoint now = parts_.clock.now();
+void NovaFailures::on_notice(FailureNotice notice, const Delivery& delivery) {
     const RequestId key = request_key(notice);
-    MessageEntry entry = entry_for(notice, key, now);
-    if (const auto known = in_hand_.find(key); known != in_hand_.end()) {
-        join(known->second, notice, std::move(entry), ticket);
-        return;
+    TriggeredRequest triggered;
+    triggered.request = bare_request(notice, key, dependencies_.settings.max_age);
+    triggered.event_id = notice.message_id;
+    triggered.event_type = event_type(notice.event);
+    triggered.maybe_served = delivery.redelivered;
+    triggered.had_hosts = notice.exception.starts_with("MaxRetriesExceeded");
+    triggered.lease = std::make_shared<MessageLease>(dependencies_.messages, delivery.ticket);
+    triggered.complete = [this, notice = std::move(notice)] { return complete(notice); };
+    triggered.done = [this, ticket = delivery.ticket](const Outcome&) {
+        dependencies_.messages.acknowledge(ticket);
+    };
+    dependencies_.sink.submit(std::move(triggered));
+}
+
+/// Nova's own word on the requester.
+ResultTask<std::variant<Request, Refused>> NovaFailures::complete(FailureNotice notice) {
+    auto schedule = co_await schedule_of(notice);
+    co_return co_await complete_request(dependencies_.cloud, std::move(notice),
+                                        std::move(schedule));
+}
+
+/// What the scheduler was asked. Its message came before that of the failure, but by another queue:
+/// where there must be one, it is waited for a moment.
+Task<std::optional<Schedule>> NovaFailures::schedule_of(FailureNotice notice) {
+    constexpr Duration step{50};
+    constexpr int max_steps = 20;
+    const std::string_view line = notice.exception_line;
+    const bool searched = line.find("There are not enough hosts available") != line.npos ||
+                          notice.exception.starts_with("MaxRetriesExceeded");
+    for (int i = 0; i <= max_steps && !dependencies_.stopping; ++i) {
+        if (const Schedule* const known = dependencies_.schedules.find(notice.request_id))
+            co_return *known;
+        if (!searched || !dependencies_.events_flow()) break;
+        co_await dependencies_.cloud.clock.sleep(step);
     }
-    if (auto reason = too_old(notice, now, parts_.settings.max_age)) {
-        entry.verdict = "too-old";
-        entry.reason = std::move(*reason);
-        spdlog::info("{}: dropped: {}", key.str(), entry.reason);
-        spawn_(note_and_acknowledge(std::move(entry), ticket));
-        return;
-    }
-    InHand& request = in_hand_[key];
-    request.tickets.insert(ticket);
-    request.messages.insert(notice.message_id);
-    new_request_(std::move(notice), key, redelivered);
+    co_return std::nullopt;
 }
 
-/// It is acknowledged with the request that it joins.
-void Intake::join(InHand& request, const FailureNotice& notice, MessageEntry entry,
-                  DeliveryTicket ticket) {
-    request.tickets.insert(ticket);
-    const bool again = !request.messages.insert(notice.message_id).second;
-    entry.verdict = again ? "duplicate" : "joined";
-    entry.reason = again ? "delivered again while its request is served"
-                         : "server " + notice.server.str() + " waits for the same request";
-    if (!again) request.joined.push_back(notice.server);
-    spdlog::info("{}: message {}: {}", entry.request.str(), entry.verdict, entry.reason);
-    spawn_(note_joined(std::move(entry)));
-}
-
-std::vector<ServerId> Intake::joined(const RequestId& key) const {
-    const auto at = in_hand_.find(key);
-    return at == in_hand_.end() ? std::vector<ServerId>{} : at->second.joined;
-}
-
-bool Intake::holds(const RequestId& key) const {
-    const auto at = in_hand_.find(key);
-    if (at == in_hand_.end()) return false;
-    const auto& tickets = at->second.tickets;
-    return std::any_of(tickets.begin(), tickets.end(),
-                       [&](const DeliveryTicket& ticket) { return parts_.messages.holds(ticket); });
-}
-
-void Intake::close(const RequestId& key, bool journalled) {
-    const auto node = in_hand_.extract(key);
-    if (!journalled || node.empty()) return;
-    for (const auto& ticket : node.mapped().tickets) parts_.messages.acknowledge(ticket);
-}
-
-Task<bool> Intake::note(MessageEntry entry) {
+Task<bool> NovaFailures::note(MessageEntry entry) {
     const std::string what = "message " + printable(entry.message_id);
-    const auto write = [&]() { return parts_.journal.note_message(entry); };
-    co_return co_await until_written(parts_.clock, parts_.stopping, what, write);
+    const auto write = [&]() { return dependencies_.journal.note_message(entry); };
+    co_return co_await retry_until_journaled(dependencies_.cloud.clock, dependencies_.stopping,
+                                             what, write);
 }
 
-Task<void> Intake::note_joined(MessageEntry entry) {
-    co_await note(std::move(entry));
-}
-
-Task<void> Intake::note_and_acknowledge(MessageEntry entry, DeliveryTicket ticket) {
+Task<void> NovaFailures::note_and_acknowledge(MessageEntry entry, DeliveryTicket ticket) {
     const bool noted = co_await note(std::move(entry));
-    if (noted) parts_.messages.acknowledge(ticket);
+    if (noted) dependencies_.messages.acknowledge(ticket);
 }
 
-Task<void> Intake::note_and_set_aside(MessageEntry entry, Delivery delivery) {
+Task<void> NovaFailures::note_and_set_aside(MessageEntry entry, Delivery delivery) {
     std::string reason = entry.reason;
     const bool noted = co_await note(std::move(entry));
-    if (noted) parts_.messages.set_aside(std::move(delivery), std::move(reason));
+    if (noted) dependencies_.messages.set_aside(std::move(delivery), std::move(reason));
 }
 
 }  // namespace reaper

@@ -4,9 +4,9 @@
 #include <spdlog/spdlog.h>
 #include <utility>
 
-#include "reaper/notifications/own_message.hpp"
 #include "reaper/model/text.hpp"
-#include "reaper/runtime/backoff.hpp"
+#include "reaper/triggers/requester.hpp"
+#include "reaper/triggers/serving_lease.hpp"
 
 namespace reaper {
 namespace {
@@ -14,84 +14,112 @@ namespace {
 /// What Nova's clock may be behind ours, and a change may take to show.
 constexpr Duration overlap{60'000};
 /// Of one look; the others are the next look's.
-constexpr std::size_t most_at_once = 200;
-constexpr Duration idle{1'000};
-/// A message that was sent so long before the connection broke has arrived.
-constexpr Duration surely_there{60'000};
+constexpr std::size_t max_at_once = 200;
 
 }  // namespace
 
-Task<void> UnshelveWatch::run() {
-    while (!parts_.stopping) {
-        const Duration interval = parts_.settings.unshelve_interval;
-        const Duration pause = interval > Duration::zero() ? interval : idle;
-        co_await sleep_unless(parts_.stopping, parts_.cloud.clock, pause);
-        if (parts_.stopping || interval <= Duration::zero() || !parts_.connected()) continue;
-        auto looked = co_await look();
-        if (!looked && !failing_)
-            spdlog::warn("unshelved servers are not looked for now: {}", looked.error().what);
-        failing_ = !looked;
+ResultTask<void> UnshelveTrigger::check() {
+    const TimePoint now = dependencies_.cloud.clock.now();
+    const Duration max_age = dependencies_.settings.max_age;
+    const std::uint64_t serving = dependencies_.messages.serving();
+    if (serving != 0 && serving != epoch_) {
+        epoch_ = serving;
+        submitted_.clear();
+        seen_.clear();
+        looked_at_ = {};
     }
-}
-
-ResultTask<void> UnshelveWatch::look() {
-    const TimePoint now = parts_.cloud.clock.now();
-    const Duration max_age = parts_.settings.max_age;
-    std::erase_if(told_, [&](const auto& told) { return now - told.second > max_age + overlap; });
+    for (auto* const known : {&submitted_, &left_to_other_})
+        std::erase_if(*known,
+                      [&](const auto& entry) { return now - entry.second > max_age + overlap; });
     if (seen_.empty()) pass_began_ = now;
     TimePoint since = now - max_age;
     if (looked_at_ != TimePoint{}) since = std::max(since, looked_at_ - overlap);
-    const std::uint64_t connection = connections_;
-    auto shelved = co_await parts_.cloud.compute.shelved_since(since);
+    auto shelved = co_await dependencies_.cloud.compute.shelved_since(since);
     if (!shelved) co_return shelved.error();
     std::size_t looks = 0;
-    std::optional<Error> failed;
     for (auto& record : *shelved) {
         if (!record.server.task_state.empty() || !record.server.host.empty()) continue;
         if (!seen_.insert(record.server.id).second) continue;
-        if (++looks > most_at_once || parts_.stopping) {
+        if (++looks > max_at_once || dependencies_.stopping) {
             seen_.erase(record.server.id);
-            if (failed) co_return *failed;
             co_return Result<void>{};
         }
         auto looked = co_await look_at(std::move(record));
-        if (!looked) failed = looked.error();  // one server must not hide the others
-        missed_ = missed_ || !looked;
+        if (looked) continue;
+        missed_ = true;  // one server must not hide the others
+        spdlog::warn("{}; it is looked at again", looked.error().what);
     }
     seen_.clear();
     // What was missed is looked at again, with all that changed since the last whole pass.
-    const bool whole = !std::exchange(missed_, false) && connection == connections_;
+    const bool whole = !std::exchange(missed_, false);
     if (whole) looked_at_ = pass_began_;
-    if (failed) co_return *failed;
     co_return Result<void>{};
 }
 
-void UnshelveWatch::on_connection() {
-    ++connections_;
-    const TimePoint now = parts_.cloud.clock.now();
-    std::erase_if(told_, [&](const auto& told) { return now - told.second < surely_there; });
-    seen_.clear();
-    looked_at_ = {};
-}
-
-ResultTask<void> UnshelveWatch::look_at(ServerRecord record) {
-    auto actions = co_await parts_.cloud.compute.actions(record.server.id);
+ResultTask<void> UnshelveTrigger::look_at(ServerRecord record) {
+    auto actions = co_await dependencies_.cloud.compute.actions(record.server.id);
     if (!actions) co_return actions.error();
     const auto last = std::max_element(
         actions->begin(), actions->end(),
         [](const ActionRecord& a, const ActionRecord& b) { return a.started < b.started; });
-    const TimePoint now = parts_.cloud.clock.now();
+    const TimePoint now = dependencies_.cloud.clock.now();
     if (last == actions->end() || last->name != "unshelve" || !last->failed ||
-        now - last->started > parts_.settings.max_age)
+        now - last->started > dependencies_.settings.max_age)
         co_return Result<void>{};
-    const Schedule* const search = parts_.schedules.find(last->request);
+    const Schedule* const search = dependencies_.schedules.find(last->request);
     if (search != nullptr && search->ended) co_return Result<void>{};
-    if (!told_.emplace(last->request, now).second) co_return Result<void>{};
-    spdlog::info("{}: the unshelving of server {} found no host", printable(last->request.str()),
-                 printable(record.server.id.str()));
-    parts_.messages.publish(message_of(
-        UnshelveFailure{last->request, record.server.id, record.server.project, last->started}));
+    if (submitted_.contains(last->request)) co_return Result<void>{};
+    auto lease = std::make_shared<ServingLease>(dependencies_.messages);
+    if (!lease->held()) {
+        if (dependencies_.connected()) left_to_other_.emplace(last->request, now);
+        co_return Result<void>{};
+    }
+    submitted_.emplace(last->request, now);
+    if (left_alone(last->request, now)) {
+        spdlog::info(
+            "{}: the unshelving of server {} found no host; left alone, as the reaper that "
+            "served the queue had time for it",
+            printable(last->request.str()), printable(record.server.id.str()));
+        co_return Result<void>{};
+    }
+    submit(record, *last, std::move(lease), left_to_other_.contains(last->request));
     co_return Result<void>{};
+}
+
+bool UnshelveTrigger::left_alone(const RequestId& request, TimePoint now) {
+    const auto seen = left_to_other_.find(request);
+    return seen != left_to_other_.end() && now - seen->second > dependencies_.time_to_serve();
+}
+
+void UnshelveTrigger::submit(const ServerRecord& record, const ActionRecord& action,
+                             std::shared_ptr<const Lease> lease, bool maybe_served) {
+    spdlog::info("{}: the unshelving of server {} found no host", printable(action.request.str()),
+                 printable(record.server.id.str()));
+    FailureNotice notice;
+    notice.event = FailureEvent::unshelve_server;
+    notice.request_id = action.request;
+    notice.server = notice.spec_server = record.server.id;
+    notice.project = record.server.project;
+    notice.sent_at = action.started;
+    TriggeredRequest triggered;
+    triggered.request.id = action.request;
+    triggered.request.operation = Operation::unshelve;
+    triggered.request.project = record.server.project;
+    triggered.request.requesters = {record.server.id};
+    triggered.request.source = RequestSource::unshelve;
+    triggered.request.sent_at = action.started;
+    triggered.request.deadline = action.started + dependencies_.settings.max_age;
+    triggered.event_id = "unshelve/" + action.request.str();
+    triggered.event_type = "unshelve";
+    triggered.maybe_served = maybe_served;
+    triggered.lease = std::move(lease);
+    triggered.complete = [this, notice = std::move(notice)] {
+        std::optional<Schedule> search;
+        if (const Schedule* const known = dependencies_.schedules.find(notice.request_id))
+            search = *known;
+        return complete_request(dependencies_.cloud, notice, std::move(search));
+    };
+    dependencies_.sink.submit(std::move(triggered));
 }
 
 }  // namespace reaper

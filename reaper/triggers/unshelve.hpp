@@ -1,56 +1,61 @@
-// Finds servers whose unshelving found no host: Nova tells nobody, the server just stays
+// Trigger: servers whose unshelving found no host. Nova tells nobody, the server just stays
 // SHELVED_OFFLOADED, and only its record of actions says that the last one failed.
 //
 // Looks every `trigger.unshelve_interval` at those that were changed lately (one call, and one more
-// for each of them), and puts a message about each failure into the reaper's own queue: there it is
-// one request like all others, however many reapers found it.
+// for each of them). Of several reapers on one queue all look, and the one that serves it submits:
+// what it leaves when it goes down, the next one has seen, and what it had time to serve is left
+// alone. After a loss of the queue they are submitted again, which gives requests in flight their
+// lease back.
 #pragma once
 
 #include <cstdint>
 #include <functional>
 #include <map>
+#include <memory>
 #include <set>
 
 #include "config/settings.hpp"
+#include "reaper/ports/cloud_ports.hpp"
 #include "reaper/ports/message_source.hpp"
-#include "reaper/cloud_reader/snapshot_reader.hpp"
+#include "reaper/ports/trigger.hpp"
 #include "reaper/request_spec/schedule_memory.hpp"
 
 namespace reaper {
 
-class UnshelveWatch {
+class UnshelveTrigger {
 public:
     /// References must outlive it; `settings` may change.
-    struct Parts {
+    struct Dependencies {
         CloudPorts cloud;
-        MessageSource& messages;
         const config::Trigger& settings;
         /// An unshelving whose search found a host failed for another reason.
         const ScheduleMemory& schedules;
-        /// Whether messages flow: what is published meanwhile is lost.
-        std::function<bool()> connected;
+        const MessageSource& messages;    ///< who serves the queue
+        std::function<bool()> connected;  ///< to the broker: if not us, another reaper serves
+        /// What another reaper has seen for so long, it has served.
+        std::function<Duration()> time_to_serve;
+        RequestSink& sink;
         const bool& stopping;
     };
-    explicit UnshelveWatch(Parts parts) : parts_(parts) {}
+    explicit UnshelveTrigger(Dependencies dependencies) : dependencies_(std::move(dependencies)) {}
 
-    /// Looks again and again, until `stopping`.
-    Task<void> run();
-    /// The connection to the broker is a new one: what was told right before may have been lost,
-    /// and is told again.
-    void on_connection();
+    /// One look. An error: not all of them could be looked at.
+    ResultTask<void> check();
 
 private:
-    ResultTask<void> look();
     ResultTask<void> look_at(ServerRecord record);
+    bool left_alone(const RequestId& request, TimePoint now);
+    void submit(const ServerRecord& record, const ActionRecord& action,
+                std::shared_ptr<const Lease> lease, bool maybe_served);
 
-    Parts parts_;
+    Dependencies dependencies_;
     TimePoint looked_at_{};  ///< when the last pass over all of them began
     TimePoint pass_began_{};
     std::set<ServerId> seen_;  ///< in this pass
     bool missed_ = false;      ///< one could not be looked at in this pass
-    std::uint64_t connections_ = 0;
-    bool failing_ = false;
-    std::map<RequestId, TimePoint> told_;  ///< when; as long as the failure is young enough
+    /// Failures that were found, and when; as long as they are young enough.
+    std::map<RequestId, TimePoint> submitted_, left_to_other_;
+    std::uint64_t epoch_ = 0;  ///< in which we serve the queue, or did
 };
 
 }  // namespace reaper

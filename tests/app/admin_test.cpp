@@ -22,10 +22,13 @@ protected:
         cloud.add_server("spot", "h1", "spot", Resources{{"VCPU", 6}});
         cloud.add_server("regular", "h2", "regular", Resources{{"VCPU", 8}});
     }
-    QuestionAnswer ask(const std::string& target) {
-        std::optional<QuestionAnswer> answer;
-        boost::asio::co_spawn(io(), admin::answer(service(), target),
-                              [&](std::exception_ptr error, QuestionAnswer said) {
+    HttpResponse ask(const std::string& target, const std::string& method = "GET") {
+        std::optional<HttpResponse> answer;
+        const api::Backend backend{[this] { return service().view(); }, feed,
+                                   [this] { return service().operators(); }};
+        HttpRequest request{method, target};
+        boost::asio::co_spawn(io(), api::answer(backend, api::Access::look, std::move(request)),
+                              [&](std::exception_ptr error, HttpResponse said) {
                                   if (error) std::rethrow_exception(error);
                                   answer = std::move(said);
                               });
@@ -33,12 +36,12 @@ protected:
         return *answer;
     }
     json good(const std::string& target) {
-        const QuestionAnswer said = ask(target);
+        const HttpResponse said = ask(target);
         EXPECT_EQ(said.status, 200) << said.body;
         return json::parse(said.body);
     }
     std::string error_of(const std::string& target, int expected) {
-        const QuestionAnswer said = ask(target);
+        const HttpResponse said = ask(target);
         EXPECT_EQ(said.status, expected) << said.body;
         return json::parse(said.body).at("error");
     }
@@ -48,7 +51,7 @@ protected:
         run_until([&] {
             const auto view = service().view();
             if (!view) return false;
-            const auto hosts = view->picture.hosts();
+            const auto hosts = view->cache.hosts();
             return std::none_of(hosts.begin(), hosts.end(),
                                 [](const Host* host) { return host->estimated; });
         });
@@ -102,9 +105,24 @@ TEST_F(AdminTest, AQueryThatIsNotUnderstoodIsToldWhy) {
 
 TEST_F(AdminTest, ThereIsAListOfWhatThereIs) {
     start();
-    EXPECT_EQ(good("/v1").at("routes").size(), admin::routes().size());
+    EXPECT_EQ(good("/v1").at("routes").size(), api::routes().size());
     EXPECT_THAT(error_of("/v1/nonsense", 404), HasSubstr("/v1/nonsense"));
     EXPECT_THAT(error_of("/", 404), HasSubstr("GET /v1"));
+}
+
+TEST_F(AdminTest, AMethodThatARouteDoesNotTakeIsRefused) {
+    start();
+    const HttpResponse said = ask("/v1", "POST");
+    EXPECT_EQ(said.status, 405);
+    EXPECT_EQ(said.headers, (HttpHeaders{{"Allow", "GET"}}));
+    EXPECT_EQ(ask("/v1/requests", "GET").status, 405);
+}
+
+TEST_F(AdminTest, WhoMayOnlyLookCannotAct) {
+    start();
+    const HttpResponse said = ask("/v1/requests", "POST");
+    EXPECT_EQ(said.status, 403);
+    EXPECT_THAT(said.body, HasSubstr("admin.socket"));
 }
 
 }  // namespace

@@ -1,4 +1,4 @@
-// The live picture at work: what a decision reads, and what it does about a picture that is wrong.
+// The cloud cache at work: what a decision reads, and what it does about a cache that is wrong.
 #include <gtest/gtest.h>
 
 #include "app/reaper_under_test.hpp"
@@ -28,7 +28,7 @@ protected:
     void requester(const std::string& id = "requester-1") {
         cloud.add_requester(uuid_of(id), "regular", flavor());
     }
-    /// Started, with the first picture made.
+    /// Started, with the first cache made.
     void start_with_picture() {
         start();
         run_until([&] { return status_line().find("hosts,") != std::string::npos; });

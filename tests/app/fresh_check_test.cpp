@@ -1,4 +1,4 @@
-// Rule 1, on the last look: what the brakes protect lives, whatever the plan said.
+// Rule 1, on the last look: what the safeguards protect lives, whatever the plan said.
 #include "reaper/eviction/fresh_check.hpp"
 
 #include <chrono>
@@ -20,7 +20,7 @@ protected:
         const auto* const info = find_tagger("project");
         auto made = info->make(with_standards(info->parameters, {}));
         taggers_.push_back(std::move(std::get<std::unique_ptr<Tagger>>(made)));
-        facts_.projects_by_tag["preemptible"] = {ProjectId{"cheap"}};
+        tag_data_.projects_by_tag["preemptible"] = {ProjectId{"cheap"}};
         victim_.server = record_.server.id = ServerId{"s"};
         victim_.project = record_.server.project = ProjectId{"cheap"};
         victim_.host = "h";
@@ -31,13 +31,13 @@ protected:
     }
 
     FreshVerdict judge() {
-        const FreshRules rules{taggers_, facts_, Protection{protect_}, protect_.min_run_time};
+        const FreshRules rules{taggers_, tag_data_, Protection{protect_}, protect_.min_run_time};
         return judge_fresh(victim_, record_, {{ProviderId{"p"}, Resources{{"VCPU", 1}}}}, rules,
                            noon);
     }
 
     Taggers taggers_;
-    TagFacts facts_;
+    TagData tag_data_;
     ProtectSettings protect_;
     Victim victim_;
     ServerRecord record_;

@@ -51,8 +51,8 @@ protected:
             return std::nullopt;
         };
     }
-    const Story& story(const std::string& request) {
-        return journal.stories.at(RequestId{request});
+    const RequestRecord& record(const std::string& request) {
+        return journal.records.at(RequestId{request});
     }
 };
 

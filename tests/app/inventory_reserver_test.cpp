@@ -38,7 +38,7 @@ protected:
     void given_back() {
         run_until([&] { return journal.open_holds.empty(); });
     }
-    HoldEndKind last_end() const { return journal.ended_holds.back().second.kind; }
+    InventoryHoldEndKind last_end() const { return journal.ended_holds.back().second.kind; }
     std::size_t place_of(const std::string& entry) const {
         const auto& all = journal.written;
         return static_cast<std::size_t>(
@@ -59,7 +59,7 @@ TEST_F(RoomHoldsTest, ItIsJournalledThenSetThenTheVictimDies) {
     EXPECT_EQ(reserved(), 5);
     EXPECT_LT(place_of("plan"), place_of("hold"));
     EXPECT_LT(place_of("hold"), place_of("delete-sent"));
-    const RoomHold hold = journal.open_holds.at(0);
+    const InventoryHold hold = journal.open_holds.at(0);
     EXPECT_EQ(hold.before, 1);
     EXPECT_EQ(hold.set, 5);
     EXPECT_EQ(hold.request, RequestId{"req-1"});
@@ -79,7 +79,7 @@ TEST_F(RoomHoldsTest, ItLastsAsLongAsThePromiseAndIsGivenBackAsItWas) {
     EXPECT_GE(clock.now(), freed_at + settings.cull.promise);
     EXPECT_LE(clock.now(), freed_at + settings.cull.promise + seconds{10});
     EXPECT_EQ(reserved(), 1);
-    EXPECT_EQ(last_end(), HoldEndKind::given_back);
+    EXPECT_EQ(last_end(), InventoryHoldEndKind::given_back);
 }
 
 TEST_F(RoomHoldsTest, WhenTheRequesterTookTheRoomItEnds) {
@@ -135,7 +135,7 @@ TEST_F(RoomHoldsTest, WhatSomebodyElseSetMeanwhileStays) {
     reserved() = 2;
     given_back();
     EXPECT_EQ(reserved(), 2);
-    EXPECT_EQ(last_end(), HoldEndKind::changed);
+    EXPECT_EQ(last_end(), InventoryHoldEndKind::changed);
     EXPECT_THAT(journal.ended_holds.back().second.reason, HasSubstr("reserved to 2"));
 }
 
@@ -172,7 +172,7 @@ TEST_F(RoomHoldsTest, OneThatCantBeSetDoesNotStopTheCull) {
     messages->deliver(body_of(failure()));
     EXPECT_EQ(outcome_of("req-1").kind, OutcomeKind::freed);
     given_back();
-    EXPECT_EQ(last_end(), HoldEndKind::not_set);
+    EXPECT_EQ(last_end(), InventoryHoldEndKind::not_set);
     EXPECT_THAT(journal.ended_holds, SizeIs(1));
 }
 
@@ -278,7 +278,7 @@ TEST_F(RoomHoldsTest, OfAHostThatIsGoneIsOver) {
     cloud.clear_servers();
     cloud.remove_host("host1");
     given_back();
-    EXPECT_EQ(last_end(), HoldEndKind::gone);
+    EXPECT_EQ(last_end(), InventoryHoldEndKind::gone);
 }
 
 TEST_F(RoomHoldsTest, WhatIsReservedToTheLastUnitAlreadyIsNotOurs) {
@@ -296,7 +296,7 @@ TEST_F(RoomHoldsTest, ADryRunHoldsNothingAndGivesNothingBack) {
     dry_run = true;
     spot_host();
     reserved() = 5;
-    RoomHold left;
+    InventoryHold left;
     left.provider = left.host = HostId{"rp-host1"};
     left.resource_class = ResourceClass{spot_class};
     left.set = 5;

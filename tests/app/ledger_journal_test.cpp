@@ -12,14 +12,14 @@ const TimePoint noon{std::chrono::sys_days{std::chrono::year{2026} / 11 / 20} +
 const HostId host{"host-1"};
 const RequestId other{"req-other"};
 
-Story story_with_plan(const std::vector<std::string>& victims) {
-    Story story;
-    story.request.id = RequestId{"req-1"};
-    story.request.project = ProjectId{"regular"};
-    story.request.resources = Resources{{"VCPU", 2}};
-    story.received_at = noon;
+RequestRecord story_with_plan(const std::vector<std::string>& victims) {
+    RequestRecord record;
+    record.request.id = RequestId{"req-1"};
+    record.request.project = ProjectId{"regular"};
+    record.request.resources = Resources{{"VCPU", 2}};
+    record.received_at = noon;
     Plan plan;
-    plan.request = story.request.id;
+    plan.request = record.request.id;
     plan.slots_requested = plan.slots_wanted = plan.slots_freed = 1;
     HostPlan on_host;
     on_host.host = host;
@@ -30,8 +30,8 @@ Story story_with_plan(const std::vector<std::string>& victims) {
         on_host.victims.push_back(victim);
     }
     plan.hosts.push_back(on_host);
-    story.plans.push_back({1, noon, plan});
-    return story;
+    record.plans.push_back({1, noon, plan});
+    return record;
 }
 
 TEST(LedgerOfTheJournal, AnUnfinishedPlanIsEvictingAndPromised) {
@@ -42,30 +42,30 @@ TEST(LedgerOfTheJournal, AnUnfinishedPlanIsEvictingAndPromised) {
 }
 
 TEST(LedgerOfTheJournal, VictimsThatStayAreNotEvicting) {
-    Story story = story_with_plan({"spared", "failed", "sent", "planned"});
-    story.steps = {{ServerId{"spared"}, Step::spared, "locked", noon},
-                   {ServerId{"failed"}, Step::delete_sent, "", noon},
-                   {ServerId{"failed"}, Step::failed, "refused", noon},
-                   {ServerId{"sent"}, Step::delete_sent, "", noon}};
-    const Ledger ledger = ledger_of({story}, {}, seconds{60});
+    RequestRecord record = story_with_plan({"skipped", "failed", "sent", "planned"});
+    record.steps = {{ServerId{"skipped"}, Step::skipped, "locked", noon},
+                    {ServerId{"failed"}, Step::delete_sent, "", noon},
+                    {ServerId{"failed"}, Step::failed, "refused", noon},
+                    {ServerId{"sent"}, Step::delete_sent, "", noon}};
+    const Ledger ledger = ledger_of({record}, {}, seconds{60});
     EXPECT_EQ(ledger.evicting_on(host),
               (std::vector<ServerId>{ServerId{"planned"}, ServerId{"sent"}}));
 }
 
 TEST(LedgerOfTheJournal, OfAReplacedPlanOnlyWhatWasSentIsEvicting) {
-    Story story = story_with_plan({"spared", "sent", "never-sent"});
-    story.steps = {{ServerId{"spared"}, Step::spared, "locked", noon},
-                   {ServerId{"sent"}, Step::delete_sent, "", noon}};
-    story.plans.push_back(story_with_plan({"second"}).plans.front());
-    const Ledger ledger = ledger_of({story}, {}, seconds{60});
+    RequestRecord record = story_with_plan({"skipped", "sent", "never-sent"});
+    record.steps = {{ServerId{"skipped"}, Step::skipped, "locked", noon},
+                    {ServerId{"sent"}, Step::delete_sent, "", noon}};
+    record.plans.push_back(story_with_plan({"second"}).plans.front());
+    const Ledger ledger = ledger_of({record}, {}, seconds{60});
     EXPECT_EQ(ledger.evicting_on(host),
               (std::vector<ServerId>{ServerId{"second"}, ServerId{"sent"}}));
 }
 
 TEST(LedgerOfTheJournal, FreedRoomStaysPromisedForItsTime) {
-    Story story = story_with_plan({"s1"});
-    story.outcome = Outcome{OutcomeKind::freed, "", noon};
-    Ledger ledger = ledger_of({}, {story}, seconds{60});
+    RequestRecord record = story_with_plan({"s1"});
+    record.outcome = Outcome{OutcomeKind::freed, "", noon};
+    Ledger ledger = ledger_of({}, {record}, seconds{60});
     EXPECT_EQ(ledger.promised_to_others(host, other), (Resources{{"VCPU", 2}}));
     Snapshot later;
     later.taken_at = noon + seconds{59};
@@ -78,33 +78,33 @@ TEST(LedgerOfTheJournal, FreedRoomStaysPromisedForItsTime) {
 }
 
 TEST(LedgerOfTheJournal, RoomThatIsThereAfterACullReplacesWhatItsPlansPromised) {
-    Story story = story_with_plan({"s1"});
-    story.steps = {{ServerId{"s1"}, Step::gone, "", noon}};
+    RequestRecord record = story_with_plan({"s1"});
+    record.steps = {{ServerId{"s1"}, Step::gone, "", noon}};
     HostPlan there;
     there.host = HostId{"host-2"};
     there.slots = there.slots_ready = 1;
-    story.plans.push_back({2, noon, NothingToDo{"room is there already", {there}}});
-    story.outcome = Outcome{OutcomeKind::freed, "", noon};
-    const Ledger ledger = ledger_of({}, {story}, seconds{60});
+    record.plans.push_back({2, noon, NothingToDo{"room is there already", {there}}});
+    record.outcome = Outcome{OutcomeKind::freed, "", noon};
+    const Ledger ledger = ledger_of({}, {record}, seconds{60});
     EXPECT_TRUE(ledger.promised_to_others(host, other).empty());
     EXPECT_EQ(ledger.promised_to_others(HostId{"host-2"}, other), (Resources{{"VCPU", 2}}));
 }
 
 TEST(LedgerOfTheJournal, WhatIsNotEnoughForItsRequestIsPromisedNoMore) {
-    Story story = story_with_plan({"s1"});
-    story.steps = {{ServerId{"s1"}, Step::gone, "", noon}};
-    story.plans.push_back({2, noon, NotEnough{}});
-    story.outcome = Outcome{OutcomeKind::incomplete, "", noon};
-    const Ledger ledger = ledger_of({}, {story}, seconds{60});
+    RequestRecord record = story_with_plan({"s1"});
+    record.steps = {{ServerId{"s1"}, Step::gone, "", noon}};
+    record.plans.push_back({2, noon, NotEnough{}});
+    record.outcome = Outcome{OutcomeKind::incomplete, "", noon};
+    const Ledger ledger = ledger_of({}, {record}, seconds{60});
     EXPECT_TRUE(ledger.promised_to_others(host, other).empty());
 }
 
 TEST(LedgerOfTheJournal, NobodyIsPromisedRoomThatWasNotFreed) {
     for (const OutcomeKind kind : {OutcomeKind::failed, OutcomeKind::not_enough,
                                    OutcomeKind::refused, OutcomeKind::dry_run}) {
-        Story story = story_with_plan({"s1"});
-        story.outcome = Outcome{kind, "", noon};
-        EXPECT_TRUE(ledger_of({}, {story}, seconds{60}).empty()) << to_string(kind);
+        RequestRecord record = story_with_plan({"s1"});
+        record.outcome = Outcome{kind, "", noon};
+        EXPECT_TRUE(ledger_of({}, {record}, seconds{60}).empty()) << to_string(kind);
     }
 }
 

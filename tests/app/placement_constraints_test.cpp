@@ -5,7 +5,7 @@
 
 #include "app/full_house.hpp"
 
-namespace reaper::test::landing_test {
+namespace reaper::test::placement_constraints_test {
 namespace {
 
 using ::testing::HasSubstr;
@@ -39,7 +39,7 @@ TEST_F(LandingTest, AntiAffinityFreesRoomOnAnotherHost) {
     EXPECT_EQ(outcome_of("req-1").kind, OutcomeKind::freed);
     EXPECT_EQ(died_on("host1"), 0U);
     EXPECT_EQ(died_on("host2"), 1U);
-    EXPECT_EQ(story("req-1").request.landing.group.name, "the group");
+    EXPECT_EQ(record("req-1").request.placement.group.name, "the group");
 }
 
 TEST_F(LandingTest, AffinityFreesRoomBesideTheGroup) {
@@ -117,7 +117,7 @@ TEST_F(LandingTest, AGroupThatIsGoneBindsNobody) {
     start();
     messages->deliver(body_of(failure()));
     EXPECT_EQ(outcome_of("req-1").kind, OutcomeKind::freed);
-    EXPECT_TRUE(story("req-1").request.landing.group.policy.empty());
+    EXPECT_TRUE(record("req-1").request.placement.group.policy.empty());
 }
 
 TEST_F(LandingTest, NobodyDiesWhileTheGroupIsNotKnown) {
@@ -144,14 +144,14 @@ TEST_F(LandingTest, WhatTheSearchForHostsToldIsObeyed) {
     start();
     run_until([&] { return status.ready; });
     Schedule told = search("req-1");
-    told.landing.only_hosts = {"host2"};
+    told.placement.only_hosts = {"host2"};
     told.ignored_hosts = {"host3"};
     events->tell(told);
     messages->deliver(body_of(failure()));
     EXPECT_EQ(outcome_of("req-1").kind, OutcomeKind::freed);
     EXPECT_EQ(died_on("host1"), 0U);
     EXPECT_EQ(died_on("host2"), 1U);
-    EXPECT_TRUE(story("req-1").request.excluded_hosts.contains("host3"));
+    EXPECT_TRUE(record("req-1").request.excluded_hosts.contains("host3"));
 }
 
 TEST_F(LandingTest, ASearchThatIsStillOnItsWayIsWaitedForAMoment) {
@@ -167,7 +167,7 @@ TEST_F(LandingTest, ASearchThatIsStillOnItsWayIsWaitedForAMoment) {
     const TimePoint delivered = clock.now();
     run_until([&] { return clock.now() >= delivered + Duration{300}; });
     Schedule told = search("req-1");
-    told.landing.only_hosts = {"host2"};
+    told.placement.only_hosts = {"host2"};
     events->tell(told);
     EXPECT_EQ(outcome_of("req-1").kind, OutcomeKind::freed);
     EXPECT_EQ(died_on("host1"), 0U);
@@ -217,7 +217,7 @@ TEST_F(LandingTest, ARequestOutsideEveryShardIsRefused) {
     full_host("host2");
     requester();
     cloud.host_aggregates = {{"u-1", "east", {"host2"}, {}}};
-    settings.policy.landing.watched_aggregates = {"east | south"};
+    settings.policy.scheduler.watched_aggregates = {"east | south"};
     start();
     NovaFailure elsewhere = failure();
     elsewhere.availability_zone = "az-of-nobody";
@@ -234,7 +234,7 @@ TEST_F(LandingTest, NobodyDiesOutsideTheWatchedAggregates) {
     full_host("host2");
     requester();
     cloud.host_aggregates = {{"u-1", "east", {"host2"}, {}}};
-    settings.policy.landing.watched_aggregates = {"u-1"};
+    settings.policy.scheduler.watched_aggregates = {"u-1"};
     start();
     messages->deliver(body_of(failure()));
     EXPECT_EQ(outcome_of("req-1").kind, OutcomeKind::freed);
@@ -247,7 +247,7 @@ TEST_F(LandingTest, AnAggregateThatChangedUnheardCounts) {
     full_host("host2");
     requester();
     cloud.host_aggregates = {{"u-1", "east", {"host1"}, {}}};
-    settings.policy.landing.watched_aggregates = {"east"};
+    settings.policy.scheduler.watched_aggregates = {"east"};
     with_events = true;
     start();
     run_until([&] { return status.ready; });
@@ -263,16 +263,16 @@ TEST(WatchedAggregates, AnEntryThatNamesNoneIsRefused) {
     config::Policy policy;
     policy.taggers.push_back({"project", {}});
     policy.strategy.name = "strict";
-    policy.landing.watched_aggregates = {"east", " | "};
+    policy.scheduler.watched_aggregates = {"east", " | "};
     const auto compiled = compile_policy(policy);
     ASSERT_FALSE(compiled);
     EXPECT_THAT(compiled.error().what, HasSubstr("watched_aggregates"));
-    policy.landing.watched_aggregates = {"east", "a |b", "c"};
+    policy.scheduler.watched_aggregates = {"east", "a |b", "c"};
     const auto fine = compile_policy(policy);
     ASSERT_TRUE(fine) << fine.error().what;
     const std::vector<std::set<std::string>> shards{{"east"}, {"a", "b"}, {"c"}};
-    EXPECT_EQ((*fine)->landing.watched, shards);
+    EXPECT_EQ((*fine)->scheduler.watched, shards);
 }
 
 }  // namespace
-}  // namespace reaper::test::landing_test
+}  // namespace reaper::test::placement_constraints_test

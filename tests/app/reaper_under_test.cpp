@@ -16,24 +16,24 @@ ReaperUnderTest::~ReaperUnderTest() {
     crash();
 }
 
-ServiceOptions ReaperUnderTest::options() const {
-    ServiceOptions options;
-    options.policy = compile_policy(settings.policy).value();
-    options.cull = settings.cull;
-    options.trigger = settings.trigger;
-    options.picture = settings.picture;
-    options.mark = settings.mark;
-    options.dry_run = dry_run;
-    return options;
+LiveSettings ReaperUnderTest::live_settings() const {
+    LiveSettings live;
+    live.policy = compile_policy(settings.policy).value();
+    live.cull = settings.cull;
+    live.trigger = settings.trigger;
+    live.cache = settings.cache;
+    live.labels = settings.labels;
+    live.dry_run = dry_run;
+    return live;
 }
 
 void ReaperUnderTest::start() {
     io_ = std::make_unique<boost::asio::io_context>();
     messages = std::make_unique<FakeMessages>();
     events = std::make_unique<FakeEvents>();
-    const ServicePorts ports{cloud.ports(), journal, *messages,
-                             with_events ? events.get() : nullptr, pause};
-    service_ = std::make_unique<Service>(ports, options(),
+    const ServicePorts ports{cloud.ports(), feed, *messages, with_events ? events.get() : nullptr,
+                             pause};
+    service_ = std::make_unique<Service>(ports, live_settings(),
                                          [this](ServiceStatus now) { status = std::move(now); });
     ended.reset();
     boost::asio::co_spawn(*io_, service_->run(),
@@ -60,10 +60,10 @@ void ReaperUnderTest::run_until(const std::function<bool()>& done) {
 const Outcome& ReaperUnderTest::outcome_of(const std::string& request) {
     const RequestId id{request};
     run_until([&] {
-        const auto found = journal.stories.find(id);
-        return found != journal.stories.end() && found->second.outcome.has_value();
+        const auto found = journal.records.find(id);
+        return found != journal.records.end() && found->second.outcome.has_value();
     });
-    return *journal.stories.at(id).outcome;
+    return *journal.records.at(id).outcome;
 }
 
 void ReaperUnderTest::stop_and_join() {

@@ -14,6 +14,7 @@
 #include "fakes/fake_switch.hpp"
 #include "fakes/nova_messages.hpp"
 #include "reaper/daemon/service.hpp"
+#include "reaper/requests/record_feed.hpp"
 
 namespace reaper::test {
 
@@ -31,17 +32,18 @@ protected:
     const Outcome& outcome_of(const std::string& request);
     void stop_and_join();
     bool all_acknowledged(std::uint64_t last) const;
-    ServiceOptions options() const;
-    const Service& service() const { return *service_; }
+    LiveSettings live_settings() const;
+    Service& service() { return *service_; }
     boost::asio::io_context& io() { return *io_; }
 
     FakeClock clock;
     FakeCloud cloud{clock};
     FakeJournal journal;
+    RecordFeed feed{journal};
     FakeSwitch pause;
     std::unique_ptr<FakeMessages> messages;
     std::unique_ptr<FakeEvents> events;
-    bool with_events = false;  ///< a flow of events, so that the live picture is used
+    bool with_events = false;  ///< a flow of events, so that the cloud cache is used
     ServiceStatus status;
     config::Settings settings;
     bool dry_run = false;

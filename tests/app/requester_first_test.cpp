@@ -1,5 +1,5 @@
-// Who asked comes first: nobody dies for one who waits no more, and afterwards we look whether it
-// helped.
+// Who asked comes first: no servers deleted for one who waits no more, and afterwards we look
+// whether it helped.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -13,9 +13,9 @@ using std::chrono::seconds;
 
 class RequesterFirstTest : public FullHouse {
 protected:
-    const Aftermath& aftermath_of(const std::string& request) {
-        run_until([&] { return story(request).aftermath.has_value(); });
-        return *story(request).aftermath;
+    const FreedRoomResult& freed_room_of(const std::string& request) {
+        run_until([&] { return record(request).freed_room.has_value(); });
+        return *record(request).freed_room;
     }
 };
 
@@ -109,8 +109,8 @@ TEST_F(RequesterFirstTest, TheSecondTryThatBootsOnTheFreedHostHasTakenTheRoom) {
     messages->deliver(body_of(failure()));
     outcome_of("req-1");
     boots("second-try", "host1");
-    const Aftermath& after = aftermath_of("req-1");
-    EXPECT_EQ(after.kind, AftermathKind::taken);
+    const FreedRoomResult& after = freed_room_of("req-1");
+    EXPECT_EQ(after.kind, FreedRoomResultKind::taken);
     EXPECT_THAT(after.reason, ::testing::HasSubstr("second-try"));
     EXPECT_TRUE(after.untaken.empty());
 }
@@ -121,8 +121,8 @@ TEST_F(RequesterFirstTest, RoomThatNobodyTookWasFreedInVain) {
     start();
     messages->deliver(body_of(failure()));
     const TimePoint freed_at = outcome_of("req-1").at;
-    const Aftermath& after = aftermath_of("req-1");
-    EXPECT_EQ(after.kind, AftermathKind::wasted);
+    const FreedRoomResult& after = freed_room_of("req-1");
+    EXPECT_EQ(after.kind, FreedRoomResultKind::wasted);
     EXPECT_EQ(after.untaken, std::vector<HostId>{HostId{"rp-host1"}});
     EXPECT_GE(after.at - freed_at, settings.cull.watch);
 }
@@ -135,7 +135,7 @@ TEST_F(RequesterFirstTest, ALikeServerThatCameJustBeforeThePlanDidNotTakeTheRoom
     start();
     messages->deliver(body_of(failure()));
     EXPECT_EQ(outcome_of("req-1").kind, OutcomeKind::freed);
-    EXPECT_EQ(aftermath_of("req-1").kind, AftermathKind::wasted);
+    EXPECT_EQ(freed_room_of("req-1").kind, FreedRoomResultKind::wasted);
 }
 
 TEST_F(RequesterFirstTest, ARequesterThatRunsOnAnotherHostWasHelpedElsewhere) {
@@ -148,7 +148,7 @@ TEST_F(RequesterFirstTest, ARequesterThatRunsOnAnotherHostWasHelpedElsewhere) {
     outcome_of("req-1");
     cloud.remove("tenant");
     boots(uuid_of("requester-1"), "host2");
-    EXPECT_EQ(aftermath_of("req-1").kind, AftermathKind::elsewhere);
+    EXPECT_EQ(freed_room_of("req-1").kind, FreedRoomResultKind::elsewhere);
 }
 
 TEST_F(RequesterFirstTest, ASecondTryThatNovaRefusesShowsAtOnceThatTheRoomIsNoUse) {
@@ -165,8 +165,8 @@ TEST_F(RequesterFirstTest, ASecondTryThatNovaRefusesShowsAtOnceThatTheRoomIsNoUs
     clock.advance(seconds{30});
     messages->deliver(body_of(again));
     outcome_of("req-2");
-    const Aftermath& after = aftermath_of("req-1");
-    EXPECT_EQ(after.kind, AftermathKind::wasted);
+    const FreedRoomResult& after = freed_room_of("req-1");
+    EXPECT_EQ(after.kind, FreedRoomResultKind::wasted);
     EXPECT_THAT(after.reason, ::testing::HasSubstr("Nova refused req-2"));
     EXPECT_LT(after.at - freed_at, settings.cull.watch / 2);
 }
@@ -182,7 +182,7 @@ TEST_F(RequesterFirstTest, TheAftermathIsWatchedOverARestart) {
     clock.advance(minutes{1});
     start();
     boots("second-try", "host1");
-    EXPECT_EQ(aftermath_of("req-1").kind, AftermathKind::taken);
+    EXPECT_EQ(freed_room_of("req-1").kind, FreedRoomResultKind::taken);
 }
 
 TEST_F(RequesterFirstTest, TheRoomOfACullWhoseRequesterWentAwayServesTheNextLikeRequest) {
@@ -197,7 +197,7 @@ TEST_F(RequesterFirstTest, TheRoomOfACullWhoseRequesterWentAwayServesTheNextLike
     EXPECT_EQ(outcome_of("req-2").kind, OutcomeKind::already_there);
     EXPECT_EQ(outcome_of("req-1").kind, OutcomeKind::freed);
     EXPECT_EQ(cloud.count("DELETE"), 1U);
-    EXPECT_EQ(aftermath_of("req-1").kind, AftermathKind::taken);
+    EXPECT_EQ(freed_room_of("req-1").kind, FreedRoomResultKind::taken);
     EXPECT_TRUE(small.fits_in(cloud.free_on("host1")));
 }
 
@@ -212,7 +212,7 @@ TEST_F(RequesterFirstTest, AServerThatAsksAnewTakesOverTheRoomThatIsOnItsWay) {
     messages->deliver(body_of(again));
     EXPECT_EQ(outcome_of("req-2").kind, OutcomeKind::already_there);
     EXPECT_EQ(cloud.count("DELETE"), 1U);
-    EXPECT_THAT(aftermath_of("req-1").reason, ::testing::HasSubstr("asks anew"));
+    EXPECT_THAT(freed_room_of("req-1").reason, ::testing::HasSubstr("asks anew"));
 }
 
 TEST_F(RequesterFirstTest, AServerThatAsksForLessHoldsNothingOfWhatWasFreedBefore) {
@@ -230,8 +230,8 @@ TEST_F(RequesterFirstTest, AServerThatAsksForLessHoldsNothingOfWhatWasFreedBefor
     messages->deliver(body_of(again));
     EXPECT_EQ(outcome_of("req-2").kind, OutcomeKind::already_there);
     EXPECT_EQ(cloud.count("DELETE"), 2U) << "its own room was counted as another's";
-    const Aftermath& after = aftermath_of("req-1");
-    EXPECT_EQ(after.kind, AftermathKind::elsewhere);
+    const FreedRoomResult& after = freed_room_of("req-1");
+    EXPECT_EQ(after.kind, FreedRoomResultKind::elsewhere);
     EXPECT_THAT(after.reason, ::testing::HasSubstr("its server asks anew, as req-2"));
 }
 

@@ -41,9 +41,9 @@ TEST_F(ResTypeTest, ARevocableRequestNeverCulls) {
     requester_says("revocable");
     const Outcome& outcome = serve();
     EXPECT_EQ(outcome.kind, OutcomeKind::revocable_only) << outcome.reason;
-    EXPECT_THAT(outcome.reason, HasSubstr("nobody died"));
+    EXPECT_THAT(outcome.reason, HasSubstr("no servers deleted"));
     EXPECT_EQ(cloud.count("DELETE"), 0U);
-    EXPECT_EQ(story("req-1").request.phases, (Phases{ResType::revocable, false}));
+    EXPECT_EQ(record("req-1").request.phases, (Phases{ResType::revocable, false}));
 }
 
 TEST_F(ResTypeTest, ARevocableRequestIsToldWhereThereIsRoom) {
@@ -52,7 +52,7 @@ TEST_F(ResTypeTest, ARevocableRequestIsToldWhereThereIsRoom) {
     requester_says("revocable");
     const Outcome& outcome = serve();
     EXPECT_EQ(outcome.kind, OutcomeKind::revocable_room) << outcome.reason;
-    EXPECT_THAT(outcome.reason, AllOf(HasSubstr("host2"), HasSubstr("nobody died")));
+    EXPECT_THAT(outcome.reason, AllOf(HasSubstr("host2"), HasSubstr("no servers deleted")));
     EXPECT_EQ(cloud.count("DELETE"), 0U);
 }
 
@@ -164,7 +164,7 @@ TEST_F(ImageSays, WhatItAdmitsCounts) {
     requester();
     any_image_says("revocable");
     EXPECT_EQ(serve().kind, OutcomeKind::revocable_only);
-    EXPECT_THAT(story("req-1").request.phases_because, HasSubstr("the image's property"));
+    EXPECT_THAT(record("req-1").request.phases_because, HasSubstr("the image's property"));
 }
 
 TEST_F(ImageSays, WhatTheServerSaysCountsMore) {

@@ -1,4 +1,5 @@
-// The brakes in the running reaper: what they refuse, what opens the breaker, what a restart keeps.
+// The safeguards in the running reaper: what they refuse, what opens the breaker, what a restart
+// keeps.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -32,15 +33,15 @@ protected:
                       int(in_day / 60 % 60), int(in_day % 60));
         return text;
     }
-    bool marked(const std::string& kind) const {
+    bool labeled(const std::string& kind) const {
         return std::any_of(journal.noted_marks.begin(), journal.noted_marks.end(),
-                           [&](const Mark& mark) { return mark.kind == kind; });
+                           [&](const JournalEvent& mark) { return mark.kind == kind; });
     }
 };
 
 TEST_F(BrakingTest, AProtectedServerIsNeverAVictim) {
     full_host();
-    settings.policy.brakes.protect.tags = {"keep"};
+    settings.policy.safeguards.protect.tags = {"keep"};
     for (const char* n : {"a", "b", "c"})
         cloud.server_at(std::string{"host1"} + n).record.server.tags =
             Shared<std::set<std::string>>{{"keep"}};
@@ -48,13 +49,13 @@ TEST_F(BrakingTest, AProtectedServerIsNeverAVictim) {
     EXPECT_EQ(serve(1).kind, OutcomeKind::freed);
     EXPECT_FALSE(cloud.exists("host1d"));
     EXPECT_EQ(serve(2).kind, OutcomeKind::not_enough);
-    EXPECT_EQ(outcome_of("req-2").brake, "protected");
+    EXPECT_EQ(outcome_of("req-2").safeguard, "protected");
     EXPECT_EQ(cloud.count("DELETE"), 1U);
 }
 
 TEST_F(BrakingTest, AServerThatIsProtectedAfterThePlanIsSparedByTheLastLook) {
     full_host();
-    settings.policy.brakes.protect.tags = {"keep"};
+    settings.policy.safeguards.protect.tags = {"keep"};
     std::string victim;
     start();
     cloud.on_call = [&](const std::string& call) -> std::optional<Error> {
@@ -70,8 +71,8 @@ TEST_F(BrakingTest, AServerThatIsProtectedAfterThePlanIsSparedByTheLastLook) {
 
 TEST_F(BrakingTest, TheLimitOfAWindowHoldsOverARestart) {
     full_host();
-    settings.policy.brakes.limits.victims_per_window = 2;
-    settings.policy.brakes.limits.window = std::chrono::hours{1};
+    settings.policy.safeguards.limits.victims_per_window = 2;
+    settings.policy.safeguards.limits.window = std::chrono::hours{1};
     start();
     EXPECT_EQ(serve(1, "p1").kind, OutcomeKind::freed);
     EXPECT_EQ(serve(2, "p2").kind, OutcomeKind::freed);
@@ -79,42 +80,42 @@ TEST_F(BrakingTest, TheLimitOfAWindowHoldsOverARestart) {
     crash();
     start();
     EXPECT_EQ(serve(3, "p3").kind, OutcomeKind::not_enough);
-    EXPECT_EQ(outcome_of("req-3").brake, "limit-window");
+    EXPECT_EQ(outcome_of("req-3").safeguard, "limit-window");
     EXPECT_EQ(cloud.count("DELETE"), 2U);
 }
 
 TEST_F(BrakingTest, TheLimitOfAWindowHoldsWhenTheClockIsSetForward) {
     full_host("host1");
-    settings.policy.brakes.limits.victims_per_window = 1;
+    settings.policy.safeguards.limits.victims_per_window = 1;
     start();
     EXPECT_EQ(serve(1, "p1").kind, OutcomeKind::freed);
     clock.step(std::chrono::hours{3});
-    run_until([&] { return marked("clock-stepped"); });
+    run_until([&] { return labeled("clock-stepped"); });
     NovaFailure next = another("req-late", "requester-late");
     next.timestamp = "2026-11-20 03:00:00.000000";
     requester("requester-late");
     messages->deliver(body_of(next));
-    EXPECT_EQ(outcome_of("req-late").brake, "limit-window");
+    EXPECT_EQ(outcome_of("req-late").safeguard, "limit-window");
 }
 
 TEST_F(BrakingTest, CullsThatKeepHelpingNobodyOpenTheBreaker) {
     full_host("host1");
     full_host("host2");
-    settings.policy.brakes.breaker.wasted = 2;
+    settings.policy.safeguards.breaker.wasted = 2;
     start();
     serve(1, "p1");
     serve(2, "p2");
     run_until([&] { return pause.why.has_value(); });
     EXPECT_THAT(*pause.why, HasSubstr("circuit breaker"));
     EXPECT_THAT(*pause.why, HasSubstr("reaper resume"));
-    run_until([&] { return marked("breaker-opened"); });
+    run_until([&] { return labeled("breaker-opened"); });
     const auto deleted = cloud.count("DELETE");
     EXPECT_EQ(serve(3, "p3").kind, OutcomeKind::refused);
-    EXPECT_EQ(outcome_of("req-3").brake, "paused");
+    EXPECT_EQ(outcome_of("req-3").safeguard, "paused");
     EXPECT_EQ(cloud.count("DELETE"), deleted);
 
     ASSERT_TRUE(pause.resume());
-    run_until([&] { return marked("resumed"); });
+    run_until([&] { return labeled("resumed"); });
     // Nothing else is free: the room that nobody took comes last, but it comes.
     EXPECT_EQ(serve(4, "p4").kind, OutcomeKind::already_there);
 }
@@ -122,7 +123,7 @@ TEST_F(BrakingTest, CullsThatKeepHelpingNobodyOpenTheBreaker) {
 TEST_F(BrakingTest, TheBreakerStopsTheReaperAlsoWhenItsFileCantBeWritten) {
     full_host("host1");
     full_host("host2");
-    settings.policy.brakes.breaker.wasted = 1;
+    settings.policy.safeguards.breaker.wasted = 1;
     pause.disk_full = true;
     start();
     serve(1, "p1");
@@ -131,15 +132,15 @@ TEST_F(BrakingTest, TheBreakerStopsTheReaperAlsoWhenItsFileCantBeWritten) {
     crash();
     start();  // no file tells of it, but the journal does
     EXPECT_EQ(serve(3, "p3").kind, OutcomeKind::refused);
-    EXPECT_FALSE(marked("breaker-opened"));
+    EXPECT_FALSE(labeled("breaker-opened"));
     pause.disk_full = false;
-    run_until([&] { return pause.why.has_value() && marked("breaker-opened"); });
+    run_until([&] { return pause.why.has_value() && labeled("breaker-opened"); });
     EXPECT_EQ(cloud.count("DELETE"), 1U);
 }
 
 TEST_F(BrakingTest, DeletionsThatKeepFailingOpenTheBreaker) {
     full_host("host1");
-    settings.policy.brakes.breaker.failed = 2;
+    settings.policy.safeguards.breaker.failed = 2;
     start();
     cloud.on_call = [](const std::string& call) -> std::optional<Error> {
         if (call.starts_with("DELETE")) return Error{Errc::forbidden, "nova: 403: not you"};
@@ -147,19 +148,19 @@ TEST_F(BrakingTest, DeletionsThatKeepFailingOpenTheBreaker) {
     };
     const Outcome& outcome = serve(1);
     EXPECT_EQ(outcome.kind, OutcomeKind::refused);
-    EXPECT_EQ(outcome.brake, "paused");
+    EXPECT_EQ(outcome.safeguard, "paused");
     EXPECT_EQ(cloud.count("DELETE"), 2U);
     EXPECT_TRUE(pause.why.has_value());
 }
 
 TEST_F(BrakingTest, DeletionsThatNovaKeepsRefusingForTheirStateOpenTheBreaker) {
     full_host("host1");
-    settings.policy.brakes.breaker.failed = 2;
+    settings.policy.safeguards.breaker.failed = 2;
     start();
     cloud.conflict_on_delete = true;
     const Outcome& outcome = serve(1);
     EXPECT_EQ(outcome.kind, OutcomeKind::refused);
-    EXPECT_EQ(outcome.brake, "paused");
+    EXPECT_EQ(outcome.safeguard, "paused");
     EXPECT_EQ(cloud.count("DELETE"), 2U);
     EXPECT_TRUE(pause.why.has_value());
 }
@@ -175,7 +176,7 @@ TEST_F(BrakingTest, AHostWhoseFreedRoomWasRefusedComesLastInTheNextPlan) {
     const TimePoint then = clock.now();
     run_until([&] { return clock.now() - then > seconds{30}; });
     EXPECT_EQ(serve(2).kind, OutcomeKind::freed);
-    EXPECT_EQ(story("req-1").aftermath->kind, AftermathKind::wasted);
+    EXPECT_EQ(record("req-1").freed_room->kind, FreedRoomResultKind::wasted);
     EXPECT_EQ(cloud.living(other).size(), 3U);
 }
 
@@ -183,10 +184,10 @@ TEST_F(BrakingTest, PausingAndResumingIsJournalled) {
     full_host();
     start();
     pause.why = "paused by alice: maintenance";
-    run_until([&] { return marked("paused"); });
+    run_until([&] { return labeled("paused"); });
     EXPECT_THAT(status.line, HasSubstr("alice"));
     pause.why.reset();
-    run_until([&] { return marked("resumed"); });
+    run_until([&] { return labeled("resumed"); });
 }
 
 }  // namespace

@@ -1,4 +1,4 @@
-// After a restart the brakes know what the journal knows.
+// After a restart the safeguards know what the journal knows.
 #include "reaper/controllers/safeguards_journal.hpp"
 
 #include <boost/asio/io_context.hpp>
@@ -18,18 +18,18 @@ using ::testing::Optional;
 
 const TimePoint noon{std::chrono::sys_days{std::chrono::year{2026} / 11 / 20} + 12h};
 
-class BrakesOfTheJournal : public ::testing::Test {
+class SafeguardsOfTheJournal : public ::testing::Test {
 protected:
-    JournalledBrakes read() {
+    JournaledSafeguards read() {
         boost::asio::io_context io{1};
-        auto known = cli::run_task(io, read_brakes(journal_, settings_, noon));
+        auto known = run_task(io, read_safeguards(journal_, settings_, noon));
         EXPECT_TRUE(known) << known.error().what;
         return std::move(*known);
     }
 
     /// A request whose one victim was sent then, and what became of it.
-    Story& story(const std::string& id, TimePoint at) {
-        Story& made = journal_.stories[RequestId{id}];
+    RequestRecord& record(const std::string& id, TimePoint at) {
+        RequestRecord& made = journal_.records[RequestId{id}];
         made.request.id = RequestId{id};
         made.received_at = at;
         Victim victim;
@@ -47,20 +47,21 @@ protected:
     }
 
     void wasted(const std::string& id, TimePoint at) {
-        story(id, at).aftermath = Aftermath{AftermathKind::wasted, "", {HostId{"h1"}}, at};
+        record(id, at).freed_room =
+            FreedRoomResult{FreedRoomResultKind::wasted, "", {HostId{"h1"}}, at};
     }
 
     FakeJournal journal_;
-    BrakeSettings settings_;
+    SafeguardSettings settings_;
 };
 
-TEST_F(BrakesOfTheJournal, KnowVictimsWithTheirWorkloadsAsFarBackAsTheyCount) {
-    story("req-1", noon - 1h);
-    story("req-0", noon - 25h);
+TEST_F(SafeguardsOfTheJournal, KnowVictimsWithTheirWorkloadsAsFarBackAsTheyCount) {
+    record("req-1", noon - 1h);
+    record("req-0", noon - 25h);
     const auto known = read();
     EXPECT_FALSE(known.opens);
-    ASSERT_EQ(known.brakes.history().size(), 1U);
-    known.brakes.history().each_since(noon - 2h, [](const PastVictim& victim) {
+    ASSERT_EQ(known.safeguards.history().size(), 1U);
+    known.safeguards.history().each_since(noon - 2h, [](const PastVictim& victim) {
         EXPECT_EQ(victim.request, RequestId{"req-1"});
         EXPECT_EQ(victim.project, ProjectId{"cheap"});
         EXPECT_EQ(victim.host, "h1");
@@ -68,36 +69,36 @@ TEST_F(BrakesOfTheJournal, KnowVictimsWithTheirWorkloadsAsFarBackAsTheyCount) {
     });
 }
 
-TEST_F(BrakesOfTheJournal, KnowDoubtedHosts) {
+TEST_F(SafeguardsOfTheJournal, KnowDoubtedHosts) {
     wasted("req-1", noon - 10min);
-    EXPECT_EQ(read().brakes.doubts().reasons().count(HostId{"h1"}), 1U);
-    journal_.stories.clear();
+    EXPECT_EQ(read().safeguards.cooldowns().reasons().count(HostId{"h1"}), 1U);
+    journal_.records.clear();
     wasted("req-1", noon - 31min);
-    EXPECT_TRUE(read().brakes.doubts().empty());
+    EXPECT_TRUE(read().safeguards.cooldowns().empty());
 }
 
-TEST_F(BrakesOfTheJournal, OpenTheBreakerThatTheEndOfTheReaperKeptShut) {
+TEST_F(SafeguardsOfTheJournal, OpenTheBreakerThatTheEndOfTheReaperKeptShut) {
     for (int i = 0; i < 5; ++i) wasted("req-" + std::to_string(i), noon - 5h + i * 1h);
     const auto known = read();
-    EXPECT_THAT(known.opens, Optional(HasSubstr("5 culls in a row helped nobody, the last for "
+    EXPECT_THAT(known.opens, Optional(HasSubstr("5 culls in a row went unused, the last for "
                                                 "req-4")));
-    EXPECT_TRUE(known.brakes.breaker().open());
+    EXPECT_TRUE(known.safeguards.breaker().open());
 }
 
-TEST_F(BrakesOfTheJournal, CountFailuresAnewAfterAResumption) {
+TEST_F(SafeguardsOfTheJournal, CountFailuresAnewAfterAResumption) {
     for (int i = 0; i < 5; ++i) wasted("req-" + std::to_string(i), noon - 5h + i * 1h);
     journal_.noted_marks = {{"breaker-opened", "", noon - 50min}, {"paused", "", noon - 49min}};
     EXPECT_FALSE(read().opens);
     journal_.noted_marks = {{"resumed", "", noon - 150min}};
     const auto known = read();
     EXPECT_FALSE(known.opens);
-    EXPECT_EQ(known.brakes.breaker().wasted(), 2);
-    EXPECT_EQ(known.brakes.doubts().reasons().size(), 0U);
+    EXPECT_EQ(known.safeguards.breaker().wasted(), 2);
+    EXPECT_EQ(known.safeguards.cooldowns().reasons().size(), 0U);
 }
 
-TEST_F(BrakesOfTheJournal, CountDeletionsThatFailedInARow) {
+TEST_F(SafeguardsOfTheJournal, CountDeletionsThatFailedInARow) {
     for (int i = 0; i < 6; ++i) {
-        Story& each = story("req-" + std::to_string(i), noon - 6h + i * 1h);
+        RequestRecord& each = record("req-" + std::to_string(i), noon - 6h + i * 1h);
         each.steps.push_back({each.steps.front().server, i == 0 ? Step::gone : Step::failed, "",
                               noon - 6h + i * 1h});
     }

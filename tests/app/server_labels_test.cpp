@@ -18,7 +18,7 @@ protected:
         cloud.server_at(id).record.server.metadata =
             std::map<std::string, std::string>{{"res-type", value}};
     }
-    bool marked(const std::string& id) { return cloud.count("MARK " + id) > 0; }
+    bool labeled(const std::string& id) { return cloud.count("MARK " + id) > 0; }
     /// Several passes.
     void some_time() {
         const TimePoint until = clock.now() + seconds{30};
@@ -33,7 +33,7 @@ TEST_F(ServerMarksTest, WhoTookTheFreedRoomIsMarkedRegularAndNobodyElseIs) {
     messages->deliver(body_of(failure()));
     outcome_of("req-1");
     boots("second-try", "host1");
-    run_until([&] { return marked("second-try"); });
+    run_until([&] { return labeled("second-try"); });
     EXPECT_EQ(metadata_of("second-try").at("res-type"), "regular");
     some_time();
     EXPECT_EQ(cloud.count("MARK"), 1U);
@@ -50,13 +50,13 @@ TEST_F(ServerMarksTest, AServerThatIsStillBuiltIsMarkedWhenItRuns) {
     some_time();
     EXPECT_EQ(cloud.count("MARK"), 0U);
     cloud.server_at("second-try").record.server.status = "ACTIVE";
-    run_until([&] { return marked("second-try"); });
+    run_until([&] { return labeled("second-try"); });
 }
 
 TEST_F(ServerMarksTest, AllServersAreMarkedAsWhatTheyRunOnce) {
     full_host();
     boots("tenant", "host1");
-    settings.mark.servers = "all";
+    settings.labels.servers = "all";
     start();
     run_until([&] { return cloud.count("MARK") == 5; });
     some_time();
@@ -69,7 +69,7 @@ TEST_F(ServerMarksTest, WhatTheUserWroteStays) {
     full_host();
     write("host1a", "~regular");
     write("host1b", "regular");
-    settings.mark.servers = "all";
+    settings.labels.servers = "all";
     start();
     run_until([&] { return cloud.count("MARK") == 2; });
     some_time();
@@ -80,7 +80,7 @@ TEST_F(ServerMarksTest, WhatTheUserWroteStays) {
 
 TEST_F(ServerMarksTest, WhatTheUserWroteMeanwhileStays) {
     full_host();
-    settings.mark.servers = "all";
+    settings.labels.servers = "all";
     start();
     before("server host1a", [&] { write("host1a", "mine"); });
     run_until([&] { return cloud.count("MARK") == 3; });
@@ -90,7 +90,7 @@ TEST_F(ServerMarksTest, WhatTheUserWroteMeanwhileStays) {
 
 TEST_F(ServerMarksTest, AMarkThatNovaRefusesIsGivenUpAfterAFewTries) {
     full_host();
-    settings.mark.servers = "all";
+    settings.labels.servers = "all";
     cloud.on_call = [](const std::string& call) -> std::optional<Error> {
         if (call.starts_with("MARK host1a")) return Error{Errc::forbidden, "nova: 403: not you"};
         return std::nullopt;
@@ -105,7 +105,7 @@ TEST_F(ServerMarksTest, AMarkThatNovaRefusesIsGivenUpAfterAFewTries) {
 TEST_F(ServerMarksTest, NobodyIsMarkedInADryRunNorWhereItIsOff) {
     for (const bool off_by_dry_run : {true, false}) {
         full_host();
-        settings.mark.servers = off_by_dry_run ? "all" : "none";
+        settings.labels.servers = off_by_dry_run ? "all" : "none";
         this->dry_run = off_by_dry_run;
         start();
         some_time();

@@ -54,11 +54,11 @@ TEST_F(ServiceTest, Rule4TheMessagesOfOneMultiCreateAreOneRequest) {
     EXPECT_EQ(outcome_of("req-1").kind, OutcomeKind::freed);
     run_until([&] { return all_acknowledged(3); });
     EXPECT_EQ(cloud.count("DELETE"), 3U);
-    EXPECT_EQ(journal.stories.size(), 1U);
-    EXPECT_EQ(journal.stories.at(RequestId{"req-1"}).request.slots, 3);
+    EXPECT_EQ(journal.records.size(), 1U);
+    EXPECT_EQ(journal.records.at(RequestId{"req-1"}).request.slots, 3);
     ASSERT_EQ(journal.notes.size(), 2U);
     EXPECT_EQ(journal.notes[0].verdict, "joined");
-    EXPECT_EQ(journal.stories.at(RequestId{"req-1"}).request.requesters.size(), 3U);
+    EXPECT_EQ(journal.records.at(RequestId{"req-1"}).request.requesters.size(), 3U);
 }
 
 TEST_F(ServiceTest, Rule4AMessageDeliveredAgainWhileItIsServedChangesNothing) {
@@ -118,7 +118,7 @@ TEST_F(ServiceTest, Rule1AServerLockedAfterThePlanIsSparedAndAnotherTaken) {
     messages->deliver(body_of(failure()));
     EXPECT_EQ(outcome_of("req-1").kind, OutcomeKind::freed);
     EXPECT_TRUE(cloud.exists(locked));
-    EXPECT_TRUE(journal.has_step(locked, Step::spared));
+    EXPECT_TRUE(journal.has_step(locked, Step::skipped));
     EXPECT_EQ(cloud.count("DELETE"), 1U);
 }
 
@@ -185,7 +185,7 @@ TEST_F(ServiceTest, AVictimThatVanishesByItselfIsCredited) {
     messages->deliver(body_of(failure(4)));
     EXPECT_EQ(outcome_of("req-1").kind, OutcomeKind::freed);
     EXPECT_EQ(cloud.count("DELETE"), 1U);
-    EXPECT_EQ(journal.stories.at(RequestId{"req-1"}).plans.size(), 1U);
+    EXPECT_EQ(journal.records.at(RequestId{"req-1"}).plans.size(), 1U);
     EXPECT_TRUE(journal.has_step(vanished, Step::vanished));
 }
 
@@ -336,7 +336,7 @@ TEST_F(ServiceTest, Rule8ADryRunPlansAndWritesNothing) {
     messages->deliver(body_of(failure()));
     EXPECT_EQ(outcome_of("req-1").kind, OutcomeKind::dry_run);
     EXPECT_EQ(cloud.count("DELETE") + cloud.count("FORCE"), 0U);
-    EXPECT_FALSE(journal.stories.at(RequestId{"req-1"}).plans.empty());
+    EXPECT_FALSE(journal.records.at(RequestId{"req-1"}).plans.empty());
 }
 
 TEST_F(ServiceTest, StoppingFinishesWhatItHoldsAndTakesNothingNew) {
@@ -346,7 +346,7 @@ TEST_F(ServiceTest, StoppingFinishesWhatItHoldsAndTakesNothingNew) {
     messages->deliver(body_of(failure()));
     run_until([&] { return cloud.count("DELETE") == 1; });
     stop_and_join();
-    EXPECT_EQ(journal.stories.at(RequestId{"req-1"}).outcome->kind, OutcomeKind::freed);
+    EXPECT_EQ(journal.records.at(RequestId{"req-1"}).outcome->kind, OutcomeKind::freed);
     EXPECT_TRUE(all_acknowledged(1));
     EXPECT_TRUE(messages->stopped);
 }
@@ -434,9 +434,9 @@ TEST_F(CrashTest, AnUnfinishedRequestThatIsTooOldNowKillsNobody) {
     cloud.on_call = [](const std::string&) -> std::optional<Error> {
         return Error{Errc::unreachable, "connection refused"};
     };
-    journal.stories[RequestId{"req-1"}].request.id = RequestId{"req-1"};
-    journal.stories[RequestId{"req-1"}].request.resources = small;
-    journal.stories[RequestId{"req-1"}].request.sent_at = clock.now();
+    journal.records[RequestId{"req-1"}].request.id = RequestId{"req-1"};
+    journal.records[RequestId{"req-1"}].request.resources = small;
+    journal.records[RequestId{"req-1"}].request.sent_at = clock.now();
     crash();
     clock.advance(std::chrono::hours{48});
     cloud.on_call = {};

@@ -36,7 +36,7 @@ TEST_F(StillOursTest, AMessageThatNeverComesAgainWentToAnotherReaper) {
     messages->deliver(body_of(failure()));
     EXPECT_EQ(outcome_of("req-1").kind, OutcomeKind::handed_over);
     EXPECT_EQ(cloud.count("DELETE"), 0U);
-    EXPECT_GT(clock.now() - story("req-1").received_at, settings.trigger.max_age / 2);
+    EXPECT_GT(clock.now() - record("req-1").received_at, settings.trigger.max_age / 2);
 }
 
 TEST_F(StillOursTest, BetweenTwoDeletionsALostConnectionStopsTheSecond) {
@@ -116,7 +116,7 @@ TEST_F(StillOursTest, APausedReaperRefusesAndSaysWhoPausedIt) {
     start();
     messages->deliver(body_of(failure()));
     EXPECT_EQ(outcome_of("req-1").kind, OutcomeKind::refused);
-    EXPECT_EQ(outcome_of("req-1").brake, "paused");
+    EXPECT_EQ(outcome_of("req-1").safeguard, "paused");
     EXPECT_THAT(outcome_of("req-1").reason, ::testing::HasSubstr("alice"));
     EXPECT_EQ(cloud.count("DELETE"), 0U);
     run_until([&] { return all_acknowledged(1); });
@@ -130,7 +130,7 @@ TEST_F(StillOursTest, APauseBetweenTwoDeletionsStopsTheSecond) {
     before("DELETE", [&] { pause.why = "paused by alice"; });
     messages->deliver(body_of(failure(4)));
     EXPECT_EQ(outcome_of("req-1").kind, OutcomeKind::incomplete);
-    EXPECT_EQ(outcome_of("req-1").brake, "paused");
+    EXPECT_EQ(outcome_of("req-1").safeguard, "paused");
     EXPECT_EQ(cloud.count("DELETE"), 1U);
 }
 

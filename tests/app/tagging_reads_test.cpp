@@ -5,9 +5,9 @@
 #include <set>
 
 #include "app/reaper_under_test.hpp"
-#include "reaper/runtime/run_task.hpp"
 #include "reaper/cloud_cache/cloud_cache.hpp"
-#include "reaper/cloud_reader/snapshot_reader.hpp"
+#include "reaper/cloud_reader/cloud_reader.hpp"
+#include "reaper/runtime/run_task.hpp"
 
 namespace reaper::test::tagging_reads_test {
 namespace {
@@ -27,14 +27,13 @@ protected:
     Snapshot read() {
         const auto policy = compile_policy(settings.policy).value();
         boost::asio::io_context io{1};
-        std::function<void(std::size_t, std::size_t)> silent;
-        return cli::run_task(io, read_picture(cloud.ports(), policy->taggers, std::move(silent)))
+        return run_task(io, read_cloud(cloud.ports(), policy->taggers, CloudDepth::exact, {}))
             .value()
             .snapshot;
     }
-    std::size_t known_servers() const {
+    std::size_t known_servers() {
         std::size_t all = 0;
-        for (const Host* host : service().view()->picture.hosts()) all += host->servers.size();
+        for (const Host* host : service().view()->cache.hosts()) all += host->servers.size();
         return all;
     }
 };
@@ -57,7 +56,7 @@ TEST_F(TaggingReads, OneReadingForEachProviderHoweverManyServersHoldTheClass) {
 TEST_F(TaggingReads, ADeletionThatNobodyToldOfIsNoticedWhenTheHostIsReadAgain) {
     fill(3);
     with_events = true;
-    settings.picture.host_max_age = std::chrono::minutes{1};
+    settings.cache.host_max_age = std::chrono::minutes{1};
     start();
     run_until([&] { return service().view().has_value() && known_servers() == 6; });
     const auto bulk = std::count(cloud.calls.begin(), cloud.calls.end(), "servers");

@@ -109,8 +109,8 @@ TEST_F(TakingOverTest, WhatBecameOfACullIsToldAlsoAfterALongAbsence) {
     crash();
     clock.advance(settings.cull.watch + minutes{90});
     start();
-    run_until([&] { return story("req-1").aftermath.has_value(); });
-    EXPECT_EQ(story("req-1").aftermath->kind, AftermathKind::wasted);
+    run_until([&] { return record("req-1").freed_room.has_value(); });
+    EXPECT_EQ(record("req-1").freed_room->kind, FreedRoomResultKind::wasted);
 }
 
 }  // namespace

@@ -1,4 +1,5 @@
-// A cloud that fails for a while, or is slow: nothing is lost, and nobody dies by old knowledge.
+// A cloud that fails for a while, or is slow: nothing is lost, and no servers deleted by old
+// knowledge.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -14,7 +15,7 @@ class TroubledCloudTest : public FullHouse {};
 TEST_F(TroubledCloudTest, DeletionsThatFailForAWhileDelayTheRequestAndNothingElse) {
     full_host();
     requester();
-    settings.policy.brakes.breaker.failed = 100;
+    settings.policy.safeguards.breaker.failed = 100;
     start();
     const TimePoint then = clock.now();
     cloud.on_call = [&](const std::string& call) -> std::optional<Error> {
@@ -36,7 +37,7 @@ TEST_F(TroubledCloudTest, DeletionsThatKeepFailingOpenTheBreaker) {
         return Error{Errc::server_error, "500 from Nova"};
     };
     messages->deliver(body_of(failure()));
-    EXPECT_EQ(outcome_of("req-1").brake, "paused");
+    EXPECT_EQ(outcome_of("req-1").safeguard, "paused");
     EXPECT_TRUE(pause.paused());
     EXPECT_EQ(cloud.living("host1").size(), 4U);
 }
@@ -44,7 +45,7 @@ TEST_F(TroubledCloudTest, DeletionsThatKeepFailingOpenTheBreaker) {
 TEST_F(TroubledCloudTest, APlacementThatDoesNotAnswerIsNoFailedDeletion) {
     full_host();
     requester();
-    settings.policy.brakes.breaker.failed = 1;
+    settings.policy.safeguards.breaker.failed = 1;
     start();
     bool deleted = false;
     cloud.on_call = [&](const std::string& call) -> std::optional<Error> {
@@ -100,7 +101,7 @@ TEST_F(TroubledCloudTest, ARefusalInAnotherZoneSaysNothingOfFreedRoom) {
     other.availability_zone = "zone-2";
     messages->deliver(body_of(other));
     EXPECT_NE(outcome_of("req-2").kind, OutcomeKind::freed);
-    EXPECT_FALSE(story("req-1").aftermath.has_value());
+    EXPECT_FALSE(record("req-1").freed_room.has_value());
 }
 
 TEST_F(TroubledCloudTest, ARefusalAfterHostsWereFoundSaysNothingOfFreedRoom) {
@@ -117,7 +118,7 @@ TEST_F(TroubledCloudTest, ARefusalAfterHostsWereFoundSaysNothingOfFreedRoom) {
     other.exception = "MaxRetriesExceeded_Remote";
     messages->deliver(body_of(other));
     outcome_of("req-2/" + uuid_of("retried"));
-    EXPECT_FALSE(story("req-1").aftermath.has_value());
+    EXPECT_FALSE(record("req-1").freed_room.has_value());
 }
 
 TEST_F(TroubledCloudTest, WhoWentAwayWhileOthersDeletionsTookTheirTimeCostsNobody) {
@@ -158,9 +159,9 @@ TEST_F(TroubledCloudTest, AReaperThatStopsWhileTheCloudFailsEndsInTimeAndTellsWh
     messages->deliver(body_of(failure(4)));
     run_until([&] { return down; });
     stop_and_join();
-    ASSERT_TRUE(story("req-1").outcome.has_value());
-    EXPECT_EQ(story("req-1").outcome->kind, OutcomeKind::incomplete);
-    EXPECT_EQ(story("req-1").steps.back().step, Step::unseen);
+    ASSERT_TRUE(record("req-1").outcome.has_value());
+    EXPECT_EQ(record("req-1").outcome->kind, OutcomeKind::incomplete);
+    EXPECT_EQ(record("req-1").steps.back().step, Step::unseen);
     EXPECT_EQ(cloud.count("DELETE"), 1U);
     EXPECT_LT(cloud.calls.size(), 2'000U);
 }

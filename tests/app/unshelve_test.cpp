@@ -41,7 +41,7 @@ TEST_F(UnshelveTest, RoomIsFreedForAnUnshelvingThatFoundNoHost) {
     cloud.histories[shelved()] = {action("unshelve", true, "req-u")};
     start();
     EXPECT_EQ(outcome_of("req-u").kind, OutcomeKind::freed);
-    EXPECT_EQ(story("req-u").request.operation, Operation::unshelve);
+    EXPECT_EQ(record("req-u").request.operation, Operation::unshelve);
     EXPECT_EQ(cloud.count("DELETE"), 1U);
     // Found again and again, it is told once.
     wait(std::chrono::minutes{2});
@@ -49,36 +49,75 @@ TEST_F(UnshelveTest, RoomIsFreedForAnUnshelvingThatFoundNoHost) {
     EXPECT_TRUE(journal.notes.empty());
 }
 
-TEST_F(UnshelveTest, WhatWasLostWithTheConnectionIsToldAgain) {
+TEST_F(UnshelveTest, AReaperThatStandsByLeavesThemToTheOther) {
+    full_host();
+    settings.cull.deadline = std::chrono::minutes{1};
+    cloud.histories[shelved()] = {action("unshelve", true, "req-u")};
+    start();
+    messages->serves = false;
+    wait(std::chrono::minutes{3});
+    // The other one had time to serve it.
+    messages->serves = true;
+    wait(std::chrono::minutes{2});
+    EXPECT_TRUE(journal.records.empty());
+    EXPECT_EQ(cloud.count("DELETE"), 0U);
+}
+
+TEST_F(UnshelveTest, WhatTheOtherHadNoTimeForIsServedByWhoeverTakesOver) {
     full_host();
     cloud.histories[shelved()] = {action("unshelve", true, "req-u")};
     start();
-    messages->lose_own = true;
-    wait(Duration{30'000});
-    EXPECT_TRUE(journal.stories.empty());
-    messages->lose_own = false;
-    messages->reconnect();
+    messages->serves = false;
+    wait(Duration{15'000});
+    messages->serves = true;
     EXPECT_EQ(outcome_of("req-u").kind, OutcomeKind::freed);
 }
 
-TEST_F(UnshelveTest, WhatArrivedIsNotToldAgain) {
+TEST_F(UnshelveTest, WhatIsInFlightWhenTheQueueIsLostGoesOnWhenItIsOursAgain) {
     full_host();
     cloud.histories[shelved()] = {action("unshelve", true, "req-u")};
     start();
-    EXPECT_EQ(outcome_of("req-u").kind, OutcomeKind::freed);
-    wait(std::chrono::minutes{2});
+    run_until([&] { return journal.records.contains(RequestId{"req-u"}); });
+    messages->disconnect();
+    wait(Duration{30'000});
+    EXPECT_EQ(cloud.count("DELETE"), 0U);
     messages->reconnect();
-    wait(std::chrono::minutes{2});
-    EXPECT_TRUE(journal.notes.empty());
+    EXPECT_EQ(outcome_of("req-u").kind, OutcomeKind::freed);
     EXPECT_EQ(cloud.count("DELETE"), 1U);
 }
 
-TEST_F(UnshelveTest, ToldTwiceItIsServedOnce) {
+TEST_F(UnshelveTest, AfterARestartItIsServedToItsEnd) {
+    full_host();
+    cloud.histories[shelved()] = {action("unshelve", true, "req-u")};
+    start();
+    run_until([&] { return cloud.count("DELETE") == 1U; });
+    crash();
+    start();
+    EXPECT_EQ(outcome_of("req-u").kind, OutcomeKind::freed);
+    EXPECT_EQ(record("req-u").request.source, RequestSource::unshelve);
+    EXPECT_EQ(cloud.count("DELETE"), 1U);
+}
+
+TEST_F(UnshelveTest, WhatWasServedIsNotServedAgain) {
     full_host();
     cloud.histories[shelved()] = {action("unshelve", true, "req-u")};
     start();
     EXPECT_EQ(outcome_of("req-u").kind, OutcomeKind::freed);
+    wait(std::chrono::minutes{2});
     messages->reconnect();
+    wait(std::chrono::minutes{2});
+    ASSERT_FALSE(journal.notes.empty());
+    EXPECT_EQ(journal.notes.back().verdict, "duplicate");
+    EXPECT_EQ(cloud.count("DELETE"), 1U);
+}
+
+TEST_F(UnshelveTest, FoundAgainAfterARestartItIsADuplicate) {
+    full_host();
+    cloud.histories[shelved()] = {action("unshelve", true, "req-u")};
+    start();
+    EXPECT_EQ(outcome_of("req-u").kind, OutcomeKind::freed);
+    crash();
+    start();
     run_until([&] { return !journal.notes.empty(); });
     EXPECT_EQ(journal.notes.back().verdict, "duplicate");
     EXPECT_EQ(cloud.count("DELETE"), 1U);
@@ -97,7 +136,7 @@ TEST_F(UnshelveTest, OneThatFoundAHostFailedForAnotherReason) {
     found.ended = true;
     events->tell(found);
     wait(std::chrono::minutes{1});
-    EXPECT_TRUE(journal.stories.empty());
+    EXPECT_TRUE(journal.records.empty());
 }
 
 TEST_F(UnshelveTest, OneThatCouldNotBeLookedAtIsLookedAtAgain) {
@@ -119,14 +158,13 @@ TEST_F(UnshelveTest, OneThatCouldNotBeLookedAtIsLookedAtAgain) {
     EXPECT_EQ(outcome_of("req-u").kind, OutcomeKind::freed);
 }
 
-TEST_F(UnshelveTest, NobodyLooksWhileThereIsNoConnection) {
+TEST_F(UnshelveTest, NothingIsServedWhileThereIsNoConnection) {
     full_host();
     cloud.histories[shelved()] = {action("unshelve", true, "req-u")};
     start();
-    run_until([&] { return status.ready; });
     messages->disconnect();
-    wait(std::chrono::minutes{2});
-    EXPECT_EQ(cloud.count("shelved"), 0U);
+    wait(std::chrono::minutes{7});
+    EXPECT_TRUE(journal.records.empty());
     messages->reconnect();
     EXPECT_EQ(outcome_of("req-u").kind, OutcomeKind::freed);
 }
@@ -152,7 +190,7 @@ TEST_F(UnshelveTest, OnlyTheLastActionCounts) {
     cloud.histories[shelved()] = {action("shelve", false, "req-s"), earlier};
     start();
     wait(std::chrono::minutes{1});
-    EXPECT_FALSE(journal.stories.contains(RequestId{"req-u"}));
+    EXPECT_FALSE(journal.records.contains(RequestId{"req-u"}));
 }
 
 TEST_F(UnshelveTest, OneThatSucceededOrIsUnderWayIsNone) {
@@ -164,7 +202,7 @@ TEST_F(UnshelveTest, OneThatSucceededOrIsUnderWayIsNone) {
     cloud.histories[id] = {action("unshelve", true, "req-v")};
     cloud.server_at(id.str()).record.server.task_state = "unshelving";
     wait(std::chrono::minutes{1});
-    EXPECT_TRUE(journal.stories.empty());
+    EXPECT_TRUE(journal.records.empty());
 }
 
 TEST_F(UnshelveTest, AnOldFailureIsLeftAlone) {
@@ -174,7 +212,7 @@ TEST_F(UnshelveTest, AnOldFailureIsLeftAlone) {
     clock.advance(std::chrono::minutes{11});
     start();
     wait(std::chrono::minutes{1});
-    EXPECT_TRUE(journal.stories.empty());
+    EXPECT_TRUE(journal.records.empty());
 }
 
 TEST_F(UnshelveTest, WithoutAnIntervalNobodyLooks) {

@@ -103,9 +103,9 @@ std::string name_of(const CloudSpec& spec) {
 }
 
 /// One host changes: a server of it is now some seconds younger.
-void change_some_host(World& world, Dice& dice) {
-    auto& host = world.snapshot.hosts[dice.below(world.snapshot.hosts.size())];
-    host.servers[dice.below(host.servers.size())].created += std::chrono::seconds{5};
+void change_some_host(World& world, SeededRng& rng) {
+    auto& host = world.snapshot.hosts[rng.below(world.snapshot.hosts.size())];
+    host.servers[rng.below(host.servers.size())].created += std::chrono::seconds{5};
     world.index.put(host);
 }
 
@@ -117,7 +117,7 @@ void decide(benchmark::State& state, CloudSpec spec, const std::string& objectiv
     options.alternatives = alternatives;
     options.now = now();
     const Ledger ledger;
-    Dice dice{7};
+    SeededRng rng{7};
     Stopwatch watch;
     int victims = 0;
     int notes = 0;
@@ -127,7 +127,7 @@ void decide(benchmark::State& state, CloudSpec spec, const std::string& objectiv
                    0) {
             }
     for (auto _ : state) {
-        change_some_host(world, dice);
+        change_some_host(world, rng);
         const Request request = request_for(static_cast<int>(watch.measured()), slots);
         if (!warm) world.index.forget();
         watch.start();
@@ -159,10 +159,10 @@ Host read_again(const Host& host) {
 
 void reindex(benchmark::State& state, CloudSpec spec) {
     World& world = world_of(spec);
-    Dice dice{9};
+    SeededRng rng{9};
     Stopwatch watch;
     for (auto _ : state) {
-        auto& host = world.snapshot.hosts[dice.below(world.snapshot.hosts.size())];
+        auto& host = world.snapshot.hosts[rng.below(world.snapshot.hosts.size())];
         Host changed = read_again(host);
         std::swap(host, changed);
         watch.start();

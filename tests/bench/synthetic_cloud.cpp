@@ -30,44 +30,45 @@ constexpr std::array<Flavor, 9> flavors{{{"m.1", 1, 2048, 20},
                                          {"r.2", 2, 16384, 20},
                                          {"r.4", 4, 32768, 40}}};
 
-std::string uuid(Dice& dice) {
+std::string uuid(SeededRng& rng) {
     std::array<char, 40> text{};
     std::snprintf(
         text.data(), text.size(), "%08x-%04x-4%03x-a%03x-%012llx",
-        static_cast<unsigned>(dice.below(1ULL << 32)), static_cast<unsigned>(dice.below(1 << 16)),
-        static_cast<unsigned>(dice.below(1 << 12)), static_cast<unsigned>(dice.below(1 << 12)),
-        static_cast<unsigned long long>(dice.below(1ULL << 48)));
+        static_cast<unsigned>(rng.below(1ULL << 32)), static_cast<unsigned>(rng.below(1 << 16)),
+        static_cast<unsigned>(rng.below(1 << 12)), static_cast<unsigned>(rng.below(1 << 12)),
+        static_cast<unsigned long long>(rng.below(1ULL << 48)));
     return text.data();
 }
 
-Resources size_of(const CloudSpec& spec, Dice& dice) {
+Resources size_of(const CloudSpec& spec, SeededRng& rng) {
     if (spec.sizes == Sizes::random)
-        return Resources{{"VCPU", static_cast<Amount>(1 + dice.below(16))},
-                         {"MEMORY_MB", static_cast<Amount>(256 * (2 + dice.below(127)))},
-                         {"DISK_GB", static_cast<Amount>(5 + dice.below(96))}};
-    const auto& flavor = flavors[dice.below(flavors.size())];
+        return Resources{{"VCPU", static_cast<Amount>(1 + rng.below(16))},
+                         {"MEMORY_MB", static_cast<Amount>(256 * (2 + rng.below(127)))},
+                         {"DISK_GB", static_cast<Amount>(5 + rng.below(96))}};
+    const auto& flavor = flavors[rng.below(flavors.size())];
     return Resources{
         {"VCPU", flavor.vcpus}, {"MEMORY_MB", flavor.memory_mib}, {"DISK_GB", flavor.disk_gib}};
 }
 
-Server server_of(const CloudSpec& spec, const Host& host, bool revocable, int project, Dice& dice) {
+Server server_of(const CloudSpec& spec, const Host& host, bool revocable, int project,
+                 SeededRng& rng) {
     Server server;
-    server.id = ServerId{uuid(dice)};
+    server.id = ServerId{uuid(rng)};
     server.name = "server-of-" + host.name;
     server.project = ProjectId{"project-" + std::to_string(project)};
     server.host = host.service_host;
     server.status = "ACTIVE";
     // Up to 30 days old, to the second.
-    server.created = now() - std::chrono::seconds{dice.below(30 * 24 * 3600)};
+    server.created = now() - std::chrono::seconds{rng.below(30 * 24 * 3600)};
     server.launched = server.created + std::chrono::seconds{10};
-    server.allocations.emplace(host.id, size_of(spec, dice));
+    server.allocations.emplace(host.id, size_of(spec, rng));
     if (revocable) server.revocable_because = "its project carries the tag 'preemptible'";
     return server;
 }
 
-Host host_of(const CloudSpec& spec, int number, Dice& dice) {
+Host host_of(const CloudSpec& spec, int number, SeededRng& rng) {
     Host host;
-    host.id = HostId{uuid(dice)};
+    host.id = HostId{uuid(rng)};
     std::array<char, 32> name{};
     std::snprintf(name.data(), name.size(), "compute-%05d", number);
     host.name = name.data();
@@ -81,7 +82,7 @@ Host host_of(const CloudSpec& spec, int number, Dice& dice) {
     root.traits = traits;
     for (int i = 0; i < spec.servers + spec.servers / 2; ++i) {
         host.servers.push_back(
-            server_of(spec, host, i < spec.servers, static_cast<int>(dice.below(200)), dice));
+            server_of(spec, host, i < spec.servers, static_cast<int>(rng.below(200)), rng));
         root.used += host.servers.back().allocations.begin()->second;
     }
     // Less is free than any flavor takes of one class or another.
@@ -89,7 +90,7 @@ Host host_of(const CloudSpec& spec, int number, Dice& dice) {
          {std::pair{vcpu, Amount{2}}, std::pair{memory, Amount{2048}}, std::pair{disk, Amount{60}}})
         root.inventories[resource_class].total =
             root.used.get(resource_class) +
-            static_cast<Amount>(dice.below(static_cast<std::uint64_t>(slack)));
+            static_cast<Amount>(rng.below(static_cast<std::uint64_t>(slack)));
     host.providers.push_back(std::move(root));
     return host;
 }
@@ -101,13 +102,13 @@ TimePoint now() {
 }
 
 Snapshot synthetic_cloud(const CloudSpec& spec) {
-    Dice dice{spec.seed};
+    SeededRng rng{spec.seed};
     Snapshot cloud;
     cloud.taken_at = now();
-    Interner interner;  // as the daemon's picture keeps them
+    Interner interner;  // as the daemon's cache keeps them
     cloud.hosts.reserve(static_cast<std::size_t>(spec.hosts));
     for (int i = 0; i < spec.hosts; ++i) {
-        cloud.hosts.push_back(host_of(spec, i, dice));
+        cloud.hosts.push_back(host_of(spec, i, rng));
         interner.share(cloud.hosts.back());
     }
     return cloud;

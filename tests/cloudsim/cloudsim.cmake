@@ -11,7 +11,7 @@ endfunction()
 
 cloudsim_sources(sources core)
 add_library(cloudsim_core STATIC ${sources})
-target_link_libraries(cloudsim_core PUBLIC reaper_options)
+target_link_libraries(cloudsim_core PUBLIC reaper_every_header)
 
 cloudsim_sources(sources api messages)
 add_library(cloudsim_api STATIC ${sources})
@@ -23,7 +23,7 @@ cloudsim_sources(sources program)
 list(FILTER sources EXCLUDE REGEX "/main[.]cpp$")
 add_library(cloudsim_program STATIC ${sources})
 target_link_libraries(cloudsim_program
-  PUBLIC cloudsim_api reaper_ports Boost::headers Threads::Threads
+  PUBLIC cloudsim_api reaper_report Boost::headers Threads::Threads
   PRIVATE yaml-cpp PkgConfig::rabbitmq)
 
 add_executable(cloudsim ${CMAKE_CURRENT_SOURCE_DIR}/cloudsim/program/main.cpp)

@@ -70,8 +70,8 @@ TEST(AdmittedRoom, BothNamesInOnePlaceAreTwoConstraints) {
 }
 
 TEST(AdmittedRoom, ABareMarkOnAServerThatRanIsNoWish) {
-    const std::map<std::string, std::string> marked{{"res-type", "regular"}, {"a", "b"}};
-    EXPECT_EQ(without_marks(marked), (std::map<std::string, std::string>{{"a", "b"}}));
+    const std::map<std::string, std::string> labeled{{"res-type", "regular"}, {"a", "b"}};
+    EXPECT_EQ(without_marks(labeled), (std::map<std::string, std::string>{{"a", "b"}}));
     for (const char* const wish : {"revocable", "==revocable", "~regular"}) {
         const std::map<std::string, std::string> wished{{"res-type", wish}};
         EXPECT_EQ(without_marks(wished), wished);

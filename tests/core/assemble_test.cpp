@@ -26,8 +26,8 @@ Taggers project_tagger_only() {
     return taggers;
 }
 
-TagFacts cheap_projects() {
-    return TagFacts{{{"preemptible", {ProjectId{"cheap"}}}}};
+TagData cheap_projects() {
+    return TagData{{{"preemptible", {ProjectId{"cheap"}}}}};
 }
 
 ServerRecord record(const std::string& id, const std::string& on, const std::string& project) {

@@ -43,20 +43,19 @@ class Joint : public ::testing::TestWithParam<std::size_t> {};
 
 /// 400 clouds for each objective, up to 12 servers on a host.
 TEST_P(Joint, EqualsEnumerationOverAllHosts) {
-    Dice dice{GetParam() + 100};
+    SeededRng rng{GetParam() + 100};
     int solved = 0;
     for (int round = 0; round < 400; ++round) {
         const bool one_host = round % 8 == 0;
-        const SmallCloudSpec spec{one_host ? 1 : 2 + static_cast<int>(dice.below(4)),
-                                  one_host ? 12 : 6, dice.below(2) == 0};
-        const Snapshot cloud = small_cloud(spec, dice);
-        const int slots = 1 + static_cast<int>(dice.below(4));
-        const ProblemOn on{cloud, small_request(slots, dice),
-                           1 + static_cast<Amount>(dice.below(2))};
+        const SmallCloudSpec spec{one_host ? 1 : 2 + static_cast<int>(rng.below(4)),
+                                  one_host ? 12 : 6, rng.below(2) == 0};
+        const Snapshot cloud = small_cloud(spec, rng);
+        const int slots = 1 + static_cast<int>(rng.below(4));
+        const ProblemOn on{cloud, small_request(slots, rng), 1 + static_cast<Amount>(rng.below(2))};
         if (!on.worth_solving()) continue;
         ++solved;
         const Goal goal = goal_of(objectives[GetParam()],
-                                  std::vector{Tie::id, Tie::newest, Tie::oldest}[dice.below(3)]);
+                                  std::vector{Tie::id, Tie::newest, Tie::oldest}[rng.below(3)]);
         const Objective objective = objective_for(goal, on.problem());
         const Selection selection = cheapest(on.problem(), objective, plenty);
         EXPECT_THAT(selection.note, IsEmpty());
@@ -75,7 +74,7 @@ TEST_P(Joint, EqualsEnumerationOverAllHosts) {
                             then.slots_least,
                             then.hosts,
                             0,
-                            then.now + std::chrono::minutes{1 + static_cast<int>(dice.below(30))},
+                            then.now + std::chrono::minutes{1 + static_cast<int>(rng.below(30))},
                             then.fleets,
                             then.tables};
         const Objective new_objective = objective_for(goal, later);
@@ -89,11 +88,11 @@ TEST_P(Joint, EqualsEnumerationOverAllHosts) {
 INSTANTIATE_TEST_SUITE_P(Objectives, Joint, ::testing::Range<std::size_t>(0, objectives.size()));
 
 TEST(Cheapest, CutShortItTellsAGapThatHolds) {
-    Dice dice{5};
+    SeededRng rng{5};
     int told = 0;
     for (int round = 0; round < 100; ++round) {
-        const Snapshot cloud = small_cloud({4, 9, false}, dice);
-        const ProblemOn on{cloud, small_request(3, dice)};
+        const Snapshot cloud = small_cloud({4, 9, false}, rng);
+        const ProblemOn on{cloud, small_request(3, rng)};
         if (!on.worth_solving()) continue;
         const Goal goal = goal_of({"lost_work"});
         const Objective objective = objective_for(goal, on.problem());
@@ -118,12 +117,12 @@ TEST(Cheapest, CutShortItTellsAGapThatHolds) {
 }
 
 TEST(Cheapest, VeryManySlotsAreSharedOutStepwiseWithABoundThatHolds) {
-    Dice dice{21};
-    const Snapshot cloud = small_cloud({90, 8, false}, dice);
-    const auto slots = static_cast<int>(most_exact_slots) + 90;
+    SeededRng rng{21};
+    const Snapshot cloud = small_cloud({90, 8, false}, rng);
+    const auto slots = static_cast<int>(max_exact_slots) + 90;
     const ProblemOn on{cloud, request({{"VCPU", 2}}, slots)};
     ASSERT_TRUE(on.worth_solving());
-    ASSERT_GT(on.open(), static_cast<Amount>(most_exact_slots));
+    ASSERT_GT(on.open(), static_cast<Amount>(max_exact_slots));
     const Goal goal = goal_of({"lost_work"});
     const Objective objective = objective_for(goal, on.problem());
     const Selection selection = cheapest(on.problem(), objective, plenty);
@@ -157,8 +156,8 @@ TEST(Cheapest, BudgetGivesUpAlternativesFirstAndThenEverything) {
 }
 
 TEST(Cheapest, WarmTablesChangeNothingAndSaveTheSearch) {
-    Dice dice{9};
-    const Snapshot cloud = small_cloud({30, 8, false}, dice);
+    SeededRng rng{9};
+    const Snapshot cloud = small_cloud({30, 8, false}, rng);
     const CloudIndex index{cloud};
     const auto strategy = make_strategy("cost");
     const auto wanted = request({{"VCPU", 3}, {"MEMORY_MB", 5}}, 4);

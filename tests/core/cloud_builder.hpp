@@ -6,11 +6,11 @@
 #include <string_view>
 #include <vector>
 
-#include "reaper/rooms/ledger.hpp"
 #include "reaper/model/cloud.hpp"
 #include "reaper/model/plan.hpp"
 #include "reaper/model/request.hpp"
 #include "reaper/planner/planner.hpp"
+#include "reaper/rooms/ledger.hpp"
 #include "strategies/strategy_table.hpp"
 
 namespace reaper::testing {

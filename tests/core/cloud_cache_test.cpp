@@ -71,161 +71,158 @@ protected:
         taggers.push_back(std::move(
             std::get<std::unique_ptr<Tagger>>(info->make(with_standards(info->parameters, {})))));
         taggers_ = std::make_shared<const Taggers>(std::move(taggers));
-        facts_.projects_by_tag["preemptible"] = {ProjectId{"cheap"}};
+        tag_data_.projects_by_tag["preemptible"] = {ProjectId{"cheap"}};
         Snapshot snapshot;
         snapshot.taken_at = at(0);
         for (const char* name : {"a", "b"}) {
             snapshot.hosts.push_back(host(name, small * 4));
             snapshot.hosts.back().read_at = at(0);
         }
-        picture.replace(std::move(snapshot), taggers_, facts_);
+        cache.replace(std::move(snapshot), taggers_, tag_data_);
     }
 
     std::vector<std::string> on(const std::string& host) const {
         std::vector<std::string> ids;
-        for (const auto& server : picture.find(HostId{host})->servers)
-            ids.push_back(server.id.str());
+        for (const auto& server : cache.find(HostId{host})->servers) ids.push_back(server.id.str());
         return ids;
     }
-    Resources used(const std::string& host) const {
-        return picture.find(HostId{host})->root().used;
-    }
+    Resources used(const std::string& host) const { return cache.find(HostId{host})->root().used; }
 
     std::shared_ptr<const Taggers> taggers_;
-    TagFacts facts_;
-    LivePicture picture;
+    TagData tag_data_;
+    CloudCache cache;
 };
 
 TEST_F(LivePictureTest, ACreatedServerTakesItsRoomAndIsTagged) {
-    picture.apply(seen(record("s1", "a"), 1), at(1));
+    cache.apply(seen(record("s1", "a"), 1), at(1));
     ASSERT_THAT(on("a"), ElementsAre("s1"));
     EXPECT_EQ(used("a"), small);
-    EXPECT_TRUE(picture.find(HostId{"a"})->servers.front().revocable());
-    picture.apply(seen(record("s2", "a", 4, "regular"), 2), at(2));
+    EXPECT_TRUE(cache.find(HostId{"a"})->servers.front().revocable());
+    cache.apply(seen(record("s2", "a", 4, "regular"), 2), at(2));
     EXPECT_EQ(used("a"), small * 3);
-    EXPECT_FALSE(picture.find(HostId{"a"})->servers.back().revocable());
+    EXPECT_FALSE(cache.find(HostId{"a"})->servers.back().revocable());
 }
 
 TEST_F(LivePictureTest, WhatPlacementListedAlreadyIsNotCountedAgain) {
     auto early = reading("a", 1, {record("s1", "a"), record("s2", "a")});
     early.servers = std::vector{record("s2", "a")};  // Nova does not list the other yet
-    picture.apply(early);
+    cache.apply(early);
     EXPECT_EQ(used("a"), small * 2);
-    picture.apply(seen(record("s1", "a"), 2), at(2));
+    cache.apply(seen(record("s1", "a"), 2), at(2));
     EXPECT_THAT(on("a"), ElementsAre("s1", "s2"));
     EXPECT_EQ(used("a"), small * 2);
-    EXPECT_THAT(picture.find(HostId{"a"})->root().other_consumers, IsEmpty());
-    picture.apply(gone("s1", "a", 3), at(3));
+    EXPECT_THAT(cache.find(HostId{"a"})->root().other_consumers, IsEmpty());
+    cache.apply(gone("s1", "a", 3), at(3));
     EXPECT_EQ(used("a"), small);
 }
 
 TEST_F(LivePictureTest, UseOfNobodyKnownIsThatOfAServerWhichWasOnItsWay) {
     auto early = reading("a", 10, {record("s2", "a")});
     early.states.begin()->second.allocations[unread_consumers] = small;
-    picture.apply(early);
+    cache.apply(early);
     EXPECT_EQ(used("a"), small * 2);
     auto on_its_way = record("s1", "a");
     on_its_way.server.created = at(9);
-    picture.apply(seen(on_its_way, 11), at(11));
+    cache.apply(seen(on_its_way, 11), at(11));
     EXPECT_EQ(used("a"), small * 2);
     // One that was made later takes room of its own.
     auto later = record("s3", "a");
     later.server.created = at(60);
-    picture.apply(seen(later, 61), at(61));
+    cache.apply(seen(later, 61), at(61));
     EXPECT_EQ(used("a"), small * 3);
 }
 
 TEST_F(LivePictureTest, UseOfNobodyKnownIsNotThatOfALaterServer) {
     auto early = reading("a", 10, {});
     early.states.begin()->second.allocations[unread_consumers] = small;
-    picture.apply(early);
+    cache.apply(early);
     auto later = record("s1", "a");
     later.server.created = at(60);
-    picture.apply(seen(later, 61), at(61));
+    cache.apply(seen(later, 61), at(61));
     EXPECT_EQ(used("a"), small * 2);
 }
 
 TEST_F(LivePictureTest, ARepeatedEventChangesNothing) {
-    picture.apply(seen(record("s1", "a"), 1), at(1));
-    picture.apply(seen(record("s1", "a"), 1), at(2));
+    cache.apply(seen(record("s1", "a"), 1), at(1));
+    cache.apply(seen(record("s1", "a"), 1), at(2));
     EXPECT_EQ(used("a"), small);
-    picture.apply(gone("s1", "a", 3), at(3));
-    picture.apply(gone("s1", "a", 3), at(4));
+    cache.apply(gone("s1", "a", 3), at(3));
+    cache.apply(gone("s1", "a", 3), at(4));
     EXPECT_EQ(used("a"), Resources{});
 }
 
 TEST_F(LivePictureTest, AServerThatIsGoneNeverComesBack) {
-    picture.apply(gone("s1", "a", 5), at(5));
-    picture.apply(seen(record("s1", "a"), 4), at(6));   // late
-    picture.apply(seen(record("s1", "a"), 9), at(10));  // out of order
+    cache.apply(gone("s1", "a", 5), at(5));
+    cache.apply(seen(record("s1", "a"), 4), at(6));   // late
+    cache.apply(seen(record("s1", "a"), 9), at(10));  // out of order
     EXPECT_THAT(on("a"), IsEmpty());
     // Nor by a list that was begun before.
-    picture.apply(reading("a", 4, {record("s1", "a")}));
+    cache.apply(reading("a", 4, {record("s1", "a")}));
     EXPECT_THAT(on("a"), IsEmpty());
 }
 
 TEST_F(LivePictureTest, AnOlderEventOfAServerCountsForNothing) {
-    picture.apply(seen(record("s1", "b"), 10), at(10));
-    picture.apply(seen(record("s1", "a"), 5), at(11));
+    cache.apply(seen(record("s1", "b"), 10), at(10));
+    cache.apply(seen(record("s1", "a"), 5), at(11));
     EXPECT_THAT(on("a"), IsEmpty());
     EXPECT_THAT(on("b"), ElementsAre("s1"));
 }
 
 TEST_F(LivePictureTest, AMovedServerLeavesItsHost) {
-    picture.apply(seen(record("s1", "a"), 1), at(1));
-    picture.apply(seen(record("s1", "b"), 2), at(2));
+    cache.apply(seen(record("s1", "a"), 1), at(1));
+    cache.apply(seen(record("s1", "b"), 2), at(2));
     EXPECT_THAT(on("a"), IsEmpty());
     EXPECT_EQ(used("a"), Resources{});
     EXPECT_EQ(used("b"), small);
 }
 
 TEST_F(LivePictureTest, AResizedServerTakesWhatItsNewFlavorSays) {
-    picture.apply(seen(record("s1", "a", 2), 1), at(1));
-    picture.apply(seen(record("s1", "a", 4), 2), at(2));
+    cache.apply(seen(record("s1", "a", 2), 1), at(1));
+    cache.apply(seen(record("s1", "a", 4), 2), at(2));
     EXPECT_EQ(used("a"), small * 2);
 }
 
 TEST_F(LivePictureTest, AnExactReadingCorrectsWhatEventsMissed) {
-    picture.apply(seen(record("s1", "a"), 1), at(1));
-    picture.apply(reading("a", 5, {record("s2", "a", 4)}));
+    cache.apply(seen(record("s1", "a"), 1), at(1));
+    cache.apply(reading("a", 5, {record("s2", "a", 4)}));
     EXPECT_THAT(on("a"), ElementsAre("s2"));
     EXPECT_EQ(used("a"), small * 2);
-    EXPECT_EQ(picture.find(HostId{"a"})->read_at, at(5));
+    EXPECT_EQ(cache.find(HostId{"a"})->read_at, at(5));
 }
 
 TEST_F(LivePictureTest, AnEventDuringAReadingIsNewerThanTheReading) {
-    picture.apply(seen(record("s1", "a"), 6), at(6));
-    picture.apply(reading("a", 5, {}));  // its list does not have it yet
+    cache.apply(seen(record("s1", "a"), 6), at(6));
+    cache.apply(reading("a", 5, {}));  // its list does not have it yet
     EXPECT_THAT(on("a"), ElementsAre("s1"));
     // Nothing is known to be held: it is no victim until the host is read again.
-    EXPECT_TRUE(picture.find(HostId{"a"})->servers.front().allocations.empty());
-    EXPECT_THAT(picture.due(1, at(9), at(0)), ElementsAre(HostId{"a"}));
+    EXPECT_TRUE(cache.find(HostId{"a"})->servers.front().allocations.empty());
+    EXPECT_THAT(cache.due(1, at(9), at(0)), ElementsAre(HostId{"a"}));
 }
 
 TEST_F(LivePictureTest, AReadingOfTheRoomAloneCountsUnknownConsumersAsUsed) {
-    picture.apply(reading("a", 5, {record("stranger", "a")}, false));
+    cache.apply(reading("a", 5, {record("stranger", "a")}, false));
     EXPECT_THAT(on("a"), IsEmpty());
     EXPECT_EQ(used("a"), small);
-    EXPECT_EQ(picture.find(HostId{"a"})->root().other_consumers.size(), 1U);
+    EXPECT_EQ(cache.find(HostId{"a"})->root().other_consumers.size(), 1U);
 }
 
 TEST_F(LivePictureTest, AReadingThatCameLateChangesNothing) {
-    picture.apply(reading("a", 9, {record("s1", "a")}));
-    picture.apply(reading("a", 5, {}));
+    cache.apply(reading("a", 9, {record("s1", "a")}));
+    cache.apply(reading("a", 5, {}));
     EXPECT_THAT(on("a"), ElementsAre("s1"));
 }
 
 TEST_F(LivePictureTest, AServerOnAnUnknownHostMakesTheStructureDoubtful) {
-    EXPECT_FALSE(picture.structure_doubtful());
-    picture.apply(seen(record("s1", "new-host"), 1), at(1));
-    EXPECT_TRUE(picture.structure_doubtful());
+    EXPECT_FALSE(cache.structure_stale());
+    cache.apply(seen(record("s1", "new-host"), 1), at(1));
+    EXPECT_TRUE(cache.structure_stale());
 }
 
 TEST_F(LivePictureTest, OtherProvidersMakeTheStructureDoubtful) {
     HostReading other = reading("a", 5, {});
     other.states[ProviderId{"a-nested"}] = {};
-    EXPECT_FALSE(picture.apply(other));
-    EXPECT_TRUE(picture.structure_doubtful());
+    EXPECT_FALSE(cache.apply(other));
+    EXPECT_TRUE(cache.structure_stale());
 }
 
 TEST_F(LivePictureTest, ADisabledServiceIsSeenAtOnce) {
@@ -233,59 +230,59 @@ TEST_F(LivePictureTest, ADisabledServiceIsSeenAtOnce) {
     disabled.record.host = "a";
     disabled.record.enabled = false;
     disabled.record.disabled_reason = "new disks";
-    picture.apply(disabled, at(3));
-    EXPECT_FALSE(picture.find(HostId{"a"})->enabled);
-    EXPECT_EQ(picture.find(HostId{"a"})->why_unavailable, "new disks");
+    cache.apply(disabled, at(3));
+    EXPECT_FALSE(cache.find(HostId{"a"})->enabled);
+    EXPECT_EQ(cache.find(HostId{"a"})->why_unavailable, "new disks");
 }
 
 TEST_F(LivePictureTest, AForcedDownHostStaysDownUntilItIsRead) {
     ServiceSeen down;
     down.record.host = "a";
     down.record.up = false;
-    picture.apply(down, at(3));
+    cache.apply(down, at(3));
     ServiceSeen up;
     up.record.host = "a";
-    picture.apply(up, at(4));
-    EXPECT_FALSE(picture.find(HostId{"a"})->up);
+    cache.apply(up, at(4));
+    EXPECT_FALSE(cache.find(HostId{"a"})->up);
     HostReading read = reading("a", 5, {});
     read.service = ComputeServiceRecord{"a", "nova", true, true, ""};
-    picture.apply(read);
-    EXPECT_TRUE(picture.find(HostId{"a"})->up);
+    cache.apply(read);
+    EXPECT_TRUE(cache.find(HostId{"a"})->up);
 }
 
 TEST_F(LivePictureTest, AReadingThatDidNotAskForAggregatesTakesNothingBack) {
     HostReading asked = reading("a", 5, {});
     asked.aggregates = std::set<std::string>{"aggregate-1"};
-    picture.apply(asked);
-    picture.apply(reading("a", 6, {}));
-    EXPECT_EQ(picture.find(HostId{"a"})->placement_aggregates,
+    cache.apply(asked);
+    cache.apply(reading("a", 6, {}));
+    EXPECT_EQ(cache.find(HostId{"a"})->placement_aggregates,
               (std::set<std::string>{"aggregate-1"}));
 }
 
 TEST_F(LivePictureTest, OtherAnswersAboutTagsRetagServers) {
-    picture.apply(seen(record("s1", "a", 2, "late"), 1), at(1));
-    EXPECT_FALSE(picture.find(HostId{"a"})->servers.front().revocable());
-    facts_.projects_by_tag["preemptible"].insert(ProjectId{"late"});
-    picture.retag(taggers_, facts_);
-    EXPECT_TRUE(picture.find(HostId{"a"})->servers.front().revocable());
+    cache.apply(seen(record("s1", "a", 2, "late"), 1), at(1));
+    EXPECT_FALSE(cache.find(HostId{"a"})->servers.front().revocable());
+    tag_data_.projects_by_tag["preemptible"].insert(ProjectId{"late"});
+    cache.retag(taggers_, tag_data_);
+    EXPECT_TRUE(cache.find(HostId{"a"})->servers.front().revocable());
 }
 
 TEST_F(LivePictureTest, WhatIsDueComesInTheOrderOfItsUrgency) {
-    picture.apply(reading("a", 1, {}));
-    picture.apply(reading("b", 2, {}));
-    EXPECT_THAT(picture.due(9, at(100), at(1)), IsEmpty());
-    EXPECT_THAT(picture.due(9, at(100), at(3)), ElementsAre(HostId{"a"}, HostId{"b"}));
-    picture.apply(seen(record("s1", "b"), 3), at(3));
-    EXPECT_THAT(picture.due(9, at(2), at(0)), IsEmpty());  // not settled yet
-    EXPECT_THAT(picture.due(9, at(3), at(3)), ElementsAre(HostId{"b"}, HostId{"a"}));
+    cache.apply(reading("a", 1, {}));
+    cache.apply(reading("b", 2, {}));
+    EXPECT_THAT(cache.due(9, at(100), at(1)), IsEmpty());
+    EXPECT_THAT(cache.due(9, at(100), at(3)), ElementsAre(HostId{"a"}, HostId{"b"}));
+    cache.apply(seen(record("s1", "b"), 3), at(3));
+    EXPECT_THAT(cache.due(9, at(2), at(0)), IsEmpty());  // not settled yet
+    EXPECT_THAT(cache.due(9, at(3), at(3)), ElementsAre(HostId{"b"}, HostId{"a"}));
 }
 
 TEST_F(LivePictureTest, AHostThatIsErasedIsNoMorePlannedOn) {
-    picture.apply(seen(record("s1", "a"), 1), at(1));
-    picture.erase(HostId{"a"});
-    EXPECT_EQ(picture.find(HostId{"a"}), nullptr);
-    EXPECT_EQ(picture.index().size(), 1U);
-    EXPECT_EQ(picture.ages().servers, 0U);
+    cache.apply(seen(record("s1", "a"), 1), at(1));
+    cache.erase(HostId{"a"});
+    EXPECT_EQ(cache.find(HostId{"a"}), nullptr);
+    EXPECT_EQ(cache.index().size(), 1U);
+    EXPECT_EQ(cache.ages().servers, 0U);
 }
 
 TEST_F(LivePictureTest, HypervisorsOfOneServiceKeepTheirOwnServers) {
@@ -294,14 +291,14 @@ TEST_F(LivePictureTest, HypervisorsOfOneServiceKeepTheirOwnServers) {
         snapshot.hosts.push_back(host(name, small * 4));
         snapshot.hosts.back().service_host = "ironic";
     }
-    picture.replace(std::move(snapshot), taggers_, facts_);
+    cache.replace(std::move(snapshot), taggers_, tag_data_);
     ServerRecord on_a = record("s1", "ironic");
     ServerRecord on_b = record("s2", "ironic");
     for (const char* name : {"a", "b"}) {
         // Nova tells the servers of the service, Placement those of the host.
         HostReading read = reading(name, 5, {name[0] == 'a' ? on_a : on_b});
         read.servers = {on_a, on_b};
-        picture.apply(read);
+        cache.apply(read);
     }
     EXPECT_THAT(on("a"), ElementsAre("s1"));
     EXPECT_THAT(on("b"), ElementsAre("s2"));
@@ -312,14 +309,14 @@ TEST_F(LivePictureTest, HypervisorsOfOneServiceKeepTheirOwnServers) {
 TEST_F(LivePictureTest, UnitLimitsOfAnExactReadingOutliveABulkReading) {
     HostReading exact = reading("a", 5, {});
     exact.states.begin()->second.inventories[ResourceClass{"VCPU"}].max_unit = 4;
-    picture.apply(exact);
+    cache.apply(exact);
     for (const Amount capacity : {8, 9}) {
         Snapshot snapshot;
         snapshot.taken_at = at(6);
         snapshot.hosts.push_back(host("a", {{"VCPU", capacity}}));
         snapshot.hosts.back().estimated = true;
-        picture.replace(std::move(snapshot), taggers_, facts_);
-        const auto& vcpu = picture.find(HostId{"a"})->root().inventories.at(ResourceClass{"VCPU"});
+        cache.replace(std::move(snapshot), taggers_, tag_data_);
+        const auto& vcpu = cache.find(HostId{"a"})->root().inventories.at(ResourceClass{"VCPU"});
         EXPECT_EQ(vcpu.max_unit == 4, capacity == 8) << capacity;
     }
 }
@@ -328,40 +325,40 @@ TEST_F(LivePictureTest, AServiceWithoutAHostMakesTheStructureDoubtfulOnlyWhenItI
     const ComputeServiceRecord a{"a", "nova", true, true, ""};
     const ComputeServiceRecord b{"b", "nova", true, true, ""};
     const ComputeServiceRecord empty{"ironic-without-nodes", "nova", true, true, ""};
-    picture.set_services({a, b, empty});
-    EXPECT_FALSE(picture.structure_doubtful());
-    picture.apply(seen(record("s1", "ironic-without-nodes"), 1), at(1));
-    EXPECT_FALSE(picture.structure_doubtful());
+    cache.set_services({a, b, empty});
+    EXPECT_FALSE(cache.structure_stale());
+    cache.apply(seen(record("s1", "ironic-without-nodes"), 1), at(1));
+    EXPECT_FALSE(cache.structure_stale());
     const ComputeServiceRecord added{"c", "nova", true, true, ""};
-    picture.set_services({a, b, empty, added});
-    EXPECT_TRUE(picture.structure_doubtful());
+    cache.set_services({a, b, empty, added});
+    EXPECT_TRUE(cache.structure_stale());
 }
 
 TEST_F(LivePictureTest, AnEventOutOfOrderStillHasItsHostReadAgain) {
-    picture.apply(seen(record("s1", "b"), 10), at(10));
-    picture.apply(reading("b", 11, {record("s1", "b")}));
-    EXPECT_THAT(picture.due(9, at(99), at(0)), IsEmpty());
-    picture.apply(seen(record("s1", "a"), 5), at(12));
-    EXPECT_THAT(picture.due(9, at(99), at(0)), ElementsAre(HostId{"b"}));
+    cache.apply(seen(record("s1", "b"), 10), at(10));
+    cache.apply(reading("b", 11, {record("s1", "b")}));
+    EXPECT_THAT(cache.due(9, at(99), at(0)), IsEmpty());
+    cache.apply(seen(record("s1", "a"), 5), at(12));
+    EXPECT_THAT(cache.due(9, at(99), at(0)), ElementsAre(HostId{"b"}));
 }
 
 TEST_F(LivePictureTest, TellsWhatServersMostOftenHold) {
-    for (const char* id : {"s1", "s2"}) picture.apply(seen(record(id, "a", 2), 1), at(1));
-    picture.apply(seen(record("s3", "b", 4), 1), at(1));
-    EXPECT_THAT(picture.common_shapes(5), ElementsAre(small, small * 2));
-    EXPECT_THAT(picture.common_shapes(1), ElementsAre(small));
+    for (const char* id : {"s1", "s2"}) cache.apply(seen(record(id, "a", 2), 1), at(1));
+    cache.apply(seen(record("s3", "b", 4), 1), at(1));
+    EXPECT_THAT(cache.common_shapes(5), ElementsAre(small, small * 2));
+    EXPECT_THAT(cache.common_shapes(1), ElementsAre(small));
 }
 
 /// Whatever happens to the order and number of events, an exact reading afterwards makes the
-/// picture the truth again, and the use is always the sum of what is held.
+/// cache the truth again, and the use is always the sum of what is held.
 TEST_F(LivePictureTest, AnyMixOfEventsAndReadingsEndsInTheTruth) {
     for (unsigned seed = 1; seed <= 300; ++seed) {
-        std::mt19937 dice{seed};
-        const auto roll = [&](int sides) { return static_cast<int>(dice() % unsigned(sides)); };
-        LivePicture live;
+        std::mt19937 rng{seed};
+        const auto roll = [&](int sides) { return static_cast<int>(rng() % unsigned(sides)); };
+        CloudCache live;
         Snapshot snapshot;
         for (const char* name : {"a", "b"}) snapshot.hosts.push_back(host(name, small * 4));
-        live.replace(std::move(snapshot), taggers_, facts_);
+        live.replace(std::move(snapshot), taggers_, tag_data_);
         long now = 1;
         for (int step = 0; step < 60; ++step, ++now) {
             const std::string id = "s" + std::to_string(roll(6));

@@ -38,7 +38,7 @@ Snapshot three_hosts() {
 
 Request grouped(const char* policy, std::set<ServerId> members, int slots = 1) {
     Request wanted = request(half, slots);
-    wanted.landing.group = {"g-1", "the group", policy, 1, std::move(members)};
+    wanted.placement.group = {"g-1", "the group", policy, 1, std::move(members)};
     return wanted;
 }
 
@@ -49,7 +49,7 @@ std::vector<std::string> hosts_of(const Decision& decision) {
     return names;
 }
 
-TEST(Places, WithoutAGroupTheCheapestHostIsTaken) {
+TEST(ConstraintChecker, WithoutAGroupTheCheapestHostIsTaken) {
     EXPECT_THAT(victim_ids(plan(request(half), three_hosts())), ::testing::ElementsAre("a-1"));
 }
 
@@ -65,7 +65,7 @@ Ledger promised_to_a_mate(const char* where, const char* group = "g-1") {
     return Ledger{{}, {promise}};
 }
 
-TEST(Places, AMateOnItsWayToAHostCountsAsThere) {
+TEST(ConstraintChecker, AMateOnItsWayToAHostCountsAsThere) {
     const Ledger coming = promised_to_a_mate("a");
     const auto apart = plan(grouped("anti-affinity", {}), three_hosts(), {}, coming);
     EXPECT_EQ(rejection_of(apart, "a").code, RejectionCode::server_group);
@@ -76,7 +76,7 @@ TEST(Places, AMateOnItsWayToAHostCountsAsThere) {
     EXPECT_EQ(rejection_of(together, "a").code, RejectionCode::server_group);
 }
 
-TEST(Places, PromisesToOthersOrToTheServerItselfPutNobodyOff) {
+TEST(ConstraintChecker, PromisesToOthersOrToTheServerItselfPutNobodyOff) {
     const auto of_others =
         plan(grouped("anti-affinity", {}), three_hosts(), {}, promised_to_a_mate("c", "g-2"));
     EXPECT_THAT(victim_ids(of_others), ::testing::ElementsAre("a-1"));
@@ -86,7 +86,7 @@ TEST(Places, PromisesToOthersOrToTheServerItselfPutNobodyOff) {
               RejectionCode::not_enough_revocable);
 }
 
-TEST(Places, AntiAffinityKeepsOffTheHostsOfTheGroup) {
+TEST(ConstraintChecker, AntiAffinityKeepsOffTheHostsOfTheGroup) {
     const auto decision =
         plan(grouped("anti-affinity", {ServerId{"a-member"}, ServerId{"c-member"}}), three_hosts());
     EXPECT_THAT(victim_ids(decision), ::testing::ElementsAre("b-1", "b-2"));
@@ -96,32 +96,32 @@ TEST(Places, AntiAffinityKeepsOffTheHostsOfTheGroup) {
     EXPECT_THAT(rejection.reason, HasSubstr("anti-affinity"));
 }
 
-TEST(Places, SoftPoliciesBindNobody) {
+TEST(ConstraintChecker, SoftPoliciesBindNobody) {
     for (const char* const policy : {"soft-anti-affinity", "soft-affinity", ""})
         EXPECT_THAT(victim_ids(plan(grouped(policy, {ServerId{"a-member"}}), three_hosts())),
                     ::testing::ElementsAre("a-1"))
             << policy;
 }
 
-TEST(Places, AntiAffinityOfSeveralOnAHostAllowsSoMany) {
+TEST(ConstraintChecker, AntiAffinityOfSeveralOnAHostAllowsSoMany) {
     Request wanted = grouped("anti-affinity", {ServerId{"a-member"}});
-    wanted.landing.group.most_on_a_host = 2;
+    wanted.placement.group.max_on_a_host = 2;
     EXPECT_THAT(victim_ids(plan(wanted, three_hosts())), ::testing::ElementsAre("a-1"));
 }
 
-TEST(Places, AffinityGoesWhereTheGroupIs) {
+TEST(ConstraintChecker, AffinityGoesWhereTheGroupIs) {
     const auto decision = plan(grouped("affinity", {ServerId{"c-member"}}), three_hosts());
     EXPECT_THAT(victim_ids(decision), ::testing::ElementsAre("c-1", "c-2"));
     EXPECT_EQ(rejection_of(decision, "a").code, RejectionCode::server_group);
 }
 
-TEST(Places, AServerThatMovesDoesNotBindItself) {
+TEST(ConstraintChecker, AServerThatMovesDoesNotBindItself) {
     Request wanted = grouped("affinity", {ServerId{"c-member"}});
     wanted.requesters = {ServerId{"c-member"}};
     EXPECT_THAT(victim_ids(plan(wanted, three_hosts())), ::testing::ElementsAre("a-1"));
 }
 
-TEST(Places, WhenEveryHostHoldsOneOfTheGroupNobodyDies) {
+TEST(ConstraintChecker, WhenEveryHostHoldsOneOfTheGroupNobodyDies) {
     const auto decision = plan(grouped("anti-affinity", {ServerId{"a-member"}, ServerId{"b-member"},
                                                          ServerId{"c-member"}}),
                                three_hosts());
@@ -143,7 +143,7 @@ Snapshot roomy() {
     return cloud;
 }
 
-TEST(Places, AntiAffinityOfOneRequestSpreadsItsSlots) {
+TEST(ConstraintChecker, AntiAffinityOfOneRequestSpreadsItsSlots) {
     for (const char* const strategy : {"strict", "chance", "cost"}) {
         const auto decision = plan(grouped("anti-affinity", {}, 3), roomy(), {}, {}, strategy);
         EXPECT_THAT(hosts_of(decision), ::testing::ElementsAre("a", "b", "c")) << strategy;
@@ -151,13 +151,13 @@ TEST(Places, AntiAffinityOfOneRequestSpreadsItsSlots) {
     }
 }
 
-TEST(Places, AntiAffinityGetsNoMoreSlotsThanHosts) {
+TEST(ConstraintChecker, AntiAffinityGetsNoMoreSlotsThanHosts) {
     const auto decision = plan(grouped("anti-affinity", {}, 4), roomy());
     ASSERT_TRUE(std::holds_alternative<NotEnough>(decision)) << summary(decision);
     EXPECT_EQ(std::get<NotEnough>(decision).slots_possible, 3);
 }
 
-TEST(Places, FreeRoomBesideAMemberIsNoRoom) {
+TEST(ConstraintChecker, FreeRoomBesideAMemberIsNoRoom) {
     Snapshot cloud = roomy();
     cloud.hosts[0].servers.clear();
     cloud.hosts[0].providers[0].used = {};
@@ -168,7 +168,7 @@ TEST(Places, FreeRoomBesideAMemberIsNoRoom) {
     EXPECT_TRUE(std::holds_alternative<NothingToDo>(plan(request(half, 2), cloud)));
 }
 
-TEST(Places, AffinityOfANewGroupPutsAllSlotsOnOneHost) {
+TEST(ConstraintChecker, AffinityOfANewGroupPutsAllSlotsOnOneHost) {
     Snapshot cloud = roomy();
     put(cloud.hosts[0], server("in-the-way", cloud.hosts[0].id, {}));
     cloud.hosts[0].servers[0].locked = true;  // a gives one slot only
@@ -184,25 +184,25 @@ TEST(Places, AffinityOfANewGroupPutsAllSlotsOnOneHost) {
     EXPECT_EQ(std::get<NotEnough>(too_many).slots_possible, 2);
 }
 
-TEST(Places, AForcedHostIsTheOnlyOne) {
+TEST(ConstraintChecker, AForcedHostIsTheOnlyOne) {
     Request wanted = request(half);
-    wanted.landing.only_hosts = {"b"};
-    wanted.landing.why_only = "the request is forced onto";
+    wanted.placement.only_hosts = {"b"};
+    wanted.placement.why_only = "the request is forced onto";
     const auto decision = plan(wanted, three_hosts());
     EXPECT_THAT(victim_ids(decision), ::testing::ElementsAre("b-1", "b-2"));
     EXPECT_EQ(rejection_of(decision, "a").code, RejectionCode::not_requested);
     EXPECT_THAT(rejection_of(decision, "a").reason, HasSubstr("forced onto 'b' only"));
 }
 
-TEST(Places, HintsAboutOtherServersAreObeyed) {
+TEST(ConstraintChecker, HintsAboutOtherServersAreObeyed) {
     Request together = request(half);
-    together.landing.with = {ServerId{"b-member"}};
+    together.placement.with = {ServerId{"b-member"}};
     EXPECT_THAT(hosts_of(plan(together, three_hosts())), ::testing::ElementsAre("b"));
     Request apart = request(half);
-    apart.landing.apart_from = {ServerId{"a-member"}, ServerId{"b-member"}};
+    apart.placement.apart_from = {ServerId{"a-member"}, ServerId{"b-member"}};
     EXPECT_THAT(hosts_of(plan(apart, three_hosts())), ::testing::ElementsAre("c"));
     Request nowhere = request(half);
-    nowhere.landing.with = {ServerId{"who"}};
+    nowhere.placement.with = {ServerId{"who"}};
     EXPECT_TRUE(std::holds_alternative<NotEnough>(plan(nowhere, three_hosts())));
 }
 
@@ -215,15 +215,15 @@ Snapshot with_aggregate(const HostAggregate& of_a) {
     return cloud;
 }
 
-Decision under(const LandingRules& rules, const Request& wanted, const Snapshot& cloud) {
+Decision under(const SchedulerRules& rules, const Request& wanted, const Snapshot& cloud) {
     PlanOptions options;
-    options.landing = &rules;
+    options.scheduler = &rules;
     return plan(wanted, cloud, options);
 }
 
-TEST(Places, ATenantsAggregateIsForItsProjects) {
+TEST(ConstraintChecker, ATenantsAggregateIsForItsProjects) {
     const auto cloud = with_aggregate({"theirs", {{"filter_tenant_id", "x, other"}}});
-    LandingRules rules;
+    SchedulerRules rules;
     EXPECT_THAT(hosts_of(under(rules, request(half), cloud)), ::testing::ElementsAre("a"));
     rules.tenant_filter = true;
     const auto kept_out = under(rules, request(half), cloud);
@@ -235,25 +235,25 @@ TEST(Places, ATenantsAggregateIsForItsProjects) {
     EXPECT_THAT(hosts_of(under(rules, theirs, cloud)), ::testing::ElementsAre("a"));
 }
 
-TEST(Places, AProjectWithAggregatesOfItsOwnStaysInThem) {
+TEST(ConstraintChecker, AProjectWithAggregatesOfItsOwnStaysInThem) {
     Snapshot cloud = three_hosts();
     cloud.hosts[2].member_of =
         HostAggregates{{"uuid-c", {"own", {{"filter_tenant_id7", "regular"}}}}};
-    LandingRules rules;
-    rules.own_aggregates = LandingRules::OwnAggregates::limit;
+    SchedulerRules rules;
+    rules.own_aggregates = SchedulerRules::OwnAggregates::limit;
     Request owner = request(half);
     owner.project = ProjectId{"regular"};
     EXPECT_THAT(hosts_of(under(rules, owner, cloud)), ::testing::ElementsAre("c"));
     Request stranger = request(half);
     stranger.project = ProjectId{"stranger"};
     EXPECT_THAT(hosts_of(under(rules, stranger, cloud)), ::testing::ElementsAre("a"));
-    rules.own_aggregates = LandingRules::OwnAggregates::required;
+    rules.own_aggregates = SchedulerRules::OwnAggregates::required;
     EXPECT_THAT(hosts_of(under(rules, stranger, cloud)), IsEmpty());
 }
 
-TEST(Places, AFlavorsWishOnAggregatesBindsWhereTheFilterIsOn) {
+TEST(ConstraintChecker, AFlavorsWishOnAggregatesBindsWhereTheFilterIsOn) {
     const auto cloud = with_aggregate({"fast", {{"ssd", "true, nvme"}}});
-    LandingRules rules;
+    SchedulerRules rules;
     Request wanted = request(half);
     wanted.flavor_extra_specs = {{"aggregate_instance_extra_specs:ssd", "false"},
                                  {"hw:cpu_policy", "shared"}};
@@ -317,10 +317,10 @@ TEST(SpecMatch, JudgesAsNovasOperatorsDo) {
         EXPECT_EQ(meets(value, wish), met) << "'" << value << "' and '" << wish << "'";
 }
 
-TEST(Places, AnAggregateIsolatedByATraitIsForThoseWhoRequireIt) {
+TEST(ConstraintChecker, AnAggregateIsolatedByATraitIsForThoseWhoRequireIt) {
     auto cloud = with_aggregate({"gpus", {{"trait:CUSTOM_GPU", "required"}}});
     cloud.hosts[0].providers[0].traits.emplace("CUSTOM_GPU");
-    LandingRules rules;
+    SchedulerRules rules;
     EXPECT_THAT(hosts_of(under(rules, request(half), cloud)), ::testing::ElementsAre("a"));
     rules.trait_isolation = true;
     EXPECT_THAT(hosts_of(under(rules, request(half), cloud)), ::testing::ElementsAre("b"));
@@ -329,16 +329,16 @@ TEST(Places, AnAggregateIsolatedByATraitIsForThoseWhoRequireIt) {
     EXPECT_THAT(hosts_of(under(rules, with_gpu, cloud)), ::testing::ElementsAre("a"));
 }
 
-TEST(Places, ARequestedAggregateIsTheOnlyOne) {
+TEST(ConstraintChecker, ARequestedAggregateIsTheOnlyOne) {
     const auto cloud = with_aggregate({"fast", {}});
     Request wanted = request(half);
-    wanted.landing.aggregates = {{"uuid-z", "uuid-a"}};
+    wanted.placement.aggregates = {{"uuid-z", "uuid-a"}};
     EXPECT_THAT(hosts_of(plan(wanted, cloud)), ::testing::ElementsAre("a"));
-    wanted.landing.aggregates.push_back({"uuid-y"});
+    wanted.placement.aggregates.push_back({"uuid-y"});
     EXPECT_THAT(hosts_of(plan(wanted, cloud)), IsEmpty());
 }
 
-TEST(Places, AZoneThatPlacementDoesNotKnowIsNoPlace) {
+TEST(ConstraintChecker, AZoneThatPlacementDoesNotKnowIsNoPlace) {
     auto cloud = with_aggregate({"zone", {{"availability_zone", "east"}}});
     cloud.hosts[0].availability_zone = "east";
     Request wanted = request(half);
@@ -354,10 +354,10 @@ TEST(Places, AZoneThatPlacementDoesNotKnowIsNoPlace) {
     EXPECT_THAT(hosts_of(plan(request(half), cloud)), ::testing::ElementsAre("a")) << "no zone";
 }
 
-TEST(Places, ARequestedAggregateThatPlacementDoesNotKnowIsNoPlace) {
+TEST(ConstraintChecker, ARequestedAggregateThatPlacementDoesNotKnowIsNoPlace) {
     auto cloud = with_aggregate({"fast", {}});
     Request wanted = request(half);
-    wanted.landing.aggregates = {{"uuid-a"}};
+    wanted.placement.aggregates = {{"uuid-a"}};
     cloud.hosts[0].placement_aggregates = std::set<std::string>{"uuid-a"};
     EXPECT_THAT(hosts_of(plan(wanted, cloud)), ::testing::ElementsAre("a"));
     cloud.hosts[0].placement_aggregates->clear();
@@ -366,11 +366,11 @@ TEST(Places, ARequestedAggregateThatPlacementDoesNotKnowIsNoPlace) {
 
 // ---- shards ----
 
-TEST(Places, OnlyHostsOfWatchedAggregatesAreCulledOn) {
+TEST(ConstraintChecker, OnlyHostsOfWatchedAggregatesAreCulledOn) {
     Snapshot cloud = three_hosts();
     cloud.hosts[1].member_of = HostAggregates{{"uuid-b", {"east", {}}}};
     cloud.hosts[2].member_of = HostAggregates{{"uuid-c", {"west", {}}}};
-    LandingRules rules;
+    SchedulerRules rules;
     rules.watched = {{"west", "uuid-b"}};
     const auto decision = under(rules, request(half, 2), cloud);
     EXPECT_THAT(hosts_of(decision), ::testing::ElementsAre("b", "c"));
@@ -379,12 +379,12 @@ TEST(Places, OnlyHostsOfWatchedAggregatesAreCulledOn) {
     EXPECT_THAT(hosts_of(under(rules, request(half), cloud)), ::testing::ElementsAre("c"));
 }
 
-TEST(Places, ARequestOutsideEveryShardIsTold) {
+TEST(ConstraintChecker, ARequestOutsideEveryShardIsTold) {
     Snapshot cloud = three_hosts();
     cloud.hosts[1].member_of = HostAggregates{{"uuid-b", {"east", {}}}};
     cloud.hosts[1].availability_zone = "az-east";
     const CloudIndex index{cloud};
-    LandingRules rules;
+    SchedulerRules rules;
     EXPECT_EQ(outside_all_shards(request(half), rules, index), std::nullopt);
     rules.watched = {{"east", "south"}, {"north"}};
     EXPECT_EQ(outside_all_shards(request(half), rules, index), std::nullopt);

@@ -1,10 +1,9 @@
 // The constraint language: every line of Swarm's document, and what else may be written.
-#include "reaper/request_spec/res_type_constraint.hpp"
-
 #include <gtest/gtest.h>
 #include <map>
 #include <regex>
 
+#include "reaper/request_spec/res_type_constraint.hpp"
 #include "seeded.hpp"
 
 namespace reaper::constraint_test {

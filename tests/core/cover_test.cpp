@@ -11,9 +11,9 @@
 #include "reaper/planner/host_filter.hpp"
 #include "seeded.hpp"
 #include "strategies/bounds.hpp"
-#include "strategies/seeded_rng.hpp"
 #include "strategies/goal_text.hpp"
 #include "strategies/leftover_parameters.hpp"
+#include "strategies/seeded_rng.hpp"
 
 namespace reaper::cover_test {
 namespace {
@@ -202,14 +202,14 @@ TEST(Cover, BoundsFromTheRowAreNeverAboveTheBest) {
         CloudIndex index;
         index.put(made);
         const Ledger ledger;
-        const std::map<ServerId, std::string> spared;
-        const Screen screen{index, FilterInput{wanted, shape, ledger, spared}, 100};
-        if (screen.size() == 0) return;
-        const auto& option = screen[0];
-        RC_ASSERT(screen.ready(0) == std::min<Amount>(option.slots_ready, 100));
-        RC_ASSERT(screen.possible(0) == std::min<Amount>(option.slots_possible, 100));
+        const std::map<ServerId, std::string> skipped;
+        const HostFilter host_filter{index, FilterInput{wanted, shape, ledger, skipped}, 100};
+        if (host_filter.size() == 0) return;
+        const auto& option = host_filter[0];
+        RC_ASSERT(host_filter.ready(0) == std::min<Amount>(option.slots_ready, 100));
+        RC_ASSERT(host_filter.possible(0) == std::min<Amount>(option.slots_possible, 100));
         HostSketch sketch;
-        if (!screen.sketch(0, sketch)) return;
+        if (!host_filter.sketch(0, sketch)) return;
         for (Amount slots = option.slots_ready + 1;
              slots <= std::min(option.slots_possible, option.slots_ready + 4); ++slots) {
             std::int64_t steps = plenty;
@@ -218,8 +218,8 @@ TEST(Cover, BoundsFromTheRowAreNeverAboveTheBest) {
             Cost bound;
             RC_ASSERT(bounds.of(sketch, slots, &cover.cost, bound));
             RC_ASSERT(bound <= cover.cost);
-            const auto places = bounds.places(sketch);
-            RC_ASSERT(places <= cover.places);
+            const auto checker = bounds.checker(sketch);
+            RC_ASSERT(checker <= cover.checker);
         }
     });
 }
@@ -262,9 +262,9 @@ TEST(Cover, SixtyServersOfFewSizesAreProvenWithinTheStandardSteps) {
 }
 
 TEST(Cover, SixtyServersOfSixtySizesStopAtTheBoundWithAGoodSet) {
-    Dice dice{7};
+    SeededRng rng{7};
     std::vector<Amount> sizes;
-    for (int i = 0; i < 60; ++i) sizes.push_back(static_cast<Amount>(500 + dice.below(30'000)));
+    for (int i = 0; i < 60; ++i) sizes.push_back(static_cast<Amount>(500 + rng.below(30'000)));
     const Host made = host_of_sizes(sizes);
     const Shape shape = shape_of({{"VCPU", 8}, {"MEMORY_MB", 100'003}});
     const HostOption option = option_of(made, shape);
@@ -281,9 +281,9 @@ TEST(Cover, SixtyServersOfSixtySizesStopAtTheBoundWithAGoodSet) {
 }
 
 TEST(Cover, PlanTellsThatTheSearchWasCutAndTheGap) {
-    Dice dice{11};
+    SeededRng rng{11};
     std::vector<Amount> sizes;
-    for (int i = 0; i < 60; ++i) sizes.push_back(static_cast<Amount>(500 + dice.below(30'000)));
+    for (int i = 0; i < 60; ++i) sizes.push_back(static_cast<Amount>(500 + rng.below(30'000)));
     const Snapshot cloud{at(0), {host_of_sizes(sizes)}, {}};
     const auto decision = plan(request({{"VCPU", 8}, {"MEMORY_MB", 100'003}}), cloud, {}, {},
                                "strict", {{"max_steps", std::int64_t{50}}});

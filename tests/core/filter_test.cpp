@@ -102,12 +102,14 @@ INSTANTIATE_TEST_SUITE_P(
                 for (const auto* id : {"x", "y", "z"}) put(h, revocable(id, h.id, {{"VCPU", 1}}));
             },
             RejectionCode::not_enough_revocable,
-            "short of MEMORY_MB=1024 even without its 3 revocable servers"},
+            "1024 MEMORY_MB short even if its 3 revocable servers were deleted"},
         Row{"NoRevocableServer", [](Host& h, Request&) { h.servers[0].revocable_because.reset(); },
             RejectionCode::not_enough_revocable,
-            "short of VCPU=4 MEMORY_MB=2048 DISK_GB=20, and no revocable server that may go"},
+            "4 VCPU, 2048 MEMORY_MB, 20 DISK_GB short, and no revocable server that may be "
+            "deleted"},
         Row{"Locked", [](Host& h, Request&) { h.servers[0].locked = true; },
-            RejectionCode::not_enough_revocable, "1 revocable server can't go: it is locked"}),
+            RejectionCode::not_enough_revocable,
+            "1 revocable server can't be deleted: it is locked"}),
     [](const auto& row) { return row.param.name; });
 
 TEST(Filters, RequiredTraitMayBeAnywhereOnTheTree) {

@@ -1,12 +1,12 @@
-// What kind of room a host has: as it is, and as the live picture follows what happens.
+// What kind of room a host has: as it is, and as the cloud cache follows what happens.
 #include "reaper/planner/host_label.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include "cloud_builder.hpp"
-#include "reaper/cloud_cache/cloud_cache.hpp"
 #include "reaper/cloud_cache/assemble.hpp"
+#include "reaper/cloud_cache/cloud_cache.hpp"
 #include "reaper/request_spec/request_builder.hpp"
 #include "seeded.hpp"
 #include "tagging/tagger_table.hpp"
@@ -21,7 +21,7 @@ const Resources small{{"VCPU", 2}, {"MEMORY_MB", 2048}, {"DISK_GB", 20}};
 const ResourceClass slot_class{"CUSTOM_PREEMPTIBLE"};
 const ResourceClasses slots{slot_class};
 
-Server marked(const std::string& id, const Host& on) {
+Server labeled(const std::string& id, const Host& on) {
     Server made = revocable(id, on.id, small);
     made.allocations[on.providers.back().id].add(slot_class, 1);
     return made;
@@ -45,7 +45,7 @@ TEST(HostLabel, InventoryOfARevocableClassIsARoomOffered) {
     // Reserved to the last: nothing is offered any more.
     one.providers.back().inventories[slot_class].reserved = 4;
     EXPECT_EQ(label_of(one, slots), HostLabel::regular);
-    put(one, marked("batch", one));
+    put(one, labeled("batch", one));
     EXPECT_EQ(label_of(one, slots), HostLabel::any);
 }
 
@@ -86,7 +86,7 @@ TEST(WrappedHost, AnAnyHostAppearsWithTheRoomOfThePhase) {
     Host one = host("h", all_room);
     nest(one, "h-slots", {{"CUSTOM_PREEMPTIBLE", 3}});
     put(one, server("web", one.id, small));
-    put(one, marked("batch", one));
+    put(one, labeled("batch", one));
 
     const auto regular = wrap(one, ResType::regular, slots);
     ASSERT_TRUE(regular);
@@ -106,7 +106,7 @@ TEST(WrappedHost, AnAnyHostAppearsWithTheRoomOfThePhase) {
 TEST(WrappedHost, WithoutAFreeSlotFreeRoomIsNotOfferedAsRevocable) {
     Host one = host("h", all_room);
     nest(one, "h-slots", {{"CUSTOM_PREEMPTIBLE", 1}});
-    put(one, marked("batch", one));
+    put(one, labeled("batch", one));
     const auto wrapped = wrap(one, ResType::revocable, slots);
     ASSERT_TRUE(wrapped);
     EXPECT_EQ(wrapped->total, (small + Resources{{"CUSTOM_PREEMPTIBLE", 1}}));
@@ -144,7 +144,7 @@ TEST(WrappedHostProperty, TheLabelSaysWhichPhasesWrapIt) {
         if (upto(1) == 0) nest(one, "h-slots", {{"CUSTOM_PREEMPTIBLE", upto(3)}});
         for (int i = upto(3); i > 0; --i) {
             const std::string id = "s" + std::to_string(i);
-            put(one, upto(1) == 0 ? server(id, one.id, {{"VCPU", upto(2)}}) : marked(id, one));
+            put(one, upto(1) == 0 ? server(id, one.id, {{"VCPU", upto(2)}}) : labeled(id, one));
         }
         const ResourceClasses classes = upto(2) == 0 ? ResourceClasses{} : slots;
         const HostLabel label = label_of(one, classes);
@@ -160,7 +160,7 @@ TEST(WrappedHostProperty, TheLabelSaysWhichPhasesWrapIt) {
     });
 }
 
-/// The label in the live picture, as Nova's events and Placement's answers come in.
+/// The label in the cloud cache, as Nova's events and Placement's answers come in.
 class LabelInThePicture : public ::testing::Test {
 protected:
     LabelInThePicture() {
@@ -178,8 +178,8 @@ protected:
             snapshot.hosts.back().providers.front().inventories[slot_class] =
                 Inventory{.total = 4, .reserved = 4};
         }
-        picture_.replace(std::move(snapshot), std::make_shared<const Taggers>(std::move(taggers)),
-                         {});
+        cache_.replace(std::move(snapshot), std::make_shared<const Taggers>(std::move(taggers)),
+                       {});
     }
 
     static ServerRecord record(const std::string& id, const std::string& on, bool revocable) {
@@ -199,14 +199,14 @@ protected:
     }
     void see(const std::string& id, const std::string& on, bool revocable) {
         ++now_;
-        picture_.apply(ServerSeen{record(id, on, revocable), on, at(now_)}, at(now_));
+        cache_.apply(ServerSeen{record(id, on, revocable), on, at(now_)}, at(now_));
     }
     void lose(const std::string& id, const std::string& on) {
         ++now_;
-        picture_.apply(ServerGone{ServerId{id}, on, at(now_)}, at(now_));
+        cache_.apply(ServerGone{ServerId{id}, on, at(now_)}, at(now_));
     }
     HostLabel label(const std::string& host) const {
-        return label_of(*picture_.find(HostId{host}), classes_);
+        return label_of(*cache_.find(HostId{host}), classes_);
     }
     /// An exact reading: these classes in the inventory of the host's own provider.
     void read(const std::string& host, const Resources& inventory) {
@@ -218,11 +218,11 @@ protected:
         for (const auto& [resource_class, amount] : inventory)
             state.inventories[resource_class].total = amount;
         reading.states[HostId{host}] = std::move(state);
-        ASSERT_TRUE(picture_.apply(reading));
+        ASSERT_TRUE(cache_.apply(reading));
     }
 
     ResourceClasses classes_;
-    LivePicture picture_;
+    CloudCache cache_;
     long now_ = 0;
 };
 
@@ -268,7 +268,7 @@ TEST_F(LabelInThePicture, RoomThatIsOfferedComesAndGoes) {
 TEST_F(LabelInThePicture, OtherTaggersChangeIt) {
     see("s1", "a", true);
     EXPECT_EQ(label("a"), HostLabel::any);
-    picture_.retag(std::make_shared<const Taggers>(), {});
+    cache_.retag(std::make_shared<const Taggers>(), {});
     EXPECT_EQ(label("a"), HostLabel::regular);
 }
 

@@ -12,7 +12,7 @@ namespace {
 std::uint64_t one_by_one(const KindGains& gains, std::uint64_t kinds,
                          const std::vector<Amount>& lack) {
     std::uint64_t covering = 0;
-    for (std::size_t kind = 0; kind < KindGains::most_kinds; ++kind) {
+    for (std::size_t kind = 0; kind < KindGains::max_kinds; ++kind) {
         if ((kinds >> kind & 1) == 0) continue;
         bool all = true;
         for (std::size_t need = 0; need < lack.size(); ++need)
@@ -23,20 +23,20 @@ std::uint64_t one_by_one(const KindGains& gains, std::uint64_t kinds,
 }
 
 TEST(KindGains, CoveringIsWhatALookAtEachKindTells) {
-    Dice dice{17};
+    SeededRng rng{17};
     for (int round = 0; round < 500; ++round) {
-        const std::size_t needs = 1 + dice.below(3);
-        const std::size_t kinds = round % 9 == 0 ? 64 : 1 + dice.below(64);
+        const std::size_t needs = 1 + rng.below(3);
+        const std::size_t kinds = round % 9 == 0 ? 64 : 1 + rng.below(64);
         std::vector<Amount> amounts;
         for (std::size_t i = 0; i < kinds * needs; ++i)
-            amounts.push_back(static_cast<Amount>(dice.below(6)));
+            amounts.push_back(static_cast<Amount>(rng.below(6)));
         const KindGains gains{amounts, std::vector<Amount>(needs, 2)};
-        const std::uint64_t all = ~std::uint64_t{0} >> (KindGains::most_kinds - kinds);
+        const std::uint64_t all = ~std::uint64_t{0} >> (KindGains::max_kinds - kinds);
         for (int asked = 0; asked < 20; ++asked) {
             std::vector<Amount> lack;
             for (std::size_t need = 0; need < needs; ++need)
-                lack.push_back(static_cast<Amount>(dice.below(9)) - 2);
-            const std::uint64_t there = all & (dice.below(1ULL << 63) * 2 + dice.below(2));
+                lack.push_back(static_cast<Amount>(rng.below(9)) - 2);
+            const std::uint64_t there = all & (rng.below(1ULL << 63) * 2 + rng.below(2));
             ASSERT_EQ(gains.covering(there, lack), one_by_one(gains, there, lack));
         }
     }
@@ -58,23 +58,23 @@ Amount by_enumeration(const KindGains& gains, const KindGains::Counts& counts, s
 }
 
 TEST(KindGains, LeastNumberIsNeverAboveTheTrueOneAndMostlyIsIt) {
-    Dice dice{18};
+    SeededRng rng{18};
     int met = 0;
     int possible = 0;
     for (int round = 0; round < 2'000; ++round) {
-        const std::size_t needs = 1 + dice.below(3);
-        const std::size_t kinds = 1 + dice.below(5);
+        const std::size_t needs = 1 + rng.below(3);
+        const std::size_t kinds = 1 + rng.below(5);
         std::vector<Amount> amounts;
         for (std::size_t i = 0; i < kinds * needs; ++i)
-            amounts.push_back(static_cast<Amount>(dice.below(6)));
+            amounts.push_back(static_cast<Amount>(rng.below(6)));
         KindGains::Counts counts{};
         for (std::size_t kind = 0; kind < kinds; ++kind)
-            counts[kind] = static_cast<std::uint8_t>(dice.below(4));
+            counts[kind] = static_cast<std::uint8_t>(rng.below(4));
         std::vector<Amount> slot;
         std::vector<Amount> lack;
         for (std::size_t need = 0; need < needs; ++need) {
-            slot.push_back(1 + static_cast<Amount>(dice.below(6)));
-            lack.push_back(slot.back() * 3 - static_cast<Amount>(dice.below(9)));
+            slot.push_back(1 + static_cast<Amount>(rng.below(6)));
+            lack.push_back(slot.back() * 3 - static_cast<Amount>(rng.below(9)));
         }
         const KindGains gains{amounts, slot};
         const Amount least = by_enumeration(gains, counts, kinds, 0, lack);

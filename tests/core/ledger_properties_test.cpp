@@ -183,15 +183,16 @@ private:
         return true;
     }
 
-    /// The slots are there when the victims and the awaited are gone, beside what all others are
-    /// promised; and without any one of the awaited there are fewer.
+    /// The slots are there when the victims and the pending are gone, beside what all others are
+    /// promised; and without any one of the pending there are fewer.
     void check_what_it_rests_on(const UnderWay& one) {
         for (const auto& on_host : one.hosts) {
             std::set<ServerId> gone;
             for (const auto& victim : on_host.victims) gone.insert(victim.server);
-            for (const auto& each : on_host.awaited) RC_ASSERT(gone.insert(each.server).second);
+            for (const auto& each : on_host.pending_releases)
+                RC_ASSERT(gone.insert(each.server).second);
             RC_ASSERT(rests_on(one.request, on_host, gone));
-            for (const auto& each : on_host.awaited) {
+            for (const auto& each : on_host.pending_releases) {
                 gone.erase(each.server);
                 RC_ASSERT(!rests_on(one.request, on_host, gone));
                 gone.insert(each.server);
@@ -267,7 +268,7 @@ private:
         UnderWay* const one = some_request();
         if (one == nullptr) return;
         for (const auto& on_host : one->hosts) {
-            for (const auto& each : on_host.awaited)
+            for (const auto& each : on_host.pending_releases)
                 if (is_there(on_host.host, each.server)) return;
             for (const auto& victim : on_host.victims)
                 if (is_there(on_host.host, victim.server)) return;
@@ -299,7 +300,7 @@ private:
         UnderWay* const one = some_request();
         if (one == nullptr || one->deserted) return;
         for (const auto& on_host : one->hosts)
-            for (const auto& each : on_host.awaited)
+            for (const auto& each : on_host.pending_releases)
                 if (is_there(on_host.host, each.server)) {
                     ledger_.give_up_on(on_host.host, each.server, at(now_));
                     broken_.insert(on_host.host);

@@ -73,12 +73,12 @@ TEST(Ledger, AHostReadBeforeTheEndOfACullStillCountsItsVictimsAsEvicting) {
     Ledger ledger;
     ledger.enter(request(slot, 1, "req-1"), plan_on("a", 1, {"v"}), at(0));
     ledger.settle(RequestId{"req-1"}, at(30), at(60));
-    auto picture = cloud({});
-    picture.hosts.front().read_at = at(29);
-    ledger.expire(picture, at(31));
+    auto cache = cloud({});
+    cache.hosts.front().read_at = at(29);
+    ledger.expire(cache, at(31));
     EXPECT_TRUE(ledger.evicting(ServerId{"v"}));
-    picture.hosts.front().read_at = at(31);
-    ledger.expire(picture, at(31));
+    cache.hosts.front().read_at = at(31);
+    ledger.expire(cache, at(31));
     EXPECT_FALSE(ledger.evicting(ServerId{"v"}));
 }
 
@@ -96,12 +96,12 @@ TEST(Ledger, TellsWhatBecameOfSettledSlots) {
     Ledger ledger;
     ledger.enter(request(slot, 3, "req-1"), plan_on("a", 3, {}), at(100));
     ledger.settle(RequestId{"req-1"}, at(110), at(200));
-    const auto picture = cloud({second_try("new", 120)});
+    const auto cache = cloud({second_try("new", 120)});
     const Ledger::Settled taken{RequestId{"req-1"}, on_a, ServerId{"new"}, 1};
-    EXPECT_THAT(ledger.expire(picture, at(150)), ElementsAre(taken));
-    EXPECT_THAT(ledger.expire(picture, at(199)), IsEmpty());
+    EXPECT_THAT(ledger.expire(cache, at(150)), ElementsAre(taken));
+    EXPECT_THAT(ledger.expire(cache, at(199)), IsEmpty());
     const Ledger::Settled lapsed{RequestId{"req-1"}, on_a, std::nullopt, 2};
-    EXPECT_THAT(ledger.expire(picture, at(200)), ElementsAre(lapsed));
+    EXPECT_THAT(ledger.expire(cache, at(200)), ElementsAre(lapsed));
     EXPECT_TRUE(ledger.empty());
 }
 
@@ -135,14 +135,14 @@ TEST(Ledger, WhenTheClockIsSetAllTimesMoveWithIt) {
     ledger.give_up_on(on_a, ServerId{"w"}, at(20));
     const auto day = std::chrono::duration_cast<Duration>(std::chrono::hours{24});
     ledger.shift(day);
-    auto picture = cloud({});
-    picture.hosts.front().read_at = at(30);
-    EXPECT_THAT(ledger.expire(picture, at(59) + day), IsEmpty());
+    auto cache = cloud({});
+    cache.hosts.front().read_at = at(30);
+    EXPECT_THAT(ledger.expire(cache, at(59) + day), IsEmpty());
     EXPECT_TRUE(ledger.evicting(ServerId{"v"})) << "the host was read a day before its end";
     EXPECT_TRUE(ledger.given_up(ServerId{"w"}));
     EXPECT_EQ(ledger.promises().front().since, at(0) + day);
-    picture.hosts.front().read_at = at(30) + day;
-    EXPECT_THAT(ledger.expire(picture, at(60) + day),
+    cache.hosts.front().read_at = at(30) + day;
+    EXPECT_THAT(ledger.expire(cache, at(60) + day),
                 ElementsAre(Ledger::Settled{RequestId{"req-1"}, on_a, std::nullopt, 1}));
     EXPECT_TRUE(ledger.empty());
 }
@@ -164,13 +164,13 @@ TEST(Ledger, ReleaseForgetsTheRequestAndNoOther) {
     EXPECT_EQ(ledger.promised_to_others(on_a, nobody), slot);
 }
 
-struct Landing {
+struct PlacementConstraints {
     const char* name;
     Server server;
     bool takes;
 };
 
-class LedgerLanding : public ::testing::TestWithParam<Landing> {};
+class LedgerLanding : public ::testing::TestWithParam<PlacementConstraints> {};
 
 TEST_P(LedgerLanding, TakesAPromisedSlotOrNot) {
     Ledger ledger;
@@ -191,16 +191,20 @@ Server moved_there() {
 INSTANTIATE_TEST_SUITE_P(
     Servers, LedgerLanding,
     ::testing::Values(
-        Landing{"SecondTry", second_try("new", 120), true},
-        Landing{"CreatedInTheSameSecond", second_try("new", 100), true},
-        Landing{"MovedThere", moved_there(), true},
-        Landing{"RequesterWhateverItsShape",
-                of_project(server("requester", on_a, {{"VCPU", 3}}, 5), "regular"), true},
-        Landing{"CreatedBefore", second_try("old", 99), false},
-        Landing{"OfAnotherProject", of_project(server("new", on_a, slot, 120), "other"), false},
-        Landing{"OfAnotherShape", of_project(server("new", on_a, slot * 2, 120), "regular"), false},
-        Landing{"HoldingNothingHere",
-                of_project(server("new", ProviderId{"b"}, slot, 120), "regular"), false}),
+        PlacementConstraints{"SecondTry", second_try("new", 120), true},
+        PlacementConstraints{"CreatedInTheSameSecond", second_try("new", 100), true},
+        PlacementConstraints{"MovedThere", moved_there(), true},
+        PlacementConstraints{"RequesterWhateverItsShape",
+                             of_project(server("requester", on_a, {{"VCPU", 3}}, 5), "regular"),
+                             true},
+        PlacementConstraints{"CreatedBefore", second_try("old", 99), false},
+        PlacementConstraints{"OfAnotherProject",
+                             of_project(server("new", on_a, slot, 120), "other"), false},
+        PlacementConstraints{"OfAnotherShape",
+                             of_project(server("new", on_a, slot * 2, 120), "regular"), false},
+        PlacementConstraints{"HoldingNothingHere",
+                             of_project(server("new", ProviderId{"b"}, slot, 120), "regular"),
+                             false}),
     [](const auto& row) { return row.param.name; });
 
 TEST(Ledger, Rule4OneServerTakesOneSlotOfOnePromise) {
@@ -209,8 +213,8 @@ TEST(Ledger, Rule4OneServerTakesOneSlotOfOnePromise) {
         ledger.enter(request(slot, 1, id), plan_on("a", 1, {}), at(100));
         ledger.settle(RequestId{id}, at(110), at(200));
     }
-    const auto picture = cloud({second_try("new", 120)});
-    for (int again = 0; again < 3; ++again) ledger.expire(picture, at(150));
+    const auto cache = cloud({second_try("new", 120)});
+    for (int again = 0; again < 3; ++again) ledger.expire(cache, at(150));
     EXPECT_EQ(ledger.promised_to_others(on_a, nobody), slot);
     ledger.expire(cloud({second_try("new", 120), second_try("newer", 130)}), at(151));
     EXPECT_EQ(ledger.promised_to_others(on_a, nobody), Resources{});

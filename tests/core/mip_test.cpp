@@ -108,17 +108,17 @@ TEST(Mip, ObjectiveEqualsThatOfGlpkOnSeveralHosts) {
                                                  "waste:VCPU",
                                                  "priority + 2 victims",
                                                  "3 waste:VCPU + 2 lost_work + 9 victims"};
-    Dice dice{77};
+    SeededRng rng{77};
     int compared = 0;
     for (int round = 0; compared < 240 && round < 2'000; ++round) {
-        const SmallCloudSpec spec{3 + static_cast<int>(dice.below(5)), 9, dice.below(2) == 0};
-        const Snapshot cloud = small_cloud(spec, dice);
-        const int slots = 1 + static_cast<int>(dice.below(6));
-        const ProblemOn on{cloud, small_request(slots, dice)};
+        const SmallCloudSpec spec{3 + static_cast<int>(rng.below(5)), 9, rng.below(2) == 0};
+        const Snapshot cloud = small_cloud(spec, rng);
+        const int slots = 1 + static_cast<int>(rng.below(6));
+        const ProblemOn on{cloud, small_request(slots, rng)};
         if (!on.worth_solving()) continue;
         Goal goal;
         goal.levels = {
-            std::get<std::vector<Goal::Term>>(level_of(levels[dice.below(levels.size())]))};
+            std::get<std::vector<Goal::Term>>(level_of(levels[rng.below(levels.size())]))};
         goal.priorities = {{"gold", 5}, {"silver", 1}};
         const Objective objective = objective_for(goal, on.problem());
         const auto cost =

@@ -261,7 +261,7 @@ TEST(PlannerProperties, EveryHostAndVictimHasItsReason) {
         for (const auto& on_host : made->hosts) {
             RC_ASSERT(!on_host.reason.empty());
             for (const auto& victim : on_host.victims)
-                RC_ASSERT(victim.reason.find("short of nothing") == std::string::npos);
+                RC_ASSERT(victim.reason.find("the host nothing short") == std::string::npos);
         }
         for (const auto& rejection : made->rejected) RC_ASSERT(!rejection.reason.empty());
     });

@@ -50,8 +50,8 @@ TEST(Planner, TellsWhyEachVictimAndEachOtherHost) {
     const auto victims = std::get<Plan>(decision).victims();
     ASSERT_EQ(victims.size(), 1U);
     EXPECT_EQ(victims[0].reason,
-              "its project cheap carries the tag 'preemptible'; without it the host is short of "
-              "VCPU=4 MEMORY_MB=4096 for 1 slot");
+              "its project cheap carries the tag 'preemptible'; needed: keeping it leaves "
+              "the host 4 VCPU, 4096 MEMORY_MB short for 1 slot");
     EXPECT_EQ(victims[0].host, "a");
     EXPECT_EQ(victims[0].resources, half);
     EXPECT_EQ(rejection_of(decision, "b").code, RejectionCode::ranked_lower);
@@ -123,8 +123,8 @@ TEST(Planner, OneLargeVictimMayGiveSeveralSlots) {
 
 TEST(Planner, RequestWithoutResourcesOrSlotsNeedsNothing) {
     const Snapshot cloud{at(0), {full("a", 2, half)}, {}};
-    EXPECT_TRUE(std::holds_alternative<NothingToDo>(plan(request({}), cloud)));
-    EXPECT_TRUE(std::holds_alternative<NothingToDo>(plan(request(half, 0), cloud)));
+    EXPECT_TRUE(std::holds_alternative<Refused>(plan(request({}), cloud)));
+    EXPECT_TRUE(std::holds_alternative<Refused>(plan(request(half, 0), cloud)));
 }
 
 TEST(Planner, EmptyCloudIsNotEnough) {
@@ -141,14 +141,14 @@ TEST(Planner, Rule1LockedChangingSparedAndRegularServersAreNoVictims) {
     changing.task_state = "migrating";
     put(a, locked);
     put(a, changing);
-    put(a, revocable("spared", a.id, quarter));
+    put(a, revocable("skipped", a.id, quarter));
     put(a, server("regular", a.id, quarter));
     PlanOptions options;
-    options.spared.emplace(ServerId{"spared"}, "a fresh read found it protected");
+    options.skipped.emplace(ServerId{"skipped"}, "a fresh read found it protected");
     const auto decision = plan(request(quarter), Snapshot{at(0), {a}, {}}, options);
     ASSERT_TRUE(std::holds_alternative<NotEnough>(decision)) << summary(decision);
     const auto why = rejection_of(decision, "a").reason;
-    EXPECT_THAT(why, HasSubstr("1 revocable server can't go: it is locked"));
+    EXPECT_THAT(why, HasSubstr("1 revocable server can't be deleted: it is locked"));
     EXPECT_THAT(why, HasSubstr("it is being changed (migrating)"));
     EXPECT_THAT(why, HasSubstr("a fresh read found it protected"));
 }
@@ -184,9 +184,10 @@ TEST(Planner, Rule2AllOrNothing) {
     const auto one = plan(request(half), Snapshot{at(0), hosts, {}});
     ASSERT_TRUE(std::holds_alternative<NotEnough>(one));
     EXPECT_EQ(std::get<NotEnough>(one).slots_possible, 0);
-    EXPECT_EQ(rejection_of(one, "a").reason, "short of VCPU=2 even without its 1 revocable server");
+    EXPECT_EQ(rejection_of(one, "a").reason,
+              "2 VCPU short even if its 1 revocable server were deleted");
 
-    // Two of three slots are possible: nobody dies for two.
+    // Two of three slots are possible: no servers deleted for two.
     const auto three = plan(request(half, 3), Snapshot{at(0), {full("a", 2, half)}, {}});
     ASSERT_TRUE(std::holds_alternative<NotEnough>(three));
     EXPECT_EQ(std::get<NotEnough>(three).slots_possible, 2);

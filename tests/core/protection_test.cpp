@@ -88,7 +88,7 @@ TEST(Protection, APlanSparesTheProtectedAndTellsWhy) {
     const auto both = plan(request({{"VCPU", 8}}), cloud, options);
     ASSERT_TRUE(std::holds_alternative<NotEnough>(both));
     EXPECT_THAT(rejection_of(both, "h").reason,
-                HasSubstr("1 revocable server can't go: it is protected by its tag"));
+                HasSubstr("1 revocable server can't be deleted: it is protected by its tag"));
 }
 
 TEST(Protection, AnIndexReadsItsHostsAgainWhenItIsNews) {

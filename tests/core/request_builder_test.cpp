@@ -178,26 +178,30 @@ TEST(BuildRequest, RefusesWhatNoRoomCanHelp) {
     EXPECT_THAT(refusal(bad, facts("create")), HasSubstr("resources:VCPU"));
 }
 
-TEST(TooOld, JustYoungEnoughAndJustTooOld) {
-    const Duration max_age = std::chrono::seconds{600};
-    EXPECT_EQ(too_old(notice(), at(600), max_age), std::nullopt);
-    EXPECT_THAT(too_old(notice(), at(600) + Duration{1}, max_age),
-                Optional(HasSubstr("600 s old; messages older than 600 s")));
-    EXPECT_EQ(too_old(notice(), at(-60), max_age), std::nullopt) << "a clock that is ahead";
+TEST(WhyExpired, JustInTimeAndJustTooLate) {
+    Request request;
+    request.sent_at = at(0);
+    request.deadline = at(600);
+    EXPECT_EQ(why_expired(request, at(600)), std::nullopt);
+    EXPECT_THAT(why_expired(request, at(600) + Duration{1}),
+                Optional(HasSubstr("10min old; what is older than 10min")));
+    EXPECT_EQ(why_expired(request, at(-60)), std::nullopt) << "a clock that is ahead";
+    request.deadline = {};
+    EXPECT_EQ(why_expired(request, at(6000)), std::nullopt) << "no deadline";
 }
 
 TEST(BuildRequest, WhatTheSearchForHostsToldBindsTheRequest) {
     auto known = facts("create");
     known.schedule = Schedule{};
-    known.schedule->landing.only_hosts = {"h1"};
+    known.schedule->placement.only_hosts = {"h1"};
     known.schedule->ignored_hosts = {"h2"};
     known.schedule->required_traits = {Trait{"CUSTOM_IMAGE"}};
     known.schedule->availability_zone = "az-of-search";
     known.group = ServerGroup{"g", "n", "anti-affinity", 1, {}};
     auto given = notice();
     const auto request = built(given, known);
-    EXPECT_THAT(request.landing.only_hosts, ElementsAre("h1"));
-    EXPECT_EQ(request.landing.group.id, "g");
+    EXPECT_THAT(request.placement.only_hosts, ElementsAre("h1"));
+    EXPECT_EQ(request.placement.group.id, "g");
     EXPECT_TRUE(request.excluded_hosts.contains("h2"));
     EXPECT_TRUE(request.required_traits.contains(Trait{"CUSTOM_IMAGE"}));
     EXPECT_THAT(request.availability_zone, Optional(std::string{"az-of-search"}));
@@ -213,10 +217,10 @@ TEST(BuildRequest, WhatTheServerWasMadeForBindsWhereNoSearchWasSeen) {
     auto given = notice();
     const auto request = built(given, known);
     EXPECT_THAT(request.availability_zone, Optional(std::string{"az-of-server"}));
-    EXPECT_THAT(request.landing.with, ElementsAre(ServerId{"near"}));
-    EXPECT_THAT(request.landing.apart_from, ElementsAre(ServerId{"far"}));
+    EXPECT_THAT(request.placement.with, ElementsAre(ServerId{"near"}));
+    EXPECT_THAT(request.placement.apart_from, ElementsAre(ServerId{"far"}));
     known.schedule = Schedule{};
-    EXPECT_EQ(built(given, known).landing, Landing{});
+    EXPECT_EQ(built(given, known).placement, PlacementConstraints{});
     given.availability_zone = "az-of-message";
     EXPECT_THAT(built(given, known).availability_zone, Optional(std::string{"az-of-message"}));
 }
@@ -224,7 +228,7 @@ TEST(BuildRequest, WhatTheServerWasMadeForBindsWhereNoSearchWasSeen) {
 TEST(BuildRequest, ASoftServerGroupBindsNobody) {
     auto known = facts("create");
     known.group = ServerGroup{"g", "n", "soft-anti-affinity", 1, {}};
-    EXPECT_EQ(built(notice(), known).landing, Landing{});
+    EXPECT_EQ(built(notice(), known).placement, PlacementConstraints{});
 }
 
 TEST(BuildRequest, AnUnshelvingTakesTheFlavorOfTheServer) {

@@ -81,7 +81,7 @@ TEST(RevocableRoom, OversubscribedRoomOnAFullHostIsFound) {
 
 TEST(RevocableRoom, AMarkedSlotNeedsTheOrdinaryRoomToo) {
     auto cloud = cloud_of({full_host("a", {{"CUSTOM_PREEMPTIBLE", 4}})});
-    EXPECT_THAT(refusal(found(request(slot), cloud, marker)), HasSubstr("short of VCPU=2"));
+    EXPECT_THAT(refusal(found(request(slot), cloud, marker)), HasSubstr("2 VCPU short"));
     cloud.hosts[0].providers[0].inventories[ResourceClass{"VCPU"}].total = 6;
     EXPECT_EQ(nothing(found(request(slot), cloud, marker)).room, ResType::revocable);
     EXPECT_THAT(refusal(found(request(slot, 2), cloud, marker)), HasSubstr("1 of 2 slots"));
@@ -147,7 +147,7 @@ protected:
         room_.room = ResType::revocable;
         no_room_.reason = "no revocable room";
         no_plan_.reason = "no plan";
-        no_plan_.brake = "limit-window";
+        no_plan_.safeguard = "limit-window";
     }
     Decision decide(const Phases& phases) {
         asked_.clear();
@@ -193,7 +193,7 @@ TEST_F(Phased, RegularFirstTellsOfRevocableRoomIfItCant) {
     revocable_ = no_room_;
     const auto neither = decide(regular_first);
     EXPECT_THAT(refusal(neither), AllOf(HasSubstr("no plan"), HasSubstr("no revocable room")));
-    EXPECT_EQ(std::get<NotEnough>(neither).brake, "limit-window");
+    EXPECT_EQ(std::get<NotEnough>(neither).safeguard, "limit-window");
 }
 
 TEST_F(Phased, RevocableFirstCullsOnlyWithoutRevocableRoom) {

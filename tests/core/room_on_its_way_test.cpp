@@ -51,7 +51,7 @@ const std::vector<HostPlan>& hosts_of(const Decision& decision) {
 std::vector<std::string> awaited_ids(const Decision& decision) {
     std::vector<std::string> ids;
     for (const auto& host : hosts_of(decision))
-        for (const auto& each : host.awaited) ids.push_back(each.server.str());
+        for (const auto& each : host.pending_releases) ids.push_back(each.server.str());
     return ids;
 }
 
@@ -72,9 +72,9 @@ TEST(RoomOnItsWay, AServerThatSomebodyDeletesCountsAsComingFree) {
     ASSERT_TRUE(std::holds_alternative<NothingToDo>(decision));
     EXPECT_THAT(awaited_ids(decision), ElementsAre("v"));
     EXPECT_THAT(summary(decision), HasSubstr("when 1 server on the way out is gone, on a"));
-    const auto& awaited = hosts_of(decision)[0].awaited[0];
-    EXPECT_EQ(awaited.name, "name-of-v");
-    EXPECT_EQ(awaited.reason, "its deletion has begun");
+    const auto& pending_releases = hosts_of(decision)[0].pending_releases[0];
+    EXPECT_EQ(pending_releases.name, "name-of-v");
+    EXPECT_EQ(pending_releases.reason, "its deletion has begun");
 }
 
 TEST(RoomOnItsWay, ARegularServersDeletionCountsToo) {
@@ -156,9 +156,9 @@ TEST(RoomOnItsWay, GivingUpOnAVictimOfAnotherRequestDoesNotMakeItAVictimOfTwo) {
 
 TEST(RoomOnItsWay, GivenUpServersAreBounded) {
     Ledger ledger;
-    for (std::size_t i = 0; i <= Ledger::most_given_up; ++i)
+    for (std::size_t i = 0; i <= Ledger::max_given_up; ++i)
         ledger.give_up_on(on_a, ServerId{std::to_string(i)}, at(static_cast<long>(i)));
-    EXPECT_EQ(ledger.all_given_up().size(), Ledger::most_given_up);
+    EXPECT_EQ(ledger.all_given_up().size(), Ledger::max_given_up);
     EXPECT_FALSE(ledger.given_up(ServerId{"0"})) << "the oldest made room";
 }
 
@@ -173,7 +173,7 @@ TEST(RoomOnItsWay, OverlappingRequestsShareOneEviction) {
     const auto decision = plan(second, cloud({a}), {}, ledger);
     EXPECT_THAT(victim_ids(decision), IsEmpty());
     EXPECT_THAT(awaited_ids(decision), ElementsAre("v"));
-    EXPECT_EQ(hosts_of(decision)[0].awaited[0].reason, "it is evicted for req-1");
+    EXPECT_EQ(hosts_of(decision)[0].pending_releases[0].reason, "it is evicted for req-1");
     enter(ledger, second, decision);
     EXPECT_TRUE(
         std::holds_alternative<NotEnough>(plan(request(two, 1, "req-3"), cloud({a}), {}, ledger)))
@@ -231,7 +231,8 @@ TEST(RoomOnItsWay, ItsOwnEarlierVictimsAreAwaitedToo) {
     enter(ledger, wanted, plan(wanted, cloud({a}), {}, ledger));
     const auto again = plan(wanted, cloud({a}), {}, ledger);
     EXPECT_THAT(awaited_ids(again), ElementsAre("v"));
-    EXPECT_EQ(hosts_of(again)[0].awaited[0].reason, "it is evicted for this request already");
+    EXPECT_EQ(hosts_of(again)[0].pending_releases[0].reason,
+              "it is evicted for this request already");
 }
 
 TEST(RoomOnItsWay, WhoseRequesterWentAwayLeavesItsRoomToTheNext) {

@@ -1,4 +1,4 @@
-// The brakes on random clouds, for every strategy: whom they spare never dies, no limit is ever
+// The safeguards on random clouds, for every strategy: whom they spare never dies, no limit is ever
 // passed, and nothing is refused that enumeration finds, as far as that is promised.
 #include <algorithm>
 #include <gtest/gtest.h>
@@ -7,6 +7,7 @@
 
 #include "cloud_builder.hpp"
 #include "reaper/decision/guarded_plan.hpp"
+#include "reaper/decision/run_times.hpp"
 #include "reaper/safeguards/safeguards.hpp"
 #include "seeded.hpp"
 #include "small_cloud.hpp"
@@ -26,8 +27,8 @@ std::string any_strategy() {
 
 /// `small_cloud` with hosts in aggregates, and servers that carry what may protect them.
 Snapshot braked_cloud(int hosts, int servers) {
-    Dice dice{static_cast<std::uint64_t>(upto(1'000'000))};
-    Snapshot cloud = small_cloud({hosts, servers, upto(1) == 0}, dice);
+    SeededRng rng{static_cast<std::uint64_t>(upto(1'000'000))};
+    Snapshot cloud = small_cloud({hosts, servers, upto(1) == 0}, rng);
     for (auto& host : cloud.hosts) {
         for (const auto& aggregate : aggregates)
             if (upto(1) == 0) host.aggregates.insert(aggregate);
@@ -43,8 +44,8 @@ Snapshot braked_cloud(int hosts, int servers) {
 }
 
 Request any_request() {
-    Dice dice{static_cast<std::uint64_t>(upto(1'000'000))};
-    return small_request(1 + upto(2), dice);
+    SeededRng rng{static_cast<std::uint64_t>(upto(1'000'000))};
+    return small_request(1 + upto(2), rng);
 }
 
 std::vector<PastVictim> any_history(const Snapshot& cloud) {
@@ -60,14 +61,15 @@ std::vector<PastVictim> any_history(const Snapshot& cloud) {
     return history;
 }
 
-Decision decide(Brakes& brakes, const Snapshot& cloud, const Request& wanted,
+Decision decide(Safeguards& safeguards, const Snapshot& cloud, const Request& wanted,
                 const std::string& strategy, int alternatives) {
     PlanOptions options;
     options.alternatives = alternatives;
     options.seed = 7;
     options.now = cloud.taken_at;
-    return plan_under(brakes, wanted, CloudIndex{cloud, Protection{brakes.settings().protect}}, Ledger{},
-                       *make_strategy(strategy), strategy, options);
+    return plan_under(safeguards, wanted,
+                      CloudIndex{cloud, Protection{safeguards.settings().protect}}, Ledger{},
+                      *make_strategy(strategy), strategy, options);
 }
 
 /// Each victim with its server and host.
@@ -87,11 +89,11 @@ std::vector<Gone> gone_in(const Plan& plan, const Snapshot& cloud) {
 TEST(BrakesProperties, NeverAProtectedOrTooYoungServer) {
     holds("whom the policy spares lives", [] {
         const Snapshot cloud = braked_cloud(3, 6);
-        BrakeSettings settings;
+        SafeguardSettings settings;
         settings.protect.min_run_time = std::chrono::minutes{upto(15)};
         if (upto(3) == 0) settings.protect.projects = {"gold"};
-        Brakes brakes{settings};
-        const auto decision = decide(brakes, cloud, any_request(), any_strategy(), 1 + upto(1));
+        Safeguards safeguards{settings};
+        const auto decision = decide(safeguards, cloud, any_request(), any_strategy(), 1 + upto(1));
         const auto* const made = std::get_if<Plan>(&decision);
         RC_CLASSIFY(made != nullptr, "plan");
         if (made == nullptr) return;
@@ -117,7 +119,7 @@ TEST(BrakesProperties, RowsTellTheSameAsALookAtEveryServer) {
         PlanOptions options;
         options.now = cloud.taken_at;
         RunTimes times{std::chrono::minutes{1 + upto(15)}, "", cloud.taken_at};
-        options.restraint = &times;
+        options.victim_filter = &times;
         const auto by_rows =
             make_plan(wanted, CloudIndex{cloud, protection}, Ledger{}, *strategy, "any", options);
         options.protection = &protection;
@@ -130,7 +132,7 @@ TEST(BrakesProperties, RowsTellTheSameAsALookAtEveryServer) {
         for (const auto& host : cloud.hosts)
             for (const auto& server : host.servers)
                 if (protection.protects(server) || times.keeps(server, host))
-                    listed.spared[server.id] = "listed";
+                    listed.skipped[server.id] = "listed";
         const auto by_list =
             make_plan(wanted, CloudIndex{cloud}, Ledger{}, *strategy, "any", listed);
         RC_ASSERT(victim_ids(by_rows) == victim_ids(by_list));
@@ -142,16 +144,16 @@ TEST(BrakesProperties, NeverOverALimitWhateverTheHistory) {
     holds("victims of the window and of the plan together stay within each limit", [] {
         const Snapshot cloud = braked_cloud(3, 6);
         const auto history = any_history(cloud);
-        BrakeSettings settings;
+        SafeguardSettings settings;
         auto& limits = settings.limits;
         limits.victims_per_request = upto(4);
         limits.victims_per_window = upto(1) == 0 ? 0 : 3 + upto(5);
         limits.victims_per_project = upto(1) == 0 ? 0 : 1 + upto(4);
         limits.victims_per_aggregate = upto(1) == 0 ? 0 : 1 + upto(4);
-        Brakes brakes{settings};
-        for (const auto& victim : history) brakes.note_victim(victim);
+        Safeguards safeguards{settings};
+        for (const auto& victim : history) safeguards.note_victim(victim);
         const Request wanted = any_request();
-        const auto decision = decide(brakes, cloud, wanted, any_strategy(), 1 + upto(2));
+        const auto decision = decide(safeguards, cloud, wanted, any_strategy(), 1 + upto(2));
         const auto* const made = std::get_if<Plan>(&decision);
         RC_CLASSIFY(made != nullptr, "plan");
         if (made == nullptr) return;
@@ -185,8 +187,8 @@ TEST(BrakesProperties, NeverOverALimitWhateverTheHistory) {
 
 TEST(BrakesProperties, ForANumberOfVictimsThereIsAPlanWheneverEnumerationFindsOne) {
     holds("the fewest victims decide, whatever the strategy wants", [] {
-        Dice dice{static_cast<std::uint64_t>(upto(1'000'000))};
-        const Snapshot cloud = small_cloud({3, 6, upto(1) == 0}, dice);
+        SeededRng rng{static_cast<std::uint64_t>(upto(1'000'000))};
+        const Snapshot cloud = small_cloud({3, 6, upto(1) == 0}, rng);
         const Request wanted = any_request();
         const ProblemOn on{cloud, wanted};
         if (!on.worth_solving()) return;
@@ -196,13 +198,13 @@ TEST(BrakesProperties, ForANumberOfVictimsThereIsAPlanWheneverEnumerationFindsOn
         for (const auto& strategy : strategies)
             for (const Amount limit : {least - 1, least, least + 1}) {
                 if (limit <= 0) continue;
-                BrakeSettings settings;
+                SafeguardSettings settings;
                 settings.limits.victims_per_request = static_cast<int>(limit);
-                Brakes brakes{settings};
-                const auto decision = decide(brakes, cloud, wanted, strategy, 1 + upto(2));
+                Safeguards safeguards{settings};
+                const auto decision = decide(safeguards, cloud, wanted, strategy, 1 + upto(2));
                 if (limit < least) {
                     RC_ASSERT(std::holds_alternative<NotEnough>(decision));
-                    RC_ASSERT(std::get<NotEnough>(decision).brake == "limit-request");
+                    RC_ASSERT(std::get<NotEnough>(decision).safeguard == "limit-request");
                 } else {
                     RC_ASSERT(std::holds_alternative<Plan>(decision));
                     RC_ASSERT(static_cast<Amount>(victim_ids(decision).size()) <= limit);
@@ -255,19 +257,19 @@ TEST(BrakesProperties, UnderSeveralLimitsARefusalThatIsCalledProvenIsRight) {
     int refused = 0;
     int missed = 0;
     holds("no way there either by enumeration", [&] {
-        Dice dice{static_cast<std::uint64_t>(upto(1'000'000))};
-        Snapshot cloud = small_cloud({3, 5, true}, dice);
+        SeededRng rng{static_cast<std::uint64_t>(upto(1'000'000))};
+        Snapshot cloud = small_cloud({3, 5, true}, rng);
         for (auto& host : cloud.hosts)
             for (const auto& aggregate : aggregates)
                 if (upto(1) == 0) host.aggregates.insert(aggregate);
         const Request wanted = any_request();
         const ProblemOn on{cloud, wanted};
         if (!on.worth_solving()) return;
-        BrakeSettings settings;
+        SafeguardSettings settings;
         settings.limits.victims_per_project = 1 + upto(2);
         settings.limits.victims_per_aggregate = 1 + upto(3);
-        Brakes brakes{settings};
-        const auto decision = decide(brakes, cloud, wanted, any_strategy(), 1);
+        Safeguards safeguards{settings};
+        const auto decision = decide(safeguards, cloud, wanted, any_strategy(), 1);
         const bool feasible = Enumeration{on.problem(), settings.limits.victims_per_project,
                                           settings.limits.victims_per_aggregate}
                                   .feasible();
@@ -277,7 +279,7 @@ TEST(BrakesProperties, UnderSeveralLimitsARefusalThatIsCalledProvenIsRight) {
             RC_ASSERT(feasible);
             return;
         }
-        RC_ASSERT(!none->brake.empty());
+        RC_ASSERT(!none->safeguard.empty());
         ++refused;
         if (feasible) ++missed;
         const bool proven = none->reason.find("was found") == std::string::npos;
@@ -293,17 +295,17 @@ TEST(BrakesProperties, ADoubtedHostIsUsedOnlyWhenItIsNeeded) {
         const Snapshot cloud = braked_cloud(4, 5);
         const Request wanted = any_request();
         const std::string strategy = any_strategy();
-        Brakes brakes{BrakeSettings{}};
+        Safeguards safeguards{SafeguardSettings{}};
         std::vector<HostId> untaken;
         for (const auto& host : cloud.hosts)
             if (upto(1) == 0) untaken.push_back(host.id);
-        brakes.note_aftermath(RequestId{"req-x"}, CullWorth::wasted, untaken, cloud.taken_at);
-        const auto decision = decide(brakes, cloud, wanted, strategy, 1);
+        safeguards.note_freed_room(RequestId{"req-x"}, CullWorth::wasted, untaken, cloud.taken_at);
+        const auto decision = decide(safeguards, cloud, wanted, strategy, 1);
         Snapshot rest = cloud;
         std::erase_if(rest.hosts, [&](const Host& host) {
             return std::find(untaken.begin(), untaken.end(), host.id) != untaken.end();
         });
-        Brakes none{BrakeSettings{}};
+        Safeguards none{SafeguardSettings{}};
         const auto without = decide(none, rest, wanted, strategy, 1);
         const bool needed = std::holds_alternative<NotEnough>(without);
         RC_CLASSIFY(needed, "needed");
@@ -321,18 +323,18 @@ TEST(BrakesProperties, ThrashingWorkloadsDieOnlyWhenTheyAreNeeded) {
     holds("with young ones of the workload left out there is no plan", [] {
         const Snapshot cloud = braked_cloud(3, 5);
         const Request wanted = any_request();
-        BrakeSettings settings;
+        SafeguardSettings settings;
         settings.thrash.after = 1;
-        Brakes brakes{settings};
+        Safeguards safeguards{settings};
         for (const char* project : {"gold", "cheap"})
-            brakes.note_victim({cloud.taken_at - 10min, RequestId{"req-x"},
-                                ServerId{std::string{"old-"} + project}, "web-9",
-                                ProjectId{project}, "elsewhere", ""});
-        const auto decision = decide(brakes, cloud, wanted, "cost", 1);
+            safeguards.note_victim({cloud.taken_at - 10min, RequestId{"req-x"},
+                                    ServerId{std::string{"old-"} + project}, "web-9",
+                                    ProjectId{project}, "elsewhere", ""});
+        const auto decision = decide(safeguards, cloud, wanted, "cost", 1);
         const auto* const made = std::get_if<Plan>(&decision);
         if (made == nullptr) return;
         RunTimes times{0min, "", cloud.taken_at};
-        times.spare(brakes.thrashing(cloud.taken_at));
+        times.keep(safeguards.thrashing(cloud.taken_at));
         bool dies = false;
         for (const auto& [server, host] : gone_in(*made, cloud))
             dies = dies || times.keeps(*server, *host);
@@ -340,7 +342,7 @@ TEST(BrakesProperties, ThrashingWorkloadsDieOnlyWhenTheyAreNeeded) {
         if (!dies) return;
         PlanOptions options;
         options.now = cloud.taken_at;
-        options.restraint = &times;
+        options.victim_filter = &times;
         const Protection protection{settings.protect};
         RC_ASSERT(slots_possible(wanted, CloudIndex{cloud, protection}, Ledger{}, options) <
                   wanted.slots);

@@ -1,12 +1,12 @@
-// Decisions under the brakes: limits, doubted hosts, thrashing workloads; what gives way and what
-// does not, and which brake a refusal names.
-#include "reaper/decision/guarded_plan.hpp"
+// Decisions under the safeguards: limits, hosts in cooldown, thrashing workloads; what gives way
+// and what does not, and which safeguard a refusal names.
 #include "reaper/safeguards/safeguards.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include "cloud_builder.hpp"
+#include "reaper/decision/guarded_plan.hpp"
 
 namespace reaper::brakes_test {
 namespace {
@@ -41,15 +41,16 @@ PastVictim past(const std::string& id, long when, const std::string& host = "h1"
     return {at(when), RequestId{request}, ServerId{id}, "gone-" + id, ProjectId{"cheap"}, host, ""};
 }
 
-Decision decide(Brakes& brakes, const Snapshot& cloud, const Request& wanted,
+Decision decide(Safeguards& safeguards, const Snapshot& cloud, const Request& wanted,
                 const std::string& strategy = "strict", int alternatives = 1,
-                const Ledger& ledger = {}, const LandingRules* landing = nullptr) {
+                const Ledger& ledger = {}, const SchedulerRules* scheduler = nullptr) {
     PlanOptions options;
-    options.landing = landing;
+    options.scheduler = scheduler;
     options.alternatives = alternatives;
     options.now = at(now);
-    return plan_under(brakes, wanted, CloudIndex{cloud, Protection{brakes.settings().protect}}, ledger,
-                       *make_strategy(strategy), strategy, options);
+    return plan_under(safeguards, wanted,
+                      CloudIndex{cloud, Protection{safeguards.settings().protect}}, ledger,
+                      *make_strategy(strategy), strategy, options);
 }
 
 const NotEnough& refusal(const Decision& decision) {
@@ -61,12 +62,12 @@ const NotEnough& refusal(const Decision& decision) {
 TEST(Limits, TheNumberForOneRequestIsKeptByOtherVictimsThanTheStrategyWants) {
     // strict would take the two small ones: nothing is left unused.
     const Snapshot cloud = cloud_of({full("h1", {1, 1, 3})});
-    BrakeSettings settings;
-    Brakes brakes{settings};
-    EXPECT_THAT(victim_ids(decide(brakes, cloud, request(two))), ElementsAre("h1-0", "h1-1"));
+    SafeguardSettings settings;
+    Safeguards safeguards{settings};
+    EXPECT_THAT(victim_ids(decide(safeguards, cloud, request(two))), ElementsAre("h1-0", "h1-1"));
     settings.limits.victims_per_request = 1;
-    brakes.reload(settings);
-    const auto decision = decide(brakes, cloud, request(two));
+    safeguards.reload(settings);
+    const auto decision = decide(safeguards, cloud, request(two));
     EXPECT_THAT(victim_ids(decision), ElementsAre("h1-2"));
     EXPECT_THAT(std::get<Plan>(decision).note,
                 AllOf(HasSubstr("0 of 1 victim for this request"), HasSubstr("stay within it")));
@@ -74,25 +75,25 @@ TEST(Limits, TheNumberForOneRequestIsKeptByOtherVictimsThanTheStrategyWants) {
 
 TEST(Limits, NobodyDiesWhereTheFewestVictimsAreTooMany) {
     const Snapshot cloud = cloud_of({full("h1", {1, 1, 1})});
-    BrakeSettings settings;
+    SafeguardSettings settings;
     settings.limits.victims_per_request = 1;
-    Brakes brakes{settings};
-    const auto decision = decide(brakes, cloud, request(two));
+    Safeguards safeguards{settings};
+    const auto decision = decide(safeguards, cloud, request(two));
     ASSERT_TRUE(std::holds_alternative<NotEnough>(decision)) << summary(decision);
-    EXPECT_EQ(refusal(decision).brake, "limit-request");
+    EXPECT_EQ(refusal(decision).safeguard, "limit-request");
     EXPECT_THAT(refusal(decision).reason,
                 AllOf(HasSubstr("no choice of victims within the limits frees 1 slot"),
                       HasSubstr("1 left, 2 needed")));
-    EXPECT_THAT(summary(decision), HasSubstr("(brake: limit-request)"));
+    EXPECT_THAT(summary(decision), HasSubstr("(safeguard: limit-request)"));
     EXPECT_EQ(rejection_of(decision, "h1").code, RejectionCode::over_limit);
 }
 
 TEST(Limits, AlternativesAreGivenUpFirst) {
     const Snapshot cloud = cloud_of({full("h1", {1, 1, 1, 1, 1})});
-    BrakeSettings settings;
+    SafeguardSettings settings;
     settings.limits.victims_per_request = 3;
-    Brakes brakes{settings};
-    const auto decision = decide(brakes, cloud, request(one, 2), "strict", 2);
+    Safeguards safeguards{settings};
+    const auto decision = decide(safeguards, cloud, request(one, 2), "strict", 2);
     ASSERT_TRUE(std::holds_alternative<Plan>(decision)) << summary(decision);
     EXPECT_EQ(std::get<Plan>(decision).slots_freed, 3);
     EXPECT_THAT(std::get<Plan>(decision).note, HasSubstr("3 of 4 slots are freed"));
@@ -100,30 +101,30 @@ TEST(Limits, AlternativesAreGivenUpFirst) {
 
 TEST(Limits, WhatWasDeletedInTheWindowCountsAndWhatIsOlderDoesNot) {
     const Snapshot cloud = cloud_of({full("h1", {1, 1})});
-    BrakeSettings settings;
+    SafeguardSettings settings;
     settings.limits.victims_per_window = 2;
-    Brakes brakes{settings};
-    brakes.note_victim(past("old", now - 3'600));
-    brakes.note_victim(past("a", now - 3'599));
-    EXPECT_EQ(victim_ids(decide(brakes, cloud, request(one))).size(), 1U);
-    brakes.note_victim(past("b", now - 1));
-    const auto decision = decide(brakes, cloud, request(one));
+    Safeguards safeguards{settings};
+    safeguards.note_victim(past("old", now - 3'600));
+    safeguards.note_victim(past("a", now - 3'599));
+    EXPECT_EQ(victim_ids(decide(safeguards, cloud, request(one))).size(), 1U);
+    safeguards.note_victim(past("b", now - 1));
+    const auto decision = decide(safeguards, cloud, request(one));
     ASSERT_TRUE(std::holds_alternative<NotEnough>(decision));
-    EXPECT_EQ(refusal(decision).brake, "limit-window");
+    EXPECT_EQ(refusal(decision).safeguard, "limit-window");
     EXPECT_THAT(refusal(decision).reason, HasSubstr("2 of 2 victims in the last 1h"));
-    brakes.note_refused_deletion(ServerId{"b"});
-    EXPECT_EQ(victim_ids(decide(brakes, cloud, request(one))).size(), 1U)
+    safeguards.note_refused_deletion(ServerId{"b"});
+    EXPECT_EQ(victim_ids(decide(safeguards, cloud, request(one))).size(), 1U)
         << "a deletion that was refused counts for nothing";
 }
 
 TEST(Limits, EarlierRoundsOfTheRequestCount) {
     const Snapshot cloud = cloud_of({full("h1", {1, 1})});
-    BrakeSettings settings;
+    SafeguardSettings settings;
     settings.limits.victims_per_request = 1;
-    Brakes brakes{settings};
-    brakes.note_victim(past("a", now - 60, "h1", "req-1"));
-    EXPECT_EQ(refusal(decide(brakes, cloud, request(one))).brake, "limit-request");
-    EXPECT_EQ(victim_ids(decide(brakes, cloud, request(one, 1, "req-2"))).size(), 1U);
+    Safeguards safeguards{settings};
+    safeguards.note_victim(past("a", now - 60, "h1", "req-1"));
+    EXPECT_EQ(refusal(decide(safeguards, cloud, request(one))).safeguard, "limit-request");
+    EXPECT_EQ(victim_ids(decide(safeguards, cloud, request(one, 1, "req-2"))).size(), 1U);
 }
 
 TEST(Limits, WhatIsPlannedAndNotYetSentCounts) {
@@ -134,19 +135,21 @@ TEST(Limits, WhatIsPlannedAndNotYetSentCounts) {
     ledger.enter(other, std::get<Plan>(planned), at(now));
     for (const auto member :
          {&LimitSettings::victims_per_window, &LimitSettings::victims_per_project}) {
-        BrakeSettings settings;
+        SafeguardSettings settings;
         settings.limits.*member = 1;
-        Brakes brakes{settings};
-        EXPECT_THAT(victim_ids(decide(brakes, cloud, request(one), "strict", 1, ledger)),
+        Safeguards safeguards{settings};
+        EXPECT_THAT(victim_ids(decide(safeguards, cloud, request(one), "strict", 1, ledger)),
                     IsEmpty());
         settings.limits.*member = 2;
-        brakes.reload(settings);
-        EXPECT_EQ(victim_ids(decide(brakes, cloud, request(one), "strict", 1, ledger)).size(), 1U);
+        safeguards.reload(settings);
+        EXPECT_EQ(victim_ids(decide(safeguards, cloud, request(one), "strict", 1, ledger)).size(),
+                  1U);
         // Sent, it is in the history: it does not count twice.
         for (const auto& victim : std::get<Plan>(planned).victims())
-            brakes.note_victim(
+            safeguards.note_victim(
                 {at(now), other.id, victim.server, victim.name, victim.project, victim.host, ""});
-        EXPECT_EQ(victim_ids(decide(brakes, cloud, request(one), "strict", 1, ledger)).size(), 1U);
+        EXPECT_EQ(victim_ids(decide(safeguards, cloud, request(one), "strict", 1, ledger)).size(),
+                  1U);
     }
 }
 
@@ -154,16 +157,16 @@ TEST(Limits, AProjectThatHasGivenEnoughIsSparedAndAnotherOneGives) {
     Host mixed = full("h1", {1, 1, 1});
     mixed.servers[2].project = ProjectId{"poor"};
     const Snapshot cloud = cloud_of({mixed});
-    BrakeSettings settings;
+    SafeguardSettings settings;
     settings.limits.victims_per_project = 1;
-    Brakes brakes{settings};
-    EXPECT_THAT(victim_ids(decide(brakes, cloud, request(one, 2))), ElementsAre("h1-0", "h1-2"))
+    Safeguards safeguards{settings};
+    EXPECT_THAT(victim_ids(decide(safeguards, cloud, request(one, 2))), ElementsAre("h1-0", "h1-2"))
         << "one of each, though strict takes the first ones";
-    brakes.note_victim(past("x", now - 60));
-    EXPECT_THAT(victim_ids(decide(brakes, cloud, request(one))), ElementsAre("h1-2"));
-    const auto decision = decide(brakes, cloud, request(two));
+    safeguards.note_victim(past("x", now - 60));
+    EXPECT_THAT(victim_ids(decide(safeguards, cloud, request(one))), ElementsAre("h1-2"));
+    const auto decision = decide(safeguards, cloud, request(two));
     ASSERT_TRUE(std::holds_alternative<NotEnough>(decision));
-    EXPECT_EQ(refusal(decision).brake, "limit-project");
+    EXPECT_EQ(refusal(decision).safeguard, "limit-project");
     EXPECT_THAT(rejection_of(decision, "h1").reason,
                 HasSubstr("project cheap: 1 of 1 victim in the last 1h"));
 }
@@ -173,17 +176,17 @@ TEST(Limits, AnAggregateThatHasGivenEnoughIsSparedAndOtherHostsGive) {
     crowded.aggregates = {"east", "fast"};
     Host other = full("h2", {4, 4});
     const Snapshot cloud = cloud_of({crowded, other});
-    BrakeSettings settings;
+    SafeguardSettings settings;
     settings.limits.victims_per_aggregate = 2;
-    Brakes brakes{settings};
+    Safeguards safeguards{settings};
     EXPECT_THAT(victim_ids(plan(request(one, 3), cloud)), ElementsAre("h1-0", "h1-1", "h1-2"));
-    EXPECT_THAT(victim_ids(decide(brakes, cloud, request(one, 3))), ElementsAre("h2-0"));
-    brakes.note_victim(past("x", now - 60, "h1"));
-    brakes.note_victim(past("y", now - 60, "elsewhere"));
-    brakes.note_victim(past("z", now - 60, "h1"));
-    EXPECT_THAT(victim_ids(decide(brakes, cloud, request(one))), ElementsAre("h2-0"));
-    const auto decision = decide(brakes, cloud_of({crowded}), request(one));
-    EXPECT_EQ(refusal(decision).brake, "limit-aggregate");
+    EXPECT_THAT(victim_ids(decide(safeguards, cloud, request(one, 3))), ElementsAre("h2-0"));
+    safeguards.note_victim(past("x", now - 60, "h1"));
+    safeguards.note_victim(past("y", now - 60, "elsewhere"));
+    safeguards.note_victim(past("z", now - 60, "h1"));
+    EXPECT_THAT(victim_ids(decide(safeguards, cloud, request(one))), ElementsAre("h2-0"));
+    const auto decision = decide(safeguards, cloud_of({crowded}), request(one));
+    EXPECT_EQ(refusal(decision).safeguard, "limit-aggregate");
     EXPECT_THAT(rejection_of(decision, "h1").reason,
                 HasSubstr("aggregate east: 2 of 2 victims in the last 1h"));
 }
@@ -196,34 +199,34 @@ TEST(Limits, AShardOfSeveralAggregatesCountsLikeOne) {
     other_side.aggregates = {"south"};
     other_side.member_of = {{"u-s", {"south", {}}}};
     const Snapshot cloud = cloud_of({one_side, other_side});
-    LandingRules landing;
-    landing.watched = {{"north", "u-s"}};
-    BrakeSettings settings;
+    SchedulerRules scheduler;
+    scheduler.watched = {{"north", "u-s"}};
+    SafeguardSettings settings;
     settings.limits.victims_per_aggregate = 2;
-    Brakes brakes{settings};
-    brakes.note_victim(past("x", now - 60, "h1"));
+    Safeguards safeguards{settings};
+    safeguards.note_victim(past("x", now - 60, "h1"));
     const auto in_shards = [&] {
-        return decide(brakes, cloud, request(one), "strict", 1, {}, &landing);
+        return decide(safeguards, cloud, request(one), "strict", 1, {}, &scheduler);
     };
     EXPECT_EQ(victim_ids(in_shards()).size(), 1U);
-    brakes.note_victim(past("y", now - 60, "h2"));
+    safeguards.note_victim(past("y", now - 60, "h2"));
     const auto decision = in_shards();
-    EXPECT_EQ(refusal(decision).brake, "limit-aggregate");
+    EXPECT_EQ(refusal(decision).safeguard, "limit-aggregate");
     EXPECT_THAT(rejection_of(decision, "h1").reason,
                 HasSubstr("aggregate north|u-s: 2 of 2 victims in the last 1h"));
     // Without the shard each of them has taken one only.
-    EXPECT_EQ(victim_ids(decide(brakes, cloud, request(one))).size(), 1U);
+    EXPECT_EQ(victim_ids(decide(safeguards, cloud, request(one))).size(), 1U);
 }
 
 TEST(Limits, RoomThatIsThereNeedsNoAllowance) {
     Host free = full("h1", {1});
     free.providers[0].inventories[ResourceClass{"VCPU"}].total = 2;
-    BrakeSettings settings;
+    SafeguardSettings settings;
     settings.limits.victims_per_window = 1;
-    Brakes brakes{settings};
-    brakes.note_victim(past("a", now - 1));
+    Safeguards safeguards{settings};
+    safeguards.note_victim(past("a", now - 1));
     EXPECT_TRUE(
-        std::holds_alternative<NothingToDo>(decide(brakes, cloud_of({free}), request(one))));
+        std::holds_alternative<NothingToDo>(decide(safeguards, cloud_of({free}), request(one))));
 }
 
 // ---- run times ----
@@ -232,13 +235,13 @@ TEST(MinRunTime, SparesTheYoungAndIsNamedWhereItPreventsAPlan) {
     Host only = full("h1", {1, 1});
     only.servers[0].created = at(now - 60);
     const Snapshot cloud = cloud_of({only});
-    BrakeSettings settings;
+    SafeguardSettings settings;
     settings.protect.min_run_time = 10min;
-    Brakes brakes{settings};
-    EXPECT_THAT(victim_ids(decide(brakes, cloud, request(one))), ElementsAre("h1-1"));
-    const auto decision = decide(brakes, cloud, request(two));
+    Safeguards safeguards{settings};
+    EXPECT_THAT(victim_ids(decide(safeguards, cloud, request(one))), ElementsAre("h1-1"));
+    const auto decision = decide(safeguards, cloud, request(two));
     ASSERT_TRUE(std::holds_alternative<NotEnough>(decision));
-    EXPECT_EQ(refusal(decision).brake, "min-run-time");
+    EXPECT_EQ(refusal(decision).safeguard, "min-run-time");
     EXPECT_THAT(rejection_of(decision, "h1").reason, HasSubstr("has not run for 10min yet"));
 }
 
@@ -246,27 +249,27 @@ TEST(Protected, AreNamedWhereTheyPreventAPlan) {
     Host only = full("h1", {1, 1});
     only.servers[0].tags = std::set<std::string>{"reaper-protected"};
     only.servers[1].created = at(now - 60);
-    Brakes brakes{BrakeSettings{}};
-    const auto decision = decide(brakes, cloud_of({only}), request(two));
-    EXPECT_EQ(refusal(decision).brake, "protected");
-    EXPECT_EQ(refusal(decide(brakes, cloud_of({only}), request({{"VCPU", 3}}))).brake, "")
+    Safeguards safeguards{SafeguardSettings{}};
+    const auto decision = decide(safeguards, cloud_of({only}), request(two));
+    EXPECT_EQ(refusal(decision).safeguard, "protected");
+    EXPECT_EQ(refusal(decide(safeguards, cloud_of({only}), request({{"VCPU", 3}}))).safeguard, "")
         << "no brake prevented what was impossible anyway";
-    BrakeSettings both;
+    SafeguardSettings both;
     both.protect.min_run_time = 10min;
-    brakes.reload(both);
-    EXPECT_EQ(refusal(decide(brakes, cloud_of({only}), request(two))).brake, "protected")
+    safeguards.reload(both);
+    EXPECT_EQ(refusal(decide(safeguards, cloud_of({only}), request(two))).safeguard, "protected")
         << "of two that together prevent it, the last to give way";
 }
 
 // ---- thrash ----
 
 /// `web` was evicted so often.
-void evict_often(Brakes& brakes, int times) {
+void evict_often(Safeguards& safeguards, int times) {
     for (int i = 0; i < times; ++i) {
         PastVictim victim =
             past("web-" + std::to_string(i), now - 600 - i, "h1", "req-" + std::to_string(100 + i));
         victim.name = "web-" + std::to_string(i);
-        brakes.note_victim(std::move(victim));
+        safeguards.note_victim(std::move(victim));
     }
 }
 
@@ -280,16 +283,16 @@ Host host_with_web(long age) {
 
 TEST(Thrash, AWorkloadThatKeepsBeingEvictedIsSparedWhileItIsYoung) {
     const Snapshot cloud = cloud_of({host_with_web(60)});
-    Brakes brakes{BrakeSettings{}};
-    evict_often(brakes, 2);
-    EXPECT_THAT(brakes.thrashing(at(now)), IsEmpty());
-    EXPECT_THAT(victim_ids(decide(brakes, cloud, request(one))), ElementsAre("h1-0"));
-    evict_often(brakes, 3);
-    ASSERT_EQ(brakes.thrashing(at(now)).size(), 1U);
-    EXPECT_EQ(brakes.thrashing(at(now))[0].evictions, 3);
-    EXPECT_THAT(victim_ids(decide(brakes, cloud, request(one))), ElementsAre("h1-1"));
+    Safeguards safeguards{SafeguardSettings{}};
+    evict_often(safeguards, 2);
+    EXPECT_THAT(safeguards.thrashing(at(now)), IsEmpty());
+    EXPECT_THAT(victim_ids(decide(safeguards, cloud, request(one))), ElementsAre("h1-0"));
+    evict_often(safeguards, 3);
+    ASSERT_EQ(safeguards.thrashing(at(now)).size(), 1U);
+    EXPECT_EQ(safeguards.thrashing(at(now))[0].evictions, 3);
+    EXPECT_THAT(victim_ids(decide(safeguards, cloud, request(one))), ElementsAre("h1-1"));
     const Snapshot old = cloud_of({host_with_web(1'800)});
-    EXPECT_THAT(victim_ids(decide(brakes, old, request(one))), ElementsAre("h1-0"))
+    EXPECT_THAT(victim_ids(decide(safeguards, old, request(one))), ElementsAre("h1-0"))
         << "it has had its time";
 }
 
@@ -306,9 +309,9 @@ TEST(Thrash, TheGraceDoublesWithEachEvictionUpToItsLargest) {
 
 TEST(Thrash, GivesWayWhenNothingElseFreesTheRoomAndThePlanSaysSo) {
     const Snapshot cloud = cloud_of({host_with_web(60)});
-    Brakes brakes{BrakeSettings{}};
-    evict_often(brakes, 5);
-    const auto decision = decide(brakes, cloud, request(two));
+    Safeguards safeguards{SafeguardSettings{}};
+    evict_often(safeguards, 5);
+    const auto decision = decide(safeguards, cloud, request(two));
     EXPECT_THAT(victim_ids(decision), ElementsAre("h1-0", "h1-1"));
     EXPECT_THAT(std::get<Plan>(decision).note,
                 AllOf(HasSubstr("1 victim of workloads that were evicted often"),
@@ -318,67 +321,69 @@ TEST(Thrash, GivesWayWhenNothingElseFreesTheRoomAndThePlanSaysSo) {
 TEST(Thrash, MayNameWorkloadsByMetadataAndThePlanKeepsTheName) {
     Host made = full("h1", {1});
     made.servers[0].metadata.insert_or_assign("job", "nightly");
-    BrakeSettings settings;
+    SafeguardSettings settings;
     settings.thrash.workload_key = "job";
-    Brakes brakes{settings};
-    const auto decision = decide(brakes, cloud_of({made}), request(one));
+    Safeguards safeguards{settings};
+    const auto decision = decide(safeguards, cloud_of({made}), request(one));
     ASSERT_TRUE(std::holds_alternative<Plan>(decision));
     EXPECT_EQ(std::get<Plan>(decision).victims()[0].workload, "nightly");
 }
 
 // ---- doubts ----
 
-TEST(Doubt, AHostWhoseFreedRoomWasNotTakenRanksLower) {
+TEST(Cooldown, AHostWhoseFreedRoomWasNotTakenRanksLower) {
     const Snapshot cloud = cloud_of({full("h1", {1}), full("h2", {1, 2})});
-    Brakes brakes{BrakeSettings{}};
-    EXPECT_THAT(victim_ids(decide(brakes, cloud, request(one))), ElementsAre("h1-0"));
-    brakes.note_aftermath(RequestId{"req-0"}, CullWorth::wasted, {HostId{"h1"}}, at(now - 60));
-    const auto decision = decide(brakes, cloud, request(one));
+    Safeguards safeguards{SafeguardSettings{}};
+    EXPECT_THAT(victim_ids(decide(safeguards, cloud, request(one))), ElementsAre("h1-0"));
+    safeguards.note_freed_room(RequestId{"req-0"}, CullWorth::wasted, {HostId{"h1"}}, at(now - 60));
+    const auto decision = decide(safeguards, cloud, request(one));
     EXPECT_THAT(victim_ids(decision), ElementsAre("h2-0"));
-    EXPECT_EQ(rejection_of(decision, "h1").code, RejectionCode::doubted);
+    EXPECT_EQ(rejection_of(decision, "h1").code, RejectionCode::in_cooldown);
     EXPECT_THAT(rejection_of(decision, "h1").reason,
                 HasSubstr("room freed there for req-0 was not taken"));
-    brakes.note_aftermath(RequestId{"req-0"}, CullWorth::wasted, {HostId{"h1"}}, at(now - 1'800));
-    EXPECT_THAT(victim_ids(decide(brakes, cloud, request(one))), ElementsAre("h2-0"))
+    safeguards.note_freed_room(RequestId{"req-0"}, CullWorth::wasted, {HostId{"h1"}},
+                               at(now - 1'800));
+    EXPECT_THAT(victim_ids(decide(safeguards, cloud, request(one))), ElementsAre("h2-0"))
         << "the latest word counts";
 }
 
-TEST(Doubt, EndsAfterItsTime) {
+TEST(Cooldown, EndsAfterItsTime) {
     const Snapshot cloud = cloud_of({full("h1", {1}), full("h2", {1, 2})});
-    Brakes brakes{BrakeSettings{}};
-    brakes.note_aftermath(RequestId{"req-0"}, CullWorth::wasted, {HostId{"h1"}}, at(now - 1'800));
-    EXPECT_THAT(victim_ids(decide(brakes, cloud, request(one))), ElementsAre("h1-0"));
+    Safeguards safeguards{SafeguardSettings{}};
+    safeguards.note_freed_room(RequestId{"req-0"}, CullWorth::wasted, {HostId{"h1"}},
+                               at(now - 1'800));
+    EXPECT_THAT(victim_ids(decide(safeguards, cloud, request(one))), ElementsAre("h1-0"));
 }
 
-TEST(Doubt, GivesWayWhenTheOtherHostsAreNotEnoughAndThePlanSaysSo) {
+TEST(Cooldown, GivesWayWhenTheOtherHostsAreNotEnoughAndThePlanSaysSo) {
     const Snapshot cloud = cloud_of({full("h1", {1}), full("h2", {1})});
-    Brakes brakes{BrakeSettings{}};
-    brakes.note_aftermath(RequestId{"req-0"}, CullWorth::wasted, {HostId{"h1"}}, at(now - 60));
-    const auto decision = decide(brakes, cloud, request(one, 2));
+    Safeguards safeguards{SafeguardSettings{}};
+    safeguards.note_freed_room(RequestId{"req-0"}, CullWorth::wasted, {HostId{"h1"}}, at(now - 60));
+    const auto decision = decide(safeguards, cloud, request(one, 2));
     EXPECT_THAT(victim_ids(decision), ElementsAre("h1-0", "h2-0"));
     EXPECT_THAT(std::get<Plan>(decision).note, HasSubstr("h1 is used although room freed there"));
 }
 
-TEST(Doubt, GivesWayAfterTheSparingOfThrashingWorkloads) {
-    Host doubted = full("h2", {1});
+TEST(Cooldown, GivesWayAfterTheSparingOfThrashingWorkloads) {
+    Host in_cooldown = full("h2", {1});
     Host web = host_with_web(60);
     web.servers[1].name = "web-78";
-    Brakes brakes{BrakeSettings{}};
-    evict_often(brakes, 3);
-    brakes.note_aftermath(RequestId{"req-0"}, CullWorth::wasted, {HostId{"h2"}}, at(now - 60));
-    EXPECT_THAT(victim_ids(decide(brakes, cloud_of({web, doubted}), request(one))),
+    Safeguards safeguards{SafeguardSettings{}};
+    evict_often(safeguards, 3);
+    safeguards.note_freed_room(RequestId{"req-0"}, CullWorth::wasted, {HostId{"h2"}}, at(now - 60));
+    EXPECT_THAT(victim_ids(decide(safeguards, cloud_of({web, in_cooldown}), request(one))),
                 ElementsAre("h1-0"));
 }
 
-TEST(Doubt, RoomInTheMakingForTheRequestItselfStillCounts) {
+TEST(Cooldown, RoomInTheMakingForTheRequestItselfStillCounts) {
     const Snapshot cloud = cloud_of({full("h1", {1}), full("h2", {1})});
     const auto own = request(one);
     Ledger ledger;
     ledger.enter(own, std::get<Plan>(plan(own, cloud)), at(now));
-    Brakes brakes{BrakeSettings{}};
-    brakes.note_aftermath(RequestId{"req-0"}, CullWorth::wasted, {HostId{"h1"}}, at(now - 60));
+    Safeguards safeguards{SafeguardSettings{}};
+    safeguards.note_freed_room(RequestId{"req-0"}, CullWorth::wasted, {HostId{"h1"}}, at(now - 60));
     EXPECT_TRUE(
-        std::holds_alternative<NothingToDo>(decide(brakes, cloud, own, "strict", 1, ledger)));
+        std::holds_alternative<NothingToDo>(decide(safeguards, cloud, own, "strict", 1, ledger)));
 }
 
 }  // namespace

@@ -12,7 +12,7 @@ using reaper::testing::at;
 Schedule schedule(const std::string& request, const std::string& host = "") {
     Schedule made;
     made.request = RequestId{request};
-    if (!host.empty()) made.landing.only_hosts = {host};
+    if (!host.empty()) made.placement.only_hosts = {host};
     return made;
 }
 
@@ -22,7 +22,7 @@ TEST(ScheduleMemory, TellsTheLatestOfARequest) {
     memory.note(schedule("req-1", "b"), at(1));
     memory.note(schedule("req-2"), at(1));
     ASSERT_NE(memory.find(RequestId{"req-1"}), nullptr);
-    EXPECT_EQ(memory.find(RequestId{"req-1"})->landing.only_hosts, std::set<std::string>{"b"});
+    EXPECT_EQ(memory.find(RequestId{"req-1"})->placement.only_hosts, std::set<std::string>{"b"});
     EXPECT_EQ(memory.find(RequestId{"req-3"}), nullptr);
     EXPECT_EQ(memory.size(), 2U);
 }

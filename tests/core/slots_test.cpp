@@ -18,14 +18,14 @@ SlotHost slot_host(const std::string& name, Amount vcpus = 10) {
 }
 
 /// Two hosts, nothing set up.
-SlotPicture empty_cloud() {
-    SlotPicture made;
+SlotView empty_cloud() {
+    SlotView made;
     made.hosts = {slot_host("h1"), slot_host("h2", 3)};
     for (const auto& host : made.hosts) made.providers.push_back({host.id, host.name, {}, host.id});
     return made;
 }
 
-void add_slots(SlotPicture& cloud, const std::string& host, Amount total) {
+void add_slots(SlotView& cloud, const std::string& host, Amount total) {
     const ProviderId root{host + "-uuid"};
     const ProviderId nested{host + "-slots"};
     cloud.class_exists = true;

@@ -5,25 +5,25 @@
 namespace reaper::testing {
 namespace {
 
-int throw_of(Dice& dice, int from, int to) {
-    return from + static_cast<int>(dice.below(static_cast<std::uint64_t>(to - from + 1)));
+int throw_of(SeededRng& rng, int from, int to) {
+    return from + static_cast<int>(rng.below(static_cast<std::uint64_t>(to - from + 1)));
 }
 
-void add_server(Host& made, int number, bool few_sizes, Dice& dice) {
+void add_server(Host& made, int number, bool few_sizes, SeededRng& rng) {
     static const std::vector<Resources> sizes{{{"VCPU", 1}, {"MEMORY_MB", 2}, {"DISK_GB", 1}},
                                               {{"VCPU", 2}, {"MEMORY_MB", 4}, {"DISK_GB", 1}},
                                               {{"VCPU", 4}, {"MEMORY_MB", 8}, {"DISK_GB", 2}},
                                               {{"VCPU", 2}, {"MEMORY_MB", 2}, {"DISK_GB", 2}}};
-    const Resources size = few_sizes ? sizes[dice.below(sizes.size())]
-                                     : Resources{{"VCPU", throw_of(dice, 1, 6)},
-                                                 {"MEMORY_MB", throw_of(dice, 1, 9)},
-                                                 {"DISK_GB", throw_of(dice, 1, 4)}};
+    const Resources size = few_sizes ? sizes[rng.below(sizes.size())]
+                                     : Resources{{"VCPU", throw_of(rng, 1, 6)},
+                                                 {"MEMORY_MB", throw_of(rng, 1, 9)},
+                                                 {"DISK_GB", throw_of(rng, 1, 4)}};
     Server one = revocable(made.name + "-" + std::to_string(number), made.id, size,
-                           -60 * throw_of(dice, 0, 20));
+                           -60 * throw_of(rng, 0, 20));
     static const std::vector<const char*> projects{"gold", "silver", "cheap"};
-    one.project = ProjectId{projects[dice.below(3)]};
-    if (dice.below(3) == 0)
-        one.metadata.insert_or_assign("restarts", std::to_string(throw_of(dice, 0, 3)));
+    one.project = ProjectId{projects[rng.below(3)]};
+    if (rng.below(3) == 0)
+        one.metadata.insert_or_assign("restarts", std::to_string(throw_of(rng, 0, 3)));
     put(made, one);
 }
 
@@ -57,40 +57,40 @@ std::vector<std::optional<Cost>> least_by_extra(const Problem& problem, const Ob
 
 }  // namespace
 
-Snapshot small_cloud(const SmallCloudSpec& spec, Dice& dice) {
+Snapshot small_cloud(const SmallCloudSpec& spec, SeededRng& rng) {
     Snapshot cloud{at(0), {}, {}};
     for (int i = 0; i < spec.hosts; ++i) {
         Host made =
             host("h" + std::to_string(i), Resources{{"VCPU", 1}, {"MEMORY_MB", 1}, {"DISK_GB", 1}});
-        const int servers = throw_of(dice, 1, spec.servers);
-        for (int s = 0; s < servers; ++s) add_server(made, s, spec.few_sizes, dice);
+        const int servers = throw_of(rng, 1, spec.servers);
+        for (int s = 0; s < servers; ++s) add_server(made, s, spec.few_sizes, rng);
         for (auto& [name, inventory] : made.providers[0].inventories)
-            inventory.total = made.providers[0].used.get(name) + throw_of(dice, 0, 2);
+            inventory.total = made.providers[0].used.get(name) + throw_of(rng, 0, 2);
         cloud.hosts.push_back(std::move(made));
     }
     return cloud;
 }
 
-Request small_request(int slots, Dice& dice) {
-    Resources slot{{"VCPU", throw_of(dice, 1, 4)}};
-    if (dice.below(4) != 0) slot.set(ResourceClass{"MEMORY_MB"}, throw_of(dice, 1, 8));
-    if (dice.below(3) == 0) slot.set(ResourceClass{"DISK_GB"}, throw_of(dice, 1, 3));
+Request small_request(int slots, SeededRng& rng) {
+    Resources slot{{"VCPU", throw_of(rng, 1, 4)}};
+    if (rng.below(4) != 0) slot.set(ResourceClass{"MEMORY_MB"}, throw_of(rng, 1, 8));
+    if (rng.below(3) == 0) slot.set(ResourceClass{"DISK_GB"}, throw_of(rng, 1, 3));
     return request(slot, slots);
 }
 
 ProblemOn::ProblemOn(const Snapshot& cloud, const Request& wanted, Amount alternatives)
     : request_{wanted}, shape_{shape_of(wanted.resources)}, index_{cloud} {
-    input_ = std::make_unique<FilterInput>(FilterInput{request_, shape_, ledger_, spared_});
+    input_ = std::make_unique<FilterInput>(FilterInput{request_, shape_, ledger_, skipped_});
     const Amount slots = wanted.slots * alternatives;
-    screen_ = std::make_unique<Screen>(index_, *input_, slots);
-    problem_ = std::make_unique<Problem>(Problem{shape_, std::min(slots, screen_->all_possible()),
-                                                 wanted.slots, *screen_, 0, cloud.taken_at,
-                                                 &index_.fleets(), &index_.tables()});
+    host_filter_ = std::make_unique<HostFilter>(index_, *input_, slots);
+    problem_ = std::make_unique<Problem>(
+        Problem{shape_, std::min(slots, host_filter_->all_possible()), wanted.slots, *host_filter_,
+                0, cloud.taken_at, &index_.fleets(), &index_.tables()});
 }
 
 bool ProblemOn::worth_solving() const {
-    return screen_->all_ready() < problem_->slots_least &&
-           screen_->all_possible() >= problem_->slots_least;
+    return host_filter_->all_ready() < problem_->slots_least &&
+           host_filter_->all_possible() >= problem_->slots_least;
 }
 
 Cost cost_on(const Problem& problem, const Objective& objective, std::size_t host,

@@ -9,8 +9,8 @@
 
 #include "cloud_builder.hpp"
 #include "reaper/planner/host_filter.hpp"
-#include "strategies/seeded_rng.hpp"
 #include "strategies/objective.hpp"
+#include "strategies/seeded_rng.hpp"
 
 namespace reaper::testing {
 
@@ -21,10 +21,10 @@ struct SmallCloudSpec {
 };
 
 /// Full hosts of revocable servers of random sizes, ages, projects, flavors and restarts.
-Snapshot small_cloud(const SmallCloudSpec& spec, Dice& dice);
+Snapshot small_cloud(const SmallCloudSpec& spec, SeededRng& rng);
 
 /// Of one to three classes.
-Request small_request(int slots, Dice& dice);
+Request small_request(int slots, SeededRng& rng);
 
 /// A problem with what it refers to.
 class ProblemOn {
@@ -32,24 +32,24 @@ public:
     ProblemOn(const Snapshot& cloud, const Request& wanted, Amount alternatives = 1);
 
     const Problem& problem() const { return *problem_; }
-    const Screen& hosts() const { return *screen_; }
+    const HostFilter& hosts() const { return *host_filter_; }
     /// Whether a plan is needed and possible.
     bool worth_solving() const;
     /// Slots that are not there yet.
-    Amount open() const { return problem_->slots - screen_->all_ready(); }
+    Amount open() const { return problem_->slots - host_filter_->all_ready(); }
 
 private:
     Request request_;
     Shape shape_;
     Ledger ledger_;
-    std::map<ServerId, std::string> spared_;
+    std::map<ServerId, std::string> skipped_;
     CloudIndex index_;
     std::unique_ptr<FilterInput> input_;
-    std::unique_ptr<Screen> screen_;
+    std::unique_ptr<HostFilter> host_filter_;
     std::unique_ptr<Problem> problem_;
 };
 
-/// What `victims` on a host cost, counted for `slots` slots; nothing where nobody dies.
+/// What `victims` on a host cost, counted for `slots` slots; nothing where no servers deleted.
 Cost cost_on(const Problem& problem, const Objective& objective, std::size_t host,
              const std::vector<std::size_t>& victims, Amount slots);
 

@@ -133,14 +133,14 @@ TEST(Chance, FindsTheWayWheneverThereIsOne) {
         EXPECT_THAT(victims(request(half, 3), {a, b}, "chance", {}, seed), ElementsAre("a1", "b1"));
 }
 
-TEST(Dice, ThrowsAreInRangeAndTheSameEverywhere) {
-    Dice dice{1};
-    std::vector<std::uint64_t> thrown;
-    for (int i = 0; i < 5; ++i) thrown.push_back(dice.below(6));
-    EXPECT_THAT(thrown, ::testing::Each(::testing::Lt(6U)));
+TEST(SeededRng, ThrowsAreInRangeAndTheSameEverywhere) {
+    SeededRng rng{1};
+    std::vector<std::uint64_t> paused_reason;
+    for (int i = 0; i < 5; ++i) paused_reason.push_back(rng.below(6));
+    EXPECT_THAT(paused_reason, ::testing::Each(::testing::Lt(6U)));
     // mt19937_64 is fixed by the standard; its first output for seed 1 mod 1000 is too.
-    EXPECT_EQ(Dice{1}.below(1000), std::mt19937_64{1}() % 1000);
-    EXPECT_EQ(Dice{9}.below(1), 0U);
+    EXPECT_EQ(SeededRng{1}.below(1000), std::mt19937_64{1}() % 1000);
+    EXPECT_EQ(SeededRng{9}.below(1), 0U);
 }
 
 TEST(StrategyTable, EveryStrategyHasHelpAndMakesWithItsStandards) {

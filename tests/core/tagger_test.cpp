@@ -19,32 +19,32 @@ std::unique_ptr<Tagger> project_tagger_of(Parameters given = {}) {
 }
 
 TEST(ProjectTagger, AsksForItsTag) {
-    TagQuestions questions;
-    project_tagger_of()->ask(questions);
-    project_tagger_of({{"tag", std::string{"spot"}}})->ask(questions);
-    EXPECT_THAT(questions.project_tags, ElementsAre("preemptible", "spot"));
+    TaggerInputs tagger_inputs;
+    project_tagger_of()->ask(tagger_inputs);
+    project_tagger_of({{"tag", std::string{"spot"}}})->ask(tagger_inputs);
+    EXPECT_THAT(tagger_inputs.project_tags, ElementsAre("preemptible", "spot"));
 }
 
 TEST(ProjectTagger, ServersOfTaggedProjectsAreRevocable) {
-    const TagFacts facts{{{"preemptible", {ProjectId{"cheap"}}}, {"spot", {ProjectId{"other"}}}}};
+    const TagData tag_data{{{"preemptible", {ProjectId{"cheap"}}}, {"spot", {ProjectId{"other"}}}}};
     const auto tagger = project_tagger_of();
     Server server;
     server.project = ProjectId{"cheap"};
-    EXPECT_THAT(tagger->why_revocable(server, facts),
+    EXPECT_THAT(tagger->why_revocable(server, tag_data),
                 Optional(std::string{"its project cheap carries the tag 'preemptible'"}));
     for (const auto* project : {"other", "usual", ""}) {
         server.project = ProjectId{project};
-        EXPECT_EQ(tagger->why_revocable(server, facts), std::nullopt) << project;
+        EXPECT_EQ(tagger->why_revocable(server, tag_data), std::nullopt) << project;
     }
-    EXPECT_EQ(tagger->why_revocable(server, TagFacts{}), std::nullopt);
+    EXPECT_EQ(tagger->why_revocable(server, TagData{}), std::nullopt);
 }
 
 TEST(ProjectTagger, Rule7RequestersOfTaggedProjectsAreRevocable) {
-    const TagFacts facts{{{"preemptible", {ProjectId{"cheap"}}}}};
+    const TagData tag_data{{{"preemptible", {ProjectId{"cheap"}}}}};
     auto wanted = request({{"VCPU", 1}});
-    EXPECT_EQ(project_tagger_of()->why_revocable(wanted, facts), std::nullopt);
+    EXPECT_EQ(project_tagger_of()->why_revocable(wanted, tag_data), std::nullopt);
     wanted.project = ProjectId{"cheap"};
-    EXPECT_TRUE(project_tagger_of()->why_revocable(wanted, facts).has_value());
+    EXPECT_TRUE(project_tagger_of()->why_revocable(wanted, tag_data).has_value());
 }
 
 TEST(ProjectTagger, TagThatKeystoneCannotHaveIsRefused) {
@@ -148,9 +148,9 @@ TEST(FlavorTagger, Rule7RequestersOfSuchAFlavorAreRevocable) {
 }
 
 TEST(FlavorTagger, AsksForItsSpecAndRefusesWhatNovaCannotHave) {
-    TagQuestions questions;
-    flavor_tagger_of()->ask(questions);
-    EXPECT_THAT(questions.flavor_specs,
+    TaggerInputs tagger_inputs;
+    flavor_tagger_of()->ask(tagger_inputs);
+    EXPECT_THAT(tagger_inputs.flavor_specs,
                 ElementsAre(std::pair<std::string, std::string>{"reaper:revocable", "true"}));
     const auto* info = find_tagger("flavor");
     const auto refused = [&](const char* key, const std::string& value) {
@@ -174,18 +174,18 @@ Taggers three(TaggerConflict rule) {
 }
 
 TEST(Taggers, OneSaysRevocableAndAllReasonsAreTold) {
-    const TagFacts facts{{{"preemptible", {ProjectId{"cheap"}}}, {"spot", {ProjectId{"cheap"}}}}};
+    const TagData tag_data{{{"preemptible", {ProjectId{"cheap"}}}, {"spot", {ProjectId{"cheap"}}}}};
     const Taggers taggers = three(TaggerConflict::any);
     Server server;
     server.project = ProjectId{"cheap"};
-    const auto found = tagging_of(server, taggers, facts);
+    const auto found = tagging_of(server, taggers, tag_data);
     ASSERT_TRUE(found);
     EXPECT_EQ(found->because,
               "its project cheap carries the tag 'preemptible', and its project cheap carries the "
               "tag 'spot'");
     EXPECT_EQ(found->by, "project, project");
     server.project = ProjectId{"usual"};
-    EXPECT_EQ(why_revocable(server, taggers, facts), std::nullopt);
+    EXPECT_EQ(why_revocable(server, taggers, tag_data), std::nullopt);
 }
 
 /// A project that is tagged or not, and a flavor that says yes, no, or nothing.
@@ -208,7 +208,7 @@ TEST(Taggers, WhenTheyDifferTheConfiguredRuleDecidesServersAndRequestersAlike) {
         {"usual", "false", nullptr, nullptr, nullptr, nullptr},
         {"usual", nullptr, nullptr, nullptr, nullptr, nullptr},
     };
-    const TagFacts facts{{{"preemptible", {ProjectId{"cheap"}}}}};
+    const TagData tag_data{{{"preemptible", {ProjectId{"cheap"}}}}};
     const auto check = [&](const Disagreement& each, TaggerConflict rule, bool flavor_first,
                            const char* expected) {
         Taggers taggers{rule};
@@ -226,8 +226,8 @@ TEST(Taggers, WhenTheyDifferTheConfiguredRuleDecidesServersAndRequestersAlike) {
                                   (each.flavor != nullptr ? each.flavor : "silent") + ", rule " +
                                   std::string{to_string(rule)} +
                                   (flavor_first ? ", flavor first" : ", project first");
-        const auto of_server = tagging_of(server, taggers, facts);
-        const auto of_request = tagging_of(wanted, taggers, facts);
+        const auto of_server = tagging_of(server, taggers, tag_data);
+        const auto of_request = tagging_of(wanted, taggers, tag_data);
         EXPECT_EQ(of_server, of_request) << shown;
         EXPECT_EQ(of_server.has_value(), expected != nullptr) << shown;
         if (of_server && expected != nullptr) {
@@ -251,15 +251,15 @@ TEST(Taggers, NobodyIsRevocableWithoutTaggers) {
 }
 
 TEST(Taggers, AServerIsTaggedAnewOnlyWhenTheyChangeTheirMind) {
-    const TagFacts facts{{{"preemptible", {ProjectId{"cheap"}}}}};
+    const TagData tag_data{{{"preemptible", {ProjectId{"cheap"}}}}};
     const Taggers taggers = three(TaggerConflict::any);
     Server server = with_spec("reaper:revocable", "true");
-    EXPECT_TRUE(tag(server, taggers, facts));
+    EXPECT_TRUE(tag(server, taggers, tag_data));
     EXPECT_TRUE(server.revocable());
     EXPECT_EQ(server.revocable_by, "flavor");
-    EXPECT_FALSE(tag(server, taggers, facts));
+    EXPECT_FALSE(tag(server, taggers, tag_data));
     server.flavor_extra_specs = {};
-    EXPECT_TRUE(tag(server, taggers, facts));
+    EXPECT_TRUE(tag(server, taggers, tag_data));
     EXPECT_FALSE(server.revocable());
     EXPECT_TRUE(server.revocable_by.empty());
 }

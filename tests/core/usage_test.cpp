@@ -1,6 +1,6 @@
-#include "reaper/report/usage_totals.hpp"
-
 #include <gtest/gtest.h>
+
+#include "reaper/report/usage_totals.hpp"
 
 namespace reaper::usage_test {
 namespace {

@@ -83,9 +83,9 @@ TEST(VictimHistory, MovesWithTheClock) {
 
 TEST(VictimHistory, ItsMemoryIsBounded) {
     VictimHistory history;
-    const auto more = static_cast<long>(VictimHistory::most_kept) + 10;
+    const auto more = static_cast<long>(VictimHistory::max_kept) + 10;
     for (long i = 0; i < more; ++i) history.note(victim(std::to_string(i), i));
-    EXPECT_EQ(history.size(), VictimHistory::most_kept);
+    EXPECT_EQ(history.size(), VictimHistory::max_kept);
     EXPECT_FALSE(history.contains(ServerId{"0"})) << "the oldest go";
     EXPECT_TRUE(history.contains(ServerId{std::to_string(more - 1)}));
 }
@@ -137,25 +137,25 @@ TEST(Workload, TheMetadataThatNamesItComesFirst) {
     EXPECT_EQ(workload_given(server, ""), "");
 }
 
-TEST(HostDoubts, LastForAWhileAndSayWhy) {
-    HostDoubts doubts;
-    doubts.note(HostId{"h"}, RequestId{"req-1"}, at(0));
-    doubts.note(HostId{"h"}, RequestId{"req-2"}, at(60));
-    doubts.note(HostId{"h"}, RequestId{"req-0"}, at(-60));
-    doubts.prune(at(100), 60s);
-    ASSERT_EQ(doubts.reasons().size(), 1U);
-    EXPECT_THAT(doubts.reasons().at(HostId{"h"}), HasSubstr("for req-2 was not taken by 20"));
-    doubts.prune(at(120), 60s);
-    EXPECT_TRUE(doubts.empty());
+TEST(HostCooldowns, LastForAWhileAndSayWhy) {
+    HostCooldowns cooldowns;
+    cooldowns.note(HostId{"h"}, RequestId{"req-1"}, at(0));
+    cooldowns.note(HostId{"h"}, RequestId{"req-2"}, at(60));
+    cooldowns.note(HostId{"h"}, RequestId{"req-0"}, at(-60));
+    cooldowns.prune(at(100), 60s);
+    ASSERT_EQ(cooldowns.reasons().size(), 1U);
+    EXPECT_THAT(cooldowns.reasons().at(HostId{"h"}), HasSubstr("for req-2 was not taken by 20"));
+    cooldowns.prune(at(120), 60s);
+    EXPECT_TRUE(cooldowns.empty());
 }
 
-TEST(HostDoubts, EndWithTheirTimeAndOutliveNoClockSetBack) {
-    HostDoubts doubts;
-    doubts.note(HostId{"h"}, RequestId{"req-1"}, at(1'000'000));
-    doubts.prune(at(0), 60s);
-    EXPECT_FALSE(doubts.empty());
-    doubts.prune(at(60), 60s);
-    EXPECT_TRUE(doubts.empty());
+TEST(HostCooldowns, EndWithTheirTimeAndOutliveNoClockSetBack) {
+    HostCooldowns cooldowns;
+    cooldowns.note(HostId{"h"}, RequestId{"req-1"}, at(1'000'000));
+    cooldowns.prune(at(0), 60s);
+    EXPECT_FALSE(cooldowns.empty());
+    cooldowns.prune(at(60), 60s);
+    EXPECT_TRUE(cooldowns.empty());
 }
 
 }  // namespace

@@ -9,10 +9,10 @@
 #include <vector>
 
 #include "fakes/fake_clock.hpp"
+#include "reaper/cloud_reader/cloud_reader.hpp"
 #include "reaper/ports/compute.hpp"
 #include "reaper/ports/identity.hpp"
 #include "reaper/ports/placement.hpp"
-#include "reaper/cloud_reader/snapshot_reader.hpp"
 
 namespace reaper::test {
 

@@ -13,17 +13,17 @@ std::optional<Error> FakeJournal::write(const std::string& what) {
 ResultTask<Admission> FakeJournal::admit(Request request, TimePoint now) {
     co_await breathe();
     Admission admission;
-    if (const auto known = stories.find(request.id); known != stories.end()) {
+    if (const auto known = records.find(request.id); known != records.end()) {
         admission.outcome = known->second.outcome;
         auto& requesters = known->second.request.requesters;
         requesters.insert(requesters.end(), request.requesters.begin(), request.requesters.end());
         co_return admission;
     }
     if (auto error = write("admit " + request.id.str())) co_return *error;
-    Story story;
-    story.received_at = now;
-    story.request = request;
-    stories[request.id] = story;
+    RequestRecord record;
+    record.received_at = now;
+    record.request = request;
+    records[request.id] = record;
     admission.first = true;
     co_return admission;
 }
@@ -31,7 +31,7 @@ ResultTask<Admission> FakeJournal::admit(Request request, TimePoint now) {
 ResultTask<void> FakeJournal::add_plan(RequestId id, PlanEntry plan) {
     co_await breathe();
     if (auto error = write("plan " + id.str())) co_return *error;
-    stories.at(id).plans.push_back(std::move(plan));
+    records.at(id).plans.push_back(std::move(plan));
     co_return Result<void>{};
 }
 
@@ -39,14 +39,14 @@ ResultTask<void> FakeJournal::add_step(RequestId id, StepEntry step) {
     co_await breathe();
     if (auto error = write(std::string{to_string(step.step)} + " " + step.server.str()))
         co_return *error;
-    stories.at(id).steps.push_back(std::move(step));
+    records.at(id).steps.push_back(std::move(step));
     co_return Result<void>{};
 }
 
 ResultTask<void> FakeJournal::finish(RequestId id, Outcome outcome) {
     co_await breathe();
     if (auto error = write("finish " + id.str())) co_return *error;
-    stories.at(id).outcome = std::move(outcome);
+    records.at(id).outcome = std::move(outcome);
     co_return Result<void>{};
 }
 
@@ -57,33 +57,33 @@ ResultTask<void> FakeJournal::note_message(MessageEntry message) {
     co_return Result<void>{};
 }
 
-ResultTask<std::vector<Story>> FakeJournal::unfinished() {
+ResultTask<std::vector<RequestRecord>> FakeJournal::unfinished() {
     co_await breathe();
-    std::vector<Story> found;
-    for (const auto& [id, story] : stories)
-        if (!story.outcome) found.push_back(story);
+    std::vector<RequestRecord> found;
+    for (const auto& [id, record] : records)
+        if (!record.outcome) found.push_back(record);
     co_return found;
 }
 
-ResultTask<std::vector<Story>> FakeJournal::culls_since(TimePoint since) {
+ResultTask<std::vector<RequestRecord>> FakeJournal::culls_since(TimePoint since) {
     co_await breathe();
-    std::vector<Story> found;
-    for (const auto& [id, story] : stories)
-        if (story.outcome && story.outcome->at >= since && !victims_of(story).empty())
-            found.push_back(story);
+    std::vector<RequestRecord> found;
+    for (const auto& [id, record] : records)
+        if (record.outcome && record.outcome->at >= since && !victims_of(record).empty())
+            found.push_back(record);
     co_return found;
 }
 
-ResultTask<std::vector<StoryLine>> FakeJournal::list(int) {
+ResultTask<std::vector<RequestSummary>> FakeJournal::list(int) {
     co_await breathe();
-    co_return std::vector<StoryLine>{};
+    co_return std::vector<RequestSummary>{};
 }
 
-ResultTask<std::optional<Story>> FakeJournal::story(RequestId id) {
+ResultTask<std::optional<RequestRecord>> FakeJournal::record(RequestId id) {
     co_await breathe();
-    const auto found = stories.find(id);
-    if (found == stories.end()) co_return std::optional<Story>{};
-    co_return std::optional<Story>{found->second};
+    const auto found = records.find(id);
+    if (found == records.end()) co_return std::optional<RequestRecord>{};
+    co_return std::optional<RequestRecord>{found->second};
 }
 
 ResultTask<std::vector<MessageEntry>> FakeJournal::messages(int) {
@@ -91,18 +91,19 @@ ResultTask<std::vector<MessageEntry>> FakeJournal::messages(int) {
     co_return notes;
 }
 
-ResultTask<void> FakeJournal::note_aftermath(RequestId id, Aftermath aftermath) {
+ResultTask<void> FakeJournal::note_freed_room(RequestId id, FreedRoomResult freed_room) {
     co_await breathe();
-    if (auto error = write("aftermath " + std::string{to_string(aftermath.kind)} + " " + id.str()))
+    if (auto error =
+            write("freed-room " + std::string{to_string(freed_room.kind)} + " " + id.str()))
         co_return *error;
-    auto& known = stories.at(id).aftermath;
-    if (!known) known = std::move(aftermath);
+    auto& known = records.at(id).freed_room;
+    if (!known) known = std::move(freed_room);
     co_return Result<void>{};
 }
 
-ResultTask<void> FakeJournal::note_mark(Mark mark) {
+ResultTask<void> FakeJournal::note_event(JournalEvent mark) {
     co_await breathe();
-    if (auto error = write("mark " + mark.kind)) co_return *error;
+    if (auto error = write("event " + mark.kind)) co_return *error;
     noted_marks.push_back(std::move(mark));
     co_return Result<void>{};
 }
@@ -110,28 +111,28 @@ ResultTask<void> FakeJournal::note_mark(Mark mark) {
 ResultTask<std::vector<VictimEntry>> FakeJournal::victims_since(TimePoint since) {
     co_await breathe();
     std::vector<VictimEntry> victims;
-    for (const auto& [id, story] : stories)
-        for (auto& victim : victims_of(story))
+    for (const auto& [id, record] : records)
+        for (auto& victim : victims_of(record))
             if (victim.at >= since) victims.push_back(std::move(victim));
     std::stable_sort(victims.begin(), victims.end(),
                      [](const auto& a, const auto& b) { return a.at < b.at; });
     co_return victims;
 }
 
-ResultTask<std::vector<Story>> FakeJournal::aftermaths_since(TimePoint since) {
+ResultTask<std::vector<RequestRecord>> FakeJournal::freed_rooms_since(TimePoint since) {
     co_await breathe();
-    std::vector<Story> found;
-    for (const auto& [id, story] : stories)
-        if (story.aftermath && story.aftermath->at >= since) found.push_back(story);
+    std::vector<RequestRecord> found;
+    for (const auto& [id, record] : records)
+        if (record.freed_room && record.freed_room->at >= since) found.push_back(record);
     std::stable_sort(found.begin(), found.end(), [](const auto& a, const auto& b) {
-        return a.aftermath->at < b.aftermath->at;
+        return a.freed_room->at < b.freed_room->at;
     });
     co_return found;
 }
 
-ResultTask<std::vector<Mark>> FakeJournal::marks(int limit) {
+ResultTask<std::vector<JournalEvent>> FakeJournal::events(int limit) {
     co_await breathe();
-    std::vector<Mark> newest{noted_marks.rbegin(), noted_marks.rend()};
+    std::vector<JournalEvent> newest{noted_marks.rbegin(), noted_marks.rend()};
     if (newest.size() > static_cast<std::size_t>(limit))
         newest.resize(static_cast<std::size_t>(limit));
     co_return newest;
@@ -141,23 +142,23 @@ ResultTask<JournalTotals> FakeJournal::totals(TimePoint since) {
     auto victims = co_await victims_since(since);
     JournalTotals totals;
     totals.victims = static_cast<std::int64_t>(victims->size());
-    for (const auto& [id, story] : stories) {
-        if (!story.outcome) ++totals.under_way;
-        if (story.outcome && story.outcome->at >= since) {
-            ++totals.outcomes[story.outcome->kind];
-            if (!story.outcome->brake.empty()) ++totals.brakes[story.outcome->brake];
+    for (const auto& [id, record] : records) {
+        if (!record.outcome) ++totals.under_way;
+        if (record.outcome && record.outcome->at >= since) {
+            ++totals.outcomes[record.outcome->kind];
+            if (!record.outcome->safeguard.empty()) ++totals.safeguards[record.outcome->safeguard];
         }
-        if (story.aftermath && story.aftermath->at >= since)
-            ++totals.aftermaths[story.aftermath->kind];
+        if (record.freed_room && record.freed_room->at >= since)
+            ++totals.freed_rooms[record.freed_room->kind];
     }
     for (const auto& note : notes)
         if (note.at >= since) ++totals.messages[note.verdict];
     for (const auto& mark : noted_marks)
-        if (mark.at >= since) ++totals.marks[mark.kind];
+        if (mark.at >= since) ++totals.events[mark.kind];
     co_return totals;
 }
 
-ResultTask<void> FakeJournal::add_hold(RoomHold hold) {
+ResultTask<void> FakeJournal::add_hold(InventoryHold hold) {
     co_await breathe();
     if (auto error = write("hold " + hold.provider.str() + " " + hold.resource_class.str()))
         co_return *error;
@@ -169,7 +170,7 @@ ResultTask<void> FakeJournal::add_hold(RoomHold hold) {
 }
 
 ResultTask<void> FakeJournal::end_hold(ProviderId provider, ResourceClass resource_class,
-                                       HoldEnd end) {
+                                       InventoryHoldEnd end) {
     co_await breathe();
     if (auto error = write("hold " + std::string{to_string(end.kind)} + " " + provider.str() + " " +
                            resource_class.str()))
@@ -182,13 +183,13 @@ ResultTask<void> FakeJournal::end_hold(ProviderId provider, ResourceClass resour
     co_return Result<void>{};
 }
 
-ResultTask<std::vector<RoomHold>> FakeJournal::holds() {
+ResultTask<std::vector<InventoryHold>> FakeJournal::holds() {
     co_await breathe();
     co_return open_holds;
 }
 
 bool FakeJournal::has_step(const std::string& server, Step step) const {
-    return std::any_of(stories.begin(), stories.end(), [&](const auto& entry) {
+    return std::any_of(records.begin(), records.end(), [&](const auto& entry) {
         return std::any_of(
             entry.second.steps.begin(), entry.second.steps.end(),
             [&](const StepEntry& at) { return at.server.str() == server && at.step == step; });

@@ -12,13 +12,13 @@ namespace reaper::test {
 
 class FakeJournal final : public Journal {
 public:
-    std::map<RequestId, Story> stories;
+    std::map<RequestId, RequestRecord> records;
     std::vector<MessageEntry> notes;
-    std::vector<Mark> noted_marks;     ///< oldest first
-    std::vector<RoomHold> open_holds;  ///< oldest first
-    std::vector<std::pair<RoomHold, HoldEnd>> ended_holds;
+    std::vector<JournalEvent> noted_marks;  ///< oldest first
+    std::vector<InventoryHold> open_holds;  ///< oldest first
+    std::vector<std::pair<InventoryHold, InventoryHoldEnd>> ended_holds;
     std::vector<std::string> written;  ///< `admit req`, `plan req`, `delete-sent s1`, `finish req`,
-                                       ///< `aftermath wasted req`, `mark paused`,
+                                       ///< `freed-room wasted req`, `event paused`,
                                        ///< `hold rp CUSTOM_X`, `hold given-back rp CUSTOM_X`
     /// Called with each write; true: it fails.
     std::function<bool(const std::string&)> fails;
@@ -28,21 +28,21 @@ public:
     ResultTask<void> add_step(RequestId id, StepEntry step) override;
     ResultTask<void> finish(RequestId id, Outcome outcome) override;
     ResultTask<void> note_message(MessageEntry message) override;
-    ResultTask<std::vector<Story>> unfinished() override;
-    ResultTask<std::vector<Story>> culls_since(TimePoint since) override;
-    ResultTask<std::vector<StoryLine>> list(int limit) override;
-    ResultTask<std::optional<Story>> story(RequestId id) override;
+    ResultTask<std::vector<RequestRecord>> unfinished() override;
+    ResultTask<std::vector<RequestRecord>> culls_since(TimePoint since) override;
+    ResultTask<std::vector<RequestSummary>> list(int limit) override;
+    ResultTask<std::optional<RequestRecord>> record(RequestId id) override;
     ResultTask<std::vector<MessageEntry>> messages(int limit) override;
-    ResultTask<void> note_aftermath(RequestId id, Aftermath aftermath) override;
-    ResultTask<void> note_mark(Mark mark) override;
+    ResultTask<void> note_freed_room(RequestId id, FreedRoomResult freed_room) override;
+    ResultTask<void> note_event(JournalEvent mark) override;
     ResultTask<std::vector<VictimEntry>> victims_since(TimePoint since) override;
-    ResultTask<std::vector<Story>> aftermaths_since(TimePoint since) override;
-    ResultTask<std::vector<Mark>> marks(int limit) override;
+    ResultTask<std::vector<RequestRecord>> freed_rooms_since(TimePoint since) override;
+    ResultTask<std::vector<JournalEvent>> events(int limit) override;
     ResultTask<JournalTotals> totals(TimePoint since) override;
-    ResultTask<void> add_hold(RoomHold hold) override;
+    ResultTask<void> add_hold(InventoryHold hold) override;
     ResultTask<void> end_hold(ProviderId provider, ResourceClass resource_class,
-                              HoldEnd end) override;
-    ResultTask<std::vector<RoomHold>> holds() override;
+                              InventoryHoldEnd end) override;
+    ResultTask<std::vector<InventoryHold>> holds() override;
 
     bool has_step(const std::string& server, Step step) const;
 

@@ -14,6 +14,7 @@ class FakeMessages final : public MessageSource {
 public:
     void start(Handlers handlers) override {
         handlers_ = std::move(handlers);
+        consuming_ = true;
         handlers_.state(BrokerState{true, "fake"});
     }
     bool holds(const DeliveryTicket& ticket) const override {
@@ -23,9 +24,7 @@ public:
     void set_aside(Delivery delivery, std::string reason) override {
         aside.emplace_back(std::move(delivery), std::move(reason));
     }
-    void publish(std::string body) override {
-        if (!lose_own) deliver(std::move(body));
-    }
+    std::uint64_t serving() const override { return serves && consuming_ ? connection_ : 0; }
     Task<void> stop() override {
         stopped = true;
         handlers_ = {};
@@ -43,23 +42,26 @@ public:
 
     void disconnect() {
         ++connection_;
+        consuming_ = false;
         handlers_.state(BrokerState{false, "cut"});
     }
     /// Tickets given so far are worth nothing any more.
     void reconnect() {
         disconnect();
+        consuming_ = true;
         handlers_.state(BrokerState{true, "fake"});
     }
 
     std::set<std::uint64_t> acknowledged;
     std::vector<std::pair<Delivery, std::string>> aside;
     bool stopped = false;
-    bool lose_own = false;  ///< what the reaper publishes never arrives
+    bool serves = true;  ///< the broker gives the queue's messages to us
 
 private:
     Handlers handlers_;
     std::uint64_t last_tag_ = 0;
     std::uint64_t connection_ = 1;
+    bool consuming_ = false;
 };
 
 }  // namespace reaper::test

@@ -1,4 +1,4 @@
-// Values of options (`VCPU=4,...`, traits), which scripts put together from what others typed, and
+// Values of options (`VCPU=4,...`), which scripts put together from what others typed, and
 // suggestions for what was probably meant.
 #include "reaper/cli/value_parsers.hpp"
 #include "tests/fuzz/fuzz.hpp"
@@ -6,14 +6,12 @@
 int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
     using namespace reaper;
     const auto text = fuzz::text_of(data, size);
-    if (const auto resources = cli::parse_resources(text)) {
+    if (const auto resources = parse_resources(text)) {
         for (const auto& [resource_class, amount] : *resources)
             fuzz::require(amount > 0, "amounts are above 0");
     } else {
         fuzz::require_one_line(resources.error().what);
     }
-    if (const auto trait = cli::parse_trait(text); !trait)
-        fuzz::require_one_line(trait.error().what);
     (void)cli::nearest(text.substr(0, 64), {"--resources", "--project", "run", "history"});
     return 0;
 }

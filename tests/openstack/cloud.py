@@ -180,7 +180,7 @@ class Cloud(ABC):
         """Placement knows the host in no aggregate any more, whatever Nova says."""
 
     @abstractmethod
-    def make_group(self, name: str, policy: str, most_on_a_host: int | None = None) -> dict[str, str]:
+    def make_group(self, name: str, policy: str, max_on_a_host: int | None = None) -> dict[str, str]:
         """A server group of the project `regular`; returns the hint that puts a server into it."""
 
     @abstractmethod

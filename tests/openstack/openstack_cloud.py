@@ -201,10 +201,10 @@ class OpenStackCloud(Cloud):
         body = {"aggregates": [], "resource_provider_generation": generation}
         self.placement.put(path, json=body)
 
-    def make_group(self, name: str, policy: str, most_on_a_host: int | None = None) -> dict[str, str]:
+    def make_group(self, name: str, policy: str, max_on_a_host: int | None = None) -> dict[str, str]:
         body: dict[str, Any] = {"name": name, "policy": policy}
-        if most_on_a_host:
-            body["rules"] = {"max_server_per_host": most_on_a_host}
+        if max_on_a_host:
+            body["rules"] = {"max_server_per_host": max_on_a_host}
         made = self.tenants["regular"].post("/os-server-groups", json={"server_group": body})
         return {"group": made.json()["server_group"]["id"]}
 

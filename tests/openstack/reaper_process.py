@@ -190,9 +190,9 @@ class Reaper:
         asked of the cloud."""
         return self._wait_told("outcome", request)
 
-    def wait_aftermath(self, request: str) -> dict[str, Any]:
+    def wait_freed_room(self, request: str) -> dict[str, Any]:
         """Waits until it knows what became of the room that it freed."""
-        return self._wait_told("aftermath", request)
+        return self._wait_told("freed_room", request)
 
     def _wait_told(self, what: str, request: str) -> dict[str, Any]:
         """The file is looked at until it is worth a command."""

@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from cloud import Cloud
-from fleet import assert_nobody_died, fill
+from cloud import Cloud, eventually
+from fleet import assert_nobody_died, assert_only_victims_died, fill
 from reaper_process import Reaper
 
 FULL = [("regular", "large", 1)]
@@ -108,7 +108,39 @@ def test_plan_says_when_there_is_not_enough(cloud: Cloud, install, fleet) -> Non
 
 def test_plan_for_a_revocable_project_kills_nobody(install, fleet) -> None:
     decision = install().json("plan", "--resources", MEDIUM, "--project", "spot")
-    assert decision["decision"] == "nothing-to-do"
+    assert decision["decision"] == "refused"
+
+
+# request ----------------------------------------------------------------------
+
+
+def test_request_frees_room_and_tells_what_happens(cloud: Cloud, install, fleet, tmp_path: Path) -> None:
+    """And again under the same id it is the same request; the port would only show."""
+    reaper = install()
+    reaper.config["admin"] = {"socket": str(tmp_path / "admin.sock")}
+    reaper.start()
+    # The broker tells in a moment that this reaper serves the queue.
+    wait_until_it_serves(reaper)
+    mark = cloud.mark()
+    asked = ["request", "--resources", MEDIUM, "--project", "regular", "--id", "upgrade-17"]
+    done = reaper.command(*asked)
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert_only_victims_died(fleet, mark, fleet.spot())
+    assert "plan: 1 server to delete" in done.stdout and "freed: " in done.stdout, done.stdout
+    again = reaper.command("--json", *asked)
+    assert again.returncode == 0
+    events = [json.loads(line)["event"] for line in again.stdout.splitlines()]
+    assert events == ["accepted", "outcome"]
+    nothing_left = reaper.command("request", "--resources", MEDIUM, "--slots", "3", "--project", "regular")
+    assert nothing_left.returncode == 3, nothing_left.stdout
+    reaper.stop()
+    silence = reaper.command(*asked)
+    assert silence.returncode == 1 and "is the daemon running" in silence.stderr
+
+
+def wait_until_it_serves(reaper: Reaper) -> None:
+    probe = ["request", "--resources", "VCPU=1", "--project", "spot"]
+    eventually("it takes requests", lambda: "does not serve" not in reaper.command(*probe).stderr)
 
 
 # hosts ------------------------------------------------------------------------
@@ -139,7 +171,7 @@ def test_history_tells_the_story_of_a_request(cloud: Cloud, reaper: Reaper, flee
     cloud.publish(message)
     reaper.wait_messages_done(others=1)
 
-    lines = reaper.json("history")["stories"]
+    lines = reaper.json("history")["requests"]
     assert [line["request"]["id"] for line in lines] == [refused.request]
     story = reaper.json("history", "show", refused.request)
     assert victims(story["plans"][0]["decision"]) == [victim.id]

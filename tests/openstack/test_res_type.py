@@ -125,4 +125,4 @@ def test_the_image_says_it_unless_the_server_does(
 
 def because(reaper: Reaper) -> str:
     """Where the newest request says what it admits."""
-    return reaper.json("history")["stories"][0]["request"]["res_type_because"]
+    return reaper.json("history")["requests"][0]["request"]["res_type_because"]

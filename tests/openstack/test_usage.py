@@ -68,7 +68,7 @@ def test_all_servers_are_marked_and_a_users_own_word_stays(cloud: Cloud, install
     cloud.set_metadata(own, "res-type", "mine")
     mark = cloud.mark()
     reaper = install()
-    reaper.config["mark"] = {"servers": "all"}
+    reaper.config["labels"] = {"servers": "all"}
     reaper.start()
 
     def marks() -> dict[str, str]:

@@ -73,7 +73,7 @@ def test_nova_and_placement_restart_and_its_token_is_revoked_in_mid_work(cloud: 
 
 @pytest.mark.long
 def test_keystone_is_away_in_mid_work(cloud: Cloud, install) -> None:
-    """Who is revocable can't be told meanwhile: nobody dies; then the right ones."""
+    """Who is revocable can't be told meanwhile: no servers deleted; then the right ones."""
     reaper = install()
     fleet = full_but_for(cloud, SPOT)
     with Gate(cloud.endpoint("identity")) as keystone:
@@ -242,8 +242,8 @@ def test_room_that_the_second_try_takes_was_taken(cloud: Cloud, reaper: Reaper) 
     reaper.wait_outcome(refused.request)
     again = cloud.ask("medium")
     cloud.wait_for(again, "ACTIVE")
-    aftermath = reaper.wait_aftermath(refused.request)
-    assert aftermath["kind"] == "taken" and again[0].id in aftermath["reason"], aftermath
+    freed_room = reaper.wait_freed_room(refused.request)
+    assert freed_room["kind"] == "taken" and again[0].id in freed_room["reason"], freed_room
 
 
 def test_room_that_nobody_takes_was_wasted(cloud: Cloud, install) -> None:
@@ -254,9 +254,9 @@ def test_room_that_nobody_takes_was_wasted(cloud: Cloud, install) -> None:
     full_but_for(cloud, HALF_SPOT)
     [refused] = cloud.ask_in_vain("medium")
     reaper.wait_outcome(refused.request)
-    aftermath = reaper.wait_aftermath(refused.request)
-    assert aftermath["kind"] == "wasted", aftermath
-    assert reaper.json("history", "totals")["aftermaths"]["wasted"] == 1
+    freed_room = reaper.wait_freed_room(refused.request)
+    assert freed_room["kind"] == "wasted", freed_room
+    assert reaper.json("history", "totals")["freed_room"]["wasted"] == 1
 
 
 def test_room_that_nobody_takes_while_the_reaper_restarts_was_wasted(cloud: Cloud, install) -> None:
@@ -270,9 +270,9 @@ def test_room_that_nobody_takes_while_the_reaper_restarts_was_wasted(cloud: Clou
     reaper.kill()
     reaper.config["cull"]["watch"] = "1s"
     reaper.start()
-    aftermath = reaper.wait_aftermath(refused.request)
-    assert aftermath["kind"] == "wasted", aftermath
-    assert reaper.json("history", "totals")["aftermaths"]["wasted"] == 1
+    freed_room = reaper.wait_freed_room(refused.request)
+    assert freed_room["kind"] == "wasted", freed_room
+    assert reaper.json("history", "totals")["freed_room"]["wasted"] == 1
 
 
 def test_a_host_whose_room_was_not_taken_ranks_lower(cloud: Cloud, install) -> None:
@@ -285,7 +285,7 @@ def test_a_host_whose_room_was_not_taken_ranks_lower(cloud: Cloud, install) -> N
     mark = cloud.mark()
     [refused] = cloud.ask_in_vain("medium")
     reaper.wait_outcome(refused.request)
-    assert reaper.wait_aftermath(refused.request)["kind"] == "wasted"
+    assert reaper.wait_freed_room(refused.request)["kind"] == "wasted"
     assert_freed(fleet, mark, 1, among=fleet.spot(one))
     cloud.boot("medium", "spot", one)  # others take the room
     mark = cloud.mark()
@@ -295,7 +295,7 @@ def test_a_host_whose_room_was_not_taken_ranks_lower(cloud: Cloud, install) -> N
     assert sorted(died) == sorted(server.id for server in fleet.spot(two))
     [plan] = reaper.story(refused.request)["plans"]
     told = {host["host_name"]: host["code"] for host in plan["decision"]["rejected"]}
-    assert told[one] == "doubted", told
+    assert told[one] == "in-cooldown", told
 
 
 def test_room_that_is_held_for_its_requester_is_not_counted_for_another(cloud: Cloud, install) -> None:
@@ -315,7 +315,7 @@ def test_room_that_is_held_for_its_requester_is_not_counted_for_another(cloud: C
 
 
 def test_room_that_nova_does_not_give_to_the_second_try_was_wasted(cloud: Cloud, reaper: Reaper) -> None:
-    """Known at once, long before the watch is over; and nobody dies a second time for it."""
+    """Known at once, long before the watch is over; and no servers deleted a second time for it."""
     one, *_ = cloud.hosts
     fleet = full_but_for(cloud, SPOT)
     mark = cloud.mark()
@@ -327,7 +327,7 @@ def test_room_that_nova_does_not_give_to_the_second_try_was_wasted(cloud: Cloud,
     eventually("a second has passed", lambda: time.monotonic() - told > 1)
     [again] = cloud.ask_in_vain("medium")
     reaper.wait_outcome(again.request)
-    aftermath = reaper.wait_aftermath(refused.request)
-    assert aftermath["kind"] == "wasted" and again.request in aftermath["reason"], aftermath
+    freed_room = reaper.wait_freed_room(refused.request)
+    assert freed_room["kind"] == "wasted" and again.request in freed_room["reason"], freed_room
     reaper.wait_messages_done()
     assert_freed(fleet, mark, 1, among=fleet.spot())

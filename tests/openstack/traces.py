@@ -47,7 +47,7 @@ def squeezed(words: list[str]) -> list[str]:
 def outcomes_of(reaper: Reaper) -> list[str]:
     if not (reaper.directory / "journal.db").exists():
         return []
-    stories = reaper.json("history")["stories"]
+    stories = reaper.json("history")["requests"]
     return [story["outcome"]["kind"] if story["outcome"] else "open" for story in stories]
 
 

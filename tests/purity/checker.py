@@ -70,36 +70,6 @@ class Tree:
             else:
                 self.outside[name].append((target, line))
 
-    def reached(self, name: str) -> dict[str, tuple[int, str]]:
-        """Project headers reached from a file: the line of its include that leads there, and how."""
-        found: dict[str, tuple[int, str]] = {}
-        waiting = [(target, line, target) for target, line in self.inside[name]]
-        while waiting:
-            target, line, way = waiting.pop(0)
-            if target in found:
-                continue
-            found[target] = (line, way)
-            for further, _ in self.inside.get(target, []):
-                waiting.append((further, line, f"{way} -> {further}"))
-        return found
-
-
-def layer_of(name: str) -> rules.Layer | None:
-    return next((layer for layer in rules.LAYERS if name.startswith(layer.folders)), None)
-
-
-def directions(tree: Tree) -> list[str]:
-    """Every layer reaches only what it may."""
-    problems = []
-    for name in tree.files:
-        layer = layer_of(name)
-        if layer is None:
-            continue
-        for target, (line, way) in tree.reached(name).items():
-            if not target.startswith(layer.may_reach):
-                problems.append(f"{name}:{line}: {layer.name} must not know {target} ({way})")
-    return problems
-
 
 def homes(tree: Tree) -> list[str]:
     """Each library is used in its home only."""
@@ -114,8 +84,7 @@ def homes(tree: Tree) -> list[str]:
 
 
 def pure_files(tree: Tree) -> list[str]:
-    names = [n for n in tree.files if (layer := layer_of(n)) is not None and layer.pure]
-    return names
+    return [name for name in tree.files if name.startswith(rules.CORE)]
 
 
 def words(tree: Tree) -> list[str]:
@@ -168,4 +137,4 @@ def check(root: Path, compiler: list[str]) -> list[str]:
     tree = Tree(root)
     if not pure_files(tree):
         raise CheckFailed(f"{root}: no source of the core found; the layout and the rules differ")
-    return directions(tree) + homes(tree) + words(tree) + dependencies(tree, compiler)
+    return homes(tree) + words(tree) + dependencies(tree, compiler)

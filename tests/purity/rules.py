@@ -1,69 +1,22 @@
-"""Who may include what: the layers of the source tree and the rules of each.
+"""What the core may not know, where each library has its home.
 
 The core is pure so that every decision to delete can be tested without a cloud, a clock or luck.
-Dependencies point one way, so that a layer can be read without the ones above it.
+Which folder may use which is the build's to say: see reaper_folder in CMakeLists.txt, and ./arrows.
 """
 
 import re
-from dataclasses import dataclass
-
-
-@dataclass(frozen=True)
-class Layer:
-    """Some folders, and the project headers that they may reach (prefixes of paths)."""
-
-    name: str
-    folders: tuple[str, ...]
-    may_reach: tuple[str, ...]
-    pure: bool = False
-
 
 CORE = (
     "reaper/model/",
-    "reaper/plugin/",
-    "reaper/planner/",
-    "reaper/ledger/",
-    "reaper/snapshot/",
-    "reaper/trigger/",
-    "reaper/picture/",
-    "reaper/brakes/",
+    "reaper/rooms/",
+    "reaper/safeguards/",
+    "reaper/request_spec/",
     "reaper/setup/",
-    "reaper/restype/",
-    "reaper/usage/",
+    "reaper/planner/",
+    "reaper/cloud_cache/",
+    "reaper/decision/",
     "strategies/",
     "tagging/",
-)
-# The settings are plain data that everybody may read; the loader is the composition root's.
-SETTINGS = ("config/settings.hpp", "config/secret.hpp")
-
-LAYERS = (
-    Layer("core", CORE, CORE, pure=True),
-    Layer("config", ("config/",), CORE + ("config/",)),
-    Layer("ports", ("reaper/ports/",), CORE + SETTINGS + ("reaper/ports/",)),
-    Layer("report", ("reaper/report/",), CORE + SETTINGS + ("reaper/ports/", "reaper/report/")),
-    Layer(
-        "clients",
-        ("clients/",),
-        CORE + SETTINGS + ("reaper/ports/", "reaper/report/", "clients/"),
-    ),
-    # These work on ports only: what a client is, the composition root (reaper/cli) knows.
-    Layer(
-        "service",
-        ("reaper/executor/", "reaper/service/"),
-        CORE
-        + SETTINGS
-        + ("reaper/ports/", "reaper/report/", "reaper/executor/", "reaper/service/")
-        # Functions from and to a message's text, and the words for what is in it.
-        + ("reaper/notifications/nova_notification.hpp", "reaper/notifications/own_message.hpp"),
-    ),
-    # What the running daemon can be asked.
-    Layer(
-        "admin",
-        ("reaper/admin/",),
-        CORE
-        + SETTINGS
-        + ("reaper/ports/", "reaper/report/", "reaper/executor/", "reaper/service/", "reaper/admin/"),
-    ),
 )
 
 # What no header of the pure core may bring in, however deep. Matched against the compiler's list
@@ -110,9 +63,9 @@ HOMES = {
     "yaml-cpp": (r"^yaml-cpp/", ("config/",)),
     "librabbitmq": (r"^(amqp[a-z_]*\.h|rabbitmq-c/.*)$", ("clients/amqp/",)),
     "SQLite": (r"^sqlite3\.h$", ("clients/journal/",)),
-    "Beast": (r"^boost/beast", ("clients/http/", "clients/admin/")),
+    "Beast": (r"^boost/beast", ("clients/http/", "clients/http_server/")),
     "CLI11": (r"^CLI/", ("reaper/cli/",)),
-    "libsystemd": (r"^systemd/", ("reaper/cli/",)),
+    "libsystemd": (r"^systemd/", ("reaper/daemon/",)),
 }
 
 

@@ -322,7 +322,7 @@ TEST(AmqpEvents, EachLossIsTold) {
     ASSERT_TRUE(run.stop());
 }
 
-/// Declaring a queue whose losses go elsewhere, copies of what is set aside, messages of our own:
+/// Declaring a queue whose losses go elsewhere, copies of what is set aside, tokens:
 /// each takes a right of its own.
 TEST(AmqpRights, ThoseOfReadmeAreEnough) {
     BrokerAdmin admin;
@@ -336,10 +336,11 @@ TEST(AmqpRights, ThoseOfReadmeAreEnough) {
     EventRunner events(settings);
     events.start();
     ASSERT_TRUE(events.until_flowing());
-    SourceRunner run(settings);
+    SourceRunner run(settings, token_tuning());
     run.start();
     ASSERT_TRUE(run.until_consuming());
-    run.source->publish("own");
+    ASSERT_TRUE(run.until([&] { return run.source->serving() != 0; }));
+    admin.publish(settings.exchange, error_key, "m");
     ASSERT_TRUE(run.until_messages(1));
     run.source->set_aside(run.messages[0], "why");
     EXPECT_TRUE(until_ready(admin, settings.dead_letter_queue, 1));

@@ -34,9 +34,11 @@ struct OneHoldsOneStandsBy {
         ASSERT_TRUE(standby.until([&] { return holder.last().holds; }));
         ASSERT_EQ(holder.last().messages, 1U);
         ASSERT_TRUE(standby.messages.empty());
+        ASSERT_EQ(standby.source->serving(), 0U);
     }
     bool standby_got_it() {
-        return standby.until_messages(1) && standby.messages[0].redelivered &&
+        return standby.until_messages(1) && standby.source->serving() != 0 &&
+               standby.messages[0].redelivered &&
                standby.until([&] { return standby.source->holds(standby.messages[0].ticket); });
     }
 
@@ -44,6 +46,27 @@ struct OneHoldsOneStandsBy {
     Holder holder;
     SourceRunner standby;
 };
+
+TEST(AmqpOwnership, OneReaperServesTheQueueAndTheOtherKnowsWhenItIsItsTurn) {
+    const config::Broker settings = settings_with(2s);
+    BrokerAdmin admin;
+    admin.declare_exchange(settings.exchange);
+    SourceRunner first(settings, token_tuning());
+    first.start();
+    ASSERT_TRUE(first.until([&] { return first.source->serving() != 0; }));
+    SourceRunner second(settings, token_tuning());
+    second.start();
+    ASSERT_TRUE(second.until_consuming());
+    // Its token goes to the first, which passes it on to nobody.
+    ASSERT_TRUE(until_ready(admin, settings.queue, 0));
+    EXPECT_EQ(second.source->serving(), 0U);
+    ASSERT_TRUE(first.stop());
+    EXPECT_EQ(first.source->serving(), 0U);
+    EXPECT_TRUE(second.until([&] { return second.source->serving() != 0; }));
+    EXPECT_TRUE(first.messages.empty());
+    EXPECT_TRUE(second.messages.empty());
+    ASSERT_TRUE(second.stop());
+}
 
 TEST(AmqpOwnership, AFrozenReaperIsReplacedAndKnowsItWhenItWakes) {
     OneHoldsOneStandsBy both(settings_with(2s));

@@ -66,7 +66,7 @@ std::string BrokerPlace::run(const std::string& verb, const std::string& argumen
 BrokerAdmin::BrokerAdmin() {
     const config::Broker broker = settings();
     const auto url = parse_broker_url(broker.urls.front());
-    auto opened = amqp::Connection::open(*url, broker, patience, cutter_);
+    auto opened = amqp::Connection::open(*url, broker, patience, aborter_);
     if (!opened) throw std::runtime_error(opened.error().what);
     connection_ = std::move(*opened);
     expect(connection_->open_channel(scratch_channel));

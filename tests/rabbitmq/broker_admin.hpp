@@ -50,7 +50,7 @@ public:
 private:
     void expect(const amqp::Outcome& outcome);
 
-    amqp::Cutter cutter_;
+    amqp::ConnectionAborter aborter_;
     std::unique_ptr<amqp::Connection> connection_;
 };
 

@@ -109,14 +109,14 @@ void Holder::kill() {
     process_ = 0;
 }
 
-std::vector<Holder::Look> Holder::looks() const {
+std::vector<Holder::RecheckResult> Holder::looks() const {
     const std::lock_guard lock(mutex_);
     return looks_;
 }
 
-Holder::Look Holder::last() const {
+Holder::RecheckResult Holder::last() const {
     const std::lock_guard lock(mutex_);
-    return looks_.empty() ? Look{} : looks_.back();
+    return looks_.empty() ? RecheckResult{} : looks_.back();
 }
 
 }  // namespace reaper::test

@@ -20,7 +20,7 @@ int hold(int count, char** arguments);
 class Holder {
 public:
     /// One look at `holds`, begun at `at`.
-    struct Look {
+    struct RecheckResult {
         amqp::BootClock::time_point at;
         std::uint64_t messages = 0;  ///< got so far
         bool holds = false;
@@ -35,16 +35,16 @@ public:
     void wake() const;
     void kill();
 
-    std::vector<Look> looks() const;
+    std::vector<RecheckResult> looks() const;
     /// The last one; all zero if there is none.
-    Look last() const;
+    RecheckResult last() const;
 
 private:
     pid_t process_ = 0;
     int lines_ = -1;
     std::thread reader_;
     mutable std::mutex mutex_;
-    std::vector<Look> looks_;
+    std::vector<RecheckResult> looks_;
 };
 
 }  // namespace reaper::test

@@ -40,6 +40,15 @@ inline AmqpTuning quick_tuning() {
     tuning.recheck_missing_max = std::chrono::milliseconds(100);
     tuning.answer_timeout = patience;
     tuning.stop_timeout = patience;
+    tuning.token_delay = std::chrono::hours(1);  // so that there is nothing but what a test puts in
+    return tuning;
+}
+
+/// Of tests on who serves the queue.
+inline AmqpTuning token_tuning() {
+    AmqpTuning tuning = quick_tuning();
+    tuning.token_delay = std::chrono::milliseconds(0);
+    tuning.token_interval = std::chrono::milliseconds(200);
     return tuning;
 }
 

@@ -82,15 +82,15 @@ TEST(Anonymize, TheSameIsReplacedByTheSameAndStaysReadable) {
 
 TEST(Anonymize, IdsKeepTheirShapeAndTheStandardTagItsName) {
     SnapshotFile file;
-    file.facts.projects_by_tag["preemptible"] = {ProjectId{"a1b2c3d4000040008000000000000001"},
-                                                 ProjectId{"5e2d0c3a-0000-4000-8000-000000000001"},
-                                                 ProjectId{"acme"}};
-    file.facts.projects_by_tag["acme-spot"] = {ProjectId{"acme"}};
+    file.tag_data.projects_by_tag["preemptible"] = {
+        ProjectId{"a1b2c3d4000040008000000000000001"},
+        ProjectId{"5e2d0c3a-0000-4000-8000-000000000001"}, ProjectId{"acme"}};
+    file.tag_data.projects_by_tag["acme-spot"] = {ProjectId{"acme"}};
     file.ledger = Ledger(
         {{RequestId{"req-5e2d0c3a-0000-4000-8000-000000000001"}, HostId{"h"}, ServerId{"s"}, {}}},
         {});
     const SnapshotFile changed = anonymized(file);
-    const auto& tags = changed.facts.projects_by_tag;
+    const auto& tags = changed.tag_data.projects_by_tag;
     EXPECT_EQ(tags.at("preemptible"),
               (std::set<ProjectId>{ProjectId{"00000004-0000-4000-8000-000000000001"},
                                    ProjectId{"00000004000040008000000000000002"},

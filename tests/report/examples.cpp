@@ -31,7 +31,7 @@ HostPlan host_with_victims() {
     host.host_name = "compute-1";
     host.slots = 1;
     host.victims = {victim("batch-7", '1', 3, 2), victim("render-farm-12", '2', 24 * 41, 2)};
-    host.awaited = {
+    host.pending_releases = {
         {ServerId{"5e2d0c3a-0000-4000-8000-00000000000a"}, "web-3", "its deletion has begun"},
         {ServerId{"5e2d0c3a-0000-4000-8000-00000000000b"}, "", "it is evicted for req-9"}};
     host.free_before = {{"MEMORY_MB", 512}, {"DISK_GB", 100}};
@@ -148,42 +148,43 @@ Plan example_plan() {
     return plan;
 }
 
-Story example_story() {
-    Story story;
-    story.request = example_request();
-    story.received_at = noon();
-    story.plans = {{1, noon(120), example_plan()}};
+RequestRecord example_story() {
+    RequestRecord record;
+    record.request = example_request();
+    record.received_at = noon();
+    record.plans = {{1, noon(120), example_plan()}};
     const auto add = [&](char digit, Step step, const std::string& detail, int at) {
-        story.steps.push_back(
+        record.steps.push_back(
             {ServerId{"5e2d0c3a-0000-4000-8000-00000000000" + std::string(1, digit)}, step, detail,
              noon(at)});
     };
     add('1', Step::delete_sent, "", 180);
-    add('2', Step::spared, "locked since the plan", 190);
+    add('2', Step::skipped, "locked since the plan", 190);
     add('1', Step::delete_accepted, "", 260);
     add('1', Step::gone, "", 1'400);
-    story.outcome = Outcome{OutcomeKind::incomplete, "one victim was spared", noon(61'500)};
-    story.aftermath = Aftermath{AftermathKind::elsewhere,
-                                "the requester booted on compute-7",
-                                {HostId{"11111111-0000-4000-8000-000000000001"}},
-                                noon(90'000)};
-    return story;
+    record.outcome = Outcome{OutcomeKind::incomplete, "one victim was spared", noon(61'500)};
+    record.freed_room = FreedRoomResult{FreedRoomResultKind::elsewhere,
+                                        "the requester booted on compute-7",
+                                        {HostId{"11111111-0000-4000-8000-000000000001"}},
+                                        noon(90'000)};
+    return record;
 }
 
-std::vector<StoryLine> example_lines() {
-    StoryLine done{example_request(), noon(), 2,
-                   Outcome{OutcomeKind::freed, "room for 2 slots", noon(2'000)}};
-    StoryLine open{example_request(), noon(-60'000), 0, std::nullopt};
+std::vector<RequestSummary> example_lines() {
+    RequestSummary done{example_request(), noon(), 2,
+                        Outcome{OutcomeKind::freed, "room for 2 slots", noon(2'000)}};
+    RequestSummary open{example_request(), noon(-60'000), 0, std::nullopt};
     open.request.id = RequestId{"req-2"};
     open.request.operation = Operation::live_migrate;
     open.request.slots = 1;
-    done.aftermath = Aftermath{AftermathKind::wasted,
-                               "nobody came within 10min",
-                               {HostId{"11111111-0000-4000-8000-000000000001"}},
-                               noon(602'000)};
-    StoryLine refused{example_request(), noon(-90'000), 0,
-                      Outcome{OutcomeKind::refused, "50 of 50 deletions of this hour are used up",
-                              noon(-89'000), "limit-window"}};
+    done.freed_room = FreedRoomResult{FreedRoomResultKind::wasted,
+                                      "nobody came within 10min",
+                                      {HostId{"11111111-0000-4000-8000-000000000001"}},
+                                      noon(602'000)};
+    RequestSummary refused{
+        example_request(), noon(-90'000), 0,
+        Outcome{OutcomeKind::refused, "50 of 50 deletions of this hour are used up", noon(-89'000),
+                "limit-window"}};
     refused.request.id = RequestId{"req-3"};
     return {done, open, refused};
 }
@@ -218,7 +219,7 @@ Plan hostile_plan() {
     victim.reason =
         "bell \x07, not UTF-8 \xff\xc0\xaf, C1 \xc2\x9b"
         "31m";
-    plan.hosts[0].awaited[0].name = "\x1b[2J\nVerdict: all is well";
+    plan.hosts[0].pending_releases[0].name = "\x1b[2J\nVerdict: all is well";
     plan.hosts[0].host_name = "compute\t\x7f-1";
     plan.rejected[0].reason = std::string("zero \0 byte", 11);
     plan.note = "two\nlines";

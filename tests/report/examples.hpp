@@ -16,8 +16,8 @@ TimePoint noon(int milliseconds = 0);
 Request example_request();
 /// One host with two victims, one that is ready, and many rejected ones.
 Plan example_plan();
-Story example_story();
-std::vector<StoryLine> example_lines();
+RequestRecord example_story();
+std::vector<RequestSummary> example_lines();
 Snapshot example_snapshot();
 /// A plan in which every word from the cloud tries to take over the terminal.
 Plan hostile_plan();

@@ -24,7 +24,7 @@ public:
         for (int i = below(3); i > 0; --i) file.snapshot.remarks.push_back(word());
         for (int i = below(3); i > 0; --i)
             for (int j = below(3); j > 0; --j)
-                file.facts.projects_by_tag["tag " + word()].insert(project());
+                file.tag_data.projects_by_tag["tag " + word()].insert(project());
         std::vector<Ledger::Eviction> evictions;
         for (int i = below(3); i > 0; --i)
             evictions.push_back({RequestId{"req-" + uuid()}, HostId{uuid()}, ServerId{uuid()},

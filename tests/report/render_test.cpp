@@ -68,20 +68,20 @@ TEST(RenderDecision, ColoursOnlyWhenAsked) {
 }
 
 TEST(RenderStory, ShowsItInOrderOfTime) {
-    expect_golden("story.txt", render_story(example_story(), at_noon()));
+    expect_golden("story.txt", render_record(example_story(), at_noon()));
 }
 
 TEST(RenderStory, OfAManualRequestUnderWay) {
-    Story story;
-    story.request = example_request();
-    story.request.operation = Operation::manual;
-    story.received_at = noon();
-    expect_golden("story-open.txt", render_story(story, at_noon()));
+    RequestRecord record;
+    record.request = example_request();
+    record.request.operation = Operation::manual;
+    record.received_at = noon();
+    expect_golden("story-open.txt", render_record(record, at_noon()));
 }
 
 TEST(RenderStoryLines, ShowsTheHistory) {
-    expect_golden("history.txt", render_story_lines(example_lines(), at_noon()));
-    EXPECT_EQ(render_story_lines({}), "No requests.\n");
+    expect_golden("history.txt", render_record_lines(example_lines(), at_noon()));
+    EXPECT_EQ(render_record_lines({}), "No requests.\n");
 }
 
 TEST(RenderMessages, ShowsThem) {
@@ -103,7 +103,7 @@ TEST(Render, EveryWidthIsSurvived) {
         options.width = width;
         options.max_rejected = -1;
         EXPECT_FALSE(render_decision(hostile_plan(), example_request(), options).empty());
-        EXPECT_FALSE(render_story(example_story(), options).empty());
+        EXPECT_FALSE(render_record(example_story(), options).empty());
         EXPECT_FALSE(render_hosts(example_snapshot(), options).empty());
     }
 }
@@ -121,19 +121,19 @@ TEST(RenderTotals, SaysHowMuchOfEverything) {
     totals.outcomes = {{OutcomeKind::freed, 12}, {OutcomeKind::refused, 3}};
     totals.under_way = 1;
     totals.victims = 31;
-    totals.aftermaths = {{AftermathKind::taken, 11}, {AftermathKind::wasted, 1}};
-    totals.brakes = {{"limit-window", 2}, {"thrash", 1}};
+    totals.freed_rooms = {{FreedRoomResultKind::taken, 11}, {FreedRoomResultKind::wasted, 1}};
+    totals.safeguards = {{"limit-window", 2}, {"thrash", 1}};
     totals.messages = {{"duplicate", 4}, {"ignored", 900}};
-    totals.marks = {{"breaker-opened", 1}};
+    totals.events = {{"breaker-opened", 1}};
     expect_golden("totals.txt", render_totals(totals, at_noon()));
     expect_golden("totals.json", dump(to_json(totals), 2) + "\n");
     expect_golden("totals-none.txt", render_totals({}, at_noon()));
 }
 
 TEST(RenderMarks, AreNewestFirstAsGiven) {
-    const std::vector<Mark> marks{{"resumed", "by alice", at_noon().now.value()},
-                                  {"paused", "by \x1b[2Jmallory", at_noon().now.value()}};
-    const std::string text = render_marks(marks, at_noon());
+    const std::vector<JournalEvent> events{{"resumed", "by alice", at_noon().now.value()},
+                                           {"paused", "by \x1b[2Jmallory", at_noon().now.value()}};
+    const std::string text = render_events(events, at_noon());
     EXPECT_LT(text.find("resumed"), text.find("paused"));
     EXPECT_EQ(text.find('\x1b'), std::string::npos);
 }

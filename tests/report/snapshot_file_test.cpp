@@ -24,7 +24,7 @@ std::string written(const SnapshotFile& file) {
 SnapshotFile example_file() {
     SnapshotFile file;
     file.snapshot = example_snapshot();
-    file.facts.projects_by_tag["preemptible"] = {ProjectId{"a1b2c3d4000040008000000000000001"}};
+    file.tag_data.projects_by_tag["preemptible"] = {ProjectId{"a1b2c3d4000040008000000000000001"}};
     const Host& host = file.snapshot.hosts.front();
     Ledger::Promise promise{RequestId{"req-1"},
                             ProjectId{"p"},
@@ -124,15 +124,15 @@ TEST(SnapshotFile, WhatIsWrongIsNamedByItsPlace) {
          "hosts[0].servers[1].metadata.k: expected a text"},
         {[&](json& d) { host(d)["servers"][1] = host(d)["servers"][0]; }, "is there twice (host "},
         {[&](json& d) { root(d)["used"]["VCPU"] = -1; },
-         "hosts[0].providers[0].used.VCPU: -1 is not in the range"},
-        {[&](json& d) { root(d)["used"]["VCPU"] = 1ULL << 63U; },
-         "used.VCPU: 9223372036854775808 is"},
+         "hosts[0].providers[0].used.VCPU: expected a whole number from 0 to "},
+        {[&](json& d) { root(d)["used"]["VCPU"] = 1ULL << 63U; }, "found 9223372036854775808"},
         {[&](json& d) { root(d)["used"]["VCPU"] = 0.5; }, "expected a whole number, found number"},
         {[&](json& d) { root(d)["inventories"]["VCPU"]["step_size"] = 0; },
-         "providers[0].inventories.VCPU.step_size: 0 is not in the range"},
+         "providers[0].inventories.VCPU.step_size: expected a whole number from 1 to "},
         {[&](json& d) { root(d)["inventories"]["VCPU"]["allocation_ratio"] = -1; },
          "allocation_ratio: expected a number of 0 or more"},
-        {[](json& d) { d["ledger"]["promises"][0]["slots"] = -1; }, "ledger.promises[0].slots: -1"},
+        {[](json& d) { d["ledger"]["promises"][0]["slots"] = -1; },
+         "ledger.promises[0].slots: expected a whole number from 0 to 2147483647, found -1"},
         {[](json& d) { d["ledger"]["evictions"][0]["request"] = ""; },
          "ledger.evictions[0].request: is empty"},
         {[](json& d) { d["facts"]["projects_by_tag"] = json::array(); },

@@ -34,7 +34,7 @@ TEST(UsageReport, AsCsvHasAColumnForEachClassAndNoFormulas) {
 
 TEST(UsageReport, AsJsonTellsTheTimeAndTheTypes) {
     const auto json = to_json(example());
-    EXPECT_EQ(json["version"], 1);
+    EXPECT_EQ(json["version"], 2);
     EXPECT_EQ(json["from"], "2026-11-01T00:00:00.000Z");
     EXPECT_EQ(json["to"], "2026-11-02T12:00:00.000Z");
     EXPECT_EQ(json["usage"][0]["type"], "regular");

@@ -94,7 +94,7 @@ def is_unity(source: str) -> bool:
 
 def check_sight(build: Path, root: Path) -> list[str]:
     """Whether both passes refuse what they must, and only that."""
-    entry = next(e for e in entries(build) if "reaper_clients.dir" in output_of(e))
+    entry = next(e for e in entries(build) if "clients_amqp.dir" in output_of(e))
     problems = []
     with tempfile.TemporaryDirectory() as directory:
         for name, text, wanted in (("discarded", DISCARDED, False), ("used", USED, True)):

@@ -26,12 +26,12 @@ std::string ServerRequest::header(const std::string& lower_case_name) const {
     return found == headers.end() ? "" : found->second;
 }
 
-void Gate::open() {
+void ExecutorBridge::open() {
     open_ = true;
     opened_.cancel();
 }
 
-asio::awaitable<void> Gate::wait() {
+asio::awaitable<void> ExecutorBridge::wait() {
     boost::system::error_code ignored;
     if (!open_) co_await opened_.async_wait(asio::redirect_error(asio::use_awaitable, ignored));
 }
@@ -70,7 +70,7 @@ struct HttpServer::State : std::enable_shared_from_this<State> {
     std::set<beast::tcp_stream*> idle;
     int connections = 0;
     int at_work = 0;
-    int most_at_once = 0;
+    int max_at_once = 0;
     std::string last_sni;
     bool stopped = false;
 };
@@ -138,7 +138,7 @@ asio::awaitable<void> HttpServer::State::serve(Stream& stream, int number) {
             request.headers[name] = std::string(field.value());
         }
         requests.push_back(request);
-        most_at_once = std::max(most_at_once, ++at_work);
+        max_at_once = std::max(max_at_once, ++at_work);
         go_on = co_await answer(stream, request);
         --at_work;
     }
@@ -151,7 +151,7 @@ asio::awaitable<void> HttpServer::State::serve(Stream& stream, int number) {
 template <class Stream>
 asio::awaitable<bool> HttpServer::State::answer(Stream& stream, const ServerRequest& request) {
     const Reply reply = handler(request);
-    if (reply.gate) co_await reply.gate->wait();
+    if (reply.bridge) co_await reply.bridge->wait();
     if (reply.hang) {
         boost::system::error_code error;
         char byte = 0;  // until the client leaves
@@ -233,8 +233,8 @@ std::size_t HttpServer::count(const std::string& method, const std::string& targ
 int HttpServer::connections() const {
     return state_->connections;
 }
-int HttpServer::most_at_once() const {
-    return state_->most_at_once;
+int HttpServer::max_at_once() const {
+    return state_->max_at_once;
 }
 std::string HttpServer::last_sni() const {
     return state_->last_sni;

@@ -29,9 +29,9 @@ struct ServerRequest {
 };
 
 /// Holds answers back until it is opened.
-class Gate {
+class ExecutorBridge {
 public:
-    explicit Gate(boost::asio::io_context& io)
+    explicit ExecutorBridge(boost::asio::io_context& io)
         : opened_(io, boost::asio::steady_timer::time_point::max()) {}
     void open();
     bool is_open() const { return open_; }
@@ -46,14 +46,14 @@ struct Reply {
     int status = 200;
     std::string body;
     std::vector<std::pair<std::string, std::string>> headers;
-    bool close = false;                   ///< close after it, saying so
-    bool close_silently = false;          ///< close after it, not saying so
-    bool no_answer = false;               ///< close instead of answering
-    bool hang = false;                    ///< never answer, keep the connection
-    bool chunked = false;                 ///< send the body in chunks
-    std::optional<std::size_t> cut_body;  ///< send that many bytes of the body, then close
-    std::optional<std::string> raw;       ///< send these bytes instead, then close
-    std::shared_ptr<Gate> gate;           ///< wait for it before answering
+    bool close = false;                      ///< close after it, saying so
+    bool close_silently = false;             ///< close after it, not saying so
+    bool no_answer = false;                  ///< close instead of answering
+    bool hang = false;                       ///< never answer, keep the connection
+    bool chunked = false;                    ///< send the body in chunks
+    std::optional<std::size_t> cut_body;     ///< send that many bytes of the body, then close
+    std::optional<std::string> raw;          ///< send these bytes instead, then close
+    std::shared_ptr<ExecutorBridge> bridge;  ///< wait for it before answering
 };
 
 Reply json_reply(int status, std::string body);
@@ -78,7 +78,7 @@ public:
     /// Requests for a target that starts so.
     std::size_t count(const std::string& method, const std::string& target_start) const;
     int connections() const;       ///< accepted so far
-    int most_at_once() const;      ///< requests that were in work at the same time
+    int max_at_once() const;       ///< requests that were in work at the same time
     std::string last_sni() const;  ///< the name that the last TLS client asked for
     /// Closes every connection that waits for a request.
     void close_idle();

@@ -202,10 +202,10 @@ TEST(Arguments, MistakesAreOneLineThatHelps) {
         {{"run", "--dryrun"}, "unknown option '--dryrun'; did you mean '--dry-run'?"},
         {{"hosts", "--jsn"}, "unknown option '--jsn'; did you mean '--json'?"},
         {{"history", "shwo"},
-         "what is 'shwo'? 'reaper history' takes no such word; did you mean "
+         "unknown argument 'shwo' of 'reaper history'; did you mean "
          "'show'?"},
         {{"hosts", "run"},
-         "what is 'run'? 'reaper hosts' takes no such word; see "
+         "unknown argument 'run' of 'reaper hosts'; see "
          "'reaper hosts --help'"},
         {{"history", "show"}, "ID is required; see 'reaper history show --help'"},
         {{"plan"},

@@ -57,13 +57,13 @@ protected:
         EXPECT_EQ(finding->verdict, verdict) << to_line(*finding, false);
     }
 
-    TagQuestions questions_{{"preemptible"}, {}};
+    TaggerInputs questions_{{"preemptible"}, {}};
     test::FakeClock clock_;
     test::FakeCloud cloud_{clock_};
     FakeSession session_;
     boost::asio::io_context io_{1};
     std::vector<Finding> findings_;
-    LandingRules landing_;
+    SchedulerRules landing_;
 };
 
 TEST_F(CheckCloud, AWorkingCloudHasNoFailure) {

@@ -30,8 +30,9 @@ protected:
     Result<Answers> plan(Inputs inputs = {}, Ledger ledger = {}) {
         auto policy = compile_policy(effective_policy(policy_settings_, command_));
         EXPECT_TRUE(policy);
-        PlanningDesk desk{cloud_.ports(), command_, **policy, std::move(ledger), Brakes{}, {}};
-        return run_task(io_, plan_requests(desk, std::move(inputs)));
+        PlanningInputs planning{cloud_.ports(),    command_,     *policy,
+                                std::move(ledger), Safeguards{}, {}};
+        return run_task(io_, plan_requests(planning, std::move(inputs)));
     }
     static Inputs inputs_of(const std::vector<NovaFailure>& failures) {
         std::vector<std::pair<std::string, std::string>> messages;
@@ -78,9 +79,9 @@ TEST_F(Planning, ARevocableRequesterKillsNobody) {
     command_.project = "spot";
     const auto answers = plan();
     ASSERT_TRUE(answers);
-    const auto* nothing = std::get_if<NothingToDo>(&answers->planned.front().decision);
-    ASSERT_NE(nothing, nullptr);
-    EXPECT_NE(nothing->reason.find("revocable"), std::string::npos);
+    const auto* refused = std::get_if<Refused>(&answers->planned.front().decision);
+    ASSERT_NE(refused, nullptr);
+    EXPECT_NE(refused->reason.find("revocable"), std::string::npos);
 }
 
 TEST_F(Planning, MoreSlotsThanCanBeFreedIsNotEnough) {

@@ -67,11 +67,12 @@ TEST(ProgramSnapshot, ManyRequestsCountNoRoomTwice) {
     ASSERT_EQ(answer["plans"].size(), 4U);
     EXPECT_EQ(answer["plans"][0]["hosts"][0]["host_name"], "host-1");
     EXPECT_EQ(answer["plans"][1]["hosts"][0]["host_name"], "host-2");
-    EXPECT_EQ(answer["plans"][2]["decision"], "nothing-to-do");
+    EXPECT_EQ(answer["plans"][2]["decision"], "refused");
     EXPECT_EQ(answer["sum"], json({{"requests", 4},
                                    {"plans", 2},
-                                   {"nothing_to_do", 1},
+                                   {"nothing_to_do", 0},
                                    {"not_enough", 1},
+                                   {"refused", 1},
                                    {"slots_freed", 2},
                                    {"victims", 5}}));
 }

@@ -51,15 +51,6 @@ TEST(ParseResources, SaysWhichPartIsWrong) {
     EXPECT_EQ(parse_resources("\x1b[2J=1").error().what.find('\x1b'), std::string::npos);
 }
 
-TEST(ParseTrait, IsRequiredUnlessForbidden) {
-    EXPECT_EQ(parse_trait("CUSTOM_A")->second, TraitRule::required);
-    EXPECT_EQ(parse_trait("CUSTOM_A=required")->second, TraitRule::required);
-    EXPECT_EQ(parse_trait("CUSTOM_A=forbidden")->second, TraitRule::forbidden);
-    EXPECT_EQ(parse_trait("CUSTOM_A=forbidden")->first, "CUSTOM_A");
-    for (const char* text : {"", "=required", "custom=required", "CUSTOM_A=", "CUSTOM_A=never"})
-        EXPECT_FALSE(parse_trait(text)) << text;
-}
-
 TEST(Nearest, FindsTypingErrors) {
     const std::vector<std::string> commands{"run", "plan", "hosts", "check", "history"};
     EXPECT_EQ(nearest("plna", commands), "plan");

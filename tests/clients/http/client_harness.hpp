@@ -39,16 +39,16 @@ inline bool run_until(boost::asio::io_context& io, const std::function<bool()>& 
 template <class T>
 struct Started {
     std::optional<T> value;
-    std::exception_ptr thrown;
-    bool done() const { return value || thrown; }
+    std::exception_ptr paused_reason;
+    bool done() const { return value || paused_reason; }
 };
 
 template <class T>
 std::shared_ptr<Started<T>> start(boost::asio::io_context& io, Task<T> task) {
     auto started = std::make_shared<Started<T>>();
-    const auto keep = [started](std::exception_ptr thrown, T value) {
-        if (thrown)
-            started->thrown = thrown;
+    const auto keep = [started](std::exception_ptr paused_reason, T value) {
+        if (paused_reason)
+            started->paused_reason = paused_reason;
         else
             started->value = std::move(value);
     };
@@ -60,7 +60,7 @@ template <class T>
 T finish(boost::asio::io_context& io, const std::shared_ptr<Started<T>>& started) {
     if (!run_until(io, [&] { return started->done(); }))
         throw std::runtime_error("the coroutine did not end in time");
-    if (started->thrown) std::rethrow_exception(started->thrown);
+    if (started->paused_reason) std::rethrow_exception(started->paused_reason);
     return std::move(*started->value);
 }
 

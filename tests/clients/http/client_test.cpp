@@ -191,21 +191,21 @@ TEST_F(HttpClientTest, GivesUpAtTheDeadline) {
     const auto response = call(std::move(made));
     ASSERT_FALSE(response);
     EXPECT_EQ(response.error().code, Errc::timeout);
-    EXPECT_EQ(response.error().what, "GET " + server.url() + "/slow: no answer within 1 s");
+    EXPECT_EQ(response.error().what, "GET " + server.url() + "/slow: no answer within 1s");
     EXPECT_EQ(server.requests().size(), 1U);
 }
 
 TEST_F(HttpClientTest, AConnectionWhoseCallTimedOutIsNotUsedAgain) {
-    auto gate = std::make_shared<test::Gate>(io);
+    auto bridge = std::make_shared<test::ExecutorBridge>(io);
     HttpServer server(io, [&](const ServerRequest& seen) {
         Reply reply = text_reply(200, seen.target);
-        if (seen.target == "/late") reply.gate = gate;
+        if (seen.target == "/late") reply.bridge = bridge;
         return reply;
     });
     Request late = request(server.url() + "/late");
     late.deadline = 1s;
     ASSERT_FALSE(call(std::move(late)));
-    gate->open();
+    bridge->open();
     const auto next = get(server.url() + "/next");
     ASSERT_TRUE(next) << next.error().what;
     EXPECT_EQ(next->body, "/next");
@@ -290,10 +290,10 @@ TEST_F(HttpClientTest, WhatIsNotWantedAnyMoreIsNotSent) {
 
 TEST_F(HttpClientTest, IsAskedWhetherItIsWantedOnlyAfterWaitingForAConnection) {
     options.max_connections = 1;
-    auto gate = std::make_shared<test::Gate>(io);
+    auto bridge = std::make_shared<test::ExecutorBridge>(io);
     HttpServer server(io, [&](const ServerRequest&) {
         Reply reply = text_reply(200, "");
-        reply.gate = gate;
+        reply.bridge = bridge;
         return reply;
     });
     const auto first = test::start(io, client().call(request(server.url() + "/first")));
@@ -308,7 +308,7 @@ TEST_F(HttpClientTest, IsAskedWhetherItIsWantedOnlyAfterWaitingForAConnection) {
     ASSERT_TRUE(test::run_until(io, [&] { return server.count("GET", "/first") == 1; }));
     EXPECT_EQ(asked, 0);
     is_wanted = false;
-    gate->open();
+    bridge->open();
     EXPECT_TRUE(test::finish(io, first));
     const auto response = test::finish(io, second);
     ASSERT_FALSE(response);
@@ -389,10 +389,10 @@ TEST_F(HttpClientTest, DoesNotWaitPastTheDeadlineForRetryAfter) {
 
 TEST_F(HttpClientTest, BoundsConcurrencyAndServesInOrder) {
     options.max_connections = 2;
-    auto gate = std::make_shared<test::Gate>(io);
+    auto bridge = std::make_shared<test::ExecutorBridge>(io);
     HttpServer server(io, [&](const ServerRequest& seen) {
         Reply reply = text_reply(200, seen.target);
-        reply.gate = gate;
+        reply.bridge = bridge;
         return reply;
     });
     std::vector<std::shared_ptr<test::Started<Result<Response>>>> calls;
@@ -400,9 +400,9 @@ TEST_F(HttpClientTest, BoundsConcurrencyAndServesInOrder) {
         calls.push_back(
             test::start(io, client().call(request(server.url() + '/' + std::to_string(i)))));
     ASSERT_TRUE(test::run_until(io, [&] { return server.requests().size() == 2; }));
-    gate->open();
+    bridge->open();
     for (const auto& started : calls) ASSERT_TRUE(test::finish(io, started));
-    EXPECT_EQ(server.most_at_once(), 2);
+    EXPECT_EQ(server.max_at_once(), 2);
     EXPECT_EQ(server.connections(), 2);
     // Two at a time, so that neighbours may overtake each other on the wire, but no others.
     std::vector<std::set<std::string>> pairs(3);
@@ -414,10 +414,10 @@ TEST_F(HttpClientTest, BoundsConcurrencyAndServesInOrder) {
 
 TEST_F(HttpClientTest, WaitingForAConnectionCountsAgainstTheDeadline) {
     options.max_connections = 1;
-    auto gate = std::make_shared<test::Gate>(io);
+    auto bridge = std::make_shared<test::ExecutorBridge>(io);
     HttpServer server(io, [&](const ServerRequest&) {
         Reply reply = text_reply(200, "");
-        reply.gate = gate;
+        reply.bridge = bridge;
         return reply;
     });
     const auto first = test::start(io, client().call(request(server.url() + "/first")));
@@ -427,7 +427,7 @@ TEST_F(HttpClientTest, WaitingForAConnectionCountsAgainstTheDeadline) {
     ASSERT_FALSE(second);
     EXPECT_EQ(second.error().code, Errc::timeout);
     EXPECT_THAT(second.error().what, HasSubstr("no free connection in time"));
-    gate->open();
+    bridge->open();
     EXPECT_TRUE(test::finish(io, first));
     EXPECT_TRUE(get(server.url() + "/third"));  // the place of the second was given back
     EXPECT_EQ(server.count("GET", "/second"), 0U);
@@ -436,10 +436,10 @@ TEST_F(HttpClientTest, WaitingForAConnectionCountsAgainstTheDeadline) {
 TEST_F(HttpClientTest, TooManyWaitingIsAnErrorAtOnce) {
     options.max_connections = 1;
     options.max_waiting = 1;
-    auto gate = std::make_shared<test::Gate>(io);
+    auto bridge = std::make_shared<test::ExecutorBridge>(io);
     HttpServer server(io, [&](const ServerRequest&) {
         Reply reply = text_reply(200, "");
-        reply.gate = gate;
+        reply.bridge = bridge;
         return reply;
     });
     const auto first = test::start(io, client().call(request(server.url())));
@@ -447,7 +447,7 @@ TEST_F(HttpClientTest, TooManyWaitingIsAnErrorAtOnce) {
     const auto third = get(server.url());
     ASSERT_FALSE(third);
     EXPECT_THAT(third.error().what, HasSubstr("too many calls wait for a connection"));
-    gate->open();
+    bridge->open();
     EXPECT_TRUE(test::finish(io, first));
     EXPECT_TRUE(test::finish(io, second));
 }
@@ -527,10 +527,10 @@ TEST_F(HttpClientTest, LogsOneLineForATryAndNoHeaders) {
 
 TEST_F(HttpClientTest, ACancelledCallGivesItsPlaceBack) {
     options.max_connections = 1;
-    auto gate = std::make_shared<test::Gate>(io);
+    auto bridge = std::make_shared<test::ExecutorBridge>(io);
     HttpServer server(io, [&](const ServerRequest&) {
         Reply reply = text_reply(200, "");
-        reply.gate = gate;
+        reply.bridge = bridge;
         return reply;
     });
     boost::asio::cancellation_signal signal;
@@ -547,7 +547,7 @@ TEST_F(HttpClientTest, ACancelledCallGivesItsPlaceBack) {
     signal.emit(boost::asio::cancellation_type::terminal);
     ASSERT_TRUE(test::run_until(io, [&] { return ended; }));
     EXPECT_EQ(code, Errc::cancelled);
-    gate->open();
+    bridge->open();
     EXPECT_TRUE(get(server.url()));
 }
 

@@ -79,11 +79,5 @@ TEST(Text, BecomesOneCleanLine) {
     EXPECT_EQ(one_line("", 4), "");
 }
 
-TEST(Text, SpellsDurations) {
-    EXPECT_EQ(words_for(Duration(250)), "250 ms");
-    EXPECT_EQ(words_for(Duration(30'000)), "30 s");
-    EXPECT_EQ(words_for(Duration(1'500)), "1.5 s");
-}
-
 }  // namespace
 }  // namespace reaper::http::url_test

@@ -40,12 +40,13 @@ protected:
         wait(journal_->add_step(RequestId{id}, StepEntry{ServerId{server}, kind, "", noon(at)}))
             .value();
     }
-    void finish(const std::string& id, OutcomeKind kind, int at, const std::string& brake = "") {
-        wait(journal_->finish(RequestId{id}, Outcome{kind, "why", noon(at), brake})).value();
+    void finish(const std::string& id, OutcomeKind kind, int at,
+                const std::string& safeguard = "") {
+        wait(journal_->finish(RequestId{id}, Outcome{kind, "why", noon(at), safeguard})).value();
     }
-    void note(const std::string& id, AftermathKind kind, int at) {
-        wait(journal_->note_aftermath(RequestId{id},
-                                      Aftermath{kind, "why", {HostId{"h-1"}}, noon(at)}))
+    void note(const std::string& id, FreedRoomResultKind kind, int at) {
+        wait(journal_->note_freed_room(RequestId{id},
+                                       FreedRoomResult{kind, "why", {HostId{"h-1"}}, noon(at)}))
             .value();
     }
     std::vector<std::string> victims(int since) {
@@ -68,7 +69,7 @@ TEST_F(JournalCounts, VictimsAreThoseWhoseDeletionWasSentOldestFirst) {
     step("req-1", "a", Step::delete_sent, 10);
     step("req-1", "a", Step::force_delete_sent, 30);
     step("req-1", "a", Step::gone, 40);
-    step("req-1", "b", Step::spared, 10);
+    step("req-1", "b", Step::skipped, 10);
     step("req-1", "c", Step::vanished, 10);
     EXPECT_THAT(victims(0), ElementsAre("a for req-1", "d for req-2"));
     EXPECT_THAT(victims(10), ElementsAre("a for req-1", "d for req-2"));
@@ -84,9 +85,9 @@ TEST_F(JournalCounts, ADeletionThatNovaRefusedMadeNoVictim) {
     admit("req-1");
     add_plan("req-1", {"refused", "refused-once"});
     step("req-1", "refused", Step::delete_sent, 10);
-    step("req-1", "refused", Step::spared, 11);
+    step("req-1", "refused", Step::skipped, 11);
     step("req-1", "refused-once", Step::delete_sent, 10);
-    step("req-1", "refused-once", Step::spared, 11);
+    step("req-1", "refused-once", Step::skipped, 11);
     step("req-1", "refused-once", Step::delete_sent, 20);
     EXPECT_THAT(victims(0), ElementsAre("refused-once for req-1"));
     EXPECT_EQ(wait(journal_->victims_since(noon())).value().at(0).at, noon(20));
@@ -98,7 +99,7 @@ TEST_F(JournalCounts, OneServerMayDieForTwoRequests) {
         add_plan(id, {"again"});
     }
     step("req-1", "again", Step::delete_sent, 1);
-    step("req-1", "again", Step::spared, 2);
+    step("req-1", "again", Step::skipped, 2);
     step("req-2", "again", Step::delete_sent, 3);
     EXPECT_THAT(victims(0), ElementsAre("again for req-2"));
 }
@@ -108,10 +109,10 @@ TEST_F(JournalCounts, VictimsAreTheSameFromTheStory) {
     add_plan("req-1", {"a", "b"});
     step("req-1", "b", Step::delete_sent, 1);
     step("req-1", "a", Step::delete_sent, 2);
-    step("req-1", "b", Step::spared, 3);
+    step("req-1", "b", Step::skipped, 3);
     step("req-1", "b", Step::force_delete_sent, 4);
     const auto read = wait(journal_->victims_since(noon())).value();
-    const auto derived = victims_of(*wait(journal_->story(RequestId{"req-1"})).value());
+    const auto derived = victims_of(*wait(journal_->record(RequestId{"req-1"})).value());
     ASSERT_EQ(read.size(), 2U);
     ASSERT_EQ(derived.size(), 2U);
     for (std::size_t i = 0; i < read.size(); ++i) {
@@ -126,57 +127,57 @@ TEST_F(JournalCounts, TheFirstAftermathStaysAndIsTold) {
     admit("req-1");
     admit("req-2");
     finish("req-1", OutcomeKind::freed, 5);
-    note("req-1", AftermathKind::wasted, 60);
-    note("req-1", AftermathKind::taken, 70);
+    note("req-1", FreedRoomResultKind::wasted, 60);
+    note("req-1", FreedRoomResultKind::taken, 70);
     open();
-    const auto stories = wait(journal_->aftermaths_since(noon(60))).value();
-    ASSERT_EQ(stories.size(), 1U);
-    ASSERT_TRUE(stories[0].aftermath);
-    EXPECT_EQ(stories[0].aftermath->kind, AftermathKind::wasted);
-    EXPECT_EQ(stories[0].aftermath->reason, "why");
-    EXPECT_EQ(stories[0].aftermath->at, noon(60));
-    EXPECT_THAT(stories[0].aftermath->untaken, ElementsAre(HostId{"h-1"}));
-    EXPECT_TRUE(wait(journal_->aftermaths_since(noon(61))).value().empty());
+    const auto records = wait(journal_->freed_rooms_since(noon(60))).value();
+    ASSERT_EQ(records.size(), 1U);
+    ASSERT_TRUE(records[0].freed_room);
+    EXPECT_EQ(records[0].freed_room->kind, FreedRoomResultKind::wasted);
+    EXPECT_EQ(records[0].freed_room->reason, "why");
+    EXPECT_EQ(records[0].freed_room->at, noon(60));
+    EXPECT_THAT(records[0].freed_room->untaken, ElementsAre(HostId{"h-1"}));
+    EXPECT_TRUE(wait(journal_->freed_rooms_since(noon(61))).value().empty());
     const auto lines = wait(journal_->list(10)).value();
-    EXPECT_FALSE(lines.at(0).aftermath);
-    EXPECT_EQ(lines.at(1).aftermath->kind, AftermathKind::wasted);
-    EXPECT_FALSE(wait(journal_->note_aftermath(RequestId{"none"}, Aftermath{})));
+    EXPECT_FALSE(lines.at(0).freed_room);
+    EXPECT_EQ(lines.at(1).freed_room->kind, FreedRoomResultKind::wasted);
+    EXPECT_FALSE(wait(journal_->note_freed_room(RequestId{"none"}, FreedRoomResult{})));
 }
 
 TEST_F(JournalCounts, MarksAreNewestFirst) {
     for (int i = 0; i < 3; ++i)
-        wait(journal_->note_mark(
+        wait(journal_->note_event(
                  {i == 1 ? "resumed" : "paused", "by " + std::to_string(i), noon(i)}))
             .value();
-    const auto marks = wait(journal_->marks(2)).value();
-    ASSERT_EQ(marks.size(), 2U);
-    EXPECT_EQ(marks[0].reason, "by 2");
-    EXPECT_EQ(marks[1].kind, "resumed");
-    EXPECT_EQ(marks[1].at, noon(1));
+    const auto events = wait(journal_->events(2)).value();
+    ASSERT_EQ(events.size(), 2U);
+    EXPECT_EQ(events[0].reason, "by 2");
+    EXPECT_EQ(events[1].kind, "resumed");
+    EXPECT_EQ(events[1].at, noon(1));
 }
 
 TEST_F(JournalCounts, TotalsCountWhatHappenedSince) {
     for (const char* const id : {"old", "freed", "braked", "open"}) admit(id);
     finish("old", OutcomeKind::freed, 1);
-    note("old", AftermathKind::taken, 2);
+    note("old", FreedRoomResultKind::taken, 2);
     add_plan("freed", {"v-1", "v-2"});
     step("freed", "v-1", Step::delete_sent, 10);
     step("freed", "v-2", Step::delete_sent, 11);
     finish("freed", OutcomeKind::freed, 12);
-    note("freed", AftermathKind::wasted, 50);
+    note("freed", FreedRoomResultKind::wasted, 50);
     finish("braked", OutcomeKind::refused, 13, "limit-window");
     wait(journal_->note_message({"m", "e", RequestId{}, "ignored", "", noon(14)})).value();
     wait(journal_->note_message({"m", "e", RequestId{}, "ignored", "", noon(3)})).value();
-    wait(journal_->note_mark({"paused", "by hand", noon(15)})).value();
+    wait(journal_->note_event({"paused", "by hand", noon(15)})).value();
     const JournalTotals totals = wait(journal_->totals(noon(10))).value();
     EXPECT_THAT(totals.outcomes,
                 ElementsAre(Pair(OutcomeKind::freed, 1), Pair(OutcomeKind::refused, 1)));
     EXPECT_EQ(totals.under_way, 1);
     EXPECT_EQ(totals.victims, 2);
-    EXPECT_THAT(totals.aftermaths, ElementsAre(Pair(AftermathKind::wasted, 1)));
-    EXPECT_THAT(totals.brakes, ElementsAre(Pair("limit-window", 1)));
+    EXPECT_THAT(totals.freed_rooms, ElementsAre(Pair(FreedRoomResultKind::wasted, 1)));
+    EXPECT_THAT(totals.safeguards, ElementsAre(Pair("limit-window", 1)));
     EXPECT_THAT(totals.messages, ElementsAre(Pair("ignored", 1)));
-    EXPECT_THAT(totals.marks, ElementsAre(Pair("paused", 1)));
+    EXPECT_THAT(totals.events, ElementsAre(Pair("paused", 1)));
     EXPECT_EQ(wait(journal_->totals(noon(10))).value().victims, 2) << "can be asked again";
 }
 
@@ -192,7 +193,7 @@ TEST_F(JournalCounts, TheBrakeOfAnOutcomeIsKept) {
     admit("req-1");
     finish("req-1", OutcomeKind::refused, 1, "thrash");
     open();
-    EXPECT_EQ(wait(journal_->story(RequestId{"req-1"})).value()->outcome->brake, "thrash");
+    EXPECT_EQ(wait(journal_->record(RequestId{"req-1"})).value()->outcome->safeguard, "thrash");
 }
 
 TEST_F(JournalCounts, AClockThatJumpsAheadDoesNotForgetTheNewestRequests) {
@@ -201,14 +202,14 @@ TEST_F(JournalCounts, AClockThatJumpsAheadDoesNotForgetTheNewestRequests) {
         admit(id);
         finish(id, OutcomeKind::freed, 1);
     }
-    wait(journal_->note_mark({"clock-stepped", "", noon(400 * 86'400)})).value();
-    EXPECT_FALSE(wait(journal_->story(RequestId{"a"})).value());
-    EXPECT_TRUE(wait(journal_->story(RequestId{"b"})).value());
-    EXPECT_TRUE(wait(journal_->story(RequestId{"c"})).value());
+    wait(journal_->note_event({"clock-stepped", "", noon(400 * 86'400)})).value();
+    EXPECT_FALSE(wait(journal_->record(RequestId{"a"})).value());
+    EXPECT_TRUE(wait(journal_->record(RequestId{"b"})).value());
+    EXPECT_TRUE(wait(journal_->record(RequestId{"c"})).value());
 }
 
-RoomHold hold_on(const std::string& provider, int since) {
-    RoomHold hold;
+InventoryHold hold_on(const std::string& provider, int since) {
+    InventoryHold hold;
     hold.provider = ProviderId{provider};
     hold.resource_class = ResourceClass{"CUSTOM_SPOT"};
     hold.host = HostId{"root of " + provider};
@@ -223,7 +224,7 @@ RoomHold hold_on(const std::string& provider, int since) {
 TEST_F(JournalCounts, HoldsAreThereUntilTheyEnd) {
     wait(journal_->add_hold(hold_on("p-1", 1))).value();
     wait(journal_->add_hold(hold_on("p-2", 2))).value();
-    RoomHold second = hold_on("p-1", 3);
+    InventoryHold second = hold_on("p-1", 3);
     second.before = 4;
     wait(journal_->add_hold(second)).value();
     open();
@@ -237,7 +238,7 @@ TEST_F(JournalCounts, HoldsAreThereUntilTheyEnd) {
     EXPECT_EQ(holds[0].set, 4);
     EXPECT_EQ(holds[0].request, RequestId{"req-1"});
     EXPECT_EQ(holds[0].since, noon(1));
-    const HoldEnd end{HoldEndKind::given_back, "", noon(9)};
+    const InventoryHoldEnd end{InventoryHoldEndKind::given_back, "", noon(9)};
     const ResourceClass spot{"CUSTOM_SPOT"};
     wait(journal_->end_hold(ProviderId{"p-1"}, spot, end)).value();
     EXPECT_TRUE(wait(journal_->end_hold(ProviderId{"p-1"}, spot, end))) << "the second time";
@@ -248,7 +249,7 @@ TEST_F(JournalCounts, HoldsAreThereUntilTheyEnd) {
 
 TEST_F(JournalCounts, AHoldUnderWayIsNotForgottenHoweverOldItIs) {
     wait(journal_->add_hold(hold_on("p-1", 1))).value();
-    wait(journal_->note_mark({"clock-stepped", "", noon(400 * 86'400)})).value();
+    wait(journal_->note_event({"clock-stepped", "", noon(400 * 86'400)})).value();
     EXPECT_EQ(wait(journal_->holds()).value().size(), 1U);
 }
 
@@ -263,13 +264,13 @@ TEST(JournalVersion1, IsBroughtToTodaysWithAllThatItHolds) {
     Database{folder.path(), SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE}.execute(
         text_of(std::string{REAPER_TEST_DATA} + "/journal/version-1.sql"));
     auto journal = open_journal(folder.path()).value();
-    const auto done = wait(journal->story(RequestId{"req-done"})).value();
+    const auto done = wait(journal->record(RequestId{"req-done"})).value();
     ASSERT_TRUE(done);
     EXPECT_EQ(done->request, request("req-done"));
     EXPECT_EQ(std::get<Plan>(done->plans.at(0).decision), plan("req-done"));
     EXPECT_EQ(done->outcome->kind, OutcomeKind::freed);
-    EXPECT_EQ(done->outcome->brake, "");
-    EXPECT_FALSE(done->aftermath);
+    EXPECT_EQ(done->outcome->safeguard, "");
+    EXPECT_FALSE(done->freed_room);
     const auto victims = wait(journal->victims_since(noon())).value();
     ASSERT_EQ(victims.size(), 1U);
     EXPECT_EQ(victims[0].server, ServerId{"victim-1"});
@@ -277,8 +278,8 @@ TEST(JournalVersion1, IsBroughtToTodaysWithAllThatItHolds) {
     EXPECT_EQ(victims[0].host, "host-1");
     EXPECT_EQ(wait(journal->unfinished()).value().at(0).request.id, RequestId{"req-open"});
     EXPECT_EQ(wait(journal->messages(10)).value().at(0).verdict, "duplicate");
-    const Aftermath taken{AftermathKind::taken, "", {}, noon(9)};
-    EXPECT_TRUE(wait(journal->note_aftermath(RequestId{"req-done"}, taken)));
+    const FreedRoomResult taken{FreedRoomResultKind::taken, "", {}, noon(9)};
+    EXPECT_TRUE(wait(journal->note_freed_room(RequestId{"req-done"}, taken)));
 }
 
 TEST(JournalVersion1, WithAPlanThatCantBeReadIsBroughtToTodaysToo) {
@@ -310,16 +311,39 @@ TEST(JournalVersion2, IsBroughtToTodaysWithAllThatItHolds) {
     Database{folder.path(), SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE}.execute(
         text_of(std::string{REAPER_TEST_DATA} + "/journal/version-2.sql"));
     auto journal = open_journal(folder.path()).value();
-    const auto done = wait(journal->story(RequestId{"req-done"})).value();
+    const auto done = wait(journal->record(RequestId{"req-done"})).value();
     ASSERT_TRUE(done);
     EXPECT_EQ(std::get<Plan>(done->plans.at(0).decision), plan("req-done"));
-    ASSERT_TRUE(done->aftermath);
-    EXPECT_EQ(done->aftermath->untaken, std::vector<HostId>{HostId{"provider-1"}});
+    ASSERT_TRUE(done->freed_room);
+    EXPECT_EQ(done->freed_room->untaken, std::vector<HostId>{HostId{"provider-1"}});
     EXPECT_EQ(wait(journal->victims_since(noon())).value().at(0).name, "batch-7");
-    EXPECT_EQ(wait(journal->marks(10)).value().at(0).kind, "paused");
+    EXPECT_EQ(wait(journal->events(10)).value().at(0).kind, "paused");
     EXPECT_TRUE(wait(journal->holds()).value().empty());
     wait(journal->add_hold(hold_on("p-1", 1))).value();
     EXPECT_EQ(wait(journal->holds()).value().size(), 1U);
+}
+
+TEST(JournalVersion3, IsBroughtToTodaysWords) {
+    const Folder folder;
+    Database{folder.path(), SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE}.execute(
+        text_of(std::string{REAPER_TEST_DATA} + "/journal/version-3.sql"));
+    auto journal = open_journal(folder.path()).value();
+    const auto placed = wait(journal->record(RequestId{"req-placed"})).value();
+    ASSERT_TRUE(placed);
+    EXPECT_EQ(placed->request.placement.only_hosts, std::set<std::string>{"host-1"});
+    EXPECT_EQ(placed->request.placement.group.max_on_a_host, 1);
+    EXPECT_EQ(placed->request.source, RequestSource::nova_failure);
+    EXPECT_EQ(placed->outcome->safeguard, "limit-window");
+    const auto& refused = std::get<NotEnough>(placed->plans.at(0).decision);
+    EXPECT_EQ(refused.safeguard, "limit-window");
+    EXPECT_EQ(refused.rejected.at(0).code, RejectionCode::in_cooldown);
+    EXPECT_EQ(placed->steps.at(0).step, Step::skipped);
+    EXPECT_EQ(wait(journal->events(10)).value().at(0).kind, "paused");
+    EXPECT_EQ(wait(journal->holds()).value().size(), 1U);
+    EXPECT_EQ(wait(journal->totals(noon())).value().safeguards.at("limit-window"), 1U);
+    const auto done = wait(journal->record(RequestId{"req-done"})).value();
+    EXPECT_EQ(std::get<Plan>(done->plans.at(0).decision), plan("req-done"));
+    EXPECT_EQ(done->freed_room->kind, FreedRoomResultKind::wasted);
 }
 
 }  // namespace

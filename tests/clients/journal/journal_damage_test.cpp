@@ -72,19 +72,19 @@ void expect_replaced(const Folder& folder, const std::string& why) {
     EXPECT_EQ(stories_in(**opened), 0U);
     ASSERT_FALSE(aside(folder).empty());
     EXPECT_THAT(aside(folder).front(), StartsWith("journal.db.damaged-20"));
-    const auto marks = wait((*opened)->marks(10)).value();
-    ASSERT_EQ(marks.size(), 1U);
-    EXPECT_EQ(marks[0].kind, "journal-damaged");
-    EXPECT_THAT(marks[0].reason, AllOf(HasSubstr(why), HasSubstr(folder.path()),
-                                       HasSubstr(" set aside as " + folder.path() + ".damaged-20"),
-                                       HasSubstr("not resumed"), HasSubstr("come again")));
+    const auto events = wait((*opened)->events(10)).value();
+    ASSERT_EQ(events.size(), 1U);
+    EXPECT_EQ(events[0].kind, "journal-damaged");
+    EXPECT_THAT(events[0].reason, AllOf(HasSubstr(why), HasSubstr(folder.path()),
+                                        HasSubstr(" set aside as " + folder.path() + ".damaged-20"),
+                                        HasSubstr("not resumed"), HasSubstr("come again")));
     EXPECT_TRUE(wait((*opened)->admit(request("new"), noon())).value().first);
 }
 
-void expect_kept(const Folder& folder, std::size_t stories) {
+void expect_kept(const Folder& folder, std::size_t records) {
     auto opened = open_journal(folder.path());
     ASSERT_TRUE(opened) << opened.error().what;
-    EXPECT_EQ(stories_in(**opened), stories);
+    EXPECT_EQ(stories_in(**opened), records);
     EXPECT_TRUE(aside(folder).empty());
 }
 
@@ -161,10 +161,10 @@ TEST(DamagedJournal, WithFlippedBytesNeverKeepsTheReaperFromStarting) {
     const std::string good = bytes_of(original.path());
     int replaced = 0;
     for (unsigned seed = 1; seed <= 100; ++seed) {
-        std::mt19937 dice{seed};
+        std::mt19937 rng{seed};
         std::string bytes = good;
         for (int flips = 0; flips < 4; ++flips)
-            bytes[dice() % bytes.size()] = static_cast<char>(dice());
+            bytes[rng() % bytes.size()] = static_cast<char>(rng());
         const Folder folder;
         put(folder.path(), bytes);
         auto opened = open_journal(folder.path());
@@ -319,7 +319,7 @@ TEST_F(UnreadableStory, OfTheListIsLeftOut) {
     auto reader = open_journal_for_reading(folder_.path()).value();
     EXPECT_EQ(stories_in(*reader), 2U);
     EXPECT_EQ(wait(reader->unfinished()).value().size(), 2U) << "a reader changes nothing";
-    EXPECT_FALSE(wait(reader->story(RequestId{"req-0"})));
+    EXPECT_FALSE(wait(reader->record(RequestId{"req-0"})));
 }
 
 TEST_F(UnreadableStory, ThatIsFinishedStillTellsItsOutcome) {

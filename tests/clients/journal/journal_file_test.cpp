@@ -173,21 +173,21 @@ TEST(JournalFile, KeepsEverythingThroughKillMinusNine) {
     ASSERT_EQ(::waitpid(child, nullptr, 0), child);
 
     auto journal = open_journal(folder.path()).value();
-    const auto stories = wait(journal->unfinished()).value();
-    ASSERT_EQ(stories.size(), 1U);
-    EXPECT_EQ(std::get<Plan>(stories[0].plans.at(0).decision), plan("req-1"));
-    EXPECT_EQ(stories[0].steps.at(0).step, Step::delete_sent);
+    const auto records = wait(journal->unfinished()).value();
+    ASSERT_EQ(records.size(), 1U);
+    EXPECT_EQ(std::get<Plan>(records[0].plans.at(0).decision), plan("req-1"));
+    EXPECT_EQ(records[0].steps.at(0).step, Step::delete_sent);
 }
 
 TEST(JournalWorker, RefusesWorkAboveItsBound) {
     boost::asio::io_context loop;
     Worker worker{2};
     std::promise<void> go;
-    auto gate = go.get_future().share();
+    auto bridge = go.get_future().share();
     const Error full{Errc::storage, "full"};
     const auto call = [&] {
-        std::function<Result<int>()> job = [gate]() -> Result<int> {
-            gate.wait();
+        std::function<Result<int>()> job = [bridge]() -> Result<int> {
+            bridge.wait();
             return 7;
         };
         return boost::asio::co_spawn(loop, worker.run<int>(std::move(job), full),

@@ -21,10 +21,12 @@ protected:
     Admission admit(const Request& request, TimePoint now = noon()) {
         return wait(journal_->admit(request, now)).value();
     }
-    Story story(const std::string& id) { return *wait(journal_->story(RequestId{id})).value(); }
-    std::vector<std::string> ids(const std::vector<Story>& stories) {
+    RequestRecord record(const std::string& id) {
+        return *wait(journal_->record(RequestId{id})).value();
+    }
+    std::vector<std::string> ids(const std::vector<RequestRecord>& records) {
         std::vector<std::string> all;
-        for (const auto& each : stories) all.push_back(each.request.id.str());
+        for (const auto& each : records) all.push_back(each.request.id.str());
         return all;
     }
 
@@ -48,8 +50,8 @@ TEST_F(JournalTest, AKnownRequestOnlyGainsRequesters) {
     admit(other, noon(60));
     Request expected = request("req-1");
     expected.requesters = {ServerId{"waiting-1"}, ServerId{"waiting-2"}};
-    EXPECT_EQ(story("req-1").request, expected);
-    EXPECT_EQ(story("req-1").received_at, noon());
+    EXPECT_EQ(record("req-1").request, expected);
+    EXPECT_EQ(record("req-1").received_at, noon());
 }
 
 TEST_F(JournalTest, AStorySurvivesReopeningWhole) {
@@ -64,8 +66,8 @@ TEST_F(JournalTest, AStorySurvivesReopeningWhole) {
         ASSERT_TRUE(wait(journal_->add_plan(id, entry)));
     }
     const std::vector<Step> steps{
-        Step::spared, Step::delete_sent, Step::delete_accepted, Step::force_delete_sent,
-        Step::gone,   Step::vanished,    Step::failed};
+        Step::skipped, Step::delete_sent, Step::delete_accepted, Step::force_delete_sent,
+        Step::gone,    Step::vanished,    Step::failed};
     for (const Step step : steps)
         ASSERT_TRUE(wait(
             journal_->add_step(id, StepEntry{ServerId{"victim-1"}, step, "detail", noon(10)})));
@@ -73,7 +75,7 @@ TEST_F(JournalTest, AStorySurvivesReopeningWhole) {
     ASSERT_TRUE(wait(journal_->finish(id, outcome)));
 
     open();
-    const Story read = story("req-1");
+    const RequestRecord read = record("req-1");
     EXPECT_EQ(read.request, request("req-1"));
     ASSERT_EQ(read.plans.size(), decisions.size());
     for (std::size_t i = 0; i < decisions.size(); ++i) {
@@ -128,7 +130,7 @@ TEST_F(JournalTest, TheListIsNewestFirstAndCountsVictims) {
     step("v1", Step::delete_sent);
     step("v1", Step::force_delete_sent);
     step("v2", Step::delete_sent);
-    step("v3", Step::spared);
+    step("v3", Step::skipped);
     const auto lines = wait(journal_->list(2)).value();
     ASSERT_EQ(lines.size(), 2U);
     EXPECT_EQ(lines[0].request.id, RequestId{"c"});
@@ -153,7 +155,7 @@ TEST_F(JournalTest, MessagesAreKeptNewestFirst) {
 }
 
 TEST_F(JournalTest, UnknownRequestsAreErrorsOrNothing) {
-    EXPECT_FALSE(wait(journal_->story(RequestId{"none"})).value());
+    EXPECT_FALSE(wait(journal_->record(RequestId{"none"})).value());
     const PlanEntry entry{1, noon(), plan("none")};
     const auto added = wait(journal_->add_plan(RequestId{"none"}, entry));
     ASSERT_FALSE(added);
@@ -176,7 +178,7 @@ TEST_F(JournalTest, HostileWordsAreOnlyWords) {
     ASSERT_TRUE(wait(
         journal_->add_step(bad.id, StepEntry{ServerId{hostile}, Step::failed, hostile, noon()})));
     open();
-    const Story read = story(hostile);
+    const RequestRecord read = record(hostile);
     EXPECT_EQ(read.request.id, bad.id);
     EXPECT_EQ(read.steps[0].server.str(), hostile);
     EXPECT_EQ(read.steps[0].detail, hostile);
@@ -194,16 +196,16 @@ TEST_F(JournalTest, OldFinishedStoriesAndMessagesGoUnfinishedOnesStay) {
     admit(request("waiting"), days(0));
     wait(journal_->note_message({"m", "e", RequestId{}, "ignored", "", days(0)})).value();
     admit(request("later"), days(89));
-    EXPECT_TRUE(wait(journal_->story(RequestId{"old"})).value());
+    EXPECT_TRUE(wait(journal_->record(RequestId{"old"})).value());
     admit(request("latest"), days(91));
-    EXPECT_FALSE(wait(journal_->story(RequestId{"old"})).value());
-    EXPECT_TRUE(wait(journal_->story(RequestId{"waiting"})).value());
+    EXPECT_FALSE(wait(journal_->record(RequestId{"old"})).value());
+    EXPECT_TRUE(wait(journal_->record(RequestId{"waiting"})).value());
     EXPECT_TRUE(wait(journal_->messages(10)).value().empty());
 }
 
 TEST_F(JournalTest, AFloodOfRequestsThatNobodyDiedForIsForgottenBeforeItFillsTheDisk) {
     JournalOptions options{std::chrono::days{90}, 0};
-    options.most_rows = 10;
+    options.max_rows = 10;
     open(options);
     const auto name = [](int n) { return "r" + std::to_string(n); };
     for (int n = 0; n < 20; ++n) {
@@ -217,10 +219,10 @@ TEST_F(JournalTest, AFloodOfRequestsThatNobodyDiedForIsForgottenBeforeItFillsThe
             .value();
     }
     admit(request("next-day"), noon(2 * 86'400));
-    EXPECT_FALSE(wait(journal_->story(RequestId{name(5)})).value());
-    EXPECT_TRUE(wait(journal_->story(RequestId{name(3)})).value()) << "somebody died for it";
-    EXPECT_TRUE(wait(journal_->story(RequestId{name(4)})).value()) << "it has no outcome yet";
-    EXPECT_TRUE(wait(journal_->story(RequestId{name(19)})).value());
+    EXPECT_FALSE(wait(journal_->record(RequestId{name(5)})).value());
+    EXPECT_TRUE(wait(journal_->record(RequestId{name(3)})).value()) << "somebody died for it";
+    EXPECT_TRUE(wait(journal_->record(RequestId{name(4)})).value()) << "it has no outcome yet";
+    EXPECT_TRUE(wait(journal_->record(RequestId{name(19)})).value());
     EXPECT_EQ(wait(journal_->list(100)).value().size(), 13U) << "ten, those two, the last";
 }
 

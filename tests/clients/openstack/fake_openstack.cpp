@@ -76,7 +76,7 @@ Reply FakeOpenStack::token() {
     body["token"]["expires_at"] = iso(clock.now() + token_life);
     Reply reply = json_reply(201, body.dump());
     reply.headers.emplace_back("X-Subject-Token", "secret-token-" + std::to_string(++issued));
-    reply.gate = auth_gate;
+    reply.bridge = auth_gate;
     return reply;
 }
 

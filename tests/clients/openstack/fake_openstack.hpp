@@ -46,9 +46,9 @@ public:
     int issued = 0;            ///< tokens
     int first_good_token = 1;  ///< what the services accept
     Duration token_life = std::chrono::hours(1);
-    Reply auth_failure;               ///< instead of a token, if its status is not 200
-    std::shared_ptr<Gate> auth_gate;  ///< holds authentications back
-    nlohmann::json catalog;           ///< of the tokens
+    Reply auth_failure;                         ///< instead of a token, if its status is not 200
+    std::shared_ptr<ExecutorBridge> auth_gate;  ///< holds authentications back
+    nlohmann::json catalog;                     ///< of the tokens
     HttpServer server;
 
 private:

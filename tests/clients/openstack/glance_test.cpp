@@ -26,8 +26,8 @@ protected:
         cloud.on("GET " + path, json_reply(status, body));
     }
     /// What the image says; a failure of the call fails the test.
-    template <class Parts>
-    std::optional<ImageProperties> found(const Parts& parts, const std::string& id = "i-1") {
+    template <class Dependencies>
+    std::optional<ImageProperties> found(const Dependencies& parts, const std::string& id = "i-1") {
         auto read = cloud.run(parts.images->image(id));
         if (read) return std::move(*read);
         ADD_FAILURE() << read.error().what;

@@ -102,14 +102,14 @@ TEST(NovaFormat, NamesTheFieldThatIsWrong) {
         const char* complaint;
     };
     for (const Case& wrong : std::vector<Case>{
-             {"locked", "yes", "field server.locked is not true or false but string"},
-             {"created", "yesterday", "field server.created is not a time"},
-             {"created", "2026-13-20T13:12:30Z", "field server.created is not a time"},
-             {"tenant_id", nullptr, "field server.tenant_id is not a text but null"},
-             {"id", "", "field server.id is empty"},
-             {"flavor", json::array(), "field server.flavor is not an object but array"},
-             {"metadata", {{"k", 1}}, "field server.metadata.k is not a text but number"},
-             {"tags", {"a", 2}, "field server.tags[1] is not a text but number"}}) {
+             {"locked", "yes", "server.locked: expected true or false, found string"},
+             {"created", "yesterday", "server.created: expected a time"},
+             {"created", "2026-13-20T13:12:30Z", "server.created: expected a time"},
+             {"tenant_id", nullptr, "server.tenant_id: expected a text, found null"},
+             {"id", "", "server.id: is empty"},
+             {"flavor", json::array(), "server.flavor: expected an object, found array"},
+             {"metadata", {{"k", 1}}, "server.metadata.k: expected a text, found number"},
+             {"tags", {"a", 2}, "server.tags[1]: expected a text, found number"}}) {
         const auto record = read_with(wrong.key, wrong.value);
         ASSERT_FALSE(record) << wrong.key;
         EXPECT_EQ(record.error().code, Errc::bad_answer) << wrong.key;
@@ -182,7 +182,7 @@ TEST(NovaFormat, ReadsAServerGroup) {
     ASSERT_TRUE(group) << group.error().what;
     EXPECT_TRUE(group->apart());
     EXPECT_EQ(group->name, "apart");
-    EXPECT_EQ(group->most_on_a_host, 3);
+    EXPECT_EQ(group->max_on_a_host, 3);
     EXPECT_THAT(group->members, ElementsAre(ServerId("s1"), ServerId("s2")));
 }
 
@@ -193,7 +193,7 @@ TEST(NovaFormat, ReadsAServerGroupAsItWasBefore264) {
         "GET nova");
     ASSERT_TRUE(group) << group.error().what;
     EXPECT_TRUE(group->together());
-    EXPECT_EQ(group->most_on_a_host, 1);
+    EXPECT_EQ(group->max_on_a_host, 1);
 }
 
 TEST(NovaFormat, ReadsTheImageAndTheGroupsOfAServer) {

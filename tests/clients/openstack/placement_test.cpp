@@ -246,7 +246,7 @@ TEST(PlacementFormat, NamesTheFieldThatIsWrong) {
     const auto missing = openstack::read_inventories(R"({"inventories": {"VCPU": {"total": 1}}})",
                                                      "GET placement /x");
     ASSERT_FALSE(missing);
-    EXPECT_EQ(missing.error().what, "GET placement /x: field inventories.VCPU.reserved is missing");
+    EXPECT_EQ(missing.error().what, "GET placement /x: inventories.VCPU.reserved: missing");
     for (const char* amount : {"-1", "1.5", "\"2\"", "99999999999999999999", "null"}) {
         const std::string body =
             R"({"allocations": {"s": {"resources": {"VCPU": )" + std::string(amount) + "}}}}";

@@ -135,7 +135,7 @@ TEST_F(SessionTest, AnExpiredTokenIsNotUsedWhileKeystoneIsAway) {
 }
 
 TEST_F(SessionTest, CallersAtTheSameTimeShareOneAuthentication) {
-    cloud.auth_gate = std::make_shared<test::Gate>(cloud.io);
+    cloud.auth_gate = std::make_shared<test::ExecutorBridge>(cloud.io);
     auto parts = cloud.connect();
     std::vector<std::shared_ptr<test::Started<Result<std::vector<ComputeServiceRecord>>>>> calls;
     for (int i = 0; i < 5; ++i)
@@ -147,9 +147,9 @@ TEST_F(SessionTest, CallersAtTheSameTimeShareOneAuthentication) {
 }
 
 TEST_F(SessionTest, CallersAtTheSameTimeShareItsFailureToo) {
-    cloud.auth_gate = std::make_shared<test::Gate>(cloud.io);
+    cloud.auth_gate = std::make_shared<test::ExecutorBridge>(cloud.io);
     cloud.auth_failure = json_reply(401, R"({"error": {"message": "no", "code": 401}})");
-    cloud.auth_failure.gate = cloud.auth_gate;
+    cloud.auth_failure.bridge = cloud.auth_gate;
     auto parts = cloud.connect();
     std::vector<std::shared_ptr<test::Started<Result<std::vector<ComputeServiceRecord>>>>> calls;
     for (int i = 0; i < 5; ++i)
@@ -318,7 +318,7 @@ TEST_F(SessionTest, NoSecretIsLoggedOrInAnError) {
 }
 
 TEST_F(SessionTest, PartsMayGoWhileTheirCallsAreUnderWay) {
-    cloud.auth_gate = std::make_shared<test::Gate>(cloud.io);
+    cloud.auth_gate = std::make_shared<test::ExecutorBridge>(cloud.io);
     auto parts = std::make_unique<OpenStack>(cloud.connect());
     const auto call = test::start(cloud.io, parts->compute->compute_services());
     const auto other = test::start(cloud.io, parts->session->authenticate());

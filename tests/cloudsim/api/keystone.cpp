@@ -120,8 +120,8 @@ constexpr Endpoint endpoints[] = {
 
 /// Ids that stay the same from token to token.
 std::string stable_id(const std::string& of) {
-    Dice dice(std::hash<std::string>{}(of));
-    return dice.uuid().hex();
+    SeededRng rng(std::hash<std::string>{}(of));
+    return rng.uuid().hex();
 }
 
 void write_catalog(JsonWriter& json, const std::string& root) {

@@ -108,7 +108,7 @@ Response create_credential(Call& call) {
     auto made = std::make_unique<ApplicationCredential>();
     made->id = identity.new_id();
     made->name = need_text(said, "name");
-    made->secret = text_in(said, "secret", call.world.dice.letters(60));
+    made->secret = text_in(said, "secret", call.world.rng.letters(60));
     made->user = call.by->user_id;
     made->project = call.by->project_id;
     made->description = text_in(said, "description", "");

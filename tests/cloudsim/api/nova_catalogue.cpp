@@ -89,7 +89,7 @@ Response create_flavor(Call& call) {
     Flavor flavor;
     flavor.name = need_text(said, "name");
     flavor.id = text_in(said, "id", "");
-    if (flavor.id.empty() || flavor.id == "auto") flavor.id = call.world.dice.uuid().text();
+    if (flavor.id.empty() || flavor.id == "auto") flavor.id = call.world.rng.uuid().text();
     if (call.world.nova.find_flavor_name(flavor.name))
         throw ApiError(409, "Flavor with name " + flavor.name + " already exists.");
     if (call.world.nova.find_flavor(flavor.id))
@@ -156,7 +156,7 @@ void write_group(JsonWriter& json, const Call& call, const ServerGroup& group) {
     json.open_object().member("id", group.id.text()).member("name", group.name);
     if (call.since(64)) {
         json.member("policy", group.policy).open_object("rules");
-        if (group.most_on_a_host != 1) json.member("max_server_per_host", group.most_on_a_host);
+        if (group.max_on_a_host != 1) json.member("max_server_per_host", group.max_on_a_host);
         json.close_object();
     } else {
         json.open_array("policies").value(group.policy).close_array();
@@ -199,7 +199,7 @@ Response create_group(Call& call) {
     const Json document = call.body();
     const Json& said = need_object(document, "server_group");
     auto group = std::make_unique<ServerGroup>();
-    group->id = call.world.dice.uuid();
+    group->id = call.world.rng.uuid();
     group->name = need_text(said, "name");
     group->policy = text_in(said, "policy", "");
     if (said.contains("policies") && said["policies"].is_array() && !said["policies"].empty() &&
@@ -208,7 +208,7 @@ Response create_group(Call& call) {
     if (group->policy.empty())
         throw ApiError(400, "Invalid input for field/attribute: 'policy' is a required property");
     if (said.contains("rules") && said["rules"].contains("max_server_per_host"))
-        group->most_on_a_host =
+        group->max_on_a_host =
             number_in(said["rules"]["max_server_per_host"].dump(), "Invalid max_server_per_host");
     group->project_id = call.by->project_id;
     group->user_id = call.by->user_id;

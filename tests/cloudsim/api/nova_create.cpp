@@ -140,7 +140,7 @@ Response create_servers(Call& call) {
     json.member("OS-DCF:diskConfig", "MANUAL");
     json.open_array("security_groups").open_object().member("name", "default");
     json.close_object().close_array();
-    json.member("adminPass", call.world.dice.letters(12)).close_object().close_object();
+    json.member("adminPass", call.world.rng.letters(12)).close_object().close_object();
     Response response = json_response(202, json.take());
     response.headers.emplace_back("Location", call.base + "/v2.1/servers/" + first.id.text());
     return response;

@@ -95,7 +95,7 @@ Response create(Call& call) {
     const std::string name = need_text(said, "name");
     const std::string given = text_in(said, "uuid", "");
     const Uuid id = given.empty()
-                        ? call.world.dice.uuid()
+                        ? call.world.rng.uuid()
                         : uuid_in(given, "JSON does not validate: '" + given + "' is not a 'uuid'");
     const std::string parent_text = text_in(said, "parent_provider_uuid", "");
     Provider* parent = nullptr;

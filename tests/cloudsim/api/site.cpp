@@ -135,7 +135,7 @@ Response Site::answer(const Request& request, const Token* token) {
     for (const Mount& mount : mounts) {
         if (first != mount.prefix) continue;
         Call call{*world_, *lifecycle_, request, root_ + (soft ? "/soft/" : "/") + mount.prefix,
-                  root_,   nullptr,     token,   world_->dice.uuid(),
+                  root_,   nullptr,     token,   world_->rng.uuid(),
                   0,       soft,        {}};
         if (token) call.by = context_of(*token, call.request_id);
         return mount.service(call, path.subspan(1));

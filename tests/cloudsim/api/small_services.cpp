@@ -55,7 +55,7 @@ Response create_image(Call& call) {
         "min_disk", "min_ram", "tags",       "os_hidden", "owner"};
     const auto body = call.body();
     auto image = std::make_unique<Image>();
-    image->id = call.world.dice.uuid();
+    image->id = call.world.rng.uuid();
     image->name = text_in(body, "name", "");
     image->created = to_seconds(call.world.clock.now());
     image->owner = call.by->project_id;

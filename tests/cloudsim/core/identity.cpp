@@ -96,12 +96,12 @@ const Token& Identity::issue(const User& user, const Project& project, std::stri
         std::erase_if(tokens_, [&](const auto& each) { return each.second->expires <= now; });
     if (tokens_.size() >= most_tokens) tokens_.erase(tokens_.begin());
     auto made = std::make_unique<Token>();
-    made->text = "gAAAAAB" + dice_.letters(60);
+    made->text = "gAAAAAB" + rng_.letters(60);
     made->method = std::move(method);
     made->user = &user;
     made->project = &project;
     made->roles = roles_of(user, project);
-    made->audit = dice_.letters(22);
+    made->audit = rng_.letters(22);
     made->issued = to_seconds(now);
     made->expires = made->issued + token_life_;
     const std::string text = made->text;

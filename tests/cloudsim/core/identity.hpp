@@ -55,7 +55,7 @@ struct Token {
 
 class Identity {
 public:
-    Identity(Dice& dice, Micros token_life) : dice_(dice), token_life_(token_life) {}
+    Identity(SeededRng& rng, Micros token_life) : rng_(rng), token_life_(token_life) {}
 
     std::vector<std::unique_ptr<Project>> projects;
     std::vector<std::unique_ptr<User>> users;
@@ -72,7 +72,7 @@ public:
     Project& add_project(const std::string& name, std::vector<std::string> tags = {});
     User& add_user(const std::string& name, const std::string& password);
     const std::string& add_role(const std::string& name);
-    std::string new_id() { return dice_.uuid().hex(); }
+    std::string new_id() { return rng_.uuid().hex(); }
     /// Roles of a user in a project, with the implied ones.
     std::vector<std::string> roles_of(const User& user, const Project& project) const;
     void remove_project(const std::string& id);
@@ -89,7 +89,7 @@ public:
     void adopt_tokens(const Identity& other);
 
 private:
-    Dice& dice_;
+    SeededRng& rng_;
     Micros token_life_;
     std::unordered_map<std::string, std::unique_ptr<Token>> tokens_;
 };

@@ -66,7 +66,7 @@ std::optional<Uuid> Uuid::parse(std::string_view text) {
     return id;
 }
 
-std::uint64_t Dice::next() {  // splitmix64, public domain (Vigna)
+std::uint64_t SeededRng::next() {  // splitmix64, public domain (Vigna)
     state_ += 0x9e3779b97f4a7c15ULL;
     std::uint64_t z = state_;
     z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9ULL;
@@ -74,14 +74,14 @@ std::uint64_t Dice::next() {  // splitmix64, public domain (Vigna)
     return z ^ (z >> 31);
 }
 
-Uuid Dice::uuid() {
+Uuid SeededRng::uuid() {
     Uuid id{next(), next()};
     id.high = (id.high & ~0xf000ULL) | 0x4000ULL;
     id.low = (id.low & 0x3fffffffffffffffULL) | 0x8000000000000000ULL;
     return id;
 }
 
-std::string Dice::letters(std::size_t n) {
+std::string SeededRng::letters(std::size_t n) {
     constexpr std::string_view alphabet = "abcdefghijklmnopqrstuvwxyz0123456789";
     std::string out;
     while (out.size() < n) out += alphabet[below(alphabet.size())];

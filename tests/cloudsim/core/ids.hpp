@@ -33,9 +33,9 @@ struct UuidHash {
 };
 
 /// Chance from a seed: the same seed gives the same cloud.
-class Dice {
+class SeededRng {
 public:
-    explicit Dice(std::uint64_t seed) : state_(seed) {}
+    explicit SeededRng(std::uint64_t seed) : state_(seed) {}
     std::uint64_t next();
     /// 0 .. bound - 1; bound is at least 1.
     std::uint64_t below(std::uint64_t bound) { return next() % bound; }

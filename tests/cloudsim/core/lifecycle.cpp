@@ -71,12 +71,12 @@ Outcome Lifecycle::wrong_state(const Server& server, const char* method) const {
 
 std::vector<Server*> Lifecycle::create(CreateRequest request, ContextPtr by) {
     const Time now = to_seconds(world_.clock.now());
-    const std::string reservation = "r-" + world_.dice.letters(8);
+    const std::string reservation = "r-" + world_.rng.letters(8);
     std::vector<Server*> made;
     std::vector<Uuid> ids;
     for (std::size_t at = 0; at < request.count; ++at) {
         auto server = std::make_unique<Server>();
-        server->id = world_.dice.uuid();
+        server->id = world_.rng.uuid();
         server->name =
             request.count == 1 ? request.name : request.name + "-" + std::to_string(at + 1);
         server->project = world_.names.id(by->project_id);
@@ -253,14 +253,14 @@ void Lifecycle::soft_delete_on_host(const Uuid& id, Micros reclaim, const Contex
 
 void Lifecycle::respawn(Server& like, Host& host) {
     auto server = std::make_unique<Server>();
-    server->id = world_.dice.uuid();
+    server->id = world_.rng.uuid();
     server->name = like.name;
     server->project = like.project;
     server->user = like.user;
     server->flavor = like.flavor;
     server->image = like.image;
     server->state = VmState::active;
-    server->reservation = "r-" + world_.dice.letters(8);
+    server->reservation = "r-" + world_.rng.letters(8);
     server->created = to_seconds(world_.clock.now());
     server->updated = server->launched = server->created;
     if (like.extra()) {

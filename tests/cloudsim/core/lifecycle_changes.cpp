@@ -105,7 +105,7 @@ void Lifecycle::resize_scheduled(const Uuid& id, std::shared_ptr<const Flavor> f
     Server* server = world_.nova.find_server(id);
     if (!server || server->task != TaskState::resize_prep) return;
     // Nova moves what the server holds to the migration, and claims anew in its own name.
-    const Uuid migration = world_.dice.uuid();
+    const Uuid migration = world_.rng.uuid();
     hand_over(world_, id, migration);
     Placing placing;
     placing.servers = {id};

@@ -54,7 +54,7 @@ void Lifecycle::release(Host& host) {
 Aggregate& Lifecycle::create_aggregate(const std::string& name, const std::string& zone,
                                        const ContextPtr& by) {
     auto made = std::make_unique<Aggregate>();
-    made->id = world_.dice.uuid();
+    made->id = world_.rng.uuid();
     made->name = name;
     if (!zone.empty()) made->metadata["availability_zone"] = zone;
     tell_aggregate(world_, "create.start", *made, by);

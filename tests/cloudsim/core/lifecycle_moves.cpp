@@ -44,7 +44,7 @@ Outcome Lifecycle::live_migrate(Server& server, const ContextPtr& by) {
 }
 
 void Lifecycle::live_migrate_scheduled(Server& server, const ContextPtr& by) {
-    const Uuid migration = world_.dice.uuid();
+    const Uuid migration = world_.rng.uuid();
     hand_over(world_, server.id, migration);
     const Placing placing = elsewhere(world_, server);
     const Selection selection = select_destinations(world_, placing, by);

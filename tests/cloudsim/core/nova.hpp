@@ -177,8 +177,8 @@ struct Aggregate {
 struct ServerGroup {
     Uuid id;
     std::string name;
-    std::string policy;  ///< affinity, anti-affinity, soft-affinity, soft-anti-affinity
-    std::int64_t most_on_a_host = 1;  ///< of anti-affinity
+    std::string policy;              ///< affinity, anti-affinity, soft-affinity, soft-anti-affinity
+    std::int64_t max_on_a_host = 1;  ///< of anti-affinity
     std::string project_id;
     std::string user_id;
     std::vector<Uuid> members;

@@ -76,7 +76,7 @@ bool suits_group(const World& world, const Placing& placing, const Host& host) {
     const std::string& policy = placing.group->policy;
     const auto here = count_on(world, placing, placing.group->members, &host);
     if (policy == "anti-affinity")
-        return here < static_cast<std::size_t>(placing.group->most_on_a_host);
+        return here < static_cast<std::size_t>(placing.group->max_on_a_host);
     if (policy == "affinity")
         return here > 0 || count_on(world, placing, placing.group->members, nullptr) == 0;
     return true;
@@ -184,7 +184,7 @@ std::vector<Host*> place_all(World& world, const Placing& placing, const Candida
                 const auto here = std::count(chosen.begin(), chosen.end(), choice.host);
                 if (together) return here == 0;
                 const auto before = count_on(world, placing, placing.group->members, choice.host);
-                return here + static_cast<std::ptrdiff_t>(before) >= placing.group->most_on_a_host;
+                return here + static_cast<std::ptrdiff_t>(before) >= placing.group->max_on_a_host;
             });
         }
         weigh(world, choices);

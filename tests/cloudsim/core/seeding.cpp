@@ -16,7 +16,7 @@ ContextPtr nobody(World& world) {
     const Project* service = world.identity.project_named("service");
     if (admin) context->user_id = admin->id, context->user_name = admin->name;
     if (service) context->project_id = service->id, context->project_name = service->name;
-    context->request = world.dice.uuid();
+    context->request = world.rng.uuid();
     return context;
 }
 
@@ -34,7 +34,7 @@ void seed_host(World& world, int number, const std::vector<NameId>& traits) {
     const std::string name = shape.name + std::to_string(number);
     Names& names = world.names;
     Placement& placement = world.placement;
-    const Uuid id = world.dice.uuid();
+    const Uuid id = world.rng.uuid();
     placement.create_provider(id, name, nullptr);
     Provider& root = *placement.find(id);
     placement.set_inventories(
@@ -46,7 +46,7 @@ void seed_host(World& world, int number, const std::vector<NameId>& traits) {
         0);
     placement.set_traits(root, traits);
     for (const auto& [resource_class, total] : world.settings.nested) {
-        const Uuid child_id = world.dice.uuid();
+        const Uuid child_id = world.rng.uuid();
         std::string suffix = resource_class;
         if (suffix.starts_with("CUSTOM_")) suffix.erase(0, 7);
         std::transform(suffix.begin(), suffix.end(), suffix.begin(),
@@ -57,7 +57,7 @@ void seed_host(World& world, int number, const std::vector<NameId>& traits) {
         placement.set_inventories(*placement.find(child_id), {{names.id(resource_class), nested}},
                                   0);
     }
-    world.nova.add_host(name, root, world.dice.uuid());
+    world.nova.add_host(name, root, world.rng.uuid());
 }
 
 void seed_hosts(World& world) {
@@ -107,23 +107,23 @@ public:
         std::size_t fitting = 0;
         while (fitting < flavors_.size() && flavors_[fitting]->vcpus <= most) ++fitting;
         if (fitting == 0) return 0;
-        const auto& flavor = flavors_[world_.dice.below(fitting)];
+        const auto& flavor = flavors_[world_.rng.below(fitting)];
         auto server = std::make_unique<Server>();
-        server->id = world_.dice.uuid();
+        server->id = world_.rng.uuid();
         server->name = project.name + "-" + flavor->name + "-" + std::to_string(++count_);
         server->project = world_.names.id(project.id);
         server->user = user_;
         server->flavor = flavor;
         server->image = world_.nova.images.front().get();
         server->state = VmState::active;
-        server->reservation = "r-" + world_.dice.letters(8);
+        server->reservation = "r-" + world_.rng.letters(8);
         constexpr std::uint64_t month_s = 30 * 24 * 3600;
-        const auto age = std::chrono::seconds(world_.dice.below(month_s) + 60);
+        const auto age = std::chrono::seconds(world_.rng.below(month_s) + 60);
         server->created = to_seconds(world_.clock.now()) - age;
-        server->launched = server->created + std::chrono::seconds(world_.dice.below(20) + 1);
+        server->launched = server->created + std::chrono::seconds(world_.rng.below(20) + 1);
         server->updated = server->launched;
         server->actions.push_back(
-            {"create", world_.dice.uuid(), user_, server->project, server->created});
+            {"create", world_.rng.uuid(), user_, server->project, server->created});
         return lifecycle_.put(std::move(server), host) ? flavor->vcpus : 0;
     }
 
@@ -159,7 +159,7 @@ std::string seed_identity(World& world) {
     User* reaper = world.identity.user_named("reaper");
     if (reaper)
         world.identity.credentials.push_back(std::make_unique<ApplicationCredential>(
-            ApplicationCredential{world.identity.new_id(), "reaper", world.dice.letters(40),
+            ApplicationCredential{world.identity.new_id(), "reaper", world.rng.letters(40),
                                   reaper->id, reaper->default_project, "the reaper's login"}));
     return {};
 }
@@ -167,7 +167,7 @@ std::string seed_identity(World& world) {
 void seed_catalogue(World& world) {
     for (const auto& [name, entry] : world.settings.flavors) {
         Flavor flavor;
-        flavor.id = world.dice.uuid().text();
+        flavor.id = world.rng.uuid().text();
         flavor.name = name;
         flavor.vcpus = entry.vcpus;
         flavor.memory_mb = entry.memory_mb;
@@ -178,7 +178,7 @@ void seed_catalogue(World& world) {
         world.nova.flavors.push_back(std::make_shared<const Flavor>(std::move(flavor)));
     }
     auto image = std::make_unique<Image>();
-    image->id = world.dice.uuid();
+    image->id = world.rng.uuid();
     image->name = "tiny";
     image->created = to_seconds(world.clock.now());
     if (const Project* service = world.identity.project_named("service"))

@@ -7,10 +7,10 @@ namespace reaper::cloudsim {
 World::World(Settings with, std::function<Time()> real)
     : settings(std::move(with)),
       clock(std::move(real), settings.start),
-      dice(settings.seed),
+      rng(settings.seed),
       placement(names),
       nova(names),
-      identity(dice, settings.token_life),
+      identity(rng, settings.token_life),
       respawn(settings.respawn) {
     clock.set_speed(settings.speed);
 }
@@ -24,7 +24,7 @@ ContextPtr World::own_context(const Server& server) {
         context->project_name = project->name;
     context->roles = {"admin", "member", "reader"};
     context->is_admin = true;
-    context->request = dice.uuid();
+    context->request = rng.uuid();
     return context;
 }
 

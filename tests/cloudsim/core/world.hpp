@@ -19,7 +19,7 @@ struct World {
 
     Settings settings;
     Clock clock;
-    Dice dice;
+    SeededRng rng;
     Names names;
     Placement placement;
     Nova nova;

@@ -32,10 +32,10 @@ void Notifications::send(std::string_view event_type, bool is_error, std::string
     const Time now = world.clock.now();
     JsonWriter inner;
     inner.text().reserve(payload.size() + 2000);
-    inner.open_object().member("message_id", world.dice.uuid().text());
+    inner.open_object().member("message_id", world.rng.uuid().text());
     inner.member("publisher_id", publisher).member("event_type", event_type);
     inner.member("priority", is_error ? "ERROR" : "INFO").name("payload").raw(payload);
-    inner.member("timestamp", spaced_micro(now)).member("_unique_id", world.dice.uuid().hex());
+    inner.member("timestamp", spaced_micro(now)).member("_unique_id", world.rng.uuid().hex());
     write_context(inner, *by, now);
     inner.close_object();
     JsonWriter outer;

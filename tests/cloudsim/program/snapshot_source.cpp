@@ -56,12 +56,12 @@ private:
         std::set<std::string> ids;
         for (const reaper::Host& host : file_.snapshot.hosts)
             for (const reaper::Server& server : host.servers) ids.insert(server.project.str());
-        for (const auto& [tag, projects] : file_.facts.projects_by_tag)
+        for (const auto& [tag, projects] : file_.tag_data.projects_by_tag)
             for (const auto& id : projects) ids.insert(id.str());
         for (const std::string& id : ids) {
             Project& project = world_.identity.add_project("project-" + id.substr(0, 8));
             project.id = id;
-            for (const auto& [tag, projects] : file_.facts.projects_by_tag)
+            for (const auto& [tag, projects] : file_.tag_data.projects_by_tag)
                 if (projects.contains(ProjectId(id))) project.tags.push_back(tag);
         }
         if (User* admin = world_.identity.user_named("admin"))
@@ -79,7 +79,7 @@ private:
                 throw std::runtime_error("host " + host.name + ": its providers are no tree");
         }
         Provider& root = *world_.placement.find(id_of(host.id.str(), "host"));
-        Host& made = world_.nova.add_host(host.service_host, root, world_.dice.uuid());
+        Host& made = world_.nova.add_host(host.service_host, root, world_.rng.uuid());
         made.disabled = !host.enabled;
         if (!host.why_unavailable.empty()) made.disabled_reason = host.why_unavailable;
         made.forced_down = !host.up;
@@ -140,7 +140,7 @@ private:
             const Room* room = ours.room(world_.names.id(name.str()));
             if (room && room->used < amount) rest.set(name, amount - room->used);
         }
-        if (rest.begin() != rest.end()) add_held(world_.dice.uuid(), ours, rest);
+        if (rest.begin() != rest.end()) add_held(world_.rng.uuid(), ours, rest);
     }
 
     void append(Claim& claim, reaper::cloudsim::Provider& provider, const Resources& resources) {
@@ -176,7 +176,7 @@ private:
         auto& flavor = flavors_[key];
         if (flavor) return flavor;
         Flavor made;
-        made.id = world_.dice.uuid().text();
+        made.id = world_.rng.uuid().text();
         made.name = server.flavor_name;
         made.extra_specs = server.flavor_extra_specs;
         made.vcpus = amount("VCPU");
@@ -199,13 +199,13 @@ private:
         made->number = world_.nova.next_number();
         made->state = state_of(server.status);
         made->locked = server.locked;
-        made->reservation = "r-" + world_.dice.letters(8);
+        made->reservation = "r-" + world_.rng.letters(8);
         made->created = here(server.created);
         if (server.launched) made->launched = made->updated = here(*server.launched);
         if (!server.metadata.empty()) made->more().metadata = server.metadata;
         if (!server.tags.empty()) made->more().tags = server.tags;
         made->actions.push_back(
-            {"create", world_.dice.uuid(), admin_, made->project, made->created});
+            {"create", world_.rng.uuid(), admin_, made->project, made->created});
         Claim claim;
         claim.consumer = made->id;
         claim.project = made->project;

@@ -13,7 +13,7 @@ from machine import Machine
 def refused_while_paused(machine: Machine) -> None:
     [refused] = machine.cloud.ask_in_vain("large")
     assert machine.wait_outcome(refused.request) == "refused"
-    assert machine.rows("SELECT brake FROM request WHERE id = ?", refused.request) == [("paused",)]
+    assert machine.rows("SELECT safeguard FROM request WHERE id = ?", refused.request) == [("paused",)]
     assert machine.asked_to_delete() == set()
 
 
@@ -28,7 +28,7 @@ def test_nobody_dies_until_it_is_resumed(machines: Callable[..., Machine]) -> No
     refused_while_paused(machine)
     status = machine.reaper.command("status")
     assert status.returncode == 4 and "an upgrade" in status.stdout
-    assert machine.reaper.json("history", "totals")["brakes"] == {"paused": 2}
+    assert machine.reaper.json("history", "totals")["safeguards"] == {"paused": 2}
     assert "an upgrade" in machine.reaper.command("resume").stdout
     [served] = machine.cloud.ask_in_vain("large")
     assert machine.wait_outcome(served.request) == "freed"

@@ -43,7 +43,7 @@ ContextPtr Actors::user_of(const std::string& project) {
     context->project_id = found->id;
     context->project_name = found->name;
     context->roles = {"member", "reader"};
-    context->request = world().dice.uuid();
+    context->request = world().rng.uuid();
     return context;
 }
 
@@ -312,7 +312,7 @@ void Actors::orphan(Chance& chance) {
     auto& hosts = world().nova.hosts;
     Host& host = *chance.any_of(hosts);
     Claim claim;
-    claim.consumer = world().dice.uuid();
+    claim.consumer = world().rng.uuid();
     claim.project = world().names.id(world().identity.project_named("regular")->id);
     claim.user = claim.project;
     claim.type = world().names.id("unknown");

@@ -27,8 +27,8 @@ public:
     void set_aside(Delivery delivery, std::string) override {
         broker_.settle(delivery.ticket.tag, delivery.ticket.connection, true);
     }
-    void publish(std::string body) override {
-        if (broker_.connected_) broker_.enqueue(std::move(body));
+    std::uint64_t serving() const override {
+        return broker_.connected_ && broker_.consumer_ == this ? broker_.epoch_ : 0;
     }
     Task<void> stop() override {
         leave();

@@ -9,11 +9,11 @@
 #include <string>
 #include <vector>
 
-#include "reaper/notifications/cloud_event_parser.hpp"
 #include "faults/schedules/chance.hpp"
 #include "faults/schedules/plan.hpp"
 #include "faults/schedules/timeline.hpp"
 #include "faults/schedules/trace.hpp"
+#include "reaper/notifications/cloud_event_parser.hpp"
 #include "reaper/ports/event_source.hpp"
 #include "reaper/ports/message_source.hpp"
 

@@ -10,11 +10,11 @@ namespace reaper::faults {
 
 class Chance {
 public:
-    explicit Chance(std::uint64_t seed) : dice_(seed) {}
-    std::uint64_t next() { return dice_.next(); }
+    explicit Chance(std::uint64_t seed) : rng_(seed) {}
+    std::uint64_t next() { return rng_.next(); }
     template <class T>
     std::uint64_t below(T bound) {
-        return dice_.below(static_cast<std::uint64_t>(bound));
+        return rng_.below(static_cast<std::uint64_t>(bound));
     }
     int between(int least, int most) { return least + static_cast<int>(below(most - least + 1)); }
     bool percent(int chance) { return between(0, 99) < chance; }
@@ -30,7 +30,7 @@ public:
     }
 
 private:
-    cloudsim::Dice dice_;
+    cloudsim::SeededRng rng_;
 };
 
 }  // namespace reaper::faults

@@ -43,16 +43,17 @@ void Checker::on_write(const std::string& what) {
         record.at = timeline_.true_now();
         record.read_at = room_read_;
         record.listed_at = listed_;
-        record.index = journal_.stories.at(RequestId{object}).plans.size();
+        record.index = journal_.records.at(RequestId{object}).plans.size();
         plans_.push_back(std::move(record));
-    } else if (verb == "spared" || verb == "failed" || verb == "unseen" || verb == "gone" ||
+    } else if (verb == "skipped" || verb == "failed" || verb == "unseen" || verb == "gone" ||
                verb == "vanished") {
         count_failure(verb, object);
         end_evictions(object, "");
-    } else if (verb == "aftermath") {
-        // `aftermath KIND request`: what is known of the room by now, nothing holds it any more.
+    } else if (verb == "freed-room") {
+        // `freed-room KIND request`: what is known of the room by now, nothing holds it any
+        // more.
         const auto gap = object.find(' ');
-        on_aftermath(object.substr(0, gap), object.substr(gap + 1));
+        on_freed_room(object.substr(0, gap), object.substr(gap + 1));
         end_promises(object.substr(gap + 1));
     } else if (verb == "finish") {
         on_finish(object);
@@ -64,14 +65,14 @@ void Checker::sync_plans() {
     sync_outcomes();
     for (PlanRecord& record : plans_) {
         if (record.plan) continue;
-        const auto story = journal_.stories.find(RequestId{record.request});
-        if (story == journal_.stories.end() || story->second.plans.size() <= record.index) continue;
-        const Decision& decision = story->second.plans[record.index].decision;
+        const auto known = journal_.records.find(RequestId{record.request});
+        if (known == journal_.records.end() || known->second.plans.size() <= record.index) continue;
+        const Decision& decision = known->second.plans[record.index].decision;
         record.plan = Plan{};
         if (const auto* plan = std::get_if<Plan>(&decision)) record.plan = *plan;
         // Room that is on its way is promised, too.
         if (const auto* nothing = std::get_if<NothingToDo>(&decision))
-            if (holds_room(*nothing, culled_.contains(record.request)))
+            if (promises_room(*nothing, culled_.contains(record.request)))
                 record.plan->hosts = nothing->hosts;
         enter(record);
     }
@@ -124,7 +125,7 @@ void Checker::on_finish(const std::string& request) {
 /// Room that was made stays promised for a while; of others nothing is held.
 void Checker::sync_outcomes() {
     for (const std::string& request : ending_) {
-        const auto& outcome = journal_.stories.at(RequestId{request}).outcome;
+        const auto& outcome = journal_.records.at(RequestId{request}).outcome;
         const bool holds = outcome && (outcome->kind == OutcomeKind::freed ||
                                        outcome->kind == OutcomeKind::incomplete ||
                                        outcome->kind == OutcomeKind::already_there);
@@ -166,8 +167,8 @@ void Checker::on_acknowledge(const Broker::Stored& message, bool set_aside) {
                          : note.message_id == named.message && note.verdict != "joined";
     };
     if (std::any_of(journal_.notes.begin(), journal_.notes.end(), noted)) return;
-    const auto story = journal_.stories.find(RequestId{named.request});
-    if (!set_aside && story != journal_.stories.end() && story->second.outcome) return;
+    const auto record = journal_.records.find(RequestId{named.request});
+    if (!set_aside && record != journal_.records.end() && record->second.outcome) return;
     blame("rule-6", "message " + named.message + " of " + named.request +
                         " is acknowledged, and the journal has no outcome of it");
 }
@@ -236,9 +237,9 @@ void Checker::on_executed(Exchange& call) {
         if (plan_.dry_run)
             blame("rule-8", "a dry run sent " + call.request.method + ' ' + call.request.target);
         bool forced = false;
-        const bool marks =
+        const bool events =
             call.request.method == "POST" && call.request.target.ends_with("/metadata");
-        if (marks) return;  // its `res-type`
+        if (events) return;  // its `res-type`
         if (!deleted_server(call.request, forced))
             blame("rule-1", "an unknown write: " + call.request.method + ' ' + call.request.target);
         else if (!asks_token && call.response.status < 300)
@@ -251,7 +252,7 @@ void Checker::on_executed(Exchange& call) {
     if (!path.empty() && path.front() == "soft") path.erase(path.begin());
     if (path.size() == 4 && path[0] == "compute" && path[2] == "servers" && path[3] != "detail") {
         if (const auto id = Uuid::parse(path[3])) {
-            Look look;
+            RecheckResult look;
             look.executed_at = timeline_.true_now();
             if (const cloudsim::Server* server = site_.world().nova.find_server(*id)) {
                 look.project = site_.world().names.text(server->project);
@@ -290,7 +291,7 @@ void Checker::on_answer(const Exchange& call) {
     if (deleted_server(call.request, forced) || !call.note || call.request.method != "GET") return;
     const auto& reading = *std::static_pointer_cast<Reading>(call.note);
     if (reading.look) {
-        Look look = reading.look->second;
+        RecheckResult look = reading.look->second;
         look.answered_at = timeline_.true_now();
         look.untrue = call.untrue;
         looks_[reading.look->first] = look;
@@ -321,15 +322,17 @@ void Checker::at_the_end(const Broker& broker) {
     for (const Broker::Stored& left : broker.queue())
         blame("liveness", "message " + std::to_string(left.number) + " of " +
                               names_in(left.body).request + " is still not acknowledged");
-    for (const auto& [id, story] : journal_.stories) {
-        if (story.outcome)
-            ++tally_.outcomes[std::string{to_string(story.outcome->kind)}];
+    for (const auto& [id, record] : journal_.records) {
+        if (record.outcome)
+            ++tally_.outcomes[std::string{to_string(record.outcome->kind)}];
         else
             blame("liveness", id.str() + " has no outcome");
-        if (story.outcome && !story.outcome->brake.empty()) ++tally_.brakes[story.outcome->brake];
-        if (story.aftermath) ++tally_.aftermaths[std::string{to_string(story.aftermath->kind)}];
+        if (record.outcome && !record.outcome->safeguard.empty())
+            ++tally_.safeguards[record.outcome->safeguard];
+        if (record.freed_room)
+            ++tally_.freed_rooms[std::string{to_string(record.freed_room->kind)}];
     }
-    if (awaits_aftermath()) blame("aftermath", "what became of a cull is not in the journal");
+    if (awaits_freed_room()) blame("freed-room", "what became of a cull is not in the journal");
     tally_.requests += truth_.demands().size();
     // Rule 9: of schedules in which the reaper could work all the time.
     const Duration most = plan_.trigger.max_age + plan_.cull.deadline * plan_.cull.max_rounds +
@@ -346,7 +349,7 @@ void Checker::at_the_end(const Broker& broker) {
     for (const auto& entry : truth_.demands()) {
         const std::string& id = entry.first;
         const auto noted = [&](const MessageEntry& note) { return note.request.str() == id; };
-        if (journal_.stories.contains(RequestId{id}) ||
+        if (journal_.records.contains(RequestId{id}) ||
             std::any_of(journal_.notes.begin(), journal_.notes.end(), noted))
             continue;
         if (!broker.queue().empty()) continue;  // told already

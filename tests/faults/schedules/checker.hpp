@@ -31,9 +31,9 @@ struct Tally {
     /// them. By what they became.
     std::map<std::string, std::uint64_t> races;
     std::uint64_t regular_killed = 0;  ///< known to be regular, not by a race
-    std::map<std::string, std::uint64_t> aftermaths;
-    std::map<std::string, std::uint64_t> brakes;  ///< that refused a request
-    std::uint64_t judged = 0;                     ///< deletions whose need was judged
+    std::map<std::string, std::uint64_t> freed_rooms;
+    std::map<std::string, std::uint64_t> safeguards;  ///< that refused a request
+    std::uint64_t judged = 0;                         ///< deletions whose need was judged
     std::map<std::string, std::uint64_t> outcomes;
     std::map<std::string, std::uint64_t> violations;  ///< by rule
     FaultCounts faults{};
@@ -57,7 +57,7 @@ public:
     void on_kill();
     void on_start() { started_at_ = timeline_.true_now(); }
     /// What became of a cull is still to be journalled.
-    bool awaits_aftermath() const;
+    bool awaits_freed_room() const;
     /// When all faults are over and time has passed.
     void at_the_end(const Broker& broker);
 
@@ -75,7 +75,7 @@ public:
 
 private:
     /// A server as an answer showed it.
-    struct Look {
+    struct RecheckResult {
         TimePoint executed_at{};
         TimePoint answered_at{};
         bool fit = true;
@@ -95,7 +95,7 @@ private:
     struct Basis {
         Uuid server;
         bool forced = false;
-        std::optional<Look> look;
+        std::optional<RecheckResult> look;
         std::optional<Tags> tags;
         std::optional<TimePoint> requester_seen;
         bool counts = false;  ///< it will delete something that was not going yet
@@ -107,7 +107,7 @@ private:
     static Named names_in(const std::string& body);
     /// What an executed reading showed, until its answer arrives.
     struct Reading {
-        std::optional<std::pair<Uuid, Look>> look;
+        std::optional<std::pair<Uuid, RecheckResult>> look;
         std::optional<Tags> tags;
         std::string room_of;     ///< host
         std::string servers_of;  ///< host
@@ -164,7 +164,7 @@ private:
     void judge_stop(const PlanRecord& plan, const std::string& server);
     void judge_awaited(const Exchange& call, const Basis& basis, const PlanRecord& plan);
     void judge_newest(const Basis& basis, const Demand& demand, const PlanRecord& plan);
-    // judge_brakes.cpp
+    // judge_safeguards.cpp
     std::string why_spared(const cloudsim::Server& server) const;
     bool tagged_since(const std::string& project, TimePoint since) const;
     void judge_age(const Exchange& call, const Basis& basis);
@@ -172,7 +172,7 @@ private:
     void judge_breaker(const Basis& basis);
     void judge_limits(const Exchange& call, const Basis& basis);
     void count_failure(const std::string& step, const std::string& server);
-    void on_aftermath(const std::string& kind, const std::string& request);
+    void on_freed_room(const std::string& kind, const std::string& request);
     bool was_taken(const std::string& request) const;
     std::optional<TimePoint> requesters_seen(const std::string& victim);
     PlanRecord* plan_for(const std::string& server);
@@ -203,7 +203,7 @@ private:
     Tally& tally_;
     std::vector<std::string> violations_;
 
-    std::map<Uuid, Look> looks_;
+    std::map<Uuid, RecheckResult> looks_;
     std::optional<Tags> tags_;
     std::deque<Tags> earlier_tags_;            ///< those before, the last few
     std::optional<TimePoint> untrue_tags_at_;  ///< the last reading of tags that was a lie

@@ -9,7 +9,7 @@ namespace {
 
 /// How old a look, and what it rests on, may be when the deletion is sent: it holds for 5 s from
 /// its first question, and what is known of tags is a second older at most.
-constexpr Duration look_holds = std::chrono::seconds{7};
+constexpr Duration recheck_valid_for = std::chrono::seconds{7};
 
 /// The same for the question whether somebody waits, which comes once for a cull.
 constexpr Duration freshness = std::chrono::seconds{35};
@@ -80,7 +80,7 @@ void Checker::judge_right(const Exchange& call, const Basis& basis,
         blame("rule-1", id + " is deleted, and was not looked at");
         return;
     }
-    const Look& look = *basis.look;
+    const RecheckResult& look = *basis.look;
     const bool untrue = look.untrue || basis.tags->untrue;
     if (!basis.tags->revocable.contains(project) && !basis.tags->untrue &&
         !tagged_since(project, call.sent_at - tags_serve)) {
@@ -89,11 +89,11 @@ void Checker::judge_right(const Exchange& call, const Basis& basis,
     }
     judge_age(call, basis);
     if (!look.fit && !look.untrue) blame("rule-1", id + " is deleted, though it is " + look.why);
-    if (call.sent_at - look.answered_at > look_holds)
+    if (call.sent_at - look.answered_at > recheck_valid_for)
         blame("rule-1", id + " was looked at " +
                             std::to_string((call.sent_at - look.answered_at).count()) +
                             " ms before its deletion was sent");
-    if (call.sent_at - basis.tags->answered_at > look_holds)
+    if (call.sent_at - basis.tags->answered_at > recheck_valid_for)
         blame("rule-1", "the project of " + id + " was looked at " +
                             std::to_string((call.sent_at - basis.tags->answered_at).count()) +
                             " ms before the deletion was sent");
@@ -117,7 +117,8 @@ bool Checker::tagged_since(const std::string& project, TimePoint since) const {
     });
 }
 
-/// Requester first: nobody dies for a requester that the reaper could know to be gone; rule 7.
+/// Requester first: no servers deleted for a requester that the reaper could know to be gone;
+/// rule 7.
 void Checker::judge_requester(const Exchange& call, const Basis& basis, const Demand& demand,
                               const PlanRecord& plan) {
     const auto tagged = truth_.revocable_since(demand.project);
@@ -134,8 +135,8 @@ void Checker::judge_requester(const Exchange& call, const Basis& basis, const De
             heir->project != demand.project || !(heir->slot == demand.slot))
             return false;
         for (const HostPlan& host : other.plan->hosts)
-            for (const Awaited& awaited : host.awaited)
-                if (awaited.server.str() == basis.server.text()) return true;
+            for (const PendingRelease& pending_releases : host.pending_releases)
+                if (pending_releases.server.str() == basis.server.text()) return true;
         return false;
     };
     if (std::any_of(plans_.begin(), plans_.end(), waits_for_it)) return;
@@ -169,12 +170,12 @@ void Checker::judge_newest(const Basis& basis, const Demand& demand, const PlanR
 void Checker::judge_awaited(const Exchange& call, const Basis& basis, const PlanRecord& plan) {
     if (plan.judged || plan_.lies()) return;
     for (const HostPlan& host : plan.plan->hosts)
-        for (const Awaited& awaited : host.awaited) {
+        for (const PendingRelease& pending_releases : host.pending_releases) {
             const HostState* state = truth_.state_at(host.host_name, call.sent_at);
-            const auto id = Uuid::parse(awaited.server.str());
+            const auto id = Uuid::parse(pending_releases.server.str());
             if (state != nullptr && id && state->holder(*id) != nullptr)
                 blame("rule-2", basis.server.text() + " is deleted for " + plan.request +
-                                    " before it is known whether " + awaited.server.str() +
+                                    " before it is known whether " + pending_releases.server.str() +
                                     " goes, which its plan awaits");
         }
 }
@@ -182,19 +183,19 @@ void Checker::judge_awaited(const Exchange& call, const Basis& basis, const Plan
 /// A plan of which a victim was spared does not give its slots: what was not decided by then must
 /// not be sent. The order is the journal's.
 void Checker::judge_stop(const PlanRecord& plan, const std::string& server) {
-    const Story& story = journal_.stories.at(RequestId{plan.request});
+    const RequestRecord& record = journal_.records.at(RequestId{plan.request});
     const auto victims = plan.plan->victims();
     const auto of_plan = [&](const ServerId& id) {
         return std::any_of(victims.begin(), victims.end(),
                            [&](const Victim& victim) { return victim.server == id; });
     };
-    std::string spared;
-    for (const StepEntry& step : story.steps) {
-        if (step.at < story.plans[plan.index].at || !of_plan(step.server)) continue;
-        if (step.step == Step::spared) spared = step.server.str();
-        if (step.step == Step::delete_sent && step.server.str() == server && !spared.empty() &&
-            spared != server)
-            blame("rule-2", server + " is deleted for " + plan.request + " after " + spared +
+    std::string skipped;
+    for (const StepEntry& step : record.steps) {
+        if (step.at < record.plans[plan.index].at || !of_plan(step.server)) continue;
+        if (step.step == Step::skipped) skipped = step.server.str();
+        if (step.step == Step::delete_sent && step.server.str() == server && !skipped.empty() &&
+            skipped != server)
+            blame("rule-2", server + " is deleted for " + plan.request + " after " + skipped +
                                 " of the same plan was spared");
     }
 }
@@ -221,9 +222,9 @@ bool Checker::surely_held(const Promise& promise, TimePoint at) const {
     const Demand* demand = truth_.demand(promise.request);
     if (demand == nullptr || (demand->over_since && *demand->over_since <= at)) return false;
     // It counts from the end of the cull, which a full disk may write down much later.
-    const auto story = journal_.stories.find(RequestId{promise.request});
-    if (story != journal_.stories.end() && story->second.outcome &&
-        at > story->second.outcome->at + plan_.cull.promise && !plan_.has(Kind::clock_step))
+    const auto record = journal_.records.find(RequestId{promise.request});
+    if (record != journal_.records.end() && record->second.outcome &&
+        at > record->second.outcome->at + plan_.cull.promise && !plan_.has(Kind::clock_step))
         return false;
     const auto culled = culled_.find(promise.request);
     if (culled == culled_.end() || culled->second > at || lost_a_victim(promise)) return false;
@@ -236,11 +237,11 @@ bool Checker::surely_held(const Promise& promise, TimePoint at) const {
 
 /// Where a victim of the plan lives on, its room does not come: nothing is held there.
 bool Checker::lost_a_victim(const Promise& promise) const {
-    const auto story = journal_.stories.find(RequestId{promise.request});
-    if (story == journal_.stories.end()) return false;
+    const auto record = journal_.records.find(RequestId{promise.request});
+    if (record == journal_.records.end()) return false;
     std::set<ServerId> lost;
-    for (const StepEntry& step : story->second.steps)
-        if (step.step == Step::spared || step.step == Step::failed || step.step == Step::unseen)
+    for (const StepEntry& step : record->second.steps)
+        if (step.step == Step::skipped || step.step == Step::failed || step.step == Step::unseen)
             lost.insert(step.server);
     return std::any_of(evictions_.begin(), evictions_.end(), [&](const Eviction& eviction) {
         return eviction.request == promise.request && eviction.host == promise.host &&

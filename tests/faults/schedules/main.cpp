@@ -17,7 +17,7 @@ struct Options {
     std::uint64_t seed = 1;
     std::uint64_t schedules = 1;
     double soak_seconds = 0;
-    std::uint64_t most_failures = 20;
+    std::uint64_t max_failures = 20;
     bool verbose = false;
     bool twice = false;
     bool no_shrink = false;
@@ -85,7 +85,7 @@ int main(int argc, char** argv) {
     app.add_option("--schedules", options.schedules, "how many; each has the seed after the last");
     app.add_option("--soak", options.soak_seconds, "go on for so many seconds of real time");
     app.add_option("--without", options.without, "items of the plan that do not happen");
-    app.add_option("--stop-at", options.most_failures, "end after so many failed schedules");
+    app.add_option("--stop-at", options.max_failures, "end after so many failed schedules");
     app.add_flag("--verbose", options.verbose, "print the trace and the reaper's log");
     app.add_flag("--twice", options.twice, "run each twice, and compare the traces");
     app.add_flag("--no-shrink", options.no_shrink, "do not look for a smaller failing schedule");
@@ -103,7 +103,7 @@ int main(int argc, char** argv) {
     const auto passed = [&] {
         return std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
     };
-    for (std::uint64_t i = 0; failed < options.most_failures; ++i) {
+    for (std::uint64_t i = 0; failed < options.max_failures; ++i) {
         if (options.soak_seconds > 0 ? passed() > options.soak_seconds : i >= options.schedules)
             break;
         if (!run_one(options, options.seed + i, tally)) ++failed;

@@ -65,12 +65,12 @@ constexpr std::array<std::string_view, kinds> fault_names{
     "operator-resumes",
 };
 
-constexpr Duration calm_start = seconds{20};  // the first pictures are read
+constexpr Duration calm_start = seconds{20};  // the first views are read
 constexpr const char* services[] = {"", "compute", "placement", "identity"};
 
 class Drawer {
 public:
-    explicit Drawer(std::uint64_t seed) : dice_(seed) { plan_.seed = seed; }
+    explicit Drawer(std::uint64_t seed) : rng_(seed) { plan_.seed = seed; }
 
     SchedulePlan draw() {
         draw_cloud();
@@ -86,27 +86,27 @@ public:
 private:
     void draw_cloud() {
         auto& cloud = plan_.cloud;
-        cloud.seed = dice_.next();
-        cloud.hosts = dice_.between(1, 5);
+        cloud.seed = rng_.next();
+        cloud.hosts = rng_.between(1, 5);
         cloud.host.vcpus = 8;
         cloud.host.memory_mb = 32'768;
         cloud.host.disk_gb = 400;
-        cloud.fill = dice_.pick({0.6, 0.9, 1.0, 1.0, 1.0});
-        cloud.flavors = flavors(dice_.between(0, 2));
-        cloud.revocable = dice_.pick({0.2, 0.5, 0.5, 0.7, 0.9, 1.0});
-        cloud.page_limit = dice_.pick({1000, 1000, 7, 3});
-        cloud.delays.schedule = milliseconds{dice_.between(10, 300)};
-        cloud.delays.build = milliseconds{dice_.between(50, 3000)};
-        cloud.delays.erase = milliseconds{dice_.pick({100, 300, 1500, 6000})};
-        cloud.delays.resize = milliseconds{dice_.between(100, 3000)};
-        cloud.token_life = dice_.percent(15) ? seconds{60} : seconds{86'400};
-        cloud.respawn = dice_.percent(10);
+        cloud.fill = rng_.pick({0.6, 0.9, 1.0, 1.0, 1.0});
+        cloud.flavors = flavors(rng_.between(0, 2));
+        cloud.revocable = rng_.pick({0.2, 0.5, 0.5, 0.7, 0.9, 1.0});
+        cloud.page_limit = rng_.pick({1000, 1000, 7, 3});
+        cloud.delays.schedule = milliseconds{rng_.between(10, 300)};
+        cloud.delays.build = milliseconds{rng_.between(50, 3000)};
+        cloud.delays.erase = milliseconds{rng_.pick({100, 300, 1500, 6000})};
+        cloud.delays.resize = milliseconds{rng_.between(100, 3000)};
+        cloud.token_life = rng_.percent(15) ? seconds{60} : seconds{86'400};
+        cloud.respawn = rng_.percent(10);
         cloud.projects["spot2"] = {"preemptible"};
         cloud.projects["regular2"] = {};
         cloud.log_limit = 1'000;
-        if (cloud.hosts >= 2 && dice_.percent(25)) cloud.zones["east"] = {"host-1", "host-2"};
-        plan_.soft_delete = dice_.percent(10);
-        cloud.soft_region_reclaim = seconds{dice_.between(10, 600)};
+        if (cloud.hosts >= 2 && rng_.percent(25)) cloud.zones["east"] = {"host-1", "host-2"};
+        plan_.soft_delete = rng_.percent(10);
+        cloud.soft_region_reclaim = seconds{rng_.between(10, 600)};
         fill_defaults(cloud);
     }
 
@@ -125,73 +125,72 @@ private:
         config::Plugin project;
         project.name = "project";
         plan_.policy.taggers.push_back(project);
-        plan_.policy.strategy.name =
-            dice_.pick({"strict", "cost", "cost", "chance", "strict_time"});
-        plan_.policy.alternatives = dice_.percent(20) ? 2 : 1;
-        plan_.cull.max_parallel_deletions = dice_.between(1, 4);
-        plan_.cull.max_rounds = dice_.between(2, 4);
-        plan_.cull.deadline = seconds{dice_.pick({15, 40, 120})};
-        plan_.cull.promise = seconds{dice_.pick({10, 30, 60})};
-        plan_.cull.watch = seconds{dice_.pick({10, 60})};
-        plan_.trigger.max_age = seconds{dice_.pick({60, 180, 600})};
-        plan_.picture.events = !dice_.percent(25);
-        plan_.picture.hosts_per_second = 2;
-        plan_.picture.services_interval = seconds{30};
-        plan_.http.call_timeout = seconds{dice_.pick({5, 30})};
-        plan_.http.max_retries = dice_.between(0, 4);
-        plan_.dry_run = dice_.percent(4);
-        plan_.storm = calm_start + seconds{dice_.between(60, 240)};
+        plan_.policy.strategy.name = rng_.pick({"strict", "cost", "cost", "chance", "strict_time"});
+        plan_.policy.alternatives = rng_.percent(20) ? 2 : 1;
+        plan_.cull.max_parallel_deletions = rng_.between(1, 4);
+        plan_.cull.max_rounds = rng_.between(2, 4);
+        plan_.cull.deadline = seconds{rng_.pick({15, 40, 120})};
+        plan_.cull.promise = seconds{rng_.pick({10, 30, 60})};
+        plan_.cull.watch = seconds{rng_.pick({10, 60})};
+        plan_.trigger.max_age = seconds{rng_.pick({60, 180, 600})};
+        plan_.cache.events = !rng_.percent(25);
+        plan_.cache.hosts_per_second = 2;
+        plan_.cache.services_interval = seconds{30};
+        plan_.http.call_timeout = seconds{rng_.pick({5, 30})};
+        plan_.http.max_retries = rng_.between(0, 4);
+        plan_.dry_run = rng_.percent(4);
+        plan_.storm = calm_start + seconds{rng_.between(60, 240)};
     }
 
-    Item item(Kind kind) { return item(kind, dice_); }
-    Item item(Kind kind, Chance& dice) const {
+    Item item(Kind kind) { return item(kind, rng_); }
+    Item item(Kind kind, Chance& rng) const {
         Item made;
         made.kind = kind;
-        made.seed = dice.next();
+        made.seed = rng.next();
         const auto span = (plan_.storm - calm_start).count();
-        made.at = calm_start + Duration{static_cast<Duration::rep>(dice.below(span))};
+        made.at = calm_start + Duration{static_cast<Duration::rep>(rng.below(span))};
         return made;
     }
 
-    /// With dice of their own: the rest of a schedule is the same with brakes and without.
+    /// With rng of their own: the rest of a schedule is the same with safeguards and without.
     void draw_brakes() {
-        Chance dice{plan_.seed ^ 0xb4a3e5U};
-        if (dice.percent(40)) return;
-        auto& [protect, limits, thrash, breaker, doubt] = plan_.policy.brakes;
-        if (dice.percent(25)) limits.victims_per_request = dice.between(1, 3);
-        if (dice.percent(20)) limits.victims_per_project = dice.between(1, 4);
-        if (dice.percent(20)) limits.victims_per_window = dice.between(1, 5);
-        limits.window = seconds{dice.pick({30, 90, 300})};
-        if (dice.percent(30)) protect.min_run_time = seconds{dice.pick({20, 60, 150})};
-        if (dice.percent(15)) plan_.protected_project = dice.pick({"spot", "spot2", "spot2"});
-        const int protections = dice.pick({0, 1, 3, 6});
-        for (int i = 0; i < protections; ++i) plan_.items.push_back(item(Kind::protect, dice));
-        if (!dice.percent(40)) return;
-        breaker.wasted = dice.between(1, 3);
-        breaker.failed = dice.between(1, 3);
-        plan_.items.push_back(item(Kind::resumed, dice));
+        Chance rng{plan_.seed ^ 0xb4a3e5U};
+        if (rng.percent(40)) return;
+        auto& [protect, limits, thrash, breaker, host_cooldown] = plan_.policy.safeguards;
+        if (rng.percent(25)) limits.victims_per_request = rng.between(1, 3);
+        if (rng.percent(20)) limits.victims_per_project = rng.between(1, 4);
+        if (rng.percent(20)) limits.victims_per_window = rng.between(1, 5);
+        limits.window = seconds{rng.pick({30, 90, 300})};
+        if (rng.percent(30)) protect.min_run_time = seconds{rng.pick({20, 60, 150})};
+        if (rng.percent(15)) plan_.protected_project = rng.pick({"spot", "spot2", "spot2"});
+        const int protections = rng.pick({0, 1, 3, 6});
+        for (int i = 0; i < protections; ++i) plan_.items.push_back(item(Kind::protect, rng));
+        if (!rng.percent(40)) return;
+        breaker.wasted = rng.between(1, 3);
+        breaker.failed = rng.between(1, 3);
+        plan_.items.push_back(item(Kind::resumed, rng));
     }
 
     void draw_demands() {
-        const int demands = dice_.between(2, 8);
+        const int demands = rng_.between(2, 8);
         // Some come together, so that they want the same room.
         const Duration together = item(Kind::boot).at;
         for (int i = 0; i < demands; ++i) {
-            Item demand = item(dice_.pick({Kind::boot, Kind::boot, Kind::boot, Kind::boot_many,
-                                           Kind::boot_many, Kind::boot_revocable, Kind::resize}));
-            if (dice_.percent(50)) demand.at = together + milliseconds{dice_.between(0, 2000)};
-            if (demand.kind == Kind::boot_many) demand.amount = dice_.between(2, 4);
+            Item demand = item(rng_.pick({Kind::boot, Kind::boot, Kind::boot, Kind::boot_many,
+                                          Kind::boot_many, Kind::boot_revocable, Kind::resize}));
+            if (rng_.percent(50)) demand.at = together + milliseconds{rng_.between(0, 2000)};
+            if (demand.kind == Kind::boot_many) demand.amount = rng_.between(2, 4);
             plan_.items.push_back(demand);
         }
     }
 
     void draw_faults() {
         // A part of the schedules has no more than latency and duplicates; the others are bad.
-        const int faults = dice_.pick({0, 2, 4, 8, 12, 18});
+        const int faults = rng_.pick({0, 2, 4, 8, 12, 18});
         for (int i = 0; i < faults; ++i) {
             const auto first = static_cast<int>(Kind::lock);
             const auto last = static_cast<int>(Kind::paused);
-            Item fault = item(static_cast<Kind>(dice_.between(first, last)));
+            Item fault = item(static_cast<Kind>(rng_.between(first, last)));
             shape(fault);
             plan_.items.push_back(fault);
         }
@@ -199,12 +198,12 @@ private:
 
     /// How long, how often, how much.
     void shape(Item& fault) {
-        if (near_a_demand(fault.kind) && dice_.percent(70)) aim(fault);
+        if (near_a_demand(fault.kind) && rng_.percent(70)) aim(fault);
         if (is_network(fault.kind)) {
-            fault.length = seconds{dice_.pick({1, 3, 10, 40})};
-            fault.percent = dice_.pick({10, 30, 60, 100});
-            fault.service = dice_.pick({services[0], services[1], services[2], services[3]});
-            fault.writes_only = dice_.percent(35);
+            fault.length = seconds{rng_.pick({1, 3, 10, 40})};
+            fault.percent = rng_.pick({10, 30, 60, 100});
+            fault.service = rng_.pick({services[0], services[1], services[2], services[3]});
+            fault.writes_only = rng_.percent(35);
             if (fault.writes_only) fault.service = "compute";
         }
         switch (fault.kind) {
@@ -213,23 +212,23 @@ private:
             case Kind::late_repeat:
                 fault.length = plan_.storm;
                 fault.at = {};
-                fault.percent = dice_.pick({30, 100});
+                fault.percent = rng_.pick({30, 100});
                 break;
             case Kind::info_lost:
             case Kind::info_late:
             case Kind::flow_stops:
-            case Kind::disk_full: fault.length = seconds{dice_.pick({2, 10, 40})}; break;
+            case Kind::disk_full: fault.length = seconds{rng_.pick({2, 10, 40})}; break;
             case Kind::compute_down:
             case Kind::host_disabled:
-            case Kind::deletion_held: fault.length = seconds{dice_.between(5, 60)}; break;
-            case Kind::paused: fault.length = seconds{dice_.pick({1, 5, 60})}; break;
-            case Kind::deletion_lost: fault.amount = dice_.between(1, 3); break;
+            case Kind::deletion_held: fault.length = seconds{rng_.between(5, 60)}; break;
+            case Kind::paused: fault.length = seconds{rng_.pick({1, 5, 60})}; break;
+            case Kind::deletion_lost: fault.amount = rng_.between(1, 3); break;
             case Kind::crash:
-                fault.amount = dice_.between(0, 400);  // handlers
-                fault.length = milliseconds{dice_.pick({10, 1000, 20'000})};
+                fault.amount = rng_.between(0, 400);  // handlers
+                fault.length = milliseconds{rng_.pick({10, 1000, 20'000})};
                 break;
             case Kind::clock_step:
-                fault.length = seconds{dice_.pick({-3600, -120, -5, 5, 120, 3600})};
+                fault.length = seconds{rng_.pick({-3600, -120, -5, 5, 120, 3600})};
                 break;
             default: break;
         }
@@ -241,15 +240,15 @@ private:
     void aim(Item& fault) {
         const auto demands = std::count_if(plan_.items.begin(), plan_.items.end(),
                                            [](const Item& other) { return is_demand(other.kind); });
-        auto which = dice_.below(static_cast<std::uint64_t>(demands));
+        auto which = rng_.below(static_cast<std::uint64_t>(demands));
         for (const Item& demand : plan_.items)
             if (is_demand(demand.kind) && which-- == 0)
-                fault.at = demand.at +
-                           milliseconds{dice_.pick({dice_.between(0, 300), dice_.between(0, 2000),
-                                                    dice_.between(0, 15'000)})};
+                fault.at =
+                    demand.at + milliseconds{rng_.pick({rng_.between(0, 300), rng_.between(0, 2000),
+                                                        rng_.between(0, 15'000)})};
     }
 
-    Chance dice_;
+    Chance rng_;
     SchedulePlan plan_;
 };
 
@@ -300,23 +299,23 @@ std::string describe(const Item& item) {
 namespace {
 
 std::string describe_brakes(const SchedulePlan& plan) {
-    const BrakeSettings& brakes = plan.policy.brakes;
+    const SafeguardSettings& safeguards = plan.policy.safeguards;
     std::string text;
     const auto limit = [&](const char* what, int most) {
         if (most > 0) text += ", at most " + std::to_string(most) + " victims " + what;
     };
-    limit("of a request", brakes.limits.victims_per_request);
-    limit("of a project", brakes.limits.victims_per_project);
-    limit("in all", brakes.limits.victims_per_window);
-    if (brakes.limits.victims_per_project > 0 || brakes.limits.victims_per_window > 0)
-        text += " in " + seconds_text(brakes.limits.window);
-    if (brakes.protect.min_run_time > Duration::zero())
-        text += ", min run time " + seconds_text(brakes.protect.min_run_time);
+    limit("of a request", safeguards.limits.victims_per_request);
+    limit("of a project", safeguards.limits.victims_per_project);
+    limit("in all", safeguards.limits.victims_per_window);
+    if (safeguards.limits.victims_per_project > 0 || safeguards.limits.victims_per_window > 0)
+        text += " in " + seconds_text(safeguards.limits.window);
+    if (safeguards.protect.min_run_time > Duration::zero())
+        text += ", min run time " + seconds_text(safeguards.protect.min_run_time);
     if (!plan.protected_project.empty()) text += ", project " + plan.protected_project + " is safe";
     const BreakerSettings usual;
-    if (!(brakes.breaker == usual))
-        text += ", breaker " + std::to_string(brakes.breaker.wasted) + " wasted or " +
-                std::to_string(brakes.breaker.failed) + " failed";
+    if (!(safeguards.breaker == usual))
+        text += ", breaker " + std::to_string(safeguards.breaker.wasted) + " wasted or " +
+                std::to_string(safeguards.breaker.failed) + " failed";
     return text;
 }
 
@@ -327,7 +326,7 @@ std::string describe(const SchedulePlan& plan) {
         "seed " + std::to_string(plan.seed) + ": " + std::to_string(plan.cloud.hosts) +
         " hosts, strategy " + plan.policy.strategy.name + ", alternatives " +
         std::to_string(plan.policy.alternatives) +
-        (plan.picture.events ? ", events" : ", no events") + (plan.dry_run ? ", dry run" : "") +
+        (plan.cache.events ? ", events" : ", no events") + (plan.dry_run ? ", dry run" : "") +
         (plan.soft_delete ? ", soft delete" : "") + ", deadline " +
         seconds_text(plan.cull.deadline) + ", promise " + seconds_text(plan.cull.promise) +
         ", max age " + seconds_text(plan.trigger.max_age) + ", " +

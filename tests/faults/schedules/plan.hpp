@@ -70,7 +70,7 @@ enum class Kind {
     disk_full,
     clock_step,
     paused,
-    // Drawn apart, with the brakes.
+    // Drawn apart, with the safeguards.
     protect,
     resumed,
     count_,
@@ -98,7 +98,7 @@ struct SchedulePlan {
     config::Policy policy;
     config::Cull cull;
     config::Trigger trigger;
-    config::LivePicture picture;
+    config::Cache cache;
     config::Http http;
     bool dry_run = false;
     bool soft_delete = false;

@@ -17,18 +17,18 @@ config::Cloud cloud_of(const SchedulePlan& plan, const cloudsim::Site& site) {
     return cloud;
 }
 
-ServiceOptions options_of(const SchedulePlan& plan, cloudsim::Site& site) {
-    ServiceOptions options;
+LiveSettings settings_of(const SchedulePlan& plan, cloudsim::Site& site) {
+    LiveSettings settings;
     config::Policy policy = plan.policy;
     if (!plan.protected_project.empty())
-        policy.brakes.protect.projects.push_back(
+        policy.safeguards.protect.projects.push_back(
             site.world().identity.project_named(plan.protected_project)->id);
-    options.policy = compile_policy(policy).value();
-    options.cull = plan.cull;
-    options.trigger = plan.trigger;
-    options.picture = plan.picture;
-    options.dry_run = plan.dry_run;
-    return options;
+    settings.policy = compile_policy(policy).value();
+    settings.cull = plan.cull;
+    settings.trigger = plan.trigger;
+    settings.cache = plan.cache;
+    settings.dry_run = plan.dry_run;
+    return settings;
 }
 
 }  // namespace
@@ -44,12 +44,12 @@ Process::Process(const SchedulePlan& plan, Timeline& timeline, Network& network,
     if (!parts) throw std::runtime_error(parts.error().what);
     cloud_ = std::move(*parts);
     messages_ = broker.messages();
-    if (plan.picture.events) events_ = broker.events();
+    if (plan.cache.events) events_ = broker.events();
     const CloudPorts ports{*cloud_.identity, *cloud_.compute, *cloud_.placement, *cloud_.images,
                            timeline};
     service_ =
         std::make_unique<Service>(ServicePorts{ports, journal, *messages_, events_.get(), pause},
-                                  options_of(plan, site), [](const ServiceStatus&) {});
+                                  settings_of(plan, site), [](const ServiceStatus&) {});
     boost::asio::co_spawn(*io_, service_->run(),
                           [this](std::exception_ptr error, Result<void> result) {
                               if (error) std::rethrow_exception(error);

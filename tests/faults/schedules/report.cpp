@@ -29,10 +29,10 @@ std::string table_of(const Tally& tally, std::uint64_t failed, double elapsed_s)
     row(table, "deletions whose need was judged", tally.judged);
     table += "outcomes\n";
     for (const auto& [kind, number] : tally.outcomes) row(table, kind, number);
-    table += "brakes that refused\n";
-    for (const auto& [brake, number] : tally.brakes) row(table, brake, number);
-    table += "aftermaths\n";
-    for (const auto& [kind, number] : tally.aftermaths) row(table, kind, number);
+    table += "safeguards that refused\n";
+    for (const auto& [safeguard, number] : tally.safeguards) row(table, safeguard, number);
+    table += "freed room\n";
+    for (const auto& [kind, number] : tally.freed_rooms) row(table, kind, number);
     table += "faults\n";
     for (std::size_t kind = 0; kind < kinds; ++kind)
         row(table, std::string{name_of(static_cast<Kind>(kind))}, tally.faults[kind]);
@@ -53,7 +53,7 @@ std::string table_of(const Tally& tally, std::uint64_t failed, double elapsed_s)
     row(table, "killed with the breaker due", of(tally, "breaker"));
     row(table, "killed beyond a limit", of(tally, "limits"));
     row(table, "killed for nobody", of(tally, "requester-first"));
-    row(table, "aftermaths missing or untrue", of(tally, "aftermath"));
+    row(table, "results of freed room missing or untrue", of(tally, "freed-room"));
     row(table, "requests lost", of(tally, "lost"));
     row(table, "without an end", of(tally, "liveness"));
     row(table, "reaper ended by itself", of(tally, "crash-loop"));

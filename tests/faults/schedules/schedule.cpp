@@ -203,9 +203,9 @@ void Schedule::drain() {
 
 bool Schedule::settled() const {
     if (!process_ || actors_.pending() > 0 || broker_.unacknowledged() > 0) return false;
-    for (const auto& [id, story] : journal_.stories)
-        if (!story.outcome) return false;
-    return !checker_.awaits_aftermath();
+    for (const auto& [id, record] : journal_.records)
+        if (!record.outcome) return false;
+    return !checker_.awaits_freed_room();
 }
 
 bool Schedule::advance() {

@@ -1,0 +1,23 @@
+// One request over a Unix socket, for commands that wait for the answer.
+#pragma once
+
+#include <functional>
+#include <string>
+
+#include "reaper/model/error.hpp"
+
+namespace reaper::http {
+
+struct LocalAnswer {
+    int status = 0;
+    std::string body;  ///< what came in pieces is not in it
+};
+
+/// POSTs the JSON and waits for the end of the answer. An answer of status 200 is told line by
+/// line, as it comes. `unreachable`: nobody listens there; `forbidden`: the socket is another
+/// user's.
+Result<LocalAnswer> post_locally(const std::string& socket, const std::string& target,
+                                 const std::string& body,
+                                 const std::function<void(const std::string&)>& on_line);
+
+}  // namespace reaper::http

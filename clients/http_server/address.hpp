@@ -1,0 +1,21 @@
+// Where a server listens. Internal to clients/http_server.
+#pragma once
+
+#include <boost/asio/ip/tcp.hpp>
+#include <boost/asio/local/stream_protocol.hpp>
+#include <optional>
+#include <string>
+#include <variant>
+
+namespace reaper {
+
+using TcpEndpoint = boost::asio::ip::tcp::endpoint;
+using UnixEndpoint = boost::asio::local::stream_protocol::endpoint;
+
+/// `IP:PORT`, `[IPv6]:PORT`, `unix:/PATH`; none for anything else.
+std::optional<std::variant<TcpEndpoint, UnixEndpoint>> endpoint_of(const std::string& text);
+
+std::string to_string(const TcpEndpoint& endpoint);
+std::string to_string(const UnixEndpoint& endpoint);
+
+}  // namespace reaper

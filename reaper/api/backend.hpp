@@ -1,0 +1,24 @@
+// What the admin API shows of the daemon, and asks it for.
+#pragma once
+
+#include <functional>
+
+#include "reaper/api/daemon_view.hpp"
+#include "reaper/requests/record_feed.hpp"
+#include "reaper/triggers/operator.hpp"
+
+namespace reaper::api {
+
+/// What a client may do: whoever reaches a TCP port may look; what acts goes through the Unix
+/// socket, which is its owner's.
+enum class Access { look, act };
+
+/// All of it must outlive the answers.
+struct Backend {
+    ViewDaemon view;
+    RecordFeed& feed;
+    /// Null while the daemon does not run.
+    std::function<OperatorTrigger*()> operators;
+};
+
+}  // namespace reaper::api

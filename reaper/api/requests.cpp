@@ -1,0 +1,106 @@
+#include "reaper/api/requests.hpp"
+
+#include <boost/asio/as_tuple.hpp>
+#include <boost/asio/steady_timer.hpp>
+#include <boost/asio/this_coro.hpp>
+#include <boost/asio/use_awaitable.hpp>
+#include <deque>
+#include <memory>
+#include <nlohmann/json.hpp>
+
+#include "reaper/report/json.hpp"
+#include "reaper/triggers/described_requests.hpp"
+
+namespace reaper::api {
+namespace {
+
+namespace asio = boost::asio;
+
+/// The lines that a client has not read yet.
+struct Stream {
+    explicit Stream(const asio::any_io_executor& executor) : news(executor) {
+        news.expires_at(asio::steady_timer::time_point::max());
+    }
+    void add(const nlohmann::json& line) {
+        lines.push_back(report::dump(line) + "\n");
+        news.cancel();
+    }
+
+    std::deque<std::string> lines;
+    bool ended = false;
+    asio::steady_timer news;  ///< ended when there are some
+    std::unique_ptr<RecordFeed::Subscription> subscription;
+};
+
+nlohmann::json line_of(const RequestId& id, const char* event) {
+    return {{"version", report::json_version}, {"event", event}, {"id", id.str()}};
+}
+
+nlohmann::json line_of(const RequestId& id, const RecordEvent& event) {
+    if (const auto* plan = std::get_if<PlanEntry>(&event)) {
+        auto line = line_of(id, "plan");
+        line["plan"] = report::to_json(*plan);
+        return line;
+    }
+    if (const auto* step = std::get_if<StepEntry>(&event)) {
+        auto line = line_of(id, "step");
+        line["step"] = report::to_json(*step);
+        return line;
+    }
+    auto line = line_of(id, "outcome");
+    line["outcome"] = report::to_json(std::get<Outcome>(event));
+    return line;
+}
+
+Task<std::optional<std::string>> next_of(std::shared_ptr<Stream> stream) {
+    while (stream->lines.empty() && !stream->ended)
+        co_await stream->news.async_wait(asio::as_tuple(asio::use_awaitable));
+    if (stream->lines.empty()) co_return std::nullopt;
+    std::string line = std::move(stream->lines.front());
+    stream->lines.pop_front();
+    co_return line;
+}
+
+std::string joined(const std::vector<std::string>& errors) {
+    std::string all;
+    for (const auto& error : errors) all += (all.empty() ? "" : "; ") + error;
+    return all;
+}
+
+}  // namespace
+
+Task<HttpResponse> post_request(const Backend& backend, ApiRequest request) {
+    OperatorTrigger* const operators = backend.operators();
+    if (operators == nullptr) co_return refuse(503, "the daemon has not started yet");
+    const auto read = read_requests("the body", "[" + request.body + "]");
+    if (const auto* errors = std::get_if<std::vector<std::string>>(&read))
+        co_return refuse(400, joined(*errors));
+    const auto& described = std::get<std::vector<DescribedRequest>>(read);
+    if (described.size() != 1) co_return refuse(400, "the body: expected one request");
+    const auto executor = co_await asio::this_coro::executor;
+    const auto stream = std::make_shared<Stream>(executor);
+    const RequestId id = operators->id_of(described.front());
+    // Only who reads the stream keeps it: what comes when he has left is for nobody.
+    const std::weak_ptr<Stream> weak = stream;
+    stream->add(line_of(id, "accepted"));
+    stream->subscription =
+        backend.feed.listen([weak, id](const Request& of, const RecordEvent& event) {
+            const auto open = weak.lock();
+            if (open && of.id == id && !std::holds_alternative<Outcome>(event))
+                open->add(line_of(id, event));
+        });
+    const auto done = [weak, id](const Outcome& outcome) {
+        const auto open = weak.lock();
+        if (!open) return;
+        open->ended = true;
+        open->add(line_of(id, RecordEvent{outcome}));
+    };
+    const auto submitted = operators->submit(described.front(), id, done);
+    if (!submitted) co_return refuse(409, submitted.error().what);
+    HttpResponse response;
+    response.content_type = "application/x-ndjson";
+    response.more = [stream] { return next_of(stream); };
+    co_return response;
+}
+
+}  // namespace reaper::api

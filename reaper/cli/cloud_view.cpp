@@ -1,0 +1,31 @@
+#include "reaper/cli/cloud_view.hpp"
+
+#include <functional>
+#include <spdlog/spdlog.h>
+#include <utility>
+
+#include "reaper/cloud_reader/cloud_reader.hpp"
+#include "reaper/runtime/run_task.hpp"
+
+namespace reaper::cli {
+
+std::optional<config::Settings> settings_for_looking(const GlobalOptions& global,
+                                                     const Terminal& terminal) {
+    return load_config(
+        global.config_file, [&](const std::string& line) { terminal.complain(line); },
+        [](const std::string& line) { spdlog::info("{}", line); });
+}
+
+Result<CloudView> cloud_view(boost::asio::io_context& io, const Cloud& cloud,
+                             const CompiledPolicy& policy, const Terminal& terminal) {
+    ProgressCallback progress = [&](const std::string& what) {
+        terminal.progress("reading the cloud: " + what);
+    };
+    terminal.progress("reading the cloud ...");
+    auto cache = run_task(
+        io, read_cloud(cloud.ports(), policy.taggers, CloudDepth::exact, std::move(progress)));
+    terminal.end_progress();
+    return cache;
+}
+
+}  // namespace reaper::cli

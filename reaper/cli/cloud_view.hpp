@@ -1,0 +1,23 @@
+// One view of the cloud, read now, for commands that look.
+#pragma once
+
+#include <boost/asio/io_context.hpp>
+#include <optional>
+
+#include "reaper/cli/arguments.hpp"
+#include "reaper/cli/terminal.hpp"
+#include "reaper/daemon/composition.hpp"
+#include "reaper/decision/policy.hpp"
+
+namespace reaper::cli {
+
+/// The configuration; none if it is wrong: then every mistake was told. (`check` tells warnings;
+/// here they would only stand in the way.)
+std::optional<config::Settings> settings_for_looking(const GlobalOptions& global,
+                                                     const Terminal& terminal);
+
+/// Shows its progress.
+Result<CloudView> cloud_view(boost::asio::io_context& io, const Cloud& cloud,
+                             const CompiledPolicy& policy, const Terminal& terminal);
+
+}  // namespace reaper::cli

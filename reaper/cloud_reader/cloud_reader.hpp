@@ -1,0 +1,31 @@
+// Reads the whole cloud: lists from Nova, Keystone and Placement, and the room of each host.
+#pragma once
+
+#include <functional>
+#include <string>
+
+#include "reaper/cloud_cache/assemble.hpp"
+#include "reaper/ports/cloud_ports.hpp"
+
+namespace reaper {
+
+/// The answers to the taggers' questions, from Keystone.
+ResultTask<TagData> read_tag_data(CloudPorts ports, TaggerInputs tagger_inputs);
+
+enum class CloudDepth {
+    /// In few calls: the room of thousands of hosts from Placement's summaries, which makes them
+    /// `estimated`. Only hosts that no summary covers (full in every class) are read one by one.
+    bulk,
+    /// Three calls for each resource provider, as many at a time as the clients allow.
+    exact,
+};
+
+/// Told what is being read, for people; may be empty.
+using ProgressCallback = std::function<void(const std::string&)>;
+
+/// The first failure is the answer: a view with holes is no view. `taggers` must live until the
+/// end.
+ResultTask<CloudView> read_cloud(CloudPorts ports, const Taggers& taggers, CloudDepth depth,
+                                 ProgressCallback tell);
+
+}  // namespace reaper

@@ -1,0 +1,38 @@
+// When are two requests, or a request and a server, alike? Each question is asked in several places
+// and answered here.
+#pragma once
+
+#include "reaper/model/cloud.hpp"
+#include "reaper/model/placement_constraints.hpp"
+#include "reaper/model/request.hpp"
+
+namespace reaper {
+
+/// A server as large as one slot, of the same project: what a second try of the requester looks
+/// like.
+inline bool like_a_retry(const Server& server, const ProjectId& project, const Resources& slot) {
+    return server.project == project && server.resources() == slot;
+}
+
+/// The same project and shape: the room of one can serve the other, wherever it is.
+inline bool same_shape(const Request& a, const Request& b) {
+    return a.project == b.project && a.resources == b.resources;
+}
+
+/// The same demands on the place, whoever is in the server group by now: each try of a server adds
+/// one to it.
+inline bool same_placement(const PlacementConstraints& a, const PlacementConstraints& b) {
+    return a.group.id == b.group.id && a.only_hosts == b.only_hosts &&
+           a.aggregates == b.aggregates && a.with == b.with && a.apart_from == b.apart_from;
+}
+
+/// Whatever place is right for one is right for the other, as far as can be told; the number of
+/// slots is left out.
+inline bool same_demands(const Request& a, const Request& b) {
+    return same_shape(a, b) && a.operation == b.operation &&
+           a.availability_zone == b.availability_zone && a.required_traits == b.required_traits &&
+           a.forbidden_traits == b.forbidden_traits && a.excluded_hosts == b.excluded_hosts &&
+           same_placement(a.placement, b.placement);
+}
+
+}  // namespace reaper

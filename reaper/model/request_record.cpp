@@ -1,0 +1,124 @@
+#include "reaper/model/request_record.hpp"
+
+#include <algorithm>
+#include <array>
+#include <utility>
+
+namespace reaper {
+namespace {
+
+constexpr std::array<std::pair<OutcomeKind, std::string_view>, 11> outcomes{{
+    {OutcomeKind::freed, "freed"},
+    {OutcomeKind::already_there, "already-there"},
+    {OutcomeKind::not_enough, "not-enough"},
+    {OutcomeKind::refused, "refused"},
+    {OutcomeKind::incomplete, "incomplete"},
+    {OutcomeKind::failed, "failed"},
+    {OutcomeKind::dry_run, "dry-run"},
+    {OutcomeKind::superseded, "superseded"},
+    {OutcomeKind::handed_over, "handed-over"},
+    {OutcomeKind::revocable_room, "revocable-room"},
+    {OutcomeKind::revocable_only, "revocable-only"},
+}};
+
+constexpr std::array<std::pair<FreedRoomResultKind, std::string_view>, 3> freed_rooms{{
+    {FreedRoomResultKind::taken, "taken"},
+    {FreedRoomResultKind::elsewhere, "elsewhere"},
+    {FreedRoomResultKind::wasted, "wasted"},
+}};
+
+constexpr std::array<std::pair<InventoryHoldEndKind, std::string_view>, 4> hold_ends{{
+    {InventoryHoldEndKind::given_back, "given-back"},
+    {InventoryHoldEndKind::changed, "changed"},
+    {InventoryHoldEndKind::gone, "gone"},
+    {InventoryHoldEndKind::not_set, "not-set"},
+}};
+
+constexpr std::array<std::pair<Step, std::string_view>, 8> steps{{
+    {Step::skipped, "skipped"},
+    {Step::delete_sent, "delete-sent"},
+    {Step::delete_accepted, "delete-accepted"},
+    {Step::force_delete_sent, "force-delete-sent"},
+    {Step::gone, "gone"},
+    {Step::vanished, "vanished"},
+    {Step::failed, "failed"},
+    {Step::unseen, "unseen"},
+}};
+
+template <class Table, class Value>
+std::string_view name_in(const Table& table, Value wanted) {
+    for (const auto& [value, name] : table)
+        if (value == wanted) return name;
+    return "unknown";
+}
+
+/// The last plan that chose the server tells most; none for one that no plan names.
+VictimEntry victim_of(const RequestRecord& record, const ServerId& server) {
+    VictimEntry entry;
+    entry.request = record.request.id;
+    entry.server = server;
+    for (const auto& round : record.plans) {
+        const auto* const plan = std::get_if<Plan>(&round.decision);
+        if (plan == nullptr) continue;
+        for (const auto& victim : plan->victims()) {
+            if (victim.server != server) continue;
+            entry.name = victim.name;
+            entry.project = victim.project;
+            entry.host = victim.host;
+        }
+    }
+    return entry;
+}
+
+}  // namespace
+
+std::string_view to_string(OutcomeKind kind) {
+    return name_in(outcomes, kind);
+}
+
+std::optional<OutcomeKind> outcome_kind_from(std::string_view text) {
+    for (const auto& [value, name] : outcomes)
+        if (name == text) return value;
+    return std::nullopt;
+}
+
+std::string_view to_string(InventoryHoldEndKind kind) {
+    return name_in(hold_ends, kind);
+}
+
+std::string_view to_string(FreedRoomResultKind kind) {
+    return name_in(freed_rooms, kind);
+}
+
+std::optional<FreedRoomResultKind> freed_room_result_kind_from(std::string_view text) {
+    for (const auto& [value, name] : freed_rooms)
+        if (name == text) return value;
+    return std::nullopt;
+}
+
+std::string_view to_string(Step step) {
+    return name_in(steps, step);
+}
+
+std::optional<Step> step_from(std::string_view text) {
+    for (const auto& [value, name] : steps)
+        if (name == text) return value;
+    return std::nullopt;
+}
+
+std::vector<VictimEntry> victims_of(const RequestRecord& record) {
+    std::vector<VictimEntry> victims;
+    for (const auto& step : record.steps) {
+        const auto same = [&](const VictimEntry& known) { return known.server == step.server; };
+        if (step.step == Step::skipped) {
+            std::erase_if(victims, same);
+        } else if ((step.step == Step::delete_sent || step.step == Step::force_delete_sent) &&
+                   std::none_of(victims.begin(), victims.end(), same)) {
+            victims.push_back(victim_of(record, step.server));
+            victims.back().at = step.at;
+        }
+    }
+    return victims;
+}
+
+}  // namespace reaper

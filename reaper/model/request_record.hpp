@@ -1,0 +1,184 @@
+// What is recorded of requests: plans, deletions, outcomes, and what became of the room.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "reaper/model/plan.hpp"
+#include "reaper/model/request.hpp"
+#include "reaper/model/time.hpp"
+
+namespace reaper {
+
+/// How a request ended.
+enum class OutcomeKind {
+    freed,           ///< Placement shows the room
+    already_there,   ///< the room was there, no servers deleted
+    not_enough,      ///< not enough revocable servers: no servers deleted
+    refused,         ///< revocable requester, requester gone, no room can help
+    incomplete,      ///< some victims were deleted, but the room did not come (in time)
+    failed,          ///< an outside failure outlasted all retries; no servers deleted
+    dry_run,         ///< reported only
+    superseded,      ///< a newer request of the same server took its place
+    handed_over,     ///< its message went to another reaper
+    revocable_room,  ///< its res-type admits revocable room, and there is enough: no servers
+                     ///< deleted
+    revocable_only,  ///< it admits nothing else, and there is not enough: no servers deleted
+};
+std::string_view to_string(OutcomeKind kind);
+std::optional<OutcomeKind> outcome_kind_from(std::string_view text);
+
+struct Outcome {
+    OutcomeKind kind{};
+    std::string reason;  ///< one line for people
+    TimePoint at{};
+    /// The safeguard that refused it, as one word (`paused`, `limit-window`, `thrash`, ...); or
+    /// empty.
+    std::string safeguard{};
+};
+
+/// What became of the room that a cull freed.
+enum class FreedRoomResultKind {
+    taken,      ///< the requester, or its retry, got it
+    elsewhere,  ///< it got room on another host
+    wasted,     ///< the room went unused
+};
+std::string_view to_string(FreedRoomResultKind kind);
+std::optional<FreedRoomResultKind> freed_room_result_kind_from(std::string_view text);
+
+struct FreedRoomResult {
+    FreedRoomResultKind kind{};
+    std::string reason;           ///< one line for people
+    std::vector<HostId> untaken;  ///< hosts whose freed room was not taken
+    TimePoint at{};
+};
+
+/// What happened to one victim.
+enum class Step {
+    skipped,      ///< the fresh read found it unfit; detail says why
+    delete_sent,  ///< written before the call goes out
+    delete_accepted,
+    force_delete_sent,
+    gone,      ///< Placement shows nothing held by it any more
+    vanished,  ///< it was gone before we deleted it; its room is credited
+    failed,    ///< it still holds room after the deadline; detail says why
+    unseen,    ///< the deadline passed, and whether it holds room could not be told
+};
+std::string_view to_string(Step step);
+std::optional<Step> step_from(std::string_view text);
+
+struct StepEntry {
+    ServerId server;
+    Step step{};
+    std::string detail;
+    TimePoint at{};
+};
+
+/// Has this request been seen before?
+struct Admission {
+    bool first = false;              ///< it is new, and now recorded
+    std::optional<Outcome> outcome;  ///< how it ended, if it did
+};
+
+/// One round of a cull, as decided.
+struct PlanEntry {
+    int round = 0;  ///< 1, 2, ...
+    TimePoint at{};
+    Decision decision;  ///< with all reasons
+};
+
+/// A request with its whole record.
+struct RequestRecord {
+    Request request;
+    TimePoint received_at{};
+    std::vector<PlanEntry> plans;
+    std::vector<StepEntry> steps;
+    std::optional<Outcome> outcome;
+    std::optional<FreedRoomResult> freed_room{};
+};
+
+/// One line of `history`.
+struct RequestSummary {
+    Request request;
+    TimePoint received_at{};
+    int victims = 0;  ///< servers whose deletion was sent
+    std::optional<Outcome> outcome;
+    std::optional<FreedRoomResult> freed_room{};
+};
+
+/// A server whose deletion was sent; name, project and host are those of the plan that chose it.
+struct VictimEntry {
+    TimePoint at{};  ///< when the deletion that stands was sent
+    RequestId request;
+    ServerId server;
+    std::string name;
+    ProjectId project;
+    std::string host;  ///< service host
+};
+
+/// Those of one record, in the order of their deletions. A deletion that did not happen (its victim
+/// was skipped afterwards) is none.
+std::vector<VictimEntry> victims_of(const RequestRecord& record);
+
+/// A message that did not become a request, or joined one.
+struct MessageEntry {
+    std::string message_id;
+    std::string event_type;
+    RequestId request;    ///< empty if none
+    std::string verdict;  ///< `joined`, `duplicate`, `ignored`, `too-old`, `malformed`
+    std::string reason;
+    TimePoint at{};
+};
+
+/// Something that the operator or the reaper did to the reaper itself.
+struct JournalEvent {
+    std::string kind;    ///< `paused`, `resumed`, `breaker-opened`, `clock-stepped`, ...
+    std::string reason;  ///< one line for people
+    TimePoint at{};
+};
+
+/// `reserved` of one inventory that the reaper raised, so that no new revocable server takes room
+/// that is promised to a request. One for each provider and class at a time.
+struct InventoryHold {
+    ProviderId provider;
+    ResourceClass resource_class;
+    HostId host;  ///< whose tree the provider belongs to
+    std::string host_name;
+    Amount before = 0;  ///< `reserved` as it was
+    Amount set = 0;     ///< as the reaper set it
+    RequestId request;  ///< the first one that it was set for
+    TimePoint since{};
+};
+
+/// How a hold ended.
+enum class InventoryHoldEndKind {
+    given_back,  ///< `reserved` is as it was
+    changed,     ///< somebody else set `reserved` meanwhile: it is theirs
+    gone,        ///< the provider, or its inventory of the class, is no more
+    not_set,     ///< it never came to be
+};
+std::string_view to_string(InventoryHoldEndKind kind);
+
+struct InventoryHoldEnd {
+    InventoryHoldEndKind kind{};
+    std::string reason;  ///< one line for people; may be empty
+    TimePoint at{};
+};
+
+/// How much happened since a moment. What did not happen is not in the maps.
+struct JournalTotals {
+    std::map<OutcomeKind, std::int64_t> outcomes;  ///< requests that ended
+    std::int64_t under_way = 0;                    ///< requests without an outcome, now
+    std::int64_t victims = 0;                      ///< as of victims_since
+    std::map<FreedRoomResultKind, std::int64_t>
+        freed_rooms;  ///< culls; the room of `wasted` ones went unused
+    std::map<std::string, std::int64_t> safeguards;  ///< refusals by the word that explains them
+    std::map<std::string, std::int64_t> messages;    ///< by verdict
+    std::map<std::string, std::int64_t> events;      ///< by kind
+};
+
+}  // namespace reaper

@@ -1,0 +1,29 @@
+// Times and durations as text: for JSON, the journal and people. Times are UTC.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "reaper/model/time.hpp"
+
+namespace reaper {
+
+/// `2024-05-01T12:00:00`, or with a space for the `T`; then a fraction of 1 to 9 digits or none (it
+/// is cut to milliseconds); then `Z`, `+02:00` or nothing. None for other text.
+std::optional<TimePoint> parse_time(std::string_view text);
+
+/// The same, or a date alone: its first moment.
+std::optional<TimePoint> parse_time_or_date(std::string_view text);
+
+/// `2024-05-01T12:00:00.000Z`
+std::string iso_time(TimePoint time);
+
+/// For people: `2024-05-01 12:00:00`.
+std::string format_time(TimePoint time);
+
+/// For people, two units at most: `850ms`, `12s`, `3min 5s`, `2h 10min`, `41d 3h`; negative ones
+/// with a minus.
+std::string format_duration(Duration duration);
+
+}  // namespace reaper

@@ -1,0 +1,93 @@
+#include "reaper/notifications/nova_json.hpp"
+
+#include <algorithm>
+#include <cctype>
+
+#include "reaper/model/text.hpp"
+
+namespace reaper::amqp {
+namespace {
+
+using nlohmann::json;
+
+/// Also finds U+0080 to U+009F, which terminals obey too.
+bool has_control(std::string_view text) {
+    for (std::size_t i = 0; i < text.size(); ++i) {
+        const auto c = static_cast<unsigned char>(text[i]);
+        const auto next = static_cast<unsigned char>(i + 1 < text.size() ? text[i + 1] : 0);
+        if (c < 0x20 || c == 0x7f || (c == 0xc2 && next >= 0x80 && next <= 0x9f)) return true;
+    }
+    return false;
+}
+
+/// A deep DOM overflows the stack where it is walked.
+constexpr int max_depth = 64;
+
+/// Levels of brackets outside of strings; stops counting above `limit`.
+int depth_of(std::string_view text, int limit) {
+    int depth = 0;
+    int deepest = 0;
+    bool in_string = false;
+    for (std::size_t i = 0; i < text.size() && deepest <= limit; ++i) {
+        const char c = text[i];
+        if (in_string) {
+            if (c == '\\') ++i;
+            if (c == '"') in_string = false;
+        } else if (c == '"') {
+            in_string = true;
+        } else if (c == '{' || c == '[') {
+            deepest = std::max(deepest, ++depth);
+        } else if (c == '}' || c == ']') {
+            --depth;
+        }
+    }
+    return deepest;
+}
+
+}  // namespace
+
+json parse_json(std::string_view text) {
+    if (depth_of(text, max_depth) > max_depth)
+        throw WrongJson{"the message is nested deeper than " + std::to_string(max_depth) +
+                        " levels"};
+    try {
+        json message = json::parse(text);
+        if (!message.is_object()) throw WrongJson{"the message is not a JSON object"};
+        return message;
+    } catch (const json::parse_error& error) {
+        throw WrongJson{"the message is not JSON (at byte " + std::to_string(error.byte) + " of " +
+                        std::to_string(text.size()) + ")"};
+    } catch (const json::exception&) {
+        throw WrongJson{"the message holds a number that is out of range"};
+    }
+}
+
+bool is_uuid(std::string_view text) {
+    bool good = text.size() == 36;
+    for (std::size_t i = 0; good && i < text.size(); ++i) {
+        const bool dash = i == 8 || i == 13 || i == 18 || i == 23;
+        good = dash ? text[i] == '-' : std::isxdigit(static_cast<unsigned char>(text[i])) != 0;
+    }
+    return good;
+}
+
+JsonPlace nova_data(const JsonPlace& object) {
+    const JsonPlace data = object["nova_object.data"];
+    data.expect(data.value().is_object(), "an object");
+    return object.holding(data.value());
+}
+
+const std::string& name_in(const JsonPlace& place) {
+    const std::string& name = place.text(255);
+    if (name.empty()) place.fail("is empty");
+    if (has_control(name)) place.fail("holds control characters");
+    return name;
+}
+
+const std::string& uuid_in(const JsonPlace& place) {
+    const std::string& id = place.text(255);
+    if (!is_uuid(id)) place.fail("expected a UUID, found '" + printable(id, 50) + "'");
+    return id;
+}
+
+}  // namespace reaper::amqp

@@ -1,0 +1,57 @@
+// Port: what asks for room.
+//
+// A trigger hears of a need for room (a failure message of Nova's, an unshelving that found no
+// host, an operator, ...), and submits a request for it to the sink. What all triggers have in
+// common is here; what one of them knows of its source stays with it.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <string>
+#include <variant>
+
+#include "reaper/model/request.hpp"
+#include "reaper/model/request_record.hpp"
+#include "reaper/runtime/task.hpp"
+
+namespace reaper {
+
+/// The right to act for a request: while it is not held, nothing is written to the cloud for it.
+class Lease {
+public:
+    virtual ~Lease() = default;
+    /// Is it surely ours at this moment? Cheap.
+    virtual bool held() const = 0;
+};
+
+/// One need for room, as a trigger tells it.
+struct TriggeredRequest {
+    /// What is known without asking anybody; it stands in the journal if no more can be found out.
+    /// `id`, `source`, `sent_at` and `deadline` are given.
+    Request request;
+    /// The event that told it: the same again in a repetition of it.
+    std::string event_id;
+    std::string event_type;
+    /// The event was told to somebody before, who may have served it and died.
+    bool maybe_served = false;
+    /// Nova had found hosts, and they failed: that room was there says nothing against them.
+    bool had_hosts = false;
+
+    /// The right to serve it, from the moment of the submission.
+    std::shared_ptr<const Lease> lease;
+    /// Asks whoever knows for what `request` lacks. It may be called again after an error. Empty:
+    /// it is whole.
+    std::function<ResultTask<std::variant<Request, Refused>>()> complete{};
+    /// Told once, when the outcome is journaled (or was long ago). Not told if the reaper stops
+    /// first: the journal has what was begun, and the event must come again. Empty: nobody waits.
+    std::function<void(const Outcome&)> done{};
+};
+
+class RequestSink {
+public:
+    virtual ~RequestSink() = default;
+    /// Serves it, or lets it join the request of that id that is being served.
+    virtual void submit(TriggeredRequest request) = 0;
+};
+
+}  // namespace reaper

@@ -1,0 +1,33 @@
+// A request that somebody describes, instead of a message of Nova's: in the words of `reaper plan`
+// and `reaper request`.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "reaper/model/error.hpp"
+#include "reaper/model/request.hpp"
+
+namespace reaper {
+
+struct DescribedRequest {
+    std::string id;       ///< empty: one is made
+    Resources resources;  ///< of one slot
+    int slots = 1;
+    std::string project;  ///< id or name
+    std::optional<std::string> availability_zone;
+    std::vector<std::string> required_traits, forbidden_traits;
+    std::string res_type;  ///< the constraint as it was written; may be empty
+    Phases phases;         ///< what it means
+};
+
+/// Adds `CUSTOM_GPU=required` or `CUSTOM_GPU=forbidden`, as in a flavor; without `=`, required.
+Result<void> add_trait(DescribedRequest& described, std::string_view text);
+
+/// The request, for the project of this id.
+Request request_of(const DescribedRequest& described, RequestId id, ProjectId project,
+                   TimePoint now);
+
+}  // namespace reaper

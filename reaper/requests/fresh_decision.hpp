@@ -1,0 +1,52 @@
+// A decision that rests on fresh readings.
+//
+// A decision never trusts the cloud cache alone. Its answer to "which projects are revocable" is
+// always read anew, and each host that the decision rests on is read again (room, servers, service)
+// after the decision was begun; when that changes the cache, the planner decides again, until it
+// decides on nothing but fresh hosts. So the calls for a decision depend on the hosts it uses, not
+// on the size of the cloud.
+#pragma once
+
+#include <map>
+#include <memory>
+#include <optional>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "reaper/cloud_reader/cache_refresher.hpp"
+#include "reaper/decision/decide.hpp"
+#include "reaper/rooms/room_keeper.hpp"
+#include "reaper/safeguards/safeguards.hpp"
+
+namespace reaper {
+
+/// References must outlive it.
+class FreshDecision {
+public:
+    FreshDecision(CacheRefresher& refresher, Clock& clock, RoomKeeper& rooms,
+                  Safeguards& safeguards)
+        : refresher_(refresher), clock_(clock), rooms_(rooms), safeguards_(safeguards) {}
+
+    /// On hosts read since the call. `skipped`: servers that must not be victims, each with the
+    /// reason. An error if the cloud can't be read, or changes faster than it can be. Calls must
+    /// not overlap: the caller enters the plan into the ledger before the next one.
+    /// `builds_known`: a later bulk reading than this one will do where no events flow; none: it
+    /// has to be begun after the call.
+    ResultTask<Decision> decide(std::shared_ptr<const CompiledPolicy> policy,
+                                const Request& request, std::map<ServerId, std::string> skipped,
+                                std::optional<std::uint64_t> builds_known = std::nullopt);
+
+private:
+    std::vector<HostId> unread_hosts(const Decision& decision, const std::set<HostId>& fresh,
+                                     bool second_look) const;
+    void add_offering(const CompiledPolicy& policy, const std::set<HostId>& fresh,
+                      std::vector<HostId>& ids) const;
+
+    CacheRefresher& refresher_;
+    Clock& clock_;
+    RoomKeeper& rooms_;
+    Safeguards& safeguards_;
+};
+
+}  // namespace reaper

@@ -1,0 +1,111 @@
+#include "reaper/requests/record_feed.hpp"
+
+#include <utility>
+
+namespace reaper {
+
+std::unique_ptr<RecordFeed::Subscription> RecordFeed::listen(Listener listener) {
+    const std::uint64_t number = ++last_number_;
+    listeners_->emplace(number, std::move(listener));
+    return std::make_unique<Subscription>(listeners_, number);
+}
+
+/// A listener may end its subscription, or another's, while it is told.
+void RecordFeed::tell(const RequestId& id, const RecordEvent& event) {
+    const auto found = open_.find(id);
+    if (found == open_.end()) return;
+    const Request request = found->second;
+    const Listeners now = *listeners_;
+    for (const auto& [number, listener] : now)
+        if (listeners_->contains(number)) listener(request, event);
+}
+
+ResultTask<Admission> RecordFeed::admit(Request request, TimePoint now) {
+    open_.try_emplace(request.id, request);
+    co_return co_await inner_.admit(std::move(request), now);
+}
+
+ResultTask<void> RecordFeed::add_plan(RequestId id, PlanEntry plan) {
+    const RecordEvent event{plan};
+    auto written = co_await inner_.add_plan(id, std::move(plan));
+    if (written) tell(id, event);
+    co_return written;
+}
+
+ResultTask<void> RecordFeed::add_step(RequestId id, StepEntry step) {
+    const RecordEvent event{step};
+    auto written = co_await inner_.add_step(id, std::move(step));
+    if (written) tell(id, event);
+    co_return written;
+}
+
+ResultTask<void> RecordFeed::finish(RequestId id, Outcome outcome) {
+    const RecordEvent event{outcome};
+    auto written = co_await inner_.finish(id, std::move(outcome));
+    if (written) tell(id, event);
+    if (written) open_.erase(id);
+    co_return written;
+}
+
+ResultTask<void> RecordFeed::note_message(MessageEntry message) {
+    return inner_.note_message(std::move(message));
+}
+
+ResultTask<std::vector<RequestRecord>> RecordFeed::unfinished() {
+    return inner_.unfinished();
+}
+
+ResultTask<std::vector<RequestRecord>> RecordFeed::culls_since(TimePoint since) {
+    return inner_.culls_since(since);
+}
+
+ResultTask<std::vector<RequestSummary>> RecordFeed::list(int limit) {
+    return inner_.list(limit);
+}
+
+ResultTask<std::optional<RequestRecord>> RecordFeed::record(RequestId id) {
+    return inner_.record(std::move(id));
+}
+
+ResultTask<std::vector<MessageEntry>> RecordFeed::messages(int limit) {
+    return inner_.messages(limit);
+}
+
+ResultTask<void> RecordFeed::note_freed_room(RequestId id, FreedRoomResult freed_room) {
+    return inner_.note_freed_room(std::move(id), std::move(freed_room));
+}
+
+ResultTask<void> RecordFeed::note_event(JournalEvent event) {
+    return inner_.note_event(std::move(event));
+}
+
+ResultTask<std::vector<VictimEntry>> RecordFeed::victims_since(TimePoint since) {
+    return inner_.victims_since(since);
+}
+
+ResultTask<std::vector<RequestRecord>> RecordFeed::freed_rooms_since(TimePoint since) {
+    return inner_.freed_rooms_since(since);
+}
+
+ResultTask<std::vector<JournalEvent>> RecordFeed::events(int limit) {
+    return inner_.events(limit);
+}
+
+ResultTask<JournalTotals> RecordFeed::totals(TimePoint since) {
+    return inner_.totals(since);
+}
+
+ResultTask<void> RecordFeed::add_hold(InventoryHold hold) {
+    return inner_.add_hold(std::move(hold));
+}
+
+ResultTask<void> RecordFeed::end_hold(ProviderId provider, ResourceClass resource_class,
+                                      InventoryHoldEnd end) {
+    return inner_.end_hold(std::move(provider), std::move(resource_class), std::move(end));
+}
+
+ResultTask<std::vector<InventoryHold>> RecordFeed::holds() {
+    return inner_.holds();
+}
+
+}  // namespace reaper

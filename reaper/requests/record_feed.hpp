@@ -1,0 +1,79 @@
+// A journal that tells what is written of requests, as it is written: for whoever waits for one,
+// and for a dry run, which shows what would happen.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <memory>
+#include <string>
+#include <variant>
+
+#include "reaper/ports/journal.hpp"
+
+namespace reaper {
+
+/// What happened to a request.
+using RecordEvent = std::variant<PlanEntry, StepEntry, Outcome>;
+
+class RecordFeed final : public Journal {
+public:
+    using Listener = std::function<void(const Request&, const RecordEvent&)>;
+    /// Listens as long as it lives, and the feed.
+    class Subscription;
+
+    /// `inner` must outlive it.
+    explicit RecordFeed(Journal& inner)
+        : inner_(inner), listeners_(std::make_shared<Listeners>()) {}
+
+    /// To all requests. The listener is called after the entry is durable.
+    [[nodiscard]] std::unique_ptr<Subscription> listen(Listener listener);
+
+    ResultTask<Admission> admit(Request request, TimePoint now) override;
+    ResultTask<void> add_plan(RequestId id, PlanEntry plan) override;
+    ResultTask<void> add_step(RequestId id, StepEntry step) override;
+    ResultTask<void> finish(RequestId id, Outcome outcome) override;
+    ResultTask<void> note_message(MessageEntry message) override;
+    ResultTask<std::vector<RequestRecord>> unfinished() override;
+    ResultTask<std::vector<RequestRecord>> culls_since(TimePoint since) override;
+    ResultTask<std::vector<RequestSummary>> list(int limit) override;
+    ResultTask<std::optional<RequestRecord>> record(RequestId id) override;
+    ResultTask<std::vector<MessageEntry>> messages(int limit) override;
+    ResultTask<void> note_freed_room(RequestId id, FreedRoomResult freed_room) override;
+    ResultTask<void> note_event(JournalEvent event) override;
+    ResultTask<std::vector<VictimEntry>> victims_since(TimePoint since) override;
+    ResultTask<std::vector<RequestRecord>> freed_rooms_since(TimePoint since) override;
+    ResultTask<std::vector<JournalEvent>> events(int limit) override;
+    ResultTask<JournalTotals> totals(TimePoint since) override;
+    ResultTask<void> add_hold(InventoryHold hold) override;
+    ResultTask<void> end_hold(ProviderId provider, ResourceClass resource_class,
+                              InventoryHoldEnd end) override;
+    ResultTask<std::vector<InventoryHold>> holds() override;
+
+private:
+    using Listeners = std::map<std::uint64_t, Listener>;
+
+    void tell(const RequestId& id, const RecordEvent& event);
+
+    Journal& inner_;
+    std::map<RequestId, Request> open_;  ///< admitted and not finished
+    std::shared_ptr<Listeners> listeners_;
+    std::uint64_t last_number_ = 0;
+};
+
+class RecordFeed::Subscription {
+public:
+    Subscription(std::weak_ptr<Listeners> listeners, std::uint64_t number)
+        : listeners_(std::move(listeners)), number_(number) {}
+    ~Subscription() {
+        if (const auto known = listeners_.lock()) known->erase(number_);
+    }
+    Subscription(const Subscription&) = delete;
+    Subscription& operator=(const Subscription&) = delete;
+
+private:
+    std::weak_ptr<Listeners> listeners_;
+    std::uint64_t number_;
+};
+
+}  // namespace reaper

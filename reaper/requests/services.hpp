@@ -1,0 +1,56 @@
+// What all requests are served with.
+#pragma once
+
+#include <vector>
+
+#include "reaper/controllers/freed_room_tracker.hpp"
+#include "reaper/controllers/inventory_reserver.hpp"
+#include "reaper/controllers/safeguard_controller.hpp"
+#include "reaper/decision/live_settings.hpp"
+#include "reaper/ports/cloud_ports.hpp"
+#include "reaper/ports/journal.hpp"
+#include "reaper/requests/fresh_decision.hpp"
+#include "reaper/requests/newest_requests.hpp"
+#include "reaper/requests/planner_warmer.hpp"
+#include "reaper/requests/recent_refusals.hpp"
+#include "reaper/rooms/room_keeper.hpp"
+#include "reaper/runtime/async.hpp"
+
+namespace reaper {
+
+/// Of the whole daemon; all of it outlives the requests.
+struct RequestServices {
+    CloudPorts cloud;
+    Journal& journal;
+    RoomKeeper& rooms;
+    CacheRefresher& refresher;
+    FreshDecision& decisions;
+    PlannerWarmer& warmer;
+    SafeguardController& safeguards;
+    FreedRoomTracker& tracker;
+    InventoryReserver& reserver;
+    AsyncSemaphore& planning;   ///< one permit: a plan is entered before the next one is made
+    AsyncSemaphore& deletions;  ///< bounds the deletions sent at a time
+    const LiveSettings& settings;
+    const bool& stopping;
+};
+
+/// What the coordinator knows of requests in flight.
+class ActiveRequests {
+public:
+    virtual ~ActiveRequests() = default;
+    /// Is the right to act for it surely ours?
+    virtual bool leased(const RequestId& id) const = 0;
+    /// Servers that came to wait for it since it began.
+    virtual std::vector<ServerId> joined(const RequestId& id) const = 0;
+};
+
+/// What one runner works with.
+struct RunnerDependencies {
+    RequestServices services;
+    const ActiveRequests& active;
+    const NewestRequests& newest;
+    RecentRefusals& refusals;
+};
+
+}  // namespace reaper

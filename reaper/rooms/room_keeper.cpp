@@ -1,0 +1,47 @@
+#include "reaper/rooms/room_keeper.hpp"
+
+#include <iterator>
+#include <variant>
+
+namespace reaper {
+
+void RoomKeeper::decided(const Request& request, const Decision& decision, bool somebody_died,
+                         TimePoint now, const Ledger::HostLookup& host_of) {
+    if (!acts_) return;
+    const auto* const plan = std::get_if<Plan>(&decision);
+    const auto* const nothing = std::get_if<NothingToDo>(&decision);
+    if (plan != nullptr)
+        ledger_.enter(request, *plan, now);
+    else if (nothing != nullptr && promises_room(*nothing, somebody_died))
+        ledger_.enter(request, nothing->hosts, now);
+    else
+        return;
+    ledger_.note_there_before(request.id, host_of);
+}
+
+void RoomKeeper::not_journaled(const RequestId& request, const Decision& decision,
+                               bool somebody_died) {
+    const auto* const plan = std::get_if<Plan>(&decision);
+    if (plan == nullptr) return;
+    for (const auto& victim : plan->victims()) ledger_.drop_eviction(victim.server);
+    plans_again(request, somebody_died);
+}
+
+void RoomKeeper::plans_again(const RequestId& request, bool somebody_died) {
+    if (!somebody_died) ledger_.release(request);
+}
+
+void RoomKeeper::ended(const RequestId& request, bool keeps_room, TimePoint at, Duration promise) {
+    if (keeps_room)
+        ledger_.settle(request, at, at + promise);
+    else
+        ledger_.release(request);
+}
+
+void RoomKeeper::observe(const Ledger::HostLookup& host_of, TimePoint now) {
+    auto settled = ledger_.expire(host_of, now);
+    settled_.insert(settled_.end(), std::make_move_iterator(settled.begin()),
+                    std::make_move_iterator(settled.end()));
+}
+
+}  // namespace reaper

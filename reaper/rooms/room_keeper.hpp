@@ -1,0 +1,69 @@
+// The one writer of the ledger. Everybody else tells it what happened; what that means for
+// evictions and promises is decided here. Pure, one thread.
+#pragma once
+
+#include <utility>
+#include <vector>
+
+#include "reaper/model/plan.hpp"
+#include "reaper/model/request.hpp"
+#include "reaper/rooms/ledger.hpp"
+
+namespace reaper {
+
+class RoomKeeper {
+public:
+    /// `acts`: decisions are carried out. Those of a dry run promise nothing to anybody.
+    explicit RoomKeeper(bool acts = true) : acts_(acts) {}
+
+    const Ledger& ledger() const noexcept { return ledger_; }
+    /// At the start: as the journal tells.
+    void restore(Ledger ledger) { ledger_ = std::move(ledger); }
+
+    /// A decision was made for the request, and nothing of it was done yet. `somebody_died`: for an
+    /// earlier plan of it. `host_of` tells the hosts as the decision saw them.
+    void decided(const Request& request, const Decision& decision, bool somebody_died,
+                 TimePoint now, const Ledger::HostLookup& host_of);
+    /// The decision could not be journaled: it does not count.
+    void not_journaled(const RequestId& request, const Decision& decision, bool somebody_died);
+    /// The plan ended without all of its room, and another one is made.
+    void plans_again(const RequestId& request, bool somebody_died);
+    /// Not all of the request's room can come: what earlier rounds freed is free for others.
+    void not_enough(const RequestId& request) { ledger_.release_promises(request); }
+    /// The request waits, and may never go on: its room stays promised until then.
+    void waits(const RequestId& request, TimePoint now, TimePoint until) {
+        ledger_.settle(request, now, until);
+    }
+    /// The request came to its end.
+    /// `keeps_room`: room was freed, or found, for it, and stays promised for `promise`.
+    void ended(const RequestId& request, bool keeps_room, TimePoint at, Duration promise);
+    /// Its room goes to another request.
+    void handed_over(const RequestId& request) { ledger_.release_promises(request); }
+
+    /// The server stays: found unfit, or its deletion never happened.
+    void stays(const ServerId& server) { ledger_.drop_eviction(server); }
+    /// Its deletion did not come to its end in time, whoever asked for it.
+    void given_up(const HostId& host, const ServerId& server, TimePoint now) {
+        ledger_.give_up_on(host, server, now);
+    }
+
+    /// Who takes the room of an ended request is of interest, until `untrack`.
+    void track(const RequestId& request) { ledger_.watch(request); }
+    /// The slots that were not taken.
+    std::vector<Ledger::Settled> untrack(const RequestId& request) {
+        return ledger_.lapse(request);
+    }
+    /// The cloud is seen like this now: room is taken, promises and evictions end.
+    void observe(const Ledger::HostLookup& host_of, TimePoint now);
+    /// What became of promised slots since the last call.
+    std::vector<Ledger::Settled> take_settled() { return std::exchange(settled_, {}); }
+    /// The wall clock was set forward by so much, or back.
+    void clock_stepped(Duration by) { ledger_.shift(by); }
+
+private:
+    bool acts_;
+    Ledger ledger_;
+    std::vector<Ledger::Settled> settled_;
+};
+
+}  // namespace reaper

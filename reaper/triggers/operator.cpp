@@ -1,0 +1,53 @@
+#include "reaper/triggers/operator.hpp"
+
+#include <memory>
+#include <spdlog/spdlog.h>
+#include <utility>
+
+#include "reaper/model/text.hpp"
+#include "reaper/triggers/serving_lease.hpp"
+
+namespace reaper {
+
+RequestId OperatorTrigger::id_of(const DescribedRequest& described) {
+    if (!described.id.empty()) return RequestId{described.id};
+    const auto now = dependencies_.cloud.clock.now().time_since_epoch().count();
+    return RequestId{"operator-" + std::to_string(now) + "-" + std::to_string(++made_)};
+}
+
+Result<void> OperatorTrigger::submit(DescribedRequest described, RequestId id,
+                                     std::function<void(const Outcome&)> done) {
+    if (dependencies_.stopping) return Error{Errc::conflict, "the reaper is stopping"};
+    auto lease = std::make_shared<WhileServingLease>(dependencies_.messages);
+    if (!lease->held())
+        return Error{Errc::conflict,
+                     "this reaper does not serve the queue (another one does, or the broker can't "
+                     "be reached): ask the one that does, or try again in a moment"};
+    const TimePoint now = dependencies_.cloud.clock.now();
+    TriggeredRequest triggered;
+    triggered.request = request_of(described, id, ProjectId{described.project}, now);
+    triggered.request.deadline = now + dependencies_.settings.max_age;
+    triggered.event_id = "operator/" + id.str();
+    triggered.event_type = "operator";
+    triggered.lease = std::move(lease);
+    triggered.complete = [this, described, id, now] { return complete(described, id, now); };
+    triggered.done = std::move(done);
+    spdlog::info("{}: an operator asks for {}", printable(id.str()), to_string(triggered.request));
+    dependencies_.sink.submit(std::move(triggered));
+    return {};
+}
+
+/// With the project's id, whose name may have been given.
+ResultTask<std::variant<Request, Refused>> OperatorTrigger::complete(DescribedRequest described,
+                                                                     RequestId id,
+                                                                     TimePoint asked_at) {
+    auto project = co_await dependencies_.cloud.identity.find_project(described.project);
+    if (!project) co_return project.error();
+    if (!*project)
+        co_return std::variant<Request, Refused>{
+            Refused{"there is no project '" + printable(described.project, 100) + "'"}};
+    co_return std::variant<Request, Refused>{
+        request_of(described, std::move(id), (*project)->id, asked_at)};
+}
+
+}  // namespace reaper

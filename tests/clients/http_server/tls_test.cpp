@@ -1,0 +1,82 @@
+// The server with TLS, asked by our own client.
+#include <boost/asio/io_context.hpp>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "clients/http/client.hpp"
+#include "clients/http_server/server.hpp"
+#include "tests/clients/http/client_harness.hpp"
+#include "tests/support/http_server_tls.hpp"
+
+namespace reaper::server_tls_test {
+namespace {
+
+using ::testing::HasSubstr;
+
+class HttpServerTlsTest : public ::testing::Test {
+protected:
+    HttpServerTlsTest() {
+        options.tls.ca_file = authority.ca_file();
+        options.call_timeout = options.connect_timeout = options.idle_timeout = test::patience;
+    }
+    std::unique_ptr<HttpServer> start(HttpServerTls tls) {
+        HttpServerSettings settings{"test", "127.0.0.1:0", std::move(tls), {}};
+        HttpHandler handler = [](HttpRequest) { return hello(); };
+        auto made = listen_http(io.get_executor(), std::move(settings), std::move(handler));
+        if (!made) throw std::runtime_error(made.error().what);
+        return std::move(*made);
+    }
+    static Task<HttpResponse> hello() {
+        HttpResponse said;
+        said.body = "hello";
+        co_return said;
+    }
+    Result<http::Response> get(const HttpServer& server) {
+        auto client = http::make_client(io.get_executor(), options, clock);
+        if (!client) return client.error();
+        http::Request request;
+        request.url = "https://" + server.address() + "/";
+        return test::run(io, (*client)->call(std::move(request)));
+    }
+
+    boost::asio::io_context io;
+    test::ManualClock clock{io, TimePoint{}};
+    test::TestAuthority authority;
+    http::Options options;
+};
+
+TEST_F(HttpServerTlsTest, AnswersOverTls) {
+    const auto pair = authority.issue("server", "IP:127.0.0.1");
+    const auto server = start({pair.cert_file, pair.key_file});
+    const auto answer = get(*server);
+    ASSERT_TRUE(answer) << answer.error().what;
+    EXPECT_EQ(answer->body, "hello");
+}
+
+TEST_F(HttpServerTlsTest, AClientWithoutACertificateIsRefusedWhereOneIsDemanded) {
+    const auto pair = authority.issue("server", "IP:127.0.0.1");
+    const auto server = start({pair.cert_file, pair.key_file, authority.ca_file()});
+    EXPECT_FALSE(get(*server));
+    const auto ours = authority.issue("client", "");
+    options.tls.cert_file = ours.cert_file;
+    options.tls.key_file = ours.key_file;
+    const auto answer = get(*server);
+    EXPECT_TRUE(answer) << answer.error().what;
+}
+
+TEST_F(HttpServerTlsTest, AFileThatCannotBeUsedIsNamed) {
+    const auto pair = authority.issue("server", "IP:127.0.0.1");
+    for (const HttpServerTls& files :
+         {HttpServerTls{"/no/such/cert.pem", pair.key_file},
+          HttpServerTls{pair.cert_file, "/no/such/key.pem"},
+          HttpServerTls{pair.cert_file, pair.key_file, "/no/such/ca.pem"}}) {
+        const auto made =
+            listen_http(io.get_executor(), {"test", "127.0.0.1:0", files, {}}, HttpHandler{});
+        ASSERT_FALSE(made);
+        EXPECT_EQ(made.error().code, Errc::bad_input);
+        EXPECT_THAT(made.error().what, HasSubstr("/no/such/"));
+    }
+}
+
+}  // namespace
+}  // namespace reaper::server_tls_test

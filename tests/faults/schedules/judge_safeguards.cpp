@@ -1,0 +1,174 @@
+// The judgement on safeguards: whom they protect, how many may die, when all must stop; and on what
+// the journal says of a cull's worth.
+#include <algorithm>
+
+#include "faults/schedules/checker.hpp"
+
+namespace reaper::faults {
+
+using std::chrono::seconds;
+
+namespace {
+
+/// Between the note of a deletion and its arrival at the cloud.
+constexpr Duration on_its_way = seconds{5};
+
+bool means_no(const std::string& value) {
+    return value == "false" || value == "no" || value == "0";
+}
+
+}  // namespace
+
+/// Why nobody may delete a revocable server now, as the cloud knows it; empty if one may.
+std::string Checker::why_spared(const cloudsim::Server& server) const {
+    if (server.locked) return "locked";
+    if (const auto* extra = server.extra()) {
+        if (extra->tags.contains("reaper-protected")) return "protected";
+        const auto key = extra->metadata.find("reaper:protected");
+        if (key != extra->metadata.end() && !means_no(key->second)) return "protected";
+    }
+    if (plan_.protected_project.empty()) return "";
+    const auto* project = site_.world().identity.project_named(plan_.protected_project);
+    return site_.world().names.text(server.project) == project->id ? "protected" : "";
+}
+
+void Checker::judge_age(const Exchange& call, const Basis& basis) {
+    const Duration least = plan_.policy.safeguards.protect.min_run_time;
+    if (least <= Duration::zero() || basis.look->untrue || plan_.has(Kind::clock_step)) return;
+    const Duration age = call.sent_at - basis.look->started;
+    if (age < least)
+        blame("rule-1", basis.server.text() + " is deleted after " + std::to_string(age.count()) +
+                            " ms, and may run for " + std::to_string(least.count()));
+}
+
+/// Who has no message of the request may not kill for it: another reaper may have it.
+void Checker::judge_held(const Basis& basis) {
+    const PlanRecord* plan = plan_for(basis.server.text());
+    if (plan == nullptr || broker_ == nullptr) return;
+    const auto& queue = broker_->queue();
+    const bool held = std::any_of(queue.begin(), queue.end(), [&](const Broker::Stored& message) {
+        return broker_->is_out(message) && names_in(message.body).request == plan->request;
+    });
+    if (!held)
+        blame("rule-4", basis.server.text() + " is deleted for " + plan->request +
+                            ", of which the reaper holds no message");
+}
+
+// ---- limits ----
+
+void Checker::on_effect(const cloudsim::Effect& effect) {
+    if (effect.what == "deletion lost") deaths_.erase(effect.server.text());
+}
+
+/// The cloud has just accepted a deletion.
+void Checker::judge_limits(const Exchange& call, const Basis& basis) {
+    const PlanRecord* plan = plan_for(basis.server.text());
+    // One that arrives late may be one that the reaper has given up: it looked, and saw no
+    // deletion.
+    const bool late = call.executed_at - call.sent_at > seconds{1};
+    const cloudsim::Server* server = site_.world().nova.find_server(basis.server);
+    if (plan == nullptr || basis.forced || !basis.counts || late || server == nullptr) return;
+    if (server->task != cloudsim::TaskState::deleting &&
+        server->task != cloudsim::TaskState::soft_deleting)
+        return;
+    const std::string project = site_.world().names.text(server->project);
+    deaths_.try_emplace(basis.server.text(), Death{call.sent_at, plan->request, project});
+    if (plan_.lies()) return;
+    const LimitSettings& limits = plan_.policy.safeguards.limits;
+    const TimePoint since = call.sent_at - limits.window + on_its_way;
+    int of_request = 0;
+    int of_project = 0;
+    int in_window = 0;
+    for (const auto& [id, death] : deaths_) {
+        of_request += death.request == plan->request;
+        of_project += death.project == project && death.sent > since;
+        in_window += death.sent > since;
+    }
+    const auto check = [&](const std::string& what, int dead, int most) {
+        if (most > 0 && dead > most)
+            blame("limits", std::to_string(dead) + " servers of at most " + std::to_string(most) +
+                                ' ' + what + " died, " + basis.server.text() + " the last");
+    };
+    check("for " + plan->request, of_request, limits.victims_per_request);
+    // How long ago something was is not known where the reaper's clock was set.
+    if (plan_.has(Kind::clock_step)) return;
+    check("of project " + project, of_project, limits.victims_per_project);
+    check("in the window", in_window, limits.victims_per_window);
+}
+
+// ---- the breaker ----
+
+void Checker::on_replaced(const Exchange& call, int status) {
+    bool forced = false;
+    const auto server = deleted_server(call.request, forced);
+    if (server && !forced && status == 403) count_failure("refused", server->text());
+}
+
+/// `failed`: the deadline passed, although Nova had accepted the deletion.
+void Checker::count_failure(const std::string& step, const std::string& server) {
+    if (step == "gone") failed_ = 0;
+    if (step != "refused" && !(step == "failed" && died_.contains(server))) return;
+    if (++failed_ < plan_.policy.safeguards.breaker.failed || breaker_due_) return;
+    breaker_due_ = timeline_.true_now();
+    breaker_why_ = std::to_string(failed_) + " deletions in a row failed";
+}
+
+/// The journal is about to tell what became of a cull's room.
+void Checker::on_freed_room(const std::string& kind, const std::string& request) {
+    const auto record = journal_.records.find(RequestId{request});
+    if (record == journal_.records.end() || record->second.freed_room) return;
+    // Where the clock was set, what Nova dates can't be told before from after.
+    const bool can_tell = !plan_.lies() && !plan_.has(Kind::clock_step);
+    if (kind == "taken" && can_tell && !was_taken(request))
+        blame("freed-room", "nobody took the room of " + request + ", and the journal says so");
+    if (kind == "taken") wasted_ = 0;
+    if (kind != "wasted") return;
+    if (++wasted_ < plan_.policy.safeguards.breaker.wasted || breaker_due_) return;
+    breaker_due_ = timeline_.true_now();
+    breaker_why_ = std::to_string(wasted_) + " culls in a row went unused";
+}
+
+/// Did one who may take a slot of the request ever stand on its hosts? Or was nobody left to take
+/// it, and a like request had it?
+bool Checker::was_taken(const std::string& request) const {
+    const Demand* demand = truth_.demand(request);
+    if (demand == nullptr || demand->over_since) return true;
+    for (const auto& [id, other] : truth_.demands())
+        if (other.refused_at > demand->refused_at && demand->room_may_go_to(other)) return true;
+    for (const Promise& promise : promises_) {
+        if (promise.request != request) continue;
+        for (const HostState* state :
+             truth_.states(promise.host, promise.span.from, timeline_.true_now()))
+            for (const Holder& holder : state->holders)
+                if (takes(holder, promise)) return true;
+    }
+    return false;
+}
+
+void Checker::on_resume() {
+    wasted_ = failed_ = 0;
+    breaker_due_.reset();
+}
+
+void Checker::judge_breaker(const Basis& basis) {
+    if (!breaker_due_ || *breaker_due_ >= timeline_.true_now()) return;
+    blame("breaker", basis.server.text() + " is deleted, although " + breaker_why_);
+}
+
+// ---- the freed-room result ----
+
+bool Checker::awaits_freed_room() const {
+    if (plan_.dry_run || (was_down_ && plan_.has(Kind::clock_step))) return false;
+    return std::any_of(journal_.records.begin(), journal_.records.end(), [&](const auto& entry) {
+        const RequestRecord& record = entry.second;
+        if (record.freed_room || !record.outcome ||
+            (record.outcome->kind != OutcomeKind::freed &&
+             record.outcome->kind != OutcomeKind::incomplete))
+            return false;
+        // A reaper that starts after that time has nothing to watch any more.
+        const auto at = finished_.find(entry.first.str());
+        return at != finished_.end() && started_at_ < at->second + plan_.cull.watch;
+    });
+}
+
+}  // namespace reaper::faults

@@ -1,0 +1,233 @@
+"""What holds the reaper back: the kill switch, protected servers, limits, the circuit breaker."""
+
+from typing import Any
+
+from between import between_plan_and_deletion, wait_held
+from cloud import Cloud, wait_for_the_next_second
+from fleet import Fleet, assert_freed, assert_nobody_died, assert_only_victims_died, fill
+from reaper_process import Reaper
+
+FULL = [("regular", "large", 1)]
+SPOT = [("spot", "medium", 2)]
+HALF_SPOT = [("spot", "medium", 1), ("regular", "medium", 1)]
+# Its neighbours are not of the shape that is asked for.
+ONE_SPOT = [("spot", "medium", 1), ("regular", "small", 2)]
+
+
+def full_but_for(cloud: Cloud, first: list, second: list = FULL) -> Fleet:
+    one, two, three = cloud.hosts
+    return fill(cloud, {one: first, two: second, three: FULL}, exactly=False)
+
+
+def refused_for(cloud: Cloud, reaper: Reaper, flavor: str, count: int = 1) -> dict[str, Any]:
+    """The outcome of a request that finds no host."""
+    refused, *_ = cloud.ask_in_vain(flavor, count=count)
+    return reaper.wait_outcome(refused.request)
+
+
+# The kill switch --------------------------------------------------------------
+
+
+def test_paused_it_kills_nobody_until_it_is_resumed(cloud: Cloud, reaper: Reaper) -> None:
+    """Also after a restart, which an operator may try first."""
+    fleet = full_but_for(cloud, HALF_SPOT)
+    mark = cloud.mark()
+    done = reaper.command("pause", "--reason", "host one burns")
+    assert done.returncode == 0, done.stderr
+    outcome = refused_for(cloud, reaper, "medium")
+    assert outcome["kind"] == "refused" and outcome["safeguard"] == "paused", outcome
+    assert "host one burns" in outcome["reason"], "it does not tell why it is paused"
+
+    reaper.stop()
+    reaper.start()
+    assert refused_for(cloud, reaper, "medium")["safeguard"] == "paused"
+    assert_nobody_died(fleet, mark)
+    assert "host one burns" in reaper.command("status").stdout
+
+    done = reaper.command("resume")
+    assert done.returncode == 0 and "host one burns" in done.stdout, done.stderr
+    assert refused_for(cloud, reaper, "medium")["kind"] == "freed"
+    assert_only_victims_died(fleet, mark, fleet.spot())
+
+
+def test_paused_between_a_plan_and_its_deletions_it_kills_nobody(cloud: Cloud, install) -> None:
+    reaper = install()
+    fleet = full_but_for(cloud, SPOT)
+    with between_plan_and_deletion(cloud, reaper, fleet) as gate:
+        mark = cloud.mark()
+        [refused] = cloud.ask_in_vain("large")
+        wait_held(gate, reaper, refused, mark)
+        assert reaper.command("pause", "--reason", "host one burns").returncode == 0
+        gate.let_pass()
+        outcome = reaper.wait_outcome(refused.request)
+        reaper.wait_messages_done()
+    assert outcome["kind"] == "refused" and outcome["safeguard"] == "paused", outcome
+    assert_nobody_died(fleet, mark)
+
+
+def test_a_file_made_by_hand_pauses_it(cloud: Cloud, reaper: Reaper) -> None:
+    fleet = full_but_for(cloud, HALF_SPOT)
+    mark = cloud.mark()
+    reaper.pause_file.touch()
+    assert refused_for(cloud, reaper, "medium")["safeguard"] == "paused"
+    assert_nobody_died(fleet, mark)
+    reaper.pause_file.unlink()
+    assert refused_for(cloud, reaper, "medium")["kind"] == "freed"
+    assert_only_victims_died(fleet, mark, fleet.spot())
+
+
+# Protected servers ------------------------------------------------------------
+
+
+def test_a_tag_or_a_key_protects_a_server(cloud: Cloud, reaper: Reaper) -> None:
+    """Set while the reaper runs. Without the tag, its server dies, and the other one lives."""
+    one, two, _ = cloud.hosts
+    fleet = full_but_for(cloud, HALF_SPOT, HALF_SPOT)
+    [tagged], [keyed] = fleet.spot(one), fleet.spot(two)
+    cloud.tag(tagged, "reaper-protected")
+    cloud.set_metadata(keyed, "reaper:protected", "yes")
+    mark = cloud.mark()
+    # For two: the refusal of one would be repeated for the next one that comes within a second.
+    outcome = refused_for(cloud, reaper, "medium", count=2)
+    assert outcome["safeguard"] == "protected", outcome
+    assert_nobody_died(fleet, mark)
+    cloud.untag(tagged, "reaper-protected")
+    assert refused_for(cloud, reaper, "medium")["kind"] == "freed"
+    assert_only_victims_died(fleet, mark, [tagged])
+
+
+def test_a_project_is_protected_and_then_young_servers_are(cloud: Cloud, install) -> None:
+    """One installation, restarted with other settings."""
+    fleet = full_but_for(cloud, HALF_SPOT)
+    mark = cloud.mark()
+    reaper = install()
+    for safeguard, protect in {
+        "protected": {"projects": [cloud.project_id("spot")]},
+        "min-run-time": {"min_run_time": "1h"},
+    }.items():
+        reaper.config["protect"] = protect
+        reaper.start()
+        outcome = refused_for(cloud, reaper, "medium")
+        assert outcome["safeguard"] == safeguard, outcome
+        assert_nobody_died(fleet, mark)
+        reaper.stop()
+    reaper.config["protect"] = {"min_run_time": "1s"}
+    wait_for_the_next_second()
+    reaper.start()
+    assert refused_for(cloud, reaper, "medium")["kind"] == "freed"
+    assert_only_victims_died(fleet, mark, fleet.spot())
+
+
+# Limits -----------------------------------------------------------------------
+
+
+def test_a_request_may_not_cost_more_victims_than_the_limit(cloud: Cloud, install) -> None:
+    reaper = install()
+    reaper.config["limits"] = {"victims_per_request": 1}
+    reaper.start()
+    fleet = full_but_for(cloud, SPOT)
+    mark = cloud.mark()
+    outcome = refused_for(cloud, reaper, "large")
+    assert outcome["safeguard"] == "limit-request", outcome
+    assert_nobody_died(fleet, mark)
+    assert refused_for(cloud, reaper, "medium")["kind"] == "freed"
+    assert_freed(fleet, mark, 1, among=fleet.spot())
+
+
+def test_all_requests_together_may_not_cost_more_than_the_limit_of_the_window(cloud: Cloud, install) -> None:
+    """What was spent is known after a restart."""
+    reaper = install()
+    reaper.config["limits"] = {"victims_per_window": 1}
+    reaper.start()
+    fleet = full_but_for(cloud, SPOT)
+    mark = cloud.mark()
+    assert refused_for(cloud, reaper, "medium")["kind"] == "freed"
+    cloud.wait_for(cloud.ask("medium"), "ACTIVE")
+    for restart in (False, True):
+        if restart:
+            reaper.kill()
+            reaper.start()
+        outcome = refused_for(cloud, reaper, "medium")
+        assert outcome["safeguard"] == "limit-window", outcome
+    assert_freed(fleet, mark, 1, among=fleet.spot())
+
+
+# Thrash -----------------------------------------------------------------------
+
+
+def test_a_workload_that_was_evicted_and_came_back_is_spared(cloud: Cloud, install) -> None:
+    """It is the youngest and would be taken again."""
+    one, two, three = cloud.hosts
+    half = [("regular", "medium", 1)]
+    fill(cloud, {one: half, two: half, three: FULL}, exactly=False)
+    [steady] = cloud.boot("medium", "spot", one, metadata={"job": "steady"})
+    wait_for_the_next_second()
+    [restless] = cloud.boot("medium", "spot", two, metadata={"job": "restless"})
+    reaper = install()
+    reaper.config["thrash"] = {"after": 1, "workload_key": "job"}
+    reaper.config["host_cooldown"] = "0s"  # the room is not taken by whom it was freed for
+    reaper.start()
+    mark = cloud.mark()
+    assert refused_for(cloud, reaper, "medium")["kind"] == "freed"
+    assert [d.server for d in cloud.reaper_deletions(mark)] == [restless.id]
+    cloud.wait_gone([restless])
+    [again] = cloud.boot("medium", "spot", two, metadata={"job": "restless"})
+    assert refused_for(cloud, reaper, "medium")["kind"] == "freed"
+    assert [d.server for d in cloud.reaper_deletions(mark)] == [restless.id, steady.id]
+    assert cloud.look(again).status == "ACTIVE"
+
+
+# The circuit breaker ----------------------------------------------------------
+
+
+def assert_log_tells_how_to_close_it(reaper: Reaper) -> None:
+    told = [line for line in reaper.log_text().splitlines() if "circuit breaker" in line]
+    assert any("reaper resume" in line for line in told), told
+
+
+def test_wasted_culls_open_the_breaker_until_somebody_resumes(cloud: Cloud, install) -> None:
+    one, *_ = cloud.hosts
+    reaper = install()
+    reaper.config["cull"]["watch"] = "1s"
+    reaper.config["breaker"] = {"wasted": 2}
+    reaper.start()
+    fleet = full_but_for(cloud, ONE_SPOT)
+    mark = cloud.mark()
+
+    def wasted_cull() -> None:
+        [refused] = cloud.ask_in_vain("medium")
+        assert reaper.wait_outcome(refused.request)["kind"] == "freed"
+        assert reaper.wait_freed_room(refused.request)["kind"] == "wasted"
+        cloud.boot("medium", "spot", one)  # others take the room
+
+    wasted_cull()
+    wasted_cull()
+    outcome = refused_for(cloud, reaper, "medium")
+    assert outcome["safeguard"] == "paused" and "breaker" in outcome["reason"], outcome
+    assert_log_tells_how_to_close_it(reaper)
+    assert reaper.json("history", "totals")["freed_room"]["wasted"] == 2
+    assert len(cloud.reaper_deletions(mark)) == 2
+    done = reaper.command("resume")
+    assert done.returncode == 0 and "breaker" in done.stdout, done.stdout + done.stderr
+    assert refused_for(cloud, reaper, "medium")["kind"] == "freed"
+    assert len(cloud.reaper_deletions(mark)) == 3
+    for server in fleet.regular():
+        assert cloud.look(server).status == "ACTIVE"
+
+
+def test_deletions_that_come_to_nothing_open_the_breaker(cloud: Cloud, install) -> None:
+    """Nova accepts them, but their host's agent is away. No other host is tried in their place."""
+    one, *_ = cloud.hosts
+    reaper = install()
+    reaper.config["cull"]["deadline"] = "3s"
+    reaper.config["breaker"] = {"failed": 2}
+    reaper.start()
+    fleet = full_but_for(cloud, SPOT, HALF_SPOT)
+    mark = cloud.mark()
+    with cloud.host_outage(one):
+        assert refused_for(cloud, reaper, "large")["kind"] == "incomplete"
+        outcome = refused_for(cloud, reaper, "medium")
+        assert outcome["safeguard"] == "paused" and "breaker" in outcome["reason"], outcome
+        assert_log_tells_how_to_close_it(reaper)
+    cloud.wait_gone(fleet.spot(one))
+    assert_only_victims_died(fleet, mark, fleet.spot(one))
