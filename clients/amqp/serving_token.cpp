@@ -69,7 +69,7 @@ void ServingToken::channel_closed(const std::string& why) {
     if (!std::exchange(refused_told_, true))
         spdlog::warn(
             "{}: whether this reaper serves queue '{}' is not known before its next message ({}); "
-            "until then nobody looks for failed unshelvings. The user needs the right to write to "
+            "until then it serves no failed unshelvings. The user needs the right to write to "
             "amq.default",
             connection_.name(), queue_, printable(why));
 }

@@ -16,11 +16,12 @@ namespace {
 
 namespace asio = boost::asio;
 
+/// Sooner than a client, or what is between, gives a silent connection up.
+constexpr std::chrono::seconds between_lines{15};
+
 /// The lines that a client has not read yet.
 struct Stream {
-    explicit Stream(const asio::any_io_executor& executor) : news(executor) {
-        news.expires_at(asio::steady_timer::time_point::max());
-    }
+    explicit Stream(const asio::any_io_executor& executor) : news(executor) {}
     void add(const nlohmann::json& line) {
         lines.push_back(report::dump(line) + "\n");
         news.cancel();
@@ -52,9 +53,14 @@ nlohmann::json line_of(const RequestId& id, const RecordEvent& event) {
     return line;
 }
 
-Task<std::optional<std::string>> next_of(std::shared_ptr<Stream> stream) {
-    while (stream->lines.empty() && !stream->ended)
-        co_await stream->news.async_wait(asio::as_tuple(asio::use_awaitable));
+/// A line now and then although nothing happened: only by writing is it seen that the client left.
+Task<std::optional<std::string>> next_of(std::shared_ptr<Stream> stream, RequestId id) {
+    while (stream->lines.empty() && !stream->ended) {
+        stream->news.expires_after(between_lines);
+        const auto [ended_early] =
+            co_await stream->news.async_wait(asio::as_tuple(asio::use_awaitable));
+        if (!ended_early) stream->add(line_of(id, "waiting"));
+    }
     if (stream->lines.empty()) co_return std::nullopt;
     std::string line = std::move(stream->lines.front());
     stream->lines.pop_front();
@@ -99,7 +105,7 @@ Task<HttpResponse> post_request(const Backend& backend, ApiRequest request) {
     if (!submitted) co_return refuse(409, submitted.error().what);
     HttpResponse response;
     response.content_type = "application/x-ndjson";
-    response.more = [stream] { return next_of(stream); };
+    response.more = [stream, id] { return next_of(stream, id); };
     co_return response;
 }
 

@@ -232,7 +232,7 @@ void add_usage(CLI::App& app, Parsed& parsed) {
 
 void add_switch(CLI::App& app, Parsed& parsed) {
     add_command(app, "pause", help::pause)
-        ->add_option("--reason", parsed.pause.reason, "Why, for whoever wonders")
+        ->add_option("--reason", parsed.pause.reason, "Why; shown by status and in the history")
         ->type_name("TEXT");
     add_command(app, "resume", help::resume);
     add_command(app, "status", help::status);

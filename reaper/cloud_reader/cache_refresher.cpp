@@ -86,6 +86,7 @@ ResultTask<void> CacheRefresher::rebuild() {
     doing_.clear();
     if (!read) {
         recorded_.clear();
+        not_built_ = read.error();
         co_return read.error();
     }
 
@@ -237,6 +238,8 @@ ResultTask<void> CacheRefresher::refresh_parts() {
     if (rebuild_due(now)) {
         const auto permit = co_await building_.acquire();
         if (rebuild_due(ports_.clock.now())) co_return co_await rebuild();
+    } else if (!built() && not_built_) {
+        co_return *not_built_;  // nothing is better yet, and the next try is due later
     } else if (!built() || !flowing_) {
         co_return Result<void>{};
     } else if (cache_.aggregates_stale()) {

@@ -107,10 +107,11 @@ private:
     CloudCache cache_;
     // Bulk readings are numbered, because several things may happen in the same millisecond.
     std::uint64_t builds_begun_ = 0;
-    std::uint64_t build_ = 0;     ///< the one that the cache was made of; 0: none yet
-    TimePoint built_at_{};        ///< when it was begun
-    TimePoint tried_build_at_{};  ///< the last time, successful or not
-    std::string doing_;           ///< what a bulk reading is at
+    std::uint64_t build_ = 0;         ///< the one that the cache was made of; 0: none yet
+    TimePoint built_at_{};            ///< when it was begun
+    TimePoint tried_build_at_{};      ///< the last time, successful or not
+    std::string doing_;               ///< what a bulk reading is at
+    std::optional<Error> not_built_;  ///< why the last one that failed did
 
     TimePoint started_at_;
     bool flowing_ = false;

@@ -4,6 +4,7 @@
 #include <spdlog/spdlog.h>
 
 #include "reaper/model/text.hpp"
+#include "reaper/model/time_text.hpp"
 #include "reaper/runtime/async.hpp"
 
 namespace reaper {
@@ -13,8 +14,6 @@ constexpr Duration moment{50};
 constexpr Duration call_deadline{5000};
 constexpr Duration stop_deadline{5000};
 constexpr Duration stop_call_deadline{2000};
-constexpr Duration first_pause{1000};
-constexpr Duration max_hold_backoff{60'000};
 /// Given back side by side.
 constexpr std::size_t at_a_time = 8;
 
@@ -215,11 +214,11 @@ Task<void> InventoryReserver::end(Key key, InventoryHoldEndKind kind, std::strin
 }
 
 void InventoryReserver::try_later(Kept& kept, const std::string& what) {
-    kept.pause = std::clamp(kept.pause * 2, first_pause, max_hold_backoff);
-    kept.retry_at = dependencies_.cloud.clock.steady() + kept.pause;
+    const Duration pause = kept.pause.next();
+    kept.retry_at = dependencies_.cloud.clock.steady() + pause;
     kept.busy = false;
-    spdlog::warn("{}: {} is still reserved, trying again in {} s: {}", kept.hold.request.str(),
-                 label(kept.hold), kept.pause.count() / 1000, what);
+    spdlog::warn("{}: {} is still reserved, trying again in {}: {}", kept.hold.request.str(),
+                 label(kept.hold), format_duration(pause), what);
 }
 
 bool InventoryReserver::promised(const HostId& host) const {

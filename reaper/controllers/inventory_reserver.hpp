@@ -21,6 +21,7 @@
 #include "reaper/ports/cloud_ports.hpp"
 #include "reaper/ports/journal.hpp"
 #include "reaper/rooms/ledger.hpp"
+#include "reaper/runtime/backoff.hpp"
 
 namespace reaper {
 
@@ -57,12 +58,14 @@ public:
 
 private:
     using Key = std::pair<ProviderId, ResourceClass>;
+    static constexpr Duration first_pause{1'000};
+    static constexpr Duration longest_pause{60'000};
     struct Kept {
         InventoryHold hold;
         bool busy = false;    ///< another coroutine is at it
         bool sure = false;    ///< Placement said that it is set
         Duration retry_at{};  ///< steady
-        Duration pause{};
+        GrowingPause pause{first_pause, longest_pause};
     };
 
     Task<void> take_one(RequestId request, Place place);

@@ -51,8 +51,12 @@ ResultTask<void> RecordFeed::note_message(MessageEntry message) {
     return inner_.note_message(std::move(message));
 }
 
+/// What a former process left is told of from here on.
 ResultTask<std::vector<RequestRecord>> RecordFeed::unfinished() {
-    return inner_.unfinished();
+    auto records = co_await inner_.unfinished();
+    if (records)
+        for (const auto& record : *records) open_.try_emplace(record.request.id, record.request);
+    co_return records;
 }
 
 ResultTask<std::vector<RequestRecord>> RecordFeed::culls_since(TimePoint since) {

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "reaper/eviction/evicting_executor.hpp"
+#include "reaper/model/text.hpp"
 #include "reaper/request_spec/waiting.hpp"
 
 namespace reaper {
@@ -22,8 +23,8 @@ std::unique_ptr<PlanExecutor> make_executor(const RequestServices& services,
 /// Whatever the reason: a request that is decided so often will not end well.
 constexpr int max_plan_rounds = 100;
 
-std::string deaths(int count) {
-    return count == 0 ? "no servers deleted" : std::to_string(count) + " servers were deleted";
+std::string deletions_text(int count) {
+    return count == 0 ? "no servers deleted" : counted(count, "server") + " deleted";
 }
 
 /// What the journal tells about the victims of the last plan.
@@ -299,7 +300,7 @@ Outcome RequestRunner::cut_short(OutcomeKind none_deleted, const std::string& re
                                  std::string safeguard) const {
     if (deleted_ == 0)
         return outcome(none_deleted, "no servers deleted: " + reason, std::move(safeguard));
-    return outcome(OutcomeKind::incomplete, deaths(deleted_) + ", then: " + reason,
+    return outcome(OutcomeKind::incomplete, deletions_text(deleted_) + ", then: " + reason,
                    std::move(safeguard));
 }
 

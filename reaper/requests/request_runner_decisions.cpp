@@ -64,8 +64,8 @@ ResultTask<Decision> RequestRunner::consult() {
     auto decided =
         co_await services_.decisions.decide(settings_.policy, request_, std::move(skipped));
     if (!decided) co_return decided.error();
-    const bool would_kill = std::holds_alternative<Plan>(*decided);
-    auto served = would_kill ? served_by_another() : std::optional<std::string>{};
+    const bool would_delete = std::holds_alternative<Plan>(*decided);
+    auto served = would_delete ? served_by_another() : std::optional<std::string>{};
     if (served) co_return Decision{Refused{std::move(*served)}};
     const auto* less = std::get_if<NotEnough>(&*decided);
     if (first && less != nullptr) refusals_.note(request_, *less, services_.cloud.clock.steady());

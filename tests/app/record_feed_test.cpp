@@ -45,6 +45,30 @@ TEST(RecordFeed, TellsWhatHappensToARequestAndWritesItToo) {
     EXPECT_EQ(inner.written.size(), 3U);
 }
 
+Task<bool> resume(Journal& journal) {
+    const auto left = co_await journal.unfinished();
+    const RequestId id{"req-1"};
+    StepEntry step;
+    step.server = ServerId{"a"};
+    const auto stepped = co_await journal.add_step(id, step);
+    co_return left && left->size() == 1 && stepped;
+}
+
+TEST(RecordFeed, WhatAFormerProcessLeftIsToldTooFromWhereItGoesOn) {
+    test::FakeJournal inner;
+    Request request;
+    request.id = RequestId{"req-1"};
+    request.slots = 2;
+    inner.records[request.id].request = request;
+    RecordFeed feed(inner);
+    std::vector<std::string> told;
+    const auto subscription = feed.listen(
+        [&](const Request& of, const RecordEvent& event) { told.push_back(told_of(of, event)); });
+    boost::asio::io_context io{1};
+    EXPECT_TRUE(run_task(io, resume(feed)));
+    EXPECT_EQ(told, std::vector<std::string>{"req-1 x2 step"});
+}
+
 TEST(RecordFeed, WhoLeftIsToldNothing) {
     test::FakeJournal inner;
     RecordFeed feed(inner);

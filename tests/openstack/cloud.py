@@ -54,6 +54,7 @@ class Look:
     status: str  # ACTIVE, ERROR, DELETED, ...; GONE if Nova knows it no more
     host: str | None
     task: str | None
+    fault: str = ""  # why it is in ERROR, as Nova tells it
 
     @property
     def gone(self) -> bool:
@@ -300,7 +301,7 @@ class Cloud(ABC):
 
     def _settled(self, server: Server, status: str) -> Look | None:
         look = self.look(server)
-        assert look.status != "ERROR" or status == "ERROR", f"{server.name} is in ERROR, not {status}"
+        assert look.status != "ERROR" or status == "ERROR", f"{server.name} is in ERROR, not {status}: {look.fault}"
         assert look.status != "ACTIVE" or status != "ERROR", f"{server.name} found a host"
         return look if look.status == status and look.task is None else None
 

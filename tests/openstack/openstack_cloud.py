@@ -104,7 +104,8 @@ class OpenStackCloud(Cloud):
             return Look("GONE", None, None)
         answer.raise_for_status()
         found = answer.json()["server"]
-        return Look(found["status"], found["OS-EXT-SRV-ATTR:host"], found["OS-EXT-STS:task_state"])
+        fault = found.get("fault", {}).get("message", "")
+        return Look(found["status"], found["OS-EXT-SRV-ATTR:host"], found["OS-EXT-STS:task_state"], fault)
 
     def delete_without_waiting(self, server: Server) -> None:
         self.tenants[server.project].delete(f"/servers/{server.id}")
