@@ -20,6 +20,7 @@ from openstack_cloud import OpenStackCloud
 SERVICES = {"identity": "keystone", "compute": "nova-api", "placement": "placement"}
 # Nova may have refused to delete a server, or forgotten it, because of what it was doing with it.
 ASK_AGAIN_S = 5.0
+DISABLED = "COMPUTE_STATUS_DISABLED"
 TOKEN_LIFE = re.compile(r"^expiration = \d+$", re.MULTILINE)
 
 
@@ -110,6 +111,7 @@ class LabCloud(OpenStackCloud):
                 self.nova.put(
                     f"/os-services/{service['id']}", json={"status": "enabled", "forced_down": False}
                 )
+        self._offer_all_hosts()
         self._remove_aggregates(self.nova.get("/os-aggregates").json()["aggregates"])
         self._purge_groups()
         self.begin_anew()
@@ -137,6 +139,22 @@ class LabCloud(OpenStackCloud):
         eventually("no server is left", none_left, every=0.3)
         for host in self.hosts:
             eventually(f"{host} is empty", lambda: not any(self._usages(host).values()))
+
+    def _offer_all_hosts(self) -> None:
+        """nova-compute takes the trait of a disabled host away when it is enabled. If somebody else changes
+        the provider in that moment, it does so only within the next minute."""
+
+        def offered(host: str) -> bool:
+            path = f"/resource_providers/{self.providers[host]}/traits"
+            found = self.placement.get(path).json()
+            if DISABLED not in found["traits"]:
+                return True
+            found["traits"].remove(DISABLED)
+            self.placement.put(path, json=found, raise_exc=False)
+            return False
+
+        for host in self.hosts:
+            eventually(f"Placement offers {host}", lambda: offered(host), every=0.3)
 
     def _purge_groups(self) -> None:
         for group in self.nova.get("/os-server-groups?all_projects=True").json()["server_groups"]:
