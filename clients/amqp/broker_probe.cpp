@@ -1,6 +1,6 @@
 #include "clients/amqp/broker_probe.hpp"
 
-#include <algorithm>
+#include <set>
 
 #include "clients/amqp/amqp_connection.hpp"
 #include "clients/amqp/amqp_topology.hpp"
@@ -23,6 +23,22 @@ Result<std::optional<QueueReport>> look_at(Connection& connection, const std::st
     if (failed && failed->code == 404) return std::optional<QueueReport>();
     if (failed) return failed->error;
     return std::optional<QueueReport>({counts.messages, counts.consumers});
+}
+
+/// Those of the topics that we bind to, and of Nova's defaults.
+Result<std::vector<NovasQueue>> look_at_novas_queues(Connection& connection,
+                                                     const config::Broker& broker) {
+    std::set<std::string> topics(broker.topics.begin(), broker.topics.end());
+    topics.insert({"notifications", "versioned_notifications"});
+    std::vector<NovasQueue> queues;
+    for (const std::string& topic : topics)
+        for (const char* priority : {".info", ".warn", ".error"}) {
+            amqp::QueueCounts counts;
+            const auto failed = amqp::look_at_queue(connection, topic + priority, counts);
+            if (failed && failed->fatal) return failed->error;
+            if (!failed) queues.push_back({topic + priority, {counts.messages, counts.consumers}});
+        }
+    return queues;
 }
 
 /// The first broker that answers; the others go to `remarks`.
@@ -63,6 +79,9 @@ Result<BrokerReport> probe_broker(const config::Broker& broker) {
     const auto dead_letter = look_at(connection, broker.dead_letter_queue);
     if (!dead_letter) return dead_letter.error();
     report.dead_letter = *dead_letter;
+    auto novas_queues = look_at_novas_queues(connection, broker);
+    if (!novas_queues) return novas_queues.error();
+    report.novas_queues = std::move(*novas_queues);
     connection.close(broker.connect_timeout);
     return report;
 }

@@ -16,12 +16,19 @@ struct QueueReport {
     std::uint64_t consumers = 0;
 };
 
+/// A queue that Nova makes for each of its topics and priorities, whoever reads it or not.
+struct NovasQueue {
+    std::string name;  ///< `versioned_notifications.info`
+    QueueReport report;
+};
+
 struct BrokerReport {
     std::string broker;   ///< the one that answered, without user and password
     std::string product;  ///< `RabbitMQ 3.10.8`
     bool exchange_exists = false;
     std::optional<QueueReport> queue;        ///< none: it does not exist yet
     std::optional<QueueReport> dead_letter;  ///< none: it does not exist yet
+    std::vector<NovasQueue> novas_queues;    ///< those that exist
     std::vector<std::string> remarks;        ///< brokers of the list that did not answer, and why
 };
 

@@ -7,8 +7,8 @@
 
 namespace reaper::http {
 
-/// `text` without control characters and bytes that are not UTF-8, runs of blanks made one; what
-/// is beyond `limit` bytes becomes `...`.
+/// `text` without what is invisible and bytes that are not UTF-8, runs of them and of blanks made
+/// one blank; what is beyond `limit` bytes becomes `...`.
 std::string one_line(std::string_view text, std::size_t limit);
 
 }  // namespace reaper::http

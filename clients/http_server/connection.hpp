@@ -12,6 +12,8 @@
 #include <spdlog/spdlog.h>
 #include <utility>
 
+#include "clients/http_server/refusal.hpp"
+#include "clients/http_server/sender.hpp"
 #include "clients/http_server/server.hpp"
 
 namespace reaper {
@@ -21,9 +23,6 @@ namespace beast_http = boost::beast::http;
 
 /// What is wrong with a request that could not be read; none if nobody waits for an answer.
 std::optional<HttpResponse> refusal_of(const boost::system::error_code& error);
-
-/// A refusal as the handlers' own look.
-HttpResponse refusal(int status, const std::string& why);
 
 /// `Stream`: beast's tcp_stream, basic_stream, ssl_stream.
 template <class Stream>
@@ -126,8 +125,20 @@ private:
         return request;
     }
 
+    /// None for a Unix socket.
+    std::optional<boost::asio::ip::address> here() {
+        if constexpr (requires { lowest().socket().local_endpoint().address(); }) {
+            boost::system::error_code gone;
+            return lowest().socket().local_endpoint(gone).address();
+        } else {
+            return std::nullopt;
+        }
+    }
+
     Task<HttpResponse> answer(HttpRequest request) {
         HttpResponse response;
+        if (auto refused = refusal_of_sender(request.headers, here(), settings_.names))
+            co_return std::move(*refused);
         try {
             response = co_await handler_(std::move(request));
         } catch (const std::exception& wrong) {
@@ -142,6 +153,9 @@ private:
         message.result(static_cast<unsigned>(response.status));
         message.set(beast_http::field::content_type, response.content_type);
         message.set(beast_http::field::cache_control, "no-store");
+        // Whatever else a browser would do with an answer: no other site gets it.
+        message.set("X-Content-Type-Options", "nosniff");
+        message.set("Cross-Origin-Resource-Policy", "same-origin");
         for (const auto& [name, value] : response.headers) message.set(name, value);
     }
 

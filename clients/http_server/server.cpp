@@ -17,7 +17,7 @@ namespace reaper {
 HttpResponse refusal(int status, const std::string& why) {
     HttpResponse response;
     response.status = status;
-    response.body = "{\"version\":1,\"error\":\"" + why + "\"}\n";
+    response.body = "{\"version\":2,\"error\":\"" + why + "\"}\n";
     return response;
 }
 

@@ -13,6 +13,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "reaper/model/error.hpp"
 #include "reaper/ports/http_handler.hpp"
@@ -41,6 +42,9 @@ struct HttpServerSettings {
     std::string address;
     std::optional<HttpServerTls> tls{};
     HttpServerLimits limits{};
+    /// What clients may call it beside its address (and `localhost`, for one on loopback). A
+    /// request under another name, or from a page of another site, is refused.
+    std::vector<std::string> names{};
 };
 
 class HttpServer {

@@ -17,6 +17,9 @@ struct JournalOptions {
     /// Of requests without deletions, of messages and of events at most so many stay (and what
     /// came since the last tidying), so that a flood does not fill the disk.
     std::int64_t max_rows = 100'000;
+    /// Above this size of the file, requests without deletions go, the oldest first: what a user
+    /// writes into a request (hints, traits of an image) may be long.
+    std::int64_t max_bytes = std::int64_t{1} << 30;
 };
 
 }  // namespace reaper

@@ -162,10 +162,28 @@ void Store::prune(TimePoint now) {
         events.bind(1, oldest).bind(2, options_.max_rows).run();
         auto holds = database_.statement("DELETE FROM hold WHERE ended_at < ?1");
         holds.bind(1, oldest).run();
+        while (bytes_used() > options_.max_bytes && forget_idle() > 0) {
+        }
         transaction.commit();
     } catch (const DatabaseFailure&) {
         return;
     }
+}
+
+std::int64_t Store::bytes_used() {
+    const std::int64_t pages =
+        database_.ask_number("PRAGMA page_count") - database_.ask_number("PRAGMA freelist_count");
+    return pages * database_.ask_number("PRAGMA page_size");
+}
+
+int Store::forget_idle() {
+    constexpr std::int64_t at_once = 100;
+    auto idle = database_.statement(
+        "DELETE FROM request WHERE seq IN (SELECT seq FROM request WHERE finished_at IS NOT NULL "
+        "AND seq <= (SELECT max(seq) FROM request) - ?1 AND NOT EXISTS "
+        "(SELECT 1 FROM step WHERE step.request = request.seq) ORDER BY seq LIMIT ?2)");
+    idle.bind(1, options_.newest_kept).bind(2, at_once).run();
+    return database_.changes();
 }
 
 }  // namespace reaper::journal

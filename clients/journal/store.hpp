@@ -83,6 +83,9 @@ private:
 
     /// Drops what is past the retention, once a day by the time that calls bring.
     void prune(TimePoint now);
+    std::int64_t bytes_used();
+    /// Some of the oldest requests without deletions; how many.
+    int forget_idle();
 
     std::string path_;
     std::optional<Lease> lease_;  // outlives the connection

@@ -231,6 +231,17 @@ private:
         }
     }
 
+    /// Is a list at its end? Nova counts rows against a page's limit that it then leaves out or has
+    /// twice (hosts without mapping, servers that fail to build), and then shows no further link
+    /// though there is more. So a page that adds nothing is the end, and no other.
+    static Result<bool> is_end(bool grew, bool more, const std::string& where,
+                               const std::string& marker) {
+        if (!grew && more)
+            return Error{Errc::bad_answer,
+                         where + ": the pages go in a circle at " + http::one_line(marker, 60)};
+        return !grew;
+    }
+
     /// None if the list must be read again from its start.
     ResultTask<std::optional<std::vector<ServerRecord>>> try_servers(
         const std::string& list_path, const Compute::Progress& progress, bool with_deleted) {
@@ -252,17 +263,13 @@ private:
                 interner.share(record.server);
                 take(all, seen, std::move(record), marker);
             }
-            // While servers fail to build, Nova counts them twice against a page's limit and then
-            // shows no further link, though there are more: a page that adds nothing is the end.
-            const bool grew = seen.size() > before;
             if (progress) progress(seen.size());
-            if (!grew && !page->more) {
+            const auto ended = is_end(seen.size() > before, page->more, answer->where, marker);
+            if (!ended) co_return ended.error();
+            if (*ended) {
                 if (!with_deleted) all = without_deleted(std::move(all));
                 co_return Listed(std::move(all));
             }
-            if (!grew)
-                co_return Error{Errc::bad_answer, answer->where + ": the pages go in a circle at " +
-                                                      http::one_line(marker, 60)};
         }
         co_return Error{Errc::bad_answer, "nova: the list of servers does not end"};
     }
@@ -305,9 +312,9 @@ private:
                 marker = record.id.str();
                 if (seen.insert(record.id).second) all.push_back(std::move(record));
             }
-            if (!page->more) co_return Listed(std::move(all));
-            if (all.size() == before)
-                co_return Error{Errc::bad_answer, answer->where + ": the pages go in a circle"};
+            const auto ended = is_end(all.size() > before, page->more, answer->where, marker);
+            if (!ended) co_return ended.error();
+            if (*ended) co_return Listed(std::move(all));
         }
         co_return Error{Errc::bad_answer, "nova: the list of hypervisors does not end"};
     }

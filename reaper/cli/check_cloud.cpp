@@ -211,6 +211,23 @@ void tell_aggregates(const CloudCheck& check, const std::vector<AggregateRecord>
         }
 }
 
+/// Nova's scheduler can't use them, and its list of hypervisors leaves them out.
+void tell_undiscovered(const CloudCheck& check, const std::vector<HypervisorRecord>& hypervisors,
+                       const std::vector<ComputeServiceRecord>& services) {
+    std::set<std::string> discovered;
+    for (const HypervisorRecord& hypervisor : hypervisors)
+        discovered.insert(hypervisor.service_host);
+    std::vector<std::string> missing;
+    for (const ComputeServiceRecord& service : services)
+        if (!discovered.contains(service.host)) missing.push_back(service.host);
+    if (!missing.empty())
+        check.warn("compute services",
+                   counted(missing.size(), "host is", "hosts are") +
+                       " not among the hypervisors: " + joined(missing, 10) +
+                       "; discover new ones with 'nova-manage cell_v2 discover_hosts', and delete "
+                       "the services of those that are gone");
+}
+
 Task<void> check_compute_hosts(const CloudCheck& check) {
     auto hypervisors = co_await check.cloud.compute.hypervisors();
     if (!hypervisors)
@@ -235,6 +252,7 @@ Task<void> check_compute_hosts(const CloudCheck& check) {
             check.fail("compute services", detail + ": no host could take a server");
         else
             check.ok("compute services", detail);
+        if (hypervisors) tell_undiscovered(check, *hypervisors, *services);
     }
 
     auto aggregates = co_await check.cloud.compute.aggregates();

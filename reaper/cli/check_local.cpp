@@ -30,6 +30,31 @@ void check_queue(const config::Broker& broker, const BrokerReport& found, const 
             detail + (unheard ? ": is 'reaper run' running?" : "")});
 }
 
+/// Of the policy in README.md; whether it is set is not told to a user of the broker.
+constexpr std::uint64_t bound_of_novas_queues = 1'000;
+
+std::string bound_command(const std::string& queue) {
+    return "rabbitmqctl set_operator_policy -p VHOST --apply-to queues novas-notifications '^" +
+           queue.substr(0, queue.rfind('.')) + R"(\.' '{"max-length": )" +
+           std::to_string(bound_of_novas_queues) + "}'";
+}
+
+/// Nova publishes for readers that may not be there, and RabbitMQ keeps it all for them.
+void check_novas_queues(const BrokerReport& found, const Report& report) {
+    for (const NovasQueue& queue : found.novas_queues) {
+        if (queue.report.consumers > 0) continue;
+        const std::string waiting =
+            counted(queue.report.messages, "message waits", "messages wait") + ", nobody reads it";
+        if (queue.report.messages > bound_of_novas_queues)
+            report({Verdict::warn, "queue '" + queue.name + "'",
+                    waiting + ": it grows with each notification, and takes the broker's memory " +
+                        "and disk; give it a bound: " + bound_command(queue.name)});
+        else
+            report({Verdict::ok, "queue '" + queue.name + "'",
+                    waiting + "; no more than the bound that README.md gives it"});
+    }
+}
+
 void check_dead_letters(const config::Broker& broker, const BrokerReport& found,
                         const Report& report) {
     if (!found.dead_letter) return;
@@ -104,6 +129,7 @@ void check_broker(const config::Broker& broker, const Result<BrokerReport>& prob
                 "(or both) in [notifications], on the same broker and virtual host"});
     check_queue(broker, *probe, report);
     check_dead_letters(broker, *probe, report);
+    check_novas_queues(*probe, report);
 }
 
 }  // namespace reaper::cli

@@ -6,6 +6,8 @@
 #include <sys/ioctl.h>
 #include <unistd.h>
 
+#include "reaper/model/text.hpp"
+
 namespace reaper::cli {
 namespace {
 
@@ -47,7 +49,8 @@ void Terminal::answer(std::string_view text) const {
 
 void Terminal::complain(std::string_view line) const {
     end_progress();
-    std::cerr << "reaper: " << line << "\n" << std::flush;
+    constexpr std::size_t longest = 8'000;
+    std::cerr << "reaper: " << printable(line, longest) << "\n" << std::flush;
 }
 
 void Terminal::warn(std::string_view line) const {

@@ -8,6 +8,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "reaper/model/text.hpp"
+
 namespace reaper {
 namespace {
 
@@ -36,12 +38,28 @@ private:
     }
 };
 
+/// Whatever a message holds of what users of the cloud wrote: it is one line, of some length.
+class OneLine : public spdlog::custom_flag_formatter {
+public:
+    void format(const spdlog::details::log_msg& message, const std::tm&,
+                spdlog::memory_buf_t& out) override {
+        constexpr std::size_t longest = 8'000;
+        const std::string line =
+            printable({message.payload.data(), message.payload.size()}, longest);
+        out.append(line.data(), line.data() + line.size());
+    }
+    std::unique_ptr<custom_flag_formatter> clone() const override {
+        return std::make_unique<OneLine>();
+    }
+};
+
 std::unique_ptr<spdlog::formatter> formatter_of(LogStyle style) {
     auto formatter = std::make_unique<spdlog::pattern_formatter>();
+    formatter->add_flag<PriorityFlag>('*').add_flag<OneLine>('N');
     switch (style) {
-        case LogStyle::terminal: formatter->set_pattern("%Y-%m-%d %H:%M:%S.%e %^%-7l%$ %v"); break;
-        case LogStyle::command: formatter->set_pattern("reaper: %^%l%$: %v"); break;
-        case LogStyle::journald: formatter->add_flag<PriorityFlag>('*').set_pattern("%*%v"); break;
+        case LogStyle::terminal: formatter->set_pattern("%Y-%m-%d %H:%M:%S.%e %^%-7l%$ %N"); break;
+        case LogStyle::command: formatter->set_pattern("reaper: %^%l%$: %N"); break;
+        case LogStyle::journald: formatter->set_pattern("%*%N"); break;
     }
     return formatter;
 }

@@ -1,11 +1,17 @@
 #include "reaper/daemon/sd_notify.hpp"
 
-#include <algorithm>
 #include <cstdint>
 #include <systemd/sd-daemon.h>
 #include <time.h>
 
+#include "reaper/model/text.hpp"
+
 namespace reaper {
+namespace {
+
+constexpr std::size_t longest_status = 1'000;
+
+}  // namespace
 
 ServiceManager::ServiceManager() {
     std::uint64_t microseconds = 0;
@@ -23,8 +29,7 @@ void ServiceManager::ready() {
 }
 
 void ServiceManager::status(std::string_view line) {
-    std::string text(line);
-    std::replace(text.begin(), text.end(), '\n', ' ');  // a line of the protocol
+    std::string text = printable(line, longest_status);  // a line of the protocol
     if (text == last_status_) return;
     send("STATUS=" + text);
     last_status_ = std::move(text);

@@ -1,47 +1,49 @@
 #include "reaper/model/text.hpp"
 
-#include <cstdint>
+#include <array>
 
 namespace reaper {
-namespace {
 
-/// Bytes of the valid UTF-8 character at the start of `text`, or 0. C1 controls, and the line and
-/// direction controls that can reorder a line of a terminal, count as invalid.
-std::size_t character_length(std::string_view text) {
+Character first_character(std::string_view text) {
     const auto byte = [&](std::size_t i) { return static_cast<unsigned char>(text[i]); };
     const unsigned char first = byte(0);
-    if (first < 0x80) return first >= 0x20 && first != 0x7f ? 1 : 0;
-    const std::size_t length = first >= 0xf0 ? 4 : first >= 0xe0 ? 3 : 2;
-    if (first < 0xc2 || first > 0xf4 || text.size() < length) return 0;
-    std::uint32_t code = first & (0xffU >> (length + 1));
-    for (std::size_t i = 1; i < length; ++i) {
-        if ((byte(i) & 0xc0U) != 0x80) return 0;
-        code = (code << 6U) | (byte(i) & 0x3fU);
+    if (first < 0x80) return {first, 1};
+    const std::size_t size = first >= 0xf0 ? 4 : first >= 0xe0 ? 3 : 2;
+    if (first < 0xc2 || first > 0xf4 || text.size() < size) return {};
+    char32_t value = first & (0xffU >> (size + 1));
+    for (std::size_t i = 1; i < size; ++i) {
+        if ((byte(i) & 0xc0U) != 0x80) return {};
+        value = (value << 6U) | (byte(i) & 0x3fU);
     }
-    const bool overlong = (length == 3 && code < 0x800) || (length == 4 && code < 0x10000);
-    const bool surrogate = code >= 0xd800 && code <= 0xdfff;
-    const bool control = code < 0xa0 || (code >= 0x2028 && code <= 0x202e) ||
-                         (code >= 0x2066 && code <= 0x2069) || code == 0x200e || code == 0x200f;
-    return overlong || surrogate || control || code > 0x10ffff ? 0 : length;
+    constexpr std::array<char32_t, 5> least{0, 0, 0x80, 0x800, 0x10000};
+    if (value < least[size] || value > 0x10ffff || (value >= 0xd800 && value <= 0xdfff)) return {};
+    return {value, size};
 }
 
-}  // namespace
+bool is_invisible(char32_t c) {
+    return c < 0x20 || (c >= 0x7f && c < 0xa0) || c == 0xad || c == 0x061c || c == 0x180e ||
+           (c >= 0x200b && c <= 0x200f) || (c >= 0x2028 && c <= 0x202e) ||
+           (c >= 0x2060 && c <= 0x206f) || c == 0xfeff || (c >= 0xfff9 && c <= 0xfffb) ||
+           (c >= 0xe0000 && c <= 0xe007f);
+}
 
 std::string printable(std::string_view text, std::size_t max_bytes) {
     static constexpr std::string_view hex = "0123456789abcdef";
     std::string safe;
     while (!text.empty()) {
         if (safe.size() >= max_bytes) return safe + "...";
-        const std::size_t length = character_length(text);
-        if (length > 0) {
-            safe += text.substr(0, length);
+        const Character next = first_character(text);
+        const bool shown = next.size > 0 && !is_invisible(next.value);
+        const std::size_t size = shown ? next.size : 1;
+        if (shown) {
+            safe += text.substr(0, size);
         } else {
             const auto byte = static_cast<unsigned char>(text.front());
             safe += "\\x";
             safe += hex[byte >> 4U];
             safe += hex[byte & 0x0fU];
         }
-        text.remove_prefix(length > 0 ? length : 1);
+        text.remove_prefix(size);
     }
     return safe;
 }

@@ -2,13 +2,28 @@
 #pragma once
 
 #include <concepts>
+#include <cstddef>
 #include <string>
 #include <string_view>
 
 namespace reaper {
 
-/// The text with control characters (terminal escapes, line ends) and bytes that are not UTF-8 as
-/// `\xNN`, cut at `max_bytes` with `...`. Names in the cloud are chosen by its users.
+/// A character at the beginning of a text in UTF-8.
+struct Character {
+    char32_t value = 0;
+    std::size_t size = 0;  ///< bytes; 0: not UTF-8
+};
+
+/// Of a text that is not empty. Overlong forms, surrogates and values past the end of Unicode are
+/// not UTF-8.
+Character first_character(std::string_view text);
+
+/// Moves a cursor, ends a line, changes the direction, or does not show: what a name must not do to
+/// the line that it stands in.
+bool is_invisible(char32_t character);
+
+/// The text with what is invisible and bytes that are not UTF-8 as `\xNN`, cut at `max_bytes` with
+/// `...`. Names in the cloud are chosen by its users.
 std::string printable(std::string_view text, std::size_t max_bytes = 256);
 
 /// `'text'`, printable and cut after 100 bytes.

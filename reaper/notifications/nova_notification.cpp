@@ -14,8 +14,6 @@ using amqp::name_in;
 using amqp::nova_data;
 using amqp::uuid_in;
 
-constexpr int max_instances = 1000;
-
 struct EventName {
     std::string_view base;  ///< also the whole name of the unversioned notification
     FailureEvent event;
@@ -72,8 +70,7 @@ void read_request_spec(const JsonPlace& payload, FailureNotice& notice) {
     const JsonPlace spec = nova_data(*object);
     if (const auto id = spec.maybe("instance_uuid")) notice.spec_server = ServerId(uuid_in(*id));
     if (const auto id = spec.maybe("project_id")) notice.project = ProjectId(name_in(*id));
-    if (const auto n = spec.maybe("num_instances"))
-        notice.num_instances = n->count(1, max_instances);
+    if (const auto n = spec.maybe("num_instances")) notice.num_instances = n->count(1);
     if (const auto flavor = spec.maybe("flavor")) notice.flavor = flavor_of(*flavor);
     if (const auto image = spec.maybe("image")) {
         const JsonPlace data = nova_data(*image);

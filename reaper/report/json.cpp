@@ -1,5 +1,8 @@
 #include "reaper/report/json.hpp"
 
+#include <algorithm>
+
+#include "reaper/model/text.hpp"
 #include "reaper/model/time_text.hpp"
 #include "reaper/planner/host_label.hpp"
 #include "reaper/report/json_placement.hpp"
@@ -201,8 +204,39 @@ json to_json(const Snapshot& snapshot) {
             {"remarks", json(snapshot.remarks)}};
 }
 
+namespace {
+
+void append_unit(std::string& text, char32_t unit) {
+    constexpr std::string_view hex = "0123456789abcdef";
+    text += "\\u";
+    for (const unsigned shift : {12U, 8U, 4U, 0U}) text += hex[(unit >> shift) & 0x0fU];
+}
+
+/// JSON escapes what is below U+0020 alone; here, whatever a terminal obeys or does not show.
+/// Outside of texts, a document has no such character.
+std::string all_visible(std::string document) {
+    const auto plain = [](char c) { return static_cast<unsigned char>(c) < 0x7f; };
+    if (std::all_of(document.begin(), document.end(), plain)) return document;
+    std::string visible;
+    for (std::string_view rest = document; !rest.empty();) {
+        const auto [value, size] = first_character(rest);
+        if (value < 0x7f || !is_invisible(value)) {
+            visible += rest.substr(0, size);
+        } else if (value < 0x10000) {
+            append_unit(visible, value);
+        } else {
+            append_unit(visible, 0xd800 + ((value - 0x10000) >> 10U));
+            append_unit(visible, 0xdc00 + ((value - 0x10000) & 0x3ffU));
+        }
+        rest.remove_prefix(size);
+    }
+    return visible;
+}
+
+}  // namespace
+
 std::string dump(const json& document, int indent) {
-    return document.dump(indent, ' ', false, json::error_handler_t::replace);
+    return all_visible(document.dump(indent, ' ', false, json::error_handler_t::replace));
 }
 
 }  // namespace reaper::report

@@ -8,6 +8,44 @@
 #include "reaper/model/time_text.hpp"
 
 namespace reaper::report {
+namespace {
+
+/// Phrases with commas between them.
+struct Words {
+    void add(const std::string& phrase) { text += (text.empty() ? "" : ", ") + phrase; }
+    /// The first ones; users may write thousands into a request.
+    template <class Things, class Phrase>
+    void add_each(const Things& things, Phrase phrase) {
+        constexpr std::size_t most = 20;
+        std::size_t shown = 0;
+        for (const auto& thing : things) {
+            if (shown++ == most)
+                return add("and " + std::to_string(things.size() - most) + " more");
+            add(phrase(thing));
+        }
+    }
+    std::string text;
+};
+
+std::string constraint_words(const Request& request) {
+    const PlacementConstraints& placement = request.placement;
+    Words words;
+    words.add_each(request.required_traits, [](const auto& t) { return "requires " + t.str(); });
+    words.add_each(request.forbidden_traits, [](const auto& t) { return "refuses " + t.str(); });
+    words.add_each(request.excluded_hosts, [](const auto& each) {
+        return "not on " + each.first + " (" + each.second + ")";
+    });
+    if (!placement.group.policy.empty())
+        words.add("server group " + placement.group.name + " (" + placement.group.policy + ")");
+    words.add_each(placement.only_hosts, [](const auto& host) { return "only on " + host; });
+    if (!placement.aggregates.empty()) words.add("in requested aggregates only");
+    words.add_each(placement.with, [](const auto& id) { return "on the host of " + id.str(); });
+    words.add_each(placement.apart_from,
+                   [](const auto& id) { return "not on the host of " + id.str(); });
+    return words.text;
+}
+
+}  // namespace
 
 std::size_t width_of(const RenderOptions& options) {
     return static_cast<std::size_t>(std::clamp(options.width, 40, 1000));
@@ -31,29 +69,16 @@ std::string request_lines(const Request& request, const RenderOptions& options) 
                         (request.project.empty() ? "(unknown)" : request.project.str());
     if (request.availability_zone) about += ", availability zone " + *request.availability_zone;
     text += wrapped(about, 2, width);
-    std::string constraints;
-    for (const auto& trait : request.required_traits) constraints += ", requires " + trait.str();
-    for (const auto& trait : request.forbidden_traits) constraints += ", refuses " + trait.str();
-    for (const auto& [host, why] : request.excluded_hosts)
-        constraints += ", not on " + host + " (" + why + ")";
-    const PlacementConstraints& placement = request.placement;
-    if (!placement.group.policy.empty())
-        constraints +=
-            ", server group " + placement.group.name + " (" + placement.group.policy + ")";
-    for (const auto& host : placement.only_hosts) constraints += ", only on " + host;
-    if (!placement.aggregates.empty()) constraints += ", in requested aggregates only";
-    for (const auto& server : placement.with) constraints += ", on the host of " + server.str();
-    for (const auto& server : placement.apart_from)
-        constraints += ", not on the host of " + server.str();
-    if (!constraints.empty()) text += wrapped(constraints.substr(2), 2, width);
+    const std::string constraints = constraint_words(request);
+    if (!constraints.empty()) text += wrapped(constraints, 2, width);
     if (request.phases != Phases{} || !request.phases_because.empty())
         text += wrapped("res-type " + to_string(request.phases) +
                             (request.phases_because.empty() ? "" : " by " + request.phases_because),
                         2, width);
-    std::string requesters;
-    for (const auto& server : request.requesters) requesters += ", " + server.str();
-    if (!requesters.empty())
-        text += wrapped("requesting servers: " + requesters.substr(2), 2, width);
+    Words requesters;
+    requesters.add_each(request.requesters, [](const auto& id) { return id.str(); });
+    if (!requesters.text.empty())
+        text += wrapped("requesting servers: " + requesters.text, 2, width);
     return text;
 }
 

@@ -5,38 +5,10 @@
 #include <cctype>
 #include <cstdio>
 
+#include "reaper/model/text.hpp"
+
 namespace reaper::report {
 namespace {
-
-struct CodePoint {
-    char32_t value = 0;
-    std::size_t size = 0;  ///< bytes; 0: not UTF-8
-};
-
-/// The code point at the beginning of `text`, which is not empty. Overlong forms, surrogates and
-/// values past the end of Unicode are not UTF-8.
-CodePoint decode(std::string_view text) {
-    const auto byte = [&](std::size_t i) { return static_cast<unsigned char>(text[i]); };
-    const unsigned char first = byte(0);
-    if (first < 0x80) return {first, 1};
-    const std::size_t size = first >= 0xf0 ? 4 : first >= 0xe0 ? 3 : 2;
-    if (first < 0xc2 || first > 0xf4 || text.size() < size) return {};
-    char32_t value = first & (0xffU >> (size + 1));
-    for (std::size_t i = 1; i < size; ++i) {
-        if ((byte(i) & 0xc0) != 0x80) return {};
-        value = (value << 6) | (byte(i) & 0x3f);
-    }
-    constexpr std::array<char32_t, 5> least{0, 0, 0x80, 0x800, 0x10000};
-    if (value < least[size] || value > 0x10ffff || (value >= 0xd800 && value <= 0xdfff)) return {};
-    return {value, size};
-}
-
-bool invisible(char32_t c) {
-    return c < 0x20 || (c >= 0x7f && c < 0xa0) || c == 0xad || c == 0x061c || c == 0x180e ||
-           (c >= 0x200b && c <= 0x200f) || (c >= 0x2028 && c <= 0x202e) ||
-           (c >= 0x2060 && c <= 0x206f) || c == 0xfeff || (c >= 0xfff9 && c <= 0xfffb) ||
-           (c >= 0xe0000 && c <= 0xe007f);
-}
 
 std::string escaped(char32_t c) {
     if (c == '\n') return "\\n";
@@ -53,10 +25,10 @@ std::string escaped(char32_t c) {
 std::string safe(std::string_view text) {
     std::string result;
     while (!text.empty()) {
-        const CodePoint next = decode(text);
+        const Character next = first_character(text);
         if (next.size == 0)
             result += escaped(static_cast<unsigned char>(text.front()));
-        else if (invisible(next.value))
+        else if (is_invisible(next.value))
             result += escaped(next.value);
         else
             result += text.substr(0, next.size);

@@ -3,6 +3,7 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <limits>
 
 #include "cloud_builder.hpp"
 
@@ -71,6 +72,18 @@ TEST(Planner, NothingToDoWhenTheRoomIsThereOverSeveralHosts) {
     const auto decision = plan(request(half, 2), Snapshot{at(0), {a, b}, {}});
     ASSERT_TRUE(std::holds_alternative<NothingToDo>(decision)) << summary(decision);
     EXPECT_EQ(std::get<NothingToDo>(decision).hosts.size(), 2U);
+}
+
+TEST(Planner, AnyNumberOfSlotsIsARequest) {
+    PlanOptions options;
+    options.alternatives = 3;
+    for (const int slots : {1'001, std::numeric_limits<int>::max()}) {
+        const auto decision =
+            plan(request(half, slots), Snapshot{at(0), {full("a", 2, half)}, {}}, options);
+        ASSERT_TRUE(std::holds_alternative<NotEnough>(decision)) << summary(decision);
+        EXPECT_EQ(std::get<NotEnough>(decision).slots_requested, slots);
+        EXPECT_EQ(std::get<NotEnough>(decision).slots_possible, 2);
+    }
 }
 
 TEST(Planner, AlternativesAloneNeverKill) {

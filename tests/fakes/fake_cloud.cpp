@@ -166,6 +166,7 @@ ResultTask<std::vector<HypervisorRecord>> FakeCloud::hypervisors() {
     if (auto error = note("hypervisors")) co_return *error;
     std::vector<HypervisorRecord> records;
     for (const auto& [name, host] : hosts_) {
+        if (undiscovered.contains(name)) continue;
         HypervisorRecord record;
         record.id = host.id;
         record.name = name;

@@ -55,6 +55,7 @@ public:
     std::vector<std::string> living(const std::string& host);
 
     std::set<ProjectId> tagged{ProjectId{"spot"}};
+    std::set<std::string> undiscovered;  ///< hosts with a service that are no hypervisors
     std::map<std::string, ImageProperties> images;            ///< by id; others are not there
     std::map<std::string, std::string> action_names;          ///< request id -> action
     std::map<ServerId, std::vector<ActionRecord>> histories;  ///< the newest first

@@ -148,7 +148,7 @@ class Cloud(ABC):
     # Hosts -------------------------------------------------------------------
 
     @abstractmethod
-    def disable_host(self, host: str) -> None:
+    def disable_host(self, host: str, reason: str = ...) -> None:
         ...
 
     @abstractmethod

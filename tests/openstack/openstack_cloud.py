@@ -156,8 +156,8 @@ class OpenStackCloud(Cloud):
 
     # Hosts -------------------------------------------------------------------
 
-    def disable_host(self, host: str) -> None:
-        self._set_service(host, {"status": "disabled", "disabled_reason": "a scenario wants it"})
+    def disable_host(self, host: str, reason: str = "a scenario wants it") -> None:
+        self._set_service(host, {"status": "disabled", "disabled_reason": reason})
 
     def say_that_it_is_down(self, host: str) -> None:
         self._set_service(host, {"forced_down": True})

@@ -7,6 +7,7 @@ import pytest
 
 from cloud import Cloud, eventually
 from fleet import assert_nobody_died, assert_only_victims_died, fill
+from lablib.settings import PAGE
 from reaper_process import Reaper
 
 FULL = [("regular", "large", 1)]
@@ -157,6 +158,14 @@ def test_hosts_shows_what_nova_and_placement_hold(cloud: Cloud, install, fleet) 
     text = reaper.command("hosts").stdout
     for server in fleet.all():
         assert server.name in text
+
+
+@pytest.mark.lab_only
+def test_hosts_without_a_mapping_hide_no_others(cloud: Cloud, install) -> None:
+    """Nova counts them against a page's limit, leaves them out, and shows no link to what is left."""
+    with cloud.unmapped_hosts(PAGE - 1):  # type: ignore[attr-defined]
+        shown = install().json("hosts")["hosts"]
+    assert sorted(host["name"] for host in shown) == sorted(cloud.hosts)
 
 
 # history ----------------------------------------------------------------------

@@ -80,6 +80,17 @@ TEST(Json, WhatIsNotUtf8IsReplacedAndNeverThrown) {
     EXPECT_TRUE(decision_from_json(json::parse(text)));
 }
 
+/// `--json` goes to terminals too.
+TEST(Json, NothingInItIsObeyedByATerminalOrHides) {
+    const std::string text =
+        "\x1b[31m \x7f \u009b31m \u0085 \u202egnp \u200b \ufeff \U000e0041 gr\u00fcn \u65e5";
+    const std::string written = dump(json{{text, text}});
+    EXPECT_THAT(written,
+                HasSubstr("\\u001b[31m \\u007f \\u009b31m \\u0085 \\u202egnp \\u200b \\ufeff "
+                          "\\udb40\\udc41 gr\u00fcn \u65e5"));
+    EXPECT_EQ(json::parse(written), (json{{text, text}}));
+}
+
 /// Each single member taken away or of another type is an error, never a crash or a guess.
 void expect_all_mutations_refused(const json& good, const auto& read) {
     const json flat = good.flatten();

@@ -50,6 +50,22 @@ TEST(RenderDecision, HostileWordsStayWords) {
     EXPECT_THAT(text, Not(HasSubstr("\nVerdict: all is well")));
 }
 
+/// Users write thousands of hints, or ask for thousands of servers.
+TEST(RenderDecision, LongListsAreCut) {
+    Request request = example_request();
+    request.requesters.clear();
+    for (int i = 1'000; i < 4'000; ++i) {
+        request.requesters.emplace_back("requester-" + std::to_string(i));
+        request.placement.apart_from.emplace("other-" + std::to_string(i));
+        request.required_traits.emplace("CUSTOM_" + std::to_string(i));
+    }
+    const std::string text = render_decision(Refused{"no"}, request, at_noon());
+    EXPECT_LT(text.size(), 5'000U);
+    EXPECT_THAT(text, HasSubstr("requester-1019"));
+    EXPECT_THAT(text, Not(HasSubstr("requester-1020")));
+    EXPECT_THAT(text, HasSubstr("2980"));
+}
+
 TEST(RenderDecision, TellsWhoseRoomIsOnItsWay) {
     const std::string text = render_decision(example_plan(), example_request(), at_noon());
     EXPECT_THAT(text, HasSubstr("  room on its way: web-3 5e2d0c3a-0000-4000-8000-00000000000a "));

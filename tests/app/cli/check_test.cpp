@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <fstream>
 #include <gtest/gtest.h>
 
 #include "app/cli/program.hpp"
@@ -140,6 +141,18 @@ TEST_F(CheckCloud, AggregatesThatAreWatchedMustBeThere) {
     EXPECT_NE(find("watched_aggregates")->detail.find("'nowhere'"), std::string::npos);
 }
 
+/// Nova has the service of a host that it has not discovered, and no hypervisor.
+TEST_F(CheckCloud, AHostThatIsNoHypervisorIsTold) {
+    cloud_.add_host("h2", Resources{{"VCPU", 8}});
+    cloud_.undiscovered.insert("h2");
+    run();
+    const auto told = std::find_if(findings_.begin(), findings_.end(), [](const Finding& finding) {
+        return finding.verdict == Verdict::warn && finding.what == "compute services";
+    });
+    ASSERT_NE(told, findings_.end());
+    EXPECT_EQ(told->detail.find("1 host is not among the hypervisors: h2; "), 0U) << told->detail;
+}
+
 TEST_F(CheckCloud, ServersOfOneProjectAloneAreDoubtful) {
     cloud_.remove("s2");
     run();
@@ -167,6 +180,28 @@ TEST(CheckBroker, TellsWhatIsMissing) {
     ASSERT_EQ(findings.size(), 4U);
     EXPECT_EQ(findings[2].verdict, Verdict::warn) << "messages and no consumer";
     EXPECT_EQ(findings[3].verdict, Verdict::warn) << "dead letters";
+}
+
+/// Nova fills queues of its own, which README.md bounds.
+TEST(CheckBroker, AQueueOfNovasThatNobodyReadsIsTold) {
+    BrokerReport found;
+    found.novas_queues = {{"notifications.info", {90'000, 1}},
+                          {"versioned_notifications.error", {1'000, 0}},
+                          {"versioned_notifications.info", {1'001, 0}}};
+    std::vector<Finding> findings;
+    const Report report = [&](Finding finding) { findings.push_back(std::move(finding)); };
+    check_broker(config::Broker(), found, report);
+    ASSERT_EQ(findings.size(), 5U);
+    EXPECT_EQ(findings[3].what, "queue 'versioned_notifications.error'");
+    EXPECT_EQ(findings[3].verdict, Verdict::ok);
+    EXPECT_EQ(findings[4].what, "queue 'versioned_notifications.info'");
+    EXPECT_EQ(findings[4].verdict, Verdict::warn);
+    // The same command as README.md's, but for the virtual host.
+    std::string command = findings[4].detail.substr(findings[4].detail.find("rabbitmqctl"));
+    command.replace(command.find("VHOST"), 5, "/");
+    std::ifstream file("README.md");
+    const std::string readme{std::istreambuf_iterator<char>(file), {}};
+    EXPECT_NE(readme.find("\n" + command + "\n"), std::string::npos) << command;
 }
 
 TEST(CheckJournal, AMissingDirectoryIsAFailure) {

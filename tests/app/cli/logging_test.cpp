@@ -45,6 +45,23 @@ TEST(Logging, NextToACommandEveryLineNamesTheProgram) {
     EXPECT_EQ(testing::internal::GetCapturedStderr(), "reaper: warning: odd\n");
 }
 
+/// A message may hold what users of the cloud wrote.
+TEST(Logging, AMessageIsOneLineThatNoTerminalObeys) {
+    for (const LogStyle style : {LogStyle::journald, LogStyle::command, LogStyle::terminal}) {
+        testing::internal::CaptureStderr();
+        set_up_logging(style, "info", false);
+        spdlog::info("server {} \u00e9 {}", "a\nERROR forged\x1b[31m\u202e\u009b\u200b",
+                     std::string(1 << 20, 'x'));
+        const std::string said = testing::internal::GetCapturedStderr();
+        EXPECT_EQ(said.find('\n'), said.size() - 1) << said.substr(0, 200);
+        EXPECT_NE(said.find("server a\\x0aERROR forged\\x1b[31m\\xe2\\x80\\xae\\xc2\\x9b"
+                            "\\xe2\\x80\\x8b \u00e9 x"),
+                  std::string::npos)
+            << said.substr(0, 200);
+        EXPECT_LT(said.size(), 10'000U);
+    }
+}
+
 TEST(Logging, EveryConfiguredLevelIsUnderstood) {
     set_up_logging(LogStyle::command, "info", false);
     const struct {

@@ -35,7 +35,7 @@ TEST_F(ServiceManagerTest, StatusIsOneLineAndNotRepeated) {
     manager.status("two\nlines");
     manager.status("two\nlines");
     manager.status("another");
-    EXPECT_EQ(socket_.next(), "STATUS=two lines");
+    EXPECT_EQ(socket_.next(), "STATUS=two\\x0alines");
     EXPECT_EQ(socket_.next(), "STATUS=another");
 }
 

@@ -3,6 +3,7 @@
 #include <filesystem>
 #include <functional>
 #include <gtest/gtest.h>
+#include <limits>
 #include <nlohmann/json.hpp>
 
 #include "reaper/model/time_text.hpp"
@@ -72,6 +73,14 @@ TEST(NovaNotification, MessagesOfOneMultiCreateShareRequestAndSpecButNotTheServe
     EXPECT_NE(one.message_id, two.message_id);
     EXPECT_GT(one.num_instances, 1);
     EXPECT_EQ(one.num_instances, two.num_instances);
+}
+
+/// Nova's quota is the only bound of a multi-create.
+TEST(NovaNotification, AMultiCreateHasAsManyServersAsItHas) {
+    for (const int count : {1'001, 100'000, std::numeric_limits<int>::max()}) {
+        const auto got = notice(edited([&](json& m) { spec(m)["num_instances"] = count; }));
+        EXPECT_EQ(got.num_instances, count);
+    }
 }
 
 TEST(NovaNotification, ReadsTheAvailabilityZone) {
@@ -227,8 +236,9 @@ const Broken broken_messages[] = {
     {"SpecServer", [](json& m) { spec(m)["instance_uuid"] = 7; },
      "payload.request_spec.instance_uuid"},
     {"SpecText", [](json& m) { payload(m)["request_spec"] = "x"; }, "payload.request_spec"},
-    {"NoneInstances", [](json& m) { spec(m)["num_instances"] = 0; }, "from 1 to 1000, found 0"},
-    {"Instances1001", [](json& m) { spec(m)["num_instances"] = 1001; }, "found 1001"},
+    {"NoneInstances", [](json& m) { spec(m)["num_instances"] = 0; }, "found 0"},
+    {"InstancesTooMany", [](json& m) { spec(m)["num_instances"] = 3'000'000'000; },
+     "found 3000000000"},
     {"InstancesNegative", [](json& m) { spec(m)["num_instances"] = -1; }, "found -1"},
     {"InstancesHuge", [](json& m) { spec(m)["num_instances"] = UINT64_MAX; }, "num_instances"},
     {"InstancesFloat", [](json& m) { spec(m)["num_instances"] = 2.0; }, "found number"},

@@ -20,6 +20,7 @@ namespace asio = boost::asio;
 using asio::ip::tcp;
 using boost::system::error_code;
 using ::testing::HasSubstr;
+using ::testing::Not;
 using ::testing::StartsWith;
 
 /// A client that says what it is told to say, and takes what comes until the end.
@@ -99,7 +100,7 @@ protected:
 TEST_F(HttpServerTest, AnswersAndClosesWhenAsked) {
     start();
     const std::string said =
-        exchange("GET /v1/x?a=b HTTP/1.1\r\nHost: h\r\nConnection: close\r\n\r\n");
+        exchange("GET /v1/x?a=b HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n");
     EXPECT_THAT(said, StartsWith("HTTP/1.1 200 "));
     EXPECT_THAT(said, HasSubstr("Connection: close\r\n"));
     EXPECT_THAT(said, HasSubstr("Content-Type: application/json\r\n"));
@@ -173,7 +174,7 @@ TEST_F(HttpServerTest, AUnixSocketIsItsOwnersAndALeftOverOneIsReplaced) {
     EXPECT_EQ(server_->address(), "unix:" + path);
     asio::local::stream_protocol::socket client{io_};
     client.connect(path);
-    asio::write(client, asio::buffer(std::string{"GET /v1 HTTP/1.0\r\n\r\n"}));
+    asio::write(client, asio::buffer(std::string{"GET /v1 HTTP/1.0\r\nHost: any\r\n\r\n"}));
     std::string said;
     bool ended = false;
     asio::async_read(client, asio::dynamic_buffer(said),
@@ -198,6 +199,63 @@ TEST_F(HttpServerTest, WhatIsTooLargeOrNoHttpIsRefused) {
     EXPECT_TRUE(asked_.empty());
     EXPECT_THAT(exchange("GET /v1 HTTP/1.1\r\nConnection: close\r\n\r\n"),
                 StartsWith("HTTP/1.1 200 "));
+}
+
+struct Sender {
+    const char* headers;
+    int status;
+};
+
+/// A browser asks under any name that resolves to us, and for the pages of any site.
+TEST_F(HttpServerTest, OnlyItsOwnNamesAreAnsweredAndNoPageOfAnotherSite) {
+    start();
+    for (const auto& [headers, status] :
+         std::vector<Sender>{{"Host: 127.0.0.1:PORT\r\n", 200},
+                             {"Host: 127.0.0.1\r\n", 200},
+                             {"Host: localhost:PORT\r\n", 200},
+                             {"Host: LocalHost.:9999\r\n", 200},  // through a tunnel
+                             {"", 200},
+                             {"Host: evil.example\r\n", 421},
+                             {"Host: evil.example:PORT\r\n", 421},
+                             {"Host: localhost.evil.example:PORT\r\n", 421},
+                             {"Host: 127.0.0.1.evil.example\r\n", 421},
+                             {"Host: 127.0.0.2:PORT\r\n", 421},
+                             {"Host: [::1]:PORT\r\n", 421},
+                             {"Host: [\r\n", 421},
+                             {"Host: \r\n", 421},
+                             {"Host: localhost\r\nHost: evil.example\r\n", 400},
+                             {"Host: localhost:PORT\r\nOrigin: http://localhost:PORT\r\n", 200},
+                             {"Host: localhost:PORT\r\nOrigin: http://localhost:1\r\n", 403},
+                             {"Host: localhost:PORT\r\nOrigin: https://evil.example\r\n", 403},
+                             {"Host: localhost:PORT\r\nOrigin: null\r\n", 403},
+                             {"Origin: http://localhost:PORT\r\n", 403},
+                             {"Host: localhost:PORT\r\nSec-Fetch-Site: none\r\n", 200},
+                             {"Host: localhost:PORT\r\nSec-Fetch-Site: same-origin\r\n", 200},
+                             {"Host: localhost:PORT\r\nSec-Fetch-Site: same-site\r\n", 403},
+                             {"Host: localhost:PORT\r\nSec-Fetch-Site: cross-site\r\n", 403}}) {
+        std::string lines = headers;
+        for (std::size_t at; (at = lines.find("PORT")) != std::string::npos;)
+            lines.replace(at, 4, std::to_string(server_->port()));
+        asked_.clear();
+        const std::string said =
+            exchange("GET /v1 HTTP/1.1\r\n" + lines + "Connection: close\r\n\r\n");
+        EXPECT_THAT(said, StartsWith("HTTP/1.1 " + std::to_string(status) + " ")) << lines;
+        EXPECT_EQ(asked_.size(), status == 200 ? 1U : 0U) << lines;
+        EXPECT_THAT(said, HasSubstr("Cross-Origin-Resource-Policy: same-origin\r\n")) << lines;
+        EXPECT_THAT(said, HasSubstr("X-Content-Type-Options: nosniff\r\n")) << lines;
+        EXPECT_THAT(said, Not(HasSubstr("Access-Control"))) << lines;
+    }
+}
+
+TEST_F(HttpServerTest, ANameThatItWasGivenIsItsOwn) {
+    HttpServerSettings settings{"test", "127.0.0.1:0", {}, {}, {"reaper.example"}};
+    HttpHandler handler = [this](HttpRequest request) { return answer(std::move(request)); };
+    server_ = std::move(*listen_http(io_.get_executor(), std::move(settings), std::move(handler)));
+    const auto ask = [&](const std::string& host) {
+        return exchange("GET /v1 HTTP/1.1\r\nHost: " + host + "\r\nConnection: close\r\n\r\n");
+    };
+    EXPECT_THAT(ask("Reaper.Example:8787"), StartsWith("HTTP/1.1 200 "));
+    EXPECT_THAT(ask("reaper.example.org"), StartsWith("HTTP/1.1 421 "));
 }
 
 TEST_F(HttpServerTest, AnAnswererThatFailsIsAnAnswerToo) {

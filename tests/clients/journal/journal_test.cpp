@@ -226,6 +226,29 @@ TEST_F(JournalTest, AFloodOfRequestsThatNobodyDiedForIsForgottenBeforeItFillsThe
     EXPECT_EQ(wait(journal_->list(100)).value().size(), 13U) << "ten, those two, the last";
 }
 
+/// A user may write thousands of servers into the hints of a request.
+TEST_F(JournalTest, AFloodOfLargeRequestsIsForgottenBeforeItFillsTheDisk) {
+    JournalOptions options{std::chrono::days{90}, 5};
+    options.max_bytes = 1 << 20;
+    open(options);
+    const auto name = [](int n) { return "r" + std::to_string(n); };
+    Request large = request("r");
+    for (int n = 0; n < 1'000; ++n)
+        large.placement.apart_from.emplace("00000000-0000-0000-0000-00000000" +
+                                           std::to_string(1'000 + n));
+    for (int n = 0; n < 300; ++n) {
+        large.id = RequestId{name(n)};
+        admit(large, noon(n));
+        wait(journal_->finish(large.id, Outcome{OutcomeKind::not_enough, "", noon(n)})).value();
+    }
+    admit(request("next-day"), noon(2 * 86'400));
+    const auto kept = wait(journal_->list(1'000)).value().size();
+    EXPECT_LT(kept, 300U);
+    EXPECT_GE(kept, 6U);
+    for (int n = 296; n < 300; ++n) EXPECT_TRUE(wait(journal_->record(RequestId{name(n)})).value());
+    EXPECT_FALSE(wait(journal_->record(RequestId{name(0)})).value());
+}
+
 TEST_F(JournalTest, ManyCallsAtOnceAllHappenInTheirOrder) {
     boost::asio::io_context loop;
     std::vector<std::future<Result<Admission>>> answers;

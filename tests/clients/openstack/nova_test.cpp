@@ -450,5 +450,25 @@ TEST_F(NovaTest, ReadsHypervisorsInPages) {
     EXPECT_EQ(hypervisors->size(), 3U);
 }
 
+/// Nova leaves hosts without mapping out of a page that it has counted already.
+TEST_F(NovaTest, AShortPageOfHypervisorsIsNotTheEnd) {
+    const json recorded = recorded_answer("nova-os-hypervisors-detail");
+    const std::string path = "GET /nova/v2.1/os-hypervisors/detail?limit=1000";
+    const auto rows = [&](std::size_t from, std::size_t to) {
+        json body{{"hypervisors", json::array()}};
+        for (; from < to; ++from) body["hypervisors"].push_back(recorded["hypervisors"][from]);
+        return json_reply(200, body.dump());
+    };
+    const auto marker = [&](std::size_t at) {
+        return "&marker=" + recorded["hypervisors"][at]["id"].get<std::string>();
+    };
+    cloud.on(path, rows(0, 1));
+    cloud.on(path + marker(0), rows(1, 3));
+    cloud.on(path + marker(2), rows(3, 3));
+    const auto hypervisors = cloud.run(nova().hypervisors());
+    ASSERT_TRUE(hypervisors) << hypervisors.error().what;
+    EXPECT_EQ(hypervisors->size(), 3U);
+}
+
 }  // namespace
 }  // namespace reaper::nova_test

@@ -1,0 +1,22 @@
+// May this request be answered? A browser sends requests that its user did not make: to any name
+// that somebody lets resolve to our address (DNS rebinding), and from the pages of any site. So the
+// name that was asked for must be ours, and no other site's page may have asked.
+// Internal to clients/http_server.
+#pragma once
+
+#include <boost/asio/ip/address.hpp>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "reaper/ports/http_handler.hpp"
+
+namespace reaper {
+
+/// Why not; none: it may. `here`: the address that it was sent to, none for a Unix socket (which no
+/// browser reaches, and for which clients make any name up). `names`: ours beside that.
+std::optional<HttpResponse> refusal_of_sender(const HttpHeaders& headers,
+                                              const std::optional<boost::asio::ip::address>& here,
+                                              const std::vector<std::string>& names);
+
+}  // namespace reaper

@@ -1,0 +1,53 @@
+// The queues that Nova makes for readers that may not be there, on a real RabbitMQ.
+#include <fstream>
+#include <regex>
+
+#include "clients/amqp/broker_probe.hpp"
+#include "tests/rabbitmq/source_runner.hpp"
+
+namespace reaper::test::amqp_novas_queues_test {
+namespace {
+
+/// The line of README.md, from the verb on.
+std::string policy_of_readme() {
+    std::ifstream file("README.md");
+    const std::string readme{std::istreambuf_iterator<char>(file), {}};
+    std::smatch found;
+    const std::regex line(R"(\nrabbitmqctl (set_operator_policy .*)\n)");
+    if (!std::regex_search(readme, found, line))
+        throw std::runtime_error("README.md has no policy for Nova's queues");
+    return found[1];
+}
+
+/// By a user with no more rights than README.md gives.
+TEST(AmqpNovasQueues, AreSeenAndBoundedAsReadmeSays) {
+    const auto& place = BrokerPlace::get();
+    const std::string queue = "versioned_notifications.info";
+    BrokerAdmin admin;
+    config::Broker settings = broker_settings();
+    settings.urls = {
+        config::Secret("amqp://operators:operators@127.0.0.1:" + std::to_string(place.port))};
+    const auto look = [&] {
+        const auto report = probe_broker(settings);
+        EXPECT_TRUE(report) << report.error().what;
+        return report ? report->novas_queues : std::vector<NovasQueue>();
+    };
+    EXPECT_TRUE(look().empty());
+    admin.declare_queue(queue, 100'000);
+    admin.publish("", queue, "m", 1'500);
+    ASSERT_TRUE(until_ready(admin, queue, 1'500));
+    const auto found = look();
+    ASSERT_EQ(found.size(), 1U);
+    EXPECT_EQ(found[0].name, queue);
+    EXPECT_EQ(found[0].report.messages, 1'500U);
+    EXPECT_EQ(found[0].report.consumers, 0U);
+
+    place.run("ctl", "-q " + policy_of_readme());
+    admin.publish("", queue, "m");
+    EXPECT_TRUE(until_ready(admin, queue, 1'000));
+    place.run("ctl", "-q clear_operator_policy -p / novas-notifications");
+    admin.delete_queue(queue);
+}
+
+}  // namespace
+}  // namespace reaper::test::amqp_novas_queues_test
