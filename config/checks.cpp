@@ -131,6 +131,13 @@ void check_settings(const Draft& draft, Findings& findings) {
     check_order("cull.poll_interval", cull.poll_interval, "cull.deadline", cull.deadline, findings);
     const ThrashSettings& thrash = settings.policy.safeguards.thrash;
     check_order("thrash.grace", thrash.grace, "thrash.max_grace", thrash.max_grace, findings);
+    const SafeguardSettings& safeguards = settings.policy.safeguards;
+    for (const auto& [path, retry] :
+         {std::pair{std::string{"breaker"}, safeguards.breaker.retry},
+          std::pair{std::string{"project_breaker"}, safeguards.project_breaker.retry},
+          std::pair{std::string{"shape_cooldown"}, safeguards.shape_cooldown.retry}})
+        check_order(path + ".retry_after", retry.retry_after, path + ".max_retry_after",
+                    retry.max_retry_after, findings);
     check_certificate("cloud", settings.cloud.cert_file, settings.cloud.key_file, findings);
     check_certificate("broker", broker.cert_file, broker.key_file, findings);
     check_queues(broker, findings);

@@ -81,6 +81,21 @@ Target thrash_at() {
     return safeguards_at<&SafeguardSettings::thrash, Member>();
 }
 
+template <auto... Path>
+Target breaker_at() {
+    return safeguards_at<&SafeguardSettings::breaker, Path...>();
+}
+
+template <auto... Path>
+Target project_breaker_at() {
+    return safeguards_at<&SafeguardSettings::project_breaker, Path...>();
+}
+
+template <auto... Path>
+Target shape_cooldown_at() {
+    return safeguards_at<&SafeguardSettings::shape_cooldown, Path...>();
+}
+
 /// Victims that a limit may allow: fewer than the history keeps.
 constexpr WholeNumber victims{0, 90'000};
 
@@ -338,15 +353,56 @@ const Section thrash{
     },
     true};
 
-const Section breaker{"breaker",
-                      "things in a row that stop all culls until somebody resumes; 0 is never",
-                      {
-                          {"wasted", WholeNumber{0, 1000}, "5", "culls whose room went unused",
-                           safeguards_at<&SafeguardSettings::breaker, &BreakerSettings::wasted>()},
-                          {"failed", WholeNumber{0, 1000}, "5", "deletions that failed",
-                           safeguards_at<&SafeguardSettings::breaker, &BreakerSettings::failed>()},
-                      },
-                      true};
+const Section breaker{
+    "breaker",
+    "things in a row that stop all culls, until one is tried; 0 is never",
+    {
+        {"wasted", WholeNumber{0, 1000}, "5", "culls whose room went unused",
+         breaker_at<&BreakerSettings::wasted>()},
+        {"projects", WholeNumber{1, 1000}, "2", "of at least so many projects",
+         breaker_at<&BreakerSettings::projects>()},
+        {"failed", WholeNumber{0, 1000}, "5", "deletions that failed",
+         breaker_at<&BreakerSettings::failed>()},
+        {"retry_after", Span{0ms, 720h}, "30min",
+         "then one cull is tried; doubles each time that it goes wrong; 0s: only after `reaper "
+         "resume`",
+         breaker_at<&BreakerSettings::retry, &RetrySettings::retry_after>()},
+        {"max_retry_after", Span{0ms, 720h}, "8h", "but never longer than this",
+         breaker_at<&BreakerSettings::retry, &RetrySettings::max_retry_after>()},
+    },
+    true};
+
+const Section project_breaker{
+    "project_breaker",
+    "the same for the requests of one project",
+    {
+        {"wasted", WholeNumber{0, 1000}, "3", "culls in a row whose room went unused; 0: never",
+         project_breaker_at<&ProjectBreakerSettings::wasted>()},
+        {"unproven", WholeNumber{0, 10'000}, "20",
+         "culls at a time of which it is not known whether they helped; 0: no limit",
+         project_breaker_at<&ProjectBreakerSettings::unproven>()},
+        {"retry_after", Span{1s, 720h}, "30min",
+         "then one cull is tried; doubles each time that it goes wrong",
+         project_breaker_at<&ProjectBreakerSettings::retry, &RetrySettings::retry_after>()},
+        {"max_retry_after", Span{1s, 720h}, "24h", "but never longer than this",
+         project_breaker_at<&ProjectBreakerSettings::retry, &RetrySettings::max_retry_after>()},
+    },
+    true};
+
+const Section shape_cooldown{
+    "shape_cooldown",
+    "a shape (flavor, image, constraints) of a project whose freed room went unused is left alone",
+    {
+        {"wasted", WholeNumber{0, 1000}, "2",
+         "culls in a row whose room went unused; after the first, other hosts are tried; 0: never",
+         shape_cooldown_at<&ShapeCooldownSettings::wasted>()},
+        {"retry_after", Span{1s, 720h}, "30min",
+         "then one cull is tried; doubles each time that it goes wrong",
+         shape_cooldown_at<&ShapeCooldownSettings::retry, &RetrySettings::retry_after>()},
+        {"max_retry_after", Span{1s, 720h}, "24h", "but never longer than this",
+         shape_cooldown_at<&ShapeCooldownSettings::retry, &RetrySettings::max_retry_after>()},
+    },
+    true};
 
 const Section cache{
     "cache",
@@ -409,9 +465,10 @@ const Section log{
 }  // namespace
 
 const std::vector<Section>& sections() {
-    static const std::vector<Section> all{top,     cloud, auth,      endpoints, http,   broker,
-                                          trigger, cull,  scheduler, protect,   limits, thrash,
-                                          breaker, cache, labels,    journal,   admin,  log};
+    static const std::vector<Section> all{top,    cloud,   auth,    endpoints,       http,
+                                          broker, trigger, cull,    scheduler,       protect,
+                                          limits, thrash,  breaker, project_breaker, shape_cooldown,
+                                          cache,  labels,  journal, admin,           log};
     return all;
 }
 

@@ -108,8 +108,8 @@ struct Policy {
     Plugin strategy;
     int alternatives = 1;  ///< slots to free for each requested one
     Scheduler scheduler;
-    SafeguardSettings
-        safeguards;  ///< `protect:`, `limits:`, `thrash:`, `breaker:` and `host_cooldown:`
+    SafeguardSettings safeguards;  ///< `protect:`, `limits:`, `thrash:`, `breaker:`,
+                                   ///< `project_breaker:`, `shape_cooldown:` and `host_cooldown:`
 };
 
 /// `cull:` how a plan is carried out.

@@ -95,16 +95,57 @@ public:
         co_return std::optional<ServerRecord>(std::move(*record));
     }
 
-    ResultTask<std::optional<std::string>> action(ServerId id, RequestId request) {
+    ResultTask<std::optional<ActionRecord>> action(ServerId id, RequestId request) {
         std::string path = "/servers/" + http::escape(id.str()) + "/os-instance-actions/" +
                            http::escape(request.str());
-        auto answer = co_await get(std::move(path));
+        auto answer = co_await get(std::move(path), newest_for_an_action);
         if (!answer) co_return answer.error();
-        if (answer->response.status == 404) co_return std::optional<std::string>();
+        if (answer->response.status == 404) co_return std::optional<ActionRecord>();
         if (answer->response.status != 200) co_return service_->refusal(*answer);
-        auto name = read_action(answer->response.body, answer->where);
-        if (!name) co_return name.error();
-        co_return std::optional<std::string>(std::move(*name));
+        auto action = read_action(answer->response.body, answer->where);
+        if (!action) co_return action.error();
+        if (action->request != request)
+            co_return Error{Errc::bad_answer, answer->where + ": answered with another action, " +
+                                                  http::one_line(action->request.str(), 60)};
+        co_return std::optional<ActionRecord>(std::move(*action));
+    }
+
+    ResultTask<std::vector<ServerRecord>> servers_of(std::string reservation) {
+        if (reservation.empty())
+            co_return Error{Errc::bad_input, "nova: a reservation without an id"};
+        std::string path = "/servers/detail?all_tenants=1&limit=" + std::to_string(page_size) +
+                           "&reservation_id=" + http::escape(reservation);
+        Compute::Progress silent;
+        auto listed = co_await list(std::move(path), std::move(silent));
+        // A filter that Nova does not allow is passed over.
+        if (listed)
+            std::erase_if(*listed, [&](const ServerRecord& record) {
+                return record.reservation != reservation;
+            });
+        co_return listed;
+    }
+
+    ResultTask<std::optional<Flavor>> flavor(std::string id) {
+        if (id.empty()) co_return Error{Errc::bad_input, "nova: a flavor without an id"};
+        const std::string path = "/flavors/" + http::escape(id);
+        std::string shown_at = path;
+        auto answer = co_await get(std::move(shown_at));
+        if (!answer) co_return answer.error();
+        if (answer->response.status == 404) co_return std::optional<Flavor>();
+        if (answer->response.status != 200) co_return service_->refusal(*answer);
+        auto shown = read_flavor(answer->response.body, answer->where);
+        if (!shown) co_return shown.error();
+        if (!shown->has_extra_specs) {
+            std::string specs_at = path + "/os-extra_specs";
+            auto specs = co_await get(std::move(specs_at));
+            if (!specs) co_return specs.error();
+            if (specs->response.status == 404) co_return std::optional<Flavor>();
+            if (specs->response.status != 200) co_return service_->refusal(*specs);
+            auto read = read_extra_specs(specs->response.body, specs->where);
+            if (!read) co_return read.error();
+            shown->flavor.extra_specs = std::move(*read);
+        }
+        co_return std::optional<Flavor>(std::move(shown->flavor));
     }
 
     ResultTask<std::vector<ActionRecord>> actions(ServerId id) {
@@ -339,8 +380,14 @@ public:
     ResultTask<std::optional<ServerRecord>> server(ServerId id) override {
         return http::keeping(nova_, nova_->server(std::move(id)));
     }
-    ResultTask<std::optional<std::string>> action(ServerId id, RequestId request) override {
+    ResultTask<std::optional<ActionRecord>> action(ServerId id, RequestId request) override {
         return http::keeping(nova_, nova_->action(std::move(id), std::move(request)));
+    }
+    ResultTask<std::vector<ServerRecord>> servers_of(std::string reservation) override {
+        return http::keeping(nova_, nova_->servers_of(std::move(reservation)));
+    }
+    ResultTask<std::optional<Flavor>> flavor(std::string id) override {
+        return http::keeping(nova_, nova_->flavor(std::move(id)));
     }
     ResultTask<std::vector<ActionRecord>> actions(ServerId id) override {
         return http::keeping(nova_, nova_->actions(std::move(id)));

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "clients/openstack/answer.hpp"
+#include "reaper/model/text.hpp"
 
 namespace reaper::openstack {
 
@@ -70,6 +71,83 @@ void read_wishes(const JsonPlace& row, ServerRecord& record) {
     record.different_host = hinted(*hints, "different_host");
 }
 
+/// By the names of Nova's exceptions, which its tracebacks have in any language, and by its words.
+FailureCause cause_in(std::string_view text) {
+    const auto has = [&](std::string_view part) { return text.find(part) != text.npos; };
+    if (text.empty()) return FailureCause::not_told;
+    if (has("MaxRetriesExceeded") || has("maximum number of retries"))
+        return FailureCause::retries_exhausted;
+    if (has("NoValidHost") || has("No valid host") || has("select_destinations"))
+        return FailureCause::no_valid_host;
+    return FailureCause::other;
+}
+
+std::string first_line(std::string_view text) {
+    constexpr std::size_t most = 200;
+    std::string_view line = text.substr(0, text.find_first_of("\r\n"));
+    while (line.ends_with(' ')) line.remove_suffix(1);
+    return printable(line, most);
+}
+
+Fault fault_from(const JsonPlace& row) {
+    const std::string message = row.text_or_empty("message");
+    Fault fault;
+    fault.cause = cause_in(message + row.text_or_empty("details"));
+    fault.message = first_line(message);
+    if (const auto at = row.maybe("created")) fault.created = at->time();
+    return fault;
+}
+
+ActionRecord action_from(const JsonPlace& row) {
+    ActionRecord action;
+    action.name = row["action"].text();
+    action.request = RequestId(row["request_id"].text());
+    action.project = ProjectId(row.text_or_empty("project_id"));
+    action.failed = row.text_or_empty("message") == "Error";
+    action.started = action.last_event = row["start_time"].time();
+    action.ended = action.failed;
+    return action;
+}
+
+/// What became of an action. Nova writes an event of the same name anew for each of its tries, and
+/// the end of each into the first of them: the last end of a name tells how it went, and one is
+/// under way that began after it.
+void read_events(const JsonPlace& row, ActionRecord& action) {
+    struct Tries {
+        TimePoint began{}, ended{};
+        bool has_ended = false, failed = false;
+    };
+    const auto events = row.maybe("events");
+    if (!events) return;  // not shown
+    std::map<std::string, Tries> by_name;
+    std::string told;
+    events->each([&](const JsonPlace& event) {
+        Tries& tries = by_name[event["event"].text()];
+        tries.began = std::max(tries.began, event["start_time"].time());
+        action.last_event = std::max(action.last_event, tries.began);
+        const auto finish = event.maybe("finish_time");
+        if (!finish) return;
+        const TimePoint ended = finish->time();
+        action.last_event = std::max(action.last_event, ended);
+        const bool failed = event.text_or_empty("result") == "Error";
+        if (!tries.has_ended || ended >= tries.ended) tries.failed = failed;
+        tries.ended = std::max(tries.ended, ended);
+        tries.has_ended = true;
+        if (!failed) return;
+        const std::string details = event.text_or_empty("details");
+        if (action.message.empty()) action.message = first_line(details);
+        told += details + event.text_or_empty("traceback");
+    });
+    if (by_name.empty()) return;  // it has not begun, or failed before it could
+    action.ended = true;
+    action.failed = false;
+    for (const auto& [name, tries] : by_name) {
+        action.ended = action.ended && tries.has_ended && tries.ended >= tries.began;
+        action.failed = action.failed || tries.failed;
+    }
+    action.cause = cause_in(told);
+}
+
 ServerRecord server_from(const JsonPlace& row) {
     ServerRecord record = partial_server(row);
     Server& server = record.server;
@@ -78,6 +156,9 @@ ServerRecord server_from(const JsonPlace& row) {
     privileged(row, host_key);
     server.host = row.text_or_empty(host_key);
     server.task_state = row.text_or_empty("OS-EXT-STS:task_state");
+    record.reservation = row.text_or_empty("OS-EXT-SRV-ATTR:reservation_id");
+    record.shown_zone = row.text_or_empty("OS-EXT-AZ:availability_zone");
+    if (const auto fault = row.maybe("fault")) record.fault = fault_from(*fault);
     server.locked = row["locked"].boolean();
     if (const auto at = row.maybe("OS-SRV-USG:launched_at")) server.launched = at->time();
     if (const auto at = row.maybe("OS-SRV-USG:terminated_at")) record.terminated = at->time();
@@ -175,9 +256,37 @@ Result<ServerRecord> read_server(std::string_view body, const std::string& where
                        [](const JsonPlace& top) { return server_from(top["server"]); });
 }
 
-Result<std::string> read_action(std::string_view body, const std::string& where) {
+Result<ActionRecord> read_action(std::string_view body, const std::string& where) {
+    return read_answer(body, where, [](const JsonPlace& top) {
+        const JsonPlace row = top["instanceAction"];
+        ActionRecord action = action_from(row);
+        read_events(row, action);
+        return action;
+    });
+}
+
+Result<ShownFlavor> read_flavor(std::string_view body, const std::string& where) {
+    return read_answer(body, where, [](const JsonPlace& top) {
+        const JsonPlace row = top["flavor"];
+        ShownFlavor shown;
+        shown.flavor.name = row["name"].text();
+        shown.flavor.vcpus = row["vcpus"].integer();
+        shown.flavor.memory_mb = row["ram"].integer();
+        shown.flavor.root_gb = row["disk"].integer();
+        shown.flavor.ephemeral_gb = row["OS-FLV-EXT-DATA:ephemeral"].integer();
+        shown.flavor.swap_mb = swap_of(row);
+        if (const auto specs = row.maybe("extra_specs")) {
+            shown.flavor.extra_specs = specs->text_map();
+            shown.has_extra_specs = true;
+        }
+        return shown;
+    });
+}
+
+Result<std::map<std::string, std::string>> read_extra_specs(std::string_view body,
+                                                            const std::string& where) {
     return read_answer(body, where,
-                       [](const JsonPlace& top) { return top["instanceAction"]["action"].text(); });
+                       [](const JsonPlace& top) { return top["extra_specs"].text_map(); });
 }
 
 Result<ServerGroup> read_server_group(std::string_view body, const std::string& where) {
@@ -188,15 +297,8 @@ Result<ServerGroup> read_server_group(std::string_view body, const std::string& 
 Result<std::vector<ActionRecord>> read_actions(std::string_view body, const std::string& where) {
     return read_answer(body, where, [](const JsonPlace& top) {
         std::vector<ActionRecord> actions;
-        top["instanceActions"].each([&](const JsonPlace& row) {
-            ActionRecord action;
-            action.name = row["action"].text();
-            action.request = RequestId(row["request_id"].text());
-            action.project = ProjectId(row.text_or_empty("project_id"));
-            action.failed = row.text_or_empty("message") == "Error";
-            action.started = row["start_time"].time();
-            actions.push_back(std::move(action));
-        });
+        top["instanceActions"].each(
+            [&](const JsonPlace& row) { actions.push_back(action_from(row)); });
         return actions;
     });
 }

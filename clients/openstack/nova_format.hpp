@@ -1,6 +1,7 @@
 // Nova's answers as records. Pure. `where` names the call in the error.
 #pragma once
 
+#include <map>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -19,8 +20,19 @@ struct ServerPage {
 Result<ServerPage> read_servers(std::string_view body, const std::string& where);
 /// `{"server": {...}}`
 Result<ServerRecord> read_server(std::string_view body, const std::string& where);
-/// `{"instanceAction": {"action": "create"}}`
-Result<std::string> read_action(std::string_view body, const std::string& where);
+/// `{"instanceAction": {"action", "request_id", "project_id", "message", "start_time", "events"}}`,
+/// each event with `event`, `start_time`, `finish_time`, `result` and, for administrators,
+/// `traceback` and `details`.
+Result<ActionRecord> read_action(std::string_view body, const std::string& where);
+/// `{"flavor": {...}}`; none where its extra specs are not in it (before 2.61).
+struct ShownFlavor {
+    Flavor flavor;
+    bool has_extra_specs = false;
+};
+Result<ShownFlavor> read_flavor(std::string_view body, const std::string& where);
+/// `{"extra_specs": {...}}`
+Result<std::map<std::string, std::string>> read_extra_specs(std::string_view body,
+                                                            const std::string& where);
 
 /// The body that sets one key.
 std::string metadata_body(const std::string& key, const std::string& value);

@@ -193,4 +193,8 @@ Result<void> PauseFile::resume() {
     return {};
 }
 
+std::string breaker_file(const std::string& pause_file) {
+    return pause_file + "-by-breaker";
+}
+
 }  // namespace reaper

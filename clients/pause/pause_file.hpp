@@ -27,6 +27,9 @@ struct PauseNote {
     std::string line() const;
 };
 
+/// Where the circuit breaker keeps that it is open, beside the operator's pause.
+std::string breaker_file(const std::string& pause_file);
+
 class PauseFile final : public Switch {
 public:
     explicit PauseFile(std::string path) : path_(std::move(path)) {}

@@ -163,7 +163,7 @@ void tell_flavors(const CloudCheck& check, const TaggerInputs& tagger_inputs,
     }
 }
 
-Task<void> check_servers(const CloudCheck& check, TaggerInputs tagger_inputs) {
+Task<void> check_servers(const CloudCheck& check, TaggerInputs tagger_inputs, bool holds_room) {
     Compute::Progress silent;
     auto servers = co_await check.cloud.compute.servers(std::move(silent));
     if (!servers) {
@@ -171,6 +171,7 @@ Task<void> check_servers(const CloudCheck& check, TaggerInputs tagger_inputs) {
         co_return;
     }
     tell_flavors(check, tagger_inputs, *servers);
+    co_await check_revocable_demand(check.cloud, tagger_inputs, holds_room, *servers, check.report);
     std::set<ProjectId> projects;
     std::size_t unplaced = 0;
     for (const ServerRecord& record : *servers) {
@@ -265,7 +266,7 @@ Task<void> check_compute_hosts(const CloudCheck& check) {
 }  // namespace
 
 Task<void> check_cloud(CloudPorts cloud, CloudSession& session, TaggerInputs tagger_inputs,
-                       SchedulerRules scheduler, const Report& report) {
+                       SchedulerRules scheduler, bool holds_room, const Report& report) {
     const CloudCheck check{cloud, session, scheduler, report};
     const bool known = co_await check_keystone(check);
     if (!known) {
@@ -279,7 +280,7 @@ Task<void> check_cloud(CloudPorts cloud, CloudSession& session, TaggerInputs tag
     const bool compute = co_await check_endpoint(check, CloudService::compute);
     co_await check_images(check);
     if (!compute) co_return;
-    co_await check_servers(check, tagger_inputs);
+    co_await check_servers(check, tagger_inputs, holds_room);
     co_await check_compute_hosts(check);
 }
 

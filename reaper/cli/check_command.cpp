@@ -13,9 +13,9 @@ namespace reaper::cli {
 namespace {
 
 Task<bool> check_whole_cloud(Cloud& cloud, TaggerInputs tagger_inputs, SchedulerRules scheduler,
-                             const Report& report) {
+                             bool holds_room, const Report& report) {
     co_await check_cloud(cloud.ports(), *cloud.parts.session, std::move(tagger_inputs),
-                         std::move(scheduler), report);
+                         std::move(scheduler), holds_room, report);
     co_return true;
 }
 
@@ -31,11 +31,13 @@ std::optional<config::Settings> check_config(const std::string& path, const Repo
 void check_parts(const config::Settings& settings, const Report& report, const Terminal& terminal) {
     TaggerInputs tagger_inputs;
     SchedulerRules scheduler;
+    bool holds_room = false;
     if (const auto policy = compile_policy(settings.policy); !policy) {
         report({Verdict::fail, "policy", policy.error().what});
     } else {
         tagger_inputs = (*policy)->tagger_inputs();
         scheduler = (*policy)->scheduler;
+        holds_room = !(*policy)->held_classes().empty();
         report({Verdict::ok, "policy",
                 "strategy " + (*policy)->strategy_name + ", alternatives " +
                     std::to_string((*policy)->alternatives)});
@@ -52,7 +54,8 @@ void check_parts(const config::Settings& settings, const Report& report, const T
         return;
     }
     terminal.progress("asking the cloud ...");
-    run_task(io, check_whole_cloud(*cloud, std::move(tagger_inputs), std::move(scheduler), report));
+    run_task(io, check_whole_cloud(*cloud, std::move(tagger_inputs), std::move(scheduler),
+                                   holds_room, report));
 }
 
 }  // namespace

@@ -103,12 +103,15 @@ void check_switch(const std::string& pause_file, const Report& report) {
     const auto paused = PauseFile{pause_file}.paused();
     report({paused ? Verdict::warn : Verdict::ok, "switch",
             paused ? *paused + "; no servers are deleted until 'reaper resume'" : "not paused"});
+    if (const auto open = PauseFile{breaker_file(pause_file)}.paused())
+        report({Verdict::warn, "circuit breaker", *open});
     const auto folder = std::filesystem::path{pause_file}.parent_path();
     if (access(folder.empty() ? "." : folder.c_str(), W_OK | X_OK) != 0)
-        report({Verdict::warn, "switch",
-                "user " + user_name() + " may not write " + pause_file +
-                    ": the circuit breaker can't keep a pause there; run the check as the reaper's "
-                    "user, or change the directory's owner or the key pause_file"});
+        report(
+            {Verdict::warn, "switch",
+             "user " + user_name() + " may not write " + pause_file +
+                 ": the circuit breaker can't keep its file there; run the check as the reaper's "
+                 "user, or change the directory's owner or the key pause_file"});
 }
 
 void check_broker(const config::Broker& broker, const Result<BrokerReport>& probe,

@@ -25,7 +25,12 @@ void check_broker(const config::Broker& broker, const Result<BrokerReport>& prob
                   const Report& report);
 
 /// Keystone, Placement and Nova; their rights; the taggers' projects; the watched aggregates.
+/// `holds_room`: a tagger keeps new revocable servers off freed room.
 Task<void> check_cloud(CloudPorts cloud, CloudSession& session, TaggerInputs tagger_inputs,
-                       SchedulerRules scheduler, const Report& report);
+                       SchedulerRules scheduler, bool holds_room, const Report& report);
+
+/// Of all servers: do revocable ones wait for room, so that they may take what is freed?
+Task<void> check_revocable_demand(CloudPorts cloud, TaggerInputs tagger_inputs, bool holds_room,
+                                  const std::vector<ServerRecord>& servers, const Report& report);
 
 }  // namespace reaper::cli

@@ -267,8 +267,8 @@ by default /var/lib/reaper/paused), and "touch" of that file is as good. Deletio
 asked for already go on; no further one is sent, not even of a plan that is being carried out.
 Requests that come meanwhile are refused with the reason, and stand in the history.
 
-A pause that is in force already stays as it is, with its reason. The circuit breaker pauses the
-reaper in the same way.)",
+A pause that is in force already stays as it is, with its reason. The circuit breaker stops the
+reaper in the same way, by a file beside it, and tries again by itself.)",
     R"(Examples:
   reaper pause --reason "Nova upgrade until 14:00"
   touch /var/lib/reaper/paused
@@ -277,16 +277,18 @@ reaper in the same way.)",
 
 const Text resume{
     "Ends a pause; closes the circuit breaker too",
-    R"(Ends whatever pause is in force, also that of the circuit breaker, and says what it was. Look
-into "reaper history" first if the breaker opened: it did so for a reason.)",
+    R"(Ends whatever pause is in force, closes the circuit breaker, and says what it was. What went
+unused before counts no more, for projects and shapes that are left alone, too. Look into "reaper
+history" first if the breaker opened: it did so for a reason.)",
     R"(Example:
   reaper resume
 )"};
 
 const Text status{
     "Is it paused? What is under way?",
-    R"(Says if the reaper is paused, by whom, since when and why; and, from its journal, what is under
-way and what the last 24 hours brought. For monitoring: exit code 4 says that it is paused.)",
+    R"(Says if the reaper is paused, by whom, since when and why, and how the circuit breaker is; and,
+from its journal, which projects and shapes are left alone, what is under way and what the last 24
+hours brought. For monitoring: exit code 4 says that it is paused, or the breaker open.)",
     R"(Examples:
   reaper status
   reaper status --json

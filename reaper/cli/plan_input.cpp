@@ -8,6 +8,7 @@
 
 #include "reaper/model/text.hpp"
 #include "reaper/notifications/nova_notification.hpp"
+#include "reaper/request_spec/believed.hpp"
 #include "reaper/triggers/requester.hpp"
 
 namespace reaper::cli {
@@ -91,6 +92,12 @@ ResultTask<PlannedInput> complete_group(CloudPorts cloud, NoticeGroup group) {
     auto facts = co_await read_requester(cloud, notice);
     if (!facts) co_return facts.error();
     PlannedInput planned;
+    // Captured messages may be old: their age is no matter here.
+    const auto doubt =
+        why_not_believed(notice, *facts, cloud.clock.now(), std::chrono::hours{24 * 365 * 100});
+    if (doubt)
+        planned.remarks.push_back(doubt->reason +
+                                  ": the daemon would refuse; planned as if it were so");
     if (!facts->exists) {
         planned.remarks.push_back("Nova knows server " + printable(notice.server.str()) +
                                   " no more: the daemon would refuse; planned with what the "

@@ -76,7 +76,8 @@ ExitCode run_daemon(const GlobalOptions& global, const RunCommand& command,
 
     DaemonShell shell(io, *settings, {global.config_file, global.log_level.has_value()});
     PauseFile pause{settings->pause_file};
-    const ServicePorts ports{cloud->ports(), feed, *messages, events.get(), pause};
+    PauseFile breaker{breaker_file(settings->pause_file)};
+    const ServicePorts ports{cloud->ports(), feed, *messages, events.get(), pause, breaker};
     Service service(ports, live_settings(*settings, *policy, command.dry_run),
                     [&shell](const ServiceStatus& status) { shell.on_status(status); });
     const api::Backend backend{[&service] { return service.view(); }, feed,

@@ -12,7 +12,9 @@
 #include "clients/pause/pause_file.hpp"
 #include "reaper/cli/commands.hpp"
 #include "reaper/cli/now.hpp"
+#include "reaper/controllers/safeguards_journal.hpp"
 #include "reaper/daemon/composition.hpp"
+#include "reaper/model/text.hpp"
 #include "reaper/model/time_text.hpp"
 #include "reaper/report/json.hpp"
 #include "reaper/report/render.hpp"
@@ -56,11 +58,12 @@ nlohmann::json json_of(const std::optional<PauseNote>& note) {
 struct Recorded {
     JournalTotals totals;
     std::vector<InventoryHold> holds;
+    Safeguards safeguards;
 };
 
 /// None if it can't be read.
-std::optional<Recorded> recorded_in(const std::string& path, const Terminal& terminal) {
-    auto journal = open_journal_for_reading(path);
+std::optional<Recorded> recorded_in(const config::Settings& settings, const Terminal& terminal) {
+    auto journal = open_journal_for_reading(settings.journal.path);
     if (!journal) {
         terminal.warn(journal.error().what);
         return std::nullopt;
@@ -68,9 +71,57 @@ std::optional<Recorded> recorded_in(const std::string& path, const Terminal& ter
     boost::asio::io_context io{1};
     auto totals = run_task(io, (*journal)->totals(now() - status_span));
     auto holds = run_task(io, (*journal)->holds());
-    if (totals && holds) return Recorded{std::move(*totals), std::move(*holds)};
-    terminal.warn(totals ? holds.error().what : totals.error().what);
+    auto known = run_task(io, read_safeguards(**journal, settings.policy.safeguards, now()));
+    if (totals && holds && known)
+        return Recorded{std::move(*totals), std::move(*holds), std::move(known->safeguards)};
+    terminal.warn(!totals ? totals.error().what : !holds ? holds.error().what : known.error().what);
     return std::nullopt;
+}
+
+std::string_view word(CircuitState state) {
+    switch (state) {
+        case CircuitState::closed: return "closed";
+        case CircuitState::open: return "open";
+        case CircuitState::half_open: return "half-open";
+    }
+    return "unknown";
+}
+
+nlohmann::json time_or_null(const std::optional<TimePoint>& at) {
+    return at ? nlohmann::json(iso_time(*at)) : nlohmann::json(nullptr);
+}
+
+nlohmann::json json_of(const std::vector<Safeguards::LeftAlone>& all) {
+    nlohmann::json list = nlohmann::json::array();
+    for (const auto& each : all)
+        list.push_back({{"safeguard", each.safeguard},
+                        {"project", each.project.str()},
+                        {"shape", each.what},
+                        {"state", word(each.state)},
+                        {"wasted", each.wasted},
+                        {"until", time_or_null(each.until)}});
+    return list;
+}
+
+/// `project 77cb...: 3 culls went unused; no servers are deleted for it until 12:30 UTC`
+std::string text_of(const std::vector<Safeguards::LeftAlone>& all) {
+    std::string text;
+    for (const auto& each : all) {
+        text += "  project " + report::safe(each.project.str());
+        if (!each.what.empty()) text += ", " + report::safe(each.what);
+        text += ": " + counted(each.wasted, "cull") + " in a row went unused; ";
+        text += each.state == CircuitState::half_open ? "one cull at a time is tried\n"
+                : each.until
+                    ? "no servers are deleted for it until " + format_time(*each.until) + " UTC\n"
+                    : "no servers are deleted for it until 'reaper resume'\n";
+    }
+    return text;
+}
+
+/// The operator's pause, else the breaker's.
+std::optional<PauseNote> note_in_force(const PauseFile& pause, const PauseFile& breaker) {
+    auto note = pause.note();
+    return note ? note : breaker.note();
 }
 
 nlohmann::json json_of(const std::vector<InventoryHold>& holds) {
@@ -112,16 +163,25 @@ ExitCode resume_reaper(const GlobalOptions& global, const Terminal& terminal) {
     const auto settings = settings_of(global, terminal);
     if (!settings) return ExitCode::usage;
     PauseFile file{settings->pause_file};
+    PauseFile breaker{breaker_file(settings->pause_file)};
     const auto before = file.note();
-    if (const auto done = file.resume(); !done) {
+    const auto opened = breaker.note();
+    for (PauseFile* const each : {&file, &breaker}) {
+        const auto done = each->resume();
+        if (done) continue;
         terminal.complain(done.error().what);
         return ExitCode::failed;
     }
-    const nlohmann::json json = {
-        {"version", report::json_version}, {"was", json_of(before)}, {"file", file.path()}};
-    answer(terminal, json,
-           before ? "resumed; it was paused " + before->line()
-                  : "it was not paused (no " + file.path() + ")");
+    const nlohmann::json json = {{"version", report::json_version},
+                                 {"was", json_of(before ? before : opened)},
+                                 {"breaker_was", json_of(opened)},
+                                 {"file", file.path()}};
+    std::string text;
+    if (before) text = "resumed; it was paused " + before->line();
+    if (opened)
+        text += (text.empty() ? "resumed; it was stopped " : "; and stopped ") + opened->line();
+    if (text.empty()) text = "it was not paused (no " + file.path() + ")";
+    answer(terminal, json, text);
     return ExitCode::ok;
 }
 
@@ -129,22 +189,39 @@ ExitCode show_status(const GlobalOptions& global, const Terminal& terminal) {
     const auto settings = settings_of(global, terminal);
     if (!settings) return ExitCode::usage;
     const PauseFile file{settings->pause_file};
-    const auto pause = file.note();
-    const auto recorded = recorded_in(settings->journal.path, terminal);
+    const PauseFile breaker_kept{breaker_file(settings->pause_file)};
+    const auto pause = note_in_force(file, breaker_kept);
+    const auto recorded = recorded_in(*settings, terminal);
+    const TimePoint at = now();
+    const CircuitState breaker =
+        breaker_kept.note() ? CircuitState::open
+        : recorded && recorded->safeguards.breaker().state(at) == CircuitState::half_open
+            ? CircuitState::half_open
+            : CircuitState::closed;
+    std::vector<Safeguards::LeftAlone> left_alone;
+    if (recorded) left_alone = recorded->safeguards.left_alone(at);
     if (terminal.json()) {
         const nlohmann::json json = {
             {"version", report::json_version},
             {"paused", json_of(pause)},
             {"file", file.path()},
-            {"since", iso_time(now() - status_span)},
+            {"breaker",
+             {{"state", word(breaker)},
+              {"reason", breaker_kept.note() ? breaker_kept.note()->reason : ""}}},
+            {"left_alone", json_of(left_alone)},
+            {"since", iso_time(at - status_span)},
             {"totals", recorded ? report::to_json(recorded->totals) : nlohmann::json(nullptr)},
             {"holds", recorded ? json_of(recorded->holds) : nlohmann::json(nullptr)}};
         terminal.answer(report::dump(json, 2) + "\n");
     } else {
         terminal.answer(pause ? "paused " + report::safe(pause->line()) +
-                                    "\nno servers are deleted until 'reaper resume'\n"
+                                    "\nno servers are deleted until " +
+                                    (file.note() ? "'reaper resume'\n" : "then\n")
                               : "not paused\n");
-        const auto options = terminal.render_options(now());
+        if (breaker == CircuitState::half_open)
+            terminal.answer("circuit breaker half open: one cull at a time is tried\n");
+        const auto options = terminal.render_options(at);
+        if (!left_alone.empty()) terminal.answer("\nLeft alone\n" + text_of(left_alone));
         if (recorded && !recorded->holds.empty())
             terminal.answer("\nRoom held for requests\n" +
                             report::render_holds(recorded->holds, options));

@@ -4,6 +4,7 @@
 #include <spdlog/spdlog.h>
 #include <utility>
 
+#include "reaper/controllers/room_takers.hpp"
 #include "reaper/model/likeness.hpp"
 #include "reaper/model/text.hpp"
 #include "reaper/request_spec/waiting.hpp"
@@ -35,9 +36,11 @@ bool ask_anew(const std::vector<ServerId>& older, const Request& request) {
 }
 
 std::string names(const std::vector<ServerId>& servers) {
+    constexpr std::size_t most = 10;
     std::string text;
-    for (const auto& server : servers)
-        text += (text.empty() ? "" : ", ") + printable(server.str(), 64);
+    for (std::size_t i = 0; i < std::min(most, servers.size()); ++i)
+        text += (text.empty() ? "" : ", ") + printable(servers[i].str(), 64);
+    if (servers.size() > most) text += " and " + std::to_string(servers.size() - most) + " more";
     return text;
 }
 
@@ -53,11 +56,15 @@ FreedRoomTracker::FreedRoomTracker(Dependencies dependencies, OnFreedRoom on_fre
 void FreedRoomTracker::watch_cull(Request request, TimePoint freed_at, Duration for_how_long) {
     Watched watched;
     watched.culled = true;
-    watched.since = freed_at;
+    watched.since = watched.decided_at = freed_at;
     watched.until = dependencies_.cloud.clock.steady() + for_how_long;
     for (const auto& promise : dependencies_.rooms.ledger().promises())
-        if (promise.request == request.id) watched.hosts.insert(promise.host);
+        if (promise.request == request.id) {
+            watched.hosts.insert(promise.host);
+            watched.decided_at = std::min(watched.decided_at, promise.since);
+        }
     watched.open = watched.hosts;
+    note_neighbours(watched);
     watched.there_before = second_tries(request, freed_at);
     dependencies_.rooms.track(request.id);
     if (const auto handed = handed_.extract(request.id)) {
@@ -154,26 +161,72 @@ Task<void> FreedRoomTracker::conclude(RequestId id, std::string why_now) {
         co_return;
     }
     const auto left = dependencies_.rooms.untrack(id);
-    FreedRoomResult freed_room;
-    if (ended.handed_to) {
-        freed_room.kind = FreedRoomResultKind::taken;
-        freed_room.reason = *ended.handed_to;
-    } else if (!ended.takers.empty()) {
-        freed_room.kind = FreedRoomResultKind::taken;
-        freed_room.reason = std::to_string(ended.takers.size()) + " of " + std::to_string(needed) +
-                            " slots taken, by " + names(ended.takers);
-    } else {
-        std::string where = ended.asks_anew;
-        if (where.empty()) where = co_await found_elsewhere(ended);
-        freed_room.kind =
-            where.empty() ? FreedRoomResultKind::wasted : FreedRoomResultKind::elsewhere;
-        freed_room.reason = !where.empty()     ? where
-                            : !why_now.empty() ? why_now
-                                               : "nobody took the room in time";
-    }
-    if (ended.takers.size() < needed && !ended.handed_to)
-        freed_room.untaken.assign(ended.open.begin(), ended.open.end());
+    std::string where = ended.asks_anew;
+    const bool enough = ended.handed_to || 2 * ended.takers.size() >= needed;
+    if (!enough && where.empty()) where = co_await found_elsewhere(ended);
+    FreedRoomResult freed_room = result_of(ended, needed, where, why_now);
     co_await note(std::move(ended.request), std::move(freed_room));
+}
+
+/// What is known by now; `where` its requester found room elsewhere, if it did.
+FreedRoomResult FreedRoomTracker::result_of(const Watched& ended, std::size_t needed,
+                                            const std::string& where,
+                                            const std::string& why_now) const {
+    FreedRoomResult result;
+    if (ended.handed_to) {
+        result.kind = FreedRoomResultKind::taken;
+        result.reason = *ended.handed_to;
+        return result;
+    }
+    std::string taken;
+    if (!ended.takers.empty())
+        taken = std::to_string(ended.takers.size()) + " of " + std::to_string(needed) +
+                " slots taken, by " + names(ended.takers);
+    RoomTakers others;
+    if (ended.takers.size() < needed)
+        for (const auto& id : ended.open) {
+            const Host* const host = dependencies_.refresher.cache().find(id);
+            const auto known = ended.neighbours.find(id);
+            const auto* const neighbours =
+                known == ended.neighbours.end() ? nullptr : &known->second;
+            const bool nobody =
+                host == nullptr || !note_takers(*host, ended.request, dependencies_.rooms.ledger(),
+                                                ended.decided_at, neighbours, others);
+            if (nobody) result.untaken.push_back(id);
+        }
+    if (2 * ended.takers.size() >= needed) {
+        result.kind = FreedRoomResultKind::taken;
+        result.reason = taken;
+    } else if (!where.empty()) {
+        result.kind = FreedRoomResultKind::elsewhere;
+        result.reason = where;
+    } else if (!others.revocable.empty()) {
+        result.kind = FreedRoomResultKind::taken_by_revocable;
+        result.reason = "new revocable servers took the room first: " + names(others.revocable) +
+                        "; where revocable servers hold a class of their own (tagger `resource`), "
+                        "freed room is held against them";
+    } else if (!others.regular.empty()) {
+        result.kind = FreedRoomResultKind::taken_by_regular;
+        result.reason = "other regular requests took the room first: " + names(others.regular);
+    } else {
+        result.kind = FreedRoomResultKind::wasted;
+        result.reason = why_now.empty() ? "nobody took the room in time" : why_now;
+    }
+    if (result.kind != FreedRoomResultKind::taken && !taken.empty())
+        result.reason = taken + "; " + result.reason;
+    return result;
+}
+
+/// Who is on its hosts from before: whoever comes after them may take its room.
+void FreedRoomTracker::note_neighbours(Watched& watched) const {
+    if (!dependencies_.refresher.built()) return;
+    for (const auto& id : watched.hosts) {
+        const Host* const host = dependencies_.refresher.cache().find(id);
+        if (host == nullptr) continue;
+        std::set<ServerId>& neighbours = watched.neighbours[id];
+        for (const auto& server : host->servers)
+            if (!came_since(server, watched.decided_at)) neighbours.insert(server.id);
+    }
 }
 
 /// What looks like the request's second try, wherever it is. Nova tells times in whole seconds: one

@@ -69,6 +69,8 @@ private:
         Duration until{};        ///< steady
         std::set<HostId> hosts;  ///< where room was freed, or is
         std::set<HostId> open;   ///< of these, with slots that nobody took yet
+        TimePoint decided_at{};  ///< when servers began to be chosen for it
+        std::map<HostId, std::set<ServerId>> neighbours;  ///< who was there all the time
         std::vector<ServerId> takers;
         std::set<ServerId> there_before;       ///< look like second tries elsewhere, but are none
         std::optional<std::string> handed_to;  ///< why and to which request its room went
@@ -85,6 +87,9 @@ private:
     Task<void> take_over(const Request& request);
     void hand_over(const RequestId& id, const RequestId& to, const std::string& why);
     bool settled_since(const RequestId& id) const;
+    void note_neighbours(Watched& watched) const;
+    FreedRoomResult result_of(const Watched& ended, std::size_t needed, const std::string& where,
+                              const std::string& why_now) const;
     Task<void> note(Request request, FreedRoomResult freed_room);
 
     Dependencies dependencies_;

@@ -4,14 +4,15 @@
 #include <utility>
 
 #include "reaper/controllers/safeguards_journal.hpp"
+#include "reaper/model/time_text.hpp"
 #include "reaper/runtime/backoff.hpp"
 #include "reaper/runtime/retry.hpp"
 
 namespace reaper {
 namespace {
 
+constexpr const char* by_breaker = "circuit breaker";
 constexpr const char* breaker_opened = "breaker-opened";
-constexpr const char* resumed = "resumed";
 
 }  // namespace
 
@@ -28,15 +29,36 @@ ResultTask<void> SafeguardController::restore() {
                                          dependencies_.clock.now());
     if (!read) co_return read.error();
     safeguards_ = std::move(read->safeguards);
-    was_paused_ = paused_reason().has_value();
-    if (was_paused_) spdlog::warn("no servers will be deleted: the reaper is {}", *paused_reason());
-    if (read->opens && !was_paused_) open_breaker(*read->opens);
+    restore_breaker(read->was_told);
+    was_paused_ = dependencies_.pause.paused().has_value();
+    if (const auto why = paused_reason())
+        spdlog::warn("no servers will be deleted: the reaper is {}", *why);
     co_return Result<void>{};
+}
+
+/// The journal tells of what opened it, its file that it is open.
+void SafeguardController::restore_breaker(bool was_told) {
+    const TimePoint now = dependencies_.clock.now();
+    const auto file = dependencies_.breaker.paused();
+    const bool open = safeguards_.breaker().state(now) == CircuitState::open;
+    if (open && !file && was_told) {
+        safeguards_.reset_circuits();
+        spawn_(note_event("resumed", "the file of the circuit breaker is gone"));
+    } else if (open && !file) {
+        open_breaker(safeguards_.breaker().reason());
+    } else if (!open && file && safeguards_.breaker().state(now) == CircuitState::closed) {
+        // The journal was lost, or its settings are others by now.
+        safeguards_.breaker().open_again(now);
+        breaker_open_ = true;
+    } else {
+        breaker_open_ = file.has_value();  // `check` ends it when its time is over
+    }
 }
 
 std::optional<std::string> SafeguardController::paused_reason() const {
     if (auto paused = dependencies_.pause.paused()) return paused;
-    if (unwritten_) return "paused by its circuit breaker: " + *unwritten_;
+    if (auto open = dependencies_.breaker.paused()) return open;
+    if (unwritten_) return std::string{"paused by its "} + by_breaker + ": " + *unwritten_;
     return std::nullopt;
 }
 
@@ -53,31 +75,40 @@ void SafeguardController::on_sent(const RequestId& request, const Victim& victim
 }
 
 void SafeguardController::on_deletion(const RequestId& request, bool succeeded) {
-    if (const auto why = safeguards_.breaker().note_deletion(succeeded, request))
-        open_breaker(*why);
+    tell(safeguards_.note_deletion(succeeded, request, dependencies_.clock.now()));
 }
 
 void SafeguardController::on_freed_room(const Request& request, const FreedRoomResult& freed_room) {
-    const auto why = safeguards_.note_freed_room(request.id, worth_of(freed_room.kind),
-                                                 freed_room.untaken, freed_room.at);
-    if (why) open_breaker(*why);
+    tell(safeguards_.note_freed_room(request, worth_of(freed_room.kind), freed_room.untaken,
+                                     freed_room.at));
 }
 
 void SafeguardController::on_cooldown(const std::vector<HostId>& hosts, const Request& request) {
-    safeguards_.note_freed_room(request.id, CullWorth::needless, hosts, dependencies_.clock.now());
+    safeguards_.note_cooldown(request.id, hosts, dependencies_.clock.now());
+}
+
+void SafeguardController::tell(const std::vector<Safeguards::Change>& changes) {
+    for (const auto& change : changes) {
+        if (change.kind == breaker_opened) {
+            open_breaker(change.reason);
+            continue;
+        }
+        spdlog::warn("{}: {}", change.kind, change.reason);
+        spawn_(note_event(std::string{change.kind}, change.reason));
+    }
 }
 
 void SafeguardController::open_breaker(const std::string& why) {
     spdlog::critical("circuit breaker open, no servers are deleted: {}", why);
-    auto kept = dependencies_.pause.pause("circuit breaker", why);
+    breaker_open_ = true;
+    auto kept = dependencies_.breaker.pause(by_breaker, why);
     if (!kept) {
         unwritten_ = why;
-        spdlog::error("the pause can't be kept over a restart yet: {}", kept.error().what);
+        spdlog::error("the breaker can't be kept over a restart yet: {}", kept.error().what);
     } else {
-        // Not before: failures before this event count no more after a restart, the file does.
+        // Not before: the journal tells of a file that is there.
         spawn_(note_event(breaker_opened, why));
     }
-    was_paused_ = true;
     on_change_();
 }
 
@@ -91,20 +122,53 @@ Task<void> SafeguardController::note_event(std::string kind, std::string reason)
 }
 
 void SafeguardController::check() {
-    if (unwritten_ && dependencies_.pause.pause("circuit breaker", *unwritten_)) {
+    check_breaker();
+    check_pause();
+}
+
+void SafeguardController::check_breaker() {
+    if (unwritten_ && dependencies_.breaker.pause(by_breaker, *unwritten_)) {
         spawn_(note_event(breaker_opened, *unwritten_));
         unwritten_.reset();
     }
-    const auto why = paused_reason();
+    if (!breaker_open_) return;
+    const bool file = dependencies_.breaker.paused().has_value();
+    if (!file && !unwritten_) {
+        breaker_open_ = false;
+        safeguards_.reset_circuits();
+        spdlog::warn("the circuit breaker is closed by an operator: culls go on");
+        spawn_(note_event("resumed", "the circuit breaker is closed by an operator"));
+        on_change_();
+        return;
+    }
+    const CircuitState state = safeguards_.breaker().state(dependencies_.clock.now());
+    if (state == CircuitState::open) return;
+    if (const auto ended = dependencies_.breaker.resume(); !ended) {
+        spdlog::error("the circuit breaker stays open: {}", ended.error().what);
+        return;
+    }
+    unwritten_.reset();
+    breaker_open_ = false;
+    if (state == CircuitState::half_open) {
+        const char* const what = "its pause is over: one cull at a time is tried";
+        spdlog::warn("circuit breaker half open: {}", what);
+        spawn_(note_event("breaker-half-open", what));
+    }
+    on_change_();
+}
+
+void SafeguardController::check_pause() {
+    const auto why = dependencies_.pause.paused();
     if (why.has_value() == was_paused_) return;
     was_paused_ = why.has_value();
     if (why) {
         spdlog::warn("no servers are deleted from now on: {}", *why);
         spawn_(note_event("paused", *why));
     } else {
-        safeguards_.breaker().reset();
+        // Somebody has looked.
+        safeguards_.reset_circuits();
         spdlog::warn("the pause is over: culls go on");
-        spawn_(note_event(resumed, "the pause is over"));
+        spawn_(note_event("resumed", "the pause is over"));
     }
     on_change_();
 }

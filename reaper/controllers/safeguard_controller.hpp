@@ -1,14 +1,17 @@
-// The safeguards at work: fed with what happens, and pausing the reaper when it must be.
+// The safeguards at work: fed with what happens, and stopping the reaper when it must be.
 //
-// An operator's pause and the circuit breaker, which pauses when culls keep going unused or
-// deletions keep failing, are one: while the reaper is paused no server is deleted, until `reaper
-// resume`. A breaker whose file can't be written (a full disk) stops this process all the same, and
-// the writing is tried again.
+// An operator's pause and the circuit breaker are files of their own: while one of them is there,
+// no server is deleted. The pause ends by `reaper resume`; the breaker by that too, and otherwise
+// by itself: after a while it is half open, its file goes, and one cull at a time is tried. A
+// breaker whose file can't be written (a full disk) stops this process all the same, and the
+// writing is tried again. What the breakers of projects and the cooldowns of shapes know is the
+// journal's.
 #pragma once
 
 #include <functional>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "reaper/ports/journal.hpp"
 #include "reaper/ports/pause_switch.hpp"
@@ -24,12 +27,13 @@ public:
         Clock& clock;
         Journal& journal;
         Switch& pause;
+        Switch& breaker;
         const bool& stopping;
     };
     using Spawn = std::function<void(Task<void>)>;
 
-    /// `spawn` runs a coroutine of it; `on_change` is called when the reaper is paused, and when it
-    /// is resumed.
+    /// `spawn` runs a coroutine of it; `on_change` is called when the reaper is stopped, and when
+    /// it goes on.
     SafeguardController(Dependencies dependencies, SafeguardSettings settings, Spawn spawn,
                         std::function<void()> on_change);
 
@@ -41,6 +45,9 @@ public:
     /// Why no server may be deleted now; none if they may. Cheap.
     std::optional<std::string> paused_reason() const;
 
+    /// Servers are to be deleted for the request; or none were after all.
+    void on_cull(const Request& request) { safeguards_.note_cull(request); }
+    void on_no_cull(const RequestId& request) { safeguards_.note_no_cull(request); }
     /// A deletion is sent; it did not happen after all; and how it ended.
     void on_sent(const RequestId& request, const Victim& victim);
     void on_not_done(const Victim& victim) { safeguards_.note_refused_deletion(victim.server); }
@@ -49,14 +56,18 @@ public:
     /// Hosts whose room Nova refuses to use.
     void on_cooldown(const std::vector<HostId>& hosts, const Request& request);
 
-    /// Notices when an operator pauses or resumes, and tells the journal. To be called every
-    /// `step`.
+    /// Notices when an operator pauses or resumes, and when the breaker may try again, and tells
+    /// the journal. To be called every `step`.
     void check();
     /// Between two calls of `check`.
     static constexpr Duration step{1000};
 
 private:
+    void tell(const std::vector<Safeguards::Change>& changes);
     void open_breaker(const std::string& why);
+    void check_breaker();
+    void check_pause();
+    void restore_breaker(bool was_told);
     Task<void> note_event(std::string kind, std::string reason);
 
     Dependencies dependencies_;
@@ -64,6 +75,7 @@ private:
     std::function<void()> on_change_;
     Safeguards safeguards_;
     std::optional<std::string> unwritten_;  ///< why the breaker is open, while no file says so
+    bool breaker_open_ = false;             ///< as the file should say
     bool was_paused_ = false;
 };
 

@@ -14,7 +14,7 @@ constexpr int max_events = 1'000;
 TimePoint last_reset(const std::vector<JournalEvent>& events) {
     TimePoint last{};
     for (const auto& mark : events)
-        if (mark.kind == "resumed" || mark.kind == "breaker-opened") last = std::max(last, mark.at);
+        if (mark.kind == "resumed") last = std::max(last, mark.at);
     return last;
 }
 
@@ -27,6 +27,29 @@ void read_workloads(const std::vector<RequestRecord>& records,
                 for (const auto& victim : plan->victims())
                     if (!victim.workload.empty())
                         workloads.insert_or_assign(victim.server, victim.workload);
+}
+
+/// Did the journal hear of the breaker's last opening, which its file tells too?
+bool told_of_opening(const std::vector<JournalEvent>& events, TimePoint reset) {
+    TimePoint opened{}, ended = reset;
+    for (const auto& event : events) {
+        if (event.kind == "breaker-opened") opened = std::max(opened, event.at);
+        if (event.kind == "breaker-half-open" || event.kind == "breaker-closed")
+            ended = std::max(ended, event.at);
+    }
+    return opened > ended;
+}
+
+/// A cull of which it is not known what became of it, and may still be found out.
+bool may_still_help(const RequestRecord& record, TimePoint now) {
+    const bool planned = std::any_of(
+        record.plans.begin(), record.plans.end(),
+        [](const PlanEntry& entry) { return std::holds_alternative<Plan>(entry.decision); });
+    if (!planned || record.freed_room) return false;
+    if (!record.outcome) return true;
+    const bool culled = record.outcome->kind == OutcomeKind::freed ||
+                        record.outcome->kind == OutcomeKind::incomplete;
+    return culled && now - record.outcome->at < std::chrono::days{1};
 }
 
 struct DeletionEnd {
@@ -56,7 +79,9 @@ PastVictim past_victim(const VictimEntry& entry) {
 CullWorth worth_of(FreedRoomResultKind kind) {
     switch (kind) {
         case FreedRoomResultKind::taken: return CullWorth::helped;
-        case FreedRoomResultKind::elsewhere: return CullWorth::needless;
+        case FreedRoomResultKind::elsewhere:
+        case FreedRoomResultKind::taken_by_regular: return CullWorth::needless;
+        case FreedRoomResultKind::taken_by_revocable: return CullWorth::lost;
         case FreedRoomResultKind::wasted: break;
     }
     return CullWorth::wasted;
@@ -64,7 +89,7 @@ CullWorth worth_of(FreedRoomResultKind kind) {
 
 ResultTask<JournaledSafeguards> read_safeguards(Journal& journal, SafeguardSettings settings,
                                                 TimePoint now) {
-    JournaledSafeguards read{Safeguards{settings}, {}};
+    JournaledSafeguards read{Safeguards{settings}, false};
     const TimePoint since = now - read.safeguards.memory();
     auto victims = co_await journal.victims_since(since);
     if (!victims) co_return victims.error();
@@ -87,18 +112,17 @@ ResultTask<JournaledSafeguards> read_safeguards(Journal& journal, SafeguardSetti
         read.safeguards.note_victim(std::move(victim));
     }
     const TimePoint reset = last_reset(*events);
-    const auto opens = [&](std::optional<std::string> why) {
-        if (why && !read.opens) read.opens = std::move(why);
-    };
     for (const auto& record : *freed_rooms) {
         const FreedRoomResult& freed_room = *record.freed_room;
         const CullWorth worth =
             freed_room.at > reset ? worth_of(freed_room.kind) : CullWorth::needless;
-        opens(read.safeguards.note_freed_room(record.request.id, worth, freed_room.untaken,
-                                              freed_room.at));
+        read.safeguards.note_freed_room(record.request, worth, freed_room.untaken, freed_room.at);
     }
     for (const auto& end : deletions_in(*records, reset))
-        opens(read.safeguards.breaker().note_deletion(end.succeeded, end.request));
+        read.safeguards.note_deletion(end.succeeded, end.request, end.at);
+    for (const auto& record : *records)
+        if (may_still_help(record, now)) read.safeguards.note_cull(record.request);
+    read.was_told = told_of_opening(*events, reset);
     read.safeguards.prune(now);
     co_return read;
 }

@@ -16,14 +16,13 @@ CullWorth worth_of(FreedRoomResultKind kind);
 
 struct JournaledSafeguards {
     Safeguards safeguards;
-    /// Why the breaker should have opened before the reaper ended, and did not; none if nothing of
-    /// the kind happened. What came before the last `resumed` or `breaker-opened` event counts for
-    /// nothing.
-    std::optional<std::string> opens;
+    /// The journal knows that the breaker opened: it was written into its file, too.
+    bool was_told = false;
 };
 
-/// Victims, hosts in cooldown and failures in a row, as far back as they count. `storage` if the
-/// journal can't be read.
+/// Victims, hosts in cooldown, failures in a row and what they opened, as far back as they count;
+/// what came before the last `resumed` event counts for nothing. `storage` if the journal can't be
+/// read.
 ResultTask<JournaledSafeguards> read_safeguards(Journal& journal, SafeguardSettings settings,
                                                 TimePoint now);
 

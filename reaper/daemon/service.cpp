@@ -125,8 +125,12 @@ private:
 Service::Impl::Impl(ServicePorts ports, LiveSettings settings,
                     std::function<void(ServiceStatus)> on_status)
     : clock_(ports.cloud.clock),
-      ports_{with_clock(ports.cloud, clock_), ports.journal, ports.messages, ports.events,
-             settings.dry_run ? never_paused_ : ports.pause},
+      ports_{with_clock(ports.cloud, clock_),
+             ports.journal,
+             ports.messages,
+             ports.events,
+             settings.dry_run ? never_paused_ : ports.pause,
+             settings.dry_run ? never_paused_ : ports.breaker},
       settings_(harmless(std::move(settings))),
       on_status_(std::move(on_status)),
       rooms_(!settings_.dry_run) {
@@ -141,7 +145,7 @@ Service::Impl::Parts::Parts(Impl& service, const asio::any_io_executor& executor
       refresher(executor, service.ports_.cloud, service.settings_.cache, service.settings_.policy,
                 [&service] { service.report(); }),
       safeguards({service.ports_.cloud.clock, service.ports_.journal, service.ports_.pause,
-                  service.stopping_},
+                  service.ports_.breaker, service.stopping_},
                  service.settings_.policy->safeguards, service.spawner(),
                  [&service] { service.report(); }),
       labels({service.ports_.cloud, refresher, service.settings_, service.stopping_}),

@@ -25,6 +25,7 @@ struct ServicePorts {
     MessageSource& messages;
     EventSource* events;  ///< null: the cloud is read for each decision
     Switch& pause;
+    Switch& breaker;  ///< where the circuit breaker keeps that it is open
 };
 
 /// How it is, for readiness and `STATUS=`.

@@ -27,6 +27,7 @@ struct FailureNotice {
     ProjectId project;           ///< of the request spec; the caller's, if the spec has none
     int num_instances = 1;
     std::optional<Flavor> flavor;         ///< absent for a live migration
+    std::string flavor_id;                ///< empty without a flavor
     std::optional<std::string> image_id;  ///< absent for a boot from volume
     std::optional<std::string> availability_zone;
     TimePoint sent_at{};

@@ -26,10 +26,15 @@ inline bool same_placement(const PlacementConstraints& a, const PlacementConstra
            a.aggregates == b.aggregates && a.with == b.with && a.apart_from == b.apart_from;
 }
 
+/// The same image, as far as is known: hypervisors take some and refuse others.
+inline bool same_image(const Request& a, const Request& b) {
+    return a.image == b.image || a.image.empty() || b.image.empty();
+}
+
 /// Whatever place is right for one is right for the other, as far as can be told; the number of
 /// slots is left out.
 inline bool same_demands(const Request& a, const Request& b) {
-    return same_shape(a, b) && a.operation == b.operation &&
+    return same_shape(a, b) && same_image(a, b) && a.operation == b.operation &&
            a.availability_zone == b.availability_zone && a.required_traits == b.required_traits &&
            a.forbidden_traits == b.forbidden_traits && a.excluded_hosts == b.excluded_hosts &&
            same_placement(a.placement, b.placement);

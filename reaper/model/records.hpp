@@ -14,6 +14,36 @@
 
 namespace reaper {
 
+/// Why Nova could not place something, by its own record.
+enum class FailureCause {
+    not_told,           ///< Nova says nothing of it, or does not show it
+    no_valid_host,      ///< no host had room (NoValidHost)
+    retries_exhausted,  ///< hosts were found, and all of them failed (MaxRetriesExceeded)
+    other,
+};
+
+/// What Nova keeps of the failure of a server in ERROR.
+struct Fault {
+    FailureCause cause{};
+    std::string message;  ///< its first line, safe to show
+    TimePoint created{};
+    friend bool operator==(const Fault&, const Fault&) = default;
+};
+
+/// What was done to a server on somebody's request.
+struct ActionRecord {
+    std::string name;  ///< create, unshelve, ...
+    RequestId request;
+    ProjectId project;  ///< of who asked
+    bool failed = false;
+    TimePoint started{};
+    // Only where one action was asked for:
+    bool ended = false;      ///< nothing of it is under way any more
+    TimePoint last_event{};  ///< when Nova recorded the last of it
+    FailureCause cause{};
+    std::string message{};  ///< of the failure: its first line, safe to show; or empty
+};
+
 /// A server as Nova tells it. `server.allocations` and `revocable_because` are not Nova's to know
 /// and stay empty.
 struct ServerRecord {
@@ -24,6 +54,10 @@ struct ServerRecord {
     /// Server groups that it is in, by id; only where one server was asked for.
     std::vector<std::string> groups;
     std::optional<TimePoint> terminated{};  ///< of one that ended
+    std::string reservation{};  ///< all servers of one request to boot have the same
+    std::optional<Fault> fault{};
+    /// The zone that Nova shows: of its host, or the one that was asked for if it never had a host.
+    std::string shown_zone{};
     /// What its user asked for when it was made: the zone, and which servers to be with or apart
     /// from. Where Nova is new enough to tell, and only where one server was asked for.
     std::optional<std::string> zone{};

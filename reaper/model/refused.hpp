@@ -7,6 +7,7 @@ namespace reaper {
 
 struct Refused {
     std::string reason;
+    std::string safeguard{};  ///< the one that refuses it, as one word; or empty
     friend bool operator==(const Refused&, const Refused&) = default;
 };
 

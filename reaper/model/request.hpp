@@ -50,6 +50,7 @@ struct Request {
     std::map<std::string, std::string> excluded_hosts;
     PlacementConstraints placement;
     std::map<std::string, std::string> flavor_extra_specs;  ///< empty if not known
+    std::string image;                                      ///< its id; empty: a volume, or not known
     RequestSource source = RequestSource::nova_failure;
     TimePoint sent_at{};   ///< when its source said so
     TimePoint deadline{};  ///< what is not begun by then never is; `TimePoint{}`: no deadline

@@ -43,9 +43,11 @@ struct Outcome {
 
 /// What became of the room that a cull freed.
 enum class FreedRoomResultKind {
-    taken,      ///< the requester, or its retry, got it
-    elsewhere,  ///< it got room on another host
-    wasted,     ///< the room went unused
+    taken,               ///< the requester, or its retry, got it, or half of it at least
+    elsewhere,           ///< it got room on another host
+    taken_by_regular,    ///< another regular request got it first
+    taken_by_revocable,  ///< new revocable servers got it first: held room would have kept them off
+    wasted,              ///< the room went unused
 };
 std::string_view to_string(FreedRoomResultKind kind);
 std::optional<FreedRoomResultKind> freed_room_result_kind_from(std::string_view text);
@@ -136,7 +138,9 @@ struct MessageEntry {
 
 /// Something that the operator or the reaper did to the reaper itself.
 struct JournalEvent {
-    std::string kind;    ///< `paused`, `resumed`, `breaker-opened`, `clock-stepped`, ...
+    /// `paused`, `resumed`, `breaker-opened`, `project-breaker-opened`, `shape-cooldown`,
+    /// `clock-stepped`, ...
+    std::string kind;
     std::string reason;  ///< one line for people
     TimePoint at{};
 };

@@ -18,11 +18,10 @@ struct EventName {
     std::string_view base;  ///< also the whole name of the unversioned notification
     FailureEvent event;
 };
-constexpr std::array<EventName, 4> failure_events{{
+constexpr std::array<EventName, 3> failure_events{{
     {"compute_task.build_instances", FailureEvent::build_instances},
     {"compute_task.migrate_server", FailureEvent::migrate_server},
     {"compute_task.rebuild_server", FailureEvent::rebuild_server},
-    {"reaper.unshelve", FailureEvent::unshelve_server},
 }};
 
 constexpr std::string_view unversioned_advice =
@@ -71,7 +70,10 @@ void read_request_spec(const JsonPlace& payload, FailureNotice& notice) {
     if (const auto id = spec.maybe("instance_uuid")) notice.spec_server = ServerId(uuid_in(*id));
     if (const auto id = spec.maybe("project_id")) notice.project = ProjectId(name_in(*id));
     if (const auto n = spec.maybe("num_instances")) notice.num_instances = n->count(1);
-    if (const auto flavor = spec.maybe("flavor")) notice.flavor = flavor_of(*flavor);
+    if (const auto flavor = spec.maybe("flavor")) {
+        notice.flavor = flavor_of(*flavor);
+        if (const auto id = nova_data(*flavor).maybe("flavorid")) notice.flavor_id = name_in(*id);
+    }
     if (const auto image = spec.maybe("image")) {
         const JsonPlace data = nova_data(*image);
         if (const auto id = data.maybe("id")) notice.image_id = name_in(*id);

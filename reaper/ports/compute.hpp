@@ -20,15 +20,6 @@ enum class DeleteAnswer {
     conflict,  ///< not in this state (409)
 };
 
-/// What was done to a server on somebody's request.
-struct ActionRecord {
-    std::string name;  ///< create, unshelve, ...
-    RequestId request;
-    ProjectId project;  ///< of who asked
-    bool failed = false;
-    TimePoint started{};
-};
-
 class Compute {
 public:
     virtual ~Compute() = default;
@@ -45,11 +36,15 @@ public:
     virtual ResultTask<std::vector<ServerRecord>> servers_on(std::string service_host) = 0;
     /// One server, read now; none if Nova knows it no more.
     virtual ResultTask<std::optional<ServerRecord>> server(ServerId id) = 0;
-    /// Nova's name of the action that this API request was (`create`, `resize`, ...); none if it
-    /// does not know it.
-    virtual ResultTask<std::optional<std::string>> action(ServerId id, RequestId request) = 0;
+    /// What Nova recorded of one API request that was to change the server; none if it knows no
+    /// such request.
+    virtual ResultTask<std::optional<ActionRecord>> action(ServerId id, RequestId request) = 0;
     /// All that Nova remembers of one server, the newest first; none if it does not know it.
     virtual ResultTask<std::vector<ActionRecord>> actions(ServerId id) = 0;
+    /// The servers of one request to boot, those that found no host too.
+    virtual ResultTask<std::vector<ServerRecord>> servers_of(std::string reservation) = 0;
+    /// A flavor as it is now; none if there is no such flavor (any more).
+    virtual ResultTask<std::optional<Flavor>> flavor(std::string id) = 0;
     /// Servers that are shelved and off their host, and were changed since then.
     virtual ResultTask<std::vector<ServerRecord>> shelved_since(TimePoint since) = 0;
     virtual ResultTask<std::vector<HypervisorRecord>> hypervisors() = 0;

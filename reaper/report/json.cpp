@@ -93,6 +93,7 @@ json to_json(const Request& request) {
                 {"res_type_because", request.phases_because},
                 {"source", std::string{to_string(request.source)}},
                 {"sent_at", iso_time(request.sent_at)}};
+    if (!request.image.empty()) object["image"] = request.image;
     if (request.deadline != TimePoint{}) object["deadline"] = iso_time(request.deadline);
     if (request.placement != PlacementConstraints{})
         object["placement"] = to_json(request.placement);

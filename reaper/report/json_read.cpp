@@ -153,6 +153,7 @@ Request request(const JsonPlace& in) {
         result.flavor_extra_specs = specs->text_map();
     if (const auto type = in.maybe("res_type")) result.phases = word(*type, phases_from);
     result.phases_because = in.text_or_empty("res_type_because");
+    result.image = in.text_or_empty("image");
     if (const auto source = in.maybe("source")) result.source = word(*source, request_source_from);
     if (const auto deadline = in.maybe("deadline")) result.deadline = deadline->time();
     if (const auto placement = in.maybe("placement")) result.placement = placement_from(*placement);

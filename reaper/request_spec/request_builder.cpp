@@ -7,14 +7,14 @@
 
 #include "reaper/model/text.hpp"
 #include "reaper/request_spec/admitted_room.hpp"
+#include "reaper/request_spec/believed.hpp"
 #include "reaper/request_spec/extra_specs.hpp"
 
 namespace reaper {
 namespace {
 
-bool retries_exhausted(const FailureNotice& notice) {
-    return std::string_view{notice.exception}.starts_with("MaxRetriesExceeded");
-}
+/// Between Nova's clocks, and for what it takes to write a failure down and to tell it.
+constexpr Duration clock_difference{60'000};
 
 /// A migration, when Nova doesn't tell which: only a resize has another flavor than the server,
 /// and only a live migration has none in its notice.
@@ -25,21 +25,22 @@ Operation guess_migration(const FailureNotice& notice, const RequesterFacts& fac
 
 std::variant<Operation, Refused> operation_of(const FailureNotice& notice,
                                               const RequesterFacts& facts) {
+    const std::string action = facts.action ? facts.action->name : "";
     switch (notice.event) {
         case FailureEvent::build_instances:
-            return facts.action == "unshelve" ? Operation::unshelve : Operation::build;
+            return action == "unshelve" ? Operation::unshelve : Operation::build;
         case FailureEvent::migrate_server:
-            if (facts.action == "resize") return Operation::resize;
-            if (facts.action == "migrate") return Operation::migrate;
-            if (facts.action == "live-migration") return Operation::live_migrate;
+            if (action == "resize") return Operation::resize;
+            if (action == "migrate") return Operation::migrate;
+            if (action == "live-migration") return Operation::live_migrate;
             return guess_migration(notice, facts);
         case FailureEvent::unshelve_server: return Operation::unshelve;
         case FailureEvent::rebuild_server:
-            if (facts.action == "evacuate") return Operation::evacuate;
-            if (facts.action == "rebuild")
+            if (action == "evacuate") return Operation::evacuate;
+            if (action == "rebuild")
                 return Refused{"a rebuild stays on its host: no room elsewhere can help it"};
             return Refused{"Nova does not tell whether it was an evacuation (action '" +
-                           printable(facts.action) +
+                           printable(action) +
                            "'), and no room can help a rebuild, which stays on its host"};
     }
     return Refused{"an unknown kind of failure"};
@@ -66,10 +67,19 @@ struct Wanted {
     bool boot_from_volume = false;
 };
 
-std::variant<Wanted, Refused> wanted(const FailureNotice& notice, const RequesterFacts& facts) {
-    if (notice.flavor)
-        return Wanted{*notice.flavor, facts.boot_from_volume || !notice.image_id.has_value()};
-    if (facts.flavor) return Wanted{*facts.flavor, facts.boot_from_volume};
+/// Only a resize asks for another flavor than the server's own.
+std::variant<Wanted, Refused> wanted(const FailureNotice& notice, const RequesterFacts& facts,
+                                     Operation operation) {
+    if (operation == Operation::resize && facts.action) {
+        if (facts.new_flavor) return Wanted{*facts.new_flavor, facts.boot_from_volume};
+        return Refused{"Nova knows no flavor '" + printable(notice.flavor_id, 64) +
+                           "', to which the message says that server " + notice.server.str() +
+                           " is resized",
+                       std::string{unconfirmed}};
+    }
+    if (operation != Operation::resize && facts.flavor)
+        return Wanted{*facts.flavor, facts.boot_from_volume};
+    if (notice.flavor) return Wanted{*notice.flavor, facts.boot_from_volume};
     return Refused{"neither the message nor server " + notice.server.str() + " tells a flavor"};
 }
 
@@ -93,12 +103,45 @@ void land(const RequesterFacts& facts, Request& request) {
         for (const auto& host : schedule->ignored_hosts)
             request.excluded_hosts.emplace(host, "the scheduler was told to ignore it");
     }
-    if (!facts.schedule) {
-        request.placement.with = facts.same_host;
-        request.placement.apart_from = facts.different_host;
-    }
-    if (!request.availability_zone) request.availability_zone = facts.zone;
+    // Where Nova tells the wishes itself, no message does.
+    if (facts.zone) request.availability_zone = facts.zone;
+    if (!facts.same_host.empty()) request.placement.with = facts.same_host;
+    if (!facts.different_host.empty()) request.placement.apart_from = facts.different_host;
     if (facts.group.apart() || facts.group.together()) request.placement.group = facts.group;
+}
+
+/// Who waits: of several servers of one request those that Nova knows, and no more than were asked
+/// for.
+void add_requesters(const FailureNotice& notice, const RequesterFacts& facts, Request& request) {
+    request.requesters = {notice.server};
+    request.slots = 1;
+    if (request.operation != Operation::build || retries_exhausted(notice)) return;
+    const int asked = std::max(notice.num_instances, 1);
+    if (!facts.siblings) {
+        request.slots = asked;
+        return;
+    }
+    for (const auto& sibling : *facts.siblings)
+        if (sibling != notice.server && static_cast<int>(request.requesters.size()) < asked)
+            request.requesters.push_back(sibling);
+    request.slots = static_cast<int>(request.requesters.size());
+}
+
+/// Of a server that never had a host, Nova shows the zone that was asked for.
+std::optional<std::string> zone_of(const FailureNotice& notice, const RequesterFacts& facts,
+                                   Operation operation) {
+    const bool told = facts.action.has_value() && operation == Operation::build &&
+                      facts.host.empty() && !retries_exhausted(notice);
+    if (!told) return notice.availability_zone;
+    if (facts.shown_zone.empty()) return std::nullopt;
+    return facts.shown_zone;
+}
+
+/// The message's time, as far as Nova's own record allows it.
+TimePoint sent_at(const FailureNotice& notice, const RequesterFacts& facts) {
+    const auto at = failed_at(notice, facts);
+    if (!at) return notice.sent_at;
+    return std::clamp(notice.sent_at, *at - clock_difference, *at + clock_difference);
 }
 
 std::optional<Refused> refused_at_once(const FailureNotice& notice, const RequesterFacts& facts) {
@@ -108,6 +151,10 @@ std::optional<Refused> refused_at_once(const FailureNotice& notice, const Reques
 }
 
 }  // namespace
+
+bool retries_exhausted(const FailureNotice& notice) {
+    return std::string_view{notice.exception}.starts_with("MaxRetriesExceeded");
+}
 
 RequestId request_key(const FailureNotice& notice) {
     if (retries_exhausted(notice))
@@ -120,7 +167,7 @@ std::variant<Request, Refused> build_request(const FailureNotice& notice,
     if (auto refused = refused_at_once(notice, facts)) return std::move(*refused);
     auto operation = operation_of(notice, facts);
     if (auto* refused = std::get_if<Refused>(&operation)) return std::move(*refused);
-    auto shape = wanted(notice, facts);
+    auto shape = wanted(notice, facts, std::get<Operation>(operation));
     if (auto* refused = std::get_if<Refused>(&shape)) return std::move(*refused);
     const auto& [flavor, boot_from_volume] = std::get<Wanted>(shape);
     const bool runs_already = std::get<Operation>(operation) != Operation::build;
@@ -135,10 +182,8 @@ std::variant<Request, Refused> build_request(const FailureNotice& notice,
     request.operation = std::get<Operation>(operation);
     request.project = facts.project.empty() ? notice.project : facts.project;
     request.resources = std::get<Resources>(std::move(resources));
-    const bool many = request.operation == Operation::build && !retries_exhausted(notice);
-    request.slots = many ? std::max(notice.num_instances, 1) : 1;
-    request.requesters = {notice.server};
-    request.availability_zone = notice.availability_zone;
+    add_requesters(notice, facts, request);
+    request.availability_zone = zone_of(notice, facts, request.operation);
     read_traits(flavor.extra_specs, request.required_traits, request.forbidden_traits);
     read_traits(facts.image_properties, request.required_traits, request.forbidden_traits);
     add_thread_policy(flavor.extra_specs, request);
@@ -146,7 +191,8 @@ std::variant<Request, Refused> build_request(const FailureNotice& notice,
         request.excluded_hosts.emplace(facts.host, *why);
     land(facts, request);
     request.flavor_extra_specs = flavor.extra_specs;
-    request.sent_at = notice.sent_at;
+    request.image = facts.image;
+    request.sent_at = sent_at(notice, facts);
     request.phases = std::get<AdmittedRoom>(admitted).phases;
     request.phases_because = std::move(std::get<AdmittedRoom>(admitted).because);
     return request;

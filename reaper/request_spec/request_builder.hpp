@@ -5,8 +5,10 @@
 #include <optional>
 #include <string>
 #include <variant>
+#include <vector>
 
 #include "reaper/model/failure_notice.hpp"
+#include "reaper/model/records.hpp"
 #include "reaper/model/request.hpp"
 #include "reaper/model/schedule.hpp"
 
@@ -24,9 +26,22 @@ struct RequesterFacts {
     /// where a res-type constraint may stand.
     std::map<std::string, std::string> metadata{};
     std::map<std::string, std::string> image_properties{};
-    /// Nova's name of the action of this request id: create, resize, migrate, live-migration,
-    /// evacuate, rebuild, unshelve; empty if unknown.
-    std::string action;
+    /// What Nova recorded of this request id: create, resize, migrate, live-migration, evacuate,
+    /// rebuild, unshelve; none if it knows of no such action.
+    std::optional<ActionRecord> action{};
+    std::string status{};          ///< ERROR, ACTIVE, ...
+    std::optional<Fault> fault{};  ///< of one in ERROR
+    /// All that were asked for in the same request to boot and still have no host; none if nobody
+    /// looked for them.
+    std::optional<std::vector<ServerId>> siblings{};
+    /// The flavor that a resize asks for, as Nova knows it; none if nobody asked, or it has none.
+    std::optional<Flavor> new_flavor{};
+    // What more can be asked about.
+    std::string image{};  ///< empty: it boots from a volume
+    std::vector<std::string> group_ids{};
+    std::string reservation{};
+    /// The zone that was asked for, of a server that never had a host; empty: any.
+    std::string shown_zone{};
     ServerGroup group;                 ///< that it is in; none if its policy is empty
     std::optional<Schedule> schedule;  ///< the search for hosts that failed, if it was seen
     /// What the user asked for when the server was made, where Nova tells it.
@@ -41,12 +56,16 @@ struct RequesterFacts {
 /// A malformed override is refused. Source: nova's ResourceRequest.
 std::variant<Resources, Refused> resources_of(const Flavor& flavor, bool boot_from_volume);
 
+/// Nova had found hosts, and all of them failed (MaxRetriesExceeded).
+bool retries_exhausted(const FailureNotice& notice);
+
 /// The key of the request that a notice belongs to. All messages of one multi-create share it;
 /// exhausted retries (`MaxRetriesExceeded`) come one for each server and have one each.
 RequestId request_key(const FailureNotice& notice);
 
-/// Builds the request. Refused: the requester is gone, no room can help (a rebuild stays on its
-/// host), its res-type constraint can't be understood.
+/// Builds the request. What `facts` tell counts, and what only the notice tells is believed:
+/// whether it may be is another question (believed.hpp). Refused: the requester is gone, no room
+/// can help (a rebuild stays on its host), its res-type constraint can't be understood.
 std::variant<Request, Refused> build_request(const FailureNotice& notice,
                                              const RequesterFacts& facts);
 

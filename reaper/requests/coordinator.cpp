@@ -58,7 +58,6 @@ void RequestCoordinator::join(InFlight& known, TriggeredRequest& triggered) {
     entry.reason = again ? "delivered again while its request is served"
                          : "server " + (servers.empty() ? "" : servers.front().str()) +
                                " waits for the same request";
-    if (!again) known.joined.insert(known.joined.end(), servers.begin(), servers.end());
     spdlog::info("{}: message {}: {}", entry.request.str(), entry.verdict, entry.reason);
     spawn_(note_only(std::move(entry)));
 }
@@ -81,11 +80,6 @@ bool RequestCoordinator::leased(const RequestId& id) const {
     const auto& leases = at->second.leases;
     return std::any_of(leases.begin(), leases.end(),
                        [](const auto& lease) { return lease && lease->held(); });
-}
-
-std::vector<ServerId> RequestCoordinator::joined(const RequestId& id) const {
-    const auto at = in_flight_.find(id);
-    return at == in_flight_.end() ? std::vector<ServerId>{} : at->second.joined;
 }
 
 /// The request is served no more, and its outcome is journaled.
@@ -117,9 +111,12 @@ Task<void> RequestCoordinator::note_and_tell(MessageEntry entry,
 
 Task<void> RequestCoordinator::serve(TriggeredRequest triggered) {
     const RequestId id = triggered.request.id;
-    for (const auto& requester : triggered.request.requesters)
-        newest_.note(requester, id, triggered.request.sent_at);
+    const Request claimed = triggered.request;
+    newest_.claim(claimed);
     const Known known = co_await known_as(id);
+    // What the journal has was confirmed when it came.
+    if (known.known) newest_.note(claimed);
+    if (known.outcome) newest_.drop_claim(claimed);
     if (known.outcome) {
         MessageEntry entry = entry_for(triggered, services_.cloud.clock.now());
         entry.verdict = "duplicate";
@@ -160,6 +157,7 @@ Task<RequestCoordinator::Ended> RequestCoordinator::run(TriggeredRequest trigger
     Ended ended;
     if (services_.stopping) co_return ended;
     auto completed = co_await complete(triggered);
+    newest_.drop_claim(triggered.request);
     if (!completed && services_.stopping) co_return ended;
     ended.request = triggered.request;
     Outcome outcome;
@@ -169,10 +167,13 @@ Task<RequestCoordinator::Ended> RequestCoordinator::run(TriggeredRequest trigger
     if (whole) {
         ended.request = std::get<Request>(std::move(*completed));
         ended.request.source = triggered.request.source;
-        ended.request.deadline = triggered.request.deadline;
+        if (ended.request.deadline == TimePoint{})
+            ended.request.deadline = triggered.request.deadline;
+        newest_.note(ended.request);
     } else if (completed) {
         outcome.kind = OutcomeKind::refused;
         outcome.reason = std::get<Refused>(*completed).reason;
+        outcome.safeguard = std::get<Refused>(*completed).safeguard;
     } else {
         outcome.reason = "no servers deleted: " + completed.error().what;
     }
@@ -218,13 +219,6 @@ Task<bool> RequestCoordinator::admit(Request request) {
 Task<void> RequestCoordinator::close(RequestId id, Ended ended) {
     bool journaled = false;
     if (ended.outcome) {
-        Request with_all;
-        with_all.id = id;
-        with_all.requesters = joined(id);
-        // Known by now: this only adds requesters.
-        if (!with_all.requesters.empty()) co_await admit(with_all);
-        ended.request.requesters.insert(ended.request.requesters.end(), with_all.requesters.begin(),
-                                        with_all.requesters.end());
         journaled = co_await finish(ended);
     }
     if (journaled)
@@ -256,6 +250,7 @@ void RequestCoordinator::settle(const Ended& ended) {
         outcome.kind == OutcomeKind::freed || outcome.kind == OutcomeKind::incomplete;
     const bool found = outcome.kind == OutcomeKind::already_there;
     services_.rooms.ended(id, culled || found, outcome.at, cull.promise);
+    if (!culled) services_.safeguards.on_no_cull(id);
     if (culled) services_.tracker.watch_cull(ended.request, outcome.at, cull.watch);
     if (found) services_.tracker.watch_room(ended.request, ended.ready_on, outcome.at, cull.watch);
 }
@@ -290,8 +285,7 @@ ResultTask<void> RequestCoordinator::restore(LeaseOf lease_of) {
 
 Task<void> RequestCoordinator::resume(RequestRecord record) {
     const RequestId id = record.request.id;
-    for (const auto& requester : record.request.requesters)
-        newest_.note(requester, id, record.request.sent_at);
+    newest_.note(record.request);
     Request request = record.request;
     // Of a journal that did not keep it yet.
     if (request.deadline == TimePoint{})

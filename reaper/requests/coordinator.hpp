@@ -44,7 +44,6 @@ private:
         std::set<std::string> events;  ///< ids
         std::vector<std::shared_ptr<const Lease>> leases;
         std::vector<std::function<void(const Outcome&)>> done;
-        std::vector<ServerId> joined;  ///< servers that wait for it, beside the first
     };
     /// How a request ended; no outcome if it did not.
     struct Ended {
@@ -55,7 +54,6 @@ private:
 
     // For the runners.
     bool leased(const RequestId& id) const override;
-    std::vector<ServerId> joined(const RequestId& id) const override;
 
     void join(InFlight& known, TriggeredRequest& triggered);
     void refuse_expired(TriggeredRequest triggered, std::string reason);

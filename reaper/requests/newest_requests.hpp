@@ -17,18 +17,28 @@ class NewestRequests {
 public:
     explicit NewestRequests(std::size_t most = 20'000) : max_(most) {}
 
-    void note(const ServerId& server, const RequestId& request, TimePoint sent_at);
+    /// It is a request of its requesters.
+    void note(const Request& request);
+    /// Somebody says so, and it is being looked into, until `drop_claim`.
+    void claim(const Request& request);
+    void drop_claim(const Request& request);
+
     /// The newer request that took the place of this one: for each of its requesters there is one.
     std::optional<RequestId> superseding(const Request& request) const;
+    /// Would it be superseded if the claims prove true?
+    bool may_be_superseded(const Request& request) const;
 
 private:
     struct Known {
         RequestId request;
         TimePoint sent_at{};
     };
+    std::optional<RequestId> newer(const Request& request, bool with_claims) const;
+
     std::size_t max_;
     std::map<ServerId, Known> known_;
     std::deque<ServerId> order_;  ///< as they were first met
+    std::map<ServerId, std::map<RequestId, TimePoint>> claims_;
 };
 
 }  // namespace reaper

@@ -20,6 +20,9 @@ std::unique_ptr<PlanExecutor> make_executor(const RequestServices& services,
                                               settings.cull);
 }
 
+/// Between two looks whether a wait is over.
+constexpr Duration moment{250};
+
 /// Whatever the reason: a request that is decided so often will not end well.
 constexpr int max_plan_rounds = 100;
 
@@ -121,14 +124,15 @@ std::optional<std::string> RequestRunner::blocked_reason() const {
 }
 
 ResultTask<std::optional<std::string>> RequestRunner::still_needed() {
+    // Whether a newer request is one is known in a moment.
+    while (newest_.may_be_superseded(request_) && !newest_.superseding(request_) &&
+           !services_.stopping && !out_of_time())
+        co_await services_.cloud.clock.sleep(moment);
     if (const auto newer = newest_.superseding(request_))
         co_return "request " + newer->str() + " of the same server is newer";
-    std::set<ServerId> requesters(request_.requesters.begin(), request_.requesters.end());
-    const auto joined = active_.joined(request_.id);
-    requesters.insert(joined.begin(), joined.end());
     int gone = 0;
     std::string why;
-    for (const auto& requester : requesters) {
+    for (const auto& requester : request_.requesters) {
         auto record = co_await services_.cloud.compute.server(requester);
         if (!record) co_return record.error();
         auto not_waiting = why_not_waiting(request_, requester, *record);
@@ -180,7 +184,6 @@ Task<std::optional<Outcome>> RequestRunner::rounds() {
 }
 
 Task<bool> RequestRunner::until_allowed(std::optional<Outcome>& ended) {
-    constexpr Duration moment{250};
     bool told = false;
     while (true) {
         ended.reset();

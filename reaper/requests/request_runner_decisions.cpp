@@ -99,6 +99,9 @@ ResultTask<Decision> RequestRunner::decide_now() {
     // In the ledger before anything else can run, so that no other plan counts the same room; and
     // in the journal before the first deletion (rule 5).
     const CloudCache& cache = services_.refresher.cache();
+    if (const auto* const plan = std::get_if<Plan>(&entry.decision);
+        plan != nullptr && !plan->victims().empty())
+        services_.safeguards.on_cull(request_);
     services_.rooms.decided(request_, entry.decision, deleted_ > 0, now,
                             [&cache](const HostId& id) { return cache.find(id); });
     Decision decision = entry.decision;

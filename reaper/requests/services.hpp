@@ -41,8 +41,6 @@ public:
     virtual ~ActiveRequests() = default;
     /// Is the right to act for it surely ours?
     virtual bool leased(const RequestId& id) const = 0;
-    /// Servers that came to wait for it since it began.
-    virtual std::vector<ServerId> joined(const RequestId& id) const = 0;
 };
 
 /// What one runner works with.

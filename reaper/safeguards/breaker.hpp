@@ -1,11 +1,14 @@
-// The circuit breaker: opens when culls keep going unused or deletions keep failing. It only
-// tells that it opens; stopping, and going on, is the pause switch's (`reaper pause`, `resume`).
+// The circuit breaker of the whole cloud: opens when culls of several projects keep going unused,
+// or deletions keep failing, and tries again by itself. It only tells; stopping, and going on, is
+// its owner's.
 #pragma once
 
 #include <optional>
+#include <set>
 #include <string>
 
 #include "reaper/model/ids.hpp"
+#include "reaper/safeguards/circuit.hpp"
 #include "reaper/safeguards/settings.hpp"
 
 namespace reaper {
@@ -13,33 +16,53 @@ namespace reaper {
 /// What became of the room of a cull.
 enum class CullWorth {
     helped,    ///< it was taken by whom it was freed for
-    needless,  ///< they found room elsewhere: says nothing of the next cull
+    needless,  ///< says nothing of the next cull: they found room elsewhere, or another regular
+               ///< request took it
     wasted,    ///< nobody took the room
+    lost,      ///< new revocable servers took it, which held room would have prevented
 };
 
 class Breaker {
 public:
+    struct Change {
+        bool opened = false;  ///< else: closed
+        std::string reason;   ///< what happened; when it opens: what to do
+    };
+
     Breaker() = default;
     explicit Breaker(const BreakerSettings& settings) : settings_{settings} {}
     void reload(const BreakerSettings& settings) { settings_ = settings; }
 
-    /// Each returns why the breaker opens, when it does: what happened, and how to close it. Once
-    /// open it says nothing more until `reset`.
-    std::optional<std::string> note_freed_room(const RequestId& request, CullWorth worth);
-    std::optional<std::string> note_deletion(bool succeeded, const RequestId& request);
+    /// Each returns what it changes, if anything.
+    std::optional<Change> note_freed_room(const RequestId& request, const ProjectId& project,
+                                          CullWorth worth, TimePoint at);
+    std::optional<Change> note_deletion(bool succeeded, const RequestId& request, TimePoint at);
 
     /// Somebody has looked (`reaper resume`): counting begins anew.
-    void reset();
-    bool open() const { return open_; }
+    void reset() { *this = Breaker{settings_}; }
+    CircuitState state(TimePoint now) const { return circuit_.state(now); }
+    /// Until when it is open; none if it is not, or never tries again by itself.
+    std::optional<TimePoint> until() const { return circuit_.until(); }
+    /// Why it opened the last time.
+    const std::string& reason() const { return reason_; }
+    /// It was open when the last process ended, which nothing else tells: open from now on.
+    void open_again(TimePoint at);
+    void shift(Duration by) { circuit_.shift(by); }
     /// In a row, so far.
     int wasted() const { return wasted_; }
     int failed() const { return failed_; }
 
 private:
+    Change open(std::string why, TimePoint at);
+
     BreakerSettings settings_;
+    Circuit circuit_;
     int wasted_ = 0;
+    int lost_ = 0;  ///< of those: to new revocable servers
     int failed_ = 0;
-    bool open_ = false;
+    bool by_deletions_ = false;     ///< why it opened
+    std::set<ProjectId> projects_;  ///< whose culls those were
+    std::string reason_;
 };
 
 }  // namespace reaper

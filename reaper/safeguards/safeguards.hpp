@@ -6,14 +6,17 @@
 // everything that happens then; times are told, never read.
 #pragma once
 
+#include <map>
 #include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "reaper/model/ids.hpp"
+#include "reaper/model/request.hpp"
 #include "reaper/model/time.hpp"
 #include "reaper/safeguards/breaker.hpp"
+#include "reaper/safeguards/cull_circuits.hpp"
 #include "reaper/safeguards/host_cooldowns.hpp"
 #include "reaper/safeguards/protection.hpp"
 #include "reaper/safeguards/settings.hpp"
@@ -30,11 +33,35 @@ inline constexpr std::string_view limit_aggregate = "limit-aggregate";
 inline constexpr std::string_view is_protected = "protected";
 inline constexpr std::string_view min_run_time = "min-run-time";
 inline constexpr std::string_view thrash = "thrash";
+inline constexpr std::string_view breaker = "breaker";
+inline constexpr std::string_view project_breaker = "project-breaker";
+inline constexpr std::string_view shape_cooldown = "shape-cooldown";
 }  // namespace safeguard
 
 class Safeguards {
 public:
-    Safeguards() = default;
+    /// Something began or ended that keeps culls from happening; as an event of the journal.
+    struct Change {
+        std::string_view
+            kind;  ///< `breaker-opened`, `breaker-closed`, `project-breaker-opened`, ...
+        std::string reason;
+    };
+    /// Why no server is deleted for a request now.
+    struct Held {
+        std::string_view safeguard;
+        std::string reason;
+    };
+    /// What is left alone now, for people: a project, or a shape of its requests.
+    struct LeftAlone {
+        std::string_view safeguard;
+        ProjectId project;
+        std::string what;  ///< the shape; empty of a project
+        CircuitState state{};
+        int wasted = 0;  ///< culls in a row that went unused
+        std::optional<TimePoint> until;
+    };
+
+    Safeguards() : Safeguards(SafeguardSettings{}) {}
     explicit Safeguards(SafeguardSettings settings);
     /// Other settings from now on (SIGHUP); what happened stays known.
     void reload(SafeguardSettings settings);
@@ -44,18 +71,28 @@ public:
     void note_victim(PastVictim victim);
     /// Its deletion was refused, or never happened: it counts for nothing.
     void note_refused_deletion(const ServerId& server);
+    /// Servers are to be deleted for the request; until its freed-room result is noted, or that it
+    /// came to nothing.
+    void note_cull(const Request& request);
+    void note_no_cull(const RequestId& request) { under_way_.erase(request); }
     /// What became of the room of a request's cull, and the hosts on which it was not taken.
-    /// Returns why the breaker opens, when it does.
-    std::optional<std::string> note_freed_room(const RequestId& request, CullWorth worth,
-                                               const std::vector<HostId>& untaken, TimePoint at);
+    /// Returns what that changes.
+    std::vector<Change> note_freed_room(const Request& request, CullWorth worth,
+                                        const std::vector<HostId>& untaken, TimePoint at);
     /// Room on the hosts that the request could have taken and did not, though no servers were
     /// deleted for it.
     void note_cooldown(const RequestId& request, const std::vector<HostId>& hosts, TimePoint at);
+    /// How a deletion went. Returns what that changes.
+    std::vector<Change> note_deletion(bool succeeded, const RequestId& request, TimePoint at);
     /// The wall clock was set forward by so much (or back).
     void shift(Duration by);
-    /// How a deletion went goes to the breaker itself: `breaker().note_deletion`.
+    /// Somebody has looked: what went wrong in a row counts no more.
+    void reset_circuits();
     Breaker& breaker() { return breaker_; }
     const Breaker& breaker() const { return breaker_; }
+
+    /// Why a plan for the request must not begin, whatever it is; none if it may, or did.
+    std::optional<Held> why_not_now(const Request& request, TimePoint now) const;
 
     /// How far back victims and results of freed room still count.
     Duration memory() const;
@@ -65,16 +102,37 @@ public:
     const Protection& protection() const { return protection_; }
     const HostCooldowns& cooldowns() const { return cooldowns_; }
     const VictimHistory& history() const { return history_; }
+    std::vector<LeftAlone> left_alone(TimePoint now) const;
 
     /// Forgets what does not count any more.
     void prune(TimePoint now);
 
 private:
+    /// A cull of which it is not known yet whether it helped.
+    struct Unproven {
+        ProjectId project;
+        std::string shape;
+    };
+    struct NamedShape {
+        ProjectId project;
+        std::string what;
+    };
+    void note_project(const Request& request, CullWorth worth, bool at_once, TimePoint at,
+                      std::vector<Change>& changes);
+    void note_shape(const Request& request, CullWorth worth, TimePoint at,
+                    std::vector<Change>& changes);
+    int unproven_of(const ProjectId& project) const;
+    bool unproven_shape(const std::string& shape) const;
+
     SafeguardSettings settings_;
     Protection protection_;
     VictimHistory history_;
     HostCooldowns cooldowns_;
     Breaker breaker_;
+    CullCircuits projects_;
+    CullCircuits shapes_;  ///< by project and shape
+    std::map<std::string, NamedShape> shape_names_;
+    std::map<RequestId, Unproven> under_way_;
 };
 
 }  // namespace reaper

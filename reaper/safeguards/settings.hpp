@@ -44,12 +44,41 @@ struct ThrashSettings {
     friend bool operator==(const ThrashSettings&, const ThrashSettings&) = default;
 };
 
-/// `breaker:` things in a row that stop all culls until somebody has looked.
+/// How long something is left alone after it went wrong: twice as long each time in a row.
+struct RetrySettings {
+    std::chrono::milliseconds retry_after{1'800'000};
+    std::chrono::milliseconds max_retry_after{86'400'000};
+
+    friend bool operator==(const RetrySettings&, const RetrySettings&) = default;
+};
+
+/// `breaker:` things in a row that stop all culls, until one is tried.
 struct BreakerSettings {
-    int wasted = 5;  ///< culls whose room went unused
-    int failed = 5;  ///< deletions that failed
+    int wasted = 5;    ///< culls whose room went unused, ...
+    int projects = 2;  ///< ... of at least so many projects
+    int failed = 5;    ///< deletions that failed
+    /// 0: only after somebody has looked.
+    RetrySettings retry{std::chrono::milliseconds{1'800'000},
+                        std::chrono::milliseconds{28'800'000}};
 
     friend bool operator==(const BreakerSettings&, const BreakerSettings&) = default;
+};
+
+/// `project_breaker:` the same for the culls of one project.
+struct ProjectBreakerSettings {
+    int wasted = 3;     ///< culls in a row whose room went unused
+    int unproven = 20;  ///< culls at a time of which it is not known whether they helped
+    RetrySettings retry{};
+
+    friend bool operator==(const ProjectBreakerSettings&, const ProjectBreakerSettings&) = default;
+};
+
+/// `shape_cooldown:` the same for one shape (flavor, image, constraints) of a project's requests.
+struct ShapeCooldownSettings {
+    int wasted = 2;  ///< after the first, other hosts are tried
+    RetrySettings retry{};
+
+    friend bool operator==(const ShapeCooldownSettings&, const ShapeCooldownSettings&) = default;
 };
 
 struct SafeguardSettings {
@@ -57,6 +86,8 @@ struct SafeguardSettings {
     LimitSettings limits;
     ThrashSettings thrash;
     BreakerSettings breaker;
+    ProjectBreakerSettings project_breaker;
+    ShapeCooldownSettings shape_cooldown;
     /// How long a host ranks lower after room freed there was not taken.
     std::chrono::milliseconds host_cooldown{1'800'000};
 

@@ -1,5 +1,6 @@
 #include "reaper/triggers/nova_failures.hpp"
 
+#include <algorithm>
 #include <memory>
 #include <spdlog/spdlog.h>
 #include <string_view>
@@ -7,12 +8,16 @@
 
 #include "reaper/model/text.hpp"
 #include "reaper/notifications/nova_notification.hpp"
+#include "reaper/request_spec/believed.hpp"
 #include "reaper/request_spec/request_builder.hpp"
 #include "reaper/runtime/retry.hpp"
 #include "reaper/triggers/requester.hpp"
 
 namespace reaper {
 namespace {
+
+/// Of Nova's clocks and ours.
+constexpr Duration clock_difference{60'000};
 
 std::string_view event_type(FailureEvent event) {
     switch (event) {
@@ -35,7 +40,8 @@ Operation operation_of(FailureEvent event) {
 }
 
 /// The request as far as the notice alone tells.
-Request bare_request(const FailureNotice& notice, const RequestId& key, Duration max_age) {
+Request bare_request(const FailureNotice& notice, const RequestId& key, TimePoint now,
+                     Duration max_age) {
     Request request;
     request.id = key;
     request.operation = operation_of(notice.event);
@@ -43,8 +49,9 @@ Request bare_request(const FailureNotice& notice, const RequestId& key, Duration
     request.slots = notice.num_instances;
     request.requesters.push_back(notice.server);
     request.source = RequestSource::nova_failure;
-    request.sent_at = notice.sent_at;
-    request.deadline = notice.sent_at + max_age;
+    // One from the future would be tried for ever.
+    request.sent_at = std::min(notice.sent_at, now + clock_difference);
+    request.deadline = request.sent_at + max_age;
     if (notice.flavor) {
         const auto resources = resources_of(*notice.flavor, !notice.image_id);
         if (const auto* known = std::get_if<Resources>(&resources)) request.resources = *known;
@@ -101,14 +108,17 @@ void NovaFailures::on_malformed(Malformed malformed, Delivery delivery) {
 void NovaFailures::on_notice(FailureNotice notice, const Delivery& delivery) {
     const RequestId key = request_key(notice);
     TriggeredRequest triggered;
-    triggered.request = bare_request(notice, key, dependencies_.settings.max_age);
+    triggered.request =
+        bare_request(notice, key, dependencies_.cloud.clock.now(), dependencies_.settings.max_age);
     triggered.event_id = notice.message_id;
     triggered.event_type = event_type(notice.event);
     triggered.maybe_served = delivery.redelivered;
     triggered.had_hosts = notice.exception.starts_with("MaxRetriesExceeded");
     triggered.lease = std::make_shared<MessageLease>(dependencies_.messages, delivery.ticket);
+    claims_.add(key, notice);
     triggered.complete = [this, notice = std::move(notice)] { return complete(notice); };
-    triggered.done = [this, ticket = delivery.ticket](const Outcome&) {
+    triggered.done = [this, key, ticket = delivery.ticket](const Outcome&) {
+        claims_.drop(key);
         dependencies_.messages.acknowledge(ticket);
     };
     dependencies_.sink.submit(std::move(triggered));
@@ -116,9 +126,20 @@ void NovaFailures::on_notice(FailureNotice notice, const Delivery& delivery) {
 
 /// Nova's own word on the requester.
 ResultTask<std::variant<Request, Refused>> NovaFailures::complete(FailureNotice notice) {
+    const RequestId key = request_key(notice);
+    const Duration max_age = dependencies_.settings.max_age;
     auto schedule = co_await schedule_of(notice);
-    co_return co_await complete_request(dependencies_.cloud, std::move(notice),
-                                        std::move(schedule));
+    auto completed = co_await confirm_request(dependencies_.cloud, std::move(notice),
+                                              std::move(schedule), max_age);
+    if (!completed) co_return completed;
+    auto* const request = std::get_if<Request>(&*completed);
+    if (request == nullptr) co_return completed;
+    if (auto contradiction = claims_.contradiction(key)) {
+        Refused refused{std::move(*contradiction), std::string{unconfirmed}};
+        co_return std::variant<Request, Refused>{std::move(refused)};
+    }
+    request->deadline = request->sent_at + max_age;
+    co_return completed;
 }
 
 /// What the scheduler was asked. Its message came before that of the failure, but by another queue:

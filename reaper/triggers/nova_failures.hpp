@@ -17,6 +17,7 @@
 #include "reaper/ports/message_source.hpp"
 #include "reaper/ports/trigger.hpp"
 #include "reaper/request_spec/schedule_memory.hpp"
+#include "reaper/triggers/notice_claims.hpp"
 
 namespace reaper {
 
@@ -51,6 +52,7 @@ private:
     Task<void> note_and_set_aside(MessageEntry entry, Delivery delivery);
 
     Dependencies dependencies_;
+    NoticeClaims claims_;
 };
 
 }  // namespace reaper

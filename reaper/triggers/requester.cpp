@@ -3,15 +3,21 @@
 #include <spdlog/spdlog.h>
 #include <utility>
 
+#include "reaper/model/text.hpp"
 #include "reaper/request_spec/admitted_room.hpp"
+#include "reaper/request_spec/believed.hpp"
 
 namespace reaper {
 namespace {
 
+bool is_deleting(const Server& server) {
+    return server.task_state == "deleting" || server.status == "DELETED" ||
+           server.status == "SOFT_DELETED";
+}
+
 RequesterFacts facts_of(const ServerRecord& record) {
     RequesterFacts facts;
-    facts.deleting = record.server.task_state == "deleting" || record.server.status == "DELETED" ||
-                     record.server.status == "SOFT_DELETED";
+    facts.deleting = is_deleting(record.server);
     facts.boot_from_volume = record.boot_from_volume;
     facts.project = record.server.project;
     facts.host = record.server.host;
@@ -20,12 +26,48 @@ RequesterFacts facts_of(const ServerRecord& record) {
     facts.zone = record.zone;
     facts.same_host = record.same_host;
     facts.different_host = record.different_host;
+    facts.status = record.server.status;
+    facts.fault = record.fault;
+    facts.shown_zone = record.shown_zone;
+    facts.image = record.image;
+    facts.group_ids = record.groups;
+    facts.reservation = record.reservation;
     return facts;
+}
+
+/// The servers of one request to boot that have no host, the one that the notice is about first.
+ResultTask<std::vector<ServerId>> read_siblings(CloudPorts cloud, ServerId first,
+                                                std::string reservation, ProjectId project) {
+    std::vector<ServerId> siblings{std::move(first)};
+    if (reservation.empty()) co_return siblings;
+    auto listed = co_await cloud.compute.servers_of(std::move(reservation));
+    if (!listed) co_return listed.error();
+    for (const auto& record : *listed) {
+        const Server& server = record.server;
+        if (server.id == siblings.front() || server.project != project || !server.host.empty() ||
+            is_deleting(server))
+            continue;
+        siblings.push_back(server.id);
+    }
+    co_return siblings;
+}
+
+ResultTask<std::variant<Request, Refused>> finish(CloudPorts cloud, FailureNotice notice,
+                                                  RequesterFacts known,
+                                                  std::optional<Schedule> schedule) {
+    auto facts = co_await read_rest(cloud, notice, std::move(known));
+    if (!facts) co_return facts.error();
+    facts->schedule = std::move(schedule);
+    co_return build_request(notice, *facts);
+}
+
+bool is_resize(const RequesterFacts& facts) {
+    return facts.action && facts.action->name == "resize";
 }
 
 }  // namespace
 
-ResultTask<RequesterFacts> read_requester(CloudPorts cloud, FailureNotice notice) {
+ResultTask<RequesterFacts> read_failure(CloudPorts cloud, FailureNotice notice) {
     auto found = co_await cloud.compute.server(notice.server);
     if (!found) co_return found.error();
     if (!found->has_value()) {
@@ -34,22 +76,35 @@ ResultTask<RequesterFacts> read_requester(CloudPorts cloud, FailureNotice notice
         co_return gone;
     }
     RequesterFacts facts = facts_of(**found);
-    for (const auto& id : (*found)->groups) {
+    // Of an unshelving we know it from there.
+    if (notice.event == FailureEvent::unshelve_server || facts.deleting) co_return facts;
+    auto action = co_await cloud.compute.action(notice.server, notice.request_id);
+    if (!action) co_return action.error();
+    facts.action = std::move(*action);
+    co_return facts;
+}
+
+ResultTask<RequesterFacts> read_rest(CloudPorts cloud, FailureNotice notice, RequesterFacts facts) {
+    for (const auto& id : facts.group_ids) {
         auto group = co_await cloud.compute.server_group(id);
         if (!group) co_return group.error();
         if (*group) facts.group = std::move(**group);
     }
-    // Only these two events leave open what the user asked for.
-    if (notice.event == FailureEvent::migrate_server ||
-        notice.event == FailureEvent::rebuild_server) {
-        auto action = co_await cloud.compute.action(notice.server, notice.request_id);
-        if (!action) co_return action.error();
-        facts.action = action->value_or("");
+    const bool many = notice.event == FailureEvent::build_instances && notice.num_instances > 1 &&
+                      !retries_exhausted(notice);
+    if (many) {
+        auto siblings =
+            co_await read_siblings(cloud, notice.server, facts.reservation, facts.project);
+        if (!siblings) co_return siblings.error();
+        facts.siblings = std::move(*siblings);
     }
-    // For its traits, and for its word on the room that will do.
-    std::string image = notice.image_id.value_or((*found)->image);
-    if (image.empty()) co_return facts;
-    auto properties = co_await cloud.images.image(std::move(image));
+    if (is_resize(facts) && !notice.flavor_id.empty()) {
+        auto flavor = co_await cloud.compute.flavor(notice.flavor_id);
+        if (!flavor) co_return flavor.error();
+        facts.new_flavor = std::move(*flavor);
+    }
+    if (facts.image.empty()) co_return facts;
+    auto properties = co_await cloud.images.image(facts.image);
     // A right that is missing does not come back by waiting.
     if (!properties && properties.error().code == Errc::forbidden) {
         spdlog::warn(
@@ -63,12 +118,46 @@ ResultTask<RequesterFacts> read_requester(CloudPorts cloud, FailureNotice notice
     co_return facts;
 }
 
+ResultTask<RequesterFacts> read_requester(CloudPorts cloud, FailureNotice notice) {
+    auto known = co_await read_failure(cloud, notice);
+    if (!known || !known->exists) co_return known;
+    co_return co_await read_rest(cloud, std::move(notice), std::move(*known));
+}
+
 ResultTask<std::variant<Request, Refused>> complete_request(CloudPorts cloud, FailureNotice notice,
                                                             std::optional<Schedule> schedule) {
-    auto facts = co_await read_requester(cloud, notice);
-    if (!facts) co_return facts.error();
-    facts->schedule = std::move(schedule);
-    co_return build_request(notice, *facts);
+    auto known = co_await read_failure(cloud, notice);
+    if (!known) co_return known.error();
+    co_return co_await finish(cloud, std::move(notice), std::move(*known), std::move(schedule));
+}
+
+ResultTask<std::variant<Request, Refused>> confirm_request(CloudPorts cloud, FailureNotice notice,
+                                                           std::optional<Schedule> schedule,
+                                                           Duration max_age) {
+    constexpr int max_looks = 3;
+    Duration pause{250};
+    const std::string id = printable(notice.request_id.str());
+    for (int look = 1;; ++look) {
+        auto known = co_await read_failure(cloud, notice);
+        if (!known) co_return known.error();
+        const auto doubt = why_not_believed(notice, *known, cloud.clock.now(), max_age);
+        if (!doubt)
+            co_return co_await finish(cloud, std::move(notice), std::move(*known),
+                                      std::move(schedule));
+        const bool last = look == max_looks;
+        if (doubt->then == Doubt::Then::wait && last) {
+            Error not_yet{Errc::conflict, doubt->reason};
+            co_return not_yet;
+        }
+        if (doubt->then == Doubt::Then::refuse || last) {
+            spdlog::warn("{}: a message is not believed: {}", id, doubt->reason);
+            Refused refused{doubt->reason + ": the message is not believed",
+                            std::string{unconfirmed}};
+            co_return std::variant<Request, Refused>{std::move(refused)};
+        }
+        co_await cloud.clock.sleep(pause);
+        pause *= 2;
+    }
 }
 
 }  // namespace reaper

@@ -1,5 +1,5 @@
-// Completes a failure notice by asking Nova about the server that failed, and Glance about its
-// image.
+// Completes a failure notice by asking Nova about the server that failed and the action that it
+// was, and Glance about its image. Nothing is done for a notice that Nova does not confirm.
 #pragma once
 
 #include <optional>
@@ -10,14 +10,28 @@
 
 namespace reaper {
 
-/// What Nova tells now about the server that failed and the action that it was; and its image, for
-/// its traits and, if neither metadata nor flavor say which room the server admits, for that. One
-/// that is gone or may not be seen says nothing; what can't be asked now is an error.
+/// What Nova tells of the server and the action: enough to know whether the notice is true. One
+/// that is gone says nothing; what can't be asked now is an error.
+ResultTask<RequesterFacts> read_failure(CloudPorts cloud, FailureNotice notice);
+
+/// The rest of what a request is made of: server groups, the servers of the same request, the
+/// flavor of a resize; the image, for its traits and, if neither metadata nor flavor say which room
+/// the server admits, for that. One that is gone or may not be seen says nothing.
+ResultTask<RequesterFacts> read_rest(CloudPorts cloud, FailureNotice notice, RequesterFacts facts);
+
+/// Both.
 ResultTask<RequesterFacts> read_requester(CloudPorts cloud, FailureNotice notice);
 
-/// Both, put together: the request, or why it is not to be served.
+/// The request, or why it is not to be served, of a notice that is our own.
 /// `schedule`: the search for hosts that failed, if it was seen.
 ResultTask<std::variant<Request, Refused>> complete_request(CloudPorts cloud, FailureNotice notice,
                                                             std::optional<Schedule> schedule);
+
+/// The same of somebody's message, which Nova has to confirm. Nova may write down what it tells a
+/// moment later: it is asked a few times. An error also while it is still at it. `max_age`: what
+/// failed longer ago is refused.
+ResultTask<std::variant<Request, Refused>> confirm_request(CloudPorts cloud, FailureNotice notice,
+                                                           std::optional<Schedule> schedule,
+                                                           Duration max_age);
 
 }  // namespace reaper

@@ -16,8 +16,10 @@ protected:
         cloud.add_host(name, small * 4);
         for (const char* n : {"a", "b", "c", "d"}) cloud.add_server(name + n, name, "spot", small);
     }
-    void requester(const std::string& id = "requester-1", const std::string& project = "regular") {
-        cloud.add_requester(uuid_of(id), project, Flavor{});
+    void requester(const std::string& id = "requester-1", const std::string& project = "regular",
+                   int vcpus = 2) {
+        cloud.add_requester(uuid_of(id), project,
+                            Flavor{"flavor", vcpus, vcpus * 1024, vcpus * 10, 0, 0, {}});
     }
     NovaFailure failure(int vcpus = 2) {
         NovaFailure one;

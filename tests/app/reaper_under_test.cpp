@@ -31,8 +31,8 @@ void ReaperUnderTest::start() {
     io_ = std::make_unique<boost::asio::io_context>();
     messages = std::make_unique<FakeMessages>();
     events = std::make_unique<FakeEvents>();
-    const ServicePorts ports{cloud.ports(), feed, *messages, with_events ? events.get() : nullptr,
-                             pause};
+    const ServicePorts ports{cloud.ports(), feed,   *messages, with_events ? events.get() : nullptr,
+                             pause,         breaker};
     service_ = std::make_unique<Service>(ports, live_settings(),
                                          [this](ServiceStatus now) { status = std::move(now); });
     ended.reset();

@@ -41,6 +41,7 @@ protected:
     FakeJournal journal;
     RecordFeed feed{journal};
     FakeSwitch pause;
+    FakeSwitch breaker;
     std::unique_ptr<FakeMessages> messages;
     std::unique_ptr<FakeEvents> events;
     bool with_events = false;  ///< a flow of events, so that the cloud cache is used

@@ -33,10 +33,17 @@ protected:
                       int(in_day / 60 % 60), int(in_day % 60));
         return text;
     }
+    /// Somebody else's servers, as long as there is room.
+    void fill_up(const std::string& host) {
+        while (small.fits_in(cloud.free_on(host)))
+            cloud.add_server("filler-" + std::to_string(++fillers_), host, "spot", small);
+    }
     bool labeled(const std::string& kind) const {
         return std::any_of(journal.noted_marks.begin(), journal.noted_marks.end(),
                            [&](const JournalEvent& mark) { return mark.kind == kind; });
     }
+
+    int fillers_ = 0;
 };
 
 TEST_F(BrakingTest, AProtectedServerIsNeverAVictim) {
@@ -98,43 +105,155 @@ TEST_F(BrakingTest, TheLimitOfAWindowHoldsWhenTheClockIsSetForward) {
     EXPECT_EQ(outcome_of("req-late").safeguard, "limit-window");
 }
 
-TEST_F(BrakingTest, CullsThatKeepHelpingNobodyOpenTheBreaker) {
+TEST_F(BrakingTest, CullsOfSeveralProjectsThatKeepHelpingNobodyOpenTheBreaker) {
     full_host("host1");
     full_host("host2");
     settings.policy.safeguards.breaker.wasted = 2;
     start();
     serve(1, "p1");
     serve(2, "p2");
-    run_until([&] { return pause.why.has_value(); });
-    EXPECT_THAT(*pause.why, HasSubstr("circuit breaker"));
-    EXPECT_THAT(*pause.why, HasSubstr("reaper resume"));
+    run_until([&] { return breaker.why.has_value(); });
+    EXPECT_THAT(*breaker.why, HasSubstr("circuit breaker"));
+    EXPECT_THAT(*breaker.why, HasSubstr("reaper resume"));
+    EXPECT_FALSE(pause.why.has_value()) << "the pause is the operator's";
     run_until([&] { return labeled("breaker-opened"); });
     const auto deleted = cloud.count("DELETE");
     EXPECT_EQ(serve(3, "p3").kind, OutcomeKind::refused);
     EXPECT_EQ(outcome_of("req-3").safeguard, "paused");
     EXPECT_EQ(cloud.count("DELETE"), deleted);
 
-    ASSERT_TRUE(pause.resume());
+    ASSERT_TRUE(breaker.resume());
     run_until([&] { return labeled("resumed"); });
     // Nothing else is free: the room that nobody took comes last, but it comes.
     EXPECT_EQ(serve(4, "p4").kind, OutcomeKind::already_there);
+}
+
+TEST_F(BrakingTest, TheBreakerTriesOneCullByItselfAndClosesWhenItHelps) {
+    full_host("host1");
+    full_host("host2");
+    settings.policy.safeguards.breaker.wasted = 2;
+    start();
+    serve(1, "p1");
+    serve(2, "p2");
+    run_until([&] { return labeled("breaker-opened"); });
+    for (const char* host : {"host1", "host2"}) fill_up(host);
+    run_until([&] { return labeled("breaker-half-open"); });
+    EXPECT_FALSE(breaker.why.has_value());
+    // Their own servers do not take it: nobody knows yet whether it helped.
+    EXPECT_EQ(serve(3, "p3").kind, OutcomeKind::freed);
+    EXPECT_EQ(serve(4, "p4").safeguard, "breaker");
+    const auto freed =
+        cloud.living("host1").size() < cloud.living("host2").size() ? "host1" : "host2";
+    boots("second-try", freed, "p3");
+    run_until([&] { return labeled("breaker-closed"); });
+    EXPECT_EQ(serve(5, "p5").kind, OutcomeKind::freed);
+}
+
+TEST_F(BrakingTest, WhenItsTryGoesWrongTheBreakerOpensForLonger) {
+    full_host("host1");
+    settings.policy.safeguards.breaker.wasted = 1;
+    settings.policy.safeguards.breaker.projects = 1;
+    settings.policy.safeguards.breaker.retry = {minutes{20}, minutes{60}};
+    start();
+    serve(1, "p1");
+    run_until([&] { return labeled("breaker-half-open"); });
+    fill_up("host1");
+    const TimePoint tried = clock.now();
+    serve(2, "p2");
+    journal.noted_marks.clear();
+    run_until([&] { return labeled("breaker-half-open"); });
+    EXPECT_GE(clock.now() - tried, settings.cull.watch + minutes{40});
+}
+
+TEST_F(BrakingTest, WhatTheBreakerKnowsHoldsOverARestart) {
+    full_host("host1");
+    settings.policy.safeguards.breaker.wasted = 1;
+    settings.policy.safeguards.breaker.projects = 1;
+    start();
+    serve(1, "p1");
+    run_until([&] { return labeled("breaker-opened"); });
+    crash();
+    start();
+    EXPECT_EQ(serve(2, "p2").safeguard, "paused");
+    run_until([&] { return labeled("breaker-half-open"); });
+    crash();
+    start();
+    fill_up("host1");
+    EXPECT_EQ(serve(3, "p3").kind, OutcomeKind::freed);
+    EXPECT_EQ(serve(4, "p4").safeguard, "breaker");
+}
+
+TEST_F(BrakingTest, AnOperatorWhoClosesTheBreakerWhileNoDaemonRunsIsHeard) {
+    full_host("host1");
+    settings.policy.safeguards.breaker.wasted = 1;
+    settings.policy.safeguards.breaker.projects = 1;
+    start();
+    serve(1, "p1");
+    run_until([&] { return labeled("breaker-opened"); });
+    crash();
+    ASSERT_TRUE(breaker.resume());
+    start();
+    run_until([&] { return labeled("resumed"); });
+    EXPECT_EQ(serve(2, "p2").kind, OutcomeKind::already_there);
+}
+
+TEST_F(BrakingTest, AnOpenBreakerThatTheJournalLostStaysOpen) {
+    full_host("host1");
+    breaker.why = "paused by circuit breaker: before";
+    start();
+    EXPECT_EQ(serve(1, "p1").safeguard, "paused");
+    run_until([&] { return labeled("breaker-half-open"); });
+    EXPECT_FALSE(breaker.why.has_value());
+}
+
+TEST_F(BrakingTest, OneHostileProjectDoesNotStopTheOthers) {
+    full_host("host1");
+    full_host("host2");
+    settings.policy.safeguards.breaker.wasted = 2;
+    settings.policy.safeguards.project_breaker.wasted = 2;
+    start();
+    serve(1, "hostile");
+    serve(2, "hostile");
+    run_until([&] { return labeled("project-breaker-opened"); });
+    fill_up("host1");
+    fill_up("host2");
+    EXPECT_EQ(serve(3, "hostile").safeguard, "project-breaker");
+    EXPECT_EQ(serve(4, "honest").kind, OutcomeKind::freed);
+    EXPECT_FALSE(breaker.why.has_value());
+    crash();
+    start();
+    EXPECT_EQ(serve(5, "hostile").safeguard, "project-breaker");
+}
+
+TEST_F(BrakingTest, AShapeThatNovaKeepsRefusingCoolsDownForItsProject) {
+    full_host("host1");
+    full_host("host2");
+    settings.policy.safeguards.shape_cooldown.wasted = 1;
+    start();
+    serve(1, "p");
+    run_until([&] { return labeled("shape-cooldown"); });
+    fill_up("host1");
+    fill_up("host2");
+    EXPECT_EQ(serve(2, "p").safeguard, "shape-cooldown");
+    EXPECT_EQ(serve(3, "q").kind, OutcomeKind::freed);
 }
 
 TEST_F(BrakingTest, TheBreakerStopsTheReaperAlsoWhenItsFileCantBeWritten) {
     full_host("host1");
     full_host("host2");
     settings.policy.safeguards.breaker.wasted = 1;
-    pause.disk_full = true;
+    settings.policy.safeguards.breaker.projects = 1;
+    breaker.disk_full = true;
     start();
     serve(1, "p1");
-    run_until([&] { return !pause.calls.empty(); });
+    run_until([&] { return !breaker.calls.empty(); });
     EXPECT_EQ(serve(2, "p2").kind, OutcomeKind::refused);
     crash();
     start();  // no file tells of it, but the journal does
     EXPECT_EQ(serve(3, "p3").kind, OutcomeKind::refused);
     EXPECT_FALSE(labeled("breaker-opened"));
-    pause.disk_full = false;
-    run_until([&] { return pause.why.has_value() && labeled("breaker-opened"); });
+    breaker.disk_full = false;
+    run_until([&] { return breaker.why.has_value() && labeled("breaker-opened"); });
     EXPECT_EQ(cloud.count("DELETE"), 1U);
 }
 
@@ -150,7 +269,7 @@ TEST_F(BrakingTest, DeletionsThatKeepFailingOpenTheBreaker) {
     EXPECT_EQ(outcome.kind, OutcomeKind::refused);
     EXPECT_EQ(outcome.safeguard, "paused");
     EXPECT_EQ(cloud.count("DELETE"), 2U);
-    EXPECT_TRUE(pause.why.has_value());
+    EXPECT_TRUE(breaker.why.has_value());
 }
 
 TEST_F(BrakingTest, DeletionsThatNovaKeepsRefusingForTheirStateOpenTheBreaker) {
@@ -162,7 +281,7 @@ TEST_F(BrakingTest, DeletionsThatNovaKeepsRefusingForTheirStateOpenTheBreaker) {
     EXPECT_EQ(outcome.kind, OutcomeKind::refused);
     EXPECT_EQ(outcome.safeguard, "paused");
     EXPECT_EQ(cloud.count("DELETE"), 2U);
-    EXPECT_TRUE(pause.why.has_value());
+    EXPECT_TRUE(breaker.why.has_value());
 }
 
 TEST_F(BrakingTest, AHostWhoseFreedRoomWasRefusedComesLastInTheNextPlan) {

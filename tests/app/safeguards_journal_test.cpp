@@ -14,7 +14,6 @@ namespace {
 
 using namespace std::chrono_literals;
 using ::testing::HasSubstr;
-using ::testing::Optional;
 
 const TimePoint noon{std::chrono::sys_days{std::chrono::year{2026} / 11 / 20} + 12h};
 
@@ -46,9 +45,11 @@ protected:
         return made;
     }
 
-    void wasted(const std::string& id, TimePoint at) {
-        record(id, at).freed_room =
-            FreedRoomResult{FreedRoomResultKind::wasted, "", {HostId{"h1"}}, at};
+    void wasted(const std::string& id, TimePoint at, const std::string& project = "p") {
+        RequestRecord& made = record(id, at);
+        made.request.project = ProjectId{project};
+        made.request.resources = Resources{{"VCPU", static_cast<Amount>(id.back())}};
+        made.freed_room = FreedRoomResult{FreedRoomResultKind::wasted, "", {HostId{"h1"}}, at};
     }
 
     FakeJournal journal_;
@@ -57,9 +58,9 @@ protected:
 
 TEST_F(SafeguardsOfTheJournal, KnowVictimsWithTheirWorkloadsAsFarBackAsTheyCount) {
     record("req-1", noon - 1h);
-    record("req-0", noon - 25h);
+    record("req-0", noon - 49h);
     const auto known = read();
-    EXPECT_FALSE(known.opens);
+    EXPECT_EQ(known.safeguards.breaker().state(noon), CircuitState::closed);
     ASSERT_EQ(known.safeguards.history().size(), 1U);
     known.safeguards.history().each_since(noon - 2h, [](const PastVictim& victim) {
         EXPECT_EQ(victim.request, RequestId{"req-1"});
@@ -78,33 +79,69 @@ TEST_F(SafeguardsOfTheJournal, KnowDoubtedHosts) {
 }
 
 TEST_F(SafeguardsOfTheJournal, OpenTheBreakerThatTheEndOfTheReaperKeptShut) {
-    for (int i = 0; i < 5; ++i) wasted("req-" + std::to_string(i), noon - 5h + i * 1h);
+    for (int i = 0; i < 5; ++i)
+        wasted("req-" + std::to_string(i), noon - 50min + i * 10min, i == 0 ? "p" : "q");
     const auto known = read();
-    EXPECT_THAT(known.opens, Optional(HasSubstr("5 culls in a row went unused, the last for "
-                                                "req-4")));
-    EXPECT_TRUE(known.safeguards.breaker().open());
+    EXPECT_EQ(known.safeguards.breaker().state(noon), CircuitState::open);
+    EXPECT_THAT(known.safeguards.breaker().reason(),
+                HasSubstr("5 culls in a row went unused, of 2 projects, the last for req-4"));
+    EXPECT_FALSE(known.was_told);
+    EXPECT_EQ(known.safeguards.breaker().state(noon + 20min), CircuitState::half_open);
+}
+
+TEST_F(SafeguardsOfTheJournal, KnowWhatIsLeftAloneAndForHowLong) {
+    for (int i = 0; i < 3; ++i)
+        wasted("req-" + std::to_string(i), noon - 4h + i * 10min, "hostile");
+    wasted("req-3", noon - 10min, "hostile");
+    const auto known = read();
+    Request next;
+    next.id = RequestId{"next"};
+    next.project = ProjectId{"hostile"};
+    next.resources = Resources{{"VCPU", 7}};
+    const auto held = known.safeguards.why_not_now(next, noon);
+    ASSERT_TRUE(held);
+    EXPECT_EQ(held->safeguard, "project-breaker");
+    EXPECT_TRUE(known.safeguards.why_not_now(next, noon + 49min)) << "the second pause is longer";
+    EXPECT_FALSE(known.safeguards.why_not_now(next, noon + 51min));
+    next.project = ProjectId{"another"};
+    EXPECT_FALSE(known.safeguards.why_not_now(next, noon));
+}
+
+TEST_F(SafeguardsOfTheJournal, KnowOfWhichCullsNothingIsKnownYet) {
+    settings_.project_breaker.unproven = 2;
+    record("req-1", noon - 10min);
+    record("req-2", noon - 5min).outcome.reset();
+    record("req-3", noon - 5min).outcome->kind = OutcomeKind::refused;
+    Request next;
+    next.id = RequestId{"next"};
+    EXPECT_TRUE(read().safeguards.why_not_now(next, noon));
+    settings_.project_breaker.unproven = 3;
+    EXPECT_FALSE(read().safeguards.why_not_now(next, noon));
 }
 
 TEST_F(SafeguardsOfTheJournal, CountFailuresAnewAfterAResumption) {
-    for (int i = 0; i < 5; ++i) wasted("req-" + std::to_string(i), noon - 5h + i * 1h);
-    journal_.noted_marks = {{"breaker-opened", "", noon - 50min}, {"paused", "", noon - 49min}};
-    EXPECT_FALSE(read().opens);
-    journal_.noted_marks = {{"resumed", "", noon - 150min}};
+    for (int i = 0; i < 5; ++i)
+        wasted("req-" + std::to_string(i), noon - 50min + i * 10min, i % 2 == 0 ? "p" : "q");
+    journal_.noted_marks = {{"breaker-opened", "", noon - 9min}, {"paused", "", noon - 8min}};
+    EXPECT_EQ(read().safeguards.breaker().state(noon), CircuitState::open);
+    EXPECT_TRUE(read().was_told);
+    journal_.noted_marks = {{"resumed", "", noon - 25min}};
     const auto known = read();
-    EXPECT_FALSE(known.opens);
+    EXPECT_FALSE(known.was_told);
+    EXPECT_EQ(known.safeguards.breaker().state(noon), CircuitState::closed);
     EXPECT_EQ(known.safeguards.breaker().wasted(), 2);
-    EXPECT_EQ(known.safeguards.cooldowns().reasons().size(), 0U);
 }
 
 TEST_F(SafeguardsOfTheJournal, CountDeletionsThatFailedInARow) {
     for (int i = 0; i < 6; ++i) {
-        RequestRecord& each = record("req-" + std::to_string(i), noon - 6h + i * 1h);
+        RequestRecord& each = record("req-" + std::to_string(i), noon - 6min + i * 1min);
         each.steps.push_back({each.steps.front().server, i == 0 ? Step::gone : Step::failed, "",
-                              noon - 6h + i * 1h});
+                              noon - 6min + i * 1min});
     }
-    EXPECT_THAT(read().opens, Optional(HasSubstr("5 deletions in a row failed")));
+    EXPECT_THAT(read().safeguards.breaker().reason(), HasSubstr("5 deletions in a row failed"));
+    EXPECT_EQ(read().safeguards.breaker().state(noon), CircuitState::open);
     settings_.breaker.failed = 6;
-    EXPECT_FALSE(read().opens);
+    EXPECT_EQ(read().safeguards.breaker().state(noon), CircuitState::closed);
 }
 
 }  // namespace

@@ -463,7 +463,7 @@ TEST_F(ServiceTest, Rule7ALiveMigrationOfARevocableServerCausesNoCull) {
     full_host("host1");
     full_host("host2");
     cloud.add_server(uuid_of("mover"), "host1", "spot", Resources{});
-    cloud.action_names["req-1"] = "live-migration";
+    cloud.note_failed("req-1", "live-migration");
     start();
     NovaFailure one = failure();
     one.event = "compute_task.migrate_server.error";
@@ -552,7 +552,7 @@ TEST_F(ServiceTest, AResizeDoesNotCountItsOwnHost) {
     full_host("host1");
     full_host("host2");
     cloud.add_server(uuid_of("grower"), "host1", "regular", Resources{});
-    cloud.action_names["req-1"] = "resize";
+    cloud.note_failed("req-1", "resize");
     start();
     NovaFailure one = failure(4);
     one.event = "compute_task.migrate_server.error";

@@ -47,7 +47,7 @@ std::string refusal(const FailureNotice& given, const RequesterFacts& facts) {
 
 RequesterFacts facts(const std::string& action, const std::string& host = "") {
     RequesterFacts made;
-    made.action = action;
+    if (!action.empty()) made.action.emplace().name = action;
     made.host = host;
     return made;
 }
@@ -57,7 +57,9 @@ TEST(BuildRequest, MultiCreateIsOneRequestOfNSlots) {
     given.num_instances = 3;
     given.availability_zone = "az1";
     given.flavor->extra_specs = {{"reaper:revocable", "true"}};
-    const auto request = built(given, facts("create"));
+    auto known = facts("create");
+    known.shown_zone = "az1";
+    const auto request = built(given, known);
     EXPECT_EQ(request.flavor_extra_specs, given.flavor->extra_specs);
     EXPECT_EQ(request.id, RequestId{"req-1"});
     EXPECT_EQ(request.operation, Operation::build);
@@ -77,6 +79,56 @@ TEST(BuildRequest, Rule4AllMessagesOfOneMultiCreateShareTheKey) {
     second.message_id = "m-2";
     second.server = ServerId{"server-1"};
     EXPECT_EQ(request_key(first), request_key(second));
+}
+
+TEST(BuildRequest, OfSeveralServersThoseThatNovaKnowsAreServed) {
+    auto given = notice();
+    given.num_instances = 50;
+    auto known = facts("create");
+    known.siblings = {given.server, ServerId{"server-1"}, ServerId{"server-3"}};
+    const auto request = built(given, known);
+    EXPECT_EQ(request.slots, 3);
+    EXPECT_THAT(request.requesters,
+                ElementsAre(given.server, ServerId{"server-1"}, ServerId{"server-3"}));
+    given.num_instances = 2;
+    EXPECT_EQ(built(given, known).slots, 2);
+    EXPECT_EQ(built(given, known).requesters.size(), 2U);
+}
+
+TEST(BuildRequest, NovasWordOnTheServerCountsNotTheMessages) {
+    auto given = notice();
+    given.flavor = Flavor{"huge", 400, 1 << 20, 20, 0, 0, {}};
+    given.project = ProjectId{"forged"};
+    given.availability_zone = "forged";
+    auto known = facts("create");
+    known.project = ProjectId{"p"};
+    known.flavor = Flavor{"f", 2, 1024, 10, 0, 0, {{"trait:CUSTOM_A", "required"}}};
+    const auto request = built(given, known);
+    EXPECT_EQ(request.project, ProjectId{"p"});
+    EXPECT_EQ(request.resources, (Resources{{"VCPU", 2}, {"MEMORY_MB", 1024}, {"DISK_GB", 10}}));
+    EXPECT_THAT(request.required_traits, ElementsAre(Trait{"CUSTOM_A"}));
+    EXPECT_EQ(request.availability_zone, std::nullopt);
+}
+
+TEST(BuildRequest, AResizeToAFlavorThatNovaDoesNotKnowIsRefused) {
+    const auto given = notice(FailureEvent::migrate_server);
+    auto known = facts("resize", "host-1");
+    known.flavor = given.flavor;
+    EXPECT_THAT(refusal(given, known), HasSubstr("Nova knows no flavor"));
+    known.new_flavor = Flavor{"f2", 8, 4096, 20, 0, 0, {}};
+    EXPECT_EQ(built(given, known).resources.get(ResourceClass{"VCPU"}), 8);
+}
+
+TEST(BuildRequest, ItsTimeIsNovasWithinAMinute) {
+    auto given = notice();
+    auto known = facts("create");
+    known.fault = Fault{FailureCause::no_valid_host, "", at(1000)};
+    given.sent_at = at(1030);
+    EXPECT_EQ(built(given, known).sent_at, at(1030));
+    given.sent_at = at(100'000);
+    EXPECT_EQ(built(given, known).sent_at, at(1060));
+    given.sent_at = at(0);
+    EXPECT_EQ(built(given, known).sent_at, at(940));
 }
 
 TEST(BuildRequest, ExhaustedRetriesAreOneSlotEachWithAKeyOfTheirOwn) {
@@ -102,7 +154,9 @@ class MovedServer : public ::testing::TestWithParam<Moved> {};
 TEST_P(MovedServer, LeavesItsOwnHost) {
     auto given = notice(GetParam().event);
     given.num_instances = 5;
-    const auto request = built(given, facts(GetParam().action, "host-1"));
+    auto known = facts(GetParam().action, "host-1");
+    known.flavor = known.new_flavor = given.flavor;
+    const auto request = built(given, known);
     EXPECT_EQ(request.operation, GetParam().operation);
     EXPECT_EQ(request.slots, 1);
     ASSERT_EQ(request.excluded_hosts.size(), 1U);
@@ -145,9 +199,9 @@ TEST(BuildRequest, MigrationOfUnknownActionIsToldByItsFlavor) {
 
 TEST(BuildRequest, BootFromVolumeTakesNoRootDisk) {
     auto given = notice();
-    given.image_id.reset();
-    EXPECT_EQ(built(given, facts("create")).resources,
-              (Resources{{"VCPU", 4}, {"MEMORY_MB", 2048}}));
+    auto known = facts("create");
+    known.boot_from_volume = true;
+    EXPECT_EQ(built(given, known).resources, (Resources{{"VCPU", 4}, {"MEMORY_MB", 2048}}));
 }
 
 TEST(BuildRequest, TraitsOfTheFlavorAreKept) {
@@ -197,6 +251,7 @@ TEST(BuildRequest, WhatTheSearchForHostsToldBindsTheRequest) {
     known.schedule->ignored_hosts = {"h2"};
     known.schedule->required_traits = {Trait{"CUSTOM_IMAGE"}};
     known.schedule->availability_zone = "az-of-search";
+    known.action.reset();
     known.group = ServerGroup{"g", "n", "anti-affinity", 1, {}};
     auto given = notice();
     const auto request = built(given, known);
@@ -209,7 +264,7 @@ TEST(BuildRequest, WhatTheSearchForHostsToldBindsTheRequest) {
     EXPECT_THAT(built(given, known).availability_zone, Optional(std::string{"az-of-message"}));
 }
 
-TEST(BuildRequest, WhatTheServerWasMadeForBindsWhereNoSearchWasSeen) {
+TEST(BuildRequest, WhatTheServerWasMadeForBinds) {
     auto known = facts("live-migration");
     known.zone = "az-of-server";
     known.same_host = {ServerId{"near"}};
@@ -219,10 +274,12 @@ TEST(BuildRequest, WhatTheServerWasMadeForBindsWhereNoSearchWasSeen) {
     EXPECT_THAT(request.availability_zone, Optional(std::string{"az-of-server"}));
     EXPECT_THAT(request.placement.with, ElementsAre(ServerId{"near"}));
     EXPECT_THAT(request.placement.apart_from, ElementsAre(ServerId{"far"}));
+    // A message does not take back what Nova itself tells.
     known.schedule = Schedule{};
-    EXPECT_EQ(built(given, known).placement, PlacementConstraints{});
+    known.schedule->availability_zone = "az-of-search";
     given.availability_zone = "az-of-message";
-    EXPECT_THAT(built(given, known).availability_zone, Optional(std::string{"az-of-message"}));
+    EXPECT_EQ(built(given, known).placement, request.placement);
+    EXPECT_THAT(built(given, known).availability_zone, Optional(std::string{"az-of-server"}));
 }
 
 TEST(BuildRequest, ASoftServerGroupBindsNobody) {

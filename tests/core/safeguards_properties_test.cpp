@@ -299,7 +299,7 @@ TEST(BrakesProperties, ADoubtedHostIsUsedOnlyWhenItIsNeeded) {
         std::vector<HostId> untaken;
         for (const auto& host : cloud.hosts)
             if (upto(1) == 0) untaken.push_back(host.id);
-        safeguards.note_freed_room(RequestId{"req-x"}, CullWorth::wasted, untaken, cloud.taken_at);
+        safeguards.note_cooldown(RequestId{"req-x"}, untaken, cloud.taken_at);
         const auto decision = decide(safeguards, cloud, wanted, strategy, 1);
         Snapshot rest = cloud;
         std::erase_if(rest.hosts, [&](const Host& host) {

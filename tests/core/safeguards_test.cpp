@@ -335,13 +335,13 @@ TEST(Cooldown, AHostWhoseFreedRoomWasNotTakenRanksLower) {
     const Snapshot cloud = cloud_of({full("h1", {1}), full("h2", {1, 2})});
     Safeguards safeguards{SafeguardSettings{}};
     EXPECT_THAT(victim_ids(decide(safeguards, cloud, request(one))), ElementsAre("h1-0"));
-    safeguards.note_freed_room(RequestId{"req-0"}, CullWorth::wasted, {HostId{"h1"}}, at(now - 60));
+    safeguards.note_cooldown(RequestId{"req-0"}, {HostId{"h1"}}, at(now - 60));
     const auto decision = decide(safeguards, cloud, request(one));
     EXPECT_THAT(victim_ids(decision), ElementsAre("h2-0"));
     EXPECT_EQ(rejection_of(decision, "h1").code, RejectionCode::in_cooldown);
     EXPECT_THAT(rejection_of(decision, "h1").reason,
                 HasSubstr("room freed there for req-0 was not taken"));
-    safeguards.note_freed_room(RequestId{"req-0"}, CullWorth::wasted, {HostId{"h1"}},
+    safeguards.note_cooldown(RequestId{"req-0"}, {HostId{"h1"}},
                                at(now - 1'800));
     EXPECT_THAT(victim_ids(decide(safeguards, cloud, request(one))), ElementsAre("h2-0"))
         << "the latest word counts";
@@ -350,7 +350,7 @@ TEST(Cooldown, AHostWhoseFreedRoomWasNotTakenRanksLower) {
 TEST(Cooldown, EndsAfterItsTime) {
     const Snapshot cloud = cloud_of({full("h1", {1}), full("h2", {1, 2})});
     Safeguards safeguards{SafeguardSettings{}};
-    safeguards.note_freed_room(RequestId{"req-0"}, CullWorth::wasted, {HostId{"h1"}},
+    safeguards.note_cooldown(RequestId{"req-0"}, {HostId{"h1"}},
                                at(now - 1'800));
     EXPECT_THAT(victim_ids(decide(safeguards, cloud, request(one))), ElementsAre("h1-0"));
 }
@@ -358,7 +358,7 @@ TEST(Cooldown, EndsAfterItsTime) {
 TEST(Cooldown, GivesWayWhenTheOtherHostsAreNotEnoughAndThePlanSaysSo) {
     const Snapshot cloud = cloud_of({full("h1", {1}), full("h2", {1})});
     Safeguards safeguards{SafeguardSettings{}};
-    safeguards.note_freed_room(RequestId{"req-0"}, CullWorth::wasted, {HostId{"h1"}}, at(now - 60));
+    safeguards.note_cooldown(RequestId{"req-0"}, {HostId{"h1"}}, at(now - 60));
     const auto decision = decide(safeguards, cloud, request(one, 2));
     EXPECT_THAT(victim_ids(decision), ElementsAre("h1-0", "h2-0"));
     EXPECT_THAT(std::get<Plan>(decision).note, HasSubstr("h1 is used although room freed there"));
@@ -370,7 +370,7 @@ TEST(Cooldown, GivesWayAfterTheSparingOfThrashingWorkloads) {
     web.servers[1].name = "web-78";
     Safeguards safeguards{SafeguardSettings{}};
     evict_often(safeguards, 3);
-    safeguards.note_freed_room(RequestId{"req-0"}, CullWorth::wasted, {HostId{"h2"}}, at(now - 60));
+    safeguards.note_cooldown(RequestId{"req-0"}, {HostId{"h2"}}, at(now - 60));
     EXPECT_THAT(victim_ids(decide(safeguards, cloud_of({web, in_cooldown}), request(one))),
                 ElementsAre("h1-0"));
 }
@@ -381,7 +381,7 @@ TEST(Cooldown, RoomInTheMakingForTheRequestItselfStillCounts) {
     Ledger ledger;
     ledger.enter(own, std::get<Plan>(plan(own, cloud)), at(now));
     Safeguards safeguards{SafeguardSettings{}};
-    safeguards.note_freed_room(RequestId{"req-0"}, CullWorth::wasted, {HostId{"h1"}}, at(now - 60));
+    safeguards.note_cooldown(RequestId{"req-0"}, {HostId{"h1"}}, at(now - 60));
     EXPECT_TRUE(
         std::holds_alternative<NothingToDo>(decide(safeguards, cloud, own, "strict", 1, ledger)));
 }

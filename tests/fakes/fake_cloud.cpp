@@ -33,6 +33,10 @@ void FakeCloud::add_requester(const std::string& id, const std::string& project,
     failed.record.server.id = ServerId{id};
     failed.record.server.project = ProjectId{project};
     failed.record.server.status = "ERROR";
+    failed.record.reservation = "r-1";
+    failed.record.fault = Fault{FailureCause::no_valid_host, "No valid host was found.", {}};
+    failed.record.image = "image-1";
+    if (flavor == Flavor{}) flavor = Flavor{"flavor", 2, 2048, 20, 0, 0, {}};
     failed.record.flavor = std::move(flavor);
     servers_[ServerId{id}] = std::move(failed);
 }
@@ -136,12 +140,45 @@ ResultTask<std::optional<ServerRecord>> FakeCloud::server(ServerId id) {
     co_return std::optional<ServerRecord>{found->second.record};
 }
 
-ResultTask<std::optional<std::string>> FakeCloud::action(ServerId, RequestId request) {
+void FakeCloud::note_failed(const std::string& request, const std::string& action) {
+    ActionRecord record;
+    record.name = action;
+    record.request = RequestId{request};
+    record.failed = record.ended = true;
+    record.cause = FailureCause::no_valid_host;
+    recorded_actions[request] = record;
+}
+
+ResultTask<std::optional<ActionRecord>> FakeCloud::action(ServerId id, RequestId request) {
     co_await breathe();
     if (auto error = note("action " + request.str())) co_return *error;
-    const auto found = action_names.find(request.str());
-    if (found == action_names.end()) co_return std::optional<std::string>{};
-    co_return std::optional<std::string>{found->second};
+    const auto found = recorded_actions.find(request.str());
+    if (found != recorded_actions.end()) co_return std::optional<ActionRecord>{found->second};
+    const auto server = servers_.find(id);
+    const bool booting = server != servers_.end() && server->second.record.server.status == "ERROR";
+    if (!booting || forgotten.contains(request.str())) co_return std::optional<ActionRecord>{};
+    ActionRecord create;
+    create.name = "create";
+    create.request = request;
+    create.failed = create.ended = true;
+    co_return std::optional<ActionRecord>{create};
+}
+
+ResultTask<std::vector<ServerRecord>> FakeCloud::servers_of(std::string reservation) {
+    co_await breathe();
+    if (auto error = note("servers of " + reservation)) co_return *error;
+    std::vector<ServerRecord> records;
+    for (const auto& [id, server] : servers_)
+        if (server.record.reservation == reservation) records.push_back(server.record);
+    co_return records;
+}
+
+ResultTask<std::optional<Flavor>> FakeCloud::flavor(std::string id) {
+    co_await breathe();
+    if (auto error = note("flavor " + id)) co_return *error;
+    const auto found = flavors.find(id);
+    if (found == flavors.end()) co_return std::optional<Flavor>{};
+    co_return std::optional<Flavor>{found->second};
 }
 
 ResultTask<std::vector<ActionRecord>> FakeCloud::actions(ServerId id) {

@@ -33,7 +33,7 @@ public:
     void add_host(const std::string& name, Resources capacity, const std::string& zone = "nova");
     FakeServer& add_server(const std::string& id, const std::string& host,
                            const std::string& project, Resources resources);
-    /// A failed server: no host, status ERROR.
+    /// A failed server: no host, status ERROR. `Flavor{}`: 2 VCPU, 2048 MB, 20 GB.
     void add_requester(const std::string& id, const std::string& project, Flavor flavor);
     void add(FakeServer server) {
         const ServerId id = server.record.server.id;
@@ -56,8 +56,14 @@ public:
 
     std::set<ProjectId> tagged{ProjectId{"spot"}};
     std::set<std::string> undiscovered;  ///< hosts with a service that are no hypervisors
-    std::map<std::string, ImageProperties> images;            ///< by id; others are not there
-    std::map<std::string, std::string> action_names;          ///< request id -> action
+    std::map<std::string, ImageProperties> images;  ///< by id; others are not there
+    /// Request id -> what Nova recorded. A server that failed to boot has the failed action
+    /// `create` for any request id, unless `forgotten` has it.
+    std::map<std::string, ActionRecord> recorded_actions;
+    std::set<std::string> forgotten;
+    /// A failed action of that name, as Nova shows it when it has ended.
+    void note_failed(const std::string& request, const std::string& action);
+    std::map<std::string, Flavor> flavors;                    ///< by id
     std::map<ServerId, std::vector<ActionRecord>> histories;  ///< the newest first
     Duration deletion_takes{2000};
     bool soft_delete = false;
@@ -85,7 +91,9 @@ public:
     ResultTask<std::vector<ServerRecord>> ended_servers(TimePoint since) override;
     ResultTask<std::vector<ServerRecord>> servers_on(std::string service_host) override;
     ResultTask<std::optional<ServerRecord>> server(ServerId id) override;
-    ResultTask<std::optional<std::string>> action(ServerId id, RequestId request) override;
+    ResultTask<std::optional<ActionRecord>> action(ServerId id, RequestId request) override;
+    ResultTask<std::vector<ServerRecord>> servers_of(std::string reservation) override;
+    ResultTask<std::optional<Flavor>> flavor(std::string id) override;
     ResultTask<std::vector<ActionRecord>> actions(ServerId id) override;
     ResultTask<std::vector<ServerRecord>> shelved_since(TimePoint since) override;
     ResultTask<std::vector<HypervisorRecord>> hypervisors() override;

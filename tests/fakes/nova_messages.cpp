@@ -30,7 +30,7 @@ std::string uuid_of(const std::string& name) {
 }
 
 std::string body_of(const NovaFailure& failure) {
-    const json flavor = object("FlavorPayload", {{"flavorid", "f"},
+    const json flavor = object("FlavorPayload", {{"flavorid", failure.flavor_id},
                                                  {"name", "flavor"},
                                                  {"vcpus", failure.vcpus},
                                                  {"memory_mb", failure.memory_mb},

@@ -15,6 +15,7 @@ struct NovaFailure {
     int vcpus = 2;
     int memory_mb = 2048;
     int root_gb = 20;
+    std::string flavor_id = "f";
     std::string exception = "NoValidHost_Remote";
     std::string line = "No valid host was found. ";  ///< the first of what the exception says
     std::string timestamp = "2026-11-20 00:00:00.000000";

@@ -122,6 +122,14 @@ class Cloud(ABC):
         ...
 
     @abstractmethod
+    def flavor_id(self, name: str) -> str:
+        ...
+
+    @abstractmethod
+    def action_failed(self, server: Server, request: str) -> bool:
+        """As Nova records it, when it is over."""
+
+    @abstractmethod
     def resize_without_waiting(self, server: Server, flavor: str) -> str:
         """Returns the id of the request."""
 

@@ -126,6 +126,13 @@ class OpenStackCloud(Cloud):
         found: dict[str, str] = self.nova.get(f"/servers/{server.id}/metadata").json()["metadata"]
         return found
 
+    def flavor_id(self, name: str) -> str:
+        return self.lab["flavors"][name]
+
+    def action_failed(self, server: Server, request: str) -> bool:
+        path = f"/servers/{server.id}/os-instance-actions/{request}"
+        return self.nova.get(path).json()["instanceAction"]["message"] == "Error"
+
     def resize_without_waiting(self, server: Server, flavor: str) -> str:
         return self._act(server, {"resize": {"flavorRef": self.lab["flavors"][flavor]}})
 

@@ -40,7 +40,7 @@ protected:
         cloud_.add_server("s2", "h1", "regular", Resources{{"VCPU", 1}});
     }
     Task<bool> check(const Report& report) {
-        co_await check_cloud(cloud_.ports(), session_, questions_, landing_, report);
+        co_await check_cloud(cloud_.ports(), session_, questions_, landing_, holds_room_, report);
         co_return true;
     }
     void run() {
@@ -65,7 +65,23 @@ protected:
     boost::asio::io_context io_{1};
     std::vector<Finding> findings_;
     SchedulerRules landing_;
+    bool holds_room_ = false;
 };
+
+TEST_F(CheckCloud, TellsWhereRevocableDemandMayTakeFreedRoom) {
+    run();
+    expect("freed room", Verdict::ok);
+    findings_.clear();
+    cloud_.add_requester("waiting", "spot", Flavor{});
+    cloud_.server_at("waiting").record.server.created = clock_.now();
+    run();
+    expect("freed room", Verdict::warn);
+    EXPECT_NE(find("freed room")->detail.find("'resource'"), std::string::npos);
+    findings_.clear();
+    holds_room_ = true;
+    run();
+    expect("freed room", Verdict::ok);
+}
 
 TEST_F(CheckCloud, AWorkingCloudHasNoFailure) {
     run();

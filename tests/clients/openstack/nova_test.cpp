@@ -242,6 +242,23 @@ TEST(NovaFormat, AServiceIsUpOnlyIfItIsUpAndNotForcedDown) {
     EXPECT_EQ(read("up", false, "disabled")[0].disabled_reason, "maintenance");
 }
 
+/// A resize with these events.
+std::string action_with(const std::string& events) {
+    return R"({"instanceAction": {"action": "resize", "request_id": "req-1", "project_id": "p",
+               "start_time": "2026-11-20T12:00:00.000000", "message": null, "events": )" +
+           events + "}}";
+}
+
+std::string action_event(const std::string& name, int began, int ended, const char* result) {
+    const auto at = [](int second) {
+        return R"("2026-11-20T12:00:)" + std::string(second < 10 ? "0" : "") +
+               std::to_string(second) + R"(.000000")";
+    };
+    return R"({"event": ")" + name + R"(", "start_time": )" + at(began) + R"(, "finish_time": )" +
+           (ended == 0 ? "null" : at(ended)) + R"(, "result": )" +
+           (ended == 0 ? "null" : std::string("\"") + result + '"') + "}";
+}
+
 TEST_F(NovaTest, ReadsAllPagesFromItsOwnEndpointOnly) {
     cloud.on(list_path, page({"a", "b"}, true));
     cloud.on(list_path + "&marker=b", page({"c"}, true));
@@ -349,9 +366,15 @@ TEST_F(NovaTest, ReadsAServerGroupByItsId) {
 
 TEST_F(NovaTest, NamesTheActionOfARequest) {
     cloud.on("GET /nova/v2.1/servers/a/os-instance-actions/req-1",
-             json_reply(200, R"({"instanceAction": {"action": "resize"}})"));
-    EXPECT_EQ(cloud.run(nova().action(ServerId("a"), RequestId("req-1"))).value(), "resize");
-    EXPECT_EQ(cloud.run(nova().action(ServerId("a"), RequestId("req-2"))).value(), std::nullopt);
+             json_reply(200, action_with("[]")));
+    const auto found = cloud.run(nova().action(ServerId("a"), RequestId("req-1")));
+    ASSERT_TRUE(found && *found) << found.error().what;
+    EXPECT_EQ((*found)->name, "resize");
+    EXPECT_FALSE((*found)->ended) << "none of its parts has begun";
+    EXPECT_FALSE(cloud.run(nova().action(ServerId("a"), RequestId("req-2"))).value().has_value());
+    cloud.on("GET /nova/v2.1/servers/a/os-instance-actions/req-3",
+             json_reply(200, action_with("[]")));
+    EXPECT_FALSE(cloud.run(nova().action(ServerId("a"), RequestId("req-3")))) << "another action";
 }
 
 TEST_F(NovaTest, ReadsWhatWasDoneToAServer) {
@@ -468,6 +491,89 @@ TEST_F(NovaTest, AShortPageOfHypervisorsIsNotTheEnd) {
     const auto hypervisors = cloud.run(nova().hypervisors());
     ASSERT_TRUE(hypervisors) << hypervisors.error().what;
     EXPECT_EQ(hypervisors->size(), 3U);
+}
+
+// ---- what became of an action ----
+
+ActionRecord action_of(const std::string& body) {
+    const auto read = openstack::read_action(body, "nova");
+    EXPECT_TRUE(read) << read.error().what;
+    return read ? *read : ActionRecord{};
+}
+
+TEST(ReadAction, RecordedFailures) {
+    for (const auto* name : {"create", "resize"}) {
+        const auto recorded = recorded_answer(std::string("nova-action-") + name + "-failed");
+        const ActionRecord action = action_of(recorded.dump());
+        EXPECT_EQ(action.name, name);
+        EXPECT_TRUE(action.ended && action.failed);
+        EXPECT_EQ(action.cause, FailureCause::no_valid_host);
+        EXPECT_TRUE(action.message.starts_with("No valid host was found."));
+        EXPECT_GE(action.last_event, action.started);
+    }
+}
+
+TEST(ReadAction, IsUnderWayWhileAPartOfItIs) {
+    const std::string done = action_event("cold_migrate", 1, 2, "Error");
+    const std::string open = action_event("conductor_migrate_server", 1, 0, "");
+    EXPECT_FALSE(action_of(action_with("[" + done + "," + open + "]")).ended);
+    const ActionRecord ended = action_of(action_with("[" + done + "]"));
+    EXPECT_TRUE(ended.ended && ended.failed);
+    EXPECT_EQ(ended.last_event - ended.started, 2s);
+}
+
+TEST(ReadAction, TheLastOfSeveralTriesCounts) {
+    // Nova writes the end of each try into the row of the first.
+    const std::string first = action_event("conductor_migrate_server", 1, 9, "Error");
+    const std::string second = action_event("conductor_migrate_server", 5, 0, "");
+    const ActionRecord failed = action_of(action_with("[" + first + "," + second + "]"));
+    EXPECT_TRUE(failed.ended && failed.failed);
+    const std::string well = action_event("compute_prep_resize", 6, 7, "Success");
+    const std::string bad = action_event("compute_prep_resize", 2, 3, "Error");
+    EXPECT_FALSE(action_of(action_with("[" + well + "," + bad + "]")).failed);
+    EXPECT_FALSE(action_of(action_with("[" + bad + "," + well + "]")).failed);
+    const std::string again = action_event("compute_prep_resize", 8, 0, "");
+    EXPECT_FALSE(action_of(action_with("[" + bad + "," + again + "]")).ended);
+}
+
+TEST(ReadServer, TheCauseOfAFailureIsNovasException) {
+    const auto cause = [](const std::string& message, const std::string& details) {
+        json body = recorded_answer("nova-server-error");
+        body["server"]["fault"]["message"] = message;
+        body["server"]["fault"]["details"] = details;
+        const auto read = openstack::read_server(body.dump(), "nova");
+        return read->fault->cause;
+    };
+    EXPECT_EQ(cause("No valid host was found. ", ""), FailureCause::no_valid_host);
+    EXPECT_EQ(cause("Es wurde kein Host gefunden.", "nova.exception.NoValidHost: Es wurde"),
+              FailureCause::no_valid_host);
+    EXPECT_EQ(cause("Exceeded maximum number of retries. Exhausted all hosts", ""),
+              FailureCause::retries_exhausted);
+    EXPECT_EQ(cause("Port 1 is in use", "nova.exception.PortInUse: Port 1"), FailureCause::other);
+    EXPECT_EQ(cause("", ""), FailureCause::not_told);
+}
+
+TEST_F(NovaTest, TheServersOfOneRequest) {
+    json ours = server_row("a");
+    ours["OS-EXT-SRV-ATTR:reservation_id"] = "r-1";
+    // Nova passes over a filter that it does not allow.
+    cloud.on(list_path + "&reservation_id=r-1",
+             json_reply(200, json{{"servers", {ours, server_row("b")}}}.dump()));
+    EXPECT_THAT(ids_of(*cloud.run(nova().servers_of("r-1"))), ElementsAre("a"));
+    EXPECT_FALSE(cloud.run(nova().servers_of("")));
+}
+
+TEST_F(NovaTest, AFlavorAsItIsNow) {
+    json body = recorded_answer("nova-flavor");
+    cloud.on("GET /nova/v2.1/flavors/f", json_reply(200, body.dump()));
+    body["flavor"].erase("extra_specs");
+    cloud.on("GET /nova/v2.1/flavors/old", json_reply(200, body.dump()));
+    cloud.on("GET /nova/v2.1/flavors/old/os-extra_specs",
+             json_reply(200, R"({"extra_specs": {"a": "b"}})"));
+    const Flavor large{"large", 10, 4096, 40, 0, 0, {}};
+    EXPECT_EQ(cloud.run(nova().flavor("f"))->value(), large);
+    EXPECT_EQ(cloud.run(nova().flavor("old"))->value().extra_specs.at("a"), "b");
+    EXPECT_FALSE(cloud.run(nova().flavor("none"))->has_value());
 }
 
 }  // namespace

@@ -1,4 +1,5 @@
 // What is done to one server: actions, metadata, tags, the record of actions.
+#include <algorithm>
 #include <nlohmann/json.hpp>
 
 #include "tests/cloudsim/api/nova_parts.hpp"
@@ -64,6 +65,28 @@ void write_message(JsonWriter& json, const Action& action) {
         json.value(nullptr);
 }
 
+void write_event(JsonWriter& json, const Call& call, const Server& server, const Action& action,
+                 const ActionEvent& event) {
+    json.open_object().member("event", event.name).member("start_time", iso_micro(event.start));
+    json.name("finish_time");
+    if (event.finish)
+        json.value(iso_micro(*event.finish));
+    else
+        json.value(nullptr);
+    const bool failed = event.finish && action.failed;
+    json.text_or_null("result", !event.finish ? "" : failed ? "Error" : "Success");
+    if (call.by->is_admin)
+        json.text_or_null("traceback", failed ? "  File \"/usr/lib/python3/dist-packages/nova/"
+                                                "conductor/manager.py\", line 940\n"
+                                              : "");
+    if (call.since(62)) {
+        if (call.by->is_admin) json.member("host", "controller");
+        json.member("hostId", host_id(call.world.names.text(server.project), "controller"));
+    }
+    if (call.since(84)) json.text_or_null("details", failed ? action.details : "");
+    json.close_object();
+}
+
 Response actions(Call& call) {
     const Server& server = server_of(call);
     JsonWriter json;
@@ -93,12 +116,16 @@ Response action(Call& call) {
         json.member("project_id", call.world.names.text(each.project));
         json.member("start_time", iso_micro(each.start)).name("message");
         write_message(json, each);
-        if (call.since(58)) json.member("updated_at", iso_micro(each.start));
-        json.open_array("events").close_array().close_object().close_object();
+        Time updated = each.start;
+        for (const ActionEvent& event : each.events)
+            updated = std::max(updated, event.finish.value_or(event.start));
+        if (call.since(58)) json.member("updated_at", iso_micro(updated));
+        json.open_array("events");
+        for (const ActionEvent& event : each.events) write_event(json, call, server, each, event);
+        json.close_array().close_object().close_object();
         return json_response(200, json.take());
     }
-    throw ApiError(404, "Action for request_id " + call.args[1] + " on instance " + call.args[0] +
-                            " not found");
+    throw ApiError(404, "Action " + call.args[1] + " not found");
 }
 
 Response show_metadata(Call& call) {

@@ -49,11 +49,21 @@ void write_image(JsonWriter& json, const Call& call, const Image* image) {
     json.close_array().close_object();
 }
 
-void write_fault(JsonWriter& json, const Server& server) {
+void write_fault(JsonWriter& json, const Call& call, const Server& server) {
     if (server.state != VmState::error || !server.extra() || !server.extra()->fault) return;
     const Fault& fault = *server.extra()->fault;
     json.open_object("fault").member("code", fault.code).member("created", iso_z(fault.created));
-    json.member("message", fault.message).close_object();
+    json.member("message", fault.message);
+    if (call.by->is_admin)
+        json.member("details", "Traceback (most recent call last):\nnova.exception.NoValidHost: " +
+                                   fault.message + "\n");
+    json.close_object();
+}
+
+/// Of the host; of a server without one, as its request said or its last host was.
+std::string shown_zone(const Server& server) {
+    if (server.host) return server.host->zone;
+    return server.extra() ? server.extra()->availability_zone : "";
 }
 
 bool shows_progress(const Server& server) {
@@ -138,9 +148,9 @@ void write_server(JsonWriter& json, const Call& call, const Server& server, bool
     json.member("accessIPv4", "").member("accessIPv6", "");
     write_links(json, call, "servers", id);
     json.member("OS-DCF:diskConfig", "MANUAL");
-    if (single) write_fault(json, server);
+    if (single) write_fault(json, call, server);
     if (shows_progress(server)) json.member("progress", 0);
-    json.member("OS-EXT-AZ:availability_zone", server.host ? server.host->zone : "");
+    json.member("OS-EXT-AZ:availability_zone", shown_zone(server));
     json.member("config_drive", "").member("key_name", nullptr);
     write_time(json, "OS-SRV-USG:launched_at", server.launched);
     write_time(json, "OS-SRV-USG:terminated_at", server.terminated);

@@ -25,7 +25,23 @@ Placing placing_of(const World& world, const std::vector<Uuid>& ids, const Creat
     return placing;
 }
 
+/// As recorded: the parts of what may fail for want of a host.
+std::vector<const char*> events_of(std::string_view action) {
+    if (action == "create") return {"conductor_schedule_and_build_instances"};
+    if (action == "resize" || action == "migrate")
+        return {"cold_migrate", "conductor_migrate_server"};
+    if (action == "live-migration") return {"conductor_live_migrate_instance"};
+    if (action == "evacuate") return {"rebuild_server"};
+    if (action == "unshelve") return {"schedule_instances"};
+    return {};
+}
+
 }  // namespace
+
+std::string no_valid_host(bool had_candidates) {
+    return std::string("No valid host was found. ") +
+           (had_candidates ? "There are not enough hosts available." : "");
+}
 
 std::string compute_publisher(const Host& host) {
     return "nova-compute:" + host.name;
@@ -55,8 +71,26 @@ void Lifecycle::effect(std::string_view what, const Server& server, const Host* 
 }
 
 void Lifecycle::record(Server& server, const char* action, const ContextPtr& by) {
-    server.actions.push_back({action, by->request, world_.names.id(by->user_id),
-                              world_.names.id(by->project_id), world_.clock.now()});
+    const Time now = world_.clock.now();
+    Action made{action,
+                by->request,
+                world_.names.id(by->user_id),
+                world_.names.id(by->project_id),
+                now,
+                false,
+                "",
+                {}};
+    for (const char* event : events_of(action)) made.events.push_back({event, now, std::nullopt});
+    server.actions.push_back(std::move(made));
+}
+
+void Lifecycle::end_action(Server& server, const ContextPtr& by, const std::string& why_failed) {
+    for (Action& action : server.actions) {
+        if (action.request != by->request) continue;
+        action.failed = !why_failed.empty();
+        action.details = why_failed;
+        for (ActionEvent& event : action.events) event.finish = world_.clock.now();
+    }
 }
 
 Outcome Lifecycle::wrong_state(const Server& server, const char* method) const {
@@ -133,11 +167,8 @@ void Lifecycle::refuse(const std::vector<Uuid>& ids, const Placing& placing, boo
         Server& server = *world_.nova.find_server(id);
         server.updated = to_seconds(now);
         set_states(server, VmState::error, TaskState::none, conductor_publisher, by);
-        server.more().fault =
-            Fault{500,
-                  std::string("No valid host was found. ") +
-                      (had_candidates ? "There are not enough hosts available." : ""),
-                  to_seconds(now)};
+        server.more().fault = Fault{500, no_valid_host(had_candidates), to_seconds(now)};
+        end_action(server, by, no_valid_host(had_candidates));
         effect("refused", server, nullptr);
         const RefusalMoment moment{"build_instances", id, placing, "error", had_candidates, by};
         world_.tell([&](Listener& listener) { listener.on_refusal(moment); });
@@ -167,6 +198,7 @@ void Lifecycle::activate(const Uuid& id, const ContextPtr& by) {
     server->updated = server->launched;
     const std::string publisher = compute_publisher(*server->host);
     set_states(*server, VmState::active, TaskState::none, publisher, by);
+    end_action(*server, by);
     tell("create.end", *server, publisher, by);
     effect("created", *server, server->host);
 }

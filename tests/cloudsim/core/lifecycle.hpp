@@ -104,6 +104,8 @@ private:
               const ContextPtr& by, const Flavor* new_flavor = nullptr, bool deleted = false);
     void effect(std::string_view what, const Server& server, const Host* host);
     void record(Server& server, const char* action, const ContextPtr& by);
+    /// What `by` began has come to its end; `why_failed` empty: well.
+    void end_action(Server& server, const ContextPtr& by, const std::string& why_failed = "");
     void sync_zone(Host& host);
     Outcome wrong_state(const Server& server, const char* method) const;
 
@@ -114,6 +116,8 @@ private:
 void hand_over(World& world, const Uuid& from, const Uuid& to);
 
 /// `nova-compute:host-3`
+/// What Nova says then.
+std::string no_valid_host(bool had_candidates);
 std::string compute_publisher(const Host& host);
 /// Who tells what an API call changed at once.
 inline constexpr const char* api_publisher = "nova-api:ctl";

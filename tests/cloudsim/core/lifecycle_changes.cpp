@@ -152,6 +152,7 @@ void Lifecycle::resize_moved(const Uuid& id, const ContextPtr& by) {
     tell("resize_finish.start", server, publisher, by);
     server.updated = server.launched = to_seconds(world_.clock.now());
     set_states(server, VmState::resized, TaskState::none, publisher, by);
+    end_action(server, by);
     tell("resize_finish.end", server, publisher, by);
     effect("moved", server, server.host);
 }
@@ -160,6 +161,10 @@ void Lifecycle::resize_refused(Server& server, const Placing& placing, bool had_
                                const ContextPtr& by) {
     const std::string_view state = to_string(server.state);
     set_states(server, server.state, TaskState::none, "nova-conductor:ctl", by);
+    end_action(server, by,
+               no_valid_host(false) + (placing.flavor->id == server.flavor->id
+                                           ? "No valid host found for cold migrate"
+                                           : "No valid host found for resize"));
     effect("resize refused", server, server.host);
     const RefusalMoment moment{"migrate_server", server.id, placing, state, had_candidates, by};
     world_.tell([&](Listener& listener) { listener.on_refusal(moment); });

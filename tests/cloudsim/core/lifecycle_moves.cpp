@@ -51,6 +51,7 @@ void Lifecycle::live_migrate_scheduled(Server& server, const ContextPtr& by) {
     if (const auto* none = std::get_if<NoValidHost>(&selection)) {
         hand_over(world_, migration, server.id);
         set_states(server, server.state, TaskState::none, conductor_publisher, by);
+        end_action(server, by, no_valid_host(none->had_candidates));
         effect("migration refused", server, server.host);
         const RefusalMoment moment{"migrate_server",     server.id, placing, "active",
                                    none->had_candidates, by,        true};
@@ -70,6 +71,7 @@ void Lifecycle::arrive(Server& server, Host& target, std::string_view event, con
     server.more().availability_zone = target.zone;
     server.updated = server.launched = to_seconds(world_.clock.now());
     set_states(server, VmState::active, TaskState::none, compute_publisher(target), by);
+    end_action(server, by);
     tell(event, server, compute_publisher(target), by);
     effect("moved", server, &target);
 }
@@ -89,6 +91,9 @@ void Lifecycle::evacuate_scheduled(Server& server, const ContextPtr& by) {
     const Selection selection = select_destinations(world_, placing, by);
     if (const auto* none = std::get_if<NoValidHost>(&selection)) {
         set_states(server, VmState::error, TaskState::none, conductor_publisher, by);
+        const std::string why = no_valid_host(none->had_candidates);
+        server.more().fault = Fault{500, why, to_seconds(world_.clock.now())};
+        end_action(server, by, why);
         effect("evacuation refused", server, server.host);
         const RefusalMoment moment{"rebuild_server",     server.id, placing, "error",
                                    none->had_candidates, by};
@@ -132,7 +137,7 @@ void Lifecycle::unshelve_scheduled(Server& server, const ContextPtr& by) {
     const Selection selection = select_destinations(world_, placing, by);
     server.updated = to_seconds(world_.clock.now());
     if (std::holds_alternative<NoValidHost>(selection)) {
-        server.actions.back().failed = true;
+        end_action(server, by, no_valid_host(false));
         set_states(server, server.state, TaskState::none, conductor_publisher, by);
         effect("unshelving refused", server, nullptr);
         return;

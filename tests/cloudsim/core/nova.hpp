@@ -101,6 +101,13 @@ struct Host {
     bool up() const { return !forced_down && !agent_down; }
 };
 
+/// A part of an action, by the name that Nova gives it.
+struct ActionEvent {
+    std::string name;
+    Time start{};
+    std::optional<Time> finish;
+};
+
 struct Action {
     std::string name;  ///< create, resize, delete, ...
     Uuid request;
@@ -108,6 +115,8 @@ struct Action {
     NameId project = 0;
     Time start{};
     bool failed = false;
+    std::string details;  ///< why it failed
+    std::vector<ActionEvent> events;
 };
 
 struct Fault {

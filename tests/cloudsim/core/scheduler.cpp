@@ -144,8 +144,14 @@ void weigh(World& world, std::vector<Choice>& choices) {
     });
 }
 
+/// A filter that nobody can read from outside: no host takes such an image.
+bool is_impossible(const Placing& placing) {
+    return placing.image != nullptr && placing.image->properties.contains("cloudsim:impossible");
+}
+
 std::vector<Choice> filtered(World& world, const Placing& placing, const Candidates& candidates) {
     std::vector<Choice> choices;
+    if (is_impossible(placing)) return choices;
     for (const Candidate& candidate : candidates.requests) {
         Host* host = world.nova.host_of(*candidate.held.front().provider->root);
         if (!host || host == placing.ignored) continue;

@@ -123,7 +123,7 @@ public:
         server->launched = server->created + std::chrono::seconds(world_.rng.below(20) + 1);
         server->updated = server->launched;
         server->actions.push_back(
-            {"create", world_.rng.uuid(), user_, server->project, server->created});
+            {"create", world_.rng.uuid(), user_, server->project, server->created, false, "", {}});
         return lifecycle_.put(std::move(server), host) ? flavor->vcpus : 0;
     }
 

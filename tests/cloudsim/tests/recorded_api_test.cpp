@@ -95,6 +95,25 @@ TEST_F(RecordedApiTest, NovaServers) {
                 "/compute/v2.1/servers/detail?all_tenants=1&status=ERROR");
 }
 
+TEST_F(RecordedApiTest, NovaActionsThatFoundNoHost) {
+    const Answer refused = box.ask("large", "regular", {{"availability_zone", "nova"}});
+    const std::string failed = refused.body["server"]["id"];
+    box.settle();
+    const std::string servers = "/compute/v2.1/servers/";
+    const std::string actions = "/os-instance-actions/";
+    expect_same("nova-server-error", servers + failed);
+    expect_same("nova-action-create-failed",
+                servers + failed + actions + refused.header("x-openstack-request-id"));
+    const Answer resized = box.call("POST", servers + server + "/action",
+                                    {{"resize", {{"flavorRef", box.flavor("large")}}}});
+    box.settle();
+    expect_same("nova-action-resize-failed",
+                servers + server + actions + resized.header("x-openstack-request-id"));
+    expect_same("nova-action-404",
+                servers + server + actions + "req-00000000-0000-0000-0000-000000000000");
+    expect_same("nova-flavor", "/compute/v2.1/flavors/" + box.flavor("large"));
+}
+
 TEST_F(RecordedApiTest, NovaHostsServicesAndAggregates) {
     expect_same("nova-os-hypervisors-detail", "/compute/v2.1/os-hypervisors/detail");
     expect_same("nova-os-services-compute", "/compute/v2.1/os-services?binary=nova-compute");

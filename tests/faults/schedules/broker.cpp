@@ -120,11 +120,30 @@ bool Broker::strikes(Kind kind) {
 
 void Broker::publish_error(std::string body) {
     last_error_ = body;
+    if (strikes(Kind::forged_message)) enqueue(forged(body));
     const bool twice = strikes(Kind::duplicate);
     const bool again = strikes(Kind::late_repeat);
     if (again) timeline_.after(seconds{chance_.between(5, 90)}, [this, body] { enqueue(body); });
     if (twice) enqueue(body);
     enqueue(std::move(body));
+}
+
+/// What somebody else would make of it, and is there first.
+std::string Broker::forged(std::string body) {
+    const auto replace = [&](const std::string& what, const std::string& by) {
+        for (std::size_t at = body.find(what); at != std::string::npos;
+             at = body.find(what, at + by.size()))
+            body.replace(at, what.size(), by);
+    };
+    switch (chance_.between(0, 4)) {
+        case 0: replace("req-", "req-f"); break;  // no such action
+        case 1: replace("NoValidHost_Remote", "MaxRetriesExceeded"); break;
+        case 2: replace(R"(\"num_instances\":)", R"(\"num_instances\":9)"); break;
+        case 3: replace(R"(\"vcpus\":)", R"(\"vcpus\":1)"); break;
+        default: replace("compute_task.build_instances", "compute_task.migrate_server"); break;
+    }
+    trace_.line("a forged message");
+    return body;
 }
 
 void Broker::publish_garbage(const Item& item) {

@@ -71,6 +71,7 @@ private:
     bool strikes(Kind kind);
     Duration delay();
     void enqueue(std::string body);
+    std::string forged(std::string body);
     void offer(std::uint64_t number);
     void deliver(std::uint64_t number, std::uint64_t epoch);
     void settle(std::uint64_t number, std::uint64_t epoch, bool set_aside);

@@ -169,7 +169,28 @@ private:
     bool tagged_since(const std::string& project, TimePoint since) const;
     void judge_age(const Exchange& call, const Basis& basis);
     void judge_held(const Basis& basis);
+    // judge_breakers.cpp
+    /// Something that is left alone after so many culls that went unused, for longer each time.
+    struct Trip {
+        int row = 0;
+        int times = 0;
+        std::optional<TimePoint> since;
+        TimePoint until{};
+        std::string why;
+        std::optional<std::string> tried;  ///< the request whose cull is tried since then
+        std::set<std::string> projects;    ///< of the cloud's: whose culls went unused
+        bool by_deletions = false;         ///< of the cloud's: why it is open
+        bool is_open(TimePoint now) const { return since && now < until; }
+        bool is_half_open(TimePoint now) const { return since && now >= until; }
+        void open(TimePoint now, const RetrySettings& settings, std::string reason);
+    };
     void judge_breaker(const Basis& basis);
+    void judge_trip(Trip& trip, const std::string& rule, const PlanRecord& plan, TimePoint begun);
+    TimePoint begun_at(const std::string& request) const;
+    void note_end(Trip& trip, const std::string& request, const std::string& kind, int enough,
+                  const RetrySettings& settings, const std::string& whose);
+    void note_end_for_cloud(const Request& asked, const std::string& kind);
+    static std::string shape_of(const Request& request);
     void judge_limits(const Exchange& call, const Basis& basis);
     void count_failure(const std::string& step, const std::string& server);
     void on_freed_room(const std::string& kind, const std::string& request);
@@ -218,10 +239,11 @@ private:
     TimePoint started_at_{};                      ///< the present process
     std::map<std::string, TimePoint> delivered_;  ///< requests, to the present process
     std::map<std::string, Death> deaths_;         ///< by server
-    int wasted_ = 0;                              ///< culls in a row
     int failed_ = 0;                              ///< deletions in a row
-    std::optional<TimePoint> breaker_due_;        ///< since when nobody may be killed
-    std::string breaker_why_;
+    Trip cloud_;
+    std::map<std::string, Trip> projects_;
+    std::map<std::string, Trip> shapes_;
+    TimePoint deaf_until_{};  ///< what ends by then, an operator's word may have made nothing of
     std::set<std::string> died_;               ///< whose deletion the cloud received
     std::map<std::string, TimePoint> culled_;  ///< requests for which somebody died, since when
     std::set<std::string> ending_;             ///< requests whose outcome is being written

@@ -1,5 +1,5 @@
-// The judgement on safeguards: whom they protect, how many may die, when all must stop; and on what
-// the journal says of a cull's worth.
+// The judgement on safeguards: whom they protect and how many may die; and on what the journal says
+// of a cull's worth. When all, a project or a shape must stop is judge_breakers.cpp's.
 #include <algorithm>
 
 #include "faults/schedules/checker.hpp"
@@ -96,38 +96,6 @@ void Checker::judge_limits(const Exchange& call, const Basis& basis) {
     check("in the window", in_window, limits.victims_per_window);
 }
 
-// ---- the breaker ----
-
-void Checker::on_replaced(const Exchange& call, int status) {
-    bool forced = false;
-    const auto server = deleted_server(call.request, forced);
-    if (server && !forced && status == 403) count_failure("refused", server->text());
-}
-
-/// `failed`: the deadline passed, although Nova had accepted the deletion.
-void Checker::count_failure(const std::string& step, const std::string& server) {
-    if (step == "gone") failed_ = 0;
-    if (step != "refused" && !(step == "failed" && died_.contains(server))) return;
-    if (++failed_ < plan_.policy.safeguards.breaker.failed || breaker_due_) return;
-    breaker_due_ = timeline_.true_now();
-    breaker_why_ = std::to_string(failed_) + " deletions in a row failed";
-}
-
-/// The journal is about to tell what became of a cull's room.
-void Checker::on_freed_room(const std::string& kind, const std::string& request) {
-    const auto record = journal_.records.find(RequestId{request});
-    if (record == journal_.records.end() || record->second.freed_room) return;
-    // Where the clock was set, what Nova dates can't be told before from after.
-    const bool can_tell = !plan_.lies() && !plan_.has(Kind::clock_step);
-    if (kind == "taken" && can_tell && !was_taken(request))
-        blame("freed-room", "nobody took the room of " + request + ", and the journal says so");
-    if (kind == "taken") wasted_ = 0;
-    if (kind != "wasted") return;
-    if (++wasted_ < plan_.policy.safeguards.breaker.wasted || breaker_due_) return;
-    breaker_due_ = timeline_.true_now();
-    breaker_why_ = std::to_string(wasted_) + " culls in a row went unused";
-}
-
 /// Did one who may take a slot of the request ever stand on its hosts? Or was nobody left to take
 /// it, and a like request had it?
 bool Checker::was_taken(const std::string& request) const {
@@ -143,16 +111,6 @@ bool Checker::was_taken(const std::string& request) const {
                 if (takes(holder, promise)) return true;
     }
     return false;
-}
-
-void Checker::on_resume() {
-    wasted_ = failed_ = 0;
-    breaker_due_.reset();
-}
-
-void Checker::judge_breaker(const Basis& basis) {
-    if (!breaker_due_ || *breaker_due_ >= timeline_.true_now()) return;
-    blame("breaker", basis.server.text() + " is deleted, although " + breaker_why_);
 }
 
 // ---- the freed-room result ----

@@ -63,6 +63,7 @@ constexpr std::array<std::string_view, kinds> fault_names{
     "paused",
     "protect",
     "operator-resumes",
+    "forged-message",
 };
 
 constexpr Duration calm_start = seconds{20};  // the first views are read
@@ -78,6 +79,7 @@ public:
         draw_demands();
         draw_faults();
         draw_brakes();
+        draw_forgeries();
         std::stable_sort(plan_.items.begin(), plan_.items.end(),
                          [](const Item& a, const Item& b) { return a.at < b.at; });
         return std::move(plan_);
@@ -156,7 +158,8 @@ private:
     void draw_brakes() {
         Chance rng{plan_.seed ^ 0xb4a3e5U};
         if (rng.percent(40)) return;
-        auto& [protect, limits, thrash, breaker, host_cooldown] = plan_.policy.safeguards;
+        auto& [protect, limits, thrash, breaker, project_breaker, shape_cooldown, host_cooldown] =
+            plan_.policy.safeguards;
         if (rng.percent(25)) limits.victims_per_request = rng.between(1, 3);
         if (rng.percent(20)) limits.victims_per_project = rng.between(1, 4);
         if (rng.percent(20)) limits.victims_per_window = rng.between(1, 5);
@@ -168,7 +171,29 @@ private:
         if (!rng.percent(40)) return;
         breaker.wasted = rng.between(1, 3);
         breaker.failed = rng.between(1, 3);
-        plan_.items.push_back(item(Kind::resumed, rng));
+        breaker.projects = rng.between(1, 2);
+        breaker.retry = retry(rng);
+        project_breaker.wasted = rng.between(0, 3);
+        project_breaker.unproven = rng.pick({0, 1, 2, 20});
+        project_breaker.retry = retry(rng);
+        shape_cooldown.wasted = rng.between(0, 2);
+        shape_cooldown.retry = retry(rng);
+        if (rng.percent(50)) plan_.items.push_back(item(Kind::resumed, rng));
+    }
+
+    static RetrySettings retry(Chance& rng) {
+        return {seconds{rng.pick({5, 20, 60, 1800})}, seconds{rng.pick({1800, 3600})}};
+    }
+
+    /// Somebody writes to Nova's exchange.
+    void draw_forgeries() {
+        Chance rng{plan_.seed ^ 0xf0a6e5U};
+        if (!rng.percent(25)) return;
+        Item forged = item(Kind::forged_message, rng);
+        forged.at = {};
+        forged.length = plan_.storm;
+        forged.percent = rng.pick({30, 100});
+        plan_.items.push_back(forged);
     }
 
     void draw_demands() {
@@ -315,7 +340,16 @@ std::string describe_brakes(const SchedulePlan& plan) {
     const BreakerSettings usual;
     if (!(safeguards.breaker == usual))
         text += ", breaker " + std::to_string(safeguards.breaker.wasted) + " wasted or " +
-                std::to_string(safeguards.breaker.failed) + " failed";
+                std::to_string(safeguards.breaker.failed) + " failed" + ", of " +
+                std::to_string(safeguards.breaker.projects) + " projects, again after " +
+                seconds_text(safeguards.breaker.retry.retry_after);
+    const auto left_alone = [&](const char* what, int wasted, const RetrySettings& settings) {
+        text += std::string{", "} + what + " after " + std::to_string(wasted) + " wasted for " +
+                seconds_text(settings.retry_after);
+    };
+    left_alone("projects are left alone", safeguards.project_breaker.wasted,
+               safeguards.project_breaker.retry);
+    left_alone("shapes", safeguards.shape_cooldown.wasted, safeguards.shape_cooldown.retry);
     return text;
 }
 

@@ -73,6 +73,8 @@ enum class Kind {
     // Drawn apart, with the safeguards.
     protect,
     resumed,
+    // Drawn apart.
+    forged_message,
     count_,
 };
 constexpr std::size_t kinds = static_cast<std::size_t>(Kind::count_);

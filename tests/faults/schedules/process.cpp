@@ -34,7 +34,7 @@ LiveSettings settings_of(const SchedulePlan& plan, cloudsim::Site& site) {
 }  // namespace
 
 Process::Process(const SchedulePlan& plan, Timeline& timeline, Network& network, Broker& broker,
-                 test::FakeJournal& journal, Switch& pause, cloudsim::Site& site)
+                 test::FakeJournal& journal, Switch& pause, Switch& breaker, cloudsim::Site& site)
     : timeline_(timeline), io_(std::make_unique<boost::asio::io_context>(1)) {
     const config::Cloud cloud = cloud_of(plan, site);
     http::Options options = http_options(cloud, plan.http);
@@ -47,9 +47,9 @@ Process::Process(const SchedulePlan& plan, Timeline& timeline, Network& network,
     if (plan.cache.events) events_ = broker.events();
     const CloudPorts ports{*cloud_.identity, *cloud_.compute, *cloud_.placement, *cloud_.images,
                            timeline};
-    service_ =
-        std::make_unique<Service>(ServicePorts{ports, journal, *messages_, events_.get(), pause},
-                                  settings_of(plan, site), [](const ServiceStatus&) {});
+    service_ = std::make_unique<Service>(
+        ServicePorts{ports, journal, *messages_, events_.get(), pause, breaker},
+        settings_of(plan, site), [](const ServiceStatus&) {});
     boost::asio::co_spawn(*io_, service_->run(),
                           [this](std::exception_ptr error, Result<void> result) {
                               if (error) std::rethrow_exception(error);

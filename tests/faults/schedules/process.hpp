@@ -18,7 +18,7 @@ namespace reaper::faults {
 class Process {
 public:
     Process(const SchedulePlan& plan, Timeline& timeline, Network& network, Broker& broker,
-            test::FakeJournal& journal, Switch& pause, cloudsim::Site& site);
+            test::FakeJournal& journal, Switch& pause, Switch& breaker, cloudsim::Site& site);
     ~Process();
     Process(const Process&) = delete;
     Process& operator=(const Process&) = delete;

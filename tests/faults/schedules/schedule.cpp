@@ -44,6 +44,7 @@ private:
     cloudsim::Site site_;
     test::FakeJournal journal_;
     test::FakeSwitch pause_;
+    test::FakeSwitch breaker_;
     Truth truth_;
     Checker checker_;
     Network network_;
@@ -119,7 +120,8 @@ void Schedule::arm(const Item& item) {
             case Kind::late_repeat:
             case Kind::info_lost:
             case Kind::info_late:
-            case Kind::flow_stops: broker_.begin(item); break;
+            case Kind::flow_stops:
+            case Kind::forged_message: broker_.begin(item); break;
             case Kind::garbage_message: broker_.publish_garbage(item); break;
             case Kind::old_message: broker_.publish_old(item); break;
             case Kind::connection_lost:
@@ -158,14 +160,15 @@ void Schedule::arm(const Item& item) {
 
 void Schedule::resume() {
     (void)pause_.resume();
+    (void)breaker_.resume();
     checker_.on_resume();
 }
 
 void Schedule::start() {
     trace_.line("the reaper starts");
     checker_.on_start();
-    process_ =
-        std::make_unique<Process>(plan_, timeline_, network_, broker_, journal_, pause_, site_);
+    process_ = std::make_unique<Process>(plan_, timeline_, network_, broker_, journal_, pause_,
+                                         breaker_, site_);
 }
 
 void Schedule::kill() {
