@@ -76,6 +76,7 @@ struct Broker {
     std::string cert_file, key_file;
     bool verify_tls = true;
     bool temporary_queue = false;  ///< set by a dry run, not by the file: exclusive, gone with us
+    std::string journal{};  ///< set by the daemon, not by the file: told to who asks who serves
 };
 
 /// `trigger:` which messages become requests.
@@ -99,6 +100,8 @@ struct Scheduler {
     bool trait_isolation = false;
     bool extra_specs_filter = false;
     std::vector<std::string> watched_aggregates;  ///< names or UUIDs; `a|b`: one shard of both
+
+    friend bool operator==(const Scheduler&, const Scheduler&) = default;
 };
 
 /// `taggers:`, `strategy:`, and the safeguards: everything that decides which servers go.
@@ -110,6 +113,8 @@ struct Policy {
     Scheduler scheduler;
     SafeguardSettings safeguards;  ///< `protect:`, `limits:`, `thrash:`, `breaker:`,
                                    ///< `project_breaker:`, `shape_cooldown:` and `host_cooldown:`
+
+    friend bool operator==(const Policy&, const Policy&) = default;
 };
 
 /// `cull:` how a plan is carried out.

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <amqp_tcp_socket.h>
-#include <array>
 #include <fcntl.h>
 #include <poll.h>
 #include <sys/socket.h>
@@ -12,6 +11,7 @@
 #include "clients/amqp/amqp_bytes.hpp"
 #include "clients/amqp/wakeup.hpp"
 #include "reaper/model/text.hpp"
+#include "reaper/runtime/machine.hpp"
 
 namespace reaper::amqp {
 namespace {
@@ -22,9 +22,7 @@ timeval as_timeval(std::chrono::milliseconds time) {
 
 /// How RabbitMQ's management shows us.
 std::string connection_name() {
-    std::array<char, 256> host{};
-    if (gethostname(host.data(), host.size() - 1) != 0) host[0] = '\0';
-    return std::string("reaper on ") + host.data() + ", process " + std::to_string(getpid());
+    return "reaper on " + machine_name() + ", process " + std::to_string(getpid());
 }
 
 /// Statuses of an open connection that ended. Which one it is, is chance.
@@ -323,6 +321,22 @@ void Connection::close(milliseconds limit) {
     const timeval time = as_timeval(std::max(limit, milliseconds(1)));
     amqp_set_rpc_timeout(state_, &time);
     amqp_connection_close(state_, AMQP_REPLY_SUCCESS);
+}
+
+Result<std::unique_ptr<Connection>> connect_any(const config::Broker& broker,
+                                                ConnectionAborter& aborter,
+                                                std::vector<std::string>& remarks) {
+    std::optional<Error> first;
+    for (const auto& secret : broker.urls) {
+        const auto url = parse_broker_url(secret);
+        auto connection =
+            url ? Connection::open(*url, broker, broker.connect_timeout, aborter)
+                : Result<std::unique_ptr<Connection>>(boost::system::in_place_error, url.error());
+        if (connection) return connection;
+        remarks.push_back(connection.error().what);
+        if (!first) first = connection.error();
+    }
+    return first.value_or(Error{Errc::bad_input, "broker.urls is empty"});
 }
 
 }  // namespace reaper::amqp

@@ -11,6 +11,7 @@
 #include <optional>
 #include <set>
 #include <string>
+#include <vector>
 
 #include "clients/amqp/amqp_tls.hpp"
 #include "clients/amqp/broker_url.hpp"
@@ -117,5 +118,11 @@ private:
     bool alive_ = false;
     bool logged_in_ = false;
 };
+
+/// To the first broker of the list that answers, for a short look; why the ones before did not
+/// goes to `remarks`.
+Result<std::unique_ptr<Connection>> connect_any(const config::Broker& broker,
+                                                ConnectionAborter& aborter,
+                                                std::vector<std::string>& remarks);
 
 }  // namespace reaper::amqp

@@ -4,7 +4,9 @@
 
 #include "clients/amqp/amqp_bytes.hpp"
 #include "clients/amqp/amqp_topology.hpp"
+#include "clients/amqp/serving_question.hpp"
 #include "reaper/model/text.hpp"
+#include "reaper/runtime/machine.hpp"
 
 namespace reaper::amqp {
 Session::Session(Connection& connection, const config::Broker& broker, const AmqpTuning& tuning,
@@ -163,10 +165,16 @@ Outcome Session::deliver(Message message) {
     token_.stop();
     dispatcher_.serving();
     const bool token = is_serving_token(message.properties);
+    const bool question = is_serving_question(message.properties);
+    // While the broker takes nothing from us, nobody gets an answer.
+    if (question && !stopping_ && dead_letters_.answers_expected()) {
+        const ActiveReaper self{machine_name(), broker_.journal};
+        if (auto failed = token_.answer(message.properties, self)) return failed;
+    }
     unacknowledged_[message.tag] = {std::move(message.properties), message.full_size,
                                     message.body.size()};
     if (stopping_) return {};  // it stays unacknowledged, for the next reaper
-    if (token) return acknowledge(message.tag);
+    if (token || question) return acknowledge(message.tag);
     Delivery delivery;
     delivery.ticket = {epoch_, message.tag};
     delivery.body = std::move(message.body);

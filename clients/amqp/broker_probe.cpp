@@ -4,17 +4,11 @@
 
 #include "clients/amqp/amqp_connection.hpp"
 #include "clients/amqp/amqp_topology.hpp"
-#include "clients/amqp/broker_url.hpp"
 
 namespace reaper {
 namespace {
 
 using amqp::Connection;
-
-Result<std::unique_ptr<Connection>> connect(const config::Broker& broker, const BrokerUrl& url,
-                                            amqp::ConnectionAborter& aborter) {
-    return Connection::open(url, broker, broker.connect_timeout, aborter);
-}
 
 /// None if there is no such queue.
 Result<std::optional<QueueReport>> look_at(Connection& connection, const std::string& queue) {
@@ -41,29 +35,12 @@ Result<std::vector<NovasQueue>> look_at_novas_queues(Connection& connection,
     return queues;
 }
 
-/// The first broker that answers; the others go to `remarks`.
-Result<std::unique_ptr<Connection>> connect_any(const config::Broker& broker,
-                                                amqp::ConnectionAborter& aborter,
-                                                std::vector<std::string>& remarks) {
-    std::optional<Error> first;
-    for (const auto& secret : broker.urls) {
-        const auto url = parse_broker_url(secret);
-        auto connection =
-            url ? connect(broker, *url, aborter)
-                : Result<std::unique_ptr<Connection>>(boost::system::in_place_error, url.error());
-        if (connection) return connection;
-        remarks.push_back(connection.error().what);
-        if (!first) first = connection.error();
-    }
-    return first.value_or(Error{Errc::bad_input, "broker.urls is empty"});
-}
-
 }  // namespace
 
 Result<BrokerReport> probe_broker(const config::Broker& broker) {
     BrokerReport report;
     amqp::ConnectionAborter aborter;
-    auto connected = connect_any(broker, aborter, report.remarks);
+    auto connected = amqp::connect_any(broker, aborter, report.remarks);
     if (!connected) return connected.error();
     Connection& connection = **connected;
     report.broker = connection.name();
@@ -89,7 +66,7 @@ Result<BrokerReport> probe_broker(const config::Broker& broker) {
 Result<std::uint64_t> count_dead_letters(const config::Broker& broker) {
     amqp::ConnectionAborter aborter;
     std::vector<std::string> remarks;
-    auto connected = connect_any(broker, aborter, remarks);
+    auto connected = amqp::connect_any(broker, aborter, remarks);
     if (!connected) return connected.error();
     const auto found = look_at(**connected, broker.dead_letter_queue);
     if (!found) return found.error();

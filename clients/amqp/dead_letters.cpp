@@ -55,6 +55,7 @@ ContentProperties ContentProperties::from(const amqp_basic_properties_t& raw) {
     kept.correlation_id = get(raw.correlation_id, AMQP_BASIC_CORRELATION_ID_FLAG);
     kept.type = get(raw.type, AMQP_BASIC_TYPE_FLAG);
     kept.app_id = get(raw.app_id, AMQP_BASIC_APP_ID_FLAG);
+    kept.reply_to = get(raw.reply_to, AMQP_BASIC_REPLY_TO_FLAG);
     if ((raw._flags & AMQP_BASIC_TIMESTAMP_FLAG) != 0) kept.timestamp = raw.timestamp;
     return kept;
 }

@@ -20,6 +20,7 @@ namespace reaper::amqp {
 /// them, the broker would deliver the copy elsewhere too.
 struct ContentProperties {
     std::string content_type, content_encoding, message_id, correlation_id, type, app_id;
+    std::string reply_to;  ///< a copy does not have it
     std::optional<std::uint64_t> timestamp;
 
     static ContentProperties from(const amqp_basic_properties_t& raw);

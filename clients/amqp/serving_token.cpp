@@ -4,6 +4,7 @@
 
 #include "clients/amqp/amqp_bytes.hpp"
 #include "clients/amqp/amqp_topology.hpp"
+#include "clients/amqp/serving_question.hpp"
 #include "reaper/model/text.hpp"
 
 namespace reaper::amqp {
@@ -49,10 +50,7 @@ Outcome ServingToken::work(bool may_wait) {
     const auto now = Steady::now();
     if (due() > now || !may_wait) return {};
     due_ = now + pause_.next();
-    if (!open_) {
-        if (auto failed = connection_.open_channel(token_channel)) return failed;
-        open_ = true;
-    }
+    if (auto failed = open()) return failed;
     amqp_basic_properties_t properties{};
     properties._flags =
         AMQP_BASIC_TYPE_FLAG | AMQP_BASIC_CONTENT_TYPE_FLAG | AMQP_BASIC_EXPIRATION_FLAG;
@@ -62,6 +60,18 @@ Outcome ServingToken::work(bool may_wait) {
     const int status = amqp_basic_publish(connection_.raw(), token_channel, amqp_empty_bytes,
                                           bytes(queue_), 0, 0, &properties, bytes(body));
     return connection_.check_status(status, "putting a token into queue '" + queue_ + "'");
+}
+
+Outcome ServingToken::open() {
+    if (open_) return {};
+    if (auto failed = connection_.open_channel(token_channel)) return failed;
+    open_ = true;
+    return {};
+}
+
+Outcome ServingToken::answer(const ContentProperties& question, const ActiveReaper& who) {
+    if (auto failed = open()) return failed;
+    return answer_who_serves(connection_, token_channel, question, who);
 }
 
 void ServingToken::channel_closed(const std::string& why) {

@@ -10,6 +10,7 @@
 #include <chrono>
 #include <string>
 
+#include "clients/amqp/active_reaper.hpp"
 #include "clients/amqp/amqp_connection.hpp"
 #include "clients/amqp/dead_letters.hpp"
 #include "clients/amqp/wakeup.hpp"
@@ -33,12 +34,16 @@ public:
     void stop();
     /// Puts a token into the queue, if it is time to. `may_wait`: the broker answers at present.
     Outcome work(bool may_wait);
+    /// Says who we are to whoever asked (serving_question.hpp), on the token's channel.
+    Outcome answer(const ContentProperties& question, const ActiveReaper& who);
     /// When `work` is next needed.
     Steady::time_point due() const;
     /// The broker closed the token's channel: we may not write to the queue.
     void channel_closed(const std::string& why);
 
 private:
+    Outcome open();
+
     Connection& connection_;
     const std::string& queue_;
     std::chrono::milliseconds delay_;

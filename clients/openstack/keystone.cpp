@@ -50,6 +50,12 @@ public:
         co_return only(std::move(*projects), id_or_name);
     }
 
+    ResultTask<std::string> own_user() {
+        auto who = co_await session_->who();
+        if (!who) co_return who.error();
+        co_return who->user_id;
+    }
+
 private:
     ResultTask<std::vector<Project>> list(std::string path) {
         ServiceCall call;
@@ -84,6 +90,10 @@ public:
     }
     ResultTask<std::optional<Project>> find_project(std::string id_or_name) override {
         return http::keeping(keystone_, keystone_->find_project(std::move(id_or_name)));
+    }
+
+    ResultTask<std::string> own_user() override {
+        return http::keeping(keystone_, keystone_->own_user());
     }
 
 private:

@@ -103,6 +103,7 @@ ActionRecord action_from(const JsonPlace& row) {
     action.name = row["action"].text();
     action.request = RequestId(row["request_id"].text());
     action.project = ProjectId(row.text_or_empty("project_id"));
+    action.user = row.text_or_empty("user_id");
     action.failed = row.text_or_empty("message") == "Error";
     action.started = action.last_event = row["start_time"].time();
     action.ended = action.failed;

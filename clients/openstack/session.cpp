@@ -255,6 +255,13 @@ ResultTask<AuthInfo> Session::authenticate() {
     co_return (*fresh)->body.info;
 }
 
+ResultTask<AuthInfo> Session::who() {
+    TokenPtr none;
+    auto good = co_await token(std::move(none));
+    if (!good) co_return good.error();
+    co_return (*good)->body.info;
+}
+
 Error Session::refusal(const Answer& answer) const {
     std::string who = describe(cloud_.credentials);
     if (token_)

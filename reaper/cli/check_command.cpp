@@ -45,7 +45,11 @@ void check_parts(const config::Settings& settings, const Report& report, const T
     check_journal(settings.journal, report);
     check_switch(settings.pause_file, report);
     terminal.progress("asking the broker ...");
-    check_broker(settings.broker, probe_broker(settings.broker), report);
+    const auto probe = probe_broker(settings.broker);
+    check_broker(settings.broker, probe, report);
+    // Without a consumer there is nobody to ask.
+    if (probe && probe->queue && probe->queue->consumers > 0)
+        check_activity(activity_of(settings), report);
 
     boost::asio::io_context io{1};
     auto cloud = connect_cloud(io, settings);

@@ -7,6 +7,7 @@
 #include "clients/journal/sqlite_journal.hpp"
 #include "clients/pause/pause_file.hpp"
 #include "reaper/cli/checks.hpp"
+#include "reaper/runtime/machine.hpp"
 
 namespace reaper::cli {
 namespace {
@@ -101,10 +102,12 @@ void check_journal(const config::JournalFile& journal, const Report& report) {
 
 void check_switch(const std::string& pause_file, const Report& report) {
     const auto paused = PauseFile{pause_file}.paused();
+    const std::string here = "on this machine (" + machine_name() + ")";
     report({paused ? Verdict::warn : Verdict::ok, "switch",
-            paused ? *paused + "; no servers are deleted until 'reaper resume'" : "not paused"});
+            paused ? *paused + ", " + here + ": its reaper deletes no servers until 'reaper resume'"
+                   : "not paused " + here});
     if (const auto open = PauseFile{breaker_file(pause_file)}.paused())
-        report({Verdict::warn, "circuit breaker", *open});
+        report({Verdict::warn, "circuit breaker", *open + ", " + here});
     const auto folder = std::filesystem::path{pause_file}.parent_path();
     if (access(folder.empty() ? "." : folder.c_str(), W_OK | X_OK) != 0)
         report(
@@ -133,6 +136,10 @@ void check_broker(const config::Broker& broker, const Result<BrokerReport>& prob
     check_queue(broker, *probe, report);
     check_dead_letters(broker, *probe, report);
     check_novas_queues(*probe, report);
+}
+
+void check_activity(const Activity& activity, const Report& report) {
+    report({activity.active ? Verdict::ok : Verdict::warn, "active reaper", to_text(activity)});
 }
 
 }  // namespace reaper::cli

@@ -6,6 +6,7 @@
 #include "clients/amqp/broker_probe.hpp"
 #include "clients/openstack/openstack.hpp"
 #include "config/settings.hpp"
+#include "reaper/cli/active_reaper.hpp"
 #include "reaper/cli/check_list.hpp"
 #include "reaper/cloud_reader/cloud_reader.hpp"
 #include "reaper/decision/policy.hpp"
@@ -17,12 +18,15 @@ using Report = std::function<void(Finding)>;
 /// The journal's directory and file, as the user that runs the check.
 void check_journal(const config::JournalFile& journal, const Report& report);
 
-/// Is the reaper paused?
+/// Is the reaper of this machine paused?
 void check_switch(const std::string& pause_file, const Report& report);
 
 /// What the probe of the broker found.
 void check_broker(const config::Broker& broker, const Result<BrokerReport>& probe,
                   const Report& report);
+
+/// Which of several reapers serves the queue.
+void check_activity(const Activity& activity, const Report& report);
 
 /// Keystone, Placement and Nova; their rights; the taggers' projects; the watched aggregates.
 /// `holds_room`: a tagger keeps new revocable servers off freed room.

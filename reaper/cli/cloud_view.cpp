@@ -22,8 +22,9 @@ Result<CloudView> cloud_view(boost::asio::io_context& io, const Cloud& cloud,
         terminal.progress("reading the cloud: " + what);
     };
     terminal.progress("reading the cloud ...");
-    auto cache = run_task(
-        io, read_cloud(cloud.ports(), policy.taggers, CloudDepth::exact, std::move(progress)));
+    UnfinishedDeletions unfinished{cloud.ports()};
+    auto cache = run_task(io, read_cloud(cloud.ports(), unfinished, policy.taggers,
+                                         CloudDepth::exact, std::move(progress)));
     terminal.end_progress();
     return cache;
 }

@@ -17,7 +17,7 @@ and resume switch its deletions off and on.)",
   reaper snapshot --out cloud.json   the same as a file, to plan on without the cloud
   reaper run --dry-run               the daemon, telling what it would do
   reaper history show req-0b6c...    everything that happened to one request
-  reaper pause --reason "upgrade"    no servers are deleted until: reaper resume
+  reaper pause --reason "upgrade"    this machine's reaper deletes nothing until: reaper resume
 
 The options above are accepted before and after the command.
 The answer goes to stdout, logs and errors to stderr.
@@ -261,9 +261,11 @@ not count. What it is, its taggers say as of now; who was reclaimed was revocabl
 
 const Text pause{
     "Pauses deletions until resume",
-    R"(From now on no servers are deleted, until "reaper resume". It works at once, with
-or without a running daemon, and survives restarts: it is a file (pause_file in the configuration,
-by default /var/lib/reaper/paused), and "touch" of that file is as good. Deletions that Nova was
+    R"(From now on the reaper of this machine deletes no servers, until "reaper resume". It works at
+once, with or without a running daemon, and survives restarts: it is a file (pause_file in the
+configuration, by default /var/lib/reaper/paused), and "touch" of that file is as good. Where
+several reapers share a queue, each has a pause of its own: pause all of them, or the active one,
+which this command names if it is another. Deletions that Nova was
 asked for already go on; no further one is sent, not even of a plan that is being carried out.
 Requests that come meanwhile are refused with the reason, and stand in the history.
 
@@ -277,18 +279,19 @@ reaper in the same way, by a file beside it, and tries again by itself.)",
 
 const Text resume{
     "Ends a pause; closes the circuit breaker too",
-    R"(Ends whatever pause is in force, closes the circuit breaker, and says what it was. What went
-unused before counts no more, for projects and shapes that are left alone, too. Look into "reaper
-history" first if the breaker opened: it did so for a reason.)",
+    R"(Ends whatever pause is in force on this machine, closes its circuit breaker, and says what it was.
+What went unused before counts no more, for projects and shapes that are left alone, too. Look into
+"reaper history" first if the breaker opened: it did so for a reason.)",
     R"(Example:
   reaper resume
 )"};
 
 const Text status{
     "Is it paused? What is under way?",
-    R"(Says if the reaper is paused, by whom, since when and why, and how the circuit breaker is; and,
-from its journal, which projects and shapes are left alone, what is under way and what the last 24
-hours brought. For monitoring: exit code 4 says that it is paused, or the breaker open.)",
+    R"(Says if the reaper of this machine is paused, by whom, since when and why, and how its circuit
+breaker is; which reaper is the active one, where several share a queue; and, from the journal of
+this machine, which projects and shapes are left alone, what is under way and what the last 24 hours
+brought. For monitoring: exit code 4 says that this machine's reaper is paused, or its breaker open.)",
     R"(Examples:
   reaper status
   reaper status --json

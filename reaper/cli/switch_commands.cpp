@@ -10,6 +10,7 @@
 
 #include "clients/journal/sqlite_journal.hpp"
 #include "clients/pause/pause_file.hpp"
+#include "reaper/cli/active_reaper.hpp"
 #include "reaper/cli/commands.hpp"
 #include "reaper/cli/now.hpp"
 #include "reaper/controllers/safeguards_journal.hpp"
@@ -19,6 +20,7 @@
 #include "reaper/report/json.hpp"
 #include "reaper/report/render.hpp"
 #include "reaper/report/text.hpp"
+#include "reaper/runtime/machine.hpp"
 #include "reaper/runtime/run_task.hpp"
 
 namespace reaper::cli {
@@ -124,6 +126,13 @@ std::optional<PauseNote> note_in_force(const PauseFile& pause, const PauseFile& 
     return note ? note : breaker.note();
 }
 
+/// Whoever pauses a reaper that only stands by has paused nothing.
+void warn_if_elsewhere(const Activity& activity, const Terminal& terminal) {
+    if (!activity.active || activity.here) return;
+    terminal.warn("the active reaper is " + to_text(activity) +
+                  ": it goes on deleting; pause it there");
+}
+
 nlohmann::json json_of(const std::vector<InventoryHold>& holds) {
     nlohmann::json list = nlohmann::json::array();
     for (const auto& hold : holds) list.push_back(report::to_json(hold));
@@ -149,13 +158,16 @@ ExitCode pause_reaper(const GlobalOptions& global, const PauseCommand& command,
         return ExitCode::failed;
     }
     const auto after = file.note();
-    const nlohmann::json json = {{"version", report::json_version},
-                                 {"paused", json_of(after)},
-                                 {"was_paused", before.has_value()},
-                                 {"file", file.path()}};
+    // The pause stands; whom it holds for is asked after that.
+    const Activity activity = activity_of(*settings);
+    const nlohmann::json json = {{"version", report::json_version},  {"paused", json_of(after)},
+                                 {"was_paused", before.has_value()}, {"machine", machine_name()},
+                                 {"active", to_json(activity)},      {"file", file.path()}};
     answer(terminal, json,
            before ? "already paused " + before->line() + "; that stays as it is"
-                  : "paused: no servers are deleted until 'reaper resume' (" + file.path() + ")");
+                  : "paused: the reaper of this machine (" + machine_name() +
+                        ") deletes no servers until 'reaper resume' (" + file.path() + ")");
+    warn_if_elsewhere(activity, terminal);
     return ExitCode::ok;
 }
 
@@ -172,15 +184,17 @@ ExitCode resume_reaper(const GlobalOptions& global, const Terminal& terminal) {
         terminal.complain(done.error().what);
         return ExitCode::failed;
     }
+    const std::string here = "on this machine (" + machine_name() + ")";
     const nlohmann::json json = {{"version", report::json_version},
                                  {"was", json_of(before ? before : opened)},
                                  {"breaker_was", json_of(opened)},
                                  {"file", file.path()}};
     std::string text;
-    if (before) text = "resumed; it was paused " + before->line();
+    if (before) text = "resumed " + here + "; it was paused " + before->line();
     if (opened)
-        text += (text.empty() ? "resumed; it was stopped " : "; and stopped ") + opened->line();
-    if (text.empty()) text = "it was not paused (no " + file.path() + ")";
+        text += (text.empty() ? "resumed " + here + "; it was stopped " : "; and stopped ") +
+                opened->line();
+    if (text.empty()) text = "it was not paused " + here + " (no " + file.path() + ")";
     answer(terminal, json, text);
     return ExitCode::ok;
 }
@@ -200,9 +214,12 @@ ExitCode show_status(const GlobalOptions& global, const Terminal& terminal) {
             : CircuitState::closed;
     std::vector<Safeguards::LeftAlone> left_alone;
     if (recorded) left_alone = recorded->safeguards.left_alone(at);
+    const Activity activity = activity_of(*settings);
     if (terminal.json()) {
         const nlohmann::json json = {
             {"version", report::json_version},
+            {"machine", machine_name()},
+            {"active", to_json(activity)},
             {"paused", json_of(pause)},
             {"file", file.path()},
             {"breaker",
@@ -214,19 +231,21 @@ ExitCode show_status(const GlobalOptions& global, const Terminal& terminal) {
             {"holds", recorded ? json_of(recorded->holds) : nlohmann::json(nullptr)}};
         terminal.answer(report::dump(json, 2) + "\n");
     } else {
-        terminal.answer(pause ? "paused " + report::safe(pause->line()) +
-                                    "\nno servers are deleted until " +
+        const std::string here = "on this machine (" + machine_name() + ")";
+        terminal.answer(pause ? "paused " + here + ' ' + report::safe(pause->line()) +
+                                    "\nits reaper deletes no servers until " +
                                     (file.note() ? "'reaper resume'\n" : "then\n")
-                              : "not paused\n");
+                              : "not paused " + here + "\n");
         if (breaker == CircuitState::half_open)
             terminal.answer("circuit breaker half open: one cull at a time is tried\n");
+        terminal.answer("active reaper: " + to_text(activity) + "\n");
         const auto options = terminal.render_options(at);
         if (!left_alone.empty()) terminal.answer("\nLeft alone\n" + text_of(left_alone));
         if (recorded && !recorded->holds.empty())
             terminal.answer("\nRoom held for requests\n" +
                             report::render_holds(recorded->holds, options));
         if (recorded)
-            terminal.answer("\nThe last 24 hours\n" +
+            terminal.answer("\nThe last 24 hours, by the journal of this machine\n" +
                             report::render_totals(recorded->totals, options));
     }
     return pause ? ExitCode::attention : ExitCode::ok;

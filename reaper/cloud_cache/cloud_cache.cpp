@@ -47,12 +47,18 @@ void CloudCache::replace(Snapshot snapshot, std::shared_ptr<const Taggers> tagge
     remarks_ = std::move(snapshot.remarks);
     built_at_ = snapshot.taken_at;
     stale_ = aggregates_stale_ = false;
+    unfinished_.clear();
+    soft_deleted_.clear();
     interner_.prune();
     for (auto& host : snapshot.hosts) {
         interner_.share(host);
         const HostId id = host.id;
         by_service_.emplace(host.service_host, id);
-        for (const auto& server : host.servers) where_.emplace(server.id, id);
+        for (const auto& server : host.servers) {
+            where_.emplace(server.id, id);
+            if (server.soft_deleted()) soft_deleted_.insert(server.id);
+            if (server.unfinished_deletion) unfinished_[server.id].server = server;
+        }
         auto& entry = hosts_[id];
         host.servers.shrink_to_fit();
         entry.host = std::make_unique<Host>(std::move(host));
@@ -183,12 +189,20 @@ void CloudCache::read_servers(Host& host, const HostReading& reading) {
         if (known != where_.end() && known->second != host.id) take_server(id, reading.began);
         put_server(host, record, false);
     }
+    // Nova's list leaves out what is soft-deleted.
+    for (const auto& [id, record] : unfinished_) {
+        if (record.server.host != host.service_host || listed.contains(id)) continue;
+        if (told_.told_since(id, reading.began) || !holds_on(id, reading)) continue;
+        listed.insert(id);
+        put_server(host, record, false);
+    }
     std::vector<ServerId> left;
     for (const auto& server : host.servers)
         if (!listed.contains(server.id) && !told_.told_since(server.id, reading.began))
             left.push_back(server.id);
     for (const auto& id : left) {
         where_.erase(id);
+        soft_deleted_.erase(id);
         host.servers.erase(place_for(host, id));
     }
 }
@@ -236,6 +250,7 @@ void CloudCache::see(const ServerSeen& event, TimePoint arrived) {
 }
 
 void CloudCache::lose(const ServerGone& event, TimePoint arrived) {
+    unfinished_.erase(event.id);
     if (!told_.remember(event.id, event.at, arrived, true)) return;
     if (where_.contains(event.id)) take_server(event.id, arrived);
 }
@@ -280,6 +295,8 @@ void CloudCache::put_server(Host& host, const ServerRecord& record, bool estimat
         const bool older = !known && next.created <= host.read_at + listing_takes;
         if (!older || !adopt_unread(host, next)) take_up(host, next);
     }
+    next.unfinished_deletion = next.soft_deleted() && unfinished_.contains(next.id);
+    if (next.soft_deleted()) soft_deleted_.insert(next.id);
     tag(next, *taggers_, tag_data_);
     if (estimate) interner_.share(next);
     if (known) {
@@ -290,11 +307,59 @@ void CloudCache::put_server(Host& host, const ServerRecord& record, bool estimat
     host.servers.insert(at, std::move(next));
 }
 
+bool CloudCache::set_unfinished(const std::vector<ServerRecord>& records) {
+    std::map<ServerId, ServerRecord> known;
+    for (const auto& record : records)
+        if (!told_.is_gone(record.server.id)) known.emplace(record.server.id, record);
+    bool changed = false;
+    known.swap(unfinished_);
+    for (const auto& [id, record] : known) {
+        const auto at = where_.find(id);
+        if (unfinished_.contains(id) || at == where_.end()) continue;
+        // Restored or gone: the next reading of its host tells.
+        Host& host = *hosts_.at(at->second).host;
+        if (Server* const server = find_server(host, id)) server->unfinished_deletion = false;
+        index_.put(host);
+        changed = true;
+    }
+    for (const auto& [id, record] : unfinished_) {
+        const Server* const now = server_at(id);
+        if (now != nullptr && now->unfinished_deletion) continue;
+        const auto at = where_.find(id);
+        const HostId* const place =
+            at != where_.end() ? &at->second : place_of(record.server.host, {});
+        if (place == nullptr) continue;
+        Host& host = *hosts_.at(*place).host;
+        put_server(host, record, true);
+        index_.put(host);
+        changed = true;
+    }
+    return changed;
+}
+
+std::vector<ServerRecord> CloudCache::soft_deleted() const {
+    std::vector<ServerRecord> found;
+    for (const auto& id : soft_deleted_) {
+        const Server* const server = server_at(id);
+        if (server == nullptr || !server->soft_deleted()) continue;
+        ServerRecord record;
+        record.server = *server;
+        found.push_back(std::move(record));
+    }
+    return found;
+}
+
+const Server* CloudCache::server_at(const ServerId& id) const {
+    const auto at = where_.find(id);
+    return at == where_.end() ? nullptr : find_server(*hosts_.at(at->second).host, id);
+}
+
 /// Off the host that it is known on, with its room.
 void CloudCache::take_server(const ServerId& id, TimePoint arrived) {
     const auto known = where_.find(id);
     const HostId place = known->second;
     where_.erase(known);
+    soft_deleted_.erase(id);
     Host& host = *hosts_.at(place).host;
     if (Server* const server = find_server(host, id)) {
         give_back(host, *server);

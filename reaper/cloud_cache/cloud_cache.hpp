@@ -50,6 +50,12 @@ public:
     void protect(const Protection& protection) { index_.protect(protection); }
     void set_services(const std::vector<ComputeServiceRecord>& services);
     void set_aggregates(const std::vector<AggregateRecord>& aggregates);
+    /// All deletions that a reaper began and nobody finished: the servers as Nova shows them, each
+    /// marked so. They stay on their hosts, although Nova's lists of these leave them out, as long
+    /// as they hold room. True if that changes anything.
+    bool set_unfinished(const std::vector<ServerRecord>& records);
+    /// Servers that were seen to be soft-deleted, and are still here.
+    std::vector<ServerRecord> soft_deleted() const;
     /// False if the reading does not fit the cache (unknown host, other providers): then the
     /// structure is doubtful.
     bool apply(const HostReading& reading);
@@ -94,6 +100,7 @@ private:
     void lose(const ServerGone& event, TimePoint arrived);
     void see(const ServiceSeen& event, TimePoint arrived);
     void put_server(Host& host, const ServerRecord& record, bool estimate);
+    const Server* server_at(const ServerId& id) const;
     void take_server(const ServerId& server, TimePoint arrived);
     void read_servers(Host& host, const HostReading& reading);
     void drop_gone(Host& host) const;
@@ -106,6 +113,8 @@ private:
     std::multimap<std::string, HostId> by_service_;
     std::set<std::string> unmatched_services_;  ///< known to have no host here
     std::unordered_map<ServerId, HostId> where_;
+    std::map<ServerId, ServerRecord> unfinished_;  ///< deletions, as of the last word on them
+    std::set<ServerId> soft_deleted_;              ///< they may be here no more
     EventMemory told_;
     CloudIndex index_;
     Interner interner_;

@@ -34,6 +34,7 @@ CacheRefresher::CacheRefresher(boost::asio::any_io_executor executor, CloudPorts
       policy_(std::move(policy)),
       on_change_(std::move(on_change)),
       building_(executor, 1),
+      unfinished_(ports),
       started_at_(ports.clock.now()) {}
 
 // ---- bulk ----
@@ -81,7 +82,8 @@ ResultTask<void> CacheRefresher::rebuild() {
         doing_ = what;
         on_change_();
     };
-    auto read = co_await read_cloud(ports_, policy->taggers, CloudDepth::bulk, std::move(tell));
+    auto read = co_await read_cloud(ports_, unfinished_, policy->taggers, CloudDepth::bulk,
+                                    std::move(tell));
     recording_ = false;
     doing_.clear();
     if (!read) {
@@ -96,6 +98,7 @@ ResultTask<void> CacheRefresher::rebuild() {
     ++changes_;
     cache_.protect(policy->protection);
     cache_.replace(std::move(read->snapshot), taggers_of(policy), std::move(read->tag_data));
+    remember_soft_deletions();
     for (const auto& [event, arrived] : recorded_) cache_.apply(event, arrived);
     recorded_.clear();
     recorded_.shrink_to_fit();
@@ -122,6 +125,32 @@ ResultTask<void> CacheRefresher::refresh_tag_data(std::shared_ptr<const Compiled
     cache_.retag(taggers_of(policy), std::move(*tag_data));
     cache_.protect(policy->protection);
     co_return Result<void>{};
+}
+
+ResultTask<bool> CacheRefresher::refresh_unfinished() {
+    auto soft_deleted = co_await unfinished_.list();
+    if (!soft_deleted) co_return soft_deleted.error();
+    const auto policy = policy_;
+    auto going = cache_.soft_deleted();
+    auto found = co_await find_unfinished(unfinished_, policy->taggers, cache_.tag_data(),
+                                          std::move(*soft_deleted), going);
+    if (!found) co_return found.error();
+    const bool changed = cache_.set_unfinished(*found);
+    if (changed) ++changes_;
+    remember_soft_deletions();
+    co_return changed;
+}
+
+void CacheRefresher::remember_soft_deletions() {
+    soft_deleted_.clear();
+    for (const auto& record : cache_.soft_deleted()) soft_deleted_.insert(record.server.id);
+}
+
+bool CacheRefresher::saw_soft_deletion() const {
+    const auto now = cache_.soft_deleted();
+    return std::any_of(now.begin(), now.end(), [&](const ServerRecord& record) {
+        return !soft_deleted_.contains(record.server.id);
+    });
 }
 
 ResultTask<void> CacheRefresher::refresh_services() {

@@ -20,6 +20,7 @@
 #include "config/settings.hpp"
 #include "reaper/cloud_cache/cloud_cache.hpp"
 #include "reaper/cloud_reader/host_reader.hpp"
+#include "reaper/cloud_reader/unfinished_deletions.hpp"
 #include "reaper/decision/policy.hpp"
 #include "reaper/ports/cloud_ports.hpp"
 #include "reaper/ports/event_source.hpp"
@@ -65,6 +66,11 @@ public:
     /// Aggregates, and the compute services, which tell the zone.
     ResultTask<void> refresh_aggregates();
     ResultTask<void> read_hosts(std::vector<HostId> ids, HostDepth depth);
+    /// Which deletions a reaper began and nobody finished, as Nova tells it now. True if that is
+    /// not what the cache had.
+    ResultTask<bool> refresh_unfinished();
+    /// A server was seen soft-deleted since then.
+    bool saw_soft_deletion() const;
     /// Asks Nova where these servers are, and reads the hosts where the cache has it otherwise.
     ResultTask<void> locate(std::set<ServerId> servers);
 
@@ -89,6 +95,7 @@ private:
     // Parts.
     ResultTask<void> refresh_services();
     ResultTask<void> refresh_parts();
+    void remember_soft_deletions();
     // Hosts.
     Task<void> read_one(HostId id, HostDepth depth, std::optional<Error>& error);
     Task<void> reconcile();
@@ -105,6 +112,8 @@ private:
     AsyncSemaphore building_;  ///< one bulk reading at a time
 
     CloudCache cache_;
+    UnfinishedDeletions unfinished_;
+    std::set<ServerId> soft_deleted_;  ///< in the cache when the unfinished ones were asked for
     // Bulk readings are numbered, because several things may happen in the same millisecond.
     std::uint64_t builds_begun_ = 0;
     std::uint64_t build_ = 0;         ///< the one that the cache was made of; 0: none yet

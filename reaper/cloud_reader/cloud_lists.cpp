@@ -15,6 +15,7 @@ constexpr int providers_at_a_time = 16;
 /// The bulk part of a cache, one answer each.
 struct Bulk {
     std::optional<Result<std::vector<ServerRecord>>> servers;
+    std::optional<Result<std::vector<ServerRecord>>> soft_deleted;
     std::optional<Result<std::vector<HypervisorRecord>>> hypervisors;
     std::optional<Result<std::vector<ComputeServiceRecord>>> services;
     std::optional<Result<std::vector<AggregateRecord>>> aggregates;
@@ -32,6 +33,7 @@ struct Bulk {
         look(services);
         look(aggregates);
         look(servers);
+        look(soft_deleted);
         return error;
     }
 };
@@ -60,8 +62,8 @@ Task<void> read_provider(ProviderReading& reading, ProviderId id) {
     if (reading.progress) reading.progress(reading.done, reading.total);
 }
 
-Task<void> read_all(CloudPorts ports, TaggerInputs tagger_inputs, Compute::Progress servers_read,
-                    Bulk& bulk) {
+Task<void> read_all(CloudPorts ports, UnfinishedDeletions& unfinished, TaggerInputs tagger_inputs,
+                    Compute::Progress servers_read, Bulk& bulk) {
     std::vector<Task<void>> parts;
     parts.push_back(keep(read_tag_data(ports, std::move(tagger_inputs)), bulk.tag_data));
     parts.push_back(keep(ports.placement.providers(), bulk.providers));
@@ -69,6 +71,7 @@ Task<void> read_all(CloudPorts ports, TaggerInputs tagger_inputs, Compute::Progr
     parts.push_back(keep(ports.compute.compute_services(), bulk.services));
     parts.push_back(keep(ports.compute.aggregates(), bulk.aggregates));
     parts.push_back(keep(ports.compute.servers(std::move(servers_read)), bulk.servers));
+    parts.push_back(keep(unfinished.list(), bulk.soft_deleted));
     co_await run_all(std::move(parts));
 }
 
@@ -85,10 +88,10 @@ ResultTask<TagData> read_tag_data(CloudPorts ports, TaggerInputs tagger_inputs) 
     co_return tag_data;
 }
 
-ResultTask<CloudLists> read_lists(CloudPorts ports, TaggerInputs tagger_inputs,
-                                  Compute::Progress servers_read) {
+ResultTask<CloudLists> read_lists(CloudPorts ports, UnfinishedDeletions& unfinished,
+                                  TaggerInputs tagger_inputs, Compute::Progress servers_read) {
     Bulk bulk;
-    co_await read_all(ports, std::move(tagger_inputs), std::move(servers_read), bulk);
+    co_await read_all(ports, unfinished, std::move(tagger_inputs), std::move(servers_read), bulk);
     if (auto error = bulk.first_error()) co_return *error;
     CloudLists lists;
     lists.records.servers = std::move(**bulk.servers);
@@ -97,6 +100,7 @@ ResultTask<CloudLists> read_lists(CloudPorts ports, TaggerInputs tagger_inputs,
     lists.records.aggregates = std::move(**bulk.aggregates);
     lists.records.providers = std::move(**bulk.providers);
     lists.tag_data = std::move(**bulk.tag_data);
+    lists.soft_deleted = std::move(**bulk.soft_deleted);
     co_return lists;
 }
 

@@ -13,11 +13,12 @@ namespace reaper {
 struct CloudLists {
     CloudRecords records;
     TagData tag_data;
+    std::vector<ServerRecord> soft_deleted;  ///< not among the records' servers
 };
 
 /// All lists at once, or the first failure. `servers_read` may be empty.
-ResultTask<CloudLists> read_lists(CloudPorts ports, TaggerInputs tagger_inputs,
-                                  Compute::Progress servers_read);
+ResultTask<CloudLists> read_lists(CloudPorts ports, UnfinishedDeletions& unfinished,
+                                  TaggerInputs tagger_inputs, Compute::Progress servers_read);
 
 /// States of the providers, as many at a time as the clients allow; one that is gone meanwhile is
 /// left out. `progress` (may be empty) is told the providers read and their number.

@@ -1,5 +1,6 @@
 #include "reaper/cloud_reader/cloud_reader.hpp"
 
+#include <map>
 #include <set>
 #include <utility>
 
@@ -43,19 +44,61 @@ std::vector<ProviderId> trees_of(const std::vector<HostId>& hosts, const CloudRe
     return ids;
 }
 
+/// What it holds in Placement is not known here.
+bool may_be_revocable(const Server& server, const Taggers& taggers, const TagData& tag_data) {
+    for (const auto& tagger : taggers)
+        if (tagger->held_class()) return true;
+    return why_revocable(server, taggers, tag_data).has_value();
+}
+
+/// A server of which Nova's list told before it was soft-deleted is on both lists.
+void add_unfinished(std::vector<ServerRecord> found, std::vector<ServerRecord>& servers) {
+    std::map<ServerId, ServerRecord> marked;
+    for (auto& record : found) marked.emplace(record.server.id, std::move(record));
+    for (auto& record : servers)
+        if (auto same = marked.extract(record.server.id)) record = std::move(same.mapped());
+    for (auto& each : marked) servers.push_back(std::move(each.second));
+}
+
 }  // namespace
 
-ResultTask<CloudView> read_cloud(CloudPorts ports, const Taggers& taggers, CloudDepth depth,
-                                 ProgressCallback tell) {
+ResultTask<std::vector<ServerRecord>> find_unfinished(UnfinishedDeletions& unfinished,
+                                                      const Taggers& taggers,
+                                                      const TagData& tag_data,
+                                                      std::vector<ServerRecord> soft_deleted,
+                                                      const std::vector<ServerRecord>& going) {
+    for (const auto& record : going)
+        if (record.server.soft_deleted()) soft_deleted.push_back(record);
+    std::erase_if(soft_deleted, [&](const ServerRecord& record) {
+        return !may_be_revocable(record.server, taggers, tag_data);
+    });
+    std::vector<ServerId> ids;
+    for (const auto& record : soft_deleted) ids.push_back(record.server.id);
+    auto learned = co_await unfinished.learn(std::move(ids));
+    if (!learned) co_return learned.error();
+    std::erase_if(soft_deleted, [&](const ServerRecord& record) {
+        return !unfinished.known_as_ours(record.server.id);
+    });
+    for (auto& record : soft_deleted) record.server.unfinished_deletion = true;
+    co_return soft_deleted;
+}
+
+ResultTask<CloudView> read_cloud(CloudPorts ports, UnfinishedDeletions& unfinished,
+                                 const Taggers& taggers, CloudDepth depth, ProgressCallback tell) {
     const TimePoint taken_at = ports.clock.now();
     TaggerInputs tagger_inputs;
     for (const auto& tagger : taggers) tagger->ask(tagger_inputs);
     Compute::Progress servers_read = [&tell](std::size_t count) {
         if (tell) tell("servers: " + std::to_string(count));
     };
-    auto lists = co_await read_lists(ports, std::move(tagger_inputs), std::move(servers_read));
+    auto lists =
+        co_await read_lists(ports, unfinished, std::move(tagger_inputs), std::move(servers_read));
     if (!lists) co_return lists.error();
     CloudRecords& records = lists->records;
+    auto found = co_await find_unfinished(unfinished, taggers, lists->tag_data,
+                                          std::move(lists->soft_deleted), records.servers);
+    if (!found) co_return found.error();
+    add_unfinished(std::move(*found), records.servers);
     std::vector<HostId> one_by_one;
     if (depth == CloudDepth::exact) {
         for (const auto& hypervisor : records.hypervisors) one_by_one.push_back(hypervisor.id);

@@ -5,6 +5,7 @@
 #include <string>
 
 #include "reaper/cloud_cache/assemble.hpp"
+#include "reaper/cloud_reader/unfinished_deletions.hpp"
 #include "reaper/ports/cloud_ports.hpp"
 
 namespace reaper {
@@ -23,9 +24,17 @@ enum class CloudDepth {
 /// Told what is being read, for people; may be empty.
 using ProgressCallback = std::function<void(const std::string&)>;
 
-/// The first failure is the answer: a view with holes is no view. `taggers` must live until the
-/// end.
-ResultTask<CloudView> read_cloud(CloudPorts ports, const Taggers& taggers, CloudDepth depth,
-                                 ProgressCallback tell);
+/// The first failure is the answer: a view with holes is no view. `taggers` and `unfinished` must
+/// live until the end.
+ResultTask<CloudView> read_cloud(CloudPorts ports, UnfinishedDeletions& unfinished,
+                                 const Taggers& taggers, CloudDepth depth, ProgressCallback tell);
+
+/// Of the soft-deleted servers, those that a reaper deleted and that may be revocable, marked as
+/// such; asks Nova about those that are not known yet. Of `going`, what is soft-deleted counts too.
+ResultTask<std::vector<ServerRecord>> find_unfinished(UnfinishedDeletions& unfinished,
+                                                      const Taggers& taggers,
+                                                      const TagData& tag_data,
+                                                      std::vector<ServerRecord> soft_deleted,
+                                                      const std::vector<ServerRecord>& going);
 
 }  // namespace reaper

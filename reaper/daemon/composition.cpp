@@ -51,6 +51,7 @@ std::unique_ptr<MessageSource> daemon_messages(boost::asio::io_context& io,
                                                const config::Settings& settings, bool dry_run) {
     config::Broker broker = settings.broker;
     broker.temporary_queue = dry_run;
+    broker.journal = settings.journal.path;
     return make_amqp_source(io.get_executor(), broker);
 }
 

@@ -57,6 +57,8 @@ LiveSettings harmless(LiveSettings settings) {
 LiveSettings with_fixed_parts(LiveSettings wanted, const LiveSettings& in_force) {
     wanted.dry_run = in_force.dry_run;
     wanted.cache = in_force.cache;
+    // A plan stays good as long as its policy is the one in force.
+    if (wanted.policy->configured == in_force.policy->configured) wanted.policy = in_force.policy;
     return harmless(std::move(wanted));
 }
 

@@ -46,7 +46,8 @@ public:
     ResultTask<void> run();
     /// Takes nothing new; `run` returns when what is in flight is done. Idempotent.
     void stop();
-    /// Applies to requests that come from now on.
+    /// Holds at once, also for requests that are under way: what they planned under another policy
+    /// and did not send yet is planned again.
     void reload(LiveSettings settings);
     /// None before the cloud was read for the first time.
     std::optional<DaemonView> view() const;

@@ -76,6 +76,7 @@ std::set<ResourceClass> CompiledPolicy::held_classes() const {
 
 Result<std::shared_ptr<const CompiledPolicy>> compile_policy(const config::Policy& policy) {
     auto compiled = std::make_shared<CompiledPolicy>();
+    compiled->configured = policy;
     const auto rule = tagger_conflict_from(policy.tagger_conflict);
     if (!rule)
         return Error{Errc::bad_input, "tagger_conflict: there is no '" + policy.tagger_conflict +

@@ -15,6 +15,7 @@
 namespace reaper {
 
 struct CompiledPolicy {
+    config::Policy configured;  ///< what it was compiled from
     Taggers taggers;
     std::unique_ptr<Strategy> strategy;
     std::string strategy_name;

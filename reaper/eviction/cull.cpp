@@ -3,16 +3,26 @@
 #include <algorithm>
 #include <utility>
 
+#include "reaper/model/text.hpp"
+
 namespace reaper {
 
+std::string label(const Victim& victim) {
+    return victim.server.str() + " (" + printable(victim.name, 64) + ") on " +
+           printable(victim.host, 64);
+}
+
 Cull::Cull(Request for_whom, const Plan& plan, const std::map<ServerId, Progress>& known,
-           Recheck recheck)
-    : request(std::move(for_whom)), victims(plan.victims()), look(std::move(recheck)) {
+           Recheck recheck, AsyncSemaphore one_asks)
+    : request(std::move(for_whom)),
+      victims(plan.victims()),
+      look(std::move(recheck)),
+      asking(std::move(one_asks)) {
     for (const auto& host : plan.hosts) {
         for (const auto& victim : host.victims) hosts[victim.server] = host.host;
         for (const auto& other : host.pending_releases) {
             hosts[other.server] = host.host;
-            pending_releases.push_back(other.server);
+            if (!other.unfinished) pending_releases.push_back(other.server);
         }
     }
     for (const auto& victim : victims) {
@@ -28,6 +38,21 @@ Cull::Cull(Request for_whom, const Plan& plan, const std::map<ServerId, Progress
             unheard.insert(victim.server);
         }
     }
+    for (const auto& host : plan.hosts)
+        for (const auto& other : host.pending_releases)
+            if (other.unfinished) add_unfinished(other);
+}
+
+void Cull::add_unfinished(const PendingRelease& other) {
+    Victim victim;
+    victim.server = other.server;
+    victim.name = other.name;
+    victim.project = other.project;
+    victim.host = other.host;
+    victim.reason = other.reason;
+    state(victim) = State::unfinished;
+    unfinished.insert(victim.server);
+    victims.push_back(std::move(victim));
 }
 
 std::size_t Cull::count(State wanted) const {
@@ -35,10 +60,11 @@ std::size_t Cull::count(State wanted) const {
         states.begin(), states.end(), [&](const auto& entry) { return entry.second == wanted; }));
 }
 
-std::vector<HostId> Cull::hosts_of_planned() {
+std::vector<HostId> Cull::hosts_of_untouched() {
     std::set<HostId> found;
     for (const auto& victim : victims)
-        if (state(victim) == State::planned) found.insert(hosts[victim.server]);
+        if (state(victim) == State::planned || state(victim) == State::unfinished)
+            found.insert(hosts[victim.server]);
     return {found.begin(), found.end()};
 }
 

@@ -6,18 +6,21 @@
 //      One found unfit here stops the deletions that were not sent yet (the next plan credits those
 //      that were);
 //   3. Placement is asked until it shows nothing held by any of them, or the deadline passes; a
-//      soft-deleted one is force-deleted, because it would keep its room.
+//      soft-deleted one is force-deleted, because it would keep its room, if Nova's record of
+//      actions says that a reaper deleted it.
+// Deletions that another reaper began softly and did not finish (`unfinished`), and whose room the
+// plan counts, are finished the same way, before 2.
 // A victim that went away by itself is credited at every step. Servers whose room the plan counts
 // and that others delete (`pending`) are waited for first; what does not go in time is given up on,
 // in the ledger, and the plan is made anew. Before the first deletion of a plan its eviction guard
 // holds the room that comes free, and is asked whether anybody still waits for it; before each
 // write, whether it may go out.
+//
+// The policy of now decides, also after a reload: no deletion rests on a look, or goes out for a
+// plan, that was made under another one.
 #pragma once
 
-#include <memory>
-
-#include "config/settings.hpp"
-#include "reaper/decision/policy.hpp"
+#include "reaper/decision/live_settings.hpp"
 #include "reaper/eviction/cull.hpp"
 #include "reaper/eviction/eviction_guard.hpp"
 #include "reaper/ports/cloud_ports.hpp"
@@ -32,8 +35,7 @@ public:
     /// References must outlive the executor and its coroutines. `deletions` bounds what is sent at
     /// a time, over all requests.
     EvictingExecutor(CloudPorts cloud, Journal& journal, RoomKeeper& rooms,
-                     AsyncSemaphore& deletions, EvictionGuard& guard,
-                     std::shared_ptr<const CompiledPolicy> policy, config::Cull settings);
+                     AsyncSemaphore& deletions, EvictionGuard& guard, const LiveSettings& settings);
 
     Task<Execution> carry_out(Request request, Plan plan,
                               std::map<ServerId, Progress> known) override;
@@ -49,7 +51,12 @@ private:
     Task<void> verify_all(Cull& cull);
     Task<void> hold_room(Cull& cull);
     Task<void> ask_whether_needed(Cull& cull);
+    Task<void> finish_all(Cull& cull);
+    Task<void> finish(Cull& cull, const Victim& victim, RecheckResult look);
+    Task<void> leave(Cull& cull, const Victim& victim, std::string reason);
     bool may_write(Cull& cull);
+    bool may_delete(Cull& cull);
+    bool may_force(Cull& cull, const Victim& victim);
     void not_done(Cull& cull, const Victim& victim);
     Task<void> remove_all(Cull& cull);
     Task<void> wait_for_all(Cull& cull);
@@ -63,8 +70,7 @@ private:
     RoomKeeper& rooms_;
     AsyncSemaphore& deletions_;
     EvictionGuard& guard_;
-    std::shared_ptr<const CompiledPolicy> policy_;
-    config::Cull settings_;
+    const LiveSettings& settings_;
 };
 
 }  // namespace reaper

@@ -17,6 +17,9 @@ public:
     /// Asked right before each write goes out: why it must not (the reaper is paused, another
     /// reaper may serve the request by now); none if it may. Cheap; reads no cloud.
     virtual std::optional<std::string> blocked_reason() const = 0;
+    /// Asked right before each deletion of a planned victim goes out, too: why the plan must not be
+    /// carried on (it was made under another policy than the one in force); none if it may.
+    virtual std::optional<std::string> outdated_reason() const = 0;
     /// Asked before the first deletion of a plan: why the plan is not needed as it is (the
     /// requester is gone, or runs elsewhere by now); none if somebody waits for all of its slots.
     /// An error if that can't be told.

@@ -32,8 +32,12 @@ FreshVerdict judge_fresh(const Victim& victim, const std::optional<ServerRecord>
         return {Kind::unfit,
                 "it moved from " + printable(victim.host) + " to " + printable(server.host)};
     if (server.locked) return {Kind::unfit, "it is locked"};
-    if (server.status == "SOFT_DELETED")
+    const bool soft_deleted = server.status == "SOFT_DELETED";
+    if (soft_deleted && server.task_state.empty()) {
+        // It can be given back as long as nobody forces it.
+        if (const auto why = rules.protection.why(server)) return {Kind::unfit, *why};
         return {Kind::soft_deleted, "it is soft-deleted and keeps its room"};
+    }
     if (is_being_deleted(server))
         return {Kind::going, "it is being deleted by somebody else (" + server.task_state + ")"};
     if (const auto why_not = why_no_victim(server)) return {Kind::unfit, *why_not};

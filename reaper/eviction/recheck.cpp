@@ -16,26 +16,31 @@ constexpr int looks_at_most = 3;
 
 }  // namespace
 
-Recheck::Recheck(CloudPorts cloud, std::shared_ptr<const CompiledPolicy> policy)
-    : cloud_(cloud), policy_(std::move(policy)) {}
+Recheck::Recheck(boost::asio::any_io_executor executor, CloudPorts cloud,
+                 const LiveSettings& settings)
+    : cloud_(cloud), settings_(settings), reading_(executor, 1) {}
 
 Task<Result<RecheckResult>> Recheck::at(const Victim& victim) {
     RecheckResult look;
     look.began = cloud_.clock.steady();
+    const std::uint64_t earlier = begun_;
     auto allocations = co_await cloud_.placement.allocations(victim.server);
     if (!allocations) co_return allocations.error();
     auto record = co_await cloud_.compute.server(victim.server);
     if (!record) co_return record.error();
-    auto known = co_await refresh_tag_data();
+    auto known = co_await read_tag_data_after(earlier);
     if (!known) co_return known.error();
-    const FreshRules rules{policy_->taggers, tag_data_, policy_->protection,
-                           policy_->safeguards.protect.min_run_time};
+    look.policy = asked_by_;
+    look.tag_data = number_;
+    const FreshRules rules{asked_by_->taggers, tag_data_, asked_by_->protection,
+                           asked_by_->safeguards.protect.min_run_time};
     look.verdict = judge_fresh(victim, *record, *allocations, rules, cloud_.clock.now());
     co_return look;
 }
 
 bool Recheck::is_fresh(const RecheckResult& look) const {
-    return cloud_.clock.steady() - look.began <= recheck_valid_for;
+    return cloud_.clock.steady() - look.began <= recheck_valid_for &&
+           look.policy == settings_.policy && look.tag_data == number_;
 }
 
 /// One that is fresh when it is there.
@@ -49,16 +54,20 @@ Task<Result<RecheckResult>> Recheck::fresh_at(const Victim& victim) {
                                        " to tell about one server: too slow to delete by"};
 }
 
-/// Whose projects are tagged, as of a second ago at most: one answer serves victims side by side.
-Task<Result<void>> Recheck::refresh_tag_data() {
-    constexpr Duration fresh_for{1000};
-    const Duration now = cloud_.clock.steady();
-    if (tag_data_at_ && now - *tag_data_at_ < fresh_for) co_return Result<void>{};
-    TaggerInputs tagger_inputs = policy_->tagger_inputs();
+/// Whose projects are tagged, by a reading that was begun after this one: looks side by side share
+/// it, and none rests on an answer that is older than its own first question.
+Task<Result<void>> Recheck::read_tag_data_after(std::uint64_t reading) {
+    const auto turn = co_await reading_.acquire();
+    if (read_ > reading && asked_by_ == settings_.policy) co_return Result<void>{};
+    const std::uint64_t number = ++begun_;
+    const auto policy = settings_.policy;
+    TaggerInputs tagger_inputs = policy->tagger_inputs();
     auto tag_data = co_await read_tag_data(cloud_, std::move(tagger_inputs));
     if (!tag_data) co_return tag_data.error();
+    read_ = number;
+    if (asked_by_ != policy || !(*tag_data == tag_data_)) ++number_;
+    asked_by_ = policy;
     tag_data_ = std::move(*tag_data);
-    tag_data_at_ = now;
     co_return Result<void>{};
 }
 

@@ -1,39 +1,51 @@
-// The last look at the victims of one cull: what Nova, Placement and Keystone say of them now.
+// The last look at the victims of one cull: what Nova, Placement and Keystone say of them now, and
+// what the policy in force makes of it.
 #pragma once
 
+#include <boost/asio/any_io_executor.hpp>
+#include <cstdint>
 #include <memory>
 #include <optional>
 
-#include "reaper/decision/policy.hpp"
+#include "reaper/decision/live_settings.hpp"
 #include "reaper/eviction/fresh_check.hpp"
 #include "reaper/ports/cloud_ports.hpp"
+#include "reaper/runtime/async.hpp"
 
 namespace reaper {
 
-/// A verdict, and when the first question that it rests on went out (steady).
+/// A verdict, and what it rests on.
 struct RecheckResult {
     FreshVerdict verdict;
-    Duration began{};
+    Duration began{};  ///< when its first question went out; steady
+    std::shared_ptr<const CompiledPolicy> policy;
+    std::uint64_t tag_data = 0;  ///< the number of the answers to the taggers' questions
 };
 
-/// The ports must outlive it, and it its coroutines.
+/// The ports and the settings must outlive it, and it its coroutines.
 class Recheck {
 public:
-    Recheck(CloudPorts cloud, std::shared_ptr<const CompiledPolicy> policy);
+    Recheck(boost::asio::any_io_executor executor, CloudPorts cloud, const LiveSettings& settings);
 
     Task<Result<RecheckResult>> at(const Victim& victim);
-    /// One that is fresh when it is there; Errc::timeout if the cloud is too slow for that.
+    /// One that is fresh when it is there; Errc::timeout if the cloud is too slow for that, or the
+    /// policy changes all the time.
     Task<Result<RecheckResult>> fresh_at(const Victim& victim);
-    /// May a deletion still rest on it?
+    /// May a deletion still rest on it? Not if it is old, or if another policy is in force, or if
+    /// Keystone has told something else since.
     bool is_fresh(const RecheckResult& look) const;
 
 private:
-    Task<Result<void>> refresh_tag_data();
+    Task<Result<void>> read_tag_data_after(std::uint64_t reading);
 
     CloudPorts cloud_;
-    std::shared_ptr<const CompiledPolicy> policy_;
+    const LiveSettings& settings_;
+    AsyncSemaphore reading_;  ///< one reading of tag data at a time
+    std::shared_ptr<const CompiledPolicy> asked_by_;
     TagData tag_data_;
-    std::optional<Duration> tag_data_at_;  ///< when they were read; steady
+    std::uint64_t begun_ = 0;   ///< readings of tag data so far
+    std::uint64_t read_ = 0;    ///< the one that the answers are of
+    std::uint64_t number_ = 0;  ///< grows with each answer that is not the one before
 };
 
 }  // namespace reaper

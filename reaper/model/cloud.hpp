@@ -67,7 +67,12 @@ struct Server {
     std::optional<SharedText> revocable_because;
     SharedText revocable_by;  ///< the names of the taggers that say so; empty for a regular server
 
+    /// A reaper deleted it softly, and nobody has forced it yet.
+    bool unfinished_deletion = false;
+
     bool revocable() const noexcept { return revocable_because.has_value(); }
+    /// Nova deletes it softly, or did: it keeps its room until it is forced or reclaimed.
+    bool soft_deleted() const { return status == "SOFT_DELETED" || task_state == "soft-deleting"; }
     /// Sum over all providers.
     Resources resources() const;
 

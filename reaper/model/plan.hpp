@@ -36,6 +36,10 @@ struct PendingRelease {
     ServerId server;
     std::string name;    ///< empty where Nova lists it no more
     std::string reason;  ///< who deletes it, as far as it is known
+    /// Nobody is at it: a reaper deleted it softly, and who counts its room has to force it.
+    bool unfinished = false;
+    ProjectId project{};  ///< these two of an unfinished one
+    std::string host{};   ///< service host
 
     friend bool operator==(const PendingRelease&, const PendingRelease&) = default;
 };

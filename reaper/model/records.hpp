@@ -34,7 +34,8 @@ struct Fault {
 struct ActionRecord {
     std::string name;  ///< create, unshelve, ...
     RequestId request;
-    ProjectId project;  ///< of who asked
+    ProjectId project;   ///< of who asked
+    std::string user{};  ///< who asked: Keystone's id
     bool failed = false;
     TimePoint started{};
     // Only where one action was asked for:
@@ -54,7 +55,7 @@ struct ServerRecord {
     /// Server groups that it is in, by id; only where one server was asked for.
     std::vector<std::string> groups;
     std::optional<TimePoint> terminated{};  ///< of one that ended
-    std::string reservation{};  ///< all servers of one request to boot have the same
+    std::string reservation{};              ///< all servers of one request to boot have the same
     std::optional<Fault> fault{};
     /// The zone that Nova shows: of its host, or the one that was asked for if it never had a host.
     std::string shown_zone{};

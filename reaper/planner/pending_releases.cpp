@@ -46,8 +46,9 @@ std::vector<PendingRelease> pending_for(const HostRoom& room, const Shape& shape
     std::vector<PendingRelease> pending_releases;
     for (std::size_t i = 0; i < room.going.size(); ++i)
         if (waits_for[i])
-            pending_releases.push_back(
-                PendingRelease{room.going[i].server, room.going[i].name, room.going[i].reason});
+            pending_releases.push_back(PendingRelease{
+                room.going[i].server, room.going[i].name, room.going[i].reason,
+                room.going[i].unfinished, room.going[i].project, room.going[i].host});
     return pending_releases;
 }
 

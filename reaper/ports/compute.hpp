@@ -26,9 +26,11 @@ public:
     /// Told how many servers were read so far; may be empty.
     using Progress = std::function<void(std::size_t)>;
 
-    /// All servers of all projects, all pages. SOFT_DELETED ones are included where Nova lists
-    /// them; servers without a host too.
+    /// All servers of all projects, all pages; servers without a host too. Nova leaves SOFT_DELETED
+    /// ones out.
     virtual ResultTask<std::vector<ServerRecord>> servers(Progress progress) = 0;
+    /// The SOFT_DELETED ones: they are on their hosts, and keep their room.
+    virtual ResultTask<std::vector<ServerRecord>> soft_deleted() = 0;
     /// Those that were deleted since then, as long as Nova keeps their rows: without a host, with
     /// the flavor that they had.
     virtual ResultTask<std::vector<ServerRecord>> ended_servers(TimePoint since) = 0;

@@ -18,6 +18,8 @@ public:
     virtual ResultTask<std::vector<Project>> projects_with_tag(std::string tag) = 0;
     /// By id, else by name; none if there is none. More than one of that name is `bad_input`.
     virtual ResultTask<std::optional<Project>> find_project(std::string id_or_name) = 0;
+    /// The id of the user that the reaper is.
+    virtual ResultTask<std::string> own_user() = 0;
 };
 
 }  // namespace reaper

@@ -112,10 +112,15 @@ json to_json(const Victim& victim) {
     return object;
 }
 
-json to_json(const PendingRelease& pending_releases) {
-    return {{"server", pending_releases.server.str()},
-            {"name", pending_releases.name},
-            {"reason", pending_releases.reason}};
+json to_json(const PendingRelease& pending_release) {
+    json object{{"server", pending_release.server.str()},
+                {"name", pending_release.name},
+                {"reason", pending_release.reason}};
+    if (!pending_release.unfinished) return object;
+    object["unfinished"] = true;
+    object["project"] = pending_release.project.str();
+    object["host"] = pending_release.host;
+    return object;
 }
 
 json to_json(const HostPlan& host) {

@@ -58,7 +58,11 @@ Victim victim(const JsonPlace& in) {
 }
 
 PendingRelease pending_release(const JsonPlace& in) {
-    return {ServerId{in["server"].text()}, in["name"].text(), in["reason"].text()};
+    PendingRelease result{ServerId{in["server"].text()}, in["name"].text(), in["reason"].text()};
+    result.unfinished = in.boolean_or("unfinished", false);
+    result.project = ProjectId{in.text_or_empty("project")};
+    result.host = in.text_or_empty("host");
+    return result;
 }
 
 HostPlan host_plan(const JsonPlace& in) {

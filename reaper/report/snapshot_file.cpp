@@ -49,23 +49,25 @@ json whole(const Provider& provider) {
 }
 
 json whole(const Server& server) {
-    return {{"id", server.id.str()},
-            {"name", server.name},
-            {"project", server.project.str()},
-            {"host", server.host},
-            {"status", server.status},
-            {"task_state", server.task_state},
-            {"locked", server.locked},
-            {"created", iso_time(server.created)},
-            {"launched", time_or_null(server.launched)},
-            {"flavor", server.flavor_name},
-            {"flavor_extra_specs", server.flavor_extra_specs.get()},
-            {"metadata", server.metadata.get()},
-            {"tags", server.tags.get()},
-            {"allocations", held(server.allocations)},
-            {"revocable_because",
-             server.revocable_because ? json(*server.revocable_because) : json(nullptr)},
-            {"revocable_by", server.revocable_by}};
+    json object{{"id", server.id.str()},
+                {"name", server.name},
+                {"project", server.project.str()},
+                {"host", server.host},
+                {"status", server.status},
+                {"task_state", server.task_state},
+                {"locked", server.locked},
+                {"created", iso_time(server.created)},
+                {"launched", time_or_null(server.launched)},
+                {"flavor", server.flavor_name},
+                {"flavor_extra_specs", server.flavor_extra_specs.get()},
+                {"metadata", server.metadata.get()},
+                {"tags", server.tags.get()},
+                {"allocations", held(server.allocations)},
+                {"revocable_because",
+                 server.revocable_because ? json(*server.revocable_because) : json(nullptr)},
+                {"revocable_by", server.revocable_by}};
+    if (server.unfinished_deletion) object["unfinished_deletion"] = true;
+    return object;
 }
 
 json whole(const Host& host) {

@@ -73,6 +73,7 @@ Server server_of(const JsonPlace& in) {
     const JsonPlace because = in["revocable_because"];
     if (!because.is_null()) server.revocable_because = because.text();
     server.revocable_by = in.text_or_empty("revocable_by");  // earlier versions did not tell
+    server.unfinished_deletion = in.boolean_or("unfinished_deletion", false);
     return server;
 }
 

@@ -86,6 +86,7 @@ ResultTask<Decision> FreshDecision::decide(std::shared_ptr<const CompiledPolicy>
     std::set<HostId> fresh;
     std::uint64_t build = refresher_.build();
     std::uint64_t aggregates_known = build > builds_before ? build : 0;  // by which bulk reading
+    bool unfinished_known = build > builds_before;                       // deletions, likewise
     for (int round = 0; round < max_read_rounds; ++round) {
         if (build != refresher_.build()) {
             // A bulk reading in the background took the place of what was read for this decision.
@@ -105,11 +106,19 @@ ResultTask<Decision> FreshDecision::decide(std::shared_ptr<const CompiledPolicy>
         rooms_.observe([&cache](const HostId& id) { return cache.find(id); }, now);
         Decision decision = reaper::decide(*policy, request, cache.index(), cache.tag_data(),
                                            rooms_.ledger(), now, safeguards_, skipped);
-        auto unread = unread_hosts(decision, fresh, second_look);
-        const bool second_choice = std::holds_alternative<Plan>(decision) && request.phases.both &&
-                                   request.phases.first == ResType::revocable;
-        if (second_choice) add_offering(*policy, fresh, unread);
+        // No servers are deleted while deletions that a reaper left unfinished bring the room.
+        const bool takes_room = std::holds_alternative<Plan>(decision);
         const bool refused = std::holds_alternative<NotEnough>(decision);
+        if ((takes_room || refused) && (!unfinished_known || refresher_.saw_soft_deletion())) {
+            unfinished_known = true;
+            const auto changed = co_await refresher_.refresh_unfinished();
+            if (!changed) co_return changed.error();
+            if (*changed) continue;
+        }
+        auto unread = unread_hosts(decision, fresh, second_look);
+        const bool second_choice =
+            takes_room && request.phases.both && request.phases.first == ResType::revocable;
+        if (second_choice) add_offering(*policy, fresh, unread);
         const bool read_for_it = refresher_.build() > builds_before;
         if (unread.empty() && !(refused && !read_for_it && (second_look || third_look)))
             co_return decision;

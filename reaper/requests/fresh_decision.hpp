@@ -2,9 +2,10 @@
 //
 // A decision never trusts the cloud cache alone. Its answer to "which projects are revocable" is
 // always read anew, and each host that the decision rests on is read again (room, servers, service)
-// after the decision was begun; when that changes the cache, the planner decides again, until it
-// decides on nothing but fresh hosts. So the calls for a decision depend on the hosts it uses, not
-// on the size of the cloud.
+// after the decision was begun, and so are the deletions that a reaper left unfinished, before any
+// server is chosen or the request refused; when that changes the cache, the planner decides again,
+// until it decides on nothing but fresh hosts. So the calls for a decision depend on the hosts it
+// uses, not on the size of the cloud.
 #pragma once
 
 #include <map>

@@ -12,12 +12,10 @@
 namespace reaper {
 namespace {
 
-std::unique_ptr<PlanExecutor> make_executor(const RequestServices& services,
-                                            const LiveSettings& settings, EvictionGuard& guard) {
-    if (settings.dry_run) return std::make_unique<DryRunExecutor>();
+std::unique_ptr<PlanExecutor> make_executor(const RequestServices& services, EvictionGuard& guard) {
+    if (services.settings.dry_run) return std::make_unique<DryRunExecutor>();
     return std::make_unique<EvictingExecutor>(services.cloud, services.journal, services.rooms,
-                                              services.deletions, guard, settings.policy,
-                                              settings.cull);
+                                              services.deletions, guard, services.settings);
 }
 
 /// Between two looks whether a wait is over.
@@ -72,7 +70,7 @@ RequestRunner::RequestRunner(RunnerDependencies dependencies, Request request, A
       refusals_(dependencies.refusals),
       settings_(services_.settings),
       request_(std::move(request)),
-      executor_(make_executor(services_, settings_, *this)),
+      executor_(make_executor(services_, *this)),
       slots_asked_(request_.slots),
       arrival_(arrival),
       backoff_(services_.cloud.clock) {}
@@ -85,6 +83,7 @@ Task<std::optional<Outcome>> RequestRunner::serve() {
 
 Task<std::optional<Outcome>> RequestRunner::resume(RequestRecord record) {
     round_ = static_cast<int>(record.plans.size());
+    planned_under_ = settings_.policy;  // nothing of the former plan is sent that was not sent yet
     spdlog::info("{}: resuming {} after {} rounds", request_.id.str(), to_string(request_), round_);
     auto known = progress_of(record);
     const Plan* const last = last_plan(record);
@@ -121,6 +120,11 @@ std::optional<std::string> RequestRunner::blocked_reason() const {
         return "the connection to the broker was lost or can't be proven alive: another reaper may "
                "serve the request by now";
     return std::nullopt;
+}
+
+std::optional<std::string> RequestRunner::outdated_reason() const {
+    if (planned_under_ == settings_.policy) return std::nullopt;
+    return "another configuration is in force than it was planned under";
 }
 
 ResultTask<std::optional<std::string>> RequestRunner::still_needed() {

@@ -2,7 +2,8 @@
 //
 // It deletes only while the reaper is not paused, while its message is surely ours (another reaper
 // may have it after a loss of the broker; then it waits until the message comes again), while no
-// newer request of the same server is known, and while somebody waits for the room.
+// newer request of the same server is known, while somebody waits for the room, and while the
+// policy is in force under which it planned: after a reload it plans again.
 #pragma once
 
 #include <functional>
@@ -48,6 +49,7 @@ public:
 private:
     // The eviction guard.
     std::optional<std::string> blocked_reason() const override;
+    std::optional<std::string> outdated_reason() const override;
     ResultTask<std::optional<std::string>> still_needed() override;
     Task<void> hold_room(std::vector<HostId> hosts) override;
     void on_sent(const Victim& victim) override {
@@ -85,7 +87,8 @@ private:
     const ActiveRequests& active_;
     const NewestRequests& newest_;
     RecentRefusals& refusals_;
-    const LiveSettings settings_;  ///< as they were when it began
+    const LiveSettings& settings_;  ///< those in force; a reload changes them
+    std::shared_ptr<const CompiledPolicy> planned_under_;  ///< the policy of the last decision
     Request request_;
     std::unique_ptr<PlanExecutor> executor_;
     const int slots_asked_;

@@ -50,6 +50,7 @@ ResultTask<void> RequestRunner::refresh_group() {
 /// From the cache; or, if a like request was refused a moment ago, the same answer.
 ResultTask<Decision> RequestRunner::consult() {
     const bool first = round_ == 0 && skipped_.empty();
+    planned_under_ = settings_.policy;
     if (first) {
         auto known = refusals_.find(request_, services_.cloud.clock.steady());
         if (known) co_return Decision{std::move(*known)};
@@ -61,8 +62,9 @@ ResultTask<Decision> RequestRunner::consult() {
     if (!overtaken) co_await services_.tracker.make_way_for(request_, !arrival_.had_hosts);
     services_.warmer.expect(request_);
     auto skipped = skipped_;
+    planned_under_ = settings_.policy;  // refreshing may have taken a while
     auto decided =
-        co_await services_.decisions.decide(settings_.policy, request_, std::move(skipped));
+        co_await services_.decisions.decide(planned_under_, request_, std::move(skipped));
     if (!decided) co_return decided.error();
     const bool would_delete = std::holds_alternative<Plan>(*decided);
     auto served = would_delete ? served_by_another() : std::optional<std::string>{};
@@ -85,6 +87,8 @@ std::optional<std::string> RequestRunner::served_by_another() {
 ResultTask<Decision> RequestRunner::decide_now() {
     const auto turn = co_await services_.planning.acquire();
     auto decided = co_await consult();
+    // Decided under a policy that is in force no more.
+    while (decided && outdated_reason()) decided = co_await consult();
     if (!decided) co_return decided.error();
     const TimePoint now = services_.cloud.clock.now();
 

@@ -28,7 +28,7 @@ bool like_a_second_try(const Server& server, const Ledger::Promise& promise,
 /// Nova lists it no more?
 bool still_going(const ServerId& id, const Host& host) {
     for (const auto& server : host.servers)
-        if (server.id == id) return server.task_state == "deleting";
+        if (server.id == id) return server.task_state == "deleting" || server.unfinished_deletion;
     return std::any_of(host.providers.begin(), host.providers.end(), [&](const Provider& provider) {
         return provider.other_consumers.contains(id);
     });

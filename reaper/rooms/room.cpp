@@ -118,7 +118,9 @@ void take_off_promises(HostRoom& room, const Host& host, const Shape& shape, con
     }
 }
 
-std::string why_going(const Ledger::Eviction* eviction, const RequestId& request) {
+std::string why_going(const Ledger::Eviction* eviction, bool unfinished, const RequestId& request) {
+    if (eviction == nullptr && unfinished)
+        return "a reaper deleted it softly and did not finish; it is forced";
     if (eviction == nullptr) return "its deletion has begun";
     if (eviction->request == request) return "it is evicted for this request already";
     return "it is evicted for " + printable(eviction->request.str());
@@ -138,7 +140,13 @@ void name_leavers(HostRoom& room, const Shape& shape, const std::vector<Leaver>&
         Going going;
         going.server = leaver.id;
         if (leaver.server != nullptr) going.name = leaver.server->name;
-        going.reason = why_going(leaver.eviction, request);
+        going.unfinished = leaver.eviction == nullptr && leaver.server != nullptr &&
+                           leaver.server->unfinished_deletion;
+        if (going.unfinished) {
+            going.project = leaver.server->project;
+            going.host = leaver.server->host;
+        }
+        going.reason = why_going(leaver.eviction, going.unfinished, request);
         going.by = by_whom(leaver.eviction, request);
         if (leaver.eviction != nullptr && leaver.eviction->counted)
             going.covers = leaver.eviction->request;
@@ -237,6 +245,7 @@ ByPool HostRoom::capacities() const {
 }
 
 bool comes_free(const Server& server) {
+    if (server.unfinished_deletion) return server.revocable() && !server.locked;
     return server.task_state == "deleting" && server.status != "SOFT_DELETED";
 }
 

@@ -57,8 +57,11 @@ struct Going {
     /// How readily a plan does without its room: strangers' deletions may be undone or fail unseen,
     /// those of other requests are watched by them, its own by itself.
     enum class By { stranger, other_request, same_request } by = By::stranger;
-    RequestId covers;  ///< whose promise its room stands for first; empty if for none
-    ByPool gains;      ///< what comes free with it; not all zero
+    RequestId covers;         ///< whose promise its room stands for first; empty if for none
+    ByPool gains;             ///< what comes free with it; not all zero
+    bool unfinished = false;  ///< see PendingRelease; and of one, these two
+    ProjectId project{};
+    std::string host{};
 };
 
 /// What is promised to one other request on pools that are alone for their need.
@@ -95,7 +98,8 @@ HostRoom room_on(const Host& host, const Shape& shape, const Ledger& ledger,
                  const RequestId& request);
 
 /// The server's deletion has begun, so that its room counts as coming free on a host where nothing
-/// else is known. A soft deletion frees nothing: Nova keeps what it holds.
+/// else is known. A soft deletion frees nothing: Nova keeps what it holds. But one that a reaper
+/// began is finished by whoever needs the room, if the server is still revocable.
 bool comes_free(const Server& server);
 /// The same, knowing of what we delete and what has been given up on.
 bool comes_free(const Server& server, const Ledger& ledger);

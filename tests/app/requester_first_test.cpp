@@ -100,6 +100,33 @@ TEST_F(RequesterFirstTest, ANewerRequestOfTheSameServerTakesThePlaceOfTheOlder) 
     EXPECT_EQ(cloud.count("DELETE"), 1U);
 }
 
+TEST_F(RequesterFirstTest, WhoeverDeletesWaitsForTheAnswerWhetherSomebodyWaits) {
+    full_host("host1");
+    full_host("host2");
+    requester("r1");
+    requester("r2");
+    settings.cull.max_parallel_deletions = 2;
+    start();
+    // The looks of the first request keep both turns for long; then both of the second one's come
+    // at once, and whether its requester still waits is told slowly.
+    for (const char* n : {"a", "b", "c", "d"})
+        for (const char* host : {"host1", "host2"})
+            cloud.slow[ServerId{std::string{host} + n}] = seconds{4};
+    before("DELETE", [&] {
+        cloud.remove(uuid_of("r2"));
+        cloud.slow = {{ServerId{uuid_of("r2")}, seconds{1}}};
+    });
+    for (const char* n : {"1", "2"}) {
+        NovaFailure one = failure(4);
+        one.request_id = std::string{"req-"} + n;
+        one.server = one.spec_server = std::string{"r"} + n;
+        messages->deliver(body_of(one));
+    }
+    EXPECT_EQ(outcome_of("req-1").kind, OutcomeKind::freed);
+    EXPECT_EQ(outcome_of("req-2").kind, OutcomeKind::refused);
+    EXPECT_EQ(cloud.count("DELETE"), 2U) << "somebody died before the answer was there";
+}
+
 // ---- afterwards ----
 
 TEST_F(RequesterFirstTest, TheSecondTryThatBootsOnTheFreedHostHasTakenTheRoom) {

@@ -27,7 +27,9 @@ protected:
     Snapshot read() {
         const auto policy = compile_policy(settings.policy).value();
         boost::asio::io_context io{1};
-        return run_task(io, read_cloud(cloud.ports(), policy->taggers, CloudDepth::exact, {}))
+        UnfinishedDeletions unfinished{cloud.ports()};
+        return run_task(io, read_cloud(cloud.ports(), unfinished, policy->taggers,
+                                       CloudDepth::exact, {}))
             .value()
             .snapshot;
     }

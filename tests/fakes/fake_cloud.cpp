@@ -84,13 +84,42 @@ ResultTask<std::vector<Project>> FakeCloud::projects_with_tag(std::string tag) {
     co_await breathe();
     if (auto error = note("projects " + tag)) co_return *error;
     std::vector<Project> projects;
-    for (const auto& id : tagged) {
+    for (const auto& id : tag == "preemptible" ? tagged : std::set<ProjectId>{}) {
         Project project;
         project.id = id;
         project.name = id.str();
         projects.push_back(project);
     }
     co_return projects;
+}
+
+ResultTask<std::string> FakeCloud::own_user() {
+    co_await breathe();
+    co_return own_user_id;
+}
+
+void FakeCloud::soft_delete_by(const std::string& id, const std::string& user) {
+    FakeServer& server = server_at(id);
+    server.record.server.status = "SOFT_DELETED";
+    note_deletion(ServerId{id}, user);
+}
+
+void FakeCloud::note_deletion(const ServerId& id, const std::string& user) {
+    ActionRecord action;
+    action.name = "delete";
+    action.user = user;
+    action.started = clock_.now();
+    auto& actions = histories[id];
+    actions.insert(actions.begin(), std::move(action));
+}
+
+ResultTask<std::vector<ServerRecord>> FakeCloud::soft_deleted() {
+    co_await breathe();
+    if (auto error = note("soft-deleted")) co_return *error;
+    std::vector<ServerRecord> records;
+    for (const auto& [id, server] : servers_)
+        if (server.record.server.status == "SOFT_DELETED") records.push_back(server.record);
+    co_return records;
 }
 
 ResultTask<std::optional<Project>> FakeCloud::find_project(std::string id_or_name) {
@@ -104,7 +133,8 @@ ResultTask<std::vector<ServerRecord>> FakeCloud::servers(Progress progress) {
     co_await breathe();
     if (auto error = note("servers")) co_return *error;
     std::vector<ServerRecord> records;
-    for (const auto& [id, server] : servers_) records.push_back(server.record);
+    for (const auto& [id, server] : servers_)
+        if (server.record.server.status != "SOFT_DELETED") records.push_back(server.record);
     if (progress) progress(records.size());
     co_return records;
 }
@@ -120,7 +150,9 @@ ResultTask<std::vector<ServerRecord>> FakeCloud::servers_on(std::string service_
     if (auto error = note("servers on " + service_host)) co_return *error;
     std::vector<ServerRecord> records;
     for (const auto& [id, server] : servers_)
-        if (server.record.server.host == service_host) records.push_back(server.record);
+        if (server.record.server.host == service_host &&
+            server.record.server.status != "SOFT_DELETED")
+            records.push_back(server.record);
     co_return records;
 }
 
@@ -135,6 +167,7 @@ ResultTask<std::optional<ComputeServiceRecord>> FakeCloud::compute_service(std::
 ResultTask<std::optional<ServerRecord>> FakeCloud::server(ServerId id) {
     co_await breathe();
     if (auto error = note("server " + id.str())) co_return *error;
+    if (const auto takes = slow.find(id); takes != slow.end()) co_await clock_.sleep(takes->second);
     const auto found = servers_.find(id);
     if (found == servers_.end()) co_return std::optional<ServerRecord>{};
     co_return std::optional<ServerRecord>{found->second.record};
@@ -243,6 +276,7 @@ ResultTask<DeleteAnswer> FakeCloud::delete_server(ServerId id, StillWanted wante
     if (found == servers_.end()) co_return DeleteAnswer::gone;
     if (conflict_on_delete) co_return DeleteAnswer::conflict;
     if (ignore_deletes) co_return DeleteAnswer::accepted;
+    note_deletion(id, own_user_id);
     if (soft_delete) {
         found->second.record.server.status = "SOFT_DELETED";
     } else {

@@ -50,6 +50,8 @@ public:
         calls.clear();
         on_call = {};
     }
+    /// Where deletions are deferred: this user deleted it.
+    void soft_delete_by(const std::string& id, const std::string& user);
     bool exists(const std::string& id);
     Resources free_on(const std::string& host);
     std::vector<std::string> living(const std::string& host);
@@ -63,7 +65,9 @@ public:
     std::set<std::string> forgotten;
     /// A failed action of that name, as Nova shows it when it has ended.
     void note_failed(const std::string& request, const std::string& action);
-    std::map<std::string, Flavor> flavors;                    ///< by id
+    std::map<std::string, Flavor> flavors;  ///< by id
+    std::string own_user_id = "reaper-user";
+    std::map<ServerId, Duration> slow;                        ///< reads of it take so long
     std::map<ServerId, std::vector<ActionRecord>> histories;  ///< the newest first
     Duration deletion_takes{2000};
     bool soft_delete = false;
@@ -87,7 +91,9 @@ public:
     // The ports.
     ResultTask<std::vector<Project>> projects_with_tag(std::string tag) override;
     ResultTask<std::optional<Project>> find_project(std::string id_or_name) override;
+    ResultTask<std::string> own_user() override;
     ResultTask<std::vector<ServerRecord>> servers(Progress progress) override;
+    ResultTask<std::vector<ServerRecord>> soft_deleted() override;
     ResultTask<std::vector<ServerRecord>> ended_servers(TimePoint since) override;
     ResultTask<std::vector<ServerRecord>> servers_on(std::string service_host) override;
     ResultTask<std::optional<ServerRecord>> server(ServerId id) override;
@@ -116,6 +122,7 @@ public:
 private:
     std::optional<Error> note(const std::string& call);
     void settle();
+    void note_deletion(const ServerId& id, const std::string& user);
     ProviderState state_of(const ProviderId& id) const;
 
     struct FakeHost {

@@ -102,6 +102,10 @@ class Cloud(ABC):
         ...
 
     @abstractmethod
+    def delete_softly(self, server: Server) -> None:
+        """By its user, where deletion is deferred; waits until it is SOFT_DELETED."""
+
+    @abstractmethod
     def lock(self, server: Server) -> None:
         ...
 

@@ -75,6 +75,20 @@ def assert_nobody_died(fleet: Fleet, since: int) -> None:
     assert_only_victims_died(fleet, since, [])
 
 
+def assert_freed_softly(fleet: Fleet, since: int, count: int) -> list[Server]:
+    """Where deletion is deferred: exactly `count` revocable servers died, each deleted once and forced
+    once, by whichever reaper."""
+    deletions = [(deletion.server, deletion.kind) for deletion in fleet.cloud.reaper_deletions(since)]
+    died = {server for server, _ in deletions}
+    victims = [server for server in fleet.spot() if server.id in died]
+    assert len(victims) == len(died) == count, deletions
+    assert sorted(deletions) == sorted((s.id, kind) for s in victims for kind in ("delete", "forceDelete"))
+    for server in fleet.all():
+        look = fleet.cloud.look(server)
+        assert look.gone if server in victims else look.status == "ACTIVE", f"{server.name}: {look}"
+    return victims
+
+
 def assert_freed(fleet: Fleet, since: int, count: int, among: list[Server]) -> list[Server]:
     """Exactly `count` of these servers died, and nothing else; returns them."""
     died = [d.server for d in fleet.cloud.reaper_deletions(since)]

@@ -110,6 +110,11 @@ class OpenStackCloud(Cloud):
     def delete_without_waiting(self, server: Server) -> None:
         self.tenants[server.project].delete(f"/servers/{server.id}")
 
+    def delete_softly(self, server: Server) -> None:
+        user = catalog.client(self.lab, "compute", project=server.project, region="SoftRegion", **NOVA)
+        user.delete(f"/servers/{server.id}")
+        eventually("it is soft-deleted", lambda: self.look(server).status == "SOFT_DELETED")
+
     def lock(self, server: Server) -> None:
         self._act(server, {"lock": None})
 

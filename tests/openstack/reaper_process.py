@@ -119,6 +119,16 @@ class Reaper:
         assert self.daemon is not None
         return Path(f"/proc/{self.daemon.pid}/stat").read_text().rpartition(")")[2].split()[0]
 
+    def reload(self, applied: str) -> None:
+        """SIGHUP with the configuration as it is now; waits until the log says that this was applied."""
+        assert self.daemon is not None
+        self._write_config()
+        before = self.log_text().count("SIGHUP: ")
+        self.daemon.send_signal(signal.SIGHUP)
+        answers = lambda: self.log_text().split("SIGHUP: ")[before + 1 :]  # noqa: E731
+        [answer] = eventually("the configuration is read again", answers, every=0.02)
+        assert f"applied: {applied}" in answer.partition("\n")[0], answer
+
     def peak_memory_mib(self) -> float:
         """The most that was resident so far."""
         assert self.daemon is not None

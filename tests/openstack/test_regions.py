@@ -2,8 +2,10 @@
 
 import pytest
 
+from between import looks_at, stand_before
 from cloud import Cloud
-from fleet import assert_only_victims_died, fill
+from fleet import assert_freed_softly, assert_only_victims_died, fill
+from gate import Gate
 
 FULL = [("regular", "large", 1)]
 HALF_SPOT = [("spot", "medium", 1), ("regular", "medium", 1)]
@@ -29,6 +31,46 @@ def test_where_deletion_is_deferred_the_room_comes_free_at_once(cloud: Cloud, in
     for server in fleet.regular():
         assert cloud.look(server).status == "ACTIVE"
     cloud.wait_for(cloud.ask("medium"), "ACTIVE")
+
+
+def test_a_deferred_deletion_is_finished_by_the_next_reaper(cloud: Cloud, install) -> None:
+    """The first one dies between its DELETE and its forceDelete. The second one, on another machine, has
+    a journal of its own, and twice as many servers to choose from as it needs."""
+    one, two, three = cloud.hosts
+    spot = [("spot", "medium", 2)]
+    fleet = fill(cloud, {one: spot, two: FULL, three: spot})
+    first, second = install(region="SoftRegion"), install(region="SoftRegion")
+    second.config["broker"] = first.config["broker"]
+    with Gate(cloud.endpoint("compute", "SoftRegion")) as gate:
+        gate.hold_reads(looks_at(fleet.spot()), after="DELETE")
+        stand_before(first, gate)
+        first.config["cull"]["max_parallel_deletions"] = 1
+        first.start()
+        mark = cloud.mark()
+        [refused] = cloud.ask_in_vain("large")
+        gate.wait_held("the look that comes after the first deletion")
+        first.kill()
+        gate.let_pass()
+        second.start()
+        assert second.wait_outcome(refused.request)["kind"] == "freed"
+        second.wait_messages_done()
+    assert_freed_softly(fleet, mark, 2)
+    cloud.wait_for(cloud.ask("large"), "ACTIVE")
+
+
+def test_what_its_user_deleted_is_not_forced(cloud: Cloud, install) -> None:
+    """Deferred deletion is for users who change their mind."""
+    reaper = install(region="SoftRegion")
+    reaper.start()
+    one, two, three = cloud.hosts
+    fleet = fill(cloud, {one: HALF_SPOT, two: HALF_SPOT, three: FULL})
+    [theirs], [victim] = fleet.spot(one), fleet.spot(two)
+    cloud.delete_softly(theirs)
+    mark = cloud.mark()
+    [refused] = cloud.ask_in_vain("medium")
+    assert reaper.wait_outcome(refused.request)["kind"] == "freed"
+    assert {deletion.server for deletion in cloud.reaper_deletions(mark)} == {victim.id}
+    assert cloud.room_held_by(theirs), "it can't be given back any more"
 
 
 @pytest.mark.lab_only

@@ -1,10 +1,12 @@
 """What holds the reaper back: the kill switch, protected servers, limits, the circuit breaker."""
 
-from typing import Any
+from contextlib import ExitStack, contextmanager
+from typing import Any, Iterator
 
-from between import between_plan_and_deletion, wait_held
-from cloud import Cloud, wait_for_the_next_second
+from between import between_plan_and_deletion, stand_before, wait_held
+from cloud import Cloud, Server, wait_for_the_next_second
 from fleet import Fleet, assert_freed, assert_nobody_died, assert_only_victims_died, fill
+from gate import Gate
 from reaper_process import Reaper
 
 FULL = [("regular", "large", 1)]
@@ -74,6 +76,45 @@ def test_a_file_made_by_hand_pauses_it(cloud: Cloud, reaper: Reaper) -> None:
     reaper.pause_file.unlink()
     assert refused_for(cloud, reaper, "medium")["kind"] == "freed"
     assert_only_victims_died(fleet, mark, fleet.spot())
+
+
+# A cull that is under way -------------------------------------------------------
+
+
+@contextmanager
+def after_the_first_of_five(cloud: Cloud, reaper: Reaper, mark: int) -> Iterator[Server]:
+    """A plan deletes five servers, one after the other; Nova's answer to the first deletion takes its
+    time. The request."""
+    with Gate(cloud.endpoint("compute")) as gate:
+        gate.hold_answers("DELETE")
+        stand_before(reaper, gate)
+        reaper.config["cull"]["max_parallel_deletions"] = 1
+        reaper.start()
+        [refused] = cloud.ask_in_vain("large")
+        gate.wait_held("the answer to the first deletion")
+        yield refused
+        gate.let_pass()
+        assert reaper.wait_outcome(refused.request)["kind"] == "incomplete"
+        reaper.wait_messages_done()
+    assert len(cloud.reaper_deletions(mark)) == 1
+
+
+def test_a_reload_holds_for_the_cull_in_hand(cloud: Cloud, install) -> None:
+    fleet = full_but_for(cloud, [("spot", "small", 5)])
+    reaper, mark = install(), cloud.mark()
+    with after_the_first_of_five(cloud, reaper, mark):
+        reaper.config["protect"] = {"projects": [cloud.project_id("spot")]}
+        reaper.reload(applied="protect.projects")
+    assert_freed(fleet, mark, 1, among=fleet.spot())
+
+
+def test_a_tag_that_is_taken_off_holds_for_the_cull_in_hand(cloud: Cloud, install) -> None:
+    fleet = full_but_for(cloud, [("spot", "small", 5)])
+    reaper, mark = install(), cloud.mark()
+    with ExitStack() as untagged:
+        with after_the_first_of_five(cloud, reaper, mark):
+            untagged.enter_context(cloud.no_longer_revocable("spot"))
+    assert_freed(fleet, mark, 1, among=fleet.spot())
 
 
 # Protected servers ------------------------------------------------------------

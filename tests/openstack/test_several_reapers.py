@@ -11,7 +11,7 @@ import pytest
 
 from between import ANY_SERVER, stand_before
 from cloud import PATIENCE, Server, eventually
-from fleet import Fleet, assert_freed, fill
+from fleet import Fleet, assert_freed, assert_freed_softly, fill
 from gate import Gate
 from reaper_process import Reaper
 from relay import Relay
@@ -96,16 +96,20 @@ class Group:
 
 
 @contextmanager
-def group_of(cloud: SimCloud, install: Install, size: int) -> Iterator[Group]:
+def group_of(
+    cloud: SimCloud, install: Install, size: int, region: str = "RegionOne"
+) -> Iterator[Group]:
     relay = Relay(cloud.lab["broker"]["port"])
     relay.open()
     with ExitStack() as gates:
         gates.callback(relay.close)
 
         def gate(api: str) -> Gate:
-            return gates.enter_context(Gate(cloud.endpoint(api)))
+            return gates.enter_context(Gate(cloud.endpoint(api, region)))
 
-        members = [Member(install(), gate("compute"), gate("placement")) for _ in range(size)]
+        members = [
+            Member(install(region=region), gate("compute"), gate("placement")) for _ in range(size)
+        ]
         group = Group(cloud, members, relay)
         for member in members:
             set_up(member, group)
@@ -222,9 +226,49 @@ def test_what_is_on_its_way_is_credited(cloud: SimCloud, install: Install, way: 
         assert_freed(fleet, mark, NEEDED, among=fleet.spot())
 
 
+@pytest.mark.parametrize("way", WAYS)
+def test_a_deferred_deletion_is_finished_and_nobody_else_dies(
+    cloud: SimCloud, install: Install, way: str
+) -> None:
+    """The active one is hit when the first victim is deleted, and not forced yet."""
+    fleet = plenty_of_spot(cloud)
+    with group_of(cloud, install, size=2, region="SoftRegion") as group:
+        mark = cloud.mark()
+        active = group.members[0]
+        active.nova.hold_reads(ANY_SERVER, after="DELETE")
+        [refused] = cloud.ask_in_vain("large")
+        active.nova.wait_held("the look that comes after the first deletion")
+        WAYS[way](group)
+        group.wait_served(refused.request)
+        cloud.wait_for(cloud.ask("large"), "ACTIVE")
+        come_back(group)
+        group.stop_all()
+        assert_freed_softly(fleet, mark, NEEDED)
+
+
 def plans_of(reaper: Reaper, refused: Server) -> list[object]:
     story = reaper.story(refused.request)
     return story["plans"] if story else []
+
+
+def test_a_standby_names_the_active_one(cloud: SimCloud, install: Install) -> None:
+    """Whoever looks at it, or pauses it, learns that this changes nothing for the active one."""
+    with group_of(cloud, install, size=2) as group:
+        [standby] = group.standby
+        journal = group.active.config["journal"]["path"]
+        active = standby.json("status")["active"]
+        assert (active["journal"], active["here"]) == (journal, False)
+        assert group.active.json("status")["active"]["here"] is True
+        assert journal in standby.command("status").stdout
+        assert f"active reaper: on {active['machine']} (journal {journal})" in standby.command("check").stdout
+        done = standby.command("pause", "--reason", "a mistake")
+        assert done.returncode == 0 and journal in done.stderr and "pause it there" in done.stderr
+        assert standby.command("resume").returncode == 0
+        freeze(group)
+        eventually("the other one is active", lambda: standby.json("status")["active"].get("here"))
+        come_back(group)
+        group.stop_all()
+    assert "no reaper is at queue" in standby.json("status")["active"]["unknown"]
 
 
 def test_an_acknowledgement_that_is_lost(cloud: SimCloud, install: Install) -> None:

@@ -101,6 +101,7 @@ private:
         made.status = "ACTIVE";
         made.task_state = maybe() ? "migrating" : "";
         made.locked = maybe();
+        made.unfinished_deletion = maybe();
         made.created = time();
         if (maybe()) made.launched = time();
         made.flavor_name = word();

@@ -17,12 +17,13 @@ std::string any_flavor(World& world, Chance& chance) {
 
 }  // namespace
 
-Actors::Actors(Timeline& timeline, Site& site, Trace& trace, FaultCounts& counts,
+Actors::Actors(Timeline& timeline, Site& site, Trace& trace, FaultCounts& counts, Micros reclaim,
                std::function<void()> changed)
     : timeline_(timeline),
       site_(site),
       trace_(trace),
       counts_(counts),
+      reclaim_(reclaim),
       changed_(std::move(changed)) {}
 
 void Actors::later(Duration delay, std::function<void()> action) {
@@ -254,7 +255,8 @@ void Actors::delete_some(const Item& item, Chance& chance) {
         Server& server = *all[which];
         all.erase(all.begin() + static_cast<std::ptrdiff_t>(which));
         trace_.line("its user deletes " + server.id.text());
-        site_.lifecycle().remove(server, DeleteKind::normal, {}, operators());
+        const auto how = reclaim_.count() > 0 ? DeleteKind::soft : DeleteKind::normal;
+        site_.lifecycle().remove(server, how, reclaim_, operators());
         count(item.kind);
     }
 }

@@ -17,9 +17,10 @@ namespace reaper::faults {
 
 class Actors final : public cloudsim::Listener {
 public:
-    /// `changed` is called after each action.
+    /// `reclaim`: for how long the cloud defers users' deletions; zero: it does not. `changed` is
+    /// called after each action.
     Actors(Timeline& timeline, cloudsim::Site& site, Trace& trace, FaultCounts& counts,
-           std::function<void()> changed);
+           cloudsim::Micros reclaim, std::function<void()> changed);
 
     void begin(const Item& item);
     /// Things that they will still do.
@@ -74,6 +75,7 @@ private:
     cloudsim::Site& site_;
     Trace& trace_;
     FaultCounts& counts_;
+    cloudsim::Micros reclaim_;
     std::function<void()> changed_;
     int pending_ = 0;
     std::map<std::string, Wish> wishes_;                          ///< by request

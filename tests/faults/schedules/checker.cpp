@@ -13,12 +13,13 @@ using cloudsim::TaskState;
 using nlohmann::json;
 
 Checker::Checker(const SchedulePlan& plan, const Timeline& timeline, Site& site, Truth& truth,
-                 test::FakeJournal& journal, const Switch& pause, Trace& trace, Tally& tally)
+                 Journals journals, const Switch& pause, Trace& trace, Tally& tally)
     : plan_(plan),
       timeline_(timeline),
       site_(site),
       truth_(truth),
-      journal_(journal),
+      journals_(journals),
+      configured_{plan.policy.safeguards, plan.protected_project},
       pause_(pause),
       trace_(trace),
       tally_(tally) {}
@@ -39,11 +40,13 @@ void Checker::on_write(const std::string& what) {
     const std::string object = space == std::string::npos ? "" : what.substr(space + 1);
     if (verb == "plan") {
         PlanRecord record;
+        record.machine = machine_;
+        record.process_began = started_at_;
         record.request = object;
         record.at = timeline_.true_now();
         record.read_at = room_read_;
         record.listed_at = listed_;
-        record.index = journal_.records.at(RequestId{object}).plans.size();
+        record.index = journal().records.at(RequestId{object}).plans.size();
         plans_.push_back(std::move(record));
     } else if (verb == "skipped" || verb == "failed" || verb == "unseen" || verb == "gone" ||
                verb == "vanished") {
@@ -65,14 +68,15 @@ void Checker::sync_plans() {
     sync_outcomes();
     for (PlanRecord& record : plans_) {
         if (record.plan) continue;
-        const auto known = journal_.records.find(RequestId{record.request});
-        if (known == journal_.records.end() || known->second.plans.size() <= record.index) continue;
+        const auto& records = journals_[record.machine]->records;
+        const auto known = records.find(RequestId{record.request});
+        if (known == records.end() || known->second.plans.size() <= record.index) continue;
         const Decision& decision = known->second.plans[record.index].decision;
         record.plan = Plan{};
         if (const auto* plan = std::get_if<Plan>(&decision)) record.plan = *plan;
         // Room that is on its way is promised, too.
         if (const auto* nothing = std::get_if<NothingToDo>(&decision))
-            if (promises_room(*nothing, culled_.contains(record.request)))
+            if (promises_room(*nothing, culled_[record.machine].contains(record.request)))
                 record.plan->hosts = nothing->hosts;
         enter(record);
     }
@@ -80,19 +84,25 @@ void Checker::sync_plans() {
 
 void Checker::enter(PlanRecord& record) {
     for (PlanRecord& other : plans_)
-        if (&other != &record && other.request == record.request && !other.replaced_at)
+        if (&other != &record && other.request == record.request &&
+            other.machine == record.machine && !other.replaced_at)
             other.replaced_at = record.at;
     if (plan_.dry_run) return;
     for (Promise& promise : promises_)
-        if (promise.request == record.request && !promise.span.until)
+        if (promise.request == record.request && promise.machine == record.machine &&
+            !promise.span.until)
             promise.span.until = record.at;
     const Demand* demand = truth_.demand(record.request);
     for (const HostPlan& host : record.plan->hosts) {
         for (const Victim& victim : host.victims)
-            evictions_.push_back(
-                {record.request, victim.server.str(), host.host_name, {record.at, {}}});
+            evictions_.push_back({record.machine,
+                                  record.request,
+                                  victim.server.str(),
+                                  host.host_name,
+                                  {record.at, {}}});
         if (demand && host.slots > 0)
-            promises_.push_back({record.request,
+            promises_.push_back({record.machine,
+                                 record.request,
                                  host.host_name,
                                  demand->project,
                                  demand->slot,
@@ -104,7 +114,7 @@ void Checker::enter(PlanRecord& record) {
 
 void Checker::end_evictions(const std::string& server, const std::string& request) {
     for (Eviction& eviction : evictions_)
-        if ((server.empty() || eviction.server == server) &&
+        if (eviction.machine == machine_ && (server.empty() || eviction.server == server) &&
             (request.empty() || eviction.request == request) && !eviction.span.until)
             eviction.span.until = timeline_.true_now();
 }
@@ -112,12 +122,13 @@ void Checker::end_evictions(const std::string& server, const std::string& reques
 void Checker::end_promises(const std::string& request) {
     const TimePoint now = timeline_.true_now();
     for (Promise& promise : promises_)
-        if (promise.request == request && (!promise.span.until || *promise.span.until > now))
+        if (promise.machine == machine_ && promise.request == request &&
+            (!promise.span.until || *promise.span.until > now))
             promise.span.until = now;
 }
 
 void Checker::on_finish(const std::string& request) {
-    finished_[request] = timeline_.true_now();
+    finished_[machine_][request] = timeline_.true_now();
     ending_.insert(request);
     end_evictions("", request);
 }
@@ -125,14 +136,14 @@ void Checker::on_finish(const std::string& request) {
 /// Room that was made stays promised for a while; of others nothing is held.
 void Checker::sync_outcomes() {
     for (const std::string& request : ending_) {
-        const auto& outcome = journal_.records.at(RequestId{request}).outcome;
+        const auto& outcome = journal().records.at(RequestId{request}).outcome;
         const bool holds = outcome && (outcome->kind == OutcomeKind::freed ||
                                        outcome->kind == OutcomeKind::incomplete ||
                                        outcome->kind == OutcomeKind::already_there);
         for (Promise& promise : promises_)
-            if (promise.request == request && !promise.span.until)
+            if (promise.machine == machine_ && promise.request == request && !promise.span.until)
                 promise.span.until =
-                    finished_[request] + (holds ? plan_.cull.promise : Duration::zero());
+                    finished_[machine_][request] + (holds ? plan_.cull.promise : Duration::zero());
     }
     ending_.clear();
 }
@@ -156,8 +167,13 @@ void Checker::on_kill() {
     tags_.reset();
     delivered_.clear();
     // What Nova refused is not in the journal as a failure.
-    failed_ = 0;
+    breakers_[machine_].failed = 0;
     was_down_ = true;
+}
+
+void Checker::on_takeover(std::size_t machine) {
+    sync_plans();
+    machine_ = machine;
 }
 
 void Checker::on_acknowledge(const Broker::Stored& message, bool set_aside) {
@@ -166,9 +182,9 @@ void Checker::on_acknowledge(const Broker::Stored& message, bool set_aside) {
         return set_aside ? note.verdict == "malformed"
                          : note.message_id == named.message && note.verdict != "joined";
     };
-    if (std::any_of(journal_.notes.begin(), journal_.notes.end(), noted)) return;
-    const auto record = journal_.records.find(RequestId{named.request});
-    if (!set_aside && record != journal_.records.end() && record->second.outcome) return;
+    if (std::any_of(journal().notes.begin(), journal().notes.end(), noted)) return;
+    const auto record = journal().records.find(RequestId{named.request});
+    if (!set_aside && record != journal().records.end() && record->second.outcome) return;
     blame("rule-6", "message " + named.message + " of " + named.request +
                         " is acknowledged, and the journal has no outcome of it");
 }
@@ -214,6 +230,8 @@ void Checker::on_sent(Exchange& call) {
     if (const auto at = looks_.find(*server); at != looks_.end()) basis->look = at->second;
     basis->tags = tags_;
     basis->requester_seen = requesters_seen(server->text());
+    basis->configured = configured_;
+    judge_policy(*basis);
     judge_held(*basis);
     judge_breaker(*basis);
     call.note = basis;
@@ -242,8 +260,10 @@ void Checker::on_executed(Exchange& call) {
         if (events) return;  // its `res-type`
         if (!deleted_server(call.request, forced))
             blame("rule-1", "an unknown write: " + call.request.method + ' ' + call.request.target);
-        else if (!asks_token && call.response.status < 300)
+        else if (!asks_token && call.response.status < 300) {
             judge_limits(call, *std::static_pointer_cast<Basis>(call.note));
+            if (accepted_deletion_) accepted_deletion_();
+        }
         return;
     }
     // What the answer will show is what is true now.
@@ -322,7 +342,7 @@ void Checker::at_the_end(const Broker& broker) {
     for (const Broker::Stored& left : broker.queue())
         blame("liveness", "message " + std::to_string(left.number) + " of " +
                               names_in(left.body).request + " is still not acknowledged");
-    for (const auto& [id, record] : journal_.records) {
+    for (const auto& [id, record] : journal().records) {
         if (record.outcome)
             ++tally_.outcomes[std::string{to_string(record.outcome->kind)}];
         else
@@ -340,7 +360,7 @@ void Checker::at_the_end(const Broker& broker) {
     const bool hindered = was_down_ || plan_.has(Kind::disk_full) || plan_.has(Kind::delayed) ||
                           plan_.has(Kind::late_repeat) || plan_.has(Kind::clock_step) ||
                           plan_.has(Kind::connection_lost);
-    for (const auto& [id, at] : finished_) {
+    for (const auto& [id, at] : finished_[machine_]) {
         const Demand* demand = truth_.demand(id);
         if (demand && !hindered && at - demand->refused_at > most)
             blame("rule-9",
@@ -349,9 +369,11 @@ void Checker::at_the_end(const Broker& broker) {
     for (const auto& entry : truth_.demands()) {
         const std::string& id = entry.first;
         const auto noted = [&](const MessageEntry& note) { return note.request.str() == id; };
-        if (journal_.records.contains(RequestId{id}) ||
-            std::any_of(journal_.notes.begin(), journal_.notes.end(), noted))
-            continue;
+        const bool known = std::any_of(journals_.begin(), journals_.end(), [&](const auto* one) {
+            return one->records.contains(RequestId{id}) ||
+                   std::any_of(one->notes.begin(), one->notes.end(), noted);
+        });
+        if (known) continue;
         if (!broker.queue().empty()) continue;  // told already
         blame("lost", "the journal knows nothing of " + id);
     }

@@ -4,6 +4,7 @@
 // checked.
 #pragma once
 
+#include <array>
 #include <deque>
 #include <functional>
 #include <map>
@@ -41,8 +42,10 @@ struct Tally {
 
 class Checker final : public CallWatcher, public cloudsim::Listener {
 public:
+    /// `journals`: one of each machine. The first machine's reaper is the active one.
+    using Journals = std::array<test::FakeJournal*, 2>;
     Checker(const SchedulePlan& plan, const Timeline& timeline, cloudsim::Site& site, Truth& truth,
-            test::FakeJournal& journal, const Switch& pause, Trace& trace, Tally& tally);
+            Journals journals, const Switch& pause, Trace& trace, Tally& tally);
 
     /// The journal is about to hold this.
     void on_write(const std::string& what);
@@ -55,11 +58,19 @@ public:
     void on_reaper_died(const std::string& why) { blame("crash-loop", "the reaper ended: " + why); }
     /// A process was killed: what it had looked at is forgotten.
     void on_kill();
+    /// After it: the reaper of another machine is the active one.
+    void on_takeover(std::size_t machine);
+    /// The configuration is this from now on.
+    void on_reload(const Reloaded& configured) { configured_ = configured; }
+    /// Told when the cloud has accepted a deletion.
+    void on_accepted_deletion(std::function<void()> told) { accepted_deletion_ = std::move(told); }
     void on_start() { started_at_ = timeline_.true_now(); }
     /// What became of a cull is still to be journalled.
     bool awaits_freed_room() const;
     /// When all faults are over and time has passed.
     void at_the_end(const Broker& broker);
+
+    test::FakeJournal& journal() const { return *journals_[machine_]; }
 
     const std::vector<std::string>& violations() const { return violations_; }
 
@@ -98,7 +109,8 @@ private:
         std::optional<RecheckResult> look;
         std::optional<Tags> tags;
         std::optional<TimePoint> requester_seen;
-        bool counts = false;  ///< it will delete something that was not going yet
+        bool counts = false;    ///< it will delete something that was not going yet
+        Reloaded configured{};  ///< what was in force
     };
     struct Named {
         std::string message;
@@ -113,6 +125,8 @@ private:
         std::string servers_of;  ///< host
     };
     struct PlanRecord {
+        std::size_t machine = 0;
+        TimePoint process_began{};
         std::string request;
         std::size_t index = 0;  ///< in the journal
         TimePoint at{};
@@ -130,10 +144,12 @@ private:
         bool covers(TimePoint at) const { return from <= at && (!until || at <= *until); }
     };
     struct Eviction {
+        std::size_t machine = 0;
         std::string request, server, host;
         Span span;
     };
     struct Promise {
+        std::size_t machine = 0;
         std::string request, host, project;
         Resources slot;
         int slots = 0;
@@ -143,6 +159,7 @@ private:
 
     /// A server that the reaper's deletion ended.
     struct Death {
+        std::size_t machine = 0;
         TimePoint sent{};
         std::string request, project;
     };
@@ -169,6 +186,7 @@ private:
     bool tagged_since(const std::string& project, TimePoint since) const;
     void judge_age(const Exchange& call, const Basis& basis);
     void judge_held(const Basis& basis);
+    void judge_policy(const Basis& basis);
     // judge_breakers.cpp
     /// Something that is left alone after so many culls that went unused, for longer each time.
     struct Trip {
@@ -203,8 +221,10 @@ private:
                  const std::optional<std::string>& without) const;
     int slots_on(const PlanRecord& plan, const Demand& demand, const std::string& host,
                  TimePoint at, const std::optional<std::string>& without) const;
-    Resources promised_to_others(const std::string& request, const std::string& host, TimePoint at,
+    Resources promised_to_others(const PlanRecord& plan, const std::string& host, TimePoint at,
                                  bool surely) const;
+    bool knows_of(const PlanRecord& plan, const Eviction& eviction) const;
+    bool deleted_by_a_reaper(const cloudsim::Server& server) const;
     bool was_there(const Holder& holder, const Promise& promise) const;
     bool lost_a_victim(const Promise& promise) const;
     bool surely_held(const Promise& promise, TimePoint at) const;
@@ -218,7 +238,10 @@ private:
     const Timeline& timeline_;
     cloudsim::Site& site_;
     Truth& truth_;
-    test::FakeJournal& journal_;
+    const Journals journals_;
+    std::size_t machine_ = 0;  ///< the active reaper's
+    Reloaded configured_;
+    std::function<void()> accepted_deletion_;
     const Switch& pause_;
     Trace& trace_;
     Tally& tally_;
@@ -233,20 +256,26 @@ private:
     std::vector<PlanRecord> plans_;
     std::vector<Eviction> evictions_;
     std::vector<Promise> promises_;
-    std::map<std::string, TimePoint> finished_;
+    std::array<std::map<std::string, TimePoint>, 2> finished_;  ///< requests, by machine
     const Broker* broker_ = nullptr;
     bool was_down_ = false;
     TimePoint started_at_{};                      ///< the present process
     std::map<std::string, TimePoint> delivered_;  ///< requests, to the present process
     std::map<std::string, Death> deaths_;         ///< by server
-    int failed_ = 0;                              ///< deletions in a row
-    Trip cloud_;
-    std::map<std::string, Trip> projects_;
-    std::map<std::string, Trip> shapes_;
-    TimePoint deaf_until_{};  ///< what ends by then, an operator's word may have made nothing of
-    std::set<std::string> died_;               ///< whose deletion the cloud received
-    std::map<std::string, TimePoint> culled_;  ///< requests for which somebody died, since when
-    std::set<std::string> ending_;             ///< requests whose outcome is being written
+    /// What the safeguards of a machine's reaper have seen.
+    struct Circuits {
+        int failed = 0;  ///< deletions in a row
+        Trip cloud;
+        std::map<std::string, Trip> projects;
+        std::map<std::string, Trip> shapes;
+        TimePoint deaf_until{};  ///< what ends by then, an operator's word may have made nothing of
+    };
+    Circuits& circuits() { return circuits_[machine_]; }
+    std::array<Circuits, 2> circuits_;
+    std::map<std::string, TimePoint> died_;  ///< since when the cloud has their deletion
+    /// Requests for which somebody died, since when; by machine.
+    std::array<std::map<std::string, TimePoint>, 2> culled_;
+    std::set<std::string> ending_;  ///< requests whose outcome is being written
     std::set<Uuid>
         accepted_;  ///< whose deletion the cloud accepted from the reaper, and was judged
 };

@@ -22,16 +22,22 @@ constexpr Duration readings_take = std::chrono::seconds{1};
 
 }  // namespace
 
-/// The plan in the journal that this deletion belongs to: the last one with that victim.
+/// The plan in the journal that this deletion belongs to: the last one with that victim, or with
+/// that deletion to finish.
 Checker::PlanRecord* Checker::plan_for(const std::string& server) {
     PlanRecord* found = nullptr;
-    for (PlanRecord& record : plans_) {
-        if (!record.plan) continue;
-        const auto victims = record.plan->victims();
-        if (std::any_of(victims.begin(), victims.end(),
-                        [&](const Victim& victim) { return victim.server.str() == server; }))
+    const auto has = [&](const HostPlan& host) {
+        return std::any_of(host.victims.begin(), host.victims.end(),
+                           [&](const Victim& victim) { return victim.server.str() == server; }) ||
+               std::any_of(host.pending_releases.begin(), host.pending_releases.end(),
+                           [&](const PendingRelease& other) {
+                               return other.unfinished && other.server.str() == server;
+                           });
+    };
+    for (PlanRecord& record : plans_)
+        if (record.plan && record.machine == machine_ &&
+            std::any_of(record.plan->hosts.begin(), record.plan->hosts.end(), has))
             found = &record;
-    }
     return found;
 }
 
@@ -44,14 +50,17 @@ void Checker::judge(const Exchange& call, const Basis& basis) {
     judge_right(call, basis, server);
     const std::string id = server.id.text();
     const Step needed = basis.forced ? Step::force_delete_sent : Step::delete_sent;
-    if (!journal_.has_step(id, needed))
+    if (basis.forced && !deleted_by_a_reaper(server))
+        blame("rule-1", id + " is forced, which its user deleted and may want back");
+    if (!journal().has_step(id, needed))
         blame("rule-5", "the journal does not tell that " + id + " is deleted");
     PlanRecord* plan = plan_for(id);
     if (plan == nullptr) {
         blame("rule-5", "no plan in the journal has " + id);
         return;
     }
-    if (finished_.contains(plan->request) && finished_[plan->request] < call.sent_at)
+    auto& finished = finished_[machine_];
+    if (finished.contains(plan->request) && finished[plan->request] < call.sent_at)
         blame("rule-4", id + " is deleted for " + plan->request + ", which is finished");
     const Demand* demand = truth_.demand(plan->request);
     if (demand == nullptr) {
@@ -66,8 +75,20 @@ void Checker::judge(const Exchange& call, const Basis& basis) {
     judge_stop(*plan, id);
     judge_need(call, basis, server);
     plan->judged = true;
-    died_.insert(id);
-    culled_.try_emplace(plan->request, timeline_.true_now());
+    died_.try_emplace(id, timeline_.true_now());
+    culled_[machine_].try_emplace(plan->request, timeline_.true_now());
+}
+
+/// As Nova's record of actions has it: who deleted it first.
+bool Checker::deleted_by_a_reaper(const cloudsim::Server& server) const {
+    const auto* const user = site_.world().identity.user_named("reaper");
+    bool by_us = false;
+    for (auto at = server.actions.rbegin(); at != server.actions.rend(); ++at) {
+        if (at->name == "lock" || at->name == "unlock") continue;
+        if (at->name != "delete") break;
+        by_us = site_.world().names.text(at->user) == user->id;
+    }
+    return by_us;
 }
 
 /// Rule 1: on the last look, and on nothing older.
@@ -183,7 +204,7 @@ void Checker::judge_awaited(const Exchange& call, const Basis& basis, const Plan
 /// A plan of which a victim was spared does not give its slots: what was not decided by then must
 /// not be sent. The order is the journal's.
 void Checker::judge_stop(const PlanRecord& plan, const std::string& server) {
-    const RequestRecord& record = journal_.records.at(RequestId{plan.request});
+    const RequestRecord& record = journals_[plan.machine]->records.at(RequestId{plan.request});
     const auto victims = plan.plan->victims();
     const auto of_plan = [&](const ServerId& id) {
         return std::any_of(victims.begin(), victims.end(),
@@ -222,12 +243,14 @@ bool Checker::surely_held(const Promise& promise, TimePoint at) const {
     const Demand* demand = truth_.demand(promise.request);
     if (demand == nullptr || (demand->over_since && *demand->over_since <= at)) return false;
     // It counts from the end of the cull, which a full disk may write down much later.
-    const auto record = journal_.records.find(RequestId{promise.request});
-    if (record != journal_.records.end() && record->second.outcome &&
+    const auto& records = journals_[promise.machine]->records;
+    const auto record = records.find(RequestId{promise.request});
+    if (record != records.end() && record->second.outcome &&
         at > record->second.outcome->at + plan_.cull.promise && !plan_.has(Kind::clock_step))
         return false;
-    const auto culled = culled_.find(promise.request);
-    if (culled == culled_.end() || culled->second > at || lost_a_victim(promise)) return false;
+    const auto& all_culled = culled_[promise.machine];
+    const auto culled = all_culled.find(promise.request);
+    if (culled == all_culled.end() || culled->second > at || lost_a_victim(promise)) return false;
     for (const auto& [id, other] : truth_.demands())
         if (id != demand->id && other.refused_at >= demand->refused_at &&
             demand->room_may_go_to(other))
@@ -237,8 +260,9 @@ bool Checker::surely_held(const Promise& promise, TimePoint at) const {
 
 /// Where a victim of the plan lives on, its room does not come: nothing is held there.
 bool Checker::lost_a_victim(const Promise& promise) const {
-    const auto record = journal_.records.find(RequestId{promise.request});
-    if (record == journal_.records.end()) return false;
+    const auto& records = journals_[promise.machine]->records;
+    const auto record = records.find(RequestId{promise.request});
+    if (record == records.end()) return false;
     std::set<ServerId> lost;
     for (const StepEntry& step : record->second.steps)
         if (step.step == Step::skipped || step.step == Step::failed || step.step == Step::unseen)
@@ -249,15 +273,17 @@ bool Checker::lost_a_victim(const Promise& promise) const {
     });
 }
 
-Resources Checker::promised_to_others(const std::string& request, const std::string& host,
-                                      TimePoint at, bool surely) const {
+Resources Checker::promised_to_others(const PlanRecord& plan, const std::string& host, TimePoint at,
+                                      bool surely) const {
     Resources promised;
     const HostState* state = truth_.state_at(host, at);
     std::set<Uuid> counted;
     for (const Promise& promise : promises_) {
         if (promise.host != host) continue;
-        const bool held = promise.request != request && promise.span.covers(at) &&
-                          (!surely || surely_held(promise, at));
+        // What another machine's reaper promised, this one's does not know.
+        const bool held =
+            promise.request != plan.request && promise.span.covers(at) &&
+            (!surely || (promise.machine == plan.machine && surely_held(promise, at)));
         // Who took a slot of an earlier promise did not take one of this.
         if (!held && (surely || promise.span.from > at)) continue;
         int left = promise.slots;
@@ -277,6 +303,18 @@ Resources Checker::promised_to_others(const std::string& request, const std::str
     return promised;
 }
 
+/// A victim whose deletion the cloud has, and of which the plan's reaper can know: its own, or one
+/// that another machine's left soft-deleted, if nothing may keep it from finishing that.
+bool Checker::knows_of(const PlanRecord& plan, const Eviction& eviction) const {
+    const auto died = died_.find(eviction.server);
+    if (died == died_.end()) return false;
+    if (eviction.machine == plan.machine) return true;
+    for (const Kind kind : {Kind::lock, Kind::protect, Kind::retag, Kind::migrate, Kind::reload,
+                            Kind::forbidden_403, Kind::conflict_409})
+        if (plan_.has(kind)) return false;
+    return plan_.soft_delete && died->second <= plan.process_began;
+}
+
 /// Servers whose room comes free: victims of this plan and of others, and what somebody else
 /// deletes. `known_only`: of the latter, those of which the plan's readings told, lately.
 std::set<std::string> Checker::going_on(const PlanRecord& plan, const std::string& host,
@@ -287,8 +325,7 @@ std::set<std::string> Checker::going_on(const PlanRecord& plan, const std::strin
         if (eviction.host == host && eviction.span.covers(state.at)) {
             // Who waited for it for a whole deadline gives it up.
             const bool lately = state.at - eviction.span.from < plan_.cull.deadline;
-            if (!known_only || (died_.contains(eviction.server) && lately))
-                going.insert(eviction.server);
+            if (!known_only || (knows_of(plan, eviction) && lately)) going.insert(eviction.server);
         }
     for (const HostPlan& part : plan.plan->hosts)
         if (part.host_name == host)
@@ -317,7 +354,7 @@ int Checker::slots_on(const PlanRecord& plan, const Demand& demand, const std::s
         if (const Holder* holder = id ? now.holder(*id) : nullptr) room += holder->held;
     }
     // What makes a victim needed counts as much as it can; what makes a plan good, as little.
-    room -= promised_to_others(plan.request, host, at, !without.has_value());
+    room -= promised_to_others(plan, host, at, !without.has_value());
     return fit(room, demand.slot);
 }
 
@@ -387,9 +424,9 @@ void Checker::explain(const PlanRecord& plan, const Demand& demand, const std::s
                             text += ", taken by " + holder.consumer.text().substr(0, 8);
                 }
             trace_.line(text + "; promised " +
-                        to_string(promised_to_others(plan.request, host.host_name, at, false)) +
+                        to_string(promised_to_others(plan, host.host_name, at, false)) +
                         ", surely " +
-                        to_string(promised_to_others(plan.request, host.host_name, at, true)));
+                        to_string(promised_to_others(plan, host.host_name, at, true)));
         }
 }
 

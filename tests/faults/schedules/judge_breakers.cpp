@@ -34,32 +34,33 @@ void Checker::on_replaced(const Exchange& call, int status) {
 
 /// `failed`: the deadline passed, although Nova had accepted the deletion.
 void Checker::count_failure(const std::string& step, const std::string& server) {
-    if (step == "gone") failed_ = 0;
+    if (step == "gone") circuits().failed = 0;
     if (step != "refused" && !(step == "failed" && died_.contains(server))) return;
     const TimePoint now = timeline_.true_now();
     const BreakerSettings& settings = plan_.policy.safeguards.breaker;
-    ++failed_;
-    if (settings.failed == 0 || cloud_.is_open(now)) return;
-    if (failed_ < settings.failed && !cloud_.is_half_open(now)) return;
-    cloud_.by_deletions = true;
-    cloud_.open(now, settings.retry, std::to_string(failed_) + " deletions in a row failed");
+    ++circuits().failed;
+    if (settings.failed == 0 || circuits().cloud.is_open(now)) return;
+    if (circuits().failed < settings.failed && !circuits().cloud.is_half_open(now)) return;
+    circuits().cloud.by_deletions = true;
+    circuits().cloud.open(now, settings.retry,
+                          std::to_string(circuits().failed) + " deletions in a row failed");
 }
 
 /// The journal is about to tell what became of a cull's room.
 void Checker::on_freed_room(const std::string& kind, const std::string& request) {
-    const auto record = journal_.records.find(RequestId{request});
-    if (record == journal_.records.end() || record->second.freed_room) return;
+    const auto record = journal().records.find(RequestId{request});
+    if (record == journal().records.end() || record->second.freed_room) return;
     // Where the clock was set, what Nova dates can't be told before from after.
     const bool can_tell = !plan_.lies() && !plan_.has(Kind::clock_step);
     if (kind == "taken" && can_tell && !was_taken(request))
         blame("freed-room", "nobody took the room of " + request + ", and the journal says so");
     const Request& asked = record->second.request;
     const SafeguardSettings& settings = plan_.policy.safeguards;
-    const bool one_is_enough = cloud_.is_half_open(timeline_.true_now());
-    note_end(shapes_[shape_of(asked)], request, kind == "taken-by-revocable" ? "" : kind,
+    const bool one_is_enough = circuits().cloud.is_half_open(timeline_.true_now());
+    note_end(circuits().shapes[shape_of(asked)], request, kind == "taken-by-revocable" ? "" : kind,
              settings.shape_cooldown.wasted, settings.shape_cooldown.retry, "its shape");
     const int of_project = settings.project_breaker.wasted;
-    note_end(projects_[asked.project.str()], request, kind,
+    note_end(circuits().projects[asked.project.str()], request, kind,
              one_is_enough ? std::min(of_project, 1) : of_project, settings.project_breaker.retry,
              "its project");
     note_end_for_cloud(asked, kind);
@@ -71,7 +72,7 @@ void Checker::note_end(Trip& trip, const std::string& request, const std::string
     const TimePoint now = timeline_.true_now();
     if (trip.tried == request) trip.tried.reset();
     if (kind == "taken") trip = Trip{};
-    if ((kind != "wasted" && kind != "taken-by-revocable") || now < deaf_until_) return;
+    if ((kind != "wasted" && kind != "taken-by-revocable") || now < circuits().deaf_until) return;
     ++trip.row;
     if (enough == 0 || trip.is_open(now)) return;
     if (trip.row < enough && !trip.is_half_open(now)) return;
@@ -81,28 +82,30 @@ void Checker::note_end(Trip& trip, const std::string& request, const std::string
 void Checker::note_end_for_cloud(const Request& asked, const std::string& kind) {
     const TimePoint now = timeline_.true_now();
     const BreakerSettings& settings = plan_.policy.safeguards.breaker;
-    if (cloud_.tried == asked.id.str()) cloud_.tried.reset();
+    if (circuits().cloud.tried == asked.id.str()) circuits().cloud.tried.reset();
     if (kind == "taken") {
-        const bool stays = cloud_.is_open(now) && cloud_.by_deletions;
-        cloud_.row = 0;
-        cloud_.projects.clear();
-        if (!stays && cloud_.since) {
-            cloud_ = Trip{};
-            failed_ = 0;
+        const bool stays = circuits().cloud.is_open(now) && circuits().cloud.by_deletions;
+        circuits().cloud.row = 0;
+        circuits().cloud.projects.clear();
+        if (!stays && circuits().cloud.since) {
+            circuits().cloud = Trip{};
+            circuits().failed = 0;
         }
         return;
     }
-    if ((kind != "wasted" && kind != "taken-by-revocable") || now < deaf_until_) return;
-    if (cloud_.is_open(now)) return;
-    ++cloud_.row;
-    cloud_.projects.insert(asked.project.str());
-    const bool enough = cloud_.row >= settings.wasted || cloud_.is_half_open(now);
+    if ((kind != "wasted" && kind != "taken-by-revocable") || now < circuits().deaf_until) return;
+    if (circuits().cloud.is_open(now)) return;
+    ++circuits().cloud.row;
+    circuits().cloud.projects.insert(asked.project.str());
+    const bool enough =
+        circuits().cloud.row >= settings.wasted || circuits().cloud.is_half_open(now);
     if (settings.wasted == 0 || !enough ||
-        static_cast<int>(cloud_.projects.size()) < settings.projects)
+        static_cast<int>(circuits().cloud.projects.size()) < settings.projects)
         return;
-    cloud_.by_deletions = false;
-    cloud_.open(now, settings.retry, std::to_string(cloud_.row) + " culls in a row went unused");
-    cloud_.projects.clear();
+    circuits().cloud.by_deletions = false;
+    circuits().cloud.open(now, settings.retry,
+                          std::to_string(circuits().cloud.row) + " culls in a row went unused");
+    circuits().cloud.projects.clear();
 }
 
 /// What the reaper may call a shape in these clouds: one image, no hints.
@@ -112,11 +115,10 @@ std::string Checker::shape_of(const Request& request) {
 }
 
 void Checker::on_resume() {
-    failed_ = 0;
-    cloud_ = Trip{};
-    projects_.clear();
-    shapes_.clear();
-    deaf_until_ = timeline_.true_now() + heard_after;
+    for (Circuits& machine : circuits_) {
+        machine = Circuits{};
+        machine.deaf_until = timeline_.true_now() + heard_after;
+    }
 }
 
 /// Nothing is sent while the breaker is open; what is decided must not be for what is left alone,
@@ -124,17 +126,20 @@ void Checker::on_resume() {
 void Checker::judge_breaker(const Basis& basis) {
     const TimePoint now = timeline_.true_now();
     const bool clock_was_set = plan_.has(Kind::clock_step);
-    if (cloud_.since && *cloud_.since < now && (clock_was_set ? false : now < cloud_.until))
-        blame("breaker", basis.server.text() + " is deleted, although " + cloud_.why);
+    if (circuits().cloud.since && *circuits().cloud.since < now &&
+        (clock_was_set ? false : now < circuits().cloud.until))
+        blame("breaker", basis.server.text() + " is deleted, although " + circuits().cloud.why);
     const PlanRecord* plan = plan_for(basis.server.text());
     if (plan == nullptr || clock_was_set) return;
-    const auto record = journal_.records.find(RequestId{plan->request});
-    if (record == journal_.records.end()) return;
+    const auto record = journal().records.find(RequestId{plan->request});
+    if (record == journal().records.end()) return;
     const TimePoint begun = begun_at(plan->request);
-    judge_trip(cloud_, "breaker", *plan, begun);
-    if (const auto at = projects_.find(record->second.request.project.str()); at != projects_.end())
+    judge_trip(circuits().cloud, "breaker", *plan, begun);
+    if (const auto at = circuits().projects.find(record->second.request.project.str());
+        at != circuits().projects.end())
         judge_trip(at->second, "project-breaker", *plan, begun);
-    if (const auto at = shapes_.find(shape_of(record->second.request)); at != shapes_.end())
+    if (const auto at = circuits().shapes.find(shape_of(record->second.request));
+        at != circuits().shapes.end())
         judge_trip(at->second, "shape-cooldown", *plan, begun);
 }
 

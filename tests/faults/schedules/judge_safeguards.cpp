@@ -27,14 +27,16 @@ std::string Checker::why_spared(const cloudsim::Server& server) const {
         const auto key = extra->metadata.find("reaper:protected");
         if (key != extra->metadata.end() && !means_no(key->second)) return "protected";
     }
-    if (plan_.protected_project.empty()) return "";
-    const auto* project = site_.world().identity.project_named(plan_.protected_project);
+    if (configured_.protected_project.empty()) return "";
+    const auto* project = site_.world().identity.project_named(configured_.protected_project);
     return site_.world().names.text(server.project) == project->id ? "protected" : "";
 }
 
 void Checker::judge_age(const Exchange& call, const Basis& basis) {
-    const Duration least = plan_.policy.safeguards.protect.min_run_time;
-    if (least <= Duration::zero() || basis.look->untrue || plan_.has(Kind::clock_step)) return;
+    const Duration least = basis.configured.safeguards.protect.min_run_time;
+    // What is deleted softly runs no more.
+    if (least <= Duration::zero() || basis.forced || basis.look->untrue) return;
+    if (plan_.has(Kind::clock_step)) return;
     const Duration age = call.sent_at - basis.look->started;
     if (age < least)
         blame("rule-1", basis.server.text() + " is deleted after " + std::to_string(age.count()) +
@@ -52,6 +54,15 @@ void Checker::judge_held(const Basis& basis) {
     if (!held)
         blame("rule-4", basis.server.text() + " is deleted for " + plan->request +
                             ", of which the reaper holds no message");
+}
+
+/// Whom the configuration protects now is not deleted, whatever it said when the plan was made.
+void Checker::judge_policy(const Basis& basis) {
+    const cloudsim::Server* server = site_.world().nova.find_server(basis.server);
+    if (server == nullptr || basis.configured.protected_project.empty()) return;
+    const auto* project = site_.world().identity.project_named(basis.configured.protected_project);
+    if (site_.world().names.text(server->project) == project->id)
+        blame("reload", basis.server.text() + " is to be deleted, whose project is protected");
 }
 
 // ---- limits ----
@@ -72,14 +83,15 @@ void Checker::judge_limits(const Exchange& call, const Basis& basis) {
         server->task != cloudsim::TaskState::soft_deleting)
         return;
     const std::string project = site_.world().names.text(server->project);
-    deaths_.try_emplace(basis.server.text(), Death{call.sent_at, plan->request, project});
+    deaths_.try_emplace(basis.server.text(), Death{machine_, call.sent_at, plan->request, project});
     if (plan_.lies()) return;
-    const LimitSettings& limits = plan_.policy.safeguards.limits;
+    const LimitSettings& limits = basis.configured.safeguards.limits;
     const TimePoint since = call.sent_at - limits.window + on_its_way;
     int of_request = 0;
     int of_project = 0;
     int in_window = 0;
     for (const auto& [id, death] : deaths_) {
+        if (death.machine != machine_) continue;  // limits are each machine's own
         of_request += death.request == plan->request;
         of_project += death.project == project && death.sent > since;
         in_window += death.sent > since;
@@ -117,15 +129,16 @@ bool Checker::was_taken(const std::string& request) const {
 
 bool Checker::awaits_freed_room() const {
     if (plan_.dry_run || (was_down_ && plan_.has(Kind::clock_step))) return false;
-    return std::any_of(journal_.records.begin(), journal_.records.end(), [&](const auto& entry) {
+    const auto& records = journal().records;
+    return std::any_of(records.begin(), records.end(), [&](const auto& entry) {
         const RequestRecord& record = entry.second;
         if (record.freed_room || !record.outcome ||
             (record.outcome->kind != OutcomeKind::freed &&
              record.outcome->kind != OutcomeKind::incomplete))
             return false;
         // A reaper that starts after that time has nothing to watch any more.
-        const auto at = finished_.find(entry.first.str());
-        return at != finished_.end() && started_at_ < at->second + plan_.cull.watch;
+        const auto at = finished_[machine_].find(entry.first.str());
+        return at != finished_[machine_].end() && started_at_ < at->second + plan_.cull.watch;
     });
 }
 

@@ -64,6 +64,8 @@ constexpr std::array<std::string_view, kinds> fault_names{
     "protect",
     "operator-resumes",
     "forged-message",
+    "reload",
+    "takeover",
 };
 
 constexpr Duration calm_start = seconds{20};  // the first views are read
@@ -80,6 +82,8 @@ public:
         draw_faults();
         draw_brakes();
         draw_forgeries();
+        draw_reloads();
+        draw_takeovers();
         std::stable_sort(plan_.items.begin(), plan_.items.end(),
                          [](const Item& a, const Item& b) { return a.at < b.at; });
         return std::move(plan_);
@@ -194,6 +198,33 @@ private:
         forged.length = plan_.storm;
         forged.percent = rng.pick({30, 100});
         plan_.items.push_back(forged);
+    }
+
+    /// The operator changes the safeguards, and tells the daemon.
+    void draw_reloads() {
+        Chance rng{plan_.seed ^ 0x4e10adU};
+        if (rng.percent(70)) return;
+        const int reloads = rng.between(1, 3);
+        for (int i = 0; i < reloads; ++i) {
+            Item reload = item(Kind::reload, rng);
+            reload.in_mid_cull = rng.percent(70);
+            plan_.items.push_back(reload);
+        }
+    }
+
+    /// The reaper's machine is gone, and another one's takes over, with a journal of its own.
+    void draw_takeovers() {
+        Chance rng{plan_.seed ^ 0x7a4e0e4U};
+        if (rng.percent(75)) return;
+        plan_.soft_delete = plan_.soft_delete || rng.percent(60);
+        const int takeovers = rng.between(1, 3);
+        for (int i = 0; i < takeovers; ++i) {
+            Item takeover = item(Kind::takeover, rng);
+            takeover.in_mid_cull = rng.percent(75);
+            takeover.amount = rng.pick({rng.between(0, 10), rng.between(0, 60)});  // handlers
+            takeover.length = milliseconds{rng.pick({10, 1000, 15'000})};
+            plan_.items.push_back(takeover);
+        }
     }
 
     void draw_demands() {
@@ -311,12 +342,28 @@ SchedulePlan make_plan_of(std::uint64_t seed) {
     return Drawer(seed).draw();
 }
 
+Reloaded reloaded_by(const SchedulePlan& plan, const Item& item) {
+    Chance rng{item.seed};
+    Reloaded changed{plan.policy.safeguards, plan.protected_project};
+    auto& protect = changed.safeguards.protect;
+    auto& limits = changed.safeguards.limits;
+    switch (rng.between(0, 5)) {
+        case 0: break;  // something that does not concern who dies
+        case 1: protect.min_run_time = seconds{rng.pick({0, 60, 600})}; break;
+        case 2: limits.victims_per_request = rng.between(0, 2); break;
+        case 3: limits.victims_per_window = rng.between(0, 3); break;
+        default: changed.protected_project = rng.pick({"spot", "spot2", ""}); break;
+    }
+    return changed;
+}
+
 std::string describe(const Item& item) {
     std::string text = "at " + seconds_text(item.at) + ' ' + std::string{name_of(item.kind)};
     if (item.length != Duration::zero()) text += " for " + seconds_text(item.length);
     if (item.percent != 100) text += ", " + std::to_string(item.percent) + " %";
     if (!item.service.empty()) text += " of " + item.service;
     if (item.writes_only) text += ", writes only";
+    if (item.in_mid_cull) text += ", when a deletion is accepted";
     if (item.amount != 1) text += ", " + std::to_string(item.amount);
     return text;
 }

@@ -75,6 +75,8 @@ enum class Kind {
     resumed,
     // Drawn apart.
     forged_message,
+    reload,
+    takeover,
     count_,
 };
 constexpr std::size_t kinds = static_cast<std::size_t>(Kind::count_);
@@ -90,8 +92,9 @@ struct Item {
     int percent = 100;    ///< of the calls or messages in that time
     std::string service;  ///< of the cloud; empty: any
     bool writes_only = false;
-    int amount = 1;          ///< servers, handlers until the crash, ...
-    std::uint64_t seed = 0;  ///< of its own choices: another item's absence does not change them
+    bool in_mid_cull = false;  ///< once a deletion is accepted, after `at`
+    int amount = 1;            ///< servers, handlers until the crash, ...
+    std::uint64_t seed = 0;    ///< of its own choices: another item's absence does not change them
 };
 
 struct SchedulePlan {
@@ -114,6 +117,12 @@ struct SchedulePlan {
 };
 
 SchedulePlan make_plan_of(std::uint64_t seed);
+/// What the configuration says from a reload on.
+struct Reloaded {
+    SafeguardSettings safeguards;
+    std::string protected_project;  ///< name; empty: none
+};
+Reloaded reloaded_by(const SchedulePlan& plan, const Item& item);
 /// Several lines, items numbered.
 std::string describe(const SchedulePlan& plan);
 std::string describe(const Item& item);

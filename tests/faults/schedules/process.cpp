@@ -17,12 +17,14 @@ config::Cloud cloud_of(const SchedulePlan& plan, const cloudsim::Site& site) {
     return cloud;
 }
 
-LiveSettings settings_of(const SchedulePlan& plan, cloudsim::Site& site) {
+LiveSettings settings_of(const SchedulePlan& plan, const Reloaded& configured,
+                         cloudsim::Site& site) {
     LiveSettings settings;
     config::Policy policy = plan.policy;
-    if (!plan.protected_project.empty())
+    policy.safeguards = configured.safeguards;
+    if (!configured.protected_project.empty())
         policy.safeguards.protect.projects.push_back(
-            site.world().identity.project_named(plan.protected_project)->id);
+            site.world().identity.project_named(configured.protected_project)->id);
     settings.policy = compile_policy(policy).value();
     settings.cull = plan.cull;
     settings.trigger = plan.trigger;
@@ -33,8 +35,9 @@ LiveSettings settings_of(const SchedulePlan& plan, cloudsim::Site& site) {
 
 }  // namespace
 
-Process::Process(const SchedulePlan& plan, Timeline& timeline, Network& network, Broker& broker,
-                 test::FakeJournal& journal, Switch& pause, Switch& breaker, cloudsim::Site& site)
+Process::Process(const SchedulePlan& plan, const Reloaded& configured, Timeline& timeline,
+                 Network& network, Broker& broker, test::FakeJournal& journal, Switch& pause,
+                 Switch& breaker, cloudsim::Site& site)
     : timeline_(timeline), io_(std::make_unique<boost::asio::io_context>(1)) {
     const config::Cloud cloud = cloud_of(plan, site);
     http::Options options = http_options(cloud, plan.http);
@@ -49,7 +52,7 @@ Process::Process(const SchedulePlan& plan, Timeline& timeline, Network& network,
                            timeline};
     service_ = std::make_unique<Service>(
         ServicePorts{ports, journal, *messages_, events_.get(), pause, breaker},
-        settings_of(plan, site), [](const ServiceStatus&) {});
+        settings_of(plan, configured, site), [](const ServiceStatus&) {});
     boost::asio::co_spawn(*io_, service_->run(),
                           [this](std::exception_ptr error, Result<void> result) {
                               if (error) std::rethrow_exception(error);
@@ -62,6 +65,10 @@ Process::~Process() {
     cloud_ = {};
     timeline_.forget_sleepers();
     io_.reset();
+}
+
+void Process::reload(const SchedulePlan& plan, const Reloaded& configured, cloudsim::Site& site) {
+    service_->reload(settings_of(plan, configured, site));
 }
 
 bool Process::poll_one() {

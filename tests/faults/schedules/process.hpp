@@ -17,8 +17,9 @@ namespace reaper::faults {
 
 class Process {
 public:
-    Process(const SchedulePlan& plan, Timeline& timeline, Network& network, Broker& broker,
-            test::FakeJournal& journal, Switch& pause, Switch& breaker, cloudsim::Site& site);
+    Process(const SchedulePlan& plan, const Reloaded& configured, Timeline& timeline,
+            Network& network, Broker& broker, test::FakeJournal& journal, Switch& pause,
+            Switch& breaker, cloudsim::Site& site);
     ~Process();
     Process(const Process&) = delete;
     Process& operator=(const Process&) = delete;
@@ -28,6 +29,8 @@ public:
     /// Why it ended by itself; none while it runs.
     const std::optional<std::string>& ended() const { return ended_; }
     void stop() { service_->stop(); }
+    /// SIGHUP.
+    void reload(const SchedulePlan& plan, const Reloaded& configured, cloudsim::Site& site);
 
 private:
     Timeline& timeline_;

@@ -52,6 +52,7 @@ std::string table_of(const Tally& tally, std::uint64_t failed, double elapsed_s)
     row(table, "killed while paused", of(tally, "kill-switch"));
     row(table, "killed with the breaker due", of(tally, "breaker"));
     row(table, "killed beyond a limit", of(tally, "limits"));
+    row(table, "killed against a policy in force", of(tally, "reload"));
     row(table, "killed for nobody", of(tally, "requester-first"));
     row(table, "results of freed room missing or untrue", of(tally, "freed-room"));
     row(table, "requests lost", of(tally, "lost"));

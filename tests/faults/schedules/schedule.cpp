@@ -1,6 +1,8 @@
 #include "faults/schedules/schedule.hpp"
 
+#include <array>
 #include <functional>
+#include <utility>
 
 #include "fakes/fake_switch.hpp"
 #include "faults/schedules/actors.hpp"
@@ -30,6 +32,10 @@ private:
     void start();
     void kill();
     void resume();
+    void take_over(const Item& item);
+    void reload(const Item& item);
+    void on_deletion();
+    test::FakeJournal& journal() { return journals_[machine_]; }
     bool settled() const;
     void drain();
     /// Moves on to what comes next; false if nothing does.
@@ -42,9 +48,11 @@ private:
     Timeline timeline_;
     Trace trace_;
     cloudsim::Site site_;
-    test::FakeJournal journal_;
-    test::FakeSwitch pause_;
-    test::FakeSwitch breaker_;
+    std::array<test::FakeJournal, 2> journals_;  ///< each on a machine of its own
+    std::array<test::FakeSwitch, 2> breakers_;   ///< the same
+    std::size_t machine_ = 0;                    ///< whose reaper is the active one
+    test::FakeSwitch pause_;                     ///< operators pause both
+    Reloaded configured_;
     Truth truth_;
     Checker checker_;
     Network network_;
@@ -52,7 +60,9 @@ private:
     cloudsim::Notifications notifications_;
     Actors actors_;
     std::unique_ptr<Process> process_;
-    std::optional<int> crash_in_;  ///< handlers
+    std::optional<int> crash_in_;           ///< handlers
+    bool taken_over_ = false;               ///< ... and the other machine takes over
+    std::vector<const Item*> in_mid_cull_;  ///< due when the next deletion is accepted
     Duration restart_after_{};
     int writes_failing_ = 0;  ///< items that make the disk full now
     TimePoint limit_{};
@@ -65,8 +75,10 @@ Schedule::Schedule(const SchedulePlan& plan, const std::set<std::size_t>& withou
       tally_(tally),
       trace_(timeline_, verbose),
       site_(plan.cloud, [this] { return cloud_time(timeline_.true_now()); }),
+      configured_{plan.policy.safeguards, plan.protected_project},
       truth_(timeline_, site_),
-      checker_(plan, timeline_, site_, truth_, journal_, pause_, trace_, tally),
+      checker_(plan, timeline_, site_, truth_, {&journals_[0], &journals_[1]}, pause_, trace_,
+               tally),
       network_(timeline_, site_, trace_, tally.faults, plan.seed ^ 0x9e37U),
       broker_(timeline_, trace_, tally.faults, plan.seed ^ 0x79b9U),
       notifications_([this]() -> cloudsim::World& { return site_.world(); },
@@ -76,7 +88,9 @@ Schedule::Schedule(const SchedulePlan& plan, const std::set<std::size_t>& withou
                          else
                              broker_.publish_info(std::move(message.body));
                      }),
-      actors_(timeline_, site_, trace_, tally.faults, [this] { truth_.record(); }) {
+      actors_(timeline_, site_, trace_, tally.faults,
+              plan.soft_delete ? plan.cloud.soft_region_reclaim : cloudsim::Micros{},
+              [this] { truth_.record(); }) {
     site_.set_root("http://cloud.sim:8000");
     if (const std::string wrong = site_.fill(); !wrong.empty()) throw std::runtime_error(wrong);
     site_.listen(truth_);
@@ -89,15 +103,17 @@ Schedule::Schedule(const SchedulePlan& plan, const std::set<std::size_t>& withou
     });
     broker_.on_delivery([this](const Broker::Stored& message) { checker_.on_delivery(message); });
     checker_.watch(broker_);
-    journal_.fails = [this](const std::string& what) {
-        if (writes_failing_ > 0) {
-            ++tally_.faults[static_cast<std::size_t>(Kind::disk_full)];
-            trace_.line("disk full: " + what);
-            return true;
-        }
-        checker_.on_write(what);
-        return false;
-    };
+    checker_.on_accepted_deletion([this] { on_deletion(); });
+    for (auto& journal : journals_)
+        journal.fails = [this](const std::string& what) {
+            if (writes_failing_ > 0) {
+                ++tally_.faults[static_cast<std::size_t>(Kind::disk_full)];
+                trace_.line("disk full: " + what);
+                return true;
+            }
+            checker_.on_write(what);
+            return false;
+        };
 }
 
 TimePoint Schedule::calm_from() const {
@@ -148,6 +164,15 @@ void Schedule::arm(const Item& item) {
                 trace_.line("- " + describe(item));
                 resume();
                 break;
+            case Kind::reload:
+            case Kind::takeover:
+                if (item.in_mid_cull)
+                    in_mid_cull_.push_back(&item);
+                else if (item.kind == Kind::reload)
+                    reload(item);
+                else
+                    take_over(item);
+                break;
             case Kind::clock_step:
                 ++tally_.faults[static_cast<std::size_t>(item.kind)];
                 trace_.line("- " + describe(item));
@@ -160,15 +185,41 @@ void Schedule::arm(const Item& item) {
 
 void Schedule::resume() {
     (void)pause_.resume();
-    (void)breaker_.resume();
+    for (auto& breaker : breakers_) (void)breaker.resume();
     checker_.on_resume();
+}
+
+void Schedule::take_over(const Item& item) {
+    crash_in_ = item.amount;
+    restart_after_ = item.length;
+    taken_over_ = true;
+}
+
+void Schedule::reload(const Item& item) {
+    ++tally_.faults[static_cast<std::size_t>(item.kind)];
+    trace_.line("- " + describe(item));
+    configured_ = reloaded_by(plan_, item);
+    checker_.on_reload(configured_);
+    if (process_) process_->reload(plan_, configured_, site_);
+}
+
+/// In a moment, as the cloud is still at it.
+void Schedule::on_deletion() {
+    const auto due = std::exchange(in_mid_cull_, {});
+    for (const Item* item : due)
+        timeline_.after(Duration{}, [this, item] {
+            if (item->kind == Kind::reload)
+                reload(*item);
+            else
+                take_over(*item);
+        });
 }
 
 void Schedule::start() {
     trace_.line("the reaper starts");
     checker_.on_start();
-    process_ = std::make_unique<Process>(plan_, timeline_, network_, broker_, journal_, pause_,
-                                         breaker_, site_);
+    process_ = std::make_unique<Process>(plan_, configured_, timeline_, network_, broker_,
+                                         journal(), pause_, breakers_[machine_], site_);
 }
 
 void Schedule::kill() {
@@ -176,10 +227,16 @@ void Schedule::kill() {
     if (!process_) return;
     trace_.line("kill -9");
     ++tally_.crashes;
-    ++tally_.faults[static_cast<std::size_t>(Kind::crash)];
+    const bool taken_over = std::exchange(taken_over_, false);
+    ++tally_.faults[static_cast<std::size_t>(taken_over ? Kind::takeover : Kind::crash)];
     process_.reset();
     broker_.disconnect();
     checker_.on_kill();
+    if (taken_over) {
+        trace_.line("another machine takes over");
+        machine_ = 1 - machine_;
+        checker_.on_takeover(machine_);
+    }
     timeline_.after(restart_after_, [this] { start(); });
 }
 
@@ -206,7 +263,7 @@ void Schedule::drain() {
 
 bool Schedule::settled() const {
     if (!process_ || actors_.pending() > 0 || broker_.unacknowledged() > 0) return false;
-    for (const auto& [id, record] : journal_.records)
+    for (const auto& [id, record] : journals_[machine_].records)
         if (!record.outcome) return false;
     return !checker_.awaits_freed_room();
 }

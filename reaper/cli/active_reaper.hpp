@@ -1,0 +1,26 @@
+// Which of several reapers serves the queue, for people who look at one of them.
+#pragma once
+
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <string>
+
+#include "clients/amqp/active_reaper.hpp"
+#include "config/settings.hpp"
+
+namespace reaper::cli {
+
+struct Activity {
+    std::optional<ActiveReaper> active;
+    bool here = false;    ///< it is this machine's daemon, with this configuration's journal
+    std::string unknown;  ///< why it is not known; empty if it is
+};
+
+/// Asks the broker; it takes some seconds at most where nobody answers.
+Activity activity_of(const config::Settings& settings);
+
+/// `this one`; `on ctl-1 (journal PATH), not this one`; `not known: ...`
+std::string to_text(const Activity& activity);
+nlohmann::json to_json(const Activity& activity);
+
+}  // namespace reaper::cli

@@ -1,0 +1,90 @@
+#include "reaper/cloud_reader/unfinished_deletions.hpp"
+
+#include <algorithm>
+#include <set>
+#include <spdlog/spdlog.h>
+#include <utility>
+
+#include "reaper/runtime/async.hpp"
+
+namespace reaper {
+namespace {
+
+constexpr std::size_t asked_at_a_time = 16;
+
+/// What may be done to a server that is deleted, and leaves it deleted.
+bool leaves_it_deleted(const std::string& action) {
+    return action == "lock" || action == "unlock";
+}
+
+}  // namespace
+
+std::optional<bool> deleted_by(const std::string& user, const std::vector<ActionRecord>& actions) {
+    std::optional<bool> found;
+    for (const auto& action : actions) {
+        if (action.failed || leaves_it_deleted(action.name)) continue;
+        if (action.name != "delete") break;
+        found = action.user == user && !user.empty();
+    }
+    return found;
+}
+
+ResultTask<std::optional<bool>> deleted_by_a_reaper(CloudPorts ports, ServerId server) {
+    auto user = co_await ports.identity.own_user();
+    if (!user) co_return user.error();
+    auto actions = co_await ports.compute.actions(std::move(server));
+    if (actions) co_return deleted_by(*user, *actions);
+    if (actions.error().code == Errc::forbidden) co_return std::optional<bool>{};
+    co_return actions.error();
+}
+
+ResultTask<std::vector<ServerRecord>> UnfinishedDeletions::list() {
+    auto listed = co_await ports_.compute.soft_deleted();
+    if (listed) co_return listed;
+    const Errc code = listed.error().code;
+    if (code != Errc::forbidden && code != Errc::rejected) co_return listed;
+    if (!std::exchange(warned_, true))
+        spdlog::warn(
+            "soft-deleted servers are not shown to us, so that a deletion which another "
+            "reaper left unfinished is not finished: {}",
+            listed.error().what);
+    co_return std::vector<ServerRecord>{};
+}
+
+ResultTask<void> UnfinishedDeletions::learn(std::vector<ServerId> soft_deleted) {
+    const std::set<ServerId> listed(soft_deleted.begin(), soft_deleted.end());
+    std::erase_if(by_a_reaper_, [&](const auto& known) { return !listed.contains(known.first); });
+    std::erase_if(soft_deleted, [&](const ServerId& id) { return knows(id); });
+    if (soft_deleted.empty()) co_return Result<void>{};
+    auto user = co_await ports_.identity.own_user();
+    if (!user) co_return user.error();
+    std::optional<Error> error;
+    for (std::size_t from = 0; from < soft_deleted.size() && !error; from += asked_at_a_time) {
+        std::vector<Task<void>> questions;
+        const std::size_t to = std::min(soft_deleted.size(), from + asked_at_a_time);
+        for (std::size_t i = from; i < to; ++i)
+            questions.push_back(ask(soft_deleted[i], *user, error));
+        co_await run_all(std::move(questions));
+    }
+    if (error) co_return *error;
+    co_return Result<void>{};
+}
+
+/// What may not be asked stays unknown, and is asked again.
+Task<void> UnfinishedDeletions::ask(ServerId server, const std::string& user,
+                                    std::optional<Error>& error) {
+    auto actions = co_await ports_.compute.actions(server);
+    if (actions) {
+        // Nova notes the action a moment after the server is shown as going.
+        if (const auto ours = deleted_by(user, *actions)) by_a_reaper_[server] = *ours;
+    } else if (actions.error().code != Errc::forbidden && !error) {
+        error = actions.error();
+    }
+}
+
+bool UnfinishedDeletions::known_as_ours(const ServerId& server) const {
+    const auto known = by_a_reaper_.find(server);
+    return known != by_a_reaper_.end() && known->second;
+}
+
+}  // namespace reaper

@@ -1,0 +1,48 @@
+// Deletions that a reaper began and nobody finished.
+//
+// Where Nova defers deletions (reclaim_instance_interval), a deleted server is SOFT_DELETED and
+// keeps its room until it is forced. A reaper forces what it deleted; one that dies, or loses the
+// broker, in between leaves it to the next one. Nova's instance actions tell whose deletion it was:
+// what a user deleted, the user may want back.
+#pragma once
+
+#include <functional>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "reaper/ports/cloud_ports.hpp"
+
+namespace reaper {
+
+/// Was it this user who deleted the server, before anybody else did? None: it is not deleted, as
+/// far as these tell. `actions`: all that Nova remembers, the newest first.
+std::optional<bool> deleted_by(const std::string& user, const std::vector<ActionRecord>& actions);
+
+/// The same of the user that the reapers are, asked now; none also if we may not ask.
+ResultTask<std::optional<bool>> deleted_by_a_reaper(CloudPorts ports, ServerId server);
+
+/// Remembers who deleted what, so that each is asked about once. The ports must outlive it.
+class UnfinishedDeletions {
+public:
+    explicit UnfinishedDeletions(CloudPorts ports) : ports_(ports) {}
+
+    /// All servers that Nova shows as soft-deleted, whoever deleted them. A cloud that does not
+    /// list them to us has none (with a warning, once).
+    ResultTask<std::vector<ServerRecord>> list();
+    /// Asks about those that are not known yet, and forgets those that are not among them.
+    ResultTask<void> learn(std::vector<ServerId> soft_deleted);
+    /// A reaper deleted it, as far as that is known.
+    bool known_as_ours(const ServerId& server) const;
+    bool knows(const ServerId& server) const { return by_a_reaper_.contains(server); }
+
+private:
+    Task<void> ask(ServerId server, const std::string& user, std::optional<Error>& error);
+
+    CloudPorts ports_;
+    std::map<ServerId, bool> by_a_reaper_;
+    bool warned_ = false;
+};
+
+}  // namespace reaper
