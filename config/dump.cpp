@@ -72,6 +72,19 @@ private:
         for (const auto& plugin : plugins) mapping(plugin);
         out_ << YAML::EndSeq;
     }
+    void write(const std::vector<Cell>& cells) {
+        begin();
+        if (cells.empty()) out_ << YAML::Flow;
+        out_ << YAML::BeginSeq;
+        for (const auto& cell : cells) mapping(cell);
+        out_ << YAML::EndSeq;
+    }
+    void mapping(const Cell& cell) {
+        out_ << YAML::BeginMap << YAML::Key << "name" << YAML::Value << cell.name;
+        out_ << YAML::Key << "hosts" << YAML::Value << YAML::Flow << cell.hosts;
+        out_ << YAML::Key << "aggregates" << YAML::Value << YAML::Flow << cell.aggregates;
+        out_ << YAML::Key << "disabled" << YAML::Value << cell.disabled << YAML::EndMap;
+    }
     void mapping(const Plugin& plugin) {
         out_ << YAML::BeginMap << YAML::Key << "name" << YAML::Value << plugin.name;
         for (const auto& [name, value] : plugin.parameters) {

@@ -114,7 +114,8 @@ const Section top{
         {"alternatives", WholeNumber{1, 1000}, "1", "slots to free for each requested one",
          at<&Settings::policy, &Policy::alternatives>(), true},
         {"pause_file", Text{4096}, "/var/lib/reaper/paused",
-         "while it is there, nothing is deleted", at<&Settings::pause_file>()},
+         "while it is there, the reaper of this machine deletes nothing",
+         at<&Settings::pause_file>()},
         {"watched_aggregates", TextList{true}, "[]",
          "names or UUIDs of host aggregates, the only ones culled in; `a|b` is one shard",
          at<&Settings::policy, &Policy::scheduler, &Scheduler::watched_aggregates>(), true},
@@ -216,6 +217,9 @@ const Section broker{
          broker_at<&Broker::topics>()},
         {"queue", Text{255}, "reaper", "our own, durable; never Nova's default queue",
          broker_at<&Broker::queue>()},
+        {"queue_type", Choice{{"quorum", "classic"}}, "quorum",
+         "of our durable queues: replicated over the nodes of the broker, or on one of them",
+         broker_at<&Broker::queue_type>()},
         {"dead_letter_queue", Text{255}, "reaper.dead-letter", "messages that can't be understood",
          broker_at<&Broker::dead_letter_queue>()},
         {"queue_max_length", WholeNumber{1, 100'000'000}, "100000",
@@ -314,12 +318,19 @@ const Section scheduler{
          "scope, or of aggregate_instance_extra_specs:, have to match metadata of the host's "
          "aggregates",
          at<&Settings::policy, &Policy::scheduler, &Scheduler::extra_specs_filter>()},
+        {"cells", CellList{}, "[]",
+         "Nova's cells, where there are several, each with its hosts or aggregates: moved servers "
+         "stay in their cell, and builds skip one that is disabled",
+         at<&Settings::policy, &Policy::scheduler, &Scheduler::cells>()},
+        {"cross_cell_resize", Flag{}, "false",
+         "policy compute:servers:resize:cross_cell lets users resize and migrate to another cell",
+         at<&Settings::policy, &Policy::scheduler, &Scheduler::cross_cell_resize>()},
     },
     true};
 
 const Section limits{
     "limits",
-    "victims at most; 0 is no limit",
+    "victims at most, of the reaper of this machine; 0 is no limit",
     {
         {"victims_per_request", victims, "0", "over all its rounds",
          limits_at<&LimitSettings::victims_per_request>()},
@@ -378,7 +389,7 @@ const Section project_breaker{
     {
         {"wasted", WholeNumber{0, 1000}, "3", "culls in a row whose room went unused; 0: never",
          project_breaker_at<&ProjectBreakerSettings::wasted>()},
-        {"unproven", WholeNumber{0, 10'000}, "20",
+        {"unproven", WholeNumber{0, 10'000}, "10",
          "culls at a time of which it is not known whether they helped; 0: no limit",
          project_breaker_at<&ProjectBreakerSettings::unproven>()},
         {"retry_after", Span{1s, 720h}, "30min",

@@ -1,5 +1,6 @@
 #include "config/keys.hpp"
 
+#include "config/cells.hpp"
 #include "config/values.hpp"
 
 namespace reaper::config {
@@ -43,6 +44,7 @@ struct Expectation {
     std::string operator()(const PluginList&) const {
         return "a list of mappings with `name`, at least one";
     }
+    std::string operator()(const CellList&) const { return cells_expected; }
 };
 
 }  // namespace

@@ -60,18 +60,20 @@ struct SecretUrls {
 /// `name` of a plugin with its parameters; read by plugins.hpp.
 struct OnePlugin {};
 struct PluginList {};
+/// `name`, `hosts`, `aggregates`, `disabled`; read by cells.hpp.
+struct CellList {};
 
 using Type = std::variant<WholeNumber, Span, Flag, Text, Choice, TextList, Url, ReadableFile,
-                          SecretText, SecretUrls, OnePlugin, PluginList>;
+                          SecretText, SecretUrls, OnePlugin, PluginList, CellList>;
 
 /// Where a value goes.
 template <class T>
 using Member = T& (*)(Draft&);
-using Target =
-    std::variant<Member<int>, Member<std::int64_t>, Member<std::uint64_t>,
-                 Member<std::chrono::milliseconds>, Member<std::chrono::seconds>, Member<bool>,
-                 Member<std::string>, Member<std::vector<std::string>>, Member<Secret>,
-                 Member<std::vector<Secret>>, Member<Plugin>, Member<std::vector<Plugin>>>;
+using Target = std::variant<Member<int>, Member<std::int64_t>, Member<std::uint64_t>,
+                            Member<std::chrono::milliseconds>, Member<std::chrono::seconds>,
+                            Member<bool>, Member<std::string>, Member<std::vector<std::string>>,
+                            Member<Secret>, Member<std::vector<Secret>>, Member<Plugin>,
+                            Member<std::vector<Plugin>>, Member<std::vector<Cell>>>;
 
 struct Key {
     std::string_view name;

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "config/cells.hpp"
 #include "config/document.hpp"
 #include "config/plugins.hpp"
 #include "config/secrets.hpp"
@@ -197,6 +198,10 @@ private:
     void read(const Key& key, const PluginList&, const std::string& full, const YAML::Node& node) {
         std::get<Member<std::vector<Plugin>>>(key.target)(draft_) =
             read_taggers(node, full, findings_);
+    }
+
+    void read(const Key& key, const CellList&, const std::string& full, const YAML::Node& node) {
+        std::get<Member<std::vector<Cell>>>(key.target)(draft_) = read_cells(node, full, findings_);
     }
 
     // Secrets have several spellings and never come here.

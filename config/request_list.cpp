@@ -9,8 +9,8 @@
 namespace reaper::config {
 namespace {
 
-const std::vector<std::string> fields{"id",    "project", "res_type", "resources",
-                                      "slots", "traits",  "zone"};
+const std::vector<std::string> fields{"group_policy", "groups", "id",     "project", "res_type",
+                                      "resources",    "slots",  "traits", "zone"};
 
 /// Reads one entry; mistakes go to `errors`.
 class EntryReader {
@@ -52,7 +52,11 @@ private:
         } else if (name == "resources") {
             entry.resources = value.IsMap() ? amounts(value) : text(value, name);
         } else if (name == "traits") {
-            read_traits(value, entry);
+            entry.traits = texts(value, name, "[CUSTOM_GPU=required, ...]");
+        } else if (name == "groups") {
+            entry.groups = texts(value, name, "['VGPU=1,CUSTOM_GPU=required', ...]");
+        } else if (name == "group_policy") {
+            entry.group_policy = text(value, name);
         } else {
             const auto near = nearest(name, fields);
             wrong(key, "", "there is no field " + shown(name),
@@ -82,10 +86,15 @@ private:
         if (all.empty()) wrong(node, "resources", "empty", "VCPU: 4, MEMORY_MB: 2048, ...");
         return all;
     }
-    void read_traits(const YAML::Node& node, RequestEntry& entry) {
-        if (!node.IsSequence())
-            return wrong(node, "traits", "not a list", "[CUSTOM_GPU=required, ...]");
-        for (const auto& trait : node) entry.traits.push_back(text(trait, "traits"));
+    std::vector<std::string> texts(const YAML::Node& node, const std::string& name,
+                                   const std::string& expected) {
+        std::vector<std::string> all;
+        if (!node.IsSequence()) {
+            wrong(node, name, "not a list", expected);
+            return all;
+        }
+        for (const auto& each : node) all.push_back(text(each, name));
+        return all;
     }
     void wrong(const YAML::Node& node, const std::string& name, std::string problem,
                std::string expected) {

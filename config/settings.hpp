@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "config/secret.hpp"
+#include "reaper/model/cells.hpp"
 #include "reaper/model/parameters.hpp"
 #include "reaper/safeguards/settings.hpp"
 
@@ -60,7 +61,8 @@ struct Broker {
     std::vector<Secret> urls;  ///< amqp[s]://user:password@host:port/vhost, tried in turn
     std::string exchange = "nova";
     std::vector<std::string> topics{"versioned_notifications"};
-    std::string queue = "reaper";  ///< our own, durable
+    std::string queue = "reaper";       ///< our own, durable
+    std::string queue_type = "quorum";  ///< of our durable queues: quorum or classic
     std::string dead_letter_queue = "reaper.dead-letter";
     std::int64_t queue_max_length = 100'000;  ///< messages; the oldest go first
     std::int64_t dead_letter_max_length = 10'000;
@@ -100,6 +102,8 @@ struct Scheduler {
     bool trait_isolation = false;
     bool extra_specs_filter = false;
     std::vector<std::string> watched_aggregates;  ///< names or UUIDs; `a|b`: one shard of both
+    std::vector<Cell> cells;                      ///< Nova's; empty: not told
+    bool cross_cell_resize = false;
 
     friend bool operator==(const Scheduler&, const Scheduler&) = default;
 };

@@ -2,6 +2,8 @@
 
 #include <utility>
 
+#include "config/values.hpp"
+
 namespace reaper::config {
 namespace {
 
@@ -14,12 +16,6 @@ Draft draft_of(const Settings& settings) {
 
 bool is_live(const Section& section, const Key& key) {
     return key.live.value_or(section.live);
-}
-
-std::string joined(const std::vector<std::string>& names) {
-    std::string text;
-    for (const auto& name : names) text += (text.empty() ? "" : ", ") + name;
-    return text;
 }
 
 Value shown(const Key& key, std::uint64_t number) {

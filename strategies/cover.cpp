@@ -40,11 +40,11 @@ struct CoverSearch::State {
     std::vector<Item> items;                    // by group, then cost, then rank
     std::vector<std::size_t> position_of_rank;  // the inverse
     std::vector<std::size_t> pools_of_need;     // how many providers
-    bool several_pools = false;
-    std::vector<Amount> gain_of;       // by position and need: over its pools
-    std::vector<Amount> gain_from;     // by position and need: of all items from there on
-    std::vector<Amount> victim_cost;   // by position and level: without waste
-    std::vector<bool> counts_victims;  // by level
+    bool several_pools = false;                 // or rules on what comes from where
+    std::vector<Amount> gain_of;                // by position and need: over its pools
+    std::vector<Amount> gain_from;              // by position and need: of all items from there on
+    std::vector<Amount> victim_cost;            // by position and level: without waste
+    std::vector<bool> counts_victims;           // by level
     std::vector<std::vector<std::size_t>> by_ratio;  // by level and need: positions
     std::vector<std::optional<ReachableSums>> sums;  // by need
     std::vector<Amount> sums_reach;                  // the need they were built for
@@ -72,6 +72,7 @@ struct CoverSearch::State {
           growth(needs) {
         pools_of_need.assign(needs, 0);
         for (const auto& pool : option.room.pools) ++pools_of_need[pool.need];
+        several_pools = option.room.packing != nullptr;
         for (const std::size_t pools : pools_of_need) several_pools = several_pools || pools > 1;
         for (std::size_t level = 0; level < levels; ++level)
             counts_victims.push_back(objective.counts_victims(level));
@@ -274,7 +275,7 @@ struct CoverSearch::State {
     }
 
     bool enough() const {
-        if (several_pools) return option.room.slots(shape, room) >= slots;
+        if (several_pools) return option.room.fits(shape, room, slots);
         for (std::size_t pool = 0; pool < room.size(); ++pool)
             if (room[pool] < saturating_multiply(shape[option.room.pools[pool].need].amount, slots))
                 return false;
@@ -287,7 +288,7 @@ struct CoverSearch::State {
         for (std::size_t i = position; i < items.size(); ++i)
             for (std::size_t pool = 0; pool < all.size(); ++pool)
                 all[pool] = saturating_add(all[pool], gains(items[i])[pool]);
-        return option.room.slots(shape, all) >= slots;
+        return option.room.fits(shape, all, slots);
     }
 
     std::vector<std::size_t> chosen_ranks() const {

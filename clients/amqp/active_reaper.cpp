@@ -54,14 +54,14 @@ Result<std::optional<ActiveReaper>> ask_for_active_reaper(const config::Broker& 
     auto connected = amqp::connect_any(broker, aborter, remarks);
     if (!connected) return connected.error();
     amqp::Connection& connection = **connected;
-    // Where nobody consumes, a question would only wait among Nova's messages.
+    const std::string queue = amqp::serving_queue(broker).name;
     amqp::QueueCounts counts;
-    const auto looked = amqp::look_at_queue(connection, broker.queue, counts);
+    const auto looked = amqp::look_at_queue(connection, queue, counts);
     if (looked && looked->code != 404) return looked->error;
     if (counts.consumers == 0)
         return Error{Errc::not_found, "no reaper is at queue '" + broker.queue + "'"};
     if (auto failed = amqp::open_mailbox(connection, mailbox_channel)) return failed->error;
-    if (auto failed = amqp::ask_who_serves(connection, mailbox_channel, broker.queue, patience))
+    if (auto failed = amqp::ask_who_serves(connection, mailbox_channel, queue, patience))
         return failed->error;
     auto answer = answer_until(connection, std::chrono::steady_clock::now() + patience);
     connection.close(broker.connect_timeout);

@@ -42,8 +42,9 @@ private:
 /// Why the broker did not do what was asked.
 struct Failure {
     Error error;
-    int code = 0;       ///< AMQP's reply code (404, 406, ...); 0 if the broker did not say
-    bool fatal = true;  ///< the connection is lost; otherwise only the channel was
+    int code = 0;             ///< AMQP's reply code (404, 406, ...); 0 if the broker did not say
+    bool fatal = true;        ///< the connection is lost; otherwise only the channel was
+    bool other_type = false;  ///< the queue exists, and is classic instead of quorum or vice versa
 };
 
 /// Empty when it worked.

@@ -4,40 +4,48 @@
 
 #include "clients/amqp/amqp_bytes.hpp"
 #include "clients/amqp/amqp_topology.hpp"
-#include "clients/amqp/serving_question.hpp"
+#include "clients/amqp/queue_move.hpp"
 #include "reaper/model/text.hpp"
-#include "reaper/runtime/machine.hpp"
 
 namespace reaper::amqp {
+namespace {
+
+/// A node that is starting may see none for a moment.
+constexpr int most_looks_without_consumer = 2;
+
+}  // namespace
+
 Session::Session(Connection& connection, const config::Broker& broker, const AmqpTuning& tuning,
-                 CommandQueue& commands, Dispatcher& dispatcher, const ProgressCallback& tell)
+                 CommandQueue& commands, Outbox& outbox, Dispatcher& dispatcher,
+                 const ProgressCallback& tell)
     : connection_(connection),
       broker_(broker),
       tuning_(tuning),
       commands_(commands),
+      outbox_(outbox),
       dispatcher_(dispatcher),
       queue_(broker.temporary_queue ? unique_name(broker.queue, "dry-run") : broker.queue),
       assembler_(tuning.max_body_bytes, tuning.copy_bytes),
-      dead_letters_(connection, broker, tuning),
-      proof_(connection, dispatcher, queue_),
-      token_(connection, queue_, tuning.token_delay, tuning.token_interval),
+      token_(connection, broker, tuning, outbox),
       topology_monitor_(connection, broker, tuning, tell) {}
 
 std::optional<Error> Session::run() {
     for (;;) {
         if (const auto deadline = commands_.stop_deadline()) {
             wind_down(*deadline);
-            dispatcher_.end_epoch();
+            stop_trusting_deliveries();
             return std::nullopt;
         }
         bool more = false;
         Outcome failed = round(more);
         if (!failed && Steady::now() >= check_due()) {
             auto outcome = set_up();
-            failed = topology_monitor_.checked(std::move(outcome), consuming_, queue_);
+            failed = topology_monitor_.checked(std::move(outcome), consuming_ || token_.consuming(),
+                                               queue_);
         }
         if (failed) {
-            dispatcher_.end_epoch();
+            stop_trusting_deliveries();
+            outbox_.give_up_move();
             if (commands_.stop_deadline()) return std::nullopt;
             return failed->error;
         }
@@ -47,47 +55,113 @@ std::optional<Error> Session::run() {
 
 Outcome Session::round(bool& more) {
     if (auto failed = serve_commands()) return failed;
-    if (auto failed = dead_letters_.work(Steady::now())) return failed;
-    if (auto failed = proof_.work(dead_letters_.answers_expected())) return failed;
-    if (auto failed = token_.work(dead_letters_.answers_expected() && !stopping_)) return failed;
-    return serve_frames(more);
+    if (auto failed = serve_frames(more)) return failed;
+    if (auto failed = token_.work()) return failed;
+    return follow_token();
 }
 
 Steady::time_point Session::check_due() const {
-    if (stopping_ || !dead_letters_.answers_expected()) return Steady::time_point::max();
-    return topology_monitor_.due();
-}
-
-/// A broker that answers nothing at present gets no token.
-Steady::time_point Session::token_due() const {
-    if (stopping_ || !dead_letters_.answers_expected()) return Steady::time_point::max();
-    return token_.due();
+    return stopping_ ? Steady::time_point::max() : topology_monitor_.due();
 }
 
 void Session::wait() const {
-    connection_.wait(commands_.wake_fd(),
-                     std::min({check_due(), dead_letters_.due(), proof_.due(), token_due()}));
+    connection_.wait(commands_.wake_fd(), std::min(check_due(), token_.due()));
 }
 
-/// Our queue first: it may hold messages from before Nova's exchange vanished.
+/// Our queues first: they may hold messages from before Nova's exchange vanished.
 Outcome Session::set_up() {
-    if (auto failed = declare_queue(connection_, broker_, queue_)) return failed;
-    if (!broker_.temporary_queue) {
-        if (auto failed = declare_dead_letter_queue(connection_, broker_)) return failed;
+    if (broker_.temporary_queue) return set_up_temporary();
+    if (auto failed = token_.open()) return failed;
+    if (auto failed = set_up_queues()) return failed;
+    if (epoch_ != 0) {
+        if (auto failed = start_consuming()) return failed;
+    } else if (const auto refusal = outbox_.token_refusal()) {
+        return Failure{{Errc::forbidden, *refusal}, 0, false};
+    }
+    if (auto failed = look_for_exchange(connection_, broker_)) return failed;
+    return bind_queue(connection_, broker_, queue_, binding_keys(broker_, "error"));
+}
+
+/// Nobody else owns a temporary queue, so that its deliveries need no proof.
+Outcome Session::set_up_temporary() {
+    if (auto failed = declare_temporary_queue(connection_, broker_, queue_)) return failed;
+    if (epoch_ == 0) {
+        epoch_ = dispatcher_.new_epoch(BootClock::now(), std::nullopt);
+        dispatcher_.serving();
     }
     if (auto failed = start_consuming()) return failed;
     if (auto failed = look_for_exchange(connection_, broker_)) return failed;
-    return bind_queue(connection_, broker_, queue_, "error");
+    return bind_queue(connection_, broker_, queue_, binding_keys(broker_, "error"));
+}
+
+Outcome Session::set_up_queues() {
+    if (auto failed = look_at_move()) return failed;
+    if (epoch_ == 0 && broker_.queue_type == "quorum") {
+        // We have a consumer: a node that sees none is cut off from those that do.
+        bool consumed = true;
+        if (auto failed = token_.look(consumed)) return failed;
+        not_consumed_ = consumed ? 0 : not_consumed_ + 1;
+        if (not_consumed_ > most_looks_without_consumer)
+            return Failure{
+                {Errc::unreachable,
+                 connection_.name() +
+                     ": this node can't reach the others of its queues; trying the next"},
+                0,
+                true};
+    }
+    for (const QueueShape& queue : {message_queue(broker_), dead_letter_queue(broker_)}) {
+        auto failed = declare_queue(connection_, queue);
+        if (failed && failed->other_type) return begin_move();
+        if (failed) return failed;
+    }
+    if (epoch_ != 0 && !move_looked_for_) {
+        for (const std::string& queue : {broker_.queue, broker_.dead_letter_queue}) {
+            QueueCounts counts;
+            const auto missing = look_at_queue(connection_, way_of_move(queue), counts);
+            if (!missing) return begin_move();
+            if (missing->fatal || missing->code != 404) return missing;
+        }
+        move_looked_for_ = true;
+    }
+    return {};
+}
+
+/// Of several reapers, the one that serves moves the queues.
+Outcome Session::begin_move() {
+    const std::string what = connection_.name() + ": queue '" + broker_.queue +
+                             "' or its dead-letter queue is not of type " + broker_.queue_type;
+    if (epoch_ == 0)
+        return Failure{{Errc::conflict, what + "; the reaper that serves moves it"}, 0, false};
+    outbox_.move({message_queue(broker_), dead_letter_queue(broker_)});
+    return Failure{{Errc::conflict, what + "; it is moved"}, 0, false};
+}
+
+Outcome Session::look_at_move() {
+    switch (outbox_.move_state()) {
+        case Outbox::Move::none: return {};
+        case Outbox::Move::under_way:
+            return Failure{{Errc::conflict, connection_.name() + ": queue '" + broker_.queue +
+                                                "' becomes a " + broker_.queue_type + " queue"},
+                           0,
+                           false};
+        case Outbox::Move::done:
+            outbox_.forget_move();
+            move_looked_for_ = true;
+            return {};
+        case Outbox::Move::failed: {
+            Failure failed{{Errc::conflict, outbox_.move_failure()}, 0, false};
+            outbox_.forget_move();
+            return failed;
+        }
+    }
+    return {};
 }
 
 Outcome Session::start_consuming() {
     if (consuming_) return {};
-    if (epoch_ == 0) {
-        // Still open if the broker only took the queue from us.
-        if (auto failed = connection_.close_channel(consume_channel)) return failed;
-        if (auto failed = connection_.open_channel(consume_channel)) return failed;
-        begin_epoch();
-    }
+    // Still open if the broker only took the queue from us.
+    if (auto failed = connection_.close_channel(consume_channel)) return failed;
+    if (auto failed = connection_.open_channel(consume_channel)) return failed;
     const auto prefetch = std::clamp(broker_.prefetch, 1, 65'535);
     amqp_basic_qos(connection_.raw(), consume_channel, 0, static_cast<std::uint16_t>(prefetch), 0);
     auto failed = connection_.check(consume_channel, "setting the prefetch");
@@ -96,33 +170,55 @@ Outcome Session::start_consuming() {
                            0, amqp_empty_table);
         failed = connection_.check(consume_channel, "consuming queue '" + queue_ + "'");
     }
-    if (failed) stop_trusting_deliveries();
     consuming_ = !failed;
-    if (consuming_ && broker_.temporary_queue) dispatcher_.serving();
-    if (consuming_ && !broker_.temporary_queue) token_.start();
     return failed;
 }
 
-/// Nobody else owns a temporary queue, so that its deliveries need no proof.
-void Session::begin_epoch() {
-    std::optional<std::chrono::milliseconds> lease;
-    if (!broker_.temporary_queue) {
-        lease = lease_for(connection_.heartbeat());
-        proof_.start(*lease);
+/// Begins to serve when the token is surely ours, and ends when it is not any more.
+Outcome Session::follow_token() {
+    if (outbox_.take_missing() || outbox_.move_state() == Outbox::Move::done ||
+        outbox_.move_state() == Outbox::Move::failed)
+        topology_monitor_.check_at_once();
+    if (broker_.temporary_queue) return {};
+    if (token_.lost()) return stop_serving();
+    const auto proved = token_.proved();
+    if (!proved || stopping_) return {};
+    if (epoch_ != 0) {
+        dispatcher_.renew(*proved);
+        return {};
     }
-    epoch_ = dispatcher_.new_epoch(BootClock::now(), lease);
+    epoch_ = dispatcher_.new_epoch(*proved, token_.lease());
+    dispatcher_.serving();
+    if (std::exchange(serves_, true)) return {};
+    spdlog::info("{}: this reaper serves queue '{}'", connection_.name(), queue_);
+    topology_monitor_.check_at_once();
+    return {};
+}
+
+/// Another reaper may serve now, or will soon: the broker gets everything back.
+Outcome Session::stop_serving() {
+    if (std::exchange(serves_, false))
+        spdlog::warn(
+            "{}: this reaper does not serve queue '{}' any more: the broker did not confirm it for "
+            "{} s",
+            connection_.name(), queue_,
+            std::chrono::duration_cast<std::chrono::seconds>(token_.lease()).count());
+    stop_trusting_deliveries();
+    outbox_.give_up_move();
+    topology_monitor_.check_at_once();
+    if (auto failed = connection_.close_channel(consume_channel)) return failed;
+    return token_.close();
 }
 
 /// The channel is gone or of no use, and the broker delivers all of it again.
 void Session::stop_trusting_deliveries() {
     dispatcher_.end_epoch();
-    proof_.stop();
-    token_.stop();
     epoch_ = 0;
     consuming_ = false;
+    move_looked_for_ = false;
     unacknowledged_.clear();
     assembler_.reset();
-    dead_letters_.forget();
+    outbox_.forget_copies();
 }
 
 Outcome Session::serve_commands() {
@@ -147,7 +243,7 @@ Outcome Session::acknowledge(std::uint64_t tag) {
 void Session::set_aside(Command command) {
     const Unacknowledged& original = unacknowledged_.at(command.ticket.tag);
     Copy copy;
-    copy.delivery_tag = command.ticket.tag;
+    copy.ticket = command.ticket;
     copy.properties = original.properties;
     copy.body = std::move(command.delivery.body);
     copy.routing_key = std::move(command.delivery.routing_key);
@@ -158,43 +254,44 @@ void Session::set_aside(Command command) {
             "are kept; {}",
             original.full_size, tuning_.max_body_bytes, original.handed_out, copy.reason);
     }
-    dead_letters_.add(std::move(copy));
+    outbox_.store(std::move(copy));
 }
 
 Outcome Session::deliver(Message message) {
-    token_.stop();
-    dispatcher_.serving();
-    const bool token = is_serving_token(message.properties);
-    const bool question = is_serving_question(message.properties);
-    // While the broker takes nothing from us, nobody gets an answer.
-    if (question && !stopping_ && dead_letters_.answers_expected()) {
-        const ActiveReaper self{machine_name(), broker_.journal};
-        if (auto failed = token_.answer(message.properties, self)) return failed;
-    }
+    // Of an older version, or of a move that was interrupted.
+    const bool ours = is_serving_token(message.properties) || is_end_mark(message.properties);
     unacknowledged_[message.tag] = {std::move(message.properties), message.full_size,
                                     message.body.size()};
     if (stopping_) return {};  // it stays unacknowledged, for the next reaper
-    if (token || question) return acknowledge(message.tag);
+    if (ours) return acknowledge(message.tag);
     Delivery delivery;
     delivery.ticket = {epoch_, message.tag};
+    delivery.redelivered = message.redelivered || was_delivered_before(message);
     delivery.body = std::move(message.body);
     delivery.routing_key = std::move(message.routing_key);
-    delivery.redelivered = message.redelivered;
     dispatcher_.message(std::move(delivery));
     return {};
 }
 
-/// Sends what is due and says goodbye; what is delivered meanwhile stays unacknowledged. A blocked
-/// broker would not answer: what was sent to it is read when it reads again.
+/// Sends what is due and says goodbye; what is delivered meanwhile stays unacknowledged. Copies
+/// that a broker does not take at present are made when their originals come again.
 void Session::wind_down(Steady::time_point deadline) {
     stopping_ = true;
     bool more = false;
+    const auto busy = [&] { return more || (!outbox_.idle() && !outbox_.blocked()); };
     do {
         if (round(more)) return;
-        if (!more && !dead_letters_.idle()) wait();
-    } while (!dead_letters_.blocked() && Steady::now() < deadline &&
-             (more || !dead_letters_.idle()));
-    if (dead_letters_.blocked() || serve_commands()) return;
+        if (!more && busy()) wait();
+    } while (busy() && Steady::now() < deadline);
+    if (serve_commands()) return;
+    dispatcher_.end_epoch();  // nothing is done by the lease from here on
+    bool released = false;
+    while (Steady::now() < deadline) {
+        released = released || token_.release();
+        if (released && (outbox_.tokens_settled() || outbox_.blocked())) break;
+        if (serve_commands() || serve_frames(more) || token_.work()) return;
+        if (!more) wait();
+    }
     connection_.close(
         std::chrono::duration_cast<std::chrono::milliseconds>(deadline - Steady::now()));
 }

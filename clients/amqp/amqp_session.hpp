@@ -1,17 +1,21 @@
-// Life on one connection: declares, binds, consumes, acknowledges, sets aside, until the connection
-// is lost or a stop is asked for. Internal to clients/amqp; runs in the connection's thread.
+// Life on one connection to the broker: declares, binds, consumes and acknowledges while this
+// reaper serves (serving_token.hpp), until the connection is lost or a stop is asked for. It
+// publishes nothing: that is the publisher's, whom the outbox tells. Internal to clients/amqp; runs
+// in the connection's thread.
 #pragma once
 
+#include <amqp.h>
+#include <cstdint>
 #include <map>
+#include <optional>
 #include <string>
 
 #include "clients/amqp/amqp_connection.hpp"
 #include "clients/amqp/amqp_source.hpp"
 #include "clients/amqp/command_queue.hpp"
-#include "clients/amqp/dead_letters.hpp"
 #include "clients/amqp/dispatcher.hpp"
 #include "clients/amqp/frame_assembler.hpp"
-#include "clients/amqp/lease_proof.hpp"
+#include "clients/amqp/outbox.hpp"
 #include "clients/amqp/serving_token.hpp"
 #include "clients/amqp/topology_monitor.hpp"
 #include "config/settings.hpp"
@@ -22,15 +26,21 @@ class Session {
 public:
     /// All references must outlive the session.
     Session(Connection& connection, const config::Broker& broker, const AmqpTuning& tuning,
-            CommandQueue& commands, Dispatcher& dispatcher, const ProgressCallback& tell);
+            CommandQueue& commands, Outbox& outbox, Dispatcher& dispatcher,
+            const ProgressCallback& tell);
 
     /// Why the connection was lost; none after a stop.
     std::optional<Error> run();
 
 private:
     Outcome set_up();
+    Outcome set_up_temporary();
+    Outcome set_up_queues();
+    Outcome begin_move();
+    Outcome look_at_move();
     Outcome start_consuming();
-    void begin_epoch();
+    Outcome follow_token();
+    Outcome stop_serving();
     void stop_trusting_deliveries();
 
     Outcome serve_commands();
@@ -42,14 +52,10 @@ private:
     Outcome serve(const amqp_frame_t& frame);
     Outcome serve_connection_method(const amqp_method_t& method);
     Outcome serve_consume_method(const amqp_method_t& method);
-    Outcome serve_publish_method(const amqp_method_t& method);
-    Outcome serve_proof_method(const amqp_method_t& method);
-    Outcome serve_token_method(const amqp_method_t& method);
     Outcome deliver(Message message);
 
     /// When the topology is to be checked next.
     Steady::time_point check_due() const;
-    Steady::time_point token_due() const;
     void wait() const;
     Outcome round(bool& more);
     void wind_down(Steady::time_point deadline);
@@ -58,6 +64,7 @@ private:
     const config::Broker& broker_;
     const AmqpTuning& tuning_;
     CommandQueue& commands_;
+    Outbox& outbox_;
     Dispatcher& dispatcher_;
 
     struct Unacknowledged {
@@ -67,13 +74,14 @@ private:
     };
 
     std::string queue_;
-    std::uint64_t epoch_ = 0;
+    std::uint64_t epoch_ = 0;  // 0: we do not serve
+    bool serves_ = false;      // since the token was ours; epochs end sooner
+    bool move_looked_for_ = false;
     bool consuming_ = false;
     bool stopping_ = false;
+    int not_consumed_ = 0;                                    // looks in a row
     std::map<std::uint64_t, Unacknowledged> unacknowledged_;  // at most `prefetch`
     FrameAssembler assembler_;
-    DeadLetters dead_letters_;
-    LeaseProof proof_;
     ServingToken token_;
     TopologyMonitor topology_monitor_;
 };

@@ -1,5 +1,6 @@
 #include "clients/amqp/amqp_source.hpp"
 
+#include <spdlog/spdlog.h>
 #include <utility>
 
 #include "clients/amqp/amqp_session.hpp"
@@ -7,6 +8,8 @@
 #include "clients/amqp/command_queue.hpp"
 #include "clients/amqp/connection_thread.hpp"
 #include "clients/amqp/dispatcher.hpp"
+#include "clients/amqp/outbox.hpp"
+#include "clients/amqp/publisher.hpp"
 
 namespace reaper {
 namespace {
@@ -14,30 +17,56 @@ namespace {
 using amqp::Command;
 using amqp::Dispatcher;
 
-/// What the thread shares with the source; lives as long as either.
+/// What the threads share with the source; lives as long as one of them.
 struct SourceState {
     config::Broker broker;
     AmqpTuning tuning;
     amqp::CommandQueue commands;
+    amqp::Outbox outbox{commands};
     amqp::ConnectionAborter aborter;
+    amqp::ConnectionAborter publisher_aborter;
     std::shared_ptr<Dispatcher> dispatcher;
 
-    void work() {
+    void consume() {
         const auto live = [this](amqp::Connection& connection, const amqp::ProgressCallback& tell) {
-            return amqp::Session(connection, broker, tuning, commands, *dispatcher, tell).run();
+            return amqp::Session(connection, broker, tuning, commands, outbox, *dispatcher, tell)
+                .run();
         };
         const auto state = [this](bool consuming, const std::string& detail) {
             dispatcher->state({consuming, detail});
         };
         amqp::Worker(broker, tuning.answer_timeout, commands, aborter, live, state).run();
     }
+
+    void publish() {
+        const auto live = [this](amqp::Connection& connection, const amqp::ProgressCallback&) {
+            return amqp::PublisherSession(connection, broker, tuning, outbox).run();
+        };
+        // Of the same broker, the consumer tells.
+        const auto state = [](bool, const std::string& detail) {
+            spdlog::debug("publishing: {}", detail);
+        };
+        amqp::Worker(broker, tuning.answer_timeout, outbox, publisher_aborter, live, state).run();
+    }
+};
+
+/// Nothing but the end of the publisher's thread is told.
+class PublisherBridge final : public amqp::ExecutorBridge {
+public:
+    using ExecutorBridge::ExecutorBridge;
+
+private:
+    void forget_handlers() override {}
 };
 
 class AmqpSource final : public MessageSource {
 public:
     AmqpSource(boost::asio::any_io_executor executor, const config::Broker& broker,
                const AmqpTuning& tuning)
-        : executor_(executor), shared_(std::make_shared<SourceState>()), thread_(executor) {
+        : executor_(executor),
+          shared_(std::make_shared<SourceState>()),
+          publisher_(executor),
+          consumer_(executor) {
         shared_->broker = broker;
         shared_->tuning = tuning;
     }
@@ -45,9 +74,14 @@ public:
     void start(Handlers handlers) override {
         if (shared_->dispatcher) return;  // started before
         shared_->dispatcher =
-            std::make_shared<Dispatcher>(executor_, std::move(handlers), thread_.on_finished());
-        thread_.start("amqp", shared_->dispatcher, {shared_, &shared_->commands},
-                      {shared_, &shared_->aborter}, [shared = shared_] { shared->work(); });
+            std::make_shared<Dispatcher>(executor_, std::move(handlers), consumer_.on_finished());
+        consumer_.start("amqp", shared_->dispatcher, {shared_, &shared_->commands},
+                        {shared_, &shared_->aborter}, [shared = shared_] { shared->consume(); });
+        if (shared_->broker.temporary_queue) return;
+        publisher_.start("amqp-publish",
+                         std::make_shared<PublisherBridge>(executor_, publisher_.on_finished()),
+                         {shared_, &shared_->outbox}, {shared_, &shared_->publisher_aborter},
+                         [shared = shared_] { shared->publish(); });
     }
 
     bool holds(const DeliveryTicket& ticket) const override {
@@ -69,12 +103,17 @@ public:
         return shared_->dispatcher ? shared_->dispatcher->serving_epoch() : 0;
     }
 
-    Task<void> stop() override { co_await thread_.stop(shared_->tuning.stop_timeout); }
+    /// The publisher last: until then, copies are stored whose originals are acknowledged.
+    Task<void> stop() override {
+        co_await consumer_.stop(shared_->tuning.stop_timeout);
+        co_await publisher_.stop(shared_->tuning.stop_timeout);
+    }
 
 private:
     boost::asio::any_io_executor executor_;
     std::shared_ptr<SourceState> shared_;
-    amqp::ConnectionThread thread_;
+    amqp::ConnectionThread publisher_;
+    amqp::ConnectionThread consumer_;  // ends first
 };
 
 }  // namespace

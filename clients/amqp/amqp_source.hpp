@@ -1,13 +1,15 @@
 // MessageSource on RabbitMQ (AMQP 0-9-1, librabbitmq).
 //
-// librabbitmq blocks, so a thread of its own holds the connection; handlers run on the executor
-// given here, and `acknowledge`, `set_aside` and `stop` only leave a note for the thread. Use it
-// from that executor only (one thread).
+// librabbitmq blocks, so threads of its own hold the connections (one that consumes, one that
+// publishes); handlers run on the executor given here, and `acknowledge`, `set_aside` and `stop`
+// only leave a note for the threads. Use it from that executor only (one thread).
 //
-// What it does on the broker: declares our queue (durable, bounded, one active consumer at a time:
-// a second reaper stands by) and the dead-letter queue (durable, bounded), and binds our queue to
-// `<topic>.error` on Nova's exchange, which it never declares. The binding is made again after each
-// reconnection and checked while connected, for Nova's exchange goes with a broker restart.
+// What it does on the broker: declares our queue (durable, bounded), the dead-letter queue (the
+// same) and the queue of serving tokens, by which of several reapers one serves
+// (serving_token.hpp), and binds our queue to `<topic>.error` on Nova's exchange, which it never
+// declares. The binding is made again after each reconnection and checked while connected, for
+// Nova's exchange goes with a broker restart. Queues that exist with another type are moved
+// (queue_move.hpp).
 #pragma once
 
 #include <boost/asio/any_io_executor.hpp>
@@ -26,16 +28,15 @@ struct AmqpTuning : ConnectionTuning {
     std::size_t copy_bytes = 64 * 1024;
     /// Tries to store a dead-letter copy; then the original stays unacknowledged, for redelivery.
     int copy_tries = 5;
-    /// While it is not known who serves the queue: until the first token, and between two at first
-    /// (up to six times that).
-    std::chrono::milliseconds token_delay{500};
+    /// While no token came to us: until we put the first one into the queue, and between two at
+    /// first (up to six times that).
+    std::chrono::milliseconds token_delay{0};
     std::chrono::milliseconds token_interval{10'000};
 };
 
 /// Never fails: what is wrong with the settings or the broker is told through `Handlers::state`,
 /// and tried again. `broker.temporary_queue`: an exclusive queue that goes with the connection,
-/// and nothing is declared or published besides. Otherwise tokens are put into our queue until it
-/// is known that we serve it (serving_token.hpp).
+/// and nothing is declared or published besides.
 std::unique_ptr<MessageSource> make_amqp_source(boost::asio::any_io_executor executor,
                                                 const config::Broker& broker,
                                                 const AmqpTuning& tuning = {});

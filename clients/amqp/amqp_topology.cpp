@@ -1,5 +1,6 @@
 #include "clients/amqp/amqp_topology.hpp"
 
+#include <limits>
 #include <random>
 #include <spdlog/fmt/fmt.h>
 
@@ -7,6 +8,12 @@
 
 namespace reaper::amqp {
 namespace {
+
+/// Newer brokers have one of 20 where none is said: a message that comes back so often, because
+/// reapers or nodes go down, would be dropped.
+constexpr std::int64_t no_delivery_limit = std::numeric_limits<std::int32_t>::max();
+/// One is enough; each reaper that stands by adds one now and then, and the active one takes it.
+constexpr std::int64_t max_tokens = 100;
 
 std::string quoted(const std::string& kind, const std::string& name) {
     return kind + " '" + name + "'";
@@ -16,7 +23,10 @@ std::string quoted(const std::string& kind, const std::string& name) {
 Outcome advised(Outcome failed, const std::string& queue, const std::string& length_key) {
     if (!failed) return failed;
     std::string& what = failed->error.what;
-    if (failed->code == 406) {
+    if (failed->code == 406 && what.find("x-queue-type") != std::string::npos) {
+        failed->other_type = true;
+        what += ": the queue exists with another type (broker.queue_type)";
+    } else if (failed->code == 406) {
         const bool length = what.find("x-max-length") != std::string::npos;
         what += ": the queue exists with other arguments; " +
                 (length ? "set broker." + length_key + " to what it has, or " : std::string()) +
@@ -42,15 +52,48 @@ Outcome declare(Connection& connection, const std::string& name, const Table& ar
     return failed;
 }
 
+/// Exclusive queues are classic, whatever a virtual host's default is.
+void add_classic(Table& arguments) {
+    arguments.add("x-queue-type", std::string("classic"));
+}
+
 }  // namespace
 
-Outcome declare_queue(Connection& connection, const config::Broker& broker,
-                      const std::string& name) {
+QueueShape message_queue(const config::Broker& broker) {
+    QueueShape queue{broker.queue, broker.queue_type, broker.queue_max_length, "queue_max_length"};
+    queue.single_active = true;
+    queue.binding_keys = binding_keys(broker, "error");
+    return queue;
+}
+
+QueueShape dead_letter_queue(const config::Broker& broker) {
+    return {broker.dead_letter_queue, broker.queue_type, broker.dead_letter_max_length,
+            "dead_letter_max_length"};
+}
+
+QueueShape serving_queue(const config::Broker& broker) {
+    QueueShape queue{broker.queue + ".serving", broker.queue_type, max_tokens, ""};
+    queue.single_active = true;
+    queue.keeps_oldest = true;
+    return queue;
+}
+
+Outcome declare_queue(Connection& connection, const QueueShape& queue) {
     Table arguments;
+    arguments.add("x-queue-type", queue.type);
+    if (queue.type == "quorum") arguments.add_integer("x-delivery-limit", no_delivery_limit);
+    arguments.add_integer("x-max-length", queue.max_length);
+    if (queue.single_active) arguments.add("x-single-active-consumer", true);
+    if (queue.keeps_oldest) arguments.add("x-overflow", std::string("reject-publish"));
+    return advised(declare(connection, queue.name, arguments, false), queue.name, queue.length_key);
+}
+
+Outcome declare_temporary_queue(Connection& connection, const config::Broker& broker,
+                                const std::string& name) {
+    Table arguments;
+    add_classic(arguments);
     arguments.add_integer("x-max-length", broker.queue_max_length);
-    if (!broker.temporary_queue) arguments.add("x-single-active-consumer", true);
-    return advised(declare(connection, name, arguments, broker.temporary_queue), name,
-                   "queue_max_length");
+    return advised(declare(connection, name, arguments, true), name, "queue_max_length");
 }
 
 std::string losses_of(const std::string& events_queue) {
@@ -60,6 +103,7 @@ std::string losses_of(const std::string& events_queue) {
 Outcome declare_events_queue(Connection& connection, const config::Broker& broker,
                              const std::string& name) {
     Table arguments;
+    add_classic(arguments);
     arguments.add_integer("x-max-length", broker.events_max_length);
     arguments.add("x-overflow", std::string("drop-head"));
     arguments.add("x-dead-letter-exchange", std::string());  // it knows every queue by its name
@@ -70,6 +114,7 @@ Outcome declare_events_queue(Connection& connection, const config::Broker& broke
 Outcome take_losses(Connection& connection, const std::string& events_queue, bool& lost) {
     const std::string name = losses_of(events_queue);
     Table arguments;
+    add_classic(arguments);
     arguments.add_integer("x-max-length", 1);
     arguments.add("x-overflow", std::string("drop-head"));
     QueueCounts counts;
@@ -80,13 +125,6 @@ Outcome take_losses(Connection& connection, const std::string& events_queue, boo
     if (!lost) return {};
     amqp_queue_purge(connection.raw(), scratch_channel, bytes(name));
     return connection.check(scratch_channel, "emptying " + quoted("queue", name));
-}
-
-Outcome declare_dead_letter_queue(Connection& connection, const config::Broker& broker) {
-    Table arguments;
-    arguments.add_integer("x-max-length", broker.dead_letter_max_length);
-    return advised(declare(connection, broker.dead_letter_queue, arguments, false),
-                   broker.dead_letter_queue, "dead_letter_max_length");
 }
 
 Outcome look_for_exchange(Connection& connection, const config::Broker& broker) {
@@ -101,11 +139,16 @@ std::string unique_name(const std::string& queue, const std::string& purpose) {
     return fmt::format("{}.{}.{:08x}{:08x}", queue.substr(0, 200), purpose, random(), random());
 }
 
+std::vector<std::string> binding_keys(const config::Broker& broker, const std::string& priority) {
+    std::vector<std::string> keys;
+    for (const std::string& topic : broker.topics) keys.push_back(topic + "." + priority);
+    return keys;
+}
+
 Outcome bind_queue(Connection& connection, const config::Broker& broker, const std::string& name,
-                   const std::string& priority) {
-    for (const std::string& topic : broker.topics) {
+                   const std::vector<std::string>& keys) {
+    for (const std::string& key : keys) {
         if (auto failed = connection.open_channel(scratch_channel)) return failed;
-        const std::string key = topic + "." + priority;
         amqp_queue_bind(connection.raw(), scratch_channel, bytes(name), bytes(broker.exchange),
                         bytes(key), amqp_empty_table);
         auto failed = connection.check(
@@ -119,6 +162,26 @@ Outcome bind_queue(Connection& connection, const config::Broker& broker, const s
         if (failed) return failed;
     }
     return {};
+}
+
+Outcome unbind_queue(Connection& connection, const config::Broker& broker, const std::string& name,
+                     const std::vector<std::string>& keys) {
+    for (const std::string& key : keys) {
+        if (auto failed = connection.open_channel(scratch_channel)) return failed;
+        amqp_queue_unbind(connection.raw(), scratch_channel, bytes(name), bytes(broker.exchange),
+                          bytes(key), amqp_empty_table);
+        const auto failed =
+            connection.check(scratch_channel, "unbinding " + quoted("queue", name) + " from " +
+                                                  quoted("exchange", broker.exchange));
+        if (failed && (failed->fatal || failed->code != 404)) return failed;
+    }
+    return {};
+}
+
+Outcome delete_queue(Connection& connection, const std::string& name) {
+    if (auto failed = connection.open_channel(scratch_channel)) return failed;
+    amqp_queue_delete(connection.raw(), scratch_channel, bytes(name), 0, 0);
+    return connection.check(scratch_channel, "deleting " + quoted("queue", name));
 }
 
 Outcome look_at_queue(Connection& connection, const std::string& name, QueueCounts& counts) {

@@ -3,7 +3,9 @@
 // Internal to clients/amqp.
 #pragma once
 
+#include <cstdint>
 #include <string>
+#include <vector>
 
 #include "clients/amqp/amqp_connection.hpp"
 #include "config/settings.hpp"
@@ -13,13 +15,32 @@ namespace reaper::amqp {
 constexpr amqp_channel_t consume_channel = 1;
 constexpr amqp_channel_t publish_channel = 2;
 constexpr amqp_channel_t scratch_channel = 3;
-constexpr amqp_channel_t proof_channel = 4;
+constexpr amqp_channel_t serving_channel = 4;
 constexpr amqp_channel_t token_channel = 5;
+constexpr amqp_channel_t answer_channel = 6;
 
-/// Our durable, bounded queue (the oldest messages go first), one active consumer at a time; or,
-/// with `temporary_queue`, an exclusive one under `name` that goes with the connection.
-Outcome declare_queue(Connection& connection, const config::Broker& broker,
-                      const std::string& name);
+/// A durable queue of ours, as it is to be.
+struct QueueShape {
+    std::string name;
+    std::string type;  ///< quorum or classic
+    std::int64_t max_length = 0;
+    std::string length_key;                   ///< of the configuration, for people
+    bool single_active = false;               ///< one active consumer at a time
+    bool keeps_oldest = false;                ///< when it is full; else the oldest messages go
+    std::vector<std::string> binding_keys{};  ///< to Nova's exchange
+};
+
+/// Nova's failure messages.
+QueueShape message_queue(const config::Broker& broker);
+QueueShape dead_letter_queue(const config::Broker& broker);
+/// The queue of serving tokens (serving_token.hpp).
+QueueShape serving_queue(const config::Broker& broker);
+
+/// `other_type` in the failure: there is one of that name, of another type.
+Outcome declare_queue(Connection& connection, const QueueShape& queue);
+/// With `temporary_queue`: an exclusive one that goes with the connection.
+Outcome declare_temporary_queue(Connection& connection, const config::Broker& broker,
+                                const std::string& name);
 /// The queue for INFO messages: exclusive, bounded (the oldest messages go first), gone with us.
 /// What the broker drops from it goes to the queue of its losses.
 Outcome declare_events_queue(Connection& connection, const config::Broker& broker,
@@ -29,7 +50,6 @@ std::string losses_of(const std::string& events_queue);
 /// Was anything `lost` since the last call? At first, it declares the queue of the losses; must
 /// come before the events queue.
 Outcome take_losses(Connection& connection, const std::string& events_queue, bool& lost);
-Outcome declare_dead_letter_queue(Connection& connection, const config::Broker& broker);
 
 /// A failure of code 404 if it is not there. Declares nothing.
 Outcome look_for_exchange(Connection& connection, const config::Broker& broker);
@@ -38,9 +58,15 @@ Outcome look_for_exchange(Connection& connection, const config::Broker& broker);
 /// an earlier connection that the broker has not missed yet.
 std::string unique_name(const std::string& queue, const std::string& purpose);
 
-/// Binds the queue to `<topic>.<priority>` of every topic; harmless when it is bound already.
+/// `<topic>.<priority>` of every topic.
+std::vector<std::string> binding_keys(const config::Broker& broker, const std::string& priority);
+/// Binds the queue to Nova's exchange by each key; harmless when it is bound already.
 Outcome bind_queue(Connection& connection, const config::Broker& broker, const std::string& name,
-                   const std::string& priority);
+                   const std::vector<std::string>& keys);
+/// Harmless when it is not bound, nor there is an exchange.
+Outcome unbind_queue(Connection& connection, const config::Broker& broker, const std::string& name,
+                     const std::vector<std::string>& keys);
+Outcome delete_queue(Connection& connection, const std::string& name);
 
 /// Messages and consumers; a failure of code 404 if it is not there. Declares nothing.
 Outcome look_at_queue(Connection& connection, const std::string& name, QueueCounts& counts);

@@ -42,6 +42,7 @@ void Worker::run() {
         const auto lost = live_(*connection, teller);
         if (!lost) break;
         if (Steady::now() - born > good_life) backoff_.reset();
+        current_ = (current_ + 1) % urls_.size();
         pause_before_retry(lost->what);
     }
 }

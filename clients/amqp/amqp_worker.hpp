@@ -31,7 +31,8 @@ public:
     void run();
 
 private:
-    /// The first broker of the list that lets us in, starting with the last one that did.
+    /// The first broker of the list that lets us in, starting with the one after that of which the
+    /// connection was lost: a node may let us in and yet be cut off from the others.
     std::unique_ptr<Connection> connect();
     void pause_before_retry(const std::string& why);
     /// Says each state once, however often it is tried.
@@ -46,7 +47,7 @@ private:
     Live live_;
     State state_;
     std::vector<Result<BrokerUrl>> urls_;
-    std::size_t current_ = 0;  // index of the broker that let us in last
+    std::size_t current_ = 0;  // index of the broker to begin with
     std::string why_not_;      // all reasons of the last round
     std::string told_;
     GrowingPause backoff_;

@@ -56,6 +56,9 @@ Result<BrokerReport> probe_broker(const config::Broker& broker) {
     const auto dead_letter = look_at(connection, broker.dead_letter_queue);
     if (!dead_letter) return dead_letter.error();
     report.dead_letter = *dead_letter;
+    const auto serving = look_at(connection, amqp::serving_queue(broker).name);
+    if (!serving) return serving.error();
+    report.serving = *serving;
     auto novas_queues = look_at_novas_queues(connection, broker);
     if (!novas_queues) return novas_queues.error();
     report.novas_queues = std::move(*novas_queues);

@@ -28,8 +28,11 @@ struct BrokerReport {
     bool exchange_exists = false;
     std::optional<QueueReport> queue;        ///< none: it does not exist yet
     std::optional<QueueReport> dead_letter;  ///< none: it does not exist yet
-    std::vector<NovasQueue> novas_queues;    ///< those that exist
-    std::vector<std::string> remarks;        ///< brokers of the list that did not answer, and why
+    /// Of the serving tokens: has a consumer while a reaper runs (a classic one has all of them, of
+    /// a quorum queue's the active one counts). None: it does not exist yet.
+    std::optional<QueueReport> serving;
+    std::vector<NovasQueue> novas_queues;  ///< those that exist
+    std::vector<std::string> remarks;      ///< brokers of the list that did not answer, and why
 };
 
 /// Connects to the first broker of the list that answers, authenticates, and looks. Blocks, for

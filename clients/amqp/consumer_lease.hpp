@@ -1,18 +1,9 @@
 // Are the deliveries of the present connection surely still ours? Thread-safe.
 // Internal to clients/amqp.
 //
-// The broker gives our queue to another reaper when it takes us for dead. RabbitMQ looks at each
-// heartbeat interval whether any byte came from us since the last look, and closes the connection
-// at the second look without one (rabbit_heartbeat.erl): between 2 and 3 intervals after the last
-// byte, never sooner. A question that the broker answered proves that our bytes arrived after the
-// question was begun; so until 2 intervals from that beginning nobody else has our deliveries. The
-// lease is half of that, one interval: the other half is for what was sent near its end.
-//
-// The beginning counts, not the answer: one that waited in a socket's buffer while we were frozen
+// They are for one lease from the moment at which the last proof was asked for (serving_token.hpp).
+// That moment counts, not the answer: one that waited in a socket's buffer while we were frozen
 // (SIGSTOP, a suspended machine) renews nothing. The clock counts the time that the machine slept.
-//
-// What no lease can tell: a broker that ends the connection by itself (an operator, its timeout for
-// acknowledgements, a firewall's reset) while its word on that is still on its way to us.
 #pragma once
 
 #include <chrono>
@@ -34,7 +25,8 @@ struct BootClock {
     static time_point now() noexcept;
 };
 
-/// How long a proof lasts; `heartbeat` as agreed with the broker, zero: it never takes us for dead.
+/// How long a proof lasts, and how long another reaper waits before it serves: all reapers of a
+/// queue have the same `heartbeat`, as agreed with the broker. Zero: none.
 std::chrono::milliseconds lease_for(std::chrono::seconds heartbeat);
 
 class ConsumerLease {
@@ -44,7 +36,7 @@ public:
     /// Deliveries of `connection` are ours. No `lease`: until `end`, without further proof.
     void begin(std::uint64_t connection, Time asked,
                std::optional<std::chrono::milliseconds> lease);
-    /// A question that was begun at `asked` has been answered.
+    /// A proof that was asked for at `asked` has come.
     void renew(Time asked);
     void end();
 

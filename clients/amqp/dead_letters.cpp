@@ -13,30 +13,6 @@ constexpr std::size_t max_header_bytes = 2000;
 constexpr auto retry_first = std::chrono::milliseconds(200);
 constexpr auto retry_most = std::chrono::milliseconds(5'000);
 
-amqp_basic_properties_t raw_properties(const ContentProperties& content,
-                                       const amqp_table_t& headers) {
-    amqp_basic_properties_t raw{};
-    raw._flags = AMQP_BASIC_DELIVERY_MODE_FLAG | AMQP_BASIC_HEADERS_FLAG;
-    raw.delivery_mode = AMQP_DELIVERY_PERSISTENT;
-    raw.headers = headers;
-    const auto set = [&raw](const std::string& text, amqp_bytes_t& field, amqp_flags_t flag) {
-        if (text.empty()) return;
-        field = bytes(text);
-        raw._flags |= flag;
-    };
-    set(content.content_type, raw.content_type, AMQP_BASIC_CONTENT_TYPE_FLAG);
-    set(content.content_encoding, raw.content_encoding, AMQP_BASIC_CONTENT_ENCODING_FLAG);
-    set(content.message_id, raw.message_id, AMQP_BASIC_MESSAGE_ID_FLAG);
-    set(content.correlation_id, raw.correlation_id, AMQP_BASIC_CORRELATION_ID_FLAG);
-    set(content.type, raw.type, AMQP_BASIC_TYPE_FLAG);
-    set(content.app_id, raw.app_id, AMQP_BASIC_APP_ID_FLAG);
-    if (content.timestamp) {
-        raw.timestamp = *content.timestamp;
-        raw._flags |= AMQP_BASIC_TIMESTAMP_FLAG;
-    }
-    return raw;
-}
-
 std::uint64_t seconds_now() {
     const auto now = std::chrono::system_clock::now().time_since_epoch();
     return static_cast<std::uint64_t>(std::chrono::floor<std::chrono::seconds>(now).count());
@@ -44,32 +20,16 @@ std::uint64_t seconds_now() {
 
 }  // namespace
 
-ContentProperties ContentProperties::from(const amqp_basic_properties_t& raw) {
-    ContentProperties kept;
-    const auto get = [&raw](amqp_bytes_t field, amqp_flags_t flag) {
-        return (raw._flags & flag) != 0 ? std::string(view(field)) : std::string();
-    };
-    kept.content_type = get(raw.content_type, AMQP_BASIC_CONTENT_TYPE_FLAG);
-    kept.content_encoding = get(raw.content_encoding, AMQP_BASIC_CONTENT_ENCODING_FLAG);
-    kept.message_id = get(raw.message_id, AMQP_BASIC_MESSAGE_ID_FLAG);
-    kept.correlation_id = get(raw.correlation_id, AMQP_BASIC_CORRELATION_ID_FLAG);
-    kept.type = get(raw.type, AMQP_BASIC_TYPE_FLAG);
-    kept.app_id = get(raw.app_id, AMQP_BASIC_APP_ID_FLAG);
-    kept.reply_to = get(raw.reply_to, AMQP_BASIC_REPLY_TO_FLAG);
-    if ((raw._flags & AMQP_BASIC_TIMESTAMP_FLAG) != 0) kept.timestamp = raw.timestamp;
-    return kept;
-}
-
 DeadLetters::DeadLetters(Connection& connection, const config::Broker& broker,
-                         const AmqpTuning& tuning)
+                         const AmqpTuning& tuning, Outbox& outbox)
     : connection_(connection),
       broker_(broker),
       tuning_(tuning),
+      outbox_(outbox),
       backoff_(retry_first, retry_most) {}
 
-void DeadLetters::forget() {
-    waiting_.clear();
-    sent_.reset();
+DeadLetters::~DeadLetters() {
+    if (sent_) outbox_.give_back(std::move(*sent_));
 }
 
 void DeadLetters::set_blocked(bool blocked) {
@@ -78,24 +38,22 @@ void DeadLetters::set_blocked(bool blocked) {
 }
 
 Steady::time_point DeadLetters::due() const {
-    if (blocked_ || idle()) return Steady::time_point::max();
+    if (blocked_) return Steady::time_point::max();
     if (sent_) return deadline_;
-    return not_before_;
+    return outbox_.has_copies() ? not_before_ : Steady::time_point::max();
 }
 
 Outcome DeadLetters::work(Steady::time_point now) {
     if (blocked_) return {};
     if (sent_ && now >= deadline_) failed("the broker did not confirm it in time");
-    if (sent_ || waiting_.empty() || now < not_before_) return {};
+    if (sent_ || now < not_before_) return {};
+    sent_ = outbox_.take_copy();
+    if (!sent_) return {};
     if (auto refusal = open()) {
         if (refusal->fatal) return refusal;
-        sent_ = std::move(waiting_.front());
-        waiting_.pop_front();
         failed(refusal->error.what);
         return {};
     }
-    sent_ = std::move(waiting_.front());
-    waiting_.pop_front();
     returned_ = false;
     deadline_ = now + tuning_.answer_timeout;
     return send(*sent_);
@@ -119,7 +77,7 @@ Outcome DeadLetters::send(const Copy& copy) {
     headers.add("x-reaper-routing-key", printable(copy.routing_key));
     headers.add_time("x-reaper-time", seconds_now());
     const amqp_table_t table = headers.raw();
-    const amqp_basic_properties_t properties = raw_properties(copy.properties, table);
+    const amqp_basic_properties_t properties = copy.properties.raw(table);
     constexpr amqp_boolean_t mandatory = 1;
     ++sequence_;
     const int status = amqp_basic_publish(connection_.raw(), publish_channel, amqp_empty_bytes,
@@ -128,34 +86,45 @@ Outcome DeadLetters::send(const Copy& copy) {
     return connection_.check_status(status, "sending a dead-letter copy");
 }
 
+Outcome DeadLetters::serve(const amqp_method_t& method) {
+    switch (method.id) {
+        case AMQP_BASIC_ACK_METHOD: {
+            const auto& ack = *static_cast<const amqp_basic_ack_t*>(method.decoded);
+            if (matches(ack.delivery_tag, ack.multiple != 0)) confirmed();
+            return {};
+        }
+        case AMQP_BASIC_NACK_METHOD: {
+            const auto& nack = *static_cast<const amqp_basic_nack_t*>(method.decoded);
+            if (matches(nack.delivery_tag, nack.multiple != 0))
+                failed("the broker could not store it");
+            return {};
+        }
+        case AMQP_BASIC_RETURN_METHOD: returned_ = sent_.has_value(); return {};
+        case AMQP_CHANNEL_CLOSE_METHOD: {
+            std::string why;
+            if (auto lost = connection_.closed_by_broker(publish_channel, method, why)) return lost;
+            open_ = false;
+            if (sent_) failed(why);
+            return {};
+        }
+        default: return {};
+    }
+}
+
+/// Others are of a copy that we gave up.
 bool DeadLetters::matches(std::uint64_t sequence, bool multiple) const {
     return sent_ &&
            (sequence == sequence_ || (multiple && (sequence == 0 || sequence > sequence_)));
 }
 
-std::optional<std::uint64_t> DeadLetters::confirmed(std::uint64_t sequence, bool multiple) {
-    if (!matches(sequence, multiple)) return std::nullopt;  // of a copy that we gave up
+void DeadLetters::confirmed() {
     if (returned_) {
-        failed("there is no queue '" + broker_.dead_letter_queue + "'");
-        return std::nullopt;
+        outbox_.queue_missing();
+        return failed("there is no queue '" + broker_.dead_letter_queue + "'");
     }
     backoff_.reset();
-    const std::uint64_t tag = sent_->delivery_tag;
+    outbox_.stored(*sent_);
     sent_.reset();
-    return tag;
-}
-
-void DeadLetters::refused(std::uint64_t sequence, bool multiple) {
-    if (matches(sequence, multiple)) failed("the broker could not store it");
-}
-
-void DeadLetters::returned() {
-    returned_ = sent_.has_value();
-}
-
-void DeadLetters::channel_closed(const std::string& why) {
-    open_ = false;
-    if (sent_) failed(why);
 }
 
 void DeadLetters::failed(const std::string& why) {
@@ -164,9 +133,10 @@ void DeadLetters::failed(const std::string& why) {
     const auto pause = backoff_.next();
     not_before_ = Steady::now() + pause;
     if (++copy.tries < tuning_.copy_tries) {
-        waiting_.push_back(std::move(copy));
+        outbox_.give_back(std::move(copy));
         return;
     }
+    outbox_.drop();
     spdlog::error(
         "no dead-letter copy after {} tries ({}); the message stays in queue '{}', unacknowledged, "
         "and comes again after the next reconnection; it was set aside because: {}",

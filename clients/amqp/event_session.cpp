@@ -92,7 +92,8 @@ Outcome EventSession::set_up() {
         if (auto failed = start_consuming()) return failed;
     }
     if (auto failed = look_for_exchange(connection_, broker_)) return failed;
-    if (auto failed = bind_queue(connection_, broker_, queue_, "info")) return failed;
+    if (auto failed = bind_queue(connection_, broker_, queue_, binding_keys(broker_, "info")))
+        return failed;
     if (!behind_) return {};
     return Failure{{Errc::server_error,
                     connection_.name() + ": events come faster than they are handled: queue '" +

@@ -19,8 +19,10 @@ std::optional<Message> FrameAssembler::add(const amqp_frame_t& frame) {
     if (!message_) return std::nullopt;  // the content of something that we did not start
     if (frame.frame_type == AMQP_FRAME_HEADER) {
         message_->full_size = frame.payload.properties.body_size;
-        message_->properties = ContentProperties::from(
-            *static_cast<const amqp_basic_properties_t*>(frame.payload.properties.decoded));
+        const auto& raw =
+            *static_cast<const amqp_basic_properties_t*>(frame.payload.properties.decoded);
+        message_->properties = ContentProperties::from(raw);
+        message_->headers = Headers(raw);
         keep_ = message_->full_size <= max_body_bytes_
                     ? static_cast<std::size_t>(message_->full_size)
                     : copy_bytes_;

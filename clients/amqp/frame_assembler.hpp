@@ -7,7 +7,7 @@
 #include <optional>
 #include <string>
 
-#include "clients/amqp/dead_letters.hpp"
+#include "clients/amqp/content.hpp"
 
 namespace reaper::amqp {
 
@@ -17,6 +17,7 @@ struct Message {
     std::string routing_key;
     bool redelivered = false;
     ContentProperties properties;
+    Headers headers;
     std::string body;
     std::uint64_t full_size = 0;  ///< larger than the body if that was cut
 };

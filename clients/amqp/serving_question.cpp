@@ -8,7 +8,7 @@ namespace {
 const std::string question_type = "reaper.who-serves";
 const std::string answer_type = "reaper.serves";
 /// RabbitMQ's direct reply-to; in a message that is delivered, with a dot and more.
-const std::string mailbox = "amq.rabbitmq.reply-to";
+const std::string own_mailbox = "amq.rabbitmq.reply-to";
 const std::string question_content = "application/json";
 /// For versions that do not know it: a notification of a kind that they pass over.
 const std::string question_body =
@@ -26,12 +26,12 @@ Outcome publish(Connection& connection, amqp_channel_t channel, const std::strin
 }  // namespace
 
 bool is_serving_question(const ContentProperties& properties) {
-    return properties.type == question_type && properties.reply_to.starts_with(mailbox + ".");
+    return properties.type == question_type && properties.reply_to.starts_with(own_mailbox + ".");
 }
 
 Outcome open_mailbox(Connection& connection, amqp_channel_t channel) {
     if (auto failed = connection.open_channel(channel)) return failed;
-    amqp_basic_consume(connection.raw(), channel, bytes(mailbox), amqp_empty_bytes, 0, 1, 0,
+    amqp_basic_consume(connection.raw(), channel, bytes(own_mailbox), amqp_empty_bytes, 0, 1, 0,
                        amqp_empty_table);
     return connection.check(channel, "consuming the mailbox for answers");
 }
@@ -45,13 +45,13 @@ Outcome ask_who_serves(Connection& connection, amqp_channel_t channel, const std
     properties.type = bytes(question_type);
     properties.content_type = bytes(question_content);
     properties.expiration = bytes(expiration);
-    properties.reply_to = bytes(mailbox);
+    properties.reply_to = bytes(own_mailbox);
     return publish(connection, channel, queue, properties, question_body,
                    "asking who serves queue '" + queue + "'");
 }
 
 Outcome answer_who_serves(Connection& connection, amqp_channel_t channel,
-                          const ContentProperties& question, const ActiveReaper& who) {
+                          const std::string& mailbox, const ActiveReaper& who) {
     const std::string machine = who.machine.substr(0, longest_property);
     const std::string journal = who.journal.substr(0, longest_property);
     amqp_basic_properties_t properties{};
@@ -59,8 +59,7 @@ Outcome answer_who_serves(Connection& connection, amqp_channel_t channel,
     properties.type = bytes(answer_type);
     properties.app_id = bytes(machine);
     properties.message_id = bytes(journal);
-    return publish(connection, channel, question.reply_to, properties, {},
-                   "answering who serves the queue");
+    return publish(connection, channel, mailbox, properties, {}, "answering who serves the queue");
 }
 
 std::optional<ActiveReaper> read_answer(const ContentProperties& properties) {

@@ -6,7 +6,7 @@
 
 #include "clients/amqp/active_reaper.hpp"
 #include "clients/amqp/amqp_connection.hpp"
-#include "clients/amqp/dead_letters.hpp"
+#include "clients/amqp/content.hpp"
 
 namespace reaper::amqp {
 
@@ -14,14 +14,15 @@ namespace reaper::amqp {
 /// queue of somebody else's that a message names gets nothing from us.
 bool is_serving_question(const ContentProperties& properties);
 
-/// Puts the question into the queue. The channel must consume its mailbox already.
+/// Puts the question into the queue of the serving token. The channel must consume its mailbox
+/// already.
 Outcome ask_who_serves(Connection& connection, amqp_channel_t channel, const std::string& queue,
                        std::chrono::milliseconds patience);
 /// Consumes the mailbox of the channel.
 Outcome open_mailbox(Connection& connection, amqp_channel_t channel);
 /// Says who we are to whoever asked, on an open channel.
 Outcome answer_who_serves(Connection& connection, amqp_channel_t channel,
-                          const ContentProperties& question, const ActiveReaper& who);
+                          const std::string& mailbox, const ActiveReaper& who);
 /// None if it is something else.
 std::optional<ActiveReaper> read_answer(const ContentProperties& properties);
 

@@ -1,9 +1,8 @@
 #include "clients/amqp/serving_token.hpp"
 
-#include <spdlog/spdlog.h>
+#include <algorithm>
 
 #include "clients/amqp/amqp_bytes.hpp"
-#include "clients/amqp/amqp_topology.hpp"
 #include "clients/amqp/serving_question.hpp"
 #include "reaper/model/text.hpp"
 
@@ -11,77 +10,228 @@ namespace reaper::amqp {
 namespace {
 
 const std::string token_type = "reaper.serving";
-const std::string json = "application/json";
-/// For versions that do not know it: a notification of a kind that they pass over.
-const std::string body = R"({"event_type": "reaper.serving", "message_id": "", "payload": {}})";
+constexpr int proofs_per_lease = 4;
+/// Then a new one takes its place: a broker may drop what comes back too often, and keeps its log
+/// from the oldest message on.
+constexpr int most_returns = 10;
+constexpr std::size_t most_of_a_body = 1024;
+/// All tokens at once, so that none waits in the queue behind one that nobody had.
+constexpr std::uint16_t tokens_at_once = 200;
 
 }  // namespace
+
+ContentProperties new_serving_token() {
+    ContentProperties token;
+    token.type = token_type;
+    token.content_type = "text/plain";
+    token.message_id = unique_name("reaper", "token");
+    return token;
+}
 
 bool is_serving_token(const ContentProperties& properties) {
     return properties.type == token_type;
 }
 
-ServingToken::ServingToken(Connection& connection, const std::string& queue,
-                           std::chrono::milliseconds delay, std::chrono::milliseconds interval)
+ServingToken::ServingToken(Connection& connection, const config::Broker& broker,
+                           const AmqpTuning& tuning, Outbox& outbox)
     : connection_(connection),
-      queue_(queue),
-      delay_(delay),
-      pause_(interval, 6 * interval),
-      expiration_(std::to_string(interval.count())) {}
-
-/// Most queues have a message sooner than a token is needed.
-void ServingToken::start() {
-    wanted_ = true;
-    pause_.reset();
-    due_ = Steady::now() + delay_;
-}
-
-void ServingToken::stop() {
-    wanted_ = false;
-}
-
-Steady::time_point ServingToken::due() const {
-    return wanted_ ? due_ : Steady::time_point::max();
-}
-
-/// By the default exchange, which knows every queue by its name; on a channel of its own, for a
-/// refusal closes it.
-Outcome ServingToken::work(bool may_wait) {
-    const auto now = Steady::now();
-    if (due() > now || !may_wait) return {};
-    due_ = now + pause_.next();
-    if (auto failed = open()) return failed;
-    amqp_basic_properties_t properties{};
-    properties._flags =
-        AMQP_BASIC_TYPE_FLAG | AMQP_BASIC_CONTENT_TYPE_FLAG | AMQP_BASIC_EXPIRATION_FLAG;
-    properties.expiration = bytes(expiration_);
-    properties.type = bytes(token_type);
-    properties.content_type = bytes(json);
-    const int status = amqp_basic_publish(connection_.raw(), token_channel, amqp_empty_bytes,
-                                          bytes(queue_), 0, 0, &properties, bytes(body));
-    return connection_.check_status(status, "putting a token into queue '" + queue_ + "'");
-}
+      broker_(broker),
+      outbox_(outbox),
+      queue_(serving_queue(broker)),
+      lease_(lease_for(connection.heartbeat())),
+      token_delay_(tuning.token_delay),
+      token_pause_(tuning.token_interval, 6 * tuning.token_interval),
+      assembler_(most_of_a_body, 0) {}
 
 Outcome ServingToken::open() {
-    if (open_) return {};
-    if (auto failed = connection_.open_channel(token_channel)) return failed;
-    open_ = true;
+    if (consuming_) return {};
+    if (auto failed = declare_queue(connection_, queue_)) {
+        if (failed->other_type) {
+            // It holds nothing but tokens. Whoever consumes it has other settings, or is old.
+            QueueCounts counts;
+            if (auto lost = look_at_queue(connection_, queue_.name, counts)) return lost;
+            if (counts.consumers > 0) {
+                failed->error.what +=
+                    ", and another reaper consumes it: give all the same broker.queue_type, and "
+                    "start them after all were stopped";
+                return failed;
+            }
+            if (auto lost = delete_queue(connection_, queue_.name)) return lost;
+            failed = declare_queue(connection_, queue_);
+        }
+        if (failed) return failed;
+    }
+    if (auto failed = connection_.open_channel(serving_channel)) return failed;
+    amqp_basic_qos(connection_.raw(), serving_channel, 0, tokens_at_once, 0);
+    if (auto failed = connection_.check(serving_channel, "setting the prefetch")) return failed;
+    amqp_basic_consume(connection_.raw(), serving_channel, bytes(queue_.name), bytes("reaper"), 0,
+                       0, 0, amqp_empty_table);
+    if (auto failed = connection_.check(serving_channel, "consuming queue '" + queue_.name + "'")) {
+        return failed;
+    }
+    consuming_ = true;
+    token_pause_.reset();
+    token_due_ = Steady::now() + token_delay_;
     return {};
 }
 
-Outcome ServingToken::answer(const ContentProperties& question, const ActiveReaper& who) {
-    if (auto failed = open()) return failed;
-    return answer_who_serves(connection_, token_channel, question, who);
+Outcome ServingToken::look(bool& consumed) {
+    QueueCounts counts;
+    if (auto failed = look_at_queue(connection_, queue_.name, counts)) return failed;
+    consumed = counts.consumers > 0;
+    return {};
 }
 
-void ServingToken::channel_closed(const std::string& why) {
-    open_ = false;
-    if (!std::exchange(refused_told_, true))
-        spdlog::warn(
-            "{}: whether this reaper serves queue '{}' is not known before its next message ({}); "
-            "until then it serves no failed unshelvings. The user needs the right to write to "
-            "amq.default",
-            connection_.name(), queue_, printable(why));
+Steady::time_point ServingToken::due() const {
+    if (!consuming_ || lost_) return Steady::time_point::max();
+    if (!token_) return ending_ ? Steady::time_point::max() : token_due_;
+    const auto now = BootClock::now();
+    auto wait = proved_.value_or(since_) + lease_ - now;
+    if (serves_from_ > now) wait = std::min(wait, serves_from_ - now);
+    const auto next = Steady::now() + wait;
+    return sent_at_ || ending_ ? next : std::min(next, send_due_);
+}
+
+Outcome ServingToken::work() {
+    if (!consuming_ || lost_) return {};
+    if (!token_) {
+        if (ending_ || Steady::now() < token_due_) return {};
+        token_due_ = Steady::now() + token_pause_.next();
+        outbox_.publish_token();
+        return {};
+    }
+    lost_ = ran_out(BootClock::now());
+    if (lost_ || sent_at_ || ending_ || Steady::now() < send_due_) return {};
+    return send_back();
+}
+
+/// The clock is read before the token leaves: what proves something happened after that.
+Outcome ServingToken::send_back() {
+    sent_at_ = BootClock::now();
+    send_due_ = Steady::now() + lease_ / proofs_per_lease;
+    return connection_.check_status(
+        amqp_basic_reject(connection_.raw(), serving_channel, token_->tag, 1),
+        "sending a token back");
+}
+
+bool ServingToken::ran_out(Time now) const {
+    return now - proved_.value_or(since_) >= lease_;
+}
+
+Outcome ServingToken::serve(const amqp_frame_t& frame) {
+    if (frame.frame_type == AMQP_FRAME_METHOD) return serve_method(frame.payload.method);
+    if (!consuming_) return {};
+    if (const auto message = assembler_.add(frame)) return take(*message);
+    return {};
+}
+
+Outcome ServingToken::serve_method(const amqp_method_t& method) {
+    switch (method.id) {
+        case AMQP_BASIC_DELIVER_METHOD:
+            assembler_.start(*static_cast<const amqp_basic_deliver_t*>(method.decoded));
+            return {};
+        case AMQP_BASIC_CANCEL_METHOD:  // the queue was deleted, or its node is lost
+            lost_ = true;
+            return {};
+        case AMQP_CHANNEL_CLOSE_METHOD: {
+            std::string why;
+            auto failed = connection_.closed_by_broker(serving_channel, method, why);
+            lost_ = true;
+            return failed;
+        }
+        default: return {};
+    }
+}
+
+Outcome ServingToken::take(const Message& message) {
+    if (!is_serving_token(message.properties)) {
+        if (proved() && is_serving_question(message.properties))
+            outbox_.answer(message.properties.reply_to);
+        return acknowledge(message.tag);
+    }
+    const std::string& id = message.properties.message_id;
+    if (token_ && sent_at_ && token_->id == id) return came_back(message.tag);
+    const auto now = BootClock::now();
+    Token token{message.tag, id, 0};
+    if (!token_) {
+        token_ = std::move(token);
+        since_ = now;
+        serves_from_ = message.redelivered ? now + lease_ : now;
+        send_due_ = Steady::now();
+        return {};
+    }
+    if (message.redelivered) {
+        // Another one had it. Before we serve, that is one more of those of the one before us.
+        if (proved()) lost_ = true;
+        serves_from_ = now + lease_;
+        return acknowledge(message.tag);
+    }
+    if (newer_) return acknowledge(message.tag);
+    newer_asked_ = false;
+    if (sent_at_) {
+        newer_ = std::move(token);
+        return {};
+    }
+    const std::uint64_t older = token_->tag;
+    token_ = std::move(token);
+    return acknowledge(older);
+}
+
+Outcome ServingToken::came_back(std::uint64_t tag) {
+    if (ran_out(BootClock::now())) {
+        lost_ = true;
+        return {};
+    }
+    proved_ = *std::exchange(sent_at_, std::nullopt);
+    token_->tag = tag;
+    if (newer_) {
+        token_ = *std::exchange(newer_, std::nullopt);
+        return acknowledge(tag);
+    }
+    if (++token_->returns >= most_returns && !std::exchange(newer_asked_, true))
+        outbox_.publish_token();
+    return {};
+}
+
+std::optional<ServingToken::Time> ServingToken::proved() const {
+    const auto now = BootClock::now();
+    if (lost_ || !token_ || !proved_ || now < serves_from_ || ran_out(now)) return std::nullopt;
+    return proved_;
+}
+
+Outcome ServingToken::close() {
+    forget();
+    return connection_.close_channel(serving_channel);
+}
+
+void ServingToken::forget() {
+    consuming_ = false;
+    lost_ = false;
+    token_.reset();
+    newer_.reset();
+    newer_asked_ = false;
+    sent_at_.reset();
+    proved_.reset();
+    assembler_.reset();
+}
+
+bool ServingToken::release() {
+    ending_ = true;
+    if (lost_ || !consuming_ || !token_) return true;
+    if (sent_at_) return false;
+    if (newer_ && acknowledge(newer_->tag)) return true;
+    if (acknowledge(token_->tag)) return true;
+    forget();
+    // From here on, tokens go to the next one.
+    amqp_basic_cancel(connection_.raw(), serving_channel, bytes("reaper"));
+    if (!connection_.check(serving_channel, "leaving queue '" + queue_.name + "'"))
+        outbox_.publish_token();
+    return true;
+}
+
+Outcome ServingToken::acknowledge(std::uint64_t tag) {
+    return connection_.check_status(amqp_basic_ack(connection_.raw(), serving_channel, tag, 0),
+                                    "acknowledging a token");
 }
 
 }  // namespace reaper::amqp

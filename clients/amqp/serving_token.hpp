@@ -1,58 +1,112 @@
-// Finds out whether our consumer is the queue's active one: the broker does not say so, but it
-// gives messages to nobody else. So a message of our own, the token, is put into the queue, again
-// and again until anything is delivered to us; whoever serves the queue acknowledges it unseen.
+// Which of several reapers serves: the one that holds the token.
 //
-// A consumer that became active stays active until it is cancelled or its channel is closed, so one
-// delivery is proof until then (as long as its lease holds).
+// Tokens are messages in a queue of their own, with one active consumer at a time: the broker gives
+// them to one reaper, and to the next only when it takes that one for gone. The active one keeps a
+// token in hand, unacknowledged, and sends it back to the queue (reject, requeue) again and again:
+// that it comes back to us proves that, when it was sent or later, the queue had us for the active
+// one. In a quorum queue a majority of its nodes agreed on that; no other question tells as much (a
+// look at the queue is answered by a node that is cut off, too). And it works while the broker
+// takes no messages.
+//
+// The proof lasts for one lease from the moment that the token was sent back. Whoever gets a token
+// that another had before waits for one lease before it serves: by then the other's last proof is
+// over, whatever became of it. A token that nobody had, nobody serves by. A lease that ran out does
+// not come back: everything begins anew.
 // Internal to clients/amqp; used by the connection's thread only.
 #pragma once
 
 #include <chrono>
+#include <cstdint>
+#include <optional>
 #include <string>
 
-#include "clients/amqp/active_reaper.hpp"
 #include "clients/amqp/amqp_connection.hpp"
-#include "clients/amqp/dead_letters.hpp"
+#include "clients/amqp/amqp_source.hpp"
+#include "clients/amqp/amqp_topology.hpp"
+#include "clients/amqp/consumer_lease.hpp"
+#include "clients/amqp/frame_assembler.hpp"
+#include "clients/amqp/outbox.hpp"
 #include "clients/amqp/wakeup.hpp"
 #include "reaper/runtime/backoff.hpp"
 
 namespace reaper::amqp {
 
+/// No two have the same id.
+ContentProperties new_serving_token();
 /// Is it a token, of whichever reaper?
 bool is_serving_token(const ContentProperties& properties);
 
 class ServingToken {
 public:
-    /// References must outlive it. `delay`: until the first token; `interval`: between two at
-    /// first.
-    ServingToken(Connection& connection, const std::string& queue, std::chrono::milliseconds delay,
-                 std::chrono::milliseconds interval);
+    using Time = BootClock::time_point;
 
-    /// We consume, and do not know yet whether messages come to us.
-    void start();
-    /// We know, or consume no more.
-    void stop();
-    /// Puts a token into the queue, if it is time to. `may_wait`: the broker answers at present.
-    Outcome work(bool may_wait);
-    /// Says who we are to whoever asked (serving_question.hpp), on the token's channel.
-    Outcome answer(const ContentProperties& question, const ActiveReaper& who);
+    /// All references must outlive it.
+    ServingToken(Connection& connection, const config::Broker& broker, const AmqpTuning& tuning,
+                 Outbox& outbox);
+
+    /// Declares the queue and consumes it, unless it does.
+    Outcome open();
+    bool consuming() const { return consuming_; }
+    /// As the node that we are connected to sees it: does the queue have a consumer? While it is up
+    /// and we consume, it has.
+    Outcome look(bool& consumed);
+
+    /// Asks for tokens and sends the one in hand back, if it is time to.
+    Outcome work();
     /// When `work` is next needed.
     Steady::time_point due() const;
-    /// The broker closed the token's channel: we may not write to the queue.
-    void channel_closed(const std::string& why);
+    /// A frame of its channel.
+    Outcome serve(const amqp_frame_t& frame);
+
+    /// When the last proof was asked for, if we serve now.
+    std::optional<Time> proved() const;
+    /// No proof came in time, or the broker took the token from us.
+    bool lost() const { return lost_; }
+    std::chrono::milliseconds lease() const { return lease_; }
+
+    /// Begins anew: the broker gives what is in hand to the next one, which may be us.
+    Outcome close();
+    /// At an orderly end, when nothing is done by the lease any more: a token that nobody had is
+    /// for the next one, which need not wait then. False: the one in hand is on its way, and will
+    /// be here in a moment.
+    bool release();
 
 private:
-    Outcome open();
+    struct Token {
+        std::uint64_t tag = 0;
+        std::string id;
+        int returns = 0;  ///< how often it was sent back
+    };
+
+    void forget();
+    Outcome serve_method(const amqp_method_t& method);
+    Outcome take(const Message& message);
+    Outcome came_back(std::uint64_t tag);
+    Outcome acknowledge(std::uint64_t tag);
+    Outcome send_back();
+    bool ran_out(Time now) const;
 
     Connection& connection_;
-    const std::string& queue_;
-    std::chrono::milliseconds delay_;
-    GrowingPause pause_;
-    std::string expiration_;  ///< milliseconds: a token that nobody takes goes by itself
-    bool wanted_ = false;
-    bool open_ = false;
-    bool refused_told_ = false;
-    Steady::time_point due_{};
+    const config::Broker& broker_;
+    Outbox& outbox_;
+    QueueShape queue_;
+    std::chrono::milliseconds lease_;
+    std::chrono::milliseconds token_delay_;
+    GrowingPause token_pause_;
+    FrameAssembler assembler_;
+
+    bool consuming_ = false;
+    bool lost_ = false;
+    bool ending_ = false;
+    Steady::time_point token_due_{};
+    std::optional<Token> token_;   // in hand, or sent back
+    std::optional<Time> sent_at_;  // that it was sent back, and is not here again
+    std::optional<Token> newer_;   // in hand, to be kept instead
+    bool newer_asked_ = false;
+    Steady::time_point send_due_{};
+    Time since_{};                // the first token came then
+    Time serves_from_{};          // no proof of another reaper lasts longer
+    std::optional<Time> proved_;  // the last token that came back was sent then
 };
 
 }  // namespace reaper::amqp

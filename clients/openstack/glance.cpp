@@ -113,7 +113,10 @@ Result<ImageProperties> read_image(std::string_view body, const std::string& whe
         ImageProperties properties;
         top["id"].text();
         top.each_member([&](const std::string& name, const JsonPlace& value) {
-            if (value.is_text()) properties.emplace(name, value.text());
+            // None that is asked of is longer; what users write beside that is not kept.
+            constexpr std::size_t longest = 300;
+            if (value.is_text() && value.text().size() <= longest && name.size() <= longest)
+                properties.emplace(name, value.text());
         });
         return properties;
     });

@@ -53,10 +53,11 @@ public:
         co_return listed;
     }
 
-    ResultTask<std::vector<ServerRecord>> soft_deleted() {
+    ResultTask<std::vector<ServerRecord>> soft_deleted(std::optional<TimePoint> since) {
         // Without `deleted`, Nova leaves them out whatever status is asked for.
         std::string path = "/servers/detail?all_tenants=1&deleted=true&status=SOFT_DELETED&limit=" +
                            std::to_string(page_size);
+        if (since) path += "&changes-since=" + http::escape(iso_seconds(*since));
         Compute::Progress silent;
         auto listed = co_await list(std::move(path), std::move(silent), true);
         if (listed)
@@ -170,6 +171,27 @@ public:
         co_return read_actions(answer->response.body, answer->where);
     }
 
+    /// Newest first; the compute services' own events tell their host (2.62 and later).
+    ResultTask<std::optional<std::string>> last_host(ServerId id) {
+        constexpr std::size_t most_looks = 8;
+        auto history = co_await actions(id);
+        if (!history) co_return history.error();
+        std::size_t looks = 0;
+        for (const ActionRecord& action : *history) {
+            if (++looks > most_looks) break;
+            std::string path = "/servers/" + http::escape(id.str()) + "/os-instance-actions/" +
+                               http::escape(action.request.str());
+            auto answer = co_await get(std::move(path));
+            if (!answer) co_return answer.error();
+            if (answer->response.status == 404) continue;
+            if (answer->response.status != 200) co_return service_->refusal(*answer);
+            auto host = read_action_host(answer->response.body, answer->where);
+            if (!host) co_return host.error();
+            if (!host->empty()) co_return std::optional<std::string>(std::move(*host));
+        }
+        co_return std::optional<std::string>();
+    }
+
     ResultTask<std::vector<ServerRecord>> shelved_since(TimePoint since) {
         // Without the right to ask for a status of all projects, Nova may answer with others.
         const std::string when = iso_seconds(since);
@@ -212,6 +234,23 @@ public:
             if (service.host == host)
                 co_return std::optional<ComputeServiceRecord>(std::move(service));
         co_return std::optional<ComputeServiceRecord>();
+    }
+
+    ResultTask<HostNumbers> host_numbers() {
+        HostNumbers numbers;
+        std::string services = "/os-services?binary=nova-compute";
+        auto answer = co_await get_numbers(std::move(services));
+        if (!answer) co_return answer.error();
+        auto read = read_service_numbers(answer->response.body, answer->where);
+        if (!read) co_return read.error();
+        numbers.services = std::move(*read);
+        std::string hypervisors = "/os-hypervisors";
+        answer = co_await get_numbers(std::move(hypervisors));
+        if (!answer) co_return answer.error();
+        read = read_hypervisor_numbers(answer->response.body, answer->where);
+        if (!read) co_return read.error();
+        numbers.hypervisors = std::move(*read);
+        co_return numbers;
     }
 
     ResultTask<std::vector<AggregateRecord>> aggregates() {
@@ -267,6 +306,14 @@ private:
         ServiceCall call;
         call.path = std::move(path);
         co_return co_await service_->call(std::move(call), at_most);
+    }
+
+    ResultTask<Answer> get_numbers(std::string path) {
+        ServiceCall call;
+        call.path = std::move(path);
+        auto answer = co_await service_->call_with(std::move(call), with_numbers);
+        if (answer && answer->response.status != 200) co_return service_->refusal(*answer);
+        co_return answer;
     }
 
     ResultTask<DeleteAnswer> remove(ServerId id, ServiceCall call, Compute::StillWanted wanted) {
@@ -387,8 +434,8 @@ public:
     ResultTask<std::vector<ServerRecord>> ended_servers(TimePoint since) override {
         return http::keeping(nova_, nova_->ended_servers(since));
     }
-    ResultTask<std::vector<ServerRecord>> soft_deleted() override {
-        return http::keeping(nova_, nova_->soft_deleted());
+    ResultTask<std::vector<ServerRecord>> soft_deleted(std::optional<TimePoint> since) override {
+        return http::keeping(nova_, nova_->soft_deleted(since));
     }
     ResultTask<std::vector<ServerRecord>> servers_on(std::string service_host) override {
         return http::keeping(nova_, nova_->servers_on(std::move(service_host)));
@@ -407,6 +454,12 @@ public:
     }
     ResultTask<std::vector<ActionRecord>> actions(ServerId id) override {
         return http::keeping(nova_, nova_->actions(std::move(id)));
+    }
+    ResultTask<std::optional<std::string>> last_host(ServerId id) override {
+        return http::keeping(nova_, nova_->last_host(std::move(id)));
+    }
+    ResultTask<HostNumbers> host_numbers() override {
+        return http::keeping(nova_, nova_->host_numbers());
     }
     ResultTask<std::vector<ServerRecord>> shelved_since(TimePoint since) override {
         return http::keeping(nova_, nova_->shelved_since(since));

@@ -17,6 +17,8 @@ namespace reaper::openstack {
 inline constexpr Need nova_need{{2, 53}, {2, 72}, "Pike"};
 inline constexpr Version newest_for_a_server{2, 100};
 inline constexpr Version newest_for_an_action{2, 84};
+/// The newest that shows the numbers of services and hypervisors is 2.52; the oldest does too.
+inline constexpr Version with_numbers{2, 1};
 
 std::unique_ptr<Compute> make_compute(std::shared_ptr<Service> nova);
 

@@ -304,6 +304,48 @@ Result<std::vector<ActionRecord>> read_actions(std::string_view body, const std:
     });
 }
 
+Result<std::string> read_action_host(std::string_view body, const std::string& where) {
+    return read_answer(body, where, [](const JsonPlace& top) {
+        std::string host;
+        std::optional<TimePoint> newest;
+        const auto events = top["instanceAction"].maybe("events");
+        if (!events) return host;
+        events->each([&](const JsonPlace& row) {
+            // The conductor's own events have the conductor's host.
+            if (!row["event"].text().starts_with("compute_")) return;
+            std::string on = row.text_or_empty("host");
+            const auto at = row["start_time"].time_or_null();
+            if (on.empty() || (newest && at && *at < *newest)) return;
+            host = std::move(on);
+            newest = at;
+        });
+        return host;
+    });
+}
+
+Result<std::vector<HostNumbers::Numbered>> read_service_numbers(std::string_view body,
+                                                                const std::string& where) {
+    return read_answer(body, where, [](const JsonPlace& top) {
+        std::vector<HostNumbers::Numbered> numbered;
+        top["services"].each([&](const JsonPlace& row) {
+            if (row["binary"].text() == "nova-compute")
+                numbered.push_back({row["host"].text(), row["id"].integer()});
+        });
+        return numbered;
+    });
+}
+
+Result<std::vector<HostNumbers::Numbered>> read_hypervisor_numbers(std::string_view body,
+                                                                   const std::string& where) {
+    return read_answer(body, where, [](const JsonPlace& top) {
+        std::vector<HostNumbers::Numbered> numbered;
+        top["hypervisors"].each([&](const JsonPlace& row) {
+            numbered.push_back({row["hypervisor_hostname"].text(), row["id"].integer()});
+        });
+        return numbered;
+    });
+}
+
 Result<HypervisorPage> read_hypervisors(std::string_view body, const std::string& where) {
     return read_answer(body, where, [](const JsonPlace& top) {
         HypervisorPage page;

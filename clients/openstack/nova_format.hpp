@@ -43,6 +43,16 @@ Result<ServerGroup> read_server_group(std::string_view body, const std::string& 
 /// `{"instanceActions": [{"action", "request_id", "project_id", "message", "start_time"}]}`
 Result<std::vector<ActionRecord>> read_actions(std::string_view body, const std::string& where);
 
+/// `{"instanceAction": {"events": [{"event": "compute_...", "host"}]}}`: the host of its newest
+/// event on a compute host; empty if there is none, or Nova is too old to tell.
+Result<std::string> read_action_host(std::string_view body, const std::string& where);
+
+/// Answers of before 2.53, whose ids are numbers.
+Result<std::vector<HostNumbers::Numbered>> read_service_numbers(std::string_view body,
+                                                                const std::string& where);
+Result<std::vector<HostNumbers::Numbered>> read_hypervisor_numbers(std::string_view body,
+                                                                   const std::string& where);
+
 struct HypervisorPage {
     std::vector<HypervisorRecord> hypervisors;
     bool more = false;

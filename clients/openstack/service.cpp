@@ -55,9 +55,21 @@ ResultTask<Answer> Service::call(ServiceCall call, Version at_most) {
     auto with = co_await agreed();
     if (!with) co_return with.error();
     const Version version = std::max(with->version, std::min(with->newest, at_most));
+    std::string url = with->url;
+    co_return co_await send(std::move(call), std::move(url), version);
+}
+
+ResultTask<Answer> Service::call_with(ServiceCall call, Version version) {
+    auto with = co_await agreed();
+    if (!with) co_return with.error();
+    std::string url = with->url;
+    co_return co_await send(std::move(call), std::move(url), version);
+}
+
+ResultTask<Answer> Service::send(ServiceCall call, std::string url, Version version) {
     call.headers.push_back(
         {"OpenStack-API-Version", std::string(to_string(which_)) + ' ' + to_string(version)});
-    auto answer = co_await session_->call_at(which_, with->url, std::move(call));
+    auto answer = co_await session_->call_at(which_, std::move(url), std::move(call));
     // The service was replaced by another release: the next call agrees anew.
     if (answer && answer->response.status == 406) agreed_.reset();
     co_return answer;

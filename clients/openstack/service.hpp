@@ -18,6 +18,8 @@ public:
     /// As Session::call, with the agreed version, or the newest that the service has up to
     /// `at_most`. Any status but 401 is an Answer.
     ResultTask<Answer> call(ServiceCall call, Version at_most = {});
+    /// With this version, which every release has.
+    ResultTask<Answer> call_with(ServiceCall call, Version version);
     ResultTask<EndpointInfo> info();
     Error refusal(const Answer& answer) const { return session_->refusal(answer); }
 
@@ -27,6 +29,7 @@ private:
         Version version;
         Version newest;
     };
+    ResultTask<Answer> send(ServiceCall call, std::string url, Version version);
     /// Asks the service what it speaks, unless it was asked at this address before.
     ResultTask<Agreed> agreed();
 

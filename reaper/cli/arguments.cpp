@@ -31,8 +31,8 @@ struct Parsed {
     std::string per;
     SnapshotCommand snapshot;
     std::string resources;
-    std::vector<std::string> traits, res_types;
-    std::string zone, strategy;
+    std::vector<std::string> traits, groups, res_types;
+    std::string group_policy, zone, strategy;
     int alternatives = 0;
     HistoryCommand history;
     std::string since;
@@ -125,6 +125,17 @@ void add_description(CLI::App& command, Parsed& parsed, DescribedRequest& descri
         ->expected(1)
         ->allow_extra_args(false)
         ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
+    command
+        .add_option("--group", parsed.groups,
+                    "From one provider: VGPU=1,NAME=required; may be repeated")
+        ->type_name("LIST")
+        ->expected(1)
+        ->allow_extra_args(false)
+        ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
+    command
+        .add_option("--group-policy", parsed.group_policy,
+                    "May groups share a provider: none (they may) or isolate")
+        ->type_name("POLICY");
     command
         .add_option("--res-type", parsed.res_types,
                     "Room: regular (default), revocable, ~regular, ~revocable or *")
@@ -328,6 +339,11 @@ Result<void> read_description(const CLI::App& app, const Parsed& parsed,
     for (const std::string& text : parsed.traits)
         if (const auto added = add_trait(described, text); !added)
             return wrong("--trait: " + added.error().what);
+    for (const std::string& text : parsed.groups)
+        if (const auto added = add_group(described, text); !added)
+            return wrong("--group: " + added.error().what);
+    if (const auto set = set_group_policy(described, parsed.group_policy); !set)
+        return wrong("--group-policy: " + set.error().what);
     const auto phases = phases_of(parsed.res_types);
     if (!phases) return wrong("--res-type: " + phases.error().what);
     described.phases = *phases;

@@ -282,6 +282,7 @@ Task<void> check_cloud(CloudPorts cloud, CloudSession& session, TaggerInputs tag
     if (!compute) co_return;
     co_await check_servers(check, tagger_inputs, holds_room);
     co_await check_compute_hosts(check);
+    co_await check_cells(cloud, scheduler, report);
 }
 
 }  // namespace reaper::cli

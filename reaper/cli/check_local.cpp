@@ -23,12 +23,12 @@ void check_queue(const config::Broker& broker, const BrokerReport& found, const 
         report({Verdict::ok, name, "not there yet; 'reaper run' makes it"});
         return;
     }
-    const std::string detail =
-        counted(found.queue->messages, "message waits", "messages wait") + ", " +
-        counted(found.queue->consumers, "reaper consumes", "reapers consume");
-    const bool unheard = found.queue->messages > 0 && found.queue->consumers == 0;
+    const bool served = found.serving && found.serving->consumers > 0;
+    const bool unheard = found.queue->messages > 0 && !served;
     report({unheard ? Verdict::warn : Verdict::ok, name,
-            detail + (unheard ? ": is 'reaper run' running?" : "")});
+            counted(found.queue->messages, "message waits", "messages wait") +
+                (served ? ", a reaper is connected" : ", no reaper is connected") +
+                (unheard ? ": is 'reaper run' running?" : "")});
 }
 
 /// Of the policy in README.md; whether it is set is not told to a user of the broker.

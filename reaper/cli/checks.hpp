@@ -37,4 +37,7 @@ Task<void> check_cloud(CloudPorts cloud, CloudSession& session, TaggerInputs tag
 Task<void> check_revocable_demand(CloudPorts cloud, TaggerInputs tagger_inputs, bool holds_room,
                                   const std::vector<ServerRecord>& servers, const Report& report);
 
+/// Whether Nova seems to have several cells, and whether the configuration tells them.
+Task<void> check_cells(CloudPorts cloud, SchedulerRules scheduler, const Report& report);
+
 }  // namespace reaper::cli

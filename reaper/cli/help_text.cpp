@@ -40,7 +40,7 @@ const Text run{
 and records every step in the journal. A broker or a cloud that can't be reached is tried again
 until it can; under systemd it is ready when both answer. SIGTERM finishes the requests in flight
 and leaves; a second one leaves at once, and the next start resumes. SIGHUP reads the configuration
-again.
+again; what it changes holds at once, also for requests in flight.
 
 With --dry-run it listens through a queue of its own that ends with it, deletes nothing, keeps no
 journal, and prints each plan to stdout.)",
@@ -58,6 +58,10 @@ comes from captured notifications (several of one multi-create make one request,
 daemon), or is described with --resources, or stands in a file of many. Room that the journal says
 is being freed or promised is taken into account, if the journal can be read.
 
+--group is a granular group, as a flavor's resources1:, trait1:, ... make one: what it asks for, on
+top of --resources, comes from one resource provider, with the group's own traits. Of several
+groups, --group-policy says whether no two may come from the same one (isolate) or any (none).
+
 --res-type is the constraint of the request: which kind of room it admits. regular may cull;
 revocable never does; ~regular and * look for free revocable room when regular room can't be freed;
 ~revocable looks for it first. Patterns and != work too (re*, '!=revocable').
@@ -71,6 +75,8 @@ its strategy, alternatives and taggers, if the file tells what they ask.)",
   reaper plan --resources VCPU=4,MEMORY_MB=8192,DISK_GB=20 --slots 2 --project web
   reaper plan --resources VCPU=1,CUSTOM_GPU=1 --project ml --az nova --trait CUSTOM_A100=required
   reaper plan --resources VCPU=4,MEMORY_MB=8192 --project batch --res-type '~revocable'
+  reaper plan --resources VCPU=4 --group VGPU=1,CUSTOM_A100=required --group VGPU=1 \
+      --group-policy isolate --project ml
   reaper plan --notification message.json --strategy strict_time --alternatives 2 --json
   reaper plan --snapshot cloud.json --resources VCPU=4 --project 66353a943d1d438eb913527787c03586
   reaper plan --snapshot cloud.json --requests requests.yaml
@@ -81,6 +87,8 @@ A file of requests is a YAML or JSON list; project and resources must be there:
     slots: 2
     zone: nova
     traits: [CUSTOM_A100=required]
+    groups: ["VGPU=1,CUSTOM_A100=required", VGPU=1]
+    group_policy: isolate
     res_type: ~regular
     id: req-1
 Each is planned as if the plans before it were carried out: no room is counted twice.

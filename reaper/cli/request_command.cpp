@@ -23,6 +23,10 @@ json body_of(const RequestCommand& command) {
     for (const auto& trait : command.required_traits) traits.push_back(trait + "=required");
     for (const auto& trait : command.forbidden_traits) traits.push_back(trait + "=forbidden");
     if (!traits.empty()) body["traits"] = std::move(traits);
+    json groups = json::array();
+    for (const auto& group : command.groups) groups.push_back(written(group));
+    if (!groups.empty()) body["groups"] = std::move(groups);
+    if (command.group_policy) body["group_policy"] = std::string{to_string(*command.group_policy)};
     if (command.availability_zone) body["zone"] = *command.availability_zone;
     if (!command.res_type.empty()) body["res_type"] = command.res_type;
     if (!command.id.empty()) body["id"] = command.id;

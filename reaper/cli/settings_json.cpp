@@ -24,6 +24,16 @@ json json_of(const std::vector<config::Plugin>& plugins) {
     return list;
 }
 
+json json_of(const std::vector<Cell>& cells) {
+    json list = json::array();
+    for (const auto& cell : cells)
+        list.push_back({{"name", cell.name},
+                        {"hosts", cell.hosts},
+                        {"aggregates", cell.aggregates},
+                        {"disabled", cell.disabled}});
+    return list;
+}
+
 json json_of(const config::Secret& secret) {
     return secret.empty() ? "" : "***";
 }

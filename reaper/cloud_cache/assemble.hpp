@@ -15,6 +15,8 @@ namespace reaper {
 struct CloudView {
     Snapshot snapshot;
     TagData tag_data;
+    /// What shows that Nova has several cells (cells_seen.hpp); empty: nothing does.
+    std::string several_cells{};
 };
 
 /// One reading of the APIs.
@@ -25,6 +27,7 @@ struct CloudRecords {
     std::vector<ComputeServiceRecord> services;
     std::vector<AggregateRecord> aggregates;
     std::vector<ServerRecord> servers;
+    HostNumbers numbers;
 };
 
 /// Puts the records together: a host is a root provider with a hypervisor of the same UUID; the

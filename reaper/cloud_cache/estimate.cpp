@@ -7,6 +7,7 @@
 #include <utility>
 #include <variant>
 
+#include "reaper/request_spec/flavor_groups.hpp"
 #include "reaper/request_spec/request_builder.hpp"
 
 namespace reaper {
@@ -52,6 +53,35 @@ Trees trees_of(const std::vector<ProviderSummary>& summaries) {
     return trees;
 }
 
+/// What each one provider gives: the flavor's groups, and each class that is in none.
+std::vector<Resources> parts_of(const ServerRecord& record) {
+    std::vector<Resources> parts;
+    const auto taken = resources_of(record.flavor, record.boot_from_volume);
+    const auto* const all = std::get_if<Resources>(&taken);
+    if (all == nullptr) return parts;
+    Resources rest = *all;
+    const auto grouped = groups_of(record.flavor.extra_specs);
+    if (const auto* const found = std::get_if<FlavorGroups>(&grouped))
+        for (const auto& group : found->groups) {
+            if (group.resources.empty()) continue;
+            parts.push_back(group.resources);
+            rest -= group.resources;
+        }
+    for (const auto& [name, amount] : rest)
+        if (amount > 0) {
+            Resources part;
+            part.set(name, amount);
+            parts.push_back(std::move(part));
+        }
+    return parts;
+}
+
+bool offers(const Provider& provider, const Resources& part) {
+    return std::all_of(part.begin(), part.end(), [&](const Resources::Entry& entry) {
+        return provider.inventories.contains(entry.first);
+    });
+}
+
 /// Hosts of which the summaries left a provider out.
 void add_half_covered(const CloudRecords& records, std::vector<HostId>& unread) {
     const std::set<HostId> known(unread.begin(), unread.end());
@@ -66,17 +96,24 @@ void add_half_covered(const CloudRecords& records, std::vector<HostId>& unread) 
 
 }  // namespace
 
-Allocations estimate_allocations(const ServerRecord& record, const std::vector<Provider>& tree) {
+Allocations estimate_allocations(const ServerRecord& record, const std::vector<Provider>& tree,
+                                 const Unexplained* unexplained) {
     Allocations held;
-    const auto taken = resources_of(record.flavor, record.boot_from_volume);
-    const auto* resources = std::get_if<Resources>(&taken);
-    if (resources == nullptr) return held;
-    for (const auto& [name, amount] : *resources)
-        for (const auto& provider : tree)
-            if (provider.inventories.contains(name)) {
-                held[provider.id].add(name, amount);
-                break;
-            }
+    for (const auto& part : parts_of(record)) {
+        const Provider* giver = nullptr;
+        for (const auto& provider : tree) {
+            if (!offers(provider, part)) continue;
+            if (giver == nullptr) giver = &provider;
+            if (unexplained == nullptr) break;
+            const auto used = unexplained->find(provider.id);
+            const auto own = held.find(provider.id);
+            const Resources more = own == held.end() ? part : part + own->second;
+            if (used == unexplained->end() || !more.fits_in(used->second)) continue;
+            giver = &provider;
+            break;
+        }
+        if (giver != nullptr) held[giver->id] += part;
+    }
     return held;
 }
 
@@ -99,11 +136,11 @@ std::vector<HostId> estimate_states(CloudRecords& records,
             continue;
         }
         auto tree = tree_of(at->second);
-        std::map<ProviderId, Resources> rest;
+        Unexplained rest;
         std::map<ProviderId, std::map<ServerId, Resources>> held;
         for (const auto* summary : at->second) rest[summary->id] = summary->used;
         for (const auto* record : servers_on[hypervisor.service_host])
-            for (auto& [provider, amount] : estimate_allocations(*record, tree)) {
+            for (auto& [provider, amount] : estimate_allocations(*record, tree, &rest)) {
                 rest[provider] -= amount;
                 held[provider][record->server.id] = amount;
             }

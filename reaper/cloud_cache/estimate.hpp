@@ -3,6 +3,7 @@
 // estimated from its flavor. Such hosts are marked `estimated`. Pure.
 #pragma once
 
+#include <map>
 #include <vector>
 
 #include "reaper/cloud_cache/assemble.hpp"
@@ -15,10 +16,15 @@ namespace reaper {
 /// (less than nothing where they are too high), so that its use is always as Placement told.
 extern const ServerId unread_consumers;
 
-/// What a server of that flavor takes, and from which providers of the tree: each class from the
-/// root if it offers it, else from the first one that does. Nothing if the flavor can't be
+/// What is used of each provider and not accounted for yet.
+using Unexplained = std::map<ProviderId, Resources>;
+
+/// What a server of that flavor takes, and from which providers of the tree: each class, and all of
+/// each granular group, from the root if it offers it, else from the first one that does; those
+/// come first of which as much is used, where that is known. Nothing if the flavor can't be
 /// understood.
-Allocations estimate_allocations(const ServerRecord& record, const std::vector<Provider>& tree);
+Allocations estimate_allocations(const ServerRecord& record, const std::vector<Provider>& tree,
+                                 const Unexplained* unexplained = nullptr);
 
 /// Fills `records.states` for every summary whose tree has one hypervisor of its own service.
 /// Returns the hosts that can only be read exactly: no summary covers their root (Placement leaves

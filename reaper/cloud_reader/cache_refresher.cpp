@@ -96,6 +96,7 @@ ResultTask<void> CacheRefresher::rebuild() {
     built_at_ = services_at_ = read->snapshot.taken_at;
     build_ = number;
     ++changes_;
+    see_cells(std::move(read->several_cells), *policy);
     cache_.protect(policy->protection);
     cache_.replace(std::move(read->snapshot), taggers_of(policy), std::move(read->tag_data));
     remember_soft_deletions();
@@ -116,6 +117,17 @@ ResultTask<void> CacheRefresher::rebuild() {
     co_return Result<void>{};
 }
 
+void CacheRefresher::see_cells(std::string why, const CompiledPolicy& policy) {
+    if (!why.empty() && several_cells_.empty() && policy.scheduler.cells.empty())
+        spdlog::warn(
+            "Nova has several cells ({}), and scheduler.cells does not tell which host is in "
+            "which: "
+            "servers that are moved stay in their cell, so room may be freed for them in the wrong "
+            "one (at most once in a while)",
+            why);
+    several_cells_ = std::move(why);
+}
+
 // ---- parts ----
 
 ResultTask<void> CacheRefresher::refresh_tag_data(std::shared_ptr<const CompiledPolicy> policy) {
@@ -128,7 +140,7 @@ ResultTask<void> CacheRefresher::refresh_tag_data(std::shared_ptr<const Compiled
 }
 
 ResultTask<bool> CacheRefresher::refresh_unfinished() {
-    auto soft_deleted = co_await unfinished_.list();
+    auto soft_deleted = co_await unfinished_.list(false);
     if (!soft_deleted) co_return soft_deleted.error();
     const auto policy = policy_;
     auto going = cache_.soft_deleted();
@@ -220,6 +232,7 @@ void CacheRefresher::on_clock_step(Duration by) {
     for (TimePoint* time : {&built_at_, &tried_build_at_, &started_at_, &services_at_})
         if (*time != TimePoint{}) *time += by;
     cache_.shift(by);
+    unfinished_.on_clock_step();
     builds_before_flow_ = builds_begun_;
 }
 

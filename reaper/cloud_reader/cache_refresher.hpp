@@ -78,6 +78,8 @@ public:
     std::string status() const;
     /// False until the cloud was read for the first time: the cache is empty then.
     bool built() const noexcept { return build_ != 0; }
+    /// Nova's lists show more than one cell.
+    bool several_cells() const noexcept { return !several_cells_.empty(); }
     const CloudCache& cache() const noexcept { return cache_; }
     /// Nova's events come in.
     bool flowing() const noexcept { return flowing_; }
@@ -92,6 +94,7 @@ private:
     bool usable(std::uint64_t builds_before) const;
     bool rebuild_due(TimePoint now) const;
     ResultTask<void> rebuild();
+    void see_cells(std::string why, const CompiledPolicy& policy);
     // Parts.
     ResultTask<void> refresh_services();
     ResultTask<void> refresh_parts();
@@ -121,6 +124,8 @@ private:
     TimePoint tried_build_at_{};      ///< the last time, successful or not
     std::string doing_;               ///< what a bulk reading is at
     std::optional<Error> not_built_;  ///< why the last one that failed did
+
+    std::string several_cells_;  ///< what shows them; empty: nothing
 
     TimePoint started_at_;
     bool flowing_ = false;

@@ -1,6 +1,7 @@
 #include "reaper/cloud_reader/cloud_lists.hpp"
 
 #include <boost/asio/this_coro.hpp>
+#include <spdlog/spdlog.h>
 #include <utility>
 
 #include "reaper/runtime/async.hpp"
@@ -21,6 +22,7 @@ struct Bulk {
     std::optional<Result<std::vector<AggregateRecord>>> aggregates;
     std::optional<Result<std::vector<ProviderRecord>>> providers;
     std::optional<Result<TagData>> tag_data;
+    std::optional<Result<HostNumbers>> numbers;
 
     std::optional<Error> first_error() const {
         std::optional<Error> error;
@@ -70,8 +72,9 @@ Task<void> read_all(CloudPorts ports, UnfinishedDeletions& unfinished, TaggerInp
     parts.push_back(keep(ports.compute.hypervisors(), bulk.hypervisors));
     parts.push_back(keep(ports.compute.compute_services(), bulk.services));
     parts.push_back(keep(ports.compute.aggregates(), bulk.aggregates));
+    parts.push_back(keep(ports.compute.host_numbers(), bulk.numbers));
     parts.push_back(keep(ports.compute.servers(std::move(servers_read)), bulk.servers));
-    parts.push_back(keep(unfinished.list(), bulk.soft_deleted));
+    parts.push_back(keep(unfinished.list(true), bulk.soft_deleted));
     co_await run_all(std::move(parts));
 }
 
@@ -101,6 +104,12 @@ ResultTask<CloudLists> read_lists(CloudPorts ports, UnfinishedDeletions& unfinis
     lists.records.providers = std::move(**bulk.providers);
     lists.tag_data = std::move(**bulk.tag_data);
     lists.soft_deleted = std::move(**bulk.soft_deleted);
+    // They only warn: a cloud that does not tell them is read all the same.
+    if (*bulk.numbers)
+        lists.records.numbers = std::move(**bulk.numbers);
+    else
+        spdlog::debug("whether Nova has several cells can't be told: {}",
+                      bulk.numbers->error().what);
     co_return lists;
 }
 

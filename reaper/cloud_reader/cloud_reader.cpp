@@ -4,6 +4,7 @@
 #include <set>
 #include <utility>
 
+#include "reaper/cloud_cache/cells_seen.hpp"
 #include "reaper/cloud_cache/estimate.hpp"
 #include "reaper/cloud_reader/cloud_lists.hpp"
 
@@ -119,6 +120,7 @@ ResultTask<CloudView> read_cloud(CloudPorts ports, UnfinishedDeletions& unfinish
 
     CloudView view;
     view.tag_data = std::move(lists->tag_data);
+    view.several_cells = why_several_cells(records.numbers).value_or("");
     view.snapshot = assemble(records, taggers, view.tag_data, taken_at);
     const std::set<HostId> exact(one_by_one.begin(), one_by_one.end());
     for (auto& host : view.snapshot.hosts) host.estimated = !exact.contains(host.id);

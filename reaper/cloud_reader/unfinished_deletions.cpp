@@ -11,6 +11,8 @@ namespace reaper {
 namespace {
 
 constexpr std::size_t asked_at_a_time = 16;
+/// Our clock and Nova's, at most.
+constexpr Duration clocks_differ = std::chrono::minutes{10};
 
 /// What may be done to a server that is deleted, and leaves it deleted.
 bool leaves_it_deleted(const std::string& action) {
@@ -38,17 +40,31 @@ ResultTask<std::optional<bool>> deleted_by_a_reaper(CloudPorts ports, ServerId s
     co_return actions.error();
 }
 
-ResultTask<std::vector<ServerRecord>> UnfinishedDeletions::list() {
-    auto listed = co_await ports_.compute.soft_deleted();
-    if (listed) co_return listed;
-    const Errc code = listed.error().code;
-    if (code != Errc::forbidden && code != Errc::rejected) co_return listed;
+ResultTask<std::vector<ServerRecord>> UnfinishedDeletions::list(bool anew) {
+    const TimePoint begun = ports_.clock.now();
+    std::optional<TimePoint> since;
+    if (!anew && listed_at_) since = *listed_at_ - clocks_differ;
+    auto listed = co_await ports_.compute.soft_deleted(since);
+    if (!listed) {
+        const Errc code = listed.error().code;
+        if (code != Errc::forbidden && code != Errc::rejected) co_return listed;
+        warn(listed.error());
+        co_return std::vector<ServerRecord>{};
+    }
+    if (!since) listed_.clear();
+    for (auto& record : *listed) listed_.insert_or_assign(record.server.id, std::move(record));
+    listed_at_ = begun;
+    std::vector<ServerRecord> all;
+    for (const auto& [id, record] : listed_) all.push_back(record);
+    co_return all;
+}
+
+void UnfinishedDeletions::warn(const Error& refusal) {
     if (!std::exchange(warned_, true))
         spdlog::warn(
-            "soft-deleted servers are not shown to us, so that a deletion which another "
-            "reaper left unfinished is not finished: {}",
-            listed.error().what);
-    co_return std::vector<ServerRecord>{};
+            "Nova does not show us soft-deleted servers: what another reaper left so is "
+            "not finished: {}",
+            refusal.what);
 }
 
 ResultTask<void> UnfinishedDeletions::learn(std::vector<ServerId> soft_deleted) {

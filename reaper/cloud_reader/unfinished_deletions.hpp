@@ -23,14 +23,18 @@ std::optional<bool> deleted_by(const std::string& user, const std::vector<Action
 /// The same of the user that the reapers are, asked now; none also if we may not ask.
 ResultTask<std::optional<bool>> deleted_by_a_reaper(CloudPorts ports, ServerId server);
 
-/// Remembers who deleted what, so that each is asked about once. The ports must outlive it.
+/// Remembers what Nova listed, so that only changes are asked for, and who deleted what, so that
+/// each is asked about once. The ports must outlive it.
 class UnfinishedDeletions {
 public:
     explicit UnfinishedDeletions(CloudPorts ports) : ports_(ports) {}
 
-    /// All servers that Nova shows as soft-deleted, whoever deleted them. A cloud that does not
-    /// list them to us has none (with a warning, once).
-    ResultTask<std::vector<ServerRecord>> list();
+    /// All servers that Nova shows as soft-deleted, whoever deleted them. Unless they are to be
+    /// read `anew`, some may be among them that are not soft-deleted any more. A cloud that does
+    /// not list them to us has none (with a warning, once).
+    ResultTask<std::vector<ServerRecord>> list(bool anew);
+    /// What the clock says is not what it said before: all are listed next time.
+    void on_clock_step() { listed_at_.reset(); }
     /// Asks about those that are not known yet, and forgets those that are not among them.
     ResultTask<void> learn(std::vector<ServerId> soft_deleted);
     /// A reaper deleted it, as far as that is known.
@@ -38,9 +42,12 @@ public:
     bool knows(const ServerId& server) const { return by_a_reaper_.contains(server); }
 
 private:
+    void warn(const Error& refusal);
     Task<void> ask(ServerId server, const std::string& user, std::optional<Error>& error);
 
     CloudPorts ports_;
+    std::map<ServerId, ServerRecord> listed_;
+    std::optional<TimePoint> listed_at_;  ///< when the last list was begun; none: never
     std::map<ServerId, bool> by_a_reaper_;
     bool warned_ = false;
 };

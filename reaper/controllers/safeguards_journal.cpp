@@ -116,6 +116,7 @@ ResultTask<JournaledSafeguards> read_safeguards(Journal& journal, SafeguardSetti
         const FreedRoomResult& freed_room = *record.freed_room;
         const CullWorth worth =
             freed_room.at > reset ? worth_of(freed_room.kind) : CullWorth::needless;
+        read.safeguards.note_move(record.request, worth_of(freed_room.kind), freed_room.at);
         read.safeguards.note_freed_room(record.request, worth, freed_room.untaken, freed_room.at);
     }
     for (const auto& end : deletions_in(*records, reset))

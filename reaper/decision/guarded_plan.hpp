@@ -20,8 +20,8 @@ namespace reaper {
 /// Decides as `make_plan` does, under the safeguards; `options` without those (protection is the
 /// settings', victim filter, cooldowns and budgets are made here). `options.now` must be given.
 /// A plan that deletes servers for whom none are deleted now (breakers, cooldown of a shape) is a
-/// NotEnough, too. What counts no more by then is forgotten. A NotEnough that would be a plan without the
-/// safeguards names the one that prevented it.
+/// NotEnough, too. What counts no more by then is forgotten. A NotEnough that would be a plan
+/// without the safeguards names the one that prevented it.
 Decision plan_under(Safeguards& safeguards, const Request& request, const CloudIndex& cloud,
                     const Ledger& ledger, const Strategy& strategy, std::string_view strategy_name,
                     PlanOptions options);

@@ -46,6 +46,8 @@ Result<SchedulerRules> scheduler_rules(const config::Scheduler& settings) {
     rules.tenant_filter = settings.tenant_filter;
     rules.trait_isolation = settings.trait_isolation;
     rules.extra_specs_filter = settings.extra_specs_filter;
+    rules.cells = settings.cells;
+    rules.cross_cell_resize = settings.cross_cell_resize;
     if (settings.own_aggregates == "limit") rules.own_aggregates = Own::limit;
     if (settings.own_aggregates == "required") rules.own_aggregates = Own::required;
     for (const auto& text : settings.watched_aggregates) {

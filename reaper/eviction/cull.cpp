@@ -77,7 +77,12 @@ Execution Cull::conclude() const {
     Execution execution;
     execution.skipped = skipped;
     const auto gone = count(State::gone);
-    const auto stuck = count(State::stuck);
+    // What another reaper began and what others delete is given up alike.
+    const auto left = static_cast<std::size_t>(
+        std::count_if(unfinished.begin(), unfinished.end(),
+                      [&](const ServerId& id) { return states.at(id) == State::stuck; }));
+    const auto stuck = count(State::stuck) - left;
+    const auto late = overdue + left;
     execution.deleted = static_cast<int>(ours.size());
     const std::string of_all =
         std::to_string(gone) + " of " + std::to_string(victims.size()) + " victims are gone";
@@ -97,9 +102,9 @@ Execution Cull::conclude() const {
     } else if (!skipped.empty()) {
         execution.end = Execution::End::replan;
         execution.reason = skipped.begin()->second;
-    } else if (overdue > 0) {
+    } else if (late > 0) {
         execution.end = Execution::End::replan;
-        execution.reason = std::to_string(overdue) + " servers that others delete do not go";
+        execution.reason = std::to_string(late) + " servers that others delete do not go";
     } else if (failure) {
         execution.end = Execution::End::failed;
         execution.reason = failure->what;

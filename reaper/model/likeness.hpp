@@ -16,7 +16,8 @@ inline bool like_a_retry(const Server& server, const ProjectId& project, const R
 
 /// The same project and shape: the room of one can serve the other, wherever it is.
 inline bool same_shape(const Request& a, const Request& b) {
-    return a.project == b.project && a.resources == b.resources;
+    return a.project == b.project && a.resources == b.resources && a.groups == b.groups &&
+           a.group_policy == b.group_policy;
 }
 
 /// The same demands on the place, whoever is in the server group by now: each try of a server adds
@@ -37,7 +38,7 @@ inline bool same_demands(const Request& a, const Request& b) {
     return same_shape(a, b) && same_image(a, b) && a.operation == b.operation &&
            a.availability_zone == b.availability_zone && a.required_traits == b.required_traits &&
            a.forbidden_traits == b.forbidden_traits && a.excluded_hosts == b.excluded_hosts &&
-           same_placement(a.placement, b.placement);
+           a.from_host == b.from_host && same_placement(a.placement, b.placement);
 }
 
 }  // namespace reaper

@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "reaper/model/cells.hpp"
 #include "reaper/model/ids.hpp"
 
 namespace reaper {
@@ -66,10 +67,14 @@ struct SchedulerRules {
     /// `watched_aggregates`: shards, each the hosts that are in any of its aggregates (names or
     /// UUIDs). Hosts outside all shards are never culled on. Empty: one shard, the whole cloud.
     std::vector<std::set<std::string>> watched;
+    /// `cells`; empty: not told.
+    std::vector<Cell> cells{};
+    /// Users may resize and migrate to another cell (policy compute:servers:resize:cross_cell).
+    bool cross_cell_resize = false;
 
     bool nothing() const {
         return !tenant_filter && own_aggregates == OwnAggregates::off && !trait_isolation &&
-               !extra_specs_filter && watched.empty();
+               !extra_specs_filter && watched.empty() && cells.empty();
     }
     friend bool operator==(const SchedulerRules&, const SchedulerRules&) = default;
 };

@@ -8,7 +8,7 @@
 namespace reaper {
 namespace {
 
-constexpr std::array<std::pair<RejectionCode, std::string_view>, 18> rejection_names{{
+constexpr std::array<std::pair<RejectionCode, std::string_view>, 19> rejection_names{{
     {RejectionCode::down, "down"},
     {RejectionCode::disabled, "disabled"},
     {RejectionCode::wrong_availability_zone, "wrong-availability-zone"},
@@ -19,6 +19,7 @@ constexpr std::array<std::pair<RejectionCode, std::string_view>, 18> rejection_n
     {RejectionCode::excluded, "excluded"},
     {RejectionCode::not_requested, "not-requested"},
     {RejectionCode::not_in_placement, "not-in-placement"},
+    {RejectionCode::other_cell, "other-cell"},
     {RejectionCode::server_group, "server-group"},
     {RejectionCode::no_such_class, "no-such-class"},
     {RejectionCode::unit_limits, "unit-limits"},

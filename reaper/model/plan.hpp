@@ -72,6 +72,7 @@ enum class RejectionCode {
     excluded,              ///< by the request (the server's own host, ...)
     not_requested,         ///< the request was for other hosts or aggregates
     not_in_placement,      ///< Placement does not know it in the aggregate that Nova does
+    other_cell,            ///< its server can't be moved to that cell, or it is not known
     server_group,          ///< the server group, or a hint about other servers, forbids it
     no_such_class,         ///< offers no inventory of a class
     unit_limits,           ///< min_unit, max_unit or step_size refuse the amount

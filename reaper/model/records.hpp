@@ -2,6 +2,7 @@
 // Plain data: the ports return it, `assemble` (reaper/snapshot) reads it.
 #pragma once
 
+#include <cstdint>
 #include <map>
 #include <optional>
 #include <set>
@@ -81,6 +82,17 @@ struct ComputeServiceRecord {
     bool up = true;  ///< state up, and not forced down
     std::string disabled_reason;
     friend bool operator==(const ComputeServiceRecord&, const ComputeServiceRecord&) = default;
+};
+
+/// The numbers that Nova's databases gave (an API of before 2.53 shows them). Each cell of Nova has
+/// a database, and numbers of its own.
+struct HostNumbers {
+    struct Numbered {
+        std::string host;
+        std::int64_t number = 0;
+    };
+    std::vector<Numbered> services;  ///< nova-compute's, by service host
+    std::vector<Numbered> hypervisors;
 };
 
 struct AggregateRecord {

@@ -1,5 +1,6 @@
 #include "reaper/model/request.hpp"
 
+#include <algorithm>
 #include <array>
 #include <utility>
 
@@ -39,6 +40,20 @@ std::optional<Operation> operation_from(std::string_view text) {
     return std::nullopt;
 }
 
+bool is_move(Operation operation) {
+    switch (operation) {
+        case Operation::resize:
+        case Operation::migrate:
+        case Operation::live_migrate:
+        case Operation::evacuate:
+        case Operation::unshelve: return true;
+        case Operation::build:
+        case Operation::rebuild:
+        case Operation::manual: return false;
+    }
+    return false;
+}
+
 std::string_view to_string(RequestSource source) {
     for (const auto& [value, name] : source_names)
         if (value == source) return name;
@@ -51,6 +66,24 @@ std::optional<RequestSource> request_source_from(std::string_view text) {
     return std::nullopt;
 }
 
+Resources ungrouped_resources(const Request& request) {
+    return request.groups.empty() ? request.resources : request.resources - sum_of(request.groups);
+}
+
+std::set<Trait> all_required_traits(const Request& request) {
+    std::set<Trait> traits = request.required_traits;
+    for (const auto& group : request.groups)
+        traits.insert(group.required_traits.begin(), group.required_traits.end());
+    return traits;
+}
+
+bool asks_for_traits(const Request& request) {
+    return !request.required_traits.empty() || !request.forbidden_traits.empty() ||
+           std::any_of(request.groups.begin(), request.groups.end(), [](const RequestGroup& group) {
+               return !group.required_traits.empty() || !group.forbidden_traits.empty();
+           });
+}
+
 std::optional<std::string> why_expired(const Request& request, TimePoint now) {
     if (request.deadline == TimePoint{} || now <= request.deadline) return std::nullopt;
     return "the request is " + format_duration(now - request.sent_at) +
@@ -61,6 +94,8 @@ std::optional<std::string> why_expired(const Request& request, TimePoint now) {
 std::string to_string(const Request& request) {
     return std::to_string(request.slots) + " x " + to_string(request.resources) + " for project " +
            request.project.str() + " (" + std::string{to_string(request.operation)} + ", " +
+           (request.groups.empty() ? ""
+                                   : groups_text(request.groups, request.group_policy) + ", ") +
            (request.phases == Phases{} ? "" : "res-type " + to_string(request.phases) + ", ") +
            request.id.str() + ")";
 }

@@ -11,6 +11,7 @@
 #include "reaper/model/ids.hpp"
 #include "reaper/model/placement_constraints.hpp"
 #include "reaper/model/refused.hpp"
+#include "reaper/model/request_groups.hpp"
 #include "reaper/model/res_type.hpp"
 #include "reaper/model/resources.hpp"
 #include "reaper/model/time.hpp"
@@ -24,6 +25,9 @@ std::string_view to_string(Operation operation);
 
 /// The inverse of to_string; none for any other text.
 std::optional<Operation> operation_from(std::string_view text);
+
+/// Does it find another host for a server that there is? Nova keeps such a one in its cell.
+bool is_move(Operation operation);
 
 /// Who told of the need.
 enum class RequestSource {
@@ -40,17 +44,22 @@ struct Request {
     RequestId id;  ///< key in the journal: one cull for each, ever
     Operation operation = Operation::build;
     ProjectId project;
-    Resources resources;  ///< of one slot
+    Resources resources;  ///< of one slot, its groups included
     int slots = 1;
     std::vector<ServerId> requesters;              ///< the servers that wait, as far as known
     std::optional<std::string> availability_zone;  ///< any, if absent
+    /// The providers of what is in no group have these together, and none of them has any of those.
     std::set<Trait> required_traits;
     std::set<Trait> forbidden_traits;
+    std::vector<RequestGroup> groups;         ///< what has to come from one provider each
+    std::optional<GroupPolicy> group_policy;  ///< of two groups and more
     /// Service hosts that can't take it, each with the reason (a resize leaves its own host, ...).
     std::map<std::string, std::string> excluded_hosts;
+    /// The service host where its server is, or was last; empty: a new server, or nobody tells.
+    std::string from_host;
     PlacementConstraints placement;
     std::map<std::string, std::string> flavor_extra_specs;  ///< empty if not known
-    std::string image;                                      ///< its id; empty: a volume, or not known
+    std::string image;  ///< its id; empty: a volume, or not known
     RequestSource source = RequestSource::nova_failure;
     TimePoint sent_at{};   ///< when its source said so
     TimePoint deadline{};  ///< what is not begun by then never is; `TimePoint{}`: no deadline
@@ -60,6 +69,13 @@ struct Request {
 
     friend bool operator==(const Request&, const Request&) = default;
 };
+
+/// Of one slot, what is in no group: each class from one provider of the host, whichever.
+Resources ungrouped_resources(const Request& request);
+/// Of all groups, and of what is in none.
+std::set<Trait> all_required_traits(const Request& request);
+/// Does any provider have to have, or to lack, a trait?
+bool asks_for_traits(const Request& request);
 
 /// Why it is too late to begin with it; none if it is not.
 std::optional<std::string> why_expired(const Request& request, TimePoint now);

@@ -52,6 +52,27 @@ std::string quoted(std::string_view text) {
     return "'" + printable(text, 100) + "'";
 }
 
+// Goes back to the last `*` only, which is enough.
+bool matches_glob(std::string_view pattern, std::string_view text) {
+    std::size_t at = 0, from = 0;
+    std::size_t star = std::string_view::npos, star_from = 0;
+    while (from < text.size()) {
+        if (at < pattern.size() && pattern[at] == '*') {
+            star = at++;
+            star_from = from;
+        } else if (at < pattern.size() && (pattern[at] == '?' || pattern[at] == text[from])) {
+            ++at;
+            ++from;
+        } else if (star != std::string_view::npos) {
+            at = star + 1;
+            from = ++star_from;
+        } else {
+            return false;
+        }
+    }
+    return pattern.find_first_not_of('*', at) == std::string_view::npos;
+}
+
 std::string_view trimmed(std::string_view text) {
     const auto begin = text.find_first_not_of(blanks);
     if (begin == std::string_view::npos) return {};

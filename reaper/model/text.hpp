@@ -34,6 +34,9 @@ std::string counted(std::integral auto number, std::string_view what) {
     return std::to_string(number) + " " + std::string{what} + (number == 1 ? "" : "s");
 }
 
+/// Does the whole text match? `*` stands for any characters, `?` for one.
+bool matches_glob(std::string_view pattern, std::string_view text);
+
 /// White space, as Python's str.strip and C's isspace know it.
 inline constexpr std::string_view blanks = " \t\n\r\f\v";
 

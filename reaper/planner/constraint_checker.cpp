@@ -6,6 +6,7 @@
 #include <unordered_set>
 
 #include "reaper/model/text.hpp"
+#include "reaper/planner/cells.hpp"
 #include "reaper/planner/cloud_index.hpp"
 #include "reaper/planner/spec_match.hpp"
 #include "reaper/rooms/ledger.hpp"
@@ -79,6 +80,11 @@ ConstraintChecker::ConstraintChecker(const Request& request, const SchedulerRule
                     rules_.own_aggregates != SchedulerRules::OwnAggregates::off;
     choosy_ = choosy_ || by_aggregate_;
     if (rules_.own_aggregates != SchedulerRules::OwnAggregates::off) find_own_aggregates(cloud);
+    choosy_ = choosy_ || !rules_.cells.empty();
+    if (!rules_.cells.empty() && stays_in_cell(request, rules_)) {
+        const auto found = cell_of_server(request, rules_.cells, cloud);
+        if (const auto* const cell = std::get_if<const Cell*>(&found)) cell_ = *cell;
+    }
 }
 
 void ConstraintChecker::find_members(const CloudIndex& cloud, const Ledger& ledger) {
@@ -172,7 +178,7 @@ ConstraintChecker::Refusal ConstraintChecker::by_isolation(const HostAggregates&
         for (const auto& [key, value] : aggregate.metadata) {
             if (!key.starts_with(trait_key) || value != "required") continue;
             const std::string trait = key.substr(trait_key.size());
-            if (!request_.required_traits.contains(Trait{trait}))
+            if (!all_required_traits(request_).contains(Trait{trait}))
                 return {{RejectionCode::isolated, "its aggregate " + quoted(aggregate.name) +
                                                       " is for requests that require " +
                                                       printable(trait, 100)}};
@@ -225,6 +231,24 @@ ConstraintChecker::Refusal ConstraintChecker::by_mirror(const Host& host) const 
     return std::nullopt;
 }
 
+/// A server that moves stays in its cell; a new one goes to no cell that is disabled.
+ConstraintChecker::Refusal ConstraintChecker::by_cell(const Host& host) const {
+    if (rules_.cells.empty()) return std::nullopt;
+    const auto found = cell_of(host, rules_.cells);
+    const auto* const cell = std::get_if<const Cell*>(&found);
+    if (!stays_in_cell(request_, rules_)) {
+        if (cell == nullptr || !(*cell)->disabled) return std::nullopt;
+        return {{RejectionCode::disabled, "its cell " + quoted((*cell)->name) + " is disabled"}};
+    }
+    const std::string stays =
+        "the server stays in its cell" +
+        (cell_ == nullptr ? ", which is not known" : " " + quoted(cell_->name));
+    if (cell == nullptr)
+        return {{RejectionCode::other_cell, stays + ", and this host " + std::get<1>(found)}};
+    if (cell_ != nullptr && (*cell)->name == cell_->name) return std::nullopt;
+    return {{RejectionCode::other_cell, stays + "; this host is in " + quoted((*cell)->name)}};
+}
+
 ConstraintChecker::Refusal ConstraintChecker::by_host(const Host& host) const {
     if (!choosy_) return std::nullopt;
     const PlacementConstraints& placement = request_.placement;
@@ -237,6 +261,7 @@ ConstraintChecker::Refusal ConstraintChecker::by_host(const Host& host) const {
             placement.why_only.empty() ? "the request is for" : placement.why_only;
         return {{RejectionCode::not_requested, why + " " + names + " only"}};
     }
+    if (auto no = by_cell(host)) return no;
     if (auto no = by_mirror(host)) return no;
     const ServerGroup& group = placement.group;
     if (group.policy.empty() && with_.empty() && apart_.empty() && placement.with.empty())

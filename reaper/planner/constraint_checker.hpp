@@ -1,6 +1,6 @@
 // Which places of a cloud will do for a request, beyond state, zone, traits and room: server group,
-// forced and hinted hosts, aggregates, isolation, a flavor's extra specs. Looked up once for each
-// decision, because the answers hang on where other servers are.
+// forced and hinted hosts, aggregates, isolation, a flavor's extra specs, cells. Looked up once for
+// each decision, because the answers hang on where other servers are.
 //
 // Source: nova's filters ServerGroup(Anti)AffinityFilter, SameHostFilter, DifferentHostFilter,
 // AggregateMultiTenancyIsolation, and its request filters require_tenant_aggregate and
@@ -50,6 +50,7 @@ private:
     Refusal by_isolation(const HostAggregates& aggregates) const;
     Refusal by_extra_specs(const HostAggregates& aggregates) const;
     Refusal by_mirror(const Host& host) const;
+    Refusal by_cell(const Host& host) const;
     void find_members(const CloudIndex& cloud, const Ledger& ledger);
     void find_own_aggregates(const CloudIndex& cloud);
     int on(const std::map<HostId, int>& where, const Host& host) const;
@@ -65,6 +66,7 @@ private:
     std::map<HostId, int> with_;
     std::map<HostId, int> apart_;
     bool owns_aggregates_ = false;  ///< some aggregate names the project
+    const Cell* cell_ = nullptr;    ///< that its server stays in, if it does and it is known
 };
 
 /// Why no host of a watched aggregate can be the place of the request, whatever room there is: its

@@ -31,9 +31,8 @@ std::string why_needed(const Problem& problem, const HostOption& option, const O
                        std::size_t victim) {
     auto others = chosen.victims;
     std::erase(others, victim);
-    const auto missing =
-        option.room.missing(problem.shape, room_without(option, others), chosen.slots);
-    return "needed: keeping it leaves the host " + amounts_text(named(problem.shape, missing)) +
+    return "needed: keeping it leaves the host " +
+           option.room.shortage(problem.shape, room_without(option, others), chosen.slots) +
            " short for " + counted(chosen.slots, "slot");
 }
 

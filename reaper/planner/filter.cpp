@@ -5,6 +5,7 @@
 
 #include "reaper/model/text.hpp"
 #include "reaper/planner/eligibility.hpp"
+#include "reaper/rooms/host_packing.hpp"
 
 namespace reaper {
 namespace {
@@ -43,12 +44,15 @@ Refusal refused_by_state(const Host& host, const FilterInput& input) {
         return {{RejectionCode::excluded, at->second}};
     if (input.checker != nullptr)
         if (auto no = input.checker->by_host(host)) return no;
-    for (const auto& trait : request.required_traits)
+    for (const auto& trait : all_required_traits(request))
         if (!has_trait(host, trait))
             return {{RejectionCode::missing_trait, "it lacks the required trait " + trait.str()}};
-    for (const auto& trait : request.forbidden_traits)
-        if (has_trait(host, trait))
-            return {{RejectionCode::forbidden_trait, "it has the forbidden trait " + trait.str()}};
+    // Of several providers, only those count that the request would take from: see Unfit.
+    if (host.providers.size() == 1)
+        for (const auto& trait : request.forbidden_traits)
+            if (has_trait(host, trait))
+                return {
+                    {RejectionCode::forbidden_trait, "it has the forbidden trait " + trait.str()}};
     if (input.in_cooldown != nullptr)
         if (const auto at = input.in_cooldown->find(host.id); at != input.in_cooldown->end())
             return {{RejectionCode::in_cooldown, at->second}};
@@ -59,6 +63,38 @@ std::string unit_words(const Inventory& inventory) {
     return "min_unit " + std::to_string(inventory.min_unit) + ", max_unit " +
            std::to_string(inventory.max_unit) + ", step_size " +
            std::to_string(inventory.step_size);
+}
+
+std::string trait_names(const std::set<Trait>& traits) {
+    std::string text;
+    for (const auto& trait : traits) text += (text.empty() ? "" : ", ") + trait.str();
+    return text;
+}
+
+/// Has each part of a slot a provider that may give it?
+Refusal refused_by_parts(const Host& host, const Shape& shape) {
+    if (shape.parts() == nullptr) return std::nullopt;
+    for (const auto& part : shape.parts()->parts) {
+        const std::string what = to_string(part, shape);
+        switch (why_unfit(host, shape, part)) {
+            case Unfit::fits: break;
+            case Unfit::no_such_class:
+                return {{RejectionCode::no_such_class, "no provider of it offers all of " + what}};
+            case Unfit::units:
+                return {{RejectionCode::unit_limits, "the units of its providers refuse " + what}};
+            case Unfit::required_trait:
+                return {{RejectionCode::missing_trait, "no provider of it that offers " + what +
+                                                           " has " + trait_names(part.required)}};
+            case Unfit::forbidden_trait:
+                return {{RejectionCode::forbidden_trait, "what offers " + what +
+                                                             " has a forbidden trait (" +
+                                                             trait_names(part.forbidden) + ")"}};
+            case Unfit::elsewhere:
+                return {{RejectionCode::not_requested,
+                         what + " is requested from another provider or aggregate"}};
+        }
+    }
+    return std::nullopt;
 }
 
 /// Does it offer the classes, in units that allow the amounts?
@@ -74,15 +110,23 @@ Refusal refused_by_inventory(const Host& host, const Shape& shape) {
         }
         if (last == nullptr)
             return {{RejectionCode::no_such_class, "it offers no " + resource_class.str()}};
-        if (!allowed)
+        if (!allowed && shape.parts() == nullptr)
             return {{RejectionCode::unit_limits, "its units refuse " + resource_class.str() + "=" +
                                                      std::to_string(amount) + " (" +
                                                      unit_words(*last) + ")"}};
     }
-    return std::nullopt;
+    return refused_by_parts(host, shape);
 }
 
 Refusal refused_when_empty(const HostRoom& room, const Shape& shape) {
+    if (room.packing != nullptr) {
+        const ByPool full = room.capacities();
+        const auto misfits = room.packing->misfits(full, 1);
+        if (!misfits.empty())
+            return {{RejectionCode::not_enough_capacity,
+                     "too small even when empty: " + room.shortage(shape, full, 1) + " short"}};
+        return std::nullopt;
+    }
     for (std::size_t need = 0; need < shape.size(); ++need) {
         Amount largest = 0;
         for (const auto& pool : room.pools)
@@ -138,7 +182,7 @@ std::string servers(std::size_t n) {
 
 std::string why_not_enough(const HostRoom& room, const ByPool& emptied, const Shape& shape,
                            const Sorted& sorted) {
-    std::string text = amounts_text(named(shape, room.missing(shape, emptied, 1))) + " short";
+    std::string text = room.shortage(shape, emptied, 1) + " short";
     text += sorted.candidates.empty()
                 ? ", and no revocable server that may be deleted holds any of it"
                 : " even if its " + servers(sorted.candidates.size()) + " were deleted";

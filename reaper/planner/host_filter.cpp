@@ -52,6 +52,10 @@ void HostFilter::prepare() {
     std::vector<Amount> slot;
     for (const auto& need : needs_) slot.push_back(need.amount);
     kinds_ = KindGains{std::move(gains), slot};
+    required_ = all_required_traits(input_.request);
+    if (const auto* const parts = input_.shape.parts())
+        grouped_ = std::any_of(parts->parts.begin(), parts->parts.end(),
+                               [](const SlotPart& part) { return part.grouped(); });
     for (const auto& profile : cloud_.names().profiles()) {
         const auto code = judge_profile(profile);
         profiles_.push_back(static_cast<std::int16_t>(code ? static_cast<int>(*code) : -1));
@@ -104,7 +108,7 @@ std::optional<RejectionCode> HostFilter::judge_profile(const Profile& profile) c
     if (input_.checker != nullptr)
         if (const auto no = input_.checker->by_aggregates(profile.member_of)) return no->first;
     // Exclusion comes before traits, and is the host's own: see judge_row.
-    for (const auto& trait : request.required_traits)
+    for (const auto& trait : required_)
         if (!profile.traits.contains(trait)) return RejectionCode::missing_trait;
     for (const auto& trait : request.forbidden_traits)
         if (profile.traits.contains(trait)) return RejectionCode::forbidden_trait;
@@ -136,9 +140,40 @@ Amount HostFilter::max_slots(std::uint32_t row) const {
     return std::min(wanted_, input_.checker->max_slots(*cloud_.row(row).host));
 }
 
+/// Does the row tell what groups and traits allow? All comes from the root then, whose traits the
+/// profile has.
+bool HostFilter::tells_parts(std::uint32_t row) const {
+    if (grouped_ || cloud_.names().profiles()[cloud_.profile(row)].nested_traits) return false;
+    return std::all_of(needs_.begin(), needs_.end(), [&](const NeedView& need) {
+        return need.number == RowNames::none || cloud_.classes(row)[need.number].providers == 0 ||
+               cloud_.classes(row)[need.number].on_root;
+    });
+}
+
+/// Why the host can't give a slot whatever comes from where; none if it may.
+std::optional<RejectionCode> HostFilter::hopeless_in_parts(std::uint32_t row) const {
+    const auto code = judge_profile_of(row);
+    if (code && *code != RejectionCode::forbidden_trait) return code;
+    const ClassRow* const classes = cloud_.classes(row);
+    for (const auto& need : needs_)
+        if (need.number == RowNames::none || classes[need.number].providers == 0)
+            return RejectionCode::no_such_class;
+    for (const auto& need : needs_) {
+        const ClassRow& own = classes[need.number];
+        if (own.providers != 1) continue;
+        if (own.capacity < need.amount) return RejectionCode::not_enough_capacity;
+        if (own.room + own.gain < need.amount) return RejectionCode::not_enough_revocable;
+    }
+    return std::nullopt;
+}
+
 bool HostFilter::judge_row(std::uint32_t row, Slots& slots,
                            std::optional<RejectionCode>& code) const {
     if (!same_protection_ || (!touched_.empty() && touched_[row] != 0)) return false;
+    if (input_.shape.parts() != nullptr && !tells_parts(row)) {
+        code = hopeless_in_parts(row);
+        return code.has_value();
+    }
     const ClassRow* const classes = cloud_.classes(row);
     bool too_small = false;
     const Amount most = max_slots(row);

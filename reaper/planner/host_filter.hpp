@@ -1,12 +1,14 @@
 // Which hosts can give slots to a request, out of all hosts of the cloud, from their
 // rows alone where these are exact (tens of nanoseconds a host), from the host itself where they
-// are not: several providers of a class, evictions under way, promised room, skipped servers. Where
-// a victim filter keeps some servers, their gains are taken off the row, and the host is read once
-// more without them when it is to be sketched: some microseconds for each such host and decision.
+// are not: several providers of a class, groups, evictions under way, promised room, skipped
+// servers. Where a victim filter keeps some servers, their gains are taken off the row, and the
+// host is read once more without them when it is to be sketched: some microseconds for each such
+// host and decision.
 #pragma once
 
 #include <cstdint>
 #include <memory>
+#include <set>
 #include <unordered_map>
 #include <vector>
 
@@ -55,6 +57,8 @@ private:
     std::optional<RejectionCode> judge_profile_of(std::uint32_t row) const;
     /// False if the row does not tell exactly: the host must be asked.
     bool judge_row(std::uint32_t row, Slots& slots, std::optional<RejectionCode>& code) const;
+    bool tells_parts(std::uint32_t row) const;
+    std::optional<RejectionCode> hopeless_in_parts(std::uint32_t row) const;
     bool take_off_kept(std::uint32_t row, Slots& slots) const;
     std::optional<RejectionCode> judge_host(std::uint32_t row, Slots& slots);
     bool excluded(const HostRow& row) const;
@@ -67,6 +71,8 @@ private:
     Amount wanted_;
     std::vector<NeedView> needs_;
     KindGains kinds_;
+    std::set<Trait> required_;            // by any part of a slot
+    bool grouped_ = false;                // some of it has to come from one provider
     std::vector<std::int16_t> profiles_;  // by number: code, or -1
     std::vector<std::uint64_t> excluded_;
     std::vector<std::uint32_t> in_cooldown_;  // rows, sorted

@@ -36,9 +36,16 @@ bool same_traits(const std::set<Trait>& traits, const Host& host) {
     return only == nullptr ? traits.empty() : only->traits == traits;
 }
 
+bool has_nested_traits(const Host& host) {
+    for (const auto& provider : host.providers)
+        if (!provider.traits.empty() && &provider != &host.root()) return true;
+    return false;
+}
+
 bool same_profile(const Profile& profile, const Host& host) {
     return profile.up == host.up && profile.enabled == host.enabled &&
            profile.availability_zone == host.availability_zone &&
+           profile.nested_traits == has_nested_traits(host) &&
            profile.member_of == host.member_of && same_traits(profile.traits, host);
 }
 
@@ -220,6 +227,7 @@ void read_room(const Host& host, RowNames& names, std::vector<ClassRow>& classes
             auto& row = classes[number];
             const Amount capacity = sane(inventory.capacity());
             row.providers = static_cast<std::uint8_t>(std::min(row.providers + 1, 2));
+            row.on_root = row.providers == 1 && &provider == &host.root();
             row.capacity = capacity;
             row.limits = names.limits_number(inventory);
             row.room += capacity - sane(provider.used.get(resource_class));
@@ -256,7 +264,8 @@ std::uint32_t RowNames::profile_number(const Host& host, std::uint32_t guess) {
     const auto [first, last] = profile_by_hash_.equal_range(hash);
     for (auto at = first; at != last; ++at)
         if (same_profile(profiles_[at->second], host)) return at->second;
-    Profile profile{host.up, host.enabled, host.availability_zone, {}, host.member_of};
+    Profile profile{
+        host.up, host.enabled, host.availability_zone, {}, has_nested_traits(host), host.member_of};
     for (const auto& provider : host.providers)
         profile.traits.insert(provider.traits.begin(), provider.traits.end());
     profiles_.push_back(std::move(profile));

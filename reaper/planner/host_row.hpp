@@ -28,6 +28,7 @@ class VictimFilter;
 struct ClassRow : NeedSketch {
     std::uint16_t limits = 0;    ///< number of its unit limits
     std::uint8_t providers = 0;  ///< that have the class; the rest is exact for one
+    bool on_root = false;        ///< and that one is the root
     Amount capacity = 0;         ///< of the one provider
 };
 
@@ -44,7 +45,8 @@ struct Profile {
     bool up = true;
     bool enabled = true;
     std::string availability_zone;
-    std::set<Trait> traits;  ///< of any provider
+    std::set<Trait> traits;      ///< of any provider
+    bool nested_traits = false;  ///< some are not the root's
     Shared<HostAggregates> member_of;
     friend bool operator==(const Profile&, const Profile&) = default;
 };

@@ -42,7 +42,7 @@ public:
         : request_{request},
           requested_{request.slots},
           wanted_{wanted_of(request, options)},
-          shape_{shape_of(request.resources)},
+          shape_{shape_of(request)},
           checker_{request, options.scheduler, cloud, ledger},
           input_{request,
                  shape_,

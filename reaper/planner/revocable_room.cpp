@@ -16,6 +16,20 @@ namespace {
 constexpr int told_of_a_kind = 20;
 constexpr std::string_view stands_for = "CUSTOM_REVOCABLE_";
 
+/// The request as one for a revocable server: a class that the slot has no more was replaced, in
+/// its groups too.
+Request as_revocable(Request request, const Resources& slot) {
+    request.resources = slot;
+    for (auto& group : request.groups)
+        for (const auto& [resource_class, amount] : Resources{group.resources}) {
+            if (slot.get(resource_class) > 0) continue;
+            group.resources.set(resource_class, 0);
+            group.resources.add(ResourceClass{std::string{stands_for} + resource_class.str()},
+                                amount);
+        }
+    return request;
+}
+
 std::string slots_text(Amount n) {
     return std::to_string(n) + " slot" + (n == 1 ? "" : "s");
 }
@@ -80,7 +94,7 @@ private:
     std::variant<HostPlan, Rejection> look_at(const WrappedHost& wrapped, const Resources& slot,
                                               Amount open) const {
         const Host& host = *wrapped.host;
-        const Shape shape = shape_of(slot);
+        const Shape shape = shape_of(as_revocable(request_, slot));
         const std::map<ServerId, std::string> skipped;
         FilterInput input{request_, shape, ledger_, skipped};
         input.checker = &checker_;

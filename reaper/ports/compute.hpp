@@ -29,8 +29,9 @@ public:
     /// All servers of all projects, all pages; servers without a host too. Nova leaves SOFT_DELETED
     /// ones out.
     virtual ResultTask<std::vector<ServerRecord>> servers(Progress progress) = 0;
-    /// The SOFT_DELETED ones: they are on their hosts, and keep their room.
-    virtual ResultTask<std::vector<ServerRecord>> soft_deleted() = 0;
+    /// The SOFT_DELETED ones: they are on their hosts, and keep their room. All of them, or those
+    /// that were changed since then (by Nova's clock, which spares its database a long search).
+    virtual ResultTask<std::vector<ServerRecord>> soft_deleted(std::optional<TimePoint> since) = 0;
     /// Those that were deleted since then, as long as Nova keeps their rows: without a host, with
     /// the flavor that they had.
     virtual ResultTask<std::vector<ServerRecord>> ended_servers(TimePoint since) = 0;
@@ -47,12 +48,15 @@ public:
     virtual ResultTask<std::vector<ServerRecord>> servers_of(std::string reservation) = 0;
     /// A flavor as it is now; none if there is no such flavor (any more).
     virtual ResultTask<std::optional<Flavor>> flavor(std::string id) = 0;
+    /// The service host where it is or was last, as far as its actions tell; none if they don't.
+    virtual ResultTask<std::optional<std::string>> last_host(ServerId id) = 0;
     /// Servers that are shelved and off their host, and were changed since then.
     virtual ResultTask<std::vector<ServerRecord>> shelved_since(TimePoint since) = 0;
     virtual ResultTask<std::vector<HypervisorRecord>> hypervisors() = 0;
     virtual ResultTask<std::vector<ComputeServiceRecord>> compute_services() = 0;
     /// That of one host; none if Nova lists no such service.
     virtual ResultTask<std::optional<ComputeServiceRecord>> compute_service(std::string host) = 0;
+    virtual ResultTask<HostNumbers> host_numbers() = 0;
     virtual ResultTask<std::vector<AggregateRecord>> aggregates() = 0;
     /// A server group by its id; none if there is no such group (any more).
     virtual ResultTask<std::optional<ServerGroup>> server_group(std::string id) = 0;

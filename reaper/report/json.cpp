@@ -5,6 +5,7 @@
 #include "reaper/model/text.hpp"
 #include "reaper/model/time_text.hpp"
 #include "reaper/planner/host_label.hpp"
+#include "reaper/report/json_groups.hpp"
 #include "reaper/report/json_placement.hpp"
 
 namespace reaper::report {
@@ -95,6 +96,12 @@ json to_json(const Request& request) {
                 {"sent_at", iso_time(request.sent_at)}};
     if (!request.image.empty()) object["image"] = request.image;
     if (request.deadline != TimePoint{}) object["deadline"] = iso_time(request.deadline);
+    if (!request.from_host.empty()) object["from_host"] = request.from_host;
+    if (!request.groups.empty()) {
+        object["groups"] = to_json(request.groups);
+        if (request.group_policy)
+            object["group_policy"] = std::string{to_string(*request.group_policy)};
+    }
     if (request.placement != PlacementConstraints{})
         object["placement"] = to_json(request.placement);
     return object;

@@ -9,7 +9,10 @@
 //             (or null), required_traits[], forbidden_traits[], excluded_hosts{host: why}, res_type
 //             (regular, ~regular, revocable or ~revocable), res_type_because (where that was said;
 //             empty: nowhere), source, sent_at, deadline (if any) and, where it is bound to places:
-//             placement (reaper/report/json_placement.hpp)}
+//             placement (reaper/report/json_placement.hpp); where some of it has to come from one
+//             provider: groups[] (reaper/report/json_groups.hpp), which are part of `resources`,
+//             and, of two and more, group_policy (none or isolate); and, of a server that moves,
+//             from_host (service host where it is or was last)}
 //  decision  {version, decision: "plan", request, strategy, slots_requested, slots_wanted,
 //             slots_freed, hosts[], rejected[], note}
 //            {version, decision: "nothing-to-do", reason, room (regular or revocable), hosts[]}

@@ -4,6 +4,7 @@
 
 #include "reaper/model/text.hpp"
 #include "reaper/report/json.hpp"
+#include "reaper/report/json_groups.hpp"
 #include "reaper/report/json_placement.hpp"
 
 namespace reaper::report {
@@ -160,6 +161,10 @@ Request request(const JsonPlace& in) {
     result.image = in.text_or_empty("image");
     if (const auto source = in.maybe("source")) result.source = word(*source, request_source_from);
     if (const auto deadline = in.maybe("deadline")) result.deadline = deadline->time();
+    result.from_host = in.text_or_empty("from_host");
+    if (const auto groups = in.maybe("groups")) result.groups = groups_from(*groups);
+    if (const auto policy = in.maybe("group_policy"))
+        result.group_policy = word(*policy, group_policy_from);
     if (const auto placement = in.maybe("placement")) result.placement = placement_from(*placement);
     return result;
 }

@@ -65,6 +65,8 @@ std::string request_lines(const Request& request, const RenderOptions& options) 
     std::string text = paint.bold("Request " + safe(request.id.str())) + "\n";
     text += "  " + counted(static_cast<std::size_t>(std::max(request.slots, 0)), "slot") + " of " +
             safe(to_string(request.resources)) + "\n";
+    if (!request.groups.empty())
+        text += wrapped(groups_text(request.groups, request.group_policy), 2, width);
     std::string about = std::string{to_string(request.operation)} + " for project " +
                         (request.project.empty() ? "(unknown)" : request.project.str());
     if (request.availability_zone) about += ", availability zone " + *request.availability_zone;

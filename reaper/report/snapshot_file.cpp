@@ -108,6 +108,7 @@ json whole(const Ledger& ledger) {
                             {"since", iso_time(promise.since)},
                             {"until", time_or_null(promise.until)}});
         if (!promise.group.empty()) promises.back()["group"] = promise.group;
+        if (!promise.groups.empty()) promises.back()["groups"] = array_of(promise.groups);
     }
     return {{"evictions", std::move(evictions)}, {"promises", std::move(promises)}};
 }

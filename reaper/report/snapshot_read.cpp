@@ -127,6 +127,9 @@ Ledger ledger_of(const JsonPlace& in) {
         promise.since = each["since"].time();
         promise.until = each["until"].time_or_null();
         promise.group = each.text_or_empty("group");
+        if (const auto groups = each.maybe("groups"))
+            groups->each(
+                [&](const JsonPlace& group) { promise.groups.push_back(group.resources()); });
         promises.push_back(std::move(promise));
     });
     return {evictions, std::move(promises)};

@@ -19,12 +19,22 @@ struct DescribedRequest {
     std::string project;  ///< id or name
     std::optional<std::string> availability_zone;
     std::vector<std::string> required_traits, forbidden_traits;
+    std::vector<RequestGroup> groups;  ///< on top of `resources`
+    std::optional<GroupPolicy> group_policy;
     std::string res_type;  ///< the constraint as it was written; may be empty
     Phases phases;         ///< what it means
 };
 
 /// Adds `CUSTOM_GPU=required` or `CUSTOM_GPU=forbidden`, as in a flavor; without `=`, required.
 Result<void> add_trait(DescribedRequest& described, std::string_view text);
+
+/// Adds what has to come from one provider: `VGPU=1,CUSTOM_X=required`, resources and traits as
+/// above.
+Result<void> add_group(DescribedRequest& described, std::string_view text);
+/// The inverse.
+std::string written(const RequestGroup& group);
+/// `none` or `isolate`; to be told last: of two groups and more it has to be.
+Result<void> set_group_policy(DescribedRequest& described, std::string_view text);
 
 /// The request, for the project of this id.
 Request request_of(const DescribedRequest& described, RequestId id, ProjectId project,

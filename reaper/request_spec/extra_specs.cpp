@@ -48,15 +48,29 @@ std::optional<GroupedKey> grouped_key(std::string_view key, std::string_view pre
     return GroupedKey{group, key.substr(colon + 1)};
 }
 
+std::optional<Amount> amount_spec(const GroupedKey& key, std::string_view value) {
+    return is_name(key.name) ? amount_of(value) : std::nullopt;
+}
+
+Refused not_an_amount(std::string_view key, std::string_view value) {
+    return Refused{"the flavor's extra spec '" + printable(key) + "=" + printable(value) +
+                   "' is no resource class with an amount of 0 or more"};
+}
+
+void read_trait(const GroupedKey& key, std::string_view value, std::set<Trait>& required,
+                std::set<Trait>& forbidden) {
+    if (!is_name(key.name)) return;
+    if (value == "required") required.emplace(std::string{key.name});
+    if (value == "forbidden") forbidden.emplace(std::string{key.name});
+}
+
 std::variant<std::map<ResourceClass, Amount>, Refused> resource_overrides(const ExtraSpecs& specs) {
     std::map<ResourceClass, Amount> overrides;
     for (const auto& [key, value] : specs) {
         const auto parts = grouped_key(key, "resources");
         if (!parts) continue;
-        const auto amount = amount_of(value);
-        if (!is_name(parts->name) || !amount)
-            return Refused{"the flavor's extra spec '" + printable(key) + "=" + printable(value) +
-                           "' is no resource class with an amount of 0 or more"};
+        const auto amount = amount_spec(*parts, value);
+        if (!amount) return not_an_amount(key, value);
         auto& sum = overrides[ResourceClass{std::string{parts->name}}];
         sum = saturating_add(sum, *amount);
     }
@@ -66,9 +80,7 @@ std::variant<std::map<ResourceClass, Amount>, Refused> resource_overrides(const 
 void read_traits(const ExtraSpecs& specs, std::set<Trait>& required, std::set<Trait>& forbidden) {
     for (const auto& [key, value] : specs) {
         const auto parts = grouped_key(key, "trait");
-        if (!parts || !is_name(parts->name)) continue;
-        if (value == "required") required.emplace(std::string{parts->name});
-        if (value == "forbidden") forbidden.emplace(std::string{parts->name});
+        if (parts && parts->group.empty()) read_trait(*parts, value, required, forbidden);
     }
 }
 

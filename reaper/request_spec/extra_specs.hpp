@@ -22,12 +22,21 @@ struct GroupedKey {
 };
 std::optional<GroupedKey> grouped_key(std::string_view key, std::string_view prefix);
 
+/// The amount of `resources[GROUP]:CLASS=VALUE`; none if class or amount can't be one.
+std::optional<Amount> amount_spec(const GroupedKey& key, std::string_view value);
+/// What to say then.
+Refused not_an_amount(std::string_view key, std::string_view value);
+
+/// Adds what `trait[GROUP]:NAME=VALUE` says. Other values than required and forbidden count for
+/// nothing, as in Nova.
+void read_trait(const GroupedKey& key, std::string_view value, std::set<Trait>& required,
+                std::set<Trait>& forbidden);
+
 /// `resources[GROUP]:CLASS=n` of all groups, by class, summed; zeros are kept: they remove what the
 /// flavor would ask for. Refused if a class or an amount can't be one.
 std::variant<std::map<ResourceClass, Amount>, Refused> resource_overrides(const ExtraSpecs& specs);
 
-/// The traits that `trait[GROUP]:NAME` requires or forbids. Other values count for nothing, as in
-/// Nova.
+/// The traits that `trait:NAME` requires or forbids: those of no group.
 void read_traits(const ExtraSpecs& specs, std::set<Trait>& required, std::set<Trait>& forbidden);
 
 }  // namespace reaper

@@ -9,6 +9,7 @@
 #include "reaper/request_spec/admitted_room.hpp"
 #include "reaper/request_spec/believed.hpp"
 #include "reaper/request_spec/extra_specs.hpp"
+#include "reaper/request_spec/flavor_groups.hpp"
 
 namespace reaper {
 namespace {
@@ -157,7 +158,7 @@ bool retries_exhausted(const FailureNotice& notice) {
 }
 
 RequestId request_key(const FailureNotice& notice) {
-    if (retries_exhausted(notice))
+    if (notice.event == FailureEvent::build_instances && retries_exhausted(notice))
         return RequestId{notice.request_id.str() + "/" + notice.server.str()};
     return notice.request_id;
 }
@@ -176,6 +177,8 @@ std::variant<Request, Refused> build_request(const FailureNotice& notice,
     if (auto* refused = std::get_if<Refused>(&admitted)) return std::move(*refused);
     auto resources = resources_of(flavor, boot_from_volume);
     if (auto* refused = std::get_if<Refused>(&resources)) return std::move(*refused);
+    auto groups = groups_of(flavor.extra_specs);
+    if (auto* refused = std::get_if<Refused>(&groups)) return std::move(*refused);
 
     Request request;
     request.id = request_key(notice);
@@ -184,12 +187,18 @@ std::variant<Request, Refused> build_request(const FailureNotice& notice,
     request.resources = std::get<Resources>(std::move(resources));
     add_requesters(notice, facts, request);
     request.availability_zone = zone_of(notice, facts, request.operation);
+    FlavorGroups& asked = std::get<FlavorGroups>(groups);
+    request.groups = std::move(asked.groups);
+    request.group_policy = asked.policy;
     read_traits(flavor.extra_specs, request.required_traits, request.forbidden_traits);
     read_traits(facts.image_properties, request.required_traits, request.forbidden_traits);
     add_thread_policy(flavor.extra_specs, request);
     if (const auto why = why_not_own_host(request.operation); why && !facts.host.empty())
         request.excluded_hosts.emplace(facts.host, *why);
+    if (is_move(request.operation))
+        request.from_host = facts.host.empty() ? facts.last_host : facts.host;
     land(facts, request);
+    if (auto refused = refused_by_placement(request)) return std::move(*refused);
     request.flavor_extra_specs = flavor.extra_specs;
     request.image = facts.image;
     request.sent_at = sent_at(notice, facts);

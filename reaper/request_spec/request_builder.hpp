@@ -21,6 +21,7 @@ struct RequesterFacts {
     bool boot_from_volume = false;
     ProjectId project;             ///< whose it is; a live migration's notice does not tell
     std::string host;              ///< where it is now; empty while it has none
+    std::string last_host;         ///< of one that has none: where it was, as far as that is known
     std::optional<Flavor> flavor;  ///< its present one
     /// Its metadata and its image's properties (empty if there is no image, or it can't be read),
     /// where a res-type constraint may stand.
@@ -60,7 +61,7 @@ std::variant<Resources, Refused> resources_of(const Flavor& flavor, bool boot_fr
 bool retries_exhausted(const FailureNotice& notice);
 
 /// The key of the request that a notice belongs to. All messages of one multi-create share it;
-/// exhausted retries (`MaxRetriesExceeded`) come one for each server and have one each.
+/// exhausted retries of a boot (`MaxRetriesExceeded`) come one for each server and have one each.
 RequestId request_key(const FailureNotice& notice);
 
 /// Builds the request. What `facts` tell counts, and what only the notice tells is believed:

@@ -16,27 +16,6 @@ Error wrong(std::string_view text, const std::string& why) {
     return {Errc::bad_input, "res-type constraint " + quoted(text) + ": " + why};
 }
 
-/// Does the whole name match? Goes back to the last `*` only, which is enough.
-bool matches(std::string_view pattern, std::string_view name) {
-    std::size_t at = 0, from = 0;
-    std::size_t star = std::string_view::npos, star_from = 0;
-    while (from < name.size()) {
-        if (at < pattern.size() && pattern[at] == '*') {
-            star = at++;
-            star_from = from;
-        } else if (at < pattern.size() && (pattern[at] == '?' || pattern[at] == name[from])) {
-            ++at;
-            ++from;
-        } else if (star != std::string_view::npos) {
-            at = star + 1;
-            from = ++star_from;
-        } else {
-            return false;
-        }
-    }
-    return pattern.find_first_not_of('*', at) == std::string_view::npos;
-}
-
 /// A constraint taken apart.
 struct Dependencies {
     bool equal = true;
@@ -99,8 +78,8 @@ Result<Phases> phases_of(std::string_view constraint) {
     if (has_several(constraint)) return wrong(constraint, only_one);
     const auto parts = parts_of(constraint);
     if (!parts) return parts.error();
-    const bool regular = matches(parts->pattern, to_string(ResType::regular));
-    const bool revocable = matches(parts->pattern, to_string(ResType::revocable));
+    const bool regular = matches_glob(parts->pattern, to_string(ResType::regular));
+    const bool revocable = matches_glob(parts->pattern, to_string(ResType::revocable));
     if (!regular && !revocable)
         return wrong(constraint,
                      quoted(parts->pattern) + " matches neither regular nor revocable; " + syntax);

@@ -13,6 +13,8 @@ namespace reaper {
 class ScheduleMemory {
 public:
     static constexpr std::size_t most = 10'000;
+    /// Users write the hints: this many names in all.
+    static constexpr std::size_t most_names = 500'000;
     /// A failure follows within seconds, and is not acted on when it is older than `max_age`.
     static constexpr Duration kept_for{3'600'000};
 
@@ -27,7 +29,10 @@ private:
         Schedule schedule;
         TimePoint arrived;
     };
+    static std::size_t names_in(const Schedule& schedule);
+
     std::map<RequestId, Entry> by_request_;
+    std::size_t names_ = 0;
     std::deque<RequestId> order_;  ///< of arrival, each once
 };
 

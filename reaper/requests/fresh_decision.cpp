@@ -26,8 +26,7 @@ bool by_aggregates(const Request& request, const CompiledPolicy& policy) {
 HostDepth depth_for(const Request& request, const SchedulerRules& rules) {
     const bool bound = request.availability_zone || !request.placement.aggregates.empty() ||
                        rules.own_aggregates != SchedulerRules::OwnAggregates::off;
-    const bool traits = !request.required_traits.empty() || !request.forbidden_traits.empty();
-    return bound || traits ? HostDepth::placement : HostDepth::state;
+    return bound || asks_for_traits(request) ? HostDepth::placement : HostDepth::state;
 }
 
 }  // namespace
@@ -104,6 +103,7 @@ ResultTask<Decision> FreshDecision::decide(std::shared_ptr<const CompiledPolicy>
         const CloudCache& cache = refresher_.cache();
         const TimePoint now = clock_.now();
         rooms_.observe([&cache](const HostId& id) { return cache.find(id); }, now);
+        safeguards_.see_several_cells(refresher_.several_cells());
         Decision decision = reaper::decide(*policy, request, cache.index(), cache.tag_data(),
                                            rooms_.ledger(), now, safeguards_, skipped);
         // No servers are deleted while deletions that a reaper left unfinished bring the room.

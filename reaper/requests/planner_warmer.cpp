@@ -15,8 +15,9 @@ constexpr std::size_t warm_hosts = 200;
 
 void PlannerWarmer::expect(const Request& request) {
     cold_ = true;
-    std::erase_if(expected_,
-                  [&](const Request& other) { return other.resources == request.resources; });
+    std::erase_if(expected_, [&](const Request& other) {
+        return other.resources == request.resources && other.groups == request.groups;
+    });
     expected_.push_front(request);
     if (expected_.size() > max_expected) expected_.pop_back();
 }

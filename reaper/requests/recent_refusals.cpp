@@ -1,6 +1,7 @@
 #include "reaper/requests/recent_refusals.hpp"
 
 #include <algorithm>
+#include <utility>
 
 #include "reaper/model/likeness.hpp"
 #include "reaper/model/text.hpp"
@@ -16,8 +17,9 @@ bool asks_as_much(const Request& request, const Request& known) {
 
 }  // namespace
 
-void RecentRefusals::note(const Request& request, const NotEnough& answer, Duration now) {
-    Refusal refusal{request, answer, now};
+void RecentRefusals::note(const Request& request, const NotEnough& answer, Policy policy,
+                          Duration now) {
+    Refusal refusal{request, answer, std::move(policy), now};
     refusal.answer.rejected.clear();
     refusal.answer.reason +=
         " (decided for " + printable(request.id.str(), 64) + " a moment before, the same for this)";
@@ -25,10 +27,11 @@ void RecentRefusals::note(const Request& request, const NotEnough& answer, Durat
     if (refusals_.size() > most) refusals_.pop_back();
 }
 
-std::optional<NotEnough> RecentRefusals::find(const Request& request, Duration now) const {
+std::optional<NotEnough> RecentRefusals::find(const Request& request, const Policy& policy,
+                                              Duration now) const {
     for (const auto& known : refusals_) {
         if (now - known.at >= fresh_for) break;
-        if (!asks_as_much(request, known.request)) continue;
+        if (known.policy != policy || !asks_as_much(request, known.request)) continue;
         NotEnough answer = known.answer;
         answer.slots_requested = request.slots;
         return answer;

@@ -191,6 +191,7 @@ Task<bool> RequestRunner::until_allowed(std::optional<Outcome>& ended) {
     bool told = false;
     while (true) {
         ended.reset();
+        services_.safeguards.check();  // what an operator has ended counts at once
         if (const auto newer = newest_.superseding(request_)) {
             ended = cut_short(OutcomeKind::superseded,
                               "request " + newer->str() + " of the same server is newer");
@@ -224,9 +225,12 @@ Task<std::optional<Outcome>> RequestRunner::act_on(Decision decision) {
         if (nothing->pending_releases().empty()) co_return conclude(*nothing);
         co_return co_await wait_for_room(std::move(*nothing));
     }
-    if (auto* refused = std::get_if<Refused>(&decision))
-        co_return outcome(deleted_ > 0 ? OutcomeKind::freed : OutcomeKind::refused,
-                          std::move(refused->reason));
+    if (auto* refused = std::get_if<Refused>(&decision)) {
+        // What earlier rounds freed is not all of it, and free for others.
+        services_.rooms.not_enough(request_.id);
+        if (deleted_ > 0) co_return cut_short(OutcomeKind::refused, refused->reason);
+        co_return outcome(OutcomeKind::refused, std::move(refused->reason));
+    }
     if (const auto* less = std::get_if<NotEnough>(&decision)) {
         // What earlier rounds freed is not enough for it, and free for others.
         services_.rooms.not_enough(request_.id);

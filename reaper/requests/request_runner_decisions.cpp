@@ -52,7 +52,7 @@ ResultTask<Decision> RequestRunner::consult() {
     const bool first = round_ == 0 && skipped_.empty();
     planned_under_ = settings_.policy;
     if (first) {
-        auto known = refusals_.find(request_, services_.cloud.clock.steady());
+        auto known = refusals_.find(request_, planned_under_, services_.cloud.clock.steady());
         if (known) co_return Decision{std::move(*known)};
     }
     auto grouped = co_await refresh_group();
@@ -70,7 +70,8 @@ ResultTask<Decision> RequestRunner::consult() {
     auto served = would_delete ? served_by_another() : std::optional<std::string>{};
     if (served) co_return Decision{Refused{std::move(*served)}};
     const auto* less = std::get_if<NotEnough>(&*decided);
-    if (first && less != nullptr) refusals_.note(request_, *less, services_.cloud.clock.steady());
+    if (first && less != nullptr)
+        refusals_.note(request_, *less, planned_under_, services_.cloud.clock.steady());
     co_return std::move(*decided);
 }
 

@@ -60,6 +60,8 @@ void Ledger::enter(const Request& request, const std::vector<HostPlan>& hosts, T
     std::erase_if(took_, [&](const auto& t) { return t.second == request.id; });
     for (auto& [server, eviction] : evictions_)
         if (eviction.request == request.id) eviction.counted = false;
+    std::vector<Resources> groups;
+    for (const auto& group : request.groups) groups.push_back(group.resources);
     for (const auto& host : hosts) {
         for (const auto& each : host.pending_releases)
             if (const auto own = evictions_.find(each.server);
@@ -79,7 +81,8 @@ void Ledger::enter(const Request& request, const std::vector<HostPlan>& hosts, T
                                     std::nullopt,
                                     false,
                                     {},
-                                    request.placement.group.id});
+                                    request.placement.group.id,
+                                    groups});
     }
 }
 

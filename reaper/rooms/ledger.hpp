@@ -58,6 +58,8 @@ public:
         bool watched = false;            ///< when its time is over, who comes is still of interest
         std::vector<ServerId> there_before{};  ///< look like second tries, but are none
         std::string group{};                   ///< the requesters' server group; empty: none
+        /// Of a slot, what comes from one provider each.
+        std::vector<Resources> groups{};
     };
     /// What became of slots of a settled promise.
     struct Settled {

@@ -3,9 +3,11 @@
 #include <algorithm>
 #include <limits>
 #include <set>
+#include <utility>
 
 #include "reaper/model/amount.hpp"
 #include "reaper/model/text.hpp"
+#include "reaper/rooms/host_packing.hpp"
 
 namespace reaper {
 namespace {
@@ -64,7 +66,10 @@ std::vector<Pool> pools_of(const Host& host, const Shape& shape, const Allocatio
         const auto& [resource_class, amount] = shape[need];
         for (const auto& provider : host.providers) {
             const auto at = provider.inventories.find(resource_class);
-            if (at == provider.inventories.end() || !units_allow(at->second, amount)) continue;
+            if (at == provider.inventories.end()) continue;
+            if (shape.parts() != nullptr ? !may_give(host, provider, shape, need)
+                                         : !units_allow(at->second, amount))
+                continue;
             const Amount capacity = sane(at->second.capacity());
             const auto going = evicting.find(provider.id);
             const Amount back =
@@ -85,6 +90,21 @@ Claim& claim_of(HostRoom& room, const RequestId& request) {
         if (claim.request == request) return claim;
     room.claims.push_back(Claim{request, ByPool(room.pools.size(), 0)});
     return room.claims.back();
+}
+
+/// How many of our parts of `least` and more one promised slot spoils at worst, wherever each part
+/// of its own lands.
+Amount parts_spoiled(const Ledger::Promise& promise, const ResourceClass& resource_class,
+                     Amount least) {
+    Amount spoiled = 0;
+    Amount rest = promise.slot.get(resource_class);
+    for (const auto& group : promise.groups) {
+        const Amount part = group.get(resource_class);
+        if (part <= 0) continue;
+        spoiled = saturating_add(spoiled, divide_up(part, least));
+        rest = saturating_subtract(rest, part);
+    }
+    return rest > 0 ? saturating_add(spoiled, divide_up(rest, least)) : spoiled;
 }
 
 /// Takes promised room off: exactly where one provider has the class; where several have it, the
@@ -109,8 +129,9 @@ void take_off_promises(HostRoom& room, const Host& host, const Shape& shape, con
                     claim.amounts[i] = saturating_add(claim.amounts[i], all);
                 }
             } else {
-                const Amount cost =
-                    saturating_multiply(divide_up(each, shape[need].amount), promise.slots);
+                const Amount cost = saturating_multiply(
+                    parts_spoiled(promise, shape[need].resource_class, shape.least_part(need)),
+                    promise.slots);
                 room.promised_slots[need] = saturating_add(room.promised_slots[need], cost);
                 room.promised[need] = saturating_add(room.promised[need], all);
             }
@@ -168,24 +189,19 @@ bool units_allow(const Inventory& inventory, Amount amount) {
            (inventory.step_size <= 1 || amount % inventory.step_size == 0);
 }
 
-Shape shape_of(const Resources& resources) {
-    Shape shape;
-    for (const auto& [resource_class, amount] : resources)
-        if (amount > 0) shape.push_back(Need{resource_class, amount});
-    return shape;
-}
-
 HostRoom room_on(const Host& host, const Shape& shape, const Ledger& ledger,
                  const RequestId& request) {
     HostRoom room;
     const auto leavers = leavers_of(host, ledger);
     room.pools = pools_of(host, shape, holdings_of(leavers));
     take_off_promises(room, host, shape, ledger, request);
+    if (shape.parts() != nullptr) room.packing = packing_of(host, shape, room);
     name_leavers(room, shape, leavers, request);
     return room;
 }
 
 Amount HostRoom::slots(const Shape& shape, const ByPool& room) const {
+    if (packing != nullptr) return packing->slots(room);
     std::vector<Amount> by_need(shape.size(), 0);
     for (std::size_t i = 0; i < pools.size(); ++i)
         if (room[i] > 0)
@@ -195,6 +211,10 @@ Amount HostRoom::slots(const Shape& shape, const ByPool& room) const {
     for (std::size_t need = 0; need < shape.size(); ++need)
         scarcest = std::min(scarcest, saturating_subtract(by_need[need], promised_slots[need]));
     return std::max<Amount>(scarcest, 0);
+}
+
+bool HostRoom::fits(const Shape& shape, const ByPool& room, Amount wanted) const {
+    return packing != nullptr ? packing->fits(room, wanted) : slots(shape, room) >= wanted;
 }
 
 std::vector<Amount> HostRoom::totals(const Shape& shape, const ByPool& room) const {
@@ -221,6 +241,17 @@ std::vector<Amount> HostRoom::missing(const Shape& shape, const ByPool& room, Am
             have = saturating_add(have, std::max<Amount>(room[i], 0) / amount);
             best_rest = std::max(best_rest, std::max<Amount>(room[i], 0) % amount);
         }
+        if (packing != nullptr && count != 1) {
+            // In parts, over all providers.
+            Amount sum = 0;
+            for (std::size_t i = 0; i < pools.size(); ++i)
+                if (pools[i].need == need) sum = saturating_add(sum, std::max<Amount>(room[i], 0));
+            short_of[need] = std::max<Amount>(
+                saturating_subtract(
+                    saturating_add(saturating_multiply(slots, amount), promised[need]), sum),
+                0);
+            continue;
+        }
         const Amount lacking =
             saturating_subtract(saturating_add(slots, promised_slots[need]), have);
         if (lacking <= 0) continue;
@@ -229,6 +260,15 @@ std::vector<Amount> HostRoom::missing(const Shape& shape, const ByPool& room, Am
                              : saturating_subtract(saturating_multiply(lacking, amount), best_rest);
     }
     return short_of;
+}
+
+std::string HostRoom::shortage(const Shape& shape, const ByPool& room, Amount wanted) const {
+    const Resources lacking = named(shape, missing(shape, room, wanted));
+    if (!lacking.empty() || packing == nullptr) return amounts_text(lacking);
+    std::string parts;
+    for (const auto& name : packing->misfits(room, wanted))
+        parts += (parts.empty() ? "" : ", ") + name;
+    return "a provider for " + parts;
 }
 
 ByPool HostRoom::room_now() const {

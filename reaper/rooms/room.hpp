@@ -9,34 +9,27 @@
 // from ONE provider of the host's tree (Placement's rule for the unnumbered group), so the slots
 // that a class gives are summed over its providers, each rounded down; the host gives what its
 // scarcest class gives. Inventories whose min_unit, max_unit or step_size refuse the amount of one
-// slot are no pools. Amounts are integers in Placement's units.
+// slot are no pools. Where groups or traits bind what comes from where (shape.hpp), the slots are
+// those that fit together (packing.hpp), and providers that may give nothing of a class are no
+// pools. Amounts are integers in Placement's units.
 #pragma once
 
 #include <cstddef>
 #include <map>
+#include <memory>
 #include <string>
 #include <vector>
 
 #include "reaper/model/cloud.hpp"
 #include "reaper/model/request.hpp"
 #include "reaper/rooms/ledger.hpp"
+#include "reaper/rooms/packing.hpp"
+#include "reaper/rooms/shape.hpp"
 
 namespace reaper {
 
 /// The amount within limits that no cloud has, so that sums of thousands stay in range.
 Amount sane(Amount amount);
-
-/// What one slot takes of one class; the amount is positive.
-struct Need {
-    ResourceClass resource_class;
-    Amount amount = 0;
-};
-
-/// One slot: its needs by class name.
-using Shape = std::vector<Need>;
-
-/// The needs of a request's slot; amounts of 0 or less are left out.
-Shape shape_of(const Resources& resources);
 
 /// One class on one provider.
 struct Pool {
@@ -45,9 +38,6 @@ struct Pool {
     Amount room = 0;       ///< may be negative, when more is used than there is
     Amount capacity = 0;   ///< when empty
 };
-
-/// Amounts by pool of one host, in the order of its pools.
-using ByPool = std::vector<Amount>;
 
 /// A consumer on its way out: its room counts already.
 struct Going {
@@ -80,14 +70,21 @@ struct HostRoom {
     /// it may cost at worst, and in units.
     std::vector<Amount> promised_slots;
     std::vector<Amount> promised;
+    /// How the parts of slots fit; null: each class by itself.
+    std::shared_ptr<const Packing> packing;
 
     /// Slots if the pools had `room`; never negative.
     Amount slots(const Shape& shape, const ByPool& room) const;
+    /// At least so many.
+    bool fits(const Shape& shape, const ByPool& room, Amount slots) const;
     /// Per need: the sum over its pools, promised room taken off; may be negative.
     std::vector<Amount> totals(const Shape& shape, const ByPool& room) const;
     /// Per need: what is missing for `slots` slots, if the pools had `room`; 0 if nothing is.
     /// With several providers: what is missing on the one that is nearest to one more slot.
     std::vector<Amount> missing(const Shape& shape, const ByPool& room, Amount slots) const;
+    /// The same for people: `2 VCPU`, or, where the amounts are there but not in the right places,
+    /// `a provider for VGPU=1 (group 1)`.
+    std::string shortage(const Shape& shape, const ByPool& room, Amount slots) const;
 
     ByPool room_now() const;
     ByPool capacities() const;

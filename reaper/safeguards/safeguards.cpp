@@ -105,6 +105,12 @@ void Safeguards::note_project(const Request& request, CullWorth worth, bool at_o
                            when(change->until) + ", then one cull is tried"});
 }
 
+void Safeguards::note_move(const Request& request, CullWorth worth, TimePoint at) {
+    if (!is_move(request.operation)) return;
+    if (worth == CullWorth::wasted) cell_cooldowns_.note_wasted(request.from_host, request.id, at);
+    if (worth == CullWorth::helped) cell_cooldowns_.note_helped(request.from_host);
+}
+
 void Safeguards::note_cooldown(const RequestId& request, const std::vector<HostId>& hosts,
                                TimePoint at) {
     if (settings_.host_cooldown <= Duration::zero()) return;
@@ -203,6 +209,7 @@ void Safeguards::shift(Duration by) {
     breaker_.shift(by);
     projects_.shift(by);
     shapes_.shift(by);
+    cell_cooldowns_.shift(by);
 }
 
 Duration Safeguards::memory() const {
@@ -224,6 +231,7 @@ void Safeguards::prune(TimePoint now) {
     std::erase_if(shape_names_, [&](const auto& each) {
         return shapes_.state(each.first, now) == CircuitState::closed;
     });
+    cell_cooldowns_.prune(now, settings_.host_cooldown);
 }
 
 std::vector<Thrashing> Safeguards::thrashing(TimePoint now) const {

@@ -16,6 +16,7 @@
 #include "reaper/model/request.hpp"
 #include "reaper/model/time.hpp"
 #include "reaper/safeguards/breaker.hpp"
+#include "reaper/safeguards/cell_cooldowns.hpp"
 #include "reaper/safeguards/cull_circuits.hpp"
 #include "reaper/safeguards/host_cooldowns.hpp"
 #include "reaper/safeguards/protection.hpp"
@@ -36,6 +37,7 @@ inline constexpr std::string_view thrash = "thrash";
 inline constexpr std::string_view breaker = "breaker";
 inline constexpr std::string_view project_breaker = "project-breaker";
 inline constexpr std::string_view shape_cooldown = "shape-cooldown";
+inline constexpr std::string_view cell_cooldown = "cell-cooldown";
 }  // namespace safeguard
 
 class Safeguards {
@@ -79,6 +81,8 @@ public:
     /// Returns what that changes.
     std::vector<Change> note_freed_room(const Request& request, CullWorth worth,
                                         const std::vector<HostId>& untaken, TimePoint at);
+    /// What became of the room that was freed for a server that moves.
+    void note_move(const Request& request, CullWorth worth, TimePoint at);
     /// Room on the hosts that the request could have taken and did not, though no servers were
     /// deleted for it.
     void note_cooldown(const RequestId& request, const std::vector<HostId>& hosts, TimePoint at);
@@ -103,6 +107,11 @@ public:
     const HostCooldowns& cooldowns() const { return cooldowns_; }
     const VictimHistory& history() const { return history_; }
     std::vector<LeftAlone> left_alone(TimePoint now) const;
+
+    const CellCooldowns& cell_cooldowns() const { return cell_cooldowns_; }
+    /// Nova's lists show more than one cell.
+    void see_several_cells(bool several) { several_cells_ = several; }
+    bool several_cells() const { return several_cells_; }
 
     /// Forgets what does not count any more.
     void prune(TimePoint now);
@@ -133,6 +142,8 @@ private:
     CullCircuits shapes_;  ///< by project and shape
     std::map<std::string, NamedShape> shape_names_;
     std::map<RequestId, Unproven> under_way_;
+    CellCooldowns cell_cooldowns_;
+    bool several_cells_ = false;
 };
 
 }  // namespace reaper

@@ -67,7 +67,7 @@ struct BreakerSettings {
 /// `project_breaker:` the same for the culls of one project.
 struct ProjectBreakerSettings {
     int wasted = 3;     ///< culls in a row whose room went unused
-    int unproven = 20;  ///< culls at a time of which it is not known whether they helped
+    int unproven = 10;  ///< culls at a time of which it is not known whether they helped
     RetrySettings retry{};
 
     friend bool operator==(const ProjectBreakerSettings&, const ProjectBreakerSettings&) = default;

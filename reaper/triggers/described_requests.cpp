@@ -33,6 +33,11 @@ Result<DescribedRequest> described_of(const config::RequestEntry& entry) {
     for (const std::string& text : entry.traits)
         if (const auto added = add_trait(described, text); !added)
             return wrong("traits: " + added.error().what);
+    for (const std::string& text : entry.groups)
+        if (const auto added = add_group(described, text); !added)
+            return wrong("groups: " + added.error().what);
+    if (const auto set = set_group_policy(described, entry.group_policy); !set)
+        return wrong("group_policy: " + set.error().what);
     return described;
 }
 

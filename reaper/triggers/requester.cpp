@@ -98,6 +98,12 @@ ResultTask<RequesterFacts> read_rest(CloudPorts cloud, FailureNotice notice, Req
         if (!siblings) co_return siblings.error();
         facts.siblings = std::move(*siblings);
     }
+    // One that is shelved has no host, but stays in the cell of its last one.
+    if (notice.event == FailureEvent::unshelve_server && facts.host.empty()) {
+        auto last = co_await cloud.compute.last_host(notice.server);
+        if (!last) co_return last.error();
+        facts.last_host = last->value_or("");
+    }
     if (is_resize(facts) && !notice.flavor_id.empty()) {
         auto flavor = co_await cloud.compute.flavor(notice.flavor_id);
         if (!flavor) co_return flavor.error();

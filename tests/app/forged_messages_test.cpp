@@ -105,7 +105,8 @@ TEST_F(ForgedMessagesTest, TheFlavorAndTheProjectOfABootAreNovas) {
     full_host();
     requester();
     start();
-    NovaFailure forged = failure(8);
+    NovaFailure forged = failure();
+    forged.vcpus = 8;
     forged.project = "another";
     messages->deliver(body_of(forged));
     EXPECT_EQ(outcome_of("req-1").kind, OutcomeKind::freed);

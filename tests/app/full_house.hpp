@@ -18,10 +18,15 @@ protected:
     }
     void requester(const std::string& id = "requester-1", const std::string& project = "regular",
                    int vcpus = 2) {
-        cloud.add_requester(uuid_of(id), project,
-                            Flavor{"flavor", vcpus, vcpus * 1024, vcpus * 10, 0, 0, {}});
+        cloud.add_requester(uuid_of(id), project, flavor_of(vcpus));
     }
+    static Flavor flavor_of(int vcpus) {
+        return Flavor{"flavor", vcpus, vcpus * 1024, vcpus * 10, 0, 0, {}};
+    }
+    /// Of requester-1, which is so large.
     NovaFailure failure(int vcpus = 2) {
+        const std::string id = uuid_of("requester-1");
+        if (cloud.exists(id)) cloud.server_at(id).record.flavor = flavor_of(vcpus);
         NovaFailure one;
         one.vcpus = vcpus;
         one.memory_mb = vcpus * 1024;

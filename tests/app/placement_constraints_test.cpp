@@ -195,6 +195,7 @@ TEST_F(LandingTest, NobodyDiesInAZoneThatPlacementDoesNotKnow) {
     cloud.not_mirrored = {"host1"};
     requester();
     start();
+    cloud.server_at(uuid_of("requester-1")).record.shown_zone = "east";
     NovaFailure in_the_east = failure();
     in_the_east.availability_zone = "east";
     messages->deliver(body_of(in_the_east));
@@ -219,6 +220,7 @@ TEST_F(LandingTest, ARequestOutsideEveryShardIsRefused) {
     cloud.host_aggregates = {{"u-1", "east", {"host2"}, {}}};
     settings.policy.scheduler.watched_aggregates = {"east | south"};
     start();
+    cloud.server_at(uuid_of("requester-1")).record.shown_zone = "az-of-nobody";
     NovaFailure elsewhere = failure();
     elsewhere.availability_zone = "az-of-nobody";
     messages->deliver(body_of(elsewhere));

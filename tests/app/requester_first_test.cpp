@@ -154,6 +154,46 @@ TEST_F(RequesterFirstTest, RoomThatNobodyTookWasFreedInVain) {
     EXPECT_GE(after.at - freed_at, settings.cull.watch);
 }
 
+TEST_F(RequesterFirstTest, RoomThatOthersTookFirstIsNotWasted) {
+    for (const char* project : {"spot", "another"}) {
+        cloud.clear();
+        cloud.clear_servers();
+        journal.records.clear();
+        full_host();
+        requester();
+        start();
+        messages->deliver(body_of(failure()));
+        outcome_of("req-1");
+        cloud.add_server("first", "host1", project, Resources{{"VCPU", 1}, {"MEMORY_MB", 1024}})
+            .record.server.created = clock.now();
+        const FreedRoomResult& after = freed_room_of("req-1");
+        EXPECT_EQ(after.kind, project == std::string{"spot"}
+                                  ? FreedRoomResultKind::taken_by_revocable
+                                  : FreedRoomResultKind::taken_by_regular);
+        EXPECT_THAT(after.reason, ::testing::HasSubstr("first"));
+        EXPECT_TRUE(after.untaken.empty()) << "it says nothing against the host";
+        crash();
+    }
+}
+
+TEST_F(RequesterFirstTest, LessThanHalfOfTheSlotsIsNotTaken) {
+    full_host();
+    for (const char* id : {"r1", "r2", "r3"}) requester(id);
+    start();
+    for (const char* id : {"r1", "r2", "r3"}) {
+        NovaFailure one = failure();
+        one.server = id;
+        one.spec_server = "r1";
+        one.num_instances = 3;
+        messages->deliver(body_of(one));
+    }
+    EXPECT_EQ(outcome_of("req-1").kind, OutcomeKind::freed);
+    boots("second-try", "host1");
+    const FreedRoomResult& after = freed_room_of("req-1");
+    EXPECT_EQ(after.kind, FreedRoomResultKind::wasted);
+    EXPECT_THAT(after.reason, ::testing::HasSubstr("1 of 3 slots taken"));
+}
+
 TEST_F(RequesterFirstTest, ALikeServerThatCameJustBeforeThePlanDidNotTakeTheRoom) {
     full_host();
     cloud.remove("host1a");
@@ -244,7 +284,7 @@ TEST_F(RequesterFirstTest, AServerThatAsksAnewTakesOverTheRoomThatIsOnItsWay) {
 
 TEST_F(RequesterFirstTest, AServerThatAsksForLessHoldsNothingOfWhatWasFreedBefore) {
     full_host();
-    requester("r1");
+    requester("r1", "regular", 4);
     start();
     NovaFailure first = failure(4);
     first.server = first.spec_server = "r1";
@@ -252,6 +292,7 @@ TEST_F(RequesterFirstTest, AServerThatAsksForLessHoldsNothingOfWhatWasFreedBefor
     EXPECT_EQ(outcome_of("req-1").kind, OutcomeKind::freed);
     EXPECT_EQ(cloud.count("DELETE"), 2U);
     clock.advance(seconds{9});
+    requester("r1");
     NovaFailure again = another("req-2", "r1");
     again.timestamp = "2026-11-20 00:00:09.000000";
     messages->deliver(body_of(again));

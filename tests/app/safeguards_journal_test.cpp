@@ -119,6 +119,14 @@ TEST_F(SafeguardsOfTheJournal, KnowOfWhichCullsNothingIsKnownYet) {
     EXPECT_FALSE(read().safeguards.why_not_now(next, noon));
 }
 
+TEST_F(SafeguardsOfTheJournal, KnowWhatResultsAreWorth) {
+    EXPECT_EQ(worth_of(FreedRoomResultKind::taken), CullWorth::helped);
+    EXPECT_EQ(worth_of(FreedRoomResultKind::elsewhere), CullWorth::needless);
+    EXPECT_EQ(worth_of(FreedRoomResultKind::taken_by_regular), CullWorth::needless);
+    EXPECT_EQ(worth_of(FreedRoomResultKind::taken_by_revocable), CullWorth::lost);
+    EXPECT_EQ(worth_of(FreedRoomResultKind::wasted), CullWorth::wasted);
+}
+
 TEST_F(SafeguardsOfTheJournal, CountFailuresAnewAfterAResumption) {
     for (int i = 0; i < 5; ++i)
         wasted("req-" + std::to_string(i), noon - 50min + i * 10min, i % 2 == 0 ? "p" : "q");
@@ -130,6 +138,18 @@ TEST_F(SafeguardsOfTheJournal, CountFailuresAnewAfterAResumption) {
     EXPECT_FALSE(known.was_told);
     EXPECT_EQ(known.safeguards.breaker().state(noon), CircuitState::closed);
     EXPECT_EQ(known.safeguards.breaker().wasted(), 2);
+}
+
+TEST_F(SafeguardsOfTheJournal, KnowMovesThatWereCulledForInVain) {
+    wasted("req-1", noon - 10min);
+    EXPECT_FALSE(read().safeguards.cell_cooldowns().why("h1", true)) << "it was no move";
+    journal_.records[RequestId{"req-1"}].request.operation = Operation::resize;
+    journal_.records[RequestId{"req-1"}].request.from_host = "h1";
+    EXPECT_TRUE(read().safeguards.cell_cooldowns().why("h1", false));
+    EXPECT_FALSE(read().safeguards.cell_cooldowns().why("h2", false));
+    EXPECT_TRUE(read().safeguards.cell_cooldowns().why("h2", true));
+    journal_.records[RequestId{"req-1"}].freed_room->kind = FreedRoomResultKind::taken;
+    EXPECT_FALSE(read().safeguards.cell_cooldowns().why("h1", true));
 }
 
 TEST_F(SafeguardsOfTheJournal, CountDeletionsThatFailedInARow) {

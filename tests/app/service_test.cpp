@@ -550,6 +550,7 @@ TEST_F(ServiceTest, AResizeDoesNotCountItsOwnHost) {
     full_host("host2");
     cloud.add_server(uuid_of("grower"), "host1", "regular", Resources{});
     cloud.note_failed("req-1", "resize");
+    cloud.flavors["f"] = flavor_of(4);
     start();
     NovaFailure one = failure(4);
     one.event = "compute_task.migrate_server.error";

@@ -38,7 +38,7 @@ TEST_F(TroubledCloudTest, DeletionsThatKeepFailingOpenTheBreaker) {
     };
     messages->deliver(body_of(failure()));
     EXPECT_EQ(outcome_of("req-1").safeguard, "paused");
-    EXPECT_TRUE(pause.paused());
+    EXPECT_TRUE(breaker.paused());
     EXPECT_EQ(cloud.living("host1").size(), 4U);
 }
 
@@ -99,6 +99,7 @@ TEST_F(TroubledCloudTest, ARefusalInAnotherZoneSaysNothingOfFreedRoom) {
     NovaFailure other = another("req-2", "elsewhere");
     other.timestamp = "2026-11-20 00:01:00.000000";
     other.availability_zone = "zone-2";
+    cloud.server_at(uuid_of("elsewhere")).record.shown_zone = "zone-2";
     messages->deliver(body_of(other));
     EXPECT_NE(outcome_of("req-2").kind, OutcomeKind::freed);
     EXPECT_FALSE(record("req-1").freed_room.has_value());

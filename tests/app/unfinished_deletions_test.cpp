@@ -175,6 +175,22 @@ TEST_F(UnfinishedDeletionsTest, ADeletionThatIsStillOnItsWayToBeDeferredIsWaited
     EXPECT_EQ(cloud.count("FORCE host1a"), 1U);
 }
 
+TEST_F(UnfinishedDeletionsTest, OneThatDoesNotGoIsGivenUpAndAnotherServerTaken) {
+    full_host();
+    requester();
+    settings.cull.deadline = seconds{30};
+    left_behind("host1a");
+    // Its compute agent never gets to it.
+    cloud.server_at("host1a").record.server.task_state = "soft-deleting";
+    cloud.server_at("host1a").record.server.status = "ACTIVE";
+    start();
+    hear_again();
+    EXPECT_EQ(outcome_of("req-1").kind, OutcomeKind::freed);
+    EXPECT_EQ(deletions(), 1U);
+    EXPECT_EQ(cloud.count("FORCE host1a"), 0U);
+    EXPECT_TRUE(cloud.exists("host1a"));
+}
+
 TEST_F(UnfinishedDeletionsTest, NothingIsFinishedForARequesterThatIsGone) {
     full_host();
     requester();

@@ -19,6 +19,32 @@ TEST(AddTrait, IsRequiredUnlessForbidden) {
     EXPECT_THAT(described.forbidden_traits, ElementsAre("CUSTOM_C"));
 }
 
+TEST(AddGroup, IsResourcesAndTraitsOnTopOfTheRest) {
+    DescribedRequest described;
+    described.resources = Resources{{"VCPU", 2}};
+    EXPECT_TRUE(add_group(described, "VGPU=1,CUSTOM_A=required,CUSTOM_B=forbidden"));
+    EXPECT_TRUE(add_group(described, "VGPU:2"));
+    for (const char* text : {"", "CUSTOM_A=required", "VGPU=0", "VGPU=1,custom=required", "VGPU"})
+        EXPECT_FALSE(add_group(described, text)) << text;
+    EXPECT_FALSE(set_group_policy(described, "")) << "two groups need a policy";
+    EXPECT_FALSE(set_group_policy(described, "some"));
+    EXPECT_TRUE(set_group_policy(described, "isolate"));
+    const Request request = request_of(described, RequestId{"r"}, ProjectId{"p"}, TimePoint{});
+    EXPECT_EQ(request.resources, (Resources{{"VCPU", 2}, {"VGPU", 3}}));
+    EXPECT_EQ(ungrouped_resources(request), (Resources{{"VCPU", 2}}));
+    ASSERT_EQ(request.groups.size(), 2U);
+    EXPECT_EQ(request.groups[0].suffix, "1");
+    EXPECT_THAT(request.groups[0].forbidden_traits, ElementsAre(Trait{"CUSTOM_B"}));
+    EXPECT_EQ(request.group_policy, GroupPolicy::isolate);
+    EXPECT_EQ(written(request.groups[0]), "VGPU=1,CUSTOM_A=required,CUSTOM_B=forbidden");
+    EXPECT_EQ(groups_text(request.groups, request.group_policy),
+              "of it from one provider each: 1: VGPU=1 with CUSTOM_A without CUSTOM_B; 2: VGPU=2 "
+              "(no two from the same)");
+    DescribedRequest one;
+    EXPECT_TRUE(add_group(one, "VGPU=1"));
+    EXPECT_TRUE(set_group_policy(one, ""));
+}
+
 TEST(RequestOf, HasEverythingThatWasSaid) {
     DescribedRequest described;
     described.resources = Resources{{"VCPU", 2}};

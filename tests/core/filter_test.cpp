@@ -64,7 +64,7 @@ INSTANTIATE_TEST_SUITE_P(
             RejectionCode::missing_trait, "CUSTOM_SSD"},
         Row{"ForbiddenTrait",
             [](Host& h, Request& r) {
-                nest(h, "numa0", {}).traits.emplace("CUSTOM_OLD");
+                h.providers[0].traits.emplace("CUSTOM_OLD");
                 r.forbidden_traits.emplace("CUSTOM_OLD");
             },
             RejectionCode::forbidden_trait, "CUSTOM_OLD"},
@@ -112,12 +112,18 @@ INSTANTIATE_TEST_SUITE_P(
             "1 revocable server can't be deleted: it is locked"}),
     [](const auto& row) { return row.param.name; });
 
-TEST(Filters, RequiredTraitMayBeAnywhereOnTheTree) {
+TEST(Filters, TraitsAreThoseOfTheProvidersThatGiveSomething) {
     Host only = host("only", whole);
     put(only, revocable("v", only.id, whole));
     nest(only, "numa0", {}).traits.emplace("CUSTOM_SSD");
     Request wanted = request(slot);
     wanted.required_traits.emplace("CUSTOM_SSD");
+    const auto none = plan(wanted, Snapshot{at(0), {only}, {}});
+    EXPECT_TRUE(std::holds_alternative<NotEnough>(none)) << "Placement would offer nothing";
+    only.providers[1].inventories.emplace(ResourceClass{"DISK_GB"}, Inventory{.total = 100});
+    EXPECT_TRUE(std::holds_alternative<Plan>(plan(wanted, Snapshot{at(0), {only}, {}})));
+    wanted.required_traits.clear();
+    wanted.forbidden_traits.emplace("CUSTOM_SSD");
     EXPECT_TRUE(std::holds_alternative<Plan>(plan(wanted, Snapshot{at(0), {only}, {}})));
 }
 

@@ -143,6 +143,12 @@ TEST(BuildRequest, ExhaustedRetriesAreOneSlotEachWithAKeyOfTheirOwn) {
     }
 }
 
+TEST(BuildRequest, AMoveHasOneKeyWhateverItsMessageSays) {
+    auto given = notice(FailureEvent::migrate_server);
+    given.exception = "MaxRetriesExceeded";
+    EXPECT_EQ(request_key(given), RequestId{"req-1"});
+}
+
 struct Moved {
     FailureEvent event;
     const char* action;
@@ -207,14 +213,34 @@ TEST(BuildRequest, BootFromVolumeTakesNoRootDisk) {
 TEST(BuildRequest, TraitsOfTheFlavorAreKept) {
     auto given = notice();
     given.flavor->extra_specs = {{"trait:CUSTOM_A", "required"},
-                                 {"trait1:CUSTOM_B", "required"},
                                  {"trait:CUSTOM_C", "forbidden"},
                                  {"trait:CUSTOM_D", "preferred"},
                                  {"hw:cpu_thread_policy", "isolate"}};
     const auto request = built(given, facts("create"));
-    EXPECT_THAT(request.required_traits, ElementsAre(Trait{"CUSTOM_A"}, Trait{"CUSTOM_B"}));
+    EXPECT_THAT(request.required_traits, ElementsAre(Trait{"CUSTOM_A"}));
     EXPECT_THAT(request.forbidden_traits,
                 ElementsAre(Trait{"CUSTOM_C"}, Trait{"HW_CPU_HYPERTHREADING"}));
+}
+
+TEST(BuildRequest, GroupsOfTheFlavorAreKeptApart) {
+    auto given = notice();
+    given.flavor->extra_specs = {{"resources1:VGPU", "1"},
+                                 {"trait1:CUSTOM_B", "required"},
+                                 {"resources2:VGPU", "1"},
+                                 {"resources2:VCPU", "2"},
+                                 {"group_policy", "isolate"}};
+    const auto request = built(given, facts("create"));
+    EXPECT_EQ(request.resources,
+              (Resources{{"VCPU", 2}, {"MEMORY_MB", 2048}, {"DISK_GB", 20}, {"VGPU", 2}}));
+    EXPECT_EQ(ungrouped_resources(request), (Resources{{"MEMORY_MB", 2048}, {"DISK_GB", 20}}));
+    EXPECT_THAT(request.required_traits, IsEmpty());
+    ASSERT_EQ(request.groups.size(), 2U);
+    EXPECT_EQ(request.groups[0].resources, (Resources{{"VGPU", 1}}));
+    EXPECT_THAT(request.groups[0].required_traits, ElementsAre(Trait{"CUSTOM_B"}));
+    EXPECT_EQ(request.groups[1].resources, (Resources{{"VCPU", 2}, {"VGPU", 1}}));
+    EXPECT_EQ(request.group_policy, GroupPolicy::isolate);
+    given.flavor->extra_specs.erase("group_policy");
+    EXPECT_THAT(refusal(given, facts("create")), HasSubstr("without a group_policy"));
 }
 
 TEST(BuildRequest, RefusesWhatNoRoomCanHelp) {

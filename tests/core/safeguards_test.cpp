@@ -341,8 +341,7 @@ TEST(Cooldown, AHostWhoseFreedRoomWasNotTakenRanksLower) {
     EXPECT_EQ(rejection_of(decision, "h1").code, RejectionCode::in_cooldown);
     EXPECT_THAT(rejection_of(decision, "h1").reason,
                 HasSubstr("room freed there for req-0 was not taken"));
-    safeguards.note_cooldown(RequestId{"req-0"}, {HostId{"h1"}},
-                               at(now - 1'800));
+    safeguards.note_cooldown(RequestId{"req-0"}, {HostId{"h1"}}, at(now - 1'800));
     EXPECT_THAT(victim_ids(decide(safeguards, cloud, request(one))), ElementsAre("h2-0"))
         << "the latest word counts";
 }
@@ -350,8 +349,7 @@ TEST(Cooldown, AHostWhoseFreedRoomWasNotTakenRanksLower) {
 TEST(Cooldown, EndsAfterItsTime) {
     const Snapshot cloud = cloud_of({full("h1", {1}), full("h2", {1, 2})});
     Safeguards safeguards{SafeguardSettings{}};
-    safeguards.note_cooldown(RequestId{"req-0"}, {HostId{"h1"}},
-                               at(now - 1'800));
+    safeguards.note_cooldown(RequestId{"req-0"}, {HostId{"h1"}}, at(now - 1'800));
     EXPECT_THAT(victim_ids(decide(safeguards, cloud, request(one))), ElementsAre("h1-0"));
 }
 

@@ -46,5 +46,23 @@ TEST(ScheduleMemory, IsBounded) {
     EXPECT_NE(memory.find(RequestId{"req-5"}), nullptr);
 }
 
+TEST(ScheduleMemory, IsBoundedInWhatUsersWriteIntoEach) {
+    ScheduleMemory memory;
+    Schedule large = schedule("req");
+    constexpr std::size_t hints = 5'000;
+    for (std::size_t i = 0; i < hints; ++i)
+        large.placement.apart_from.emplace("server-" + std::to_string(i));
+    constexpr std::size_t fit = ScheduleMemory::most_names / hints;
+    for (std::size_t i = 0; i < fit + 5; ++i) {
+        large.request = RequestId{"req-" + std::to_string(i)};
+        memory.note(large, at(0));
+        memory.note(large, at(0));
+    }
+    EXPECT_EQ(memory.size(), fit);
+    EXPECT_EQ(memory.find(RequestId{"req-4"}), nullptr);
+    ASSERT_NE(memory.find(RequestId{"req-5"}), nullptr);
+    EXPECT_EQ(memory.find(RequestId{"req-5"})->placement.apart_from.size(), hints);
+}
+
 }  // namespace
 }  // namespace reaper::schedule_memory_test

@@ -113,12 +113,14 @@ void FakeCloud::note_deletion(const ServerId& id, const std::string& user) {
     actions.insert(actions.begin(), std::move(action));
 }
 
-ResultTask<std::vector<ServerRecord>> FakeCloud::soft_deleted() {
+ResultTask<std::vector<ServerRecord>> FakeCloud::soft_deleted(std::optional<TimePoint> since) {
     co_await breathe();
     if (auto error = note("soft-deleted")) co_return *error;
     std::vector<ServerRecord> records;
     for (const auto& [id, server] : servers_)
-        if (server.record.server.status == "SOFT_DELETED") records.push_back(server.record);
+        if (server.record.server.status == "SOFT_DELETED" &&
+            (!since || histories[id].empty() || histories[id].front().started >= *since))
+            records.push_back(server.record);
     co_return records;
 }
 
@@ -220,6 +222,19 @@ ResultTask<std::vector<ActionRecord>> FakeCloud::actions(ServerId id) {
     const auto found = histories.find(id);
     if (found == histories.end()) co_return std::vector<ActionRecord>{};
     co_return found->second;
+}
+
+ResultTask<std::optional<std::string>> FakeCloud::last_host(ServerId id) {
+    co_await breathe();
+    if (auto error = note("last host " + id.str())) co_return *error;
+    const auto found = last_hosts.find(id);
+    if (found == last_hosts.end()) co_return std::optional<std::string>{};
+    co_return std::optional<std::string>{found->second};
+}
+
+ResultTask<HostNumbers> FakeCloud::host_numbers() {
+    co_await breathe();
+    co_return numbers;
 }
 
 ResultTask<std::vector<ServerRecord>> FakeCloud::shelved_since(TimePoint) {

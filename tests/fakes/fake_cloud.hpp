@@ -69,6 +69,8 @@ public:
     std::string own_user_id = "reaper-user";
     std::map<ServerId, Duration> slow;                        ///< reads of it take so long
     std::map<ServerId, std::vector<ActionRecord>> histories;  ///< the newest first
+    std::map<ServerId, std::string> last_hosts;
+    HostNumbers numbers;
     Duration deletion_takes{2000};
     bool soft_delete = false;
     std::map<std::string, ServerGroup> groups;  ///< by id
@@ -93,7 +95,7 @@ public:
     ResultTask<std::optional<Project>> find_project(std::string id_or_name) override;
     ResultTask<std::string> own_user() override;
     ResultTask<std::vector<ServerRecord>> servers(Progress progress) override;
-    ResultTask<std::vector<ServerRecord>> soft_deleted() override;
+    ResultTask<std::vector<ServerRecord>> soft_deleted(std::optional<TimePoint> since) override;
     ResultTask<std::vector<ServerRecord>> ended_servers(TimePoint since) override;
     ResultTask<std::vector<ServerRecord>> servers_on(std::string service_host) override;
     ResultTask<std::optional<ServerRecord>> server(ServerId id) override;
@@ -101,6 +103,8 @@ public:
     ResultTask<std::vector<ServerRecord>> servers_of(std::string reservation) override;
     ResultTask<std::optional<Flavor>> flavor(std::string id) override;
     ResultTask<std::vector<ActionRecord>> actions(ServerId id) override;
+    ResultTask<std::optional<std::string>> last_host(ServerId id) override;
+    ResultTask<HostNumbers> host_numbers() override;
     ResultTask<std::vector<ServerRecord>> shelved_since(TimePoint since) override;
     ResultTask<std::vector<HypervisorRecord>> hypervisors() override;
     ResultTask<std::vector<ComputeServiceRecord>> compute_services() override;

@@ -2,6 +2,7 @@
 #include "reaper/request_spec/extra_specs.hpp"
 
 #include "reaper/request_spec/cpu_list.hpp"
+#include "reaper/request_spec/flavor_groups.hpp"
 #include "tests/fuzz/fuzz.hpp"
 
 int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
@@ -25,6 +26,22 @@ int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
             fuzz::require(amount >= 0, "no amount is negative");
     } else {
         fuzz::require_one_line(std::get<1>(overrides).reason);
+    }
+    const auto groups = groups_of(specs);
+    if (const auto* found = std::get_if<FlavorGroups>(&groups)) {
+        for (const auto& group : found->groups) {
+            fuzz::require(!group.suffix.empty(), "a group has a suffix");
+            for (const auto& [resource_class, amount] : group.resources)
+                fuzz::require(amount > 0, "no group asks for nothing of a class");
+        }
+        Request request;
+        request.groups = found->groups;
+        request.group_policy = found->policy;
+        request.resources = sum_of(found->groups);
+        if (const auto refused = refused_by_placement(request))
+            fuzz::require_one_line(refused->reason);
+    } else {
+        fuzz::require_one_line(std::get<Refused>(groups).reason);
     }
     std::set<Trait> required;
     std::set<Trait> forbidden;

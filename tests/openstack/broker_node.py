@@ -10,8 +10,19 @@ from cloud import PATIENCE
 # Of Debian's erlang-base: it asks a running node, and starts no Erlang of its own.
 ERL_CALL = "/usr/bin/erl_call"
 QUEUE = 'rabbit_misc:r(<<"/">>, queue, <<"{queue}">>)'
-COUNT = f"rabbit_amqqueue:with({QUEUE}, fun(Found) -> rabbit_amqqueue:info(Found, [messages]) end)."
+# Of a quorum queue, what `info` tells is some seconds old; its leader knows.
+COUNT = f"""rabbit_amqqueue:with({QUEUE}, fun(Found) ->
+    case amqqueue:get_type(Found) of
+        rabbit_quorum_queue ->
+            {{{{ok, {{{{_, Count}}}}, _}}}} = ra:leader_query(
+                amqqueue:get_pid(Found), fun rabbit_fifo:query_messages_total/1),
+            [{{{{messages, Count}}}}];
+        _ -> rabbit_amqqueue:info(Found, [messages])
+    end
+end).""".replace("\n", " ")
 COUNTED = re.compile(r"\{ok, \[\{messages, ?(\d+)\}\]\}")
+CONSUMERS = f"rabbit_amqqueue:with({QUEUE}, fun(Found) -> length(rabbit_amqqueue:consumers(Found)) end)."
+CONSUMED = re.compile(r"\{ok, ?(\d+)\}")
 SOURCES = f"[element(4, element(2, Binding)) || Binding <- rabbit_binding:list_for_destination({QUEUE})]"
 IS_BOUND = f'lists:member(<<"{{exchange}}">>, {SOURCES}).'
 
@@ -25,6 +36,11 @@ class BrokerNode:
         """Those that wait and those that a consumer holds; None while the node does not tell, or
         knows no such queue."""
         counted = COUNTED.search(self._ask(COUNT.format(queue=queue)))
+        return int(counted[1]) if counted else None
+
+    def consumers_of(self, queue: str) -> int | None:
+        """Also those that stand by; None as above."""
+        counted = CONSUMED.search(self._ask(CONSUMERS.format(queue=queue)))
         return int(counted[1]) if counted else None
 
     def is_bound(self, queue: str, exchange: str) -> bool:

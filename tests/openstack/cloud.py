@@ -177,6 +177,15 @@ class Cloud(ABC):
         meanwhile come to their end afterwards."""
 
     @abstractmethod
+    def other_cell(self, host: str) -> AbstractContextManager[None]:
+        """The host, on which no server is, is in another cell than the others while it lasts. No server
+        is left afterwards."""
+
+    @abstractmethod
+    def disable_other_cell(self) -> AbstractContextManager[None]:
+        """Builds skip that cell while it lasts."""
+
+    @abstractmethod
     def make_zone(self, name: str, hosts: list[str]) -> None:
         """Puts hosts that hold no server into an availability zone."""
 

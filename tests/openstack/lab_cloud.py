@@ -13,7 +13,7 @@ import pymysql
 from keystoneauth1 import adapter
 
 from cloud import PATIENCE, eventually
-from lablib import processes, services
+from lablib import cells, processes, services
 from lablib.access_log import AccessLog
 from lablib.place import Place
 from openstack_cloud import OpenStackCloud
@@ -89,6 +89,35 @@ class LabCloud(OpenStackCloud):
             processes.stop(self.place, ["rabbitmq"], patience=PATIENCE)
         finally:
             self._start_what_is_stopped()
+
+    @contextmanager
+    def other_cell(self, host: str) -> Iterator[None]:
+        cells.enter(self.place, self.lab, self.nova, host)
+        self._wait_registered(host)
+        try:
+            yield
+        finally:
+            self._purge_servers()
+            cells.leave(self.place, self.lab, self.nova, host)
+            self._wait_registered(host)
+
+    @contextmanager
+    def disable_other_cell(self) -> Iterator[None]:
+        cells.set_disabled(self.place, self.lab, True)
+        try:
+            yield
+        finally:
+            cells.set_disabled(self.place, self.lab, False)
+
+    def _wait_registered(self, host: str) -> None:
+        """A host that registered anew is another provider, and Nova finds it after a while."""
+
+        def known() -> bool:
+            listed = self.nova.get("/os-hypervisors").json()["hypervisors"]
+            return host in [each["hypervisor_hostname"] for each in listed]
+
+        eventually(f"Nova has discovered {host}", known, every=0.5)
+        self.know_providers()
 
     def _start_what_is_stopped(self) -> None:
         for service in services.table(self.place, self.lab):

@@ -49,8 +49,8 @@ class OpenStackCloud(Cloud):
             project: catalog.client(self.lab, "compute", project=project, **NOVA)
             for project in ("regular", "spot")
         }
-        providers = self.placement.get("/resource_providers").json()["resource_providers"]
-        self.providers = {provider["name"]: provider["uuid"] for provider in providers}
+        self.providers: dict[str, str] = {}
+        self.know_providers()
         self.plain = requests.Session()
         self.plain.trust_env = False  # a proxy of the caller must not see the cloud
         self._counter = 0
@@ -58,6 +58,10 @@ class OpenStackCloud(Cloud):
         # Not those of an earlier session, which may hold messages.
         self._queue_prefix = f"reaper-{secrets.token_hex(4)}"
         self._reaper_queues: set[str] = set()
+
+    def know_providers(self) -> None:
+        providers = self.placement.get("/resource_providers").json()["resource_providers"]
+        self.providers = {provider["name"]: provider["uuid"] for provider in providers}
 
     def close(self) -> None:
         self.messages.close()
@@ -316,7 +320,7 @@ class OpenStackCloud(Cloud):
         auth |= self._application_credential() if application_credential else self._password(user)
         self._counter += 1
         queue = f"{self._queue_prefix}-{self._counter}"
-        self._reaper_queues |= {queue, f"{queue}.dead-letter"}
+        self._reaper_queues |= {queue, f"{queue}.dead-letter", f"{queue}.serving"}
         cloud: dict[str, Any] = {"auth": auth, "region": region}
         broker: dict[str, Any] = {"urls": [self.lab["broker"]["amqps_url" if tls else "amqp_url"]]}
         broker.update(queue=queue, dead_letter_queue=f"{queue}.dead-letter", reconnect_backoff_max="1s")

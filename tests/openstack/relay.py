@@ -22,6 +22,11 @@ class Relay:
         self._listener = socket.create_server((LOOPBACK, self.port))
         threading.Thread(target=self._accept, args=(self._listener,), daemon=True).start()
 
+    def lead_to(self, target_port: int) -> None:
+        """From now on, as an address that moves to another machine."""
+        self._target_port = target_port
+        self._cut_all()
+
     def swallow(self) -> None:
         self._dead.set()
 

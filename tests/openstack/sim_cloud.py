@@ -66,6 +66,23 @@ class SimCloud(OpenStackCloud):
             yield
 
     @contextmanager
+    def other_cell(self, host: str) -> Iterator[None]:
+        self._other_cell = host
+        self._cloudsim.post("cells", cells={"other": [host]})
+        try:
+            yield
+        finally:
+            self._cloudsim.post("cells")
+
+    @contextmanager
+    def disable_other_cell(self) -> Iterator[None]:
+        self._cloudsim.post("cells", cells={"other": [self._other_cell]}, disabled=["other"])
+        try:
+            yield
+        finally:
+            self._cloudsim.post("cells", cells={"other": [self._other_cell]})
+
+    @contextmanager
     def api_outage(self, *apis: str) -> Iterator[None]:
         for api in apis:
             self._cloudsim.post("faults", pattern=f"/{api}/*", user="reaper", drop=True)

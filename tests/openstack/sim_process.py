@@ -28,24 +28,29 @@ DIRECT = urllib.request.build_opener(urllib.request.ProxyHandler({}))
 
 
 class Broker:
-    """A RabbitMQ of its own, until `close` or our end: it lives as long as its stdin is open."""
+    """A RabbitMQ of its own, until `close` or our end: it lives as long as its stdin is open. Of several
+    nodes, what is told is of the first."""
 
-    def __init__(self) -> None:
-        tell = 'echo "$REAPER_BROKER_DIR $REAPER_BROKER_PORT"; exec cat'
+    def __init__(self, nodes: int = 1) -> None:
+        tell = 'echo "$REAPER_BROKER_NODES $REAPER_BROKER_PORTS"; exec cat'
         self._process = subprocess.Popen(
-            [str(BROKER), "run", "/bin/sh", "-c", tell],
+            [str(BROKER), "run", "--nodes", str(nodes), "/bin/sh", "-c", tell],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             text=True,
         )
         assert self._process.stdout is not None
-        self.directory, _, port = self._process.stdout.readline().strip().partition(" ")
-        assert port, "RabbitMQ did not start; it told why above"
-        self.port = int(port)
+        directories, _, ports = self._process.stdout.readline().strip().partition(" ")
+        assert ports, "RabbitMQ did not start; it told why above"
+        self.directories, self.ports = directories.split(":"), [int(port) for port in ports.split(":")]
+        self.directory, self.port = self.directories[0], self.ports[0]
 
     @property
     def url(self) -> str:
-        return f"amqp://{BROKER_USER}:{quote(BROKER_PASSWORD, safe='')}@{LOOPBACK}:{self.port}/"
+        return self.url_at(self.port)
+
+    def url_at(self, port: int) -> str:
+        return f"amqp://{BROKER_USER}:{quote(BROKER_PASSWORD, safe='')}@{LOOPBACK}:{port}/"
 
     @property
     def node(self) -> dict[str, str]:
@@ -55,7 +60,15 @@ class Broker:
 
     def restart(self) -> None:
         for command in ("stop", "start"):
-            subprocess.run([str(BROKER), command, self.directory], check=True, stdin=subprocess.DEVNULL)
+            self.do(command)
+
+    def do(self, command: str, node: int = 0) -> None:
+        """`stop`, `kill`, `start` it; `part` it from the others, `heal` that."""
+        others = [d for d in self.directories if d != self.directories[node]]
+        extra = others if command in ("part", "heal") else []
+        subprocess.run(
+            [str(BROKER), command, self.directories[node], *extra], check=True, stdin=subprocess.DEVNULL
+        )
 
     def close(self) -> None:
         assert self._process.stdin is not None
@@ -112,10 +125,14 @@ class Cloudsim:
 class Simulation:
     """Both, as a context."""
 
-    def __init__(self, binary: Path, directory: Path, hosts: int):
-        self.broker = Broker()
+    def __init__(
+        self, binary: Path, directory: Path, hosts: int, broker: Broker | None = None, way: int = 0
+    ):
+        """`way`: the port by which cloudsim goes to the broker, if it is not the broker's own."""
+        self.broker = broker or Broker()
         try:
-            self.cloudsim = Cloudsim(binary, directory, self.broker.url, hosts)
+            url = self.broker.url_at(way) if way else self.broker.url
+            self.cloudsim = Cloudsim(binary, directory, url, hosts)
         except BaseException:
             self.broker.close()
             raise

@@ -34,7 +34,7 @@ def failed_unheard(cloud: Cloud, reaper: Reaper, flavor: str, **asked: object) -
 
 def crowded(cloud: Cloud) -> Fleet:
     one, two, three = cloud.hosts
-    return fill(cloud, {one: SPOT, two: FULL, three: SMALL_SPOT})
+    return fill(cloud, {one: SMALL_SPOT, two: FULL, three: SMALL_SPOT})
 
 
 def test_failures_of_running_servers(cloud: Cloud, install) -> None:
@@ -131,35 +131,31 @@ def test_a_request_of_long_ago(cloud: Cloud, install) -> None:
 
 
 def test_a_resize_to_another_flavor(cloud: Cloud, install) -> None:
-    """Nova tells nobody to which flavor a resize was that failed: it counts as Nova has it, one that it
-    does not have counts for nothing, and where two messages differ none is believed."""
+    """Nova tells nobody to which flavor a resize was that failed: it counts as Nova has it, and one that it
+    does not have counts for nothing."""
     reaper = install()
     one, two, three = cloud.hosts
     small = [("regular", "small", 1), ("spot", "small", 4)]
     fleet = fill(cloud, {one: small, two: FULL, three: SPOT})
     resized = fleet.regular(one)[0]
     requests = []
-    for _ in range(3):
+    for _ in range(2):
         requests.append(cloud.resize_without_waiting(resized, "medium"))
         eventually("it is refused", lambda: cloud.look(resized).task is None and cloud.action_failed(resized, requests[-1]))
-    forger = Forger(cloud.failure_messages(3)[0])
+    forger = Forger(cloud.failure_messages(2)[0])
     reaper.start()
     mark = cloud.mark()
     # One that Nova does not have.
     huge = forger.flavor(cloud, "medium", 10)
     huge["nova_object.data"]["flavorid"] = "huge"
     cloud.publish(forger.written("migrate_server", resized, requests[0], flavor=huge))
-    # Two that contradict each other.
-    for name in ("medium", "large"):
-        cloud.publish(forger.written("migrate_server", resized, requests[1], flavor=forger.flavor(cloud, name, 5)))
-    told = refusals(reaper, 2)
-    assert any("knows no flavor" in reason for reason in told), told
-    assert any("different flavors" in reason for reason in told), told
+    [told] = refusals(reaper, 1)
+    assert "knows no flavor" in told, told
     assert_nobody_died(fleet, mark)
     # Another size than Nova's.
-    cloud.publish(forger.written("migrate_server", resized, requests[2], flavor=forger.flavor(cloud, "medium", 10)))
-    assert reaper.wait_outcome(requests[2])["kind"] == "freed"
-    asked = reaper.story(requests[2])["request"]  # type: ignore[index]
+    cloud.publish(forger.written("migrate_server", resized, requests[1], flavor=forger.flavor(cloud, "medium", 10)))
+    assert reaper.wait_outcome(requests[1])["kind"] == "freed"
+    asked = reaper.story(requests[1])["request"]  # type: ignore[index]
     assert asked["resources"]["VCPU"] == 5, asked
     reaper.wait_messages_done()
     assert_freed(fleet, mark, 1, among=fleet.spot(three))

@@ -4,7 +4,7 @@ from contextlib import ExitStack, contextmanager
 from typing import Any, Iterator
 
 from between import between_plan_and_deletion, stand_before, wait_held
-from cloud import Cloud, Server, wait_for_the_next_second
+from cloud import Cloud, Server, eventually, wait_for_the_next_second
 from fleet import Fleet, assert_freed, assert_nobody_died, assert_only_victims_died, fill
 from gate import Gate
 from reaper_process import Reaper
@@ -230,7 +230,8 @@ def test_wasted_culls_open_the_breaker_until_somebody_resumes(cloud: Cloud, inst
     one, *_ = cloud.hosts
     reaper = install()
     reaper.config["cull"]["watch"] = "1s"
-    reaper.config["breaker"] = {"wasted": 2}
+    reaper.config["breaker"] = {"wasted": 2, "projects": 1}
+    reaper.config["shape_cooldown"] = {"wasted": 0}
     reaper.start()
     fleet = full_but_for(cloud, ONE_SPOT)
     mark = cloud.mark()
@@ -254,6 +255,48 @@ def test_wasted_culls_open_the_breaker_until_somebody_resumes(cloud: Cloud, inst
     assert len(cloud.reaper_deletions(mark)) == 3
     for server in fleet.regular():
         assert cloud.look(server).status == "ACTIVE"
+
+
+def events(reaper: Reaper) -> list[str]:
+    return [event["kind"] for event in reaper.json("history", "events")["events"]]
+
+
+def test_the_breaker_tries_again_by_itself(cloud: Cloud, install) -> None:
+    reaper = install()
+    reaper.config["cull"]["watch"] = "1s"
+    reaper.config["breaker"] = {"wasted": 1, "projects": 1, "retry_after": "1s"}
+    reaper.start()
+    fleet = full_but_for(cloud, SPOT)
+    [refused] = cloud.ask_in_vain("medium")
+    assert reaper.wait_freed_room(refused.request)["kind"] == "wasted"
+    eventually("the breaker is half open", lambda: "breaker-half-open" in events(reaper))
+    assert reaper.json("status")["breaker"]["state"] == "half-open"
+    [refused] = cloud.ask_in_vain("large")
+    assert reaper.wait_outcome(refused.request)["kind"] == "freed"
+    cloud.wait_for(cloud.ask("large"), "ACTIVE")
+    assert reaper.wait_freed_room(refused.request)["kind"] == "taken"
+    eventually("the breaker is closed", lambda: "breaker-closed" in events(reaper))
+    assert reaper.json("status")["breaker"]["state"] == "closed"
+    for server in fleet.regular():
+        assert cloud.look(server).status == "ACTIVE"
+
+
+def test_a_shape_whose_room_goes_unused_is_left_alone(cloud: Cloud, install) -> None:
+    """Not what else its project asks for."""
+    reaper = install()
+    reaper.config["cull"]["watch"] = "1s"
+    reaper.config["shape_cooldown"] = {"wasted": 1}
+    reaper.start()
+    one, *_ = cloud.hosts
+    full_but_for(cloud, ONE_SPOT)
+    [refused] = cloud.ask_in_vain("medium")
+    assert reaper.wait_freed_room(refused.request)["kind"] == "wasted"
+    cloud.boot("medium", "spot", one)
+    outcome = refused_for(cloud, reaper, "medium")
+    assert outcome["safeguard"] == "shape-cooldown", outcome
+    [left_alone] = reaper.json("status")["left_alone"]
+    assert left_alone["project"] == cloud.project_id("regular"), left_alone
+    assert refused_for(cloud, reaper, "small")["kind"] == "freed"
 
 
 def test_deletions_that_come_to_nothing_open_the_breaker(cloud: Cloud, install) -> None:

@@ -24,8 +24,9 @@ SPOT = [("spot", "medium", 2)]
 # Of a request `large`: both revocable servers of one host.
 NEEDED = 2
 # RabbitMQ takes a silent one for dead after 2 to 3 of these.
-HEARTBEAT = "1s"
-# From the blow until another has the request in hand: 3 heartbeats, and what a busy machine adds.
+HEARTBEAT = "2s"
+# From the blow until another has the request in hand: 3 heartbeats, one more until the lease of the
+# one before is surely over, and what a busy machine adds.
 # Far below what the broker or the kernel would take to give up a dead connection by themselves.
 TAKEOVER_S = PATIENCE
 ALLOCATIONS = "/allocations/[0-9a-f-]{36}"
@@ -68,7 +69,7 @@ class Group:
         return self.active.queue
 
     def wait_consumers(self, count: int) -> None:
-        consumers = lambda: self.cloud.messages.consumers(self.queue)  # noqa: E731
+        consumers = lambda: self.cloud.messages.node.consumers_of(f"{self.queue}.serving")  # noqa: E731
         eventually(f"{count} reapers are at the queue", lambda: consumers() == count)
 
     def wait_served(self, request: str, by: list[Reaper] | None = None) -> str:

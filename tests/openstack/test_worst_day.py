@@ -259,6 +259,28 @@ def test_room_that_nobody_takes_was_wasted(cloud: Cloud, install) -> None:
     assert reaper.json("history", "totals")["freed_room"]["wasted"] == 1
 
 
+@pytest.mark.parametrize("taker", [("spot", "medium"), ("regular", "small")], ids=lambda taker: taker[0])
+def test_room_that_others_took_first(cloud: Cloud, install, taker: tuple[str, str]) -> None:
+    """Nova refuses the second try, and it says nothing against the host or the request."""
+    one, *_ = cloud.hosts
+    reaper = install()
+    reaper.config["cull"]["watch"] = "1h"
+    reaper.start()
+    full_but_for(cloud, ONE_SPOT)
+    [refused] = cloud.ask_in_vain("medium")
+    reaper.wait_outcome(refused.request)
+    told = time.monotonic()
+    project, flavor = taker
+    [first] = cloud.boot(flavor, project, one)
+    eventually("a second has passed", lambda: time.monotonic() - told > 1)
+    [again] = cloud.ask_in_vain("medium")
+    reaper.wait_outcome(again.request)
+    freed_room = reaper.wait_freed_room(refused.request)
+    word = "taken-by-revocable" if project == "spot" else "taken-by-regular"
+    assert freed_room["kind"] == word and first.id in freed_room["reason"], freed_room
+    assert freed_room["untaken"] == [], freed_room
+
+
 def test_room_that_nobody_takes_while_the_reaper_restarts_was_wasted(cloud: Cloud, install) -> None:
     """The watch goes on; it ends as the new settings say."""
     reaper = install()

@@ -9,8 +9,8 @@
 
 #include "clients/amqp/amqp_topology.hpp"
 #include "tests/clients/amqp/recorded_messages.hpp"
-#include "tests/rabbitmq/loopback_proxy.hpp"
-#include "tests/rabbitmq/source_runner.hpp"
+#include "tests/rabbitmq/support/loopback_proxy.hpp"
+#include "tests/rabbitmq/support/source_runner.hpp"
 
 namespace reaper::test::amqp_events_test {
 namespace {
@@ -336,10 +336,10 @@ TEST(AmqpRights, ThoseOfReadmeAreEnough) {
     EventRunner events(settings);
     events.start();
     ASSERT_TRUE(events.until_flowing());
-    SourceRunner run(settings, token_tuning());
+    SourceRunner run(settings);
     run.start();
     ASSERT_TRUE(run.until_consuming());
-    ASSERT_TRUE(run.until([&] { return run.source->serving() != 0; }));
+    ASSERT_TRUE(run.until_serving());
     admin.publish(settings.exchange, error_key, "m");
     ASSERT_TRUE(run.until_messages(1));
     run.source->set_aside(run.messages[0], "why");

@@ -1,7 +1,7 @@
 // Getting into a real RabbitMQ, or not: TLS, passwords, virtual hosts, rights.
 #include "clients/amqp/broker_probe.hpp"
-#include "tests/rabbitmq/loopback_proxy.hpp"
-#include "tests/rabbitmq/source_runner.hpp"
+#include "tests/rabbitmq/support/loopback_proxy.hpp"
+#include "tests/rabbitmq/support/source_runner.hpp"
 
 namespace reaper::test::amqp_login_test {
 namespace {

@@ -3,7 +3,7 @@
 #include <regex>
 
 #include "clients/amqp/broker_probe.hpp"
-#include "tests/rabbitmq/source_runner.hpp"
+#include "tests/rabbitmq/support/source_runner.hpp"
 
 namespace reaper::test::amqp_novas_queues_test {
 namespace {
@@ -33,7 +33,7 @@ TEST(AmqpNovasQueues, AreSeenAndBoundedAsReadmeSays) {
         return report ? report->novas_queues : std::vector<NovasQueue>();
     };
     EXPECT_TRUE(look().empty());
-    admin.declare_queue(queue, 100'000);
+    admin.declare_queue(queue, {});
     admin.publish("", queue, "m", 1'500);
     ASSERT_TRUE(until_ready(admin, queue, 1'500));
     const auto found = look();

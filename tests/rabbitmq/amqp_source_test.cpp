@@ -2,7 +2,7 @@
 #include <algorithm>
 
 #include "clients/amqp/broker_probe.hpp"
-#include "tests/rabbitmq/source_runner.hpp"
+#include "tests/rabbitmq/support/source_runner.hpp"
 
 namespace reaper::test::amqp_source_test {
 namespace {
@@ -156,11 +156,13 @@ TEST(AmqpSource, MakesItsQueueAnewWhenItWasDeleted) {
     admin.declare_exchange(run.broker.exchange);
     run.start();
     ASSERT_TRUE(run.until_consuming());
+    admin.publish(run.broker.exchange, error_key, "first");
+    ASSERT_TRUE(run.until_messages(1));
     admin.delete_queue(run.broker.queue);
     ASSERT_TRUE(run.until_consuming_again());
     EXPECT_NE(run.states[1].detail.find("was deleted"), std::string::npos) << run.all_states();
     admin.publish(run.broker.exchange, error_key, "m");
-    ASSERT_TRUE(run.until_messages(1));
+    ASSERT_TRUE(run.until_messages(2));
     run.acknowledge_all();
     ASSERT_TRUE(run.stop());
     EXPECT_TRUE(until_ready(admin, run.broker.queue, 0));
@@ -188,9 +190,11 @@ TEST(AmqpSource, ItsQueueIsBoundedAndTheOldestGoFirst) {
 
 TEST(AmqpSource, AQueueWithAnotherBoundIsNamedAndWaitedFor) {
     BrokerAdmin admin;
-    SourceRunner run(broker_settings());
+    config::Broker settings = broker_settings();
+    settings.queue_type = "classic";
+    SourceRunner run(settings);
     admin.declare_exchange(run.broker.exchange);
-    admin.declare_queue(run.broker.queue, 7);
+    admin.declare_queue(run.broker.queue, {.max_length = 7, .type = {}, .single_active = true});
     run.start();
     ASSERT_TRUE(run.until_told("x-max-length"));
     const std::string& detail = run.states.back().detail;
@@ -323,7 +327,7 @@ TEST(BrokerProbe, LooksAndChangesNothing) {
     EXPECT_FALSE(admin.look(settings.queue)) << "it declared the queue";
 
     admin.declare_exchange(settings.exchange);
-    admin.declare_queue(settings.queue, 9);
+    admin.declare_queue(settings.queue, {});
     admin.publish("", settings.queue, "m");
     settings.urls.insert(settings.urls.begin(), config::Secret("amqp://u:hidden@127.0.0.1:1/"));
     report = probe_broker(settings);

@@ -39,6 +39,17 @@ TEST(Json, RequestsComeBack) {
     bound.placement.with = {ServerId{"w"}};
     bound.placement.apart_from = {ServerId{"x"}, ServerId{"y"}};
     EXPECT_EQ(request_from_json(through_text(to_json(bound))).value(), bound);
+    Request grouped = example_request();
+    grouped.groups = {{"1",
+                       {{"VGPU", 1}},
+                       {Trait{"CUSTOM_A"}},
+                       {Trait{"CUSTOM_B"}},
+                       {{"a", "b"}},
+                       ProviderId{"tree"}},
+                      {"_2", {{"VGPU", 2}}, {}, {}, {}, {}}};
+    grouped.group_policy = GroupPolicy::isolate;
+    EXPECT_EQ(request_from_json(through_text(to_json(grouped))).value(), grouped);
+    EXPECT_EQ(to_json(example_request()).contains("groups"), false);
 }
 
 TEST(Json, DecisionsComeBack) {

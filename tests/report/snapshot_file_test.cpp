@@ -68,10 +68,12 @@ TEST(SnapshotFile, TheServerGroupOfAPromiseComesBack) {
     SnapshotFile file = example_file();
     auto promises = file.ledger.promises();
     promises.front().group = "g-1";
+    promises.front().groups = {Resources{{"VGPU", 1}}, Resources{{"VGPU", 2}}};
     file.ledger = Ledger{file.ledger.evictions(), promises};
     const auto back = read_snapshot(written(file));
     ASSERT_TRUE(back) << back.error().what;
     EXPECT_EQ(back->ledger.promises().front().group, "g-1");
+    EXPECT_EQ(back->ledger.promises().front().groups, promises.front().groups);
 }
 
 TEST(SnapshotFile, ComesBackWhole) {

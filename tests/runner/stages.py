@@ -1,6 +1,7 @@
 """The stages of tests/run: what each runs, with a deadline, and what it counts."""
 
 import os
+import secrets
 import shutil
 from dataclasses import dataclass
 from pathlib import Path
@@ -23,6 +24,7 @@ TSAN_ENVIRONMENT = {"TSAN_OPTIONS": "halt_on_error=1"}
 FUZZ_SECONDS = "6"  # for each target: about a minute for all on two cores
 FUZZ_SOAK_SECONDS = "600"
 SOAK_SCHEDULES = "10000"
+PLACEMENT_CASES = "3000"
 # Of the optimised build, what is installed and what plays the clouds; unit tests run in the
 # sanitized one.
 TARGETS = {"release": ("programs",)}
@@ -273,19 +275,23 @@ def rabbitmq(run: Runner) -> Counts:
     """With the sanitizers: this is where threads, a C library and broken connections meet."""
     if not run.built("asan"):
         return needs_build("asan", "rabbitmq")
-    report = run.logs / "rabbitmq.xml"
-    program = str(run.build_dir("asan") / "bin" / "rabbitmq_tests")
-    good = run.run(
-        "run the tests",
-        "rabbitmq",
-        CHECK_DEADLINE_S,
-        *("tests/rabbitmq/broker", "run", program, f"--gtest_output=xml:{report}"),
-    )
-    if not good:
-        run.show_tail("rabbitmq")
-    for words in ("[  PASSED  ]", "[  FAILED  ]"):
-        run.show_line("rabbitmq", words)
-    return run.consistent("rabbitmq", good, counts.from_junit(report, "rabbitmq"))
+    programs = run.build_dir("asan") / "bin"
+    commands = {
+        "rabbitmq": ("run", str(programs / "rabbitmq_tests")),
+        "rabbitmq-cluster": ("run", "--nodes", "3", str(programs / "rabbitmq_cluster_tests")),
+    }
+    found = Counts()
+    for name, command in commands.items():
+        report = run.logs / f"{name}.xml"
+        report.unlink(missing_ok=True)
+        options = (f"--gtest_output=xml:{report}",)
+        good = run.run(f"run {name}", name, CHECK_DEADLINE_S, "tests/rabbitmq/broker", *command, *options)
+        if not good:
+            run.show_tail(name)
+        for words in ("[  PASSED  ]", "[  FAILED  ]"):
+            run.show_line(name, words)
+        found += run.consistent(name, good, counts.from_junit(report, name))
+    return found
 
 
 def tsan(run: Runner) -> Counts:
@@ -362,6 +368,21 @@ def fuzz_long(run: Runner) -> Counts:
     return fuzzers(run, "fuzz-long", FUZZ_SOAK_SECONDS, SOAK_DEADLINE_S)
 
 
+def placement(run: Runner) -> Counts:
+    """Other cases than those that are kept; the seed makes them again."""
+    if not run.built("asan"):
+        return needs_build("asan", "placement")
+    seed, cases = secrets.randbelow(1_000_000_000), run.logs / "placement-cases.jsonl"
+    ask = (PYTHON, "-B", "tests/placement/cases.py", "--count", PLACEMENT_CASES, "--seed", str(seed))
+    title = f"ask Placement about {PLACEMENT_CASES} cases of seed {seed}"
+    asked = run.check(title, "placement", *ask, "--out", str(cases), deadline_s=SOAK_DEADLINE_S)
+    if asked.failed:
+        return asked
+    program = str(run.build_dir("asan") / "bin" / "core_tests")
+    answer = ("/usr/bin/env", f"REAPER_PLACEMENT_CASES={cases}", program, "--gtest_filter=PlacementCases.*")
+    return asked + run.check(f"answer the same (seed {seed})", "placement-tests", *answer)
+
+
 def bench(run: Runner) -> Counts:
     """That they run at all; their figures are on the screen of who runs them alone."""
     build = ("cmake", "--build", "--preset", "release", "-j", run.jobs, "--target", "reaper_bench")
@@ -393,6 +414,7 @@ SOAK = (
     Stage("schedules", f"{SOAK_SCHEDULES} schedules of faults", many_schedules),
     Stage("mutants", "each rule broken on purpose, and caught", mutants),
     Stage("fuzz-long", f"every fuzzer for {FUZZ_SOAK_SECONDS} s", fuzz_long),
+    Stage("placement", "room for groups as Placement's own code tells it, new cases", placement),
     Stage("bench", "the benchmarks run", bench),
 )
 

@@ -169,6 +169,44 @@ TEST_F(CheckCloud, AHostThatIsNoHypervisorIsTold) {
     EXPECT_EQ(told->detail.find("1 host is not among the hypervisors: h2; "), 0U) << told->detail;
 }
 
+TEST_F(CheckCloud, CellsThatShowAndAreNotToldAreAWarning) {
+    run();
+    expect("cells", Verdict::ok);
+    findings_.clear();
+    cloud_.numbers.services = {{"h1", 3}, {"h2", 3}};
+    run();
+    expect("cells", Verdict::warn);
+    EXPECT_NE(find("cells")->detail.find("'h1' and 'h2' have the same number, 3"),
+              std::string::npos)
+        << find("cells")->detail;
+}
+
+TEST_F(CheckCloud, CellsThatAreToldAreHeldToWhatShows) {
+    cloud_.add_host("h2", Resources{{"VCPU", 8}});
+    cloud_.host_aggregates = {{"u-1", "rack", {"h2"}, {}}};
+    landing_.cells = {{"a", {"h1"}, {}, false}, {"b", {}, {"rack"}, true}};
+    cloud_.numbers.services = {{"h1", 3}, {"h2", 3}};
+    run();
+    expect("cells", Verdict::ok);
+    EXPECT_EQ(find("cells")->detail, "'a': 1 host");
+    EXPECT_FALSE(any_failed(findings_));
+
+    const auto failure = [&](std::vector<Cell> cells) {
+        landing_.cells = std::move(cells);
+        findings_.clear();
+        run();
+        for (const Finding& finding : findings_)
+            if (finding.what == "cells" && finding.verdict == Verdict::fail) return finding.detail;
+        return std::string{"no failure"};
+    };
+    EXPECT_NE(failure({{"a", {"h*"}, {}, false}}).find("'h1' and 'h2' can't both be in cell 'a'"),
+              std::string::npos);
+    EXPECT_NE(failure({{"a", {"h1"}, {}, false}}).find("1 host can't be told the cell of"),
+              std::string::npos);
+    EXPECT_NE(failure({{"a", {"h1"}, {"nowhere"}, false}}).find("no aggregate 'nowhere'"),
+              std::string::npos);
+}
+
 TEST_F(CheckCloud, ServersOfOneProjectAloneAreDoubtful) {
     cloud_.remove("s2");
     run();
@@ -196,6 +234,13 @@ TEST(CheckBroker, TellsWhatIsMissing) {
     ASSERT_EQ(findings.size(), 4U);
     EXPECT_EQ(findings[2].verdict, Verdict::warn) << "messages and no consumer";
     EXPECT_EQ(findings[3].verdict, Verdict::warn) << "dead letters";
+
+    findings.clear();
+    found.queue = QueueReport{5, 0};  // the broker gives them to it in a moment
+    found.serving = QueueReport{0, 1};
+    check_broker(broker, found, report);
+    EXPECT_EQ(findings[2].verdict, Verdict::ok);
+    EXPECT_EQ(findings[2].detail, "5 messages wait, a reaper is connected");
 }
 
 /// Nova fills queues of its own, which README.md bounds.

@@ -46,6 +46,18 @@ TEST_F(GlanceTest, TellsThePropertiesThatAreTexts) {
                                                    Pair("res_type", "~regular"))));
 }
 
+/// A thousand images are kept, and Glance takes 64 KiB for each of a hundred properties.
+TEST(ReadImage, KeepsNothingThatIsLongerThanWhatIsAskedOf) {
+    const std::string trait = "trait:CUSTOM_" + std::string(248, 'A');
+    nlohmann::json image{{"id", "i-1"}, {trait, "required"}, {"res_type", "regular"}};
+    image["story"] = std::string(65'000, 'x');
+    image[std::string(65'000, 'y')] = "short";
+    const auto read = read_image(image.dump(), "GET glance");
+    ASSERT_TRUE(read) << read.error().what;
+    EXPECT_THAT(*read, ElementsAre(Pair("id", "i-1"), Pair("res_type", "regular"),
+                                   Pair(trait, "required")));
+}
+
 TEST_F(GlanceTest, AnImageIsAskedOnceAMinute) {
     answer(200, R"({"id": "i-1", "res_type": "regular"})");
     auto parts = cloud.connect();

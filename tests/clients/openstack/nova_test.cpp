@@ -395,6 +395,51 @@ TEST_F(NovaTest, ReadsWhatWasDoneToAServer) {
     EXPECT_TRUE(cloud.run(nova().actions(ServerId("b")))->empty());
 }
 
+TEST_F(NovaTest, FindsTheLastHostOfAServerInItsActions) {
+    cloud.on("GET /nova/v2.1/servers/a/os-instance-actions",
+             json_reply(200, R"({"instanceActions": [
+        {"action": "unshelve", "request_id": "req-3", "project_id": "p", "message": "Error",
+         "start_time": "2026-11-20T12:03:00.000000"},
+        {"action": "shelve", "request_id": "req-2", "project_id": "p", "message": null,
+         "start_time": "2026-11-20T12:02:00.000000"}]})"));
+    // What the conductor did says where the conductor is.
+    cloud.on("GET /nova/v2.1/servers/a/os-instance-actions/req-3",
+             json_reply(200, R"({"instanceAction": {"action": "unshelve", "events": [
+        {"event": "conductor_unshelve_instance", "host": "controller",
+         "start_time": "2026-11-20T12:03:00.000000"}]}})"));
+    cloud.on("GET /nova/v2.1/servers/a/os-instance-actions/req-2",
+             json_reply(200, R"({"instanceAction": {"action": "shelve", "events": [
+        {"event": "compute_shelve_offload_instance", "host": "c2",
+         "start_time": "2026-11-20T12:02:09.000000"},
+        {"event": "compute_shelve_instance", "host": "c1",
+         "start_time": "2026-11-20T12:02:00.000000"}]}})"));
+    EXPECT_THAT(cloud.run(nova().last_host(ServerId("a"))).value(),
+                ::testing::Optional(std::string("c2")));
+    EXPECT_EQ(cloud.run(nova().last_host(ServerId("b"))).value(), std::nullopt);
+}
+
+TEST_F(NovaTest, ReadsTheNumbersOfOldVersions) {
+    std::vector<std::string> versions;
+    const auto answer = [&](const char* body) {
+        return [&versions, body](const ServerRequest& request) {
+            versions.push_back(request.header("openstack-api-version"));
+            return json_reply(200, body);
+        };
+    };
+    cloud.on("GET /nova/v2.1/os-services?binary=nova-compute",
+             answer(R"({"services": [{"id": 7, "binary": "nova-compute", "host": "c1"},
+                                     {"id": 7, "binary": "nova-compute", "host": "c2"}]})"));
+    cloud.on("GET /nova/v2.1/os-hypervisors",
+             answer(R"({"hypervisors": [{"id": 1, "hypervisor_hostname": "c1"}]})"));
+    const auto numbers = cloud.run(nova().host_numbers());
+    ASSERT_TRUE(numbers) << numbers.error().what;
+    ASSERT_EQ(numbers->services.size(), 2U);
+    EXPECT_EQ(numbers->services[1].host, "c2");
+    EXPECT_EQ(numbers->services[1].number, 7);
+    ASSERT_EQ(numbers->hypervisors.size(), 1U);
+    EXPECT_THAT(versions, ElementsAre("compute 2.1", "compute 2.1"));
+}
+
 TEST_F(NovaTest, ListsServersThatWereShelvedOrChangedLately) {
     json shelved = server_row("a");
     shelved["status"] = "SHELVED_OFFLOADED";

@@ -7,6 +7,7 @@
 
 #include "tests/cloudsim/api/call.hpp"
 #include "tests/cloudsim/api/site.hpp"
+#include "tests/cloudsim/core/seeding.hpp"
 
 namespace reaper::cloudsim {
 
@@ -157,6 +158,18 @@ Response set_agent(Site& site, const Request& request) {
     return done();
 }
 
+/// Which hosts are in which cell from now on, the others in one without a name; and which cells
+/// builds skip.
+Response change_cells(Site& site, const Request& request) {
+    const Json said = body_of(request);
+    allow(said, {"cells", "disabled"});
+    const auto cells = said.value("cells", std::map<std::string, std::vector<std::string>>{});
+    const auto disabled = said.value("disabled", std::vector<std::string>{});
+    if (const std::string wrong = set_cells(site.world(), cells, disabled); !wrong.empty())
+        throw ApiError(400, wrong);
+    return done();
+}
+
 Response reset(Site& site, const Request& request) {
     const Json said = body_of(request);
     allow(said, {"to"});
@@ -235,6 +248,7 @@ constexpr AdminRoute admin_routes[] = {
     {"POST", "admin/hosts/*/hold", hold},
     {"POST", "admin/hosts/*/release", release},
     {"POST", "admin/hosts/*/agent", set_agent},
+    {"POST", "admin/cells", change_cells},
     {"POST", "admin/reset", reset},
     {"POST", "admin/respawn", set_respawn},
     {"POST", "admin/tokens", set_tokens},

@@ -122,6 +122,11 @@ Response action(Call& call) {
         if (call.since(58)) json.member("updated_at", iso_micro(updated));
         json.open_array("events");
         for (const ActionEvent& event : each.events) write_event(json, call, server, each, event);
+        if (call.since(62) && !each.host.empty()) {
+            json.open_object().member("event", "compute_" + each.name + "_instance");
+            json.member("start_time", iso_micro(each.start)).member("host", each.host);
+            json.close_object();
+        }
         json.close_array().close_object().close_object();
         return json_response(200, json.take());
     }

@@ -114,6 +114,7 @@ void Lifecycle::resize_scheduled(const Uuid& id, std::shared_ptr<const Flavor> f
     placing.project = server->project;
     placing.user = server->user;
     placing.ignored = server->host;
+    placing.cell = server->host->cell;
     const Selection selection = select_destinations(world_, placing, by);
     if (const auto* none = std::get_if<NoValidHost>(&selection)) {
         hand_over(world_, migration, id);

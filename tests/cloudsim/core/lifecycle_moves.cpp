@@ -14,6 +14,7 @@ Placing elsewhere(World& world, const Server& server) {
     placing.project = server.project;
     placing.user = server.user;
     placing.ignored = server.host;
+    placing.cell = server.host ? server.host->cell : server.extra() ? server.extra()->cell : "";
     if (server.extra() && server.extra()->group)
         placing.group = world.nova.find_group(*server.extra()->group);
     return placing;
@@ -116,6 +117,8 @@ Outcome Lifecycle::shelve(Server& server, const ContextPtr& by) {
 /// At once off its host, as with shelved_offload_time = 0.
 void Lifecycle::shelved(Server& server, const ContextPtr& by) {
     const std::string publisher = compute_publisher(*server.host);
+    server.more().cell = server.host->cell;
+    server.actions.back().host = server.host->name;
     world_.placement.remove_consumer(server.id);
     effect("room freed", server, server.host);
     world_.nova.move_server(server, nullptr);

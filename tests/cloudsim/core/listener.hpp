@@ -29,10 +29,11 @@ struct Placing {
     const Image* image = nullptr;
     NameId project = 0;
     NameId user = 0;
-    std::string zone;         ///< empty if none was asked for
-    std::string forced;       ///< `az:host`: no filters
-    std::string host;         ///< `host` of 2.74: with filters
-    Host* ignored = nullptr;  ///< the old host of a resize
+    std::string zone;                 ///< empty if none was asked for
+    std::string forced;               ///< `az:host`: no filters
+    std::string host;                 ///< `host` of 2.74: with filters
+    Host* ignored = nullptr;          ///< the old host of a resize
+    std::optional<std::string> cell;  ///< that a server is in which moves
     const ServerGroup* group = nullptr;
     std::vector<Uuid> same_host;  ///< hints
     std::vector<Uuid> different_host;

@@ -204,7 +204,11 @@ std::map<std::string, std::map<std::string, std::int64_t>> resources_of(const Fl
         std::int64_t amount = 0;
         const auto read = std::from_chars(value.data(), value.data() + value.size(), amount);
         if (read.ec != std::errc{} || read.ptr != value.data() + value.size()) continue;
-        groups[key.substr(9, colon - 9)][key.substr(colon + 1)] = amount;
+        const std::string suffix = key.substr(9, colon - 9);
+        groups[suffix][key.substr(colon + 1)] = amount;
+        // What a group gives counts instead of the flavor's own.
+        if (!suffix.empty() && !flavor.extra_specs.contains("resources" + key.substr(colon)))
+            plain.erase(key.substr(colon + 1));
     }
     for (auto& [suffix, amounts] : groups)
         std::erase_if(amounts, [](const auto& each) { return each.second <= 0; });

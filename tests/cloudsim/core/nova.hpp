@@ -88,7 +88,9 @@ struct Host {
     std::string name;
     Provider* provider = nullptr;
     Uuid service;
-    int number = 0;  ///< of service and hypervisor, in the API's oldest versions
+    int number = 0;  ///< of service and hypervisor in its cell, in the API's oldest versions
+    std::string cell;
+    bool cell_disabled = false;
     bool disabled = false;
     std::optional<std::string> disabled_reason;
     bool forced_down = false;
@@ -115,8 +117,9 @@ struct Action {
     NameId project = 0;
     Time start{};
     bool failed = false;
-    std::string details;  ///< why it failed
-    std::vector<ActionEvent> events;
+    std::string details{};  ///< why it failed
+    std::vector<ActionEvent> events{};
+    std::string host{};  ///< where it was carried out; empty: not told
 };
 
 struct Fault {
@@ -134,6 +137,7 @@ struct ServerExtras {
     std::string forced_host;        ///< that was asked for
     std::optional<Uuid> group;
     std::optional<Fault> fault;
+    std::string cell;  ///< that it is in, while it has no host
     // During a resize
     std::shared_ptr<const Flavor> old_flavor;
     std::shared_ptr<const Flavor> new_flavor;

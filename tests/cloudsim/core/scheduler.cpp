@@ -110,6 +110,11 @@ bool suits_extra_specs(const World& world, const Placing& placing, const Host& h
     return true;
 }
 
+/// A moved server stays in its cell; a new one goes to none that is disabled.
+bool suits_cell(const Placing& placing, const Host& host) {
+    return placing.cell ? host.cell == *placing.cell : !host.cell_disabled;
+}
+
 struct Choice {
     Host* host = nullptr;
     const Candidate* candidate = nullptr;
@@ -154,7 +159,7 @@ std::vector<Choice> filtered(World& world, const Placing& placing, const Candida
     if (is_impossible(placing)) return choices;
     for (const Candidate& candidate : candidates.requests) {
         Host* host = world.nova.host_of(*candidate.held.front().provider->root);
-        if (!host || host == placing.ignored) continue;
+        if (!host || host == placing.ignored || !suits_cell(placing, *host)) continue;
         const bool passes = !placing.forced.empty() ? host->name == placing.forced
                             : !placing.host.empty() && host->name != placing.host
                                 ? false
@@ -165,6 +170,18 @@ std::vector<Choice> filtered(World& world, const Placing& placing, const Candida
         if (passes) choices.push_back({host, &candidate, choices.size(), 0});
     }
     return choices;
+}
+
+/// Placement answers nothing, but refuses: several groups need a policy, and each one resources.
+bool is_refused(const CandidateQuery& query, const Flavor& flavor) {
+    const auto policy = flavor.extra_specs.find("group_policy");
+    const bool has_policy = policy != flavor.extra_specs.end() &&
+                            (policy->second == "isolate" || policy->second == "none");
+    const auto suffixed = query.groups.size() - query.groups.count("");
+    return (suffixed > 1 && !has_policy) ||
+           std::any_of(query.groups.begin(), query.groups.end(), [](const auto& group) {
+               return !group.first.empty() && group.second.resources.empty();
+           });
 }
 
 bool claim(World& world, const Placing& placing, const Uuid& server, const Choice& choice) {
@@ -229,6 +246,7 @@ CandidateQuery query_for(World& world, const Placing& placing) {
 
 Selection select_destinations(World& world, const Placing& placing, const ContextPtr& by) {
     const CandidateQuery query = query_for(world, placing);
+    if (is_refused(query, *placing.flavor)) return NoValidHost{false};
     const Candidates candidates = find_candidates(world.placement, query);
     if (candidates.requests.empty()) return NoValidHost{false};
     ScheduleMoment moment{false, placing, by};

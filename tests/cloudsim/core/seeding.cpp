@@ -123,7 +123,7 @@ public:
         server->launched = server->created + std::chrono::seconds(world_.rng.below(20) + 1);
         server->updated = server->launched;
         server->actions.push_back(
-            {"create", world_.rng.uuid(), user_, server->project, server->created, false, "", {}});
+            {"create", world_.rng.uuid(), user_, server->project, server->created});
         return lifecycle_.put(std::move(server), host) ? flavor->vcpus : 0;
     }
 
@@ -217,10 +217,32 @@ std::string seed_servers(World& world, Lifecycle& lifecycle) {
     return {};
 }
 
+std::string set_cells(World& world, const std::map<std::string, std::vector<std::string>>& cells,
+                      const std::vector<std::string>& disabled) {
+    std::map<std::string, std::string> cell_of;
+    for (const auto& [cell, hosts] : cells)
+        for (const std::string& name : hosts) {
+            if (!world.nova.find_host(name)) return "cell " + cell + ": there is no host " + name;
+            cell_of[name] = cell;
+        }
+    std::map<std::string, int> numbers;
+    for (const auto& host : world.nova.hosts) {
+        host->cell = cell_of[host->name];
+        host->number = ++numbers[host->cell];
+        host->cell_disabled =
+            std::find(disabled.begin(), disabled.end(), host->cell) != disabled.end();
+    }
+    return {};
+}
+
 std::string seed(World& world, Lifecycle& lifecycle) {
     if (std::string wrong = seed_identity(world); !wrong.empty()) return wrong;
     seed_catalogue(world);
     seed_hosts(world);
+    const Settings& settings = world.settings;
+    if (std::string wrong = set_cells(world, settings.cells, settings.disabled_cells);
+        !wrong.empty())
+        return wrong;
     if (std::string wrong = seed_aggregates(world, lifecycle); !wrong.empty()) return wrong;
     return seed_servers(world, lifecycle);
 }

@@ -59,6 +59,10 @@ struct Settings {
     HostShape host;
     std::map<std::string, FlavorEntry> flavors;
     std::map<std::string, std::vector<std::string>> zones;  ///< name to hosts
+    /// Cells: name to hosts; those in none are in one without a name. A moved server stays in its
+    /// cell.
+    std::map<std::string, std::vector<std::string>> cells;
+    std::vector<std::string> disabled_cells;  ///< builds skip them
     std::map<std::string, AggregateEntry> aggregates;
     std::map<std::string, std::vector<std::string>> projects;  ///< name to tags
     std::map<std::string, UserEntry> users;

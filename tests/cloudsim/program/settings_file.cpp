@@ -107,6 +107,8 @@ Readers all_readers(Settings& settings, const std::string& where) {
          }},
         {"flavors", named(settings.flavors, where + ".flavors", flavor_readers)},
         {"zones", into(settings.zones)},
+        {"cells", into(settings.cells)},
+        {"disabled_cells", into(settings.disabled_cells)},
         {"aggregates", named(settings.aggregates, where + ".aggregates", aggregate_readers)},
         {"projects", into(settings.projects)},
         {"users", named(settings.users, where + ".users", user_readers)},

@@ -18,7 +18,19 @@
 namespace reaper::faults {
 namespace {
 
-using namespace cloudsim;
+using cloudsim::Context;
+using cloudsim::ContextPtr;
+using cloudsim::CreateRequest;
+using cloudsim::DeleteKind;
+using cloudsim::Image;
+using cloudsim::Message;
+using cloudsim::Notifications;
+using cloudsim::Project;
+using cloudsim::Server;
+using cloudsim::Site;
+using cloudsim::Time;
+using cloudsim::Uuid;
+using cloudsim::VmState;
 using std::chrono::hours;
 using std::chrono::minutes;
 using std::chrono::seconds;
@@ -128,7 +140,8 @@ private:
 
     void make_flavors() {
         for (int i = 0; i < flavors_of_its_own; ++i) {
-            auto flavor = std::make_shared<Flavor>(*site_.world().nova.find_flavor_name("large"));
+            auto flavor =
+                std::make_shared<cloudsim::Flavor>(*site_.world().nova.find_flavor_name("large"));
             flavor->id = "own-" + std::to_string(i);
             flavor->name = flavor->id;
             flavor->memory_mb -= i;

@@ -155,7 +155,16 @@ Checker::Named Checker::names_in(const std::string& body) {
     if (!envelope.is_object() || !envelope.contains("oslo.message")) return {};
     const json inner = json::parse(envelope["oslo.message"].get<std::string>(), nullptr, false);
     if (!inner.is_object()) return {};
-    return {inner.value("message_id", ""), inner.value("_context_request_id", "")};
+    Named named{inner.value("message_id", ""), inner.value("_context_request_id", "")};
+    // Exhausted retries of a boot are a request of each server.
+    if (inner.value("event_type", "") != "compute_task.build_instances.error") return named;
+    if (!inner.contains("payload") || !inner["payload"].is_object()) return named;
+    const json payload = inner["payload"].value("nova_object.data", json::object());
+    const std::string why =
+        payload.value(json::json_pointer{"/reason/nova_object.data/exception"}, std::string{});
+    if (why.starts_with("MaxRetriesExceeded"))
+        named.request += "/" + payload.value("instance_uuid", "");
+    return named;
 }
 
 void Checker::on_delivery(const Broker::Stored& message) {
@@ -204,7 +213,7 @@ std::optional<Uuid> Checker::deleted_server(const cloudsim::Request& request, bo
 /// When all servers that wait for the victim's room had been looked at; none if the reaper was not
 /// told of all of them (each has a message of its own).
 std::optional<TimePoint> Checker::requesters_seen(const std::string& victim) {
-    const PlanRecord* plan = plan_for(victim);
+    const PlanRecord* plan = plan_for(victim, machine_);
     const Demand* demand = plan ? truth_.demand(plan->request) : nullptr;
     if (demand == nullptr) return std::nullopt;
     std::optional<TimePoint> seen;
@@ -225,6 +234,7 @@ void Checker::on_sent(Exchange& call) {
     if (pause_.paused())
         blame("kill-switch", server->text() + " is to be deleted while the reaper is paused");
     auto basis = std::make_shared<Basis>();
+    basis->machine = machine_;
     basis->server = *server;
     basis->forced = forced;
     if (const auto at = looks_.find(*server); at != looks_.end()) basis->look = at->second;

@@ -104,6 +104,7 @@ private:
     };
     /// What the reaper had seen when it sent a deletion.
     struct Basis {
+        std::size_t machine = 0;  ///< whose reaper sent it; a call may arrive after a takeover
         Uuid server;
         bool forced = false;
         std::optional<RecheckResult> look;
@@ -207,14 +208,14 @@ private:
     TimePoint begun_at(const std::string& request) const;
     void note_end(Trip& trip, const std::string& request, const std::string& kind, int enough,
                   const RetrySettings& settings, const std::string& whose);
-    void note_end_for_cloud(const Request& asked, const std::string& kind);
-    static std::string shape_of(const Request& request);
+    void note_end_for_cloud(const reaper::Request& asked, const std::string& kind);
+    static std::string shape_of(const reaper::Request& request);
     void judge_limits(const Exchange& call, const Basis& basis);
     void count_failure(const std::string& step, const std::string& server);
     void on_freed_room(const std::string& kind, const std::string& request);
     bool was_taken(const std::string& request) const;
     std::optional<TimePoint> requesters_seen(const std::string& victim);
-    PlanRecord* plan_for(const std::string& server);
+    PlanRecord* plan_for(const std::string& server, std::size_t machine);
 
     /// Slots that the plan's hosts, and those of earlier plans of the request, have at a moment.
     int slots_at(const PlanRecord& plan, const Demand& demand, TimePoint at,

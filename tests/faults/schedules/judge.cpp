@@ -24,7 +24,7 @@ constexpr Duration readings_take = std::chrono::seconds{1};
 
 /// The plan in the journal that this deletion belongs to: the last one with that victim, or with
 /// that deletion to finish.
-Checker::PlanRecord* Checker::plan_for(const std::string& server) {
+Checker::PlanRecord* Checker::plan_for(const std::string& server, std::size_t machine) {
     PlanRecord* found = nullptr;
     const auto has = [&](const HostPlan& host) {
         return std::any_of(host.victims.begin(), host.victims.end(),
@@ -35,7 +35,7 @@ Checker::PlanRecord* Checker::plan_for(const std::string& server) {
                            });
     };
     for (PlanRecord& record : plans_)
-        if (record.plan && record.machine == machine_ &&
+        if (record.plan && record.machine == machine &&
             std::any_of(record.plan->hosts.begin(), record.plan->hosts.end(), has))
             found = &record;
     return found;
@@ -52,14 +52,14 @@ void Checker::judge(const Exchange& call, const Basis& basis) {
     const Step needed = basis.forced ? Step::force_delete_sent : Step::delete_sent;
     if (basis.forced && !deleted_by_a_reaper(server))
         blame("rule-1", id + " is forced, which its user deleted and may want back");
-    if (!journal().has_step(id, needed))
+    if (!journals_[basis.machine]->has_step(id, needed))
         blame("rule-5", "the journal does not tell that " + id + " is deleted");
-    PlanRecord* plan = plan_for(id);
+    PlanRecord* plan = plan_for(id, basis.machine);
     if (plan == nullptr) {
         blame("rule-5", "no plan in the journal has " + id);
         return;
     }
-    auto& finished = finished_[machine_];
+    auto& finished = finished_[basis.machine];
     if (finished.contains(plan->request) && finished[plan->request] < call.sent_at)
         blame("rule-4", id + " is deleted for " + plan->request + ", which is finished");
     const Demand* demand = truth_.demand(plan->request);
@@ -76,7 +76,7 @@ void Checker::judge(const Exchange& call, const Basis& basis) {
     judge_need(call, basis, server);
     plan->judged = true;
     died_.try_emplace(id, timeline_.true_now());
-    culled_[machine_].try_emplace(plan->request, timeline_.true_now());
+    culled_[basis.machine].try_emplace(plan->request, timeline_.true_now());
 }
 
 /// As Nova's record of actions has it: who deleted it first.
@@ -118,7 +118,7 @@ void Checker::judge_right(const Exchange& call, const Basis& basis,
         blame("rule-1", "the project of " + id + " was looked at " +
                             std::to_string((call.sent_at - basis.tags->answered_at).count()) +
                             " ms before the deletion was sent");
-    const PlanRecord* plan = plan_for(id);
+    const PlanRecord* plan = plan_for(id, basis.machine);
     if (plan && !basis.forced)
         for (const HostPlan& host : plan->plan->hosts)
             for (const Victim& victim : host.victims)
@@ -434,7 +434,7 @@ void Checker::judge_need(const Exchange& call, const Basis& basis, const cloudsi
     if (plan_.lies()) return;
     (void)call;
     const std::string id = basis.server.text();
-    PlanRecord& plan = *plan_for(id);
+    PlanRecord& plan = *plan_for(id, basis.machine);
     const Demand& demand = *truth_.demand(plan.request);
     (void)server;
     ++tally_.judged;

@@ -54,7 +54,7 @@ void Checker::on_freed_room(const std::string& kind, const std::string& request)
     const bool can_tell = !plan_.lies() && !plan_.has(Kind::clock_step);
     if (kind == "taken" && can_tell && !was_taken(request))
         blame("freed-room", "nobody took the room of " + request + ", and the journal says so");
-    const Request& asked = record->second.request;
+    const reaper::Request& asked = record->second.request;
     const SafeguardSettings& settings = plan_.policy.safeguards;
     const bool one_is_enough = circuits().cloud.is_half_open(timeline_.true_now());
     note_end(circuits().shapes[shape_of(asked)], request, kind == "taken-by-revocable" ? "" : kind,
@@ -79,7 +79,7 @@ void Checker::note_end(Trip& trip, const std::string& request, const std::string
     trip.open(now, settings, std::to_string(trip.row) + " culls of " + whose + " went unused");
 }
 
-void Checker::note_end_for_cloud(const Request& asked, const std::string& kind) {
+void Checker::note_end_for_cloud(const reaper::Request& asked, const std::string& kind) {
     const TimePoint now = timeline_.true_now();
     const BreakerSettings& settings = plan_.policy.safeguards.breaker;
     if (circuits().cloud.tried == asked.id.str()) circuits().cloud.tried.reset();
@@ -109,7 +109,7 @@ void Checker::note_end_for_cloud(const Request& asked, const std::string& kind) 
 }
 
 /// What the reaper may call a shape in these clouds: one image, no hints.
-std::string Checker::shape_of(const Request& request) {
+std::string Checker::shape_of(const reaper::Request& request) {
     std::string shape = request.project.str() + ' ' + to_string(request.resources);
     return shape + ' ' + request.availability_zone.value_or("");
 }

@@ -45,7 +45,7 @@ void Checker::judge_age(const Exchange& call, const Basis& basis) {
 
 /// Who has no message of the request may not kill for it: another reaper may have it.
 void Checker::judge_held(const Basis& basis) {
-    const PlanRecord* plan = plan_for(basis.server.text());
+    const PlanRecord* plan = plan_for(basis.server.text(), basis.machine);
     if (plan == nullptr || broker_ == nullptr) return;
     const auto& queue = broker_->queue();
     const bool held = std::any_of(queue.begin(), queue.end(), [&](const Broker::Stored& message) {
@@ -73,7 +73,7 @@ void Checker::on_effect(const cloudsim::Effect& effect) {
 
 /// The cloud has just accepted a deletion.
 void Checker::judge_limits(const Exchange& call, const Basis& basis) {
-    const PlanRecord* plan = plan_for(basis.server.text());
+    const PlanRecord* plan = plan_for(basis.server.text(), basis.machine);
     // One that arrives late may be one that the reaper has given up: it looked, and saw no
     // deletion.
     const bool late = call.executed_at - call.sent_at > seconds{1};
@@ -83,7 +83,8 @@ void Checker::judge_limits(const Exchange& call, const Basis& basis) {
         server->task != cloudsim::TaskState::soft_deleting)
         return;
     const std::string project = site_.world().names.text(server->project);
-    deaths_.try_emplace(basis.server.text(), Death{machine_, call.sent_at, plan->request, project});
+    deaths_.try_emplace(basis.server.text(),
+                        Death{basis.machine, call.sent_at, plan->request, project});
     if (plan_.lies()) return;
     const LimitSettings& limits = basis.configured.safeguards.limits;
     const TimePoint since = call.sent_at - limits.window + on_its_way;
@@ -91,7 +92,7 @@ void Checker::judge_limits(const Exchange& call, const Basis& basis) {
     int of_project = 0;
     int in_window = 0;
     for (const auto& [id, death] : deaths_) {
-        if (death.machine != machine_) continue;  // limits are each machine's own
+        if (death.machine != basis.machine) continue;  // limits are each machine's own
         of_request += death.request == plan->request;
         of_project += death.project == project && death.sent > since;
         in_window += death.sent > since;

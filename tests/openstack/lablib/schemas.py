@@ -75,6 +75,14 @@ def nova(place: Place, lab: Description) -> None:
     _manage(place, "nova", api, *cells)
 
 
+def manage_nova(place: Place, commands: list[list[str]], overlay: Path | None = None) -> None:
+    """More commands, later."""
+    config = ["--config-file", str(place.path("etc", "nova.conf"))]
+    if overlay:
+        config += ["--config-file", str(overlay)]
+    _manage(place, "nova", [[*config, *command] for command in commands])
+
+
 def check_programs() -> None:
     """Fails early, and with what to do, when a package is missing."""
     modules = ["nova", "placement", "keystone", "glance", "keystoneauth1", "pymysql", "amqp"]

@@ -65,9 +65,9 @@ def table(place: Place, lab: Description) -> dict[str, Service]:
         ),
         _wsgi(place, lab, "placement", "/", {"OS_PLACEMENT_CONFIG_DIR": str(place.path("etc"))}),
         _glance(place, lab),
-        _nova_daemon(place, "nova-conductor", "conductor"),
-        _nova_daemon(place, "nova-scheduler", "scheduler"),
-        *[_nova_daemon(place, compute_of(host), "compute", f"nova-{host}") for host in lab["hosts"]],
+        nova_daemon(place, "nova-conductor", "conductor"),
+        nova_daemon(place, "nova-scheduler", "scheduler"),
+        *[nova_daemon(place, compute_of(host), "compute", f"nova-{host}") for host in lab["hosts"]],
         _nova_api(place, lab, "nova-api"),
         _nova_api(place, lab, "nova-api-soft"),
     ]
@@ -217,7 +217,7 @@ def _glance(place: Place, lab: Description) -> Service:
     return Service("glance", argv, lambda: _answers_http(port, "/versions"), {})
 
 
-def _nova_daemon(place: Place, name: str, module: str, overlay: str | None = None) -> Service:
+def nova_daemon(place: Place, name: str, module: str, overlay: str | None = None) -> Service:
     files = [place.path("etc", "nova.conf"), place.path("etc", f"{overlay or name}.conf")]
     return Service(
         name, _python(f"nova.cmd.{module}", *files), _logged(place, name, f"Starting {module} node"), {}

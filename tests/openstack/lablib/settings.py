@@ -35,12 +35,21 @@ def write_all(place: Place, lab: Description) -> None:
         "nova-paste.ini": NOVA_PASTE,
     }
     for host in lab["hosts"]:
-        files[f"nova-{host}.conf"] = f"[DEFAULT]\nhost = {host}\nstate_path = {place.path('nova', host)}\n"
+        files[f"nova-{host}.conf"] = nova_host(place, lab, host)
         place.path("nova", host, "instances").mkdir(parents=True)
     for name, text in files.items():
         path = place.path("etc", name)
         path.write_text(text)
         path.chmod(0o600)
+
+
+def nova_host(place: Place, lab: Description, host: str, transport: str | None = None) -> str:
+    """Of a nova-compute; `transport` is that of another cell."""
+    text = f"[DEFAULT]\nhost = {host}\nstate_path = {place.path('nova', host)}\n"
+    if transport:
+        text += f"transport_url = {transport}\n"
+        text += f"[oslo_messaging_notifications]\ntransport_url = {lab['broker']['url']}\n"
+    return text
 
 
 def database_url(place: Place, lab: Description, name: str) -> str:
@@ -49,7 +58,9 @@ def database_url(place: Place, lab: Description, name: str) -> str:
     )
 
 
-DATABASES = ("keystone", "placement", "glance", "nova_api", "nova_cell0", "nova")
+# Of the cell that a scenario may make.
+OTHER_CELL = "cell2"
+DATABASES = ("keystone", "placement", "glance", "nova_api", "nova_cell0", "nova", f"nova_{OTHER_CELL}")
 
 
 def _databases(lab: Description) -> str:

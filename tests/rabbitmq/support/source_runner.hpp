@@ -9,13 +9,14 @@
 #include <vector>
 
 #include "clients/amqp/amqp_source.hpp"
-#include "tests/rabbitmq/broker_admin.hpp"
-#include "tests/rabbitmq/loop.hpp"
+#include "tests/rabbitmq/support/broker_admin.hpp"
+#include "tests/rabbitmq/support/loop.hpp"
 
 namespace reaper::test {
 
 /// Settings with short pauses and names that no other test uses, nor another run of this one. What
-/// makes us or the broker give up is long: a test that is about giving up makes it shorter.
+/// makes us or the broker give up is long: a test that is about giving up, or in which a reaper
+/// comes back, makes it shorter (short_heartbeat).
 inline config::Broker broker_settings() {
     const auto* test = testing::UnitTest::GetInstance()->current_test_info();
     static int calls = 0;
@@ -40,17 +41,11 @@ inline AmqpTuning quick_tuning() {
     tuning.recheck_missing_max = std::chrono::milliseconds(100);
     tuning.answer_timeout = patience;
     tuning.stop_timeout = patience;
-    tuning.token_delay = std::chrono::hours(1);  // so that there is nothing but what a test puts in
     return tuning;
 }
 
-/// Of tests on who serves the queue.
-inline AmqpTuning token_tuning() {
-    AmqpTuning tuning = quick_tuning();
-    tuning.token_delay = std::chrono::milliseconds(0);
-    tuning.token_interval = std::chrono::milliseconds(200);
-    return tuning;
-}
+/// Of tests in which a reaper is replaced, or comes back: it waits for one lease, which is as long.
+constexpr std::chrono::seconds short_heartbeat(5);
 
 constexpr const char* error_key = "versioned_notifications.error";
 
@@ -71,6 +66,12 @@ public:
     bool until_consuming() {
         const bool came = until([&] { return consuming(); });
         if (!came) ADD_FAILURE() << "not consuming; states:" << all_states();
+        return came;
+    }
+    /// Not only connected: messages come to it.
+    bool until_serving() {
+        const bool came = until([&] { return source->serving() != 0; });
+        if (!came) ADD_FAILURE() << "not serving; states:" << all_states();
         return came;
     }
     /// Connected again after a loss.

@@ -6,18 +6,21 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "clients/amqp/amqp_connection.hpp"
 #include "config/settings.hpp"
 
 namespace reaper::test {
 
-/// What `broker run` gave us; throws if it was not used.
+/// A node of what `broker run` gave us; throws if it was not used.
 struct BrokerPlace {
     std::string script, directory;
     std::uint16_t port = 0, tls_port = 0;
 
+    /// The first node.
     static const BrokerPlace& get();
+    static const std::vector<BrokerPlace>& nodes();
     std::string url(std::uint16_t at = 0, const std::string& vhost = "") const;
     std::string tls_url(const std::string& host = "localhost") const;
     std::string tls_file(const std::string& name) const { return directory + "/tls/" + name; }
@@ -32,17 +35,33 @@ struct Fetched {
     std::map<std::string, std::string> headers;  ///< the texts among them
 };
 
+/// Of a queue that an older version, or somebody else, made.
+struct QueueArguments {
+    std::int64_t max_length = 100'000;
+    std::string type;  ///< empty: none is said, as older versions did
+    bool single_active = false;
+};
+
 class BrokerAdmin {
 public:
-    BrokerAdmin();
+    explicit BrokerAdmin(const BrokerPlace& node = BrokerPlace::get());
 
     void declare_exchange(const std::string& name);
     void delete_exchange(const std::string& name);
-    /// Returns when the broker has seen it (all `copies` of it).
+    /// Returns when the broker has seen it (all `copies` of it). With a header, if it has a name.
     void publish(const std::string& exchange, const std::string& key, const std::string& body,
-                 int copies = 1);
-    void declare_queue(const std::string& name, std::int64_t max_length);
+                 int copies = 1, const std::string& header = {});
+    /// True when the broker has put the message into a queue, and confirmed it.
+    bool publish_surely(const std::string& exchange, const std::string& key,
+                        const std::string& body);
+    void declare_queue(const std::string& name, const QueueArguments& arguments);
+    void bind_queue(const std::string& name, const std::string& exchange, const std::string& key);
     void delete_queue(const std::string& name);
+    /// Takes `count` messages of the queue, and gives them back: they were delivered once. Whether
+    /// each had been before.
+    std::vector<bool> deliver_in_vain(const std::string& queue, int count);
+    /// Consumes it, and takes nothing; until the end of this object.
+    void stand_by(const std::string& queue);
     /// Ready messages and consumers; none if there is no such queue.
     std::optional<amqp::QueueCounts> look(const std::string& queue);
     std::optional<Fetched> fetch(const std::string& queue);
@@ -52,6 +71,7 @@ private:
 
     amqp::ConnectionAborter aborter_;
     std::unique_ptr<amqp::Connection> connection_;
+    BrokerPlace node_;
 };
 
 }  // namespace reaper::test

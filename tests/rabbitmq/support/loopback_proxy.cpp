@@ -1,4 +1,4 @@
-#include "tests/rabbitmq/loopback_proxy.hpp"
+#include "tests/rabbitmq/support/loopback_proxy.hpp"
 
 #include <array>
 #include <atomic>

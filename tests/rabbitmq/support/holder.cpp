@@ -1,4 +1,4 @@
-#include "tests/rabbitmq/holder.hpp"
+#include "tests/rabbitmq/support/holder.hpp"
 
 #include <array>
 #include <boost/asio/executor_work_guard.hpp>
@@ -7,6 +7,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <fcntl.h>
+#include <spdlog/spdlog.h>
 #include <stdexcept>
 #include <sys/prctl.h>
 #include <sys/wait.h>
@@ -24,14 +25,16 @@ using Clock = amqp::BootClock;
 }  // namespace
 
 int hold(int count, char** arguments) {
-    if (count != 5) return 2;
+    if (count != 6) return 2;
     ::alarm(life_s);
+    spdlog::set_level(spdlog::level::off);  // it would go to where the looks go
     config::Broker broker;
     broker.urls = {config::Secret(arguments[0])};
     broker.exchange = arguments[1];
     broker.queue = arguments[2];
     broker.dead_letter_queue = arguments[3];
     broker.heartbeat = std::chrono::seconds(std::atoi(arguments[4]));
+    broker.queue_type = arguments[5];
     boost::asio::io_context context;
     const auto source = make_amqp_source(context.get_executor(), broker);
     DeliveryTicket ticket;
@@ -60,10 +63,12 @@ Holder::Holder(const config::Broker& broker) {
     std::string queue = broker.queue;
     std::string dead = broker.dead_letter_queue;
     std::string heartbeat = std::to_string(broker.heartbeat.count());
+    std::string type = broker.queue_type;
     std::string name = "rabbitmq_tests";
     std::string verb = "hold";
-    std::array<char*, 8> words{name.data(),  verb.data(), url.data(),       exchange.data(),
-                               queue.data(), dead.data(), heartbeat.data(), nullptr};
+    std::array<char*, 9> words{name.data(),      verb.data(),  url.data(),
+                               exchange.data(),  queue.data(), dead.data(),
+                               heartbeat.data(), type.data(),  nullptr};
     const pid_t parent = ::getpid();
     process_ = ::fork();
     if (process_ < 0) throw std::runtime_error("fork");

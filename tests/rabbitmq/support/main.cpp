@@ -2,7 +2,7 @@
 #include <gtest/gtest.h>
 #include <string_view>
 
-#include "tests/rabbitmq/holder.hpp"
+#include "tests/rabbitmq/support/holder.hpp"
 
 int main(int count, char** arguments) {
     if (count > 1 && std::string_view(arguments[1]) == "hold")

@@ -1,18 +1,21 @@
-#include "tests/rabbitmq/broker_admin.hpp"
+#include "tests/rabbitmq/support/broker_admin.hpp"
 
 #include <array>
 #include <cstdio>
 #include <cstdlib>
+#include <sstream>
 #include <stdexcept>
 
 #include "clients/amqp/amqp_bytes.hpp"
 #include "clients/amqp/amqp_topology.hpp"
 #include "clients/amqp/broker_url.hpp"
-#include "tests/rabbitmq/loop.hpp"
+#include "tests/rabbitmq/support/loop.hpp"
 
 namespace reaper::test {
 
 using amqp::bytes;
+using amqp::consume_channel;
+using amqp::publish_channel;
 using amqp::scratch_channel;
 
 namespace {
@@ -23,9 +26,9 @@ const char* variable(const char* name) {
     return value;
 }
 
-config::Broker settings() {
+config::Broker settings(const BrokerPlace& node) {
     config::Broker broker;
-    broker.urls = {config::Secret(BrokerPlace::get().url())};
+    broker.urls = {config::Secret(node.url())};
     broker.heartbeat = std::chrono::seconds(0);  // nobody serves it between two calls
     broker.connect_timeout = patience;
     return broker;
@@ -34,11 +37,24 @@ config::Broker settings() {
 }  // namespace
 
 const BrokerPlace& BrokerPlace::get() {
-    static const BrokerPlace place{
-        variable("REAPER_BROKER"), variable("REAPER_BROKER_DIR"),
-        static_cast<std::uint16_t>(std::stoi(variable("REAPER_BROKER_PORT"))),
-        static_cast<std::uint16_t>(std::stoi(variable("REAPER_BROKER_TLS_PORT")))};
-    return place;
+    return nodes().front();
+}
+
+const std::vector<BrokerPlace>& BrokerPlace::nodes() {
+    static const std::vector<BrokerPlace> found = [] {
+        std::vector<BrokerPlace> places;
+        std::istringstream directories(variable("REAPER_BROKER_NODES"));
+        std::istringstream ports(variable("REAPER_BROKER_PORTS"));
+        const int with_tls = std::stoi(variable("REAPER_BROKER_TLS_PORT"));
+        std::string path;
+        std::string number;
+        while (std::getline(directories, path, ':') && std::getline(ports, number, ':'))
+            places.push_back({variable("REAPER_BROKER"), path,
+                              static_cast<std::uint16_t>(std::stoi(number)),
+                              static_cast<std::uint16_t>(with_tls)});
+        return places;
+    }();
+    return found;
 }
 
 std::string BrokerPlace::url(std::uint16_t at, const std::string& vhost) const {
@@ -63,8 +79,8 @@ std::string BrokerPlace::run(const std::string& verb, const std::string& argumen
     return output;
 }
 
-BrokerAdmin::BrokerAdmin() {
-    const config::Broker broker = settings();
+BrokerAdmin::BrokerAdmin(const BrokerPlace& node) : node_(node) {
+    const config::Broker broker = settings(node);
     const auto url = parse_broker_url(broker.urls.front());
     auto opened = amqp::Connection::open(*url, broker, patience, aborter_);
     if (!opened) throw std::runtime_error(opened.error().what);
@@ -88,9 +104,15 @@ void BrokerAdmin::delete_exchange(const std::string& name) {
 }
 
 void BrokerAdmin::publish(const std::string& exchange, const std::string& key,
-                          const std::string& body, int copies) {
+                          const std::string& body, int copies, const std::string& header) {
     amqp_basic_properties_t properties{};
-    properties._flags =
+    amqp::Table headers;
+    if (!header.empty()) {
+        headers.add(header, std::string("kept"));
+        properties.headers = headers.raw();
+        properties._flags |= AMQP_BASIC_HEADERS_FLAG;
+    }
+    properties._flags |=
         AMQP_BASIC_CONTENT_TYPE_FLAG | AMQP_BASIC_DELIVERY_MODE_FLAG | AMQP_BASIC_MESSAGE_ID_FLAG;
     properties.content_type = bytes("application/json");
     properties.delivery_mode = AMQP_DELIVERY_PERSISTENT;
@@ -106,12 +128,88 @@ void BrokerAdmin::publish(const std::string& exchange, const std::string& key,
     expect(connection_->check(scratch_channel, "publishing"));
 }
 
-void BrokerAdmin::declare_queue(const std::string& name, std::int64_t max_length) {
+bool BrokerAdmin::publish_surely(const std::string& exchange, const std::string& key,
+                                 const std::string& body) {
+    expect(connection_->open_channel(publish_channel));
+    amqp_confirm_select(connection_->raw(), publish_channel);
+    expect(connection_->check(publish_channel, "asking for confirmations"));
+    amqp_basic_properties_t properties{};
+    properties._flags = AMQP_BASIC_DELIVERY_MODE_FLAG;
+    properties.delivery_mode = AMQP_DELIVERY_PERSISTENT;
+    constexpr amqp_boolean_t mandatory = 1;
+    const int status = amqp_basic_publish(connection_->raw(), publish_channel, bytes(exchange),
+                                          bytes(key), mandatory, 0, &properties, bytes(body));
+    expect(connection_->check_status(status, "publishing"));
+    std::optional<bool> stored;
+    bool returned = false;
+    const auto end = std::chrono::steady_clock::now() + std::chrono::seconds(30);
+    while (!stored) {
+        bool more = false;
+        expect(connection_->read_frames(10, more, [&](const amqp_frame_t& frame) {
+            if (frame.frame_type != AMQP_FRAME_METHOD) return amqp::Outcome();
+            const auto id = frame.payload.method.id;
+            if (id == AMQP_CONNECTION_CLOSE_METHOD || id == AMQP_CHANNEL_CLOSE_METHOD)
+                throw std::runtime_error("the broker closed it");
+            if (id == AMQP_BASIC_RETURN_METHOD) returned = true;
+            if (id == AMQP_BASIC_ACK_METHOD) stored = !returned;
+            if (id == AMQP_BASIC_NACK_METHOD) stored = false;
+            return amqp::Outcome();
+        }));
+        if (std::chrono::steady_clock::now() > end) throw std::runtime_error("no confirmation");
+        if (!stored && !more) connection_->wait(-1, end);
+    }
+    return *stored;
+}
+
+void BrokerAdmin::declare_queue(const std::string& name, const QueueArguments& wanted) {
     amqp::Table arguments;
-    arguments.add_integer("x-max-length", max_length);
+    arguments.add_integer("x-max-length", wanted.max_length);
+    if (!wanted.type.empty()) arguments.add("x-queue-type", wanted.type);
+    if (wanted.single_active) arguments.add("x-single-active-consumer", true);
     amqp_queue_declare(connection_->raw(), scratch_channel, bytes(name), 0, 1, 0, 0,
                        arguments.raw());
     expect(connection_->check(scratch_channel, "declaring"));
+}
+
+void BrokerAdmin::bind_queue(const std::string& name, const std::string& exchange,
+                             const std::string& key) {
+    amqp_queue_bind(connection_->raw(), scratch_channel, bytes(name), bytes(exchange), bytes(key),
+                    amqp_empty_table);
+    expect(connection_->check(scratch_channel, "binding"));
+}
+
+std::vector<bool> BrokerAdmin::deliver_in_vain(const std::string& queue, int count) {
+    amqp::ConnectionAborter aborter;
+    const config::Broker broker = settings(node_);
+    auto opened =
+        amqp::Connection::open(*parse_broker_url(broker.urls.front()), broker, patience, aborter);
+    if (!opened) throw std::runtime_error(opened.error().what);
+    amqp::Connection& other = **opened;
+    expect(other.open_channel(consume_channel));
+    amqp_basic_qos(other.raw(), consume_channel, 0, static_cast<std::uint16_t>(count), 0);
+    expect(other.check(consume_channel, "prefetch"));
+    amqp_basic_consume(other.raw(), consume_channel, bytes(queue), amqp_empty_bytes, 0, 0, 0,
+                       amqp_empty_table);
+    expect(other.check(consume_channel, "consuming"));
+    std::vector<bool> redelivered;
+    for (int i = 0; i < count; ++i) {
+        amqp_envelope_t envelope;
+        expect(other.check(consume_channel,
+                           amqp_consume_message(other.raw(), &envelope, nullptr, 0), "taking"));
+        redelivered.push_back(envelope.redelivered != 0);
+        amqp_destroy_envelope(&envelope);
+    }
+    other.close(patience);
+    return redelivered;
+}
+
+void BrokerAdmin::stand_by(const std::string& queue) {
+    expect(connection_->open_channel(consume_channel));
+    amqp_basic_qos(connection_->raw(), consume_channel, 0, 1, 0);
+    expect(connection_->check(consume_channel, "prefetch"));
+    amqp_basic_consume(connection_->raw(), consume_channel, bytes(queue), amqp_empty_bytes, 0, 0, 0,
+                       amqp_empty_table);
+    expect(connection_->check(consume_channel, "consuming"));
 }
 
 void BrokerAdmin::delete_queue(const std::string& name) {

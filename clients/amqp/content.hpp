@@ -1,0 +1,40 @@
+// The properties of a message that describe its content. Internal to clients/amqp.
+#pragma once
+
+#include <amqp.h>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+
+namespace reaper::amqp {
+
+/// A message's headers, copied. Not those by which the broker would deliver a copy of the message
+/// elsewhere too, nor its own count of deliveries.
+class Headers {
+public:
+    Headers() = default;
+    explicit Headers(const amqp_basic_properties_t& raw);
+    bool has(std::string_view key) const;
+    /// `key` must outlive them.
+    void add_flag(std::string_view key);
+    amqp_table_t raw() const;
+
+private:
+    struct Kept;
+    std::shared_ptr<Kept> kept_;  // none: there are no headers
+};
+
+/// All but the headers.
+struct ContentProperties {
+    std::string content_type, content_encoding, message_id, correlation_id, type, app_id;
+    std::string reply_to;  ///< a copy does not have it
+    std::optional<std::uint64_t> timestamp;
+
+    static ContentProperties from(const amqp_basic_properties_t& raw);
+    /// Of a persistent message. Refers to these texts and to the headers.
+    amqp_basic_properties_t raw(const amqp_table_t& headers) const;
+};
+
+}  // namespace reaper::amqp

@@ -1,0 +1,103 @@
+// What a session asks of the connection that publishes, and what became of it. Thread-safe; wakes
+// the publisher's poll, and the session's when there is news for it.
+//
+// A connection of its own: a broker that is short of memory or disk stops reading from those that
+// publish. On the one that consumes, acknowledgements and proofs of the lease would be stuck then.
+// Internal to clients/amqp.
+#pragma once
+
+#include <cstddef>
+#include <deque>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "clients/amqp/amqp_topology.hpp"
+#include "clients/amqp/command_queue.hpp"
+#include "clients/amqp/content.hpp"
+#include "clients/amqp/wakeup.hpp"
+
+namespace reaper::amqp {
+
+/// A message that is kept in the dead-letter queue.
+struct Copy {
+    DeliveryTicket ticket;  ///< of the original
+    ContentProperties properties;
+    std::string body;
+    std::string routing_key;
+    std::string reason;
+    int tries = 0;
+};
+
+class Outbox : public Wakeup {
+public:
+    /// `commands` must outlive it: originals of stored copies are acknowledged by it.
+    explicit Outbox(CommandQueue& commands) : commands_(commands) {}
+
+    // The session's side.
+    void store(Copy copy);
+    /// The originals are no longer ours: forget the copies.
+    void forget_copies();
+    /// No copy waits or is on its way.
+    bool idle() const;
+    /// The broker takes no messages at present.
+    bool blocked() const;
+    /// True once after the publisher found a queue missing.
+    bool take_missing();
+    /// Puts a serving token into its queue.
+    void publish_token();
+    /// Says in a mailbox of the broker's that this reaper serves.
+    void answer(std::string mailbox);
+    /// All tokens so far were confirmed or refused, or went down with the connection.
+    bool tokens_settled() const;
+    /// Why that was refused; none: it was not.
+    std::optional<std::string> token_refusal() const;
+    /// Moves what is in the queues to queues of the types that they should have.
+    void move(std::vector<QueueShape> queues);
+    /// It may go on for long: do we still want it?
+    void give_up_move();
+    enum class Move { none, under_way, done, failed };
+    Move move_state() const;
+    std::string move_failure() const;
+    /// What was said of it is known.
+    void forget_move();
+
+    // The publisher's side.
+    std::optional<Copy> take_copy();
+    bool has_copies() const;
+    void stored(const Copy& copy);
+    void give_back(Copy copy);
+    /// Its original stays unacknowledged.
+    void drop();
+    void set_blocked(bool blocked);
+    void queue_missing();
+    bool take_token();
+    /// Where somebody waits to hear who serves.
+    std::optional<std::string> take_mailbox();
+    /// What became of the tokens that were taken.
+    void token_settled(std::optional<std::string> refusal);
+    void tokens_lost();
+    std::optional<std::vector<QueueShape>> take_move();
+    bool move_wanted() const;
+    void moved(std::optional<std::string> failure);
+
+private:
+    CommandQueue& commands_;
+    mutable std::mutex mutex_;
+    std::deque<Copy> copies_;  // at most `prefetch`
+    bool on_its_way_ = false;  // one that was taken
+    bool forget_taken_ = false;
+    bool blocked_ = false;
+    bool missing_ = false;
+    std::deque<std::string> mailboxes_;
+    bool token_wanted_ = false;
+    bool token_on_its_way_ = false;
+    std::optional<std::string> token_refusal_;
+    Move move_ = Move::none;
+    bool move_given_up_ = false;
+    std::optional<std::vector<QueueShape>> to_move_;
+    std::string move_failure_;
+};
+
+}  // namespace reaper::amqp

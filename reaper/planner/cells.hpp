@@ -1,0 +1,34 @@
+// Which cell of Nova's a host is in, and which requests may go to which cell. Pure.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+#include <variant>
+#include <vector>
+
+#include "reaper/model/cloud.hpp"
+#include "reaper/model/request.hpp"
+
+namespace reaper {
+
+class CloudIndex;
+
+/// Does the request's server have to stay in its cell?
+bool stays_in_cell(const Request& request, const SchedulerRules& rules);
+
+/// The cell of the host; or why there is none, for people: no cell has it, or several have.
+std::variant<const Cell*, std::string> cell_of(const Host& host, const std::vector<Cell>& cells);
+
+/// Of the server of a request that stays in its cell, likewise. A host that the cloud has no more
+/// is looked for by its name alone. Cells are configured.
+std::variant<const Cell*, std::string> cell_of_server(const Request& request,
+                                                      const std::vector<Cell>& cells,
+                                                      const CloudIndex& cloud);
+
+/// Why it can't be told where the request may go: it stays in its server's cell, and nobody tells
+/// which that is. None if it can be, or does not matter.
+std::optional<std::string> why_cell_unknown(const Request& request, const SchedulerRules& rules,
+                                            const CloudIndex& cloud);
+
+}  // namespace reaper

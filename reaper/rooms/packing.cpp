@@ -1,0 +1,340 @@
+#include "reaper/rooms/packing.hpp"
+
+#include <algorithm>
+#include <limits>
+#include <numeric>
+#include <set>
+#include <utility>
+
+#include "reaper/model/amount.hpp"
+
+namespace reaper {
+namespace {
+
+constexpr int max_steps = 20'000;
+
+bool shares_pool(const Packing::Part& a, const Packing::Part& b) {
+    for (const auto& place : a.places)
+        for (const auto& draw : place.draws)
+            for (const auto& other : b.places)
+                for (const auto& theirs : other.draws)
+                    if (theirs.pool == draw.pool) return true;
+    return false;
+}
+
+bool shares_provider(const Packing::Part& a, const Packing::Part& b) {
+    return std::any_of(a.places.begin(), a.places.end(), [&](const Packing::Place& place) {
+        return std::any_of(b.places.begin(), b.places.end(), [&](const Packing::Place& other) {
+            return other.provider == place.provider;
+        });
+    });
+}
+
+bool brings_any(const Packing::Part& part, std::uint64_t wanted) {
+    return std::any_of(part.places.begin(), part.places.end(),
+                       [&](const Packing::Place& place) { return (place.brings & wanted) != 0; });
+}
+
+bool brings_always(const Packing::Part& part, std::uint64_t wanted) {
+    return std::all_of(part.places.begin(), part.places.end(), [&](const Packing::Place& place) {
+        return (place.brings & wanted) == wanted;
+    });
+}
+
+/// How many of a part the place has room for.
+Amount copies(const Packing::Place& place, const ByPool& room) {
+    Amount most = std::numeric_limits<Amount>::max();
+    for (const auto& draw : place.draws)
+        most = std::min(most, std::max<Amount>(room[draw.pool], 0) / draw.amount);
+    return most;
+}
+
+}  // namespace
+
+Packing::Packing(std::vector<Part> parts, std::vector<Amount> most, std::uint64_t together)
+    : parts_{std::move(parts)}, most_{std::move(most)}, together_{together} {
+    settle_traits();
+    split();
+}
+
+/// What only one part can bring, it has to; what some part brings anyway needs no search.
+void Packing::settle_traits() {
+    for (bool again = true; again;) {
+        again = false;
+        for (std::uint64_t bit = 1; bit != 0; bit <<= 1) {
+            if ((together_ & bit) == 0) continue;
+            Part* only = nullptr;
+            std::size_t able = 0;
+            for (auto& part : parts_)
+                if (brings_any(part, bit)) {
+                    ++able;
+                    only = &part;
+                }
+            if (able == 0) hopeless_ = true;
+            if (able == 1 && std::erase_if(only->places, [&](const Place& place) {
+                                 return (place.brings & bit) == 0;
+                             }) > 0)
+                again = narrowed_ = true;
+            const bool anyway = std::any_of(parts_.begin(), parts_.end(), [&](const Part& part) {
+                return !part.places.empty() && brings_always(part, bit);
+            });
+            if (anyway) together_ &= ~bit;
+        }
+    }
+    for (auto& part : parts_)
+        for (auto& place : part.places) place.brings &= together_;
+}
+
+void Packing::split() {
+    std::vector<std::size_t> root(parts_.size());
+    std::iota(root.begin(), root.end(), std::size_t{0});
+    const auto root_of = [&](std::size_t part) {
+        while (root[part] != part) part = root[part];
+        return part;
+    };
+    for (std::size_t a = 0; a < parts_.size(); ++a)
+        for (std::size_t b = a + 1; b < parts_.size(); ++b) {
+            const bool bound =
+                shares_pool(parts_[a], parts_[b]) ||
+                (parts_[a].apart && parts_[b].apart && shares_provider(parts_[a], parts_[b])) ||
+                (brings_any(parts_[a], together_) && brings_any(parts_[b], together_));
+            if (bound) root[root_of(b)] = root_of(a);
+        }
+    for (std::size_t first = 0; first < parts_.size(); ++first) {
+        if (root_of(first) != first) continue;
+        Component component;
+        std::set<std::size_t> pools;
+        for (std::size_t part = 0; part < parts_.size(); ++part) {
+            if (root_of(part) != first) continue;
+            component.parts.push_back(part);
+            for (const auto& place : parts_[part].places) {
+                component.together |= place.brings;
+                for (const auto& draw : place.draws) pools.insert(draw.pool);
+            }
+        }
+        component.pools.assign(pools.begin(), pools.end());
+        std::vector<std::size_t> left = component.parts;
+        while (!left.empty()) {
+            std::vector<std::size_t> alike;
+            const auto& model = parts_[left.front()];
+            std::erase_if(left, [&](std::size_t part) {
+                const bool same =
+                    parts_[part].places == model.places && parts_[part].apart == model.apart;
+                if (same) alike.push_back(part);
+                return same;
+            });
+            component.likes.push_back(likes_of(alike));
+        }
+        // Those with the fewest places first: they fail soonest.
+        std::stable_sort(component.likes.begin(), component.likes.end(),
+                         [&](const Likes& a, const Likes& b) {
+                             return parts_[a.parts.front()].places.size() <
+                                    parts_[b.parts.front()].places.size();
+                         });
+        component.parts.clear();
+        for (const auto& likes : component.likes)
+            component.parts.insert(component.parts.end(), likes.parts.begin(), likes.parts.end());
+        components_.push_back(std::move(component));
+    }
+}
+
+Packing::Likes Packing::likes_of(const std::vector<std::size_t>& parts) const {
+    Likes likes;
+    likes.parts = parts;
+    const Part& model = parts_[parts.front()];
+    for (const auto& place : model.places) {
+        Amount most = static_cast<Amount>(parts.size());
+        for (const auto& draw : place.draws) most = std::min(most, most_[draw.pool] / draw.amount);
+        likes.most.push_back(model.apart ? std::min<Amount>(most, 1) : most);
+    }
+    return likes;
+}
+
+bool Packing::loose() const {
+    return !hopeless_ && !narrowed_ &&
+           std::all_of(components_.begin(), components_.end(), [&](const auto& each) {
+               if (each.parts.size() != 1 || each.searched()) return false;
+               const auto& places = parts_[each.parts.front()].places;
+               return std::all_of(places.begin(), places.end(),
+                                  [](const Place& place) { return place.draws.size() == 1; });
+           });
+}
+
+void Packing::lose(const std::vector<Amount>& lost, const std::vector<std::size_t>& need_of_pool) {
+    for (auto& component : components_) {
+        std::set<std::size_t> needs;
+        for (const std::size_t pool : component.pools) needs.insert(need_of_pool[pool]);
+        component.lost = 0;
+        for (const std::size_t need : needs)
+            component.lost = saturating_add(component.lost, lost[need]);
+    }
+}
+
+// ---- parts that are alike ----
+
+bool Packing::fits(const Likes& likes, const ByPool& room, Amount slots) const {
+    const auto& places = parts_[likes.parts.front()].places;
+    const Amount wanted = saturating_multiply(static_cast<Amount>(likes.parts.size()), slots);
+    Amount sum = 0;
+    for (std::size_t i = 0; i < places.size() && sum < wanted; ++i)
+        sum = saturating_add(
+            sum, std::min(copies(places[i], room), saturating_multiply(likes.most[i], slots)));
+    return sum >= wanted;
+}
+
+Amount Packing::slots(const Likes& likes, const ByPool& room) const {
+    Amount sum = 0;
+    const auto& places = parts_[likes.parts.front()].places;
+    for (std::size_t i = 0; i < places.size(); ++i)
+        if (likes.most[i] > 0) sum = saturating_add(sum, copies(places[i], room));
+    Amount least = 0;  // fit
+    Amount most = sum / static_cast<Amount>(likes.parts.size());
+    while (least < most) {
+        const Amount middle = least + (most - least + 1) / 2;
+        if (fits(likes, room, middle))
+            least = middle;
+        else
+            most = middle - 1;
+    }
+    return least;
+}
+
+// ---- parts that differ ----
+
+/// One question about one component.
+class Packing::Search {
+public:
+    Search(const Packing& packing, const Component& component, const ByPool& room)
+        : packing_{packing},
+          component_{component},
+          room_{room},
+          taken_(room.size(), 0),
+          chosen_(component.parts.size(), 0) {}
+
+    bool fits(Amount slots) {
+        if (slots <= 0) return true;
+        for (const auto& likes : component_.likes)
+            if (!packing_.fits(likes, room_, slots)) return false;
+        if (!failed_.insert(state()).second) return false;
+        left_ = slots;
+        return place(0, 0);
+    }
+
+private:
+    std::vector<Amount> state() const {
+        std::vector<Amount> amounts;
+        amounts.reserve(component_.pools.size());
+        for (const std::size_t pool : component_.pools) amounts.push_back(room_[pool]);
+        return amounts;
+    }
+    const Part& part(std::size_t index) const { return packing_.parts_[component_.parts[index]]; }
+
+    bool apart_from_others(std::size_t index, std::size_t provider) const {
+        if (!part(index).apart) return true;
+        for (std::size_t other = 0; other < index; ++other)
+            if (part(other).apart && part(other).places[chosen_[other]].provider == provider)
+                return false;
+        return true;
+    }
+    bool has_room(const Place& place) const {
+        return std::all_of(place.draws.begin(), place.draws.end(), [&](const Draw& draw) {
+            return room_[draw.pool] >= draw.amount &&
+                   packing_.most_[draw.pool] - taken_[draw.pool] >= draw.amount;
+        });
+    }
+    void take(const Place& place, Amount sign) {
+        for (const auto& draw : place.draws) {
+            room_[draw.pool] -= sign * draw.amount;
+            taken_[draw.pool] += sign * draw.amount;
+        }
+    }
+
+    /// The parts from `index` on, of this slot, and all slots after it.
+    bool place(std::size_t index, std::uint64_t brought) {
+        if (++steps_ > max_steps) return false;
+        if (index == component_.parts.size()) return next_slot(brought);
+        const auto& places = part(index).places;
+        std::size_t first = 0;
+        // Of equal parts the order is of no matter.
+        if (index > 0 && part(index - 1).places == places &&
+            part(index - 1).apart == part(index).apart)
+            first = chosen_[index - 1];
+        for (std::size_t at = first; at < places.size(); ++at) {
+            const Place& there = places[at];
+            if (!has_room(there) || !apart_from_others(index, there.provider)) continue;
+            chosen_[index] = at;
+            take(there, 1);
+            const bool found = place(index + 1, brought | there.brings);
+            take(there, -1);
+            if (found) return true;
+        }
+        return false;
+    }
+
+    bool next_slot(std::uint64_t brought) {
+        if ((brought & component_.together) != component_.together) return false;
+        if (left_ == 1) return true;
+        for (const auto& likes : component_.likes)
+            if (!packing_.fits(likes, room_, left_ - 1)) return false;
+        if (!failed_.insert(state()).second) return false;
+        const std::vector<Amount> taken = std::exchange(taken_, ByPool(taken_.size(), 0));
+        const std::vector<std::size_t> chosen = chosen_;
+        --left_;
+        const bool found = place(0, 0);
+        ++left_;
+        chosen_ = chosen;
+        taken_ = taken;
+        return found;
+    }
+
+    const Packing& packing_;
+    const Component& component_;
+    ByPool room_;
+    ByPool taken_;                          // of each pool, by this slot
+    std::vector<std::size_t> chosen_;       // place of each part of this slot
+    std::set<std::vector<Amount>> failed_;  // rooms in which what is left does not fit, or is tried
+    Amount left_ = 0;                       // slots, this one included
+    int steps_ = 0;
+};
+
+bool Packing::fits(const Component& component, const ByPool& room, Amount slots) const {
+    if (slots <= 0) return true;
+    if (!component.searched()) return fits(component.likes.front(), room, slots);
+    if (slots > most_searched) return false;
+    return Search{*this, component, room}.fits(slots);
+}
+
+Amount Packing::slots(const Component& component, const ByPool& room) const {
+    if (!component.searched()) return slots(component.likes.front(), room);
+    Amount found = 0;
+    while (found < most_searched && Search{*this, component, room}.fits(found + 1)) ++found;
+    return found;
+}
+
+// ---- all together ----
+
+bool Packing::fits(const ByPool& room, Amount slots) const {
+    if (slots <= 0) return true;
+    return !hopeless_ &&
+           std::all_of(components_.begin(), components_.end(), [&](const Component& component) {
+               return fits(component, room, saturating_add(slots, component.lost));
+           });
+}
+
+Amount Packing::slots(const ByPool& room) const {
+    if (hopeless_ || components_.empty()) return 0;
+    Amount scarcest = std::numeric_limits<Amount>::max();
+    for (const auto& component : components_)
+        scarcest = std::min(scarcest, saturating_subtract(slots(component, room), component.lost));
+    return std::max<Amount>(scarcest, 0);
+}
+
+std::vector<std::string> Packing::misfits(const ByPool& room, Amount slots) const {
+    std::vector<std::string> names;
+    for (const auto& component : components_)
+        if (hopeless_ || !fits(component, room, saturating_add(slots, component.lost)))
+            for (const std::size_t part : component.parts) names.push_back(parts_[part].name);
+    return names;
+}
+
+}  // namespace reaper

@@ -1,0 +1,42 @@
+// Moves that stay in their server's cell, where the configuration tells no cells: room that was
+// freed for one and not taken may be in another cell, and so may be the next host's. Such moves are
+// not culled for again for a while: from the same host, or, where Nova's lists show that there are
+// several cells, from any.
+#pragma once
+
+#include <map>
+#include <optional>
+#include <string>
+
+#include "reaper/model/ids.hpp"
+#include "reaper/model/time.hpp"
+
+namespace reaper {
+
+class CellCooldowns {
+public:
+    /// At least so long, whatever `host_cooldown` is.
+    static constexpr Duration least{1'800'000};
+
+    /// Room that was freed for a move from this service host (empty: it is not known) was not
+    /// taken.
+    void note_wasted(const std::string& from_host, const RequestId& request, TimePoint at);
+    /// It was taken: what came before says nothing any more.
+    void note_helped(const std::string& from_host) { wasted_.erase(from_host); }
+
+    /// Why no server is deleted for a move from there now; none if some may be.
+    std::optional<std::string> why(const std::string& from_host, bool several_cells) const;
+
+    void prune(TimePoint now, Duration host_cooldown);
+    /// The wall clock was set forward by so much (or back).
+    void shift(Duration by);
+
+private:
+    struct Wasted {
+        RequestId request;
+        TimePoint at;
+    };
+    std::map<std::string, Wasted> wasted_;  // by service host
+};
+
+}  // namespace reaper

@@ -1,0 +1,109 @@
+"""A second cell of Nova's, made when a scenario first wants one, and hosts that move into it and back.
+
+It has a database and a virtual host of the broker of its own, and a conductor while a host is in it.
+Notifications go where those of the first cell go: the reaper hears one broker.
+"""
+
+import os
+import subprocess
+from typing import Any
+
+import pymysql
+from keystoneauth1 import adapter
+
+from . import processes, schemas, services
+from .place import LabError, Place
+from .settings import OTHER_CELL, Description, database_url, nova_host
+
+CONDUCTOR = "nova-conductor-other"
+ERL_CALL = "/usr/bin/erl_call"
+MAKE_VHOST = """\
+rabbit_vhost:add(<<"{name}">>, <<"{user}">>),
+rabbit_auth_backend_internal:set_permissions(<<"{user}">>, <<"{name}">>, <<".*">>, <<".*">>, <<".*">>, <<"{user}">>).
+"""
+
+
+def enter(place: Place, lab: Description, nova: adapter.Adapter, host: str) -> None:
+    """A host without servers leaves the first cell for the other one."""
+    if not place.path("etc", f"{CONDUCTOR}.conf").exists():
+        _make(place, lab)
+    conductor = services.nova_daemon(place, CONDUCTOR, "conductor")
+    if not processes.is_running(place, CONDUCTOR):
+        processes.start(place, CONDUCTOR, conductor.argv, conductor.env)
+        processes.wait_ready(place, CONDUCTOR, conductor.ready, conductor.timeout)
+    _register(place, lab, nova, host, transport_of(lab))
+
+
+def leave(place: Place, lab: Description, nova: adapter.Adapter, host: str) -> None:
+    """Back to the first one. The other stays, without a host."""
+    _register(place, lab, nova, host, None)
+    processes.stop(place, [CONDUCTOR])
+
+
+def set_disabled(place: Place, lab: Description, disabled: bool) -> None:
+    """What builds skip is told to the scheduler when it starts."""
+    [row] = _ask(place, f"SELECT uuid FROM cell_mappings WHERE name = '{OTHER_CELL}'")
+    change = ["cell_v2", "update_cell", "--cell_uuid", row[0], "--disable" if disabled else "--enable"]
+    schemas.manage_nova(place, [change])
+    _restart(place, lab, "nova-scheduler")
+
+
+def transport_of(lab: Description) -> str:
+    broker = lab["broker"]
+    return broker["url"].removesuffix("/") + f"/{OTHER_CELL}"
+
+
+def _make(place: Place, lab: Description) -> None:
+    broker = lab["broker"]
+    asked = subprocess.run(
+        [ERL_CALL, "-address", broker["node"]["address"], "-e"],
+        input=MAKE_VHOST.format(name=OTHER_CELL, user=broker["user"]),
+        capture_output=True,
+        text=True,
+        timeout=120,
+        env=os.environ | {"HOME": broker["node"]["home"]},
+    )
+    if "{ok" not in asked.stdout:
+        raise LabError(f"the broker's virtual host {OTHER_CELL}: {asked.stdout}{asked.stderr}")
+    database = database_url(place, lab, f"nova_{OTHER_CELL}")
+    overlay = place.path("etc", f"{CONDUCTOR}.conf")
+    overlay.write_text(
+        f"[DEFAULT]\nhost = controller-other\ntransport_url = {transport_of(lab)}\n"
+        f"[database]\nconnection = {database}\n"
+        f"[oslo_messaging_notifications]\ntransport_url = {broker['url']}\n"
+    )
+    schemas.manage_nova(place, [["db", "sync", "--local_cell"]], overlay)
+    cell = ["--name", OTHER_CELL, "--database_connection", database, "--transport-url", transport_of(lab)]
+    schemas.manage_nova(place, [["cell_v2", "create_cell", *cell]])
+    # They keep what cells there are.
+    _restart(place, lab, "nova-scheduler")
+    _restart(place, lab, "nova-api")
+
+
+def _register(
+    place: Place, lab: Description, nova: adapter.Adapter, host: str, transport: str | None
+) -> None:
+    """Its nova-compute starts anew, as that of a host which was never there before."""
+    compute = services.compute_of(host)
+    processes.stop(place, [compute])
+    [found] = nova.get(f"/os-services?binary=nova-compute&host={host}").json()["services"]
+    nova.delete(f"/os-services/{found['id']}")
+    place.path("etc", f"nova-{host}.conf").write_text(nova_host(place, lab, host, transport))
+    services.start(place, lab, compute)
+
+
+def _restart(place: Place, lab: Description, service: str) -> None:
+    processes.stop(place, [service])
+    services.start(place, lab, service)
+
+
+def _ask(place: Place, question: str) -> list[Any]:
+    connection = pymysql.connect(
+        unix_socket=str(place.path("run", "mariadb.sock")), user="root", database="nova_api"
+    )
+    try:
+        with connection.cursor() as cursor:
+            cursor.execute(question)
+            return list(cursor.fetchall())
+    finally:
+        connection.close()

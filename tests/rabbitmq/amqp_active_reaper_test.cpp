@@ -1,0 +1,92 @@
+// Who serves the queue tells whoever asks, on a real RabbitMQ.
+#include "clients/amqp/active_reaper.hpp"
+#include "clients/amqp/amqp_bytes.hpp"
+#include "clients/amqp/amqp_topology.hpp"
+#include "clients/amqp/serving_question.hpp"
+#include "reaper/runtime/machine.hpp"
+#include "tests/rabbitmq/source_runner.hpp"
+
+namespace reaper::test::amqp_active_reaper_test {
+namespace {
+
+using namespace std::chrono_literals;
+
+config::Broker with_journal(config::Broker settings, const std::string& path) {
+    settings.journal = path;
+    return settings;
+}
+
+TEST(AmqpActiveReaper, TheOneThatServesTheQueueAnswersWhoeverAsks) {
+    const config::Broker settings = broker_settings();
+    BrokerAdmin admin;
+    admin.declare_exchange(settings.exchange);
+    SourceRunner first(with_journal(settings, "/one/journal.db"), token_tuning());
+    first.start();
+    ASSERT_TRUE(first.until([&] { return first.source->serving() != 0; }));
+    SourceRunner second(with_journal(settings, "/two/journal.db"), token_tuning());
+    second.start();
+    ASSERT_TRUE(second.until_consuming());
+
+    auto answer = ask_for_active_reaper(settings, patience);
+    ASSERT_TRUE(answer) << answer.error().what;
+    EXPECT_EQ(*answer, (ActiveReaper{machine_name(), "/one/journal.db"}));
+
+    ASSERT_TRUE(first.stop());
+    ASSERT_TRUE(second.until([&] { return second.source->serving() != 0; }));
+    answer = ask_for_active_reaper(settings, patience);
+    ASSERT_TRUE(answer) << answer.error().what;
+    EXPECT_EQ(*answer, (ActiveReaper{machine_name(), "/two/journal.db"}));
+    EXPECT_TRUE(first.messages.empty());
+    EXPECT_TRUE(second.messages.empty()) << "a question is no message of Nova's";
+    ASSERT_TRUE(second.stop());
+}
+
+TEST(AmqpActiveReaper, WhereNoReaperIsNothingIsPutIntoTheQueue) {
+    const config::Broker settings = broker_settings();
+    BrokerAdmin admin;
+    auto answer = ask_for_active_reaper(settings, patience);
+    ASSERT_FALSE(answer);
+    EXPECT_EQ(answer.error().code, Errc::not_found);
+    EXPECT_FALSE(admin.look(settings.queue)) << "it was declared";
+    admin.declare_queue(settings.queue, 10);
+    answer = ask_for_active_reaper(settings, patience);
+    ASSERT_FALSE(answer);
+    EXPECT_NE(answer.error().what.find(settings.queue), std::string::npos);
+    EXPECT_EQ(admin.look(settings.queue)->messages, 0U);
+}
+
+TEST(AmqpActiveReaper, AQueueOfSomebodyElsesGetsNoAnswer) {
+    const config::Broker settings = broker_settings();
+    BrokerAdmin admin;
+    admin.declare_exchange(settings.exchange);
+    SourceRunner run(settings);
+    run.start();
+    ASSERT_TRUE(run.until_consuming());
+    const std::string others = "others." + settings.queue;
+    admin.declare_queue(others, 10);
+
+    amqp::ConnectionAborter aborter;
+    std::vector<std::string> remarks;
+    auto connection = amqp::connect_any(settings, aborter, remarks);
+    ASSERT_TRUE(connection) << connection.error().what;
+    ASSERT_FALSE((*connection)->open_channel(amqp::scratch_channel));
+    amqp_basic_properties_t properties{};
+    properties._flags = AMQP_BASIC_TYPE_FLAG | AMQP_BASIC_REPLY_TO_FLAG;
+    const std::string type = "reaper.who-serves";
+    properties.type = amqp::bytes(type);
+    properties.reply_to = amqp::bytes(others);
+    const std::string body = "who?";
+    ASSERT_EQ(amqp_basic_publish((*connection)->raw(), amqp::scratch_channel, amqp_empty_bytes,
+                                 amqp::bytes(settings.queue), 0, 0, &properties, amqp::bytes(body)),
+              0);
+    // It is a message like any other that is not understood.
+    ASSERT_TRUE(run.until_messages(1));
+    EXPECT_EQ(run.messages[0].body, body);
+    run.acknowledge_all();
+    EXPECT_EQ(admin.look(others)->messages, 0U);
+    ASSERT_TRUE(run.stop());
+    admin.delete_queue(others);
+}
+
+}  // namespace
+}  // namespace reaper::test::amqp_active_reaper_test
