@@ -50,13 +50,40 @@ void check_queues(const Broker& broker, Findings& findings) {
     check("broker.dead_letter_queue", broker.dead_letter_queue);
 }
 
+/// What is bound to the exchange is `TOPIC.error` and `TOPIC.info`.
+void check_topics(const Broker& broker, Findings& findings) {
+    for (std::size_t i = 0; i < broker.topics.size(); ++i) {
+        const std::string& topic = broker.topics[i];
+        const std::string key = "broker.topics[" + std::to_string(i) + "]";
+        const std::string expected =
+            "that of versioned_notifications_topics in nova.conf, as a rule "
+            "versioned_notifications";
+        if (topic == "notifications")
+            findings.error(key,
+                           "is the topic of Nova's unversioned notifications, which say too little",
+                           expected);
+        else if (topic.ends_with(".error") || topic.ends_with(".info"))
+            findings.error(key,
+                           "is a routing key, " + shown(topic) + ": the topic is without its end",
+                           expected);
+        else if (topic.find_first_of("*#") != std::string::npos)
+            findings.error(key, "is a pattern", expected);
+    }
+}
+
+/// A command that runs in another folder than the daemon must find the same file.
+void check_absolute(const std::string& key, const std::string& path, Findings& findings) {
+    if (path.empty() || path.front() != '/')
+        findings.error(key, "is " + shown(path), "an absolute path");
+}
+
 /// The API has no authentication: only this machine may ask it.
 bool is_loopback_address(const std::string& text) {
     const std::size_t colon = text.rfind(':');
     if (colon == std::string::npos) return false;
     const std::string ip = text.substr(0, colon);
     const auto port = integer_of(text.substr(colon + 1));
-    if (!port || *port < 0 || *port > 65535) return false;
+    if (!port || *port < 1 || *port > 65535) return false;
     if (ip == "[::1]") return true;
     std::istringstream parts{ip};
     std::string part;
@@ -129,6 +156,8 @@ void check_settings(const Draft& draft, Findings& findings) {
     check_order("broker.reconnect_backoff", broker.reconnect_backoff,
                 "broker.reconnect_backoff_max", broker.reconnect_backoff_max, findings);
     check_order("cull.poll_interval", cull.poll_interval, "cull.deadline", cull.deadline, findings);
+    // Room that nobody looks after any more must not stay promised.
+    check_order("cull.promise", cull.promise, "cull.watch", cull.watch, findings);
     const ThrashSettings& thrash = settings.policy.safeguards.thrash;
     check_order("thrash.grace", thrash.grace, "thrash.max_grace", thrash.max_grace, findings);
     const SafeguardSettings& safeguards = settings.policy.safeguards;
@@ -141,9 +170,17 @@ void check_settings(const Draft& draft, Findings& findings) {
     check_certificate("cloud", settings.cloud.cert_file, settings.cloud.key_file, findings);
     check_certificate("broker", broker.cert_file, broker.key_file, findings);
     check_queues(broker, findings);
+    check_topics(broker, findings);
+    check_absolute("pause_file", settings.pause_file, findings);
+    check_absolute("journal.path", settings.journal.path, findings);
+    // Who dies follows from it: it is written, never assumed.
+    if (!findings.has("taggers"))
+        findings.error("taggers", "is not there: nothing says which servers are revocable",
+                       "a list such as [{name: project, tag: preemptible}]; 'reaper taggers' has "
+                       "the names");
     if (!settings.admin.listen.empty() && !is_loopback_address(settings.admin.listen))
         findings.error("admin.listen", "is " + shown(settings.admin.listen),
-                       "an address on loopback and a port, such as 127.0.0.1:8787");
+                       "an address on loopback and a port from 1 to 65535, such as 127.0.0.1:8787");
     if (!settings.admin.socket.empty() && settings.admin.socket.front() != '/')
         findings.error("admin.socket", "is " + shown(settings.admin.socket),
                        "an absolute path, such as /run/reaper/admin.sock");

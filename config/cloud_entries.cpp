@@ -51,7 +51,7 @@ std::optional<Found> try_file(const std::string& path, const Environment& enviro
     auto file = environment.read_file(path);
     if (file) return Found{path, std::move(*file)};
     if (file.error().code != Errc::not_found)
-        findings.add_error({path, 0, "", "can't be read (" + file.error().what + ")", ""});
+        findings.add_error({path, 0, "", "can't be read (" + file.error().what + ")", "", true});
     return std::nullopt;
 }
 
@@ -128,10 +128,12 @@ bool lay_over(const Found& found, const std::string& name, CloudEntries& entries
 std::optional<CloudEntries> cloud_of_file(const std::string& name, const std::string& clouds_file,
                                           const ConfigError& asked_by,
                                           const Environment& environment, Findings& findings) {
-    const auto fail = [&](const std::string& problem, const std::string& expected) {
+    const auto fail = [&](const std::string& problem, const std::string& expected,
+                          bool unreadable = false) {
         ConfigError error = asked_by;
         error.problem = problem;
         error.expected = expected;
+        error.unreadable = unreadable;
         findings.add_error(std::move(error));
         return std::nullopt;
     };
@@ -141,7 +143,7 @@ std::optional<CloudEntries> cloud_of_file(const std::string& name, const std::st
                             : try_file(clouds_file, environment, findings);
     if (!clouds)
         return fail("no clouds.yaml found",
-                    "it in ., ~/.config/openstack or /etc/openstack, or clouds_file");
+                    "it in ., ~/.config/openstack or /etc/openstack, or clouds_file", true);
     CloudEntries entries;
     std::vector<std::string> known;
     const bool there = lay_over(*clouds, name, entries, known, findings);

@@ -47,8 +47,8 @@ const CloudEntry* find(const CloudEntries& entries, const std::string& name) {
 }
 
 void complain(const CloudEntry& entry, const std::string& problem, const std::string& expected,
-              Findings& findings) {
-    findings.add_error({entry.file, entry.line, entry.key, problem, expected});
+              Findings& findings, bool unreadable = false) {
+    findings.add_error({entry.file, entry.line, entry.key, problem, expected, unreadable});
 }
 
 std::optional<bool> truth(std::string text) {
@@ -123,7 +123,7 @@ void take_tls(const CloudEntries& entries, Cloud& cloud, const Environment& envi
         if (entry == nullptr || findings.has(key)) continue;
         if (const auto file = environment.read_file(entry->text); !file)
             complain(*entry, unreadable(entry->text, file.error()), "the path of a readable file",
-                     findings);
+                     findings, true);
         cloud.*member = entry->text;
     }
     if (findings.has("cloud.verify_tls")) return;

@@ -17,6 +17,13 @@ Error not_readable(int why) {
     return Error{code, std::strerror(why)};
 }
 
+/// May the folder of the path be looked into?
+bool folder_is_open(const std::string& path) {
+    const auto slash = path.rfind('/');
+    const std::string folder = slash == std::string::npos ? "." : path.substr(0, slash + 1);
+    return ::faccessat(AT_FDCWD, folder.c_str(), X_OK, AT_EACCESS) == 0;
+}
+
 /// Closes the descriptor at the end of its scope.
 struct Descriptor {
     explicit Descriptor(int number) : fd(number) {}
@@ -31,7 +38,13 @@ struct Descriptor {
 Result<FileText> read_small_file(const std::string& path) {
     // Without O_NONBLOCK a path that names a FIFO would hang the start.
     const Descriptor file{::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK)};
-    if (file.fd < 0) return not_readable(errno);
+    if (file.fd < 0) {
+        const int why = errno;
+        // Whether it is there is not for us to know: to us it is not.
+        if (why == EACCES && !folder_is_open(path))
+            return Error{Errc::not_found, "its folder may not be looked into"};
+        return not_readable(why);
+    }
     struct stat status {};
     if (::fstat(file.fd, &status) != 0) return not_readable(errno);
     if (S_ISDIR(status.st_mode)) return not_readable(EISDIR);

@@ -18,7 +18,8 @@ struct FileText {
 struct Environment {
     /// None if it is not set.
     std::function<std::optional<std::string>(const std::string& name)> variable;
-    /// The whole file; `not_found` if there is none, else `bad_input` with the reason alone.
+    /// The whole file; `not_found` if there is none, or it is in a folder that may not be looked
+    /// into; else `bad_input` with the reason alone.
     std::function<Result<FileText>(const std::string& path)> read_file;
 };
 

@@ -1,5 +1,7 @@
 #include "config/error.hpp"
 
+#include <algorithm>
+
 #include "reaper/model/text.hpp"
 
 namespace reaper::config {
@@ -13,6 +15,11 @@ std::string to_string(const ConfigError& error) {
     // A key is whatever the file says: it must not speak to the terminal.
     constexpr std::size_t longest = 4'096;
     return printable(line, longest);
+}
+
+bool only_unreadable(const std::vector<ConfigError>& errors) {
+    return std::all_of(errors.begin(), errors.end(),
+                       [](const ConfigError& error) { return error.unreadable; });
 }
 
 }  // namespace reaper::config

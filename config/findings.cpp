@@ -9,6 +9,11 @@ void Findings::error(const std::string& key, std::string problem, std::string ex
     errors_.push_back({file_, line(key), key, std::move(problem), std::move(expected)});
 }
 
+void Findings::unreadable(const std::string& key, std::string problem, std::string expected) {
+    error(key, std::move(problem), std::move(expected));
+    errors_.back().unreadable = true;
+}
+
 void Findings::warn(const std::string& key, std::string problem, std::string expected) {
     warnings_.push_back({file_, line(key), key, std::move(problem), std::move(expected)});
 }

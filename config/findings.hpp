@@ -16,6 +16,8 @@ public:
 
     /// About a key of the main file, at the key's own line.
     void error(const std::string& key, std::string problem, std::string expected = "");
+    /// The same of a file that can't be read as things are.
+    void unreadable(const std::string& key, std::string problem, std::string expected = "");
     void warn(const std::string& key, std::string problem, std::string expected = "");
     /// Anywhere.
     void add_error(ConfigError error) { errors_.push_back(std::move(error)); }

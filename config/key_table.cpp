@@ -103,7 +103,7 @@ const Section top{
     "",
     "the whole file",
     {
-        {"taggers", PluginList{}, "[{name: project}]", "which servers are revocable",
+        {"taggers", PluginList{}, "", "which servers are revocable; must be given",
          at<&Settings::policy, &Policy::taggers>(), true},
         {"tagger_conflict", Choice{{"any", "first", "all"}}, "any",
          "revocable is what any tagger calls so, or what the first one that says either calls so, "
@@ -116,6 +116,10 @@ const Section top{
         {"pause_file", Text{4096}, "/var/lib/reaper/paused",
          "while it is there, the reaper of this machine deletes nothing",
          at<&Settings::pause_file>()},
+        {"start_within", Span{0ms, 24h}, "5min",
+         "how long the daemon waits at its start for broker and cloud before it ends (systemd "
+         "starts it again); 0s: for ever",
+         at<&Settings::start_within>()},
         {"watched_aggregates", TextList{true}, "[]",
          "names or UUIDs of host aggregates, the only ones culled in; `a|b` is one shard",
          at<&Settings::policy, &Policy::scheduler, &Scheduler::watched_aggregates>(), true},
@@ -281,21 +285,22 @@ const Section cull{
     },
     true};
 
-const Section protect{"protect",
-                      "servers that are never victims",
-                      {
-                          {"tags", TextList{true}, "[reaper-protected]", "of the server",
-                           protect_at<&ProtectSettings::tags>()},
-                          {"metadata", TextList{true}, "[reaper:protected]",
-                           "keys of the server's metadata; any value but false, no and 0 protects",
-                           protect_at<&ProtectSettings::metadata>()},
-                          {"projects", TextList{true}, "[]", "ids of projects",
-                           protect_at<&ProtectSettings::projects>()},
-                          {"min_run_time", Span{0ms, 8760h}, "0s",
-                           "a server may be a victim only when it has run so long",
-                           protect_at<&ProtectSettings::min_run_time>()},
-                      },
-                      true};
+const Section protect{
+    "protect",
+    "servers that are never victims",
+    {
+        {"tags", TextList{true}, "[reaper-protected]", "of the server",
+         protect_at<&ProtectSettings::tags>()},
+        {"metadata", TextList{true}, "[reaper:protected]",
+         "keys of the server's metadata; any value but false, no and 0 protects",
+         protect_at<&ProtectSettings::metadata>()},
+        {"projects", TextList{true}, "[]", "ids, names or DOMAIN/NAME of projects",
+         protect_at<&ProtectSettings::projects>()},
+        {"min_run_time", Span{0ms, 8760h}, "0s",
+         "a server may be a victim only when it has run so long",
+         protect_at<&ProtectSettings::min_run_time>()},
+    },
+    true};
 
 const Section scheduler{
     "scheduler",

@@ -22,6 +22,7 @@ struct Draft {
     std::string cloud_name;
     std::string clouds_file;
     bool from_environment = false;
+    std::string broker_unknown;  ///< what is wrong with the section `broker`, first; empty: nothing
 };
 
 // Types of values, with their bounds.

@@ -18,6 +18,7 @@ void load(const std::string& name, const std::string& text, const Environment& e
         return findings.add_error(*error);
     draft.settings.policy = standard_policy();
     read_document(std::get<YAML::Node>(parsed), environment, draft, findings);
+    if (!findings.has("taggers")) draft.settings.policy.taggers.clear();
     check_credential_source(draft, findings);
     resolve_credentials(environment, draft, findings);
     check_settings(draft, findings);
@@ -55,16 +56,54 @@ LoadResult load_file(const std::string& name, const FileText& file, const Enviro
     return std::move(draft.settings);
 }
 
-/// Mistakes in sections that say where and how to reach things.
+std::string section_of(const ConfigError& error) {
+    return error.key.substr(0, error.key.find_first_of(".["));
+}
+
+/// Mistakes in sections that say where and how to reach things. Without taggers, whoever has the
+/// servers says which are revocable.
 bool of_the_surroundings(const ConfigError& error) {
-    const std::string section = error.key.substr(0, error.key.find_first_of(".["));
+    if (error.key == "taggers" && error.line == 0) return true;
+    const std::string section = section_of(error);
     return section == "cloud" || section == "http" || section == "broker" || section == "journal" ||
            section == "log";
 }
 
+/// Mistakes that LocalSettings has no part in; those without a key are about all of the file.
+bool not_local(const ConfigError& error) {
+    const std::string section = section_of(error);
+    return !section.empty() && section != "journal" && section != "admin" &&
+           section != "pause_file";
+}
+
 ConfigError unreadable_file(const std::string& path, const Error& error) {
-    return {path, 0, "", "can't be read (" + error.what + ")",
-            "a YAML file; see the sample reaper.yaml"};
+    return {path,
+            0,
+            "",
+            "can't be read (" + error.what + ")",
+            "a YAML file that this user may read (sudo -u reaper reaper ...); see the sample "
+            "reaper.yaml",
+            true};
+}
+
+/// The file, as far as it is right but for mistakes that play no part.
+std::variant<Draft, std::vector<ConfigError>> load_part(const std::string& path,
+                                                        const Environment& environment,
+                                                        bool (*plays_no_part)(const ConfigError&)) {
+    const auto file = environment.read_file(path);
+    if (!file) return std::vector<ConfigError>{unreadable_file(path, file.error())};
+    Draft draft;
+    Findings findings{path};
+    load_guarded(path, file->text, environment, draft, findings);
+    auto errors = findings.errors();
+    for (const ConfigError& error : errors)
+        if (draft.broker_unknown.empty() && section_of(error) == "broker")
+            draft.broker_unknown = to_string(error);
+    std::erase_if(errors, plays_no_part);
+    // Secrets that it names may be in files that only the service can read.
+    std::erase_if(errors, [&](const ConfigError& error) { return error.file != path; });
+    if (!errors.empty()) return errors;
+    return draft;
 }
 
 }  // namespace
@@ -83,17 +122,22 @@ LoadResult load_settings(const std::string& path, const Environment& environment
 
 std::variant<Policy, std::vector<ConfigError>> load_policy(const std::string& path,
                                                            const Environment& environment) {
-    const auto file = environment.read_file(path);
-    if (!file) return std::vector<ConfigError>{unreadable_file(path, file.error())};
-    Draft draft;
-    Findings findings{path};
-    load_guarded(path, file->text, environment, draft, findings);
-    auto errors = findings.errors();
-    std::erase_if(errors, of_the_surroundings);
-    // Secrets that it names may be in files that only the service can read.
-    std::erase_if(errors, [&](const ConfigError& error) { return error.file != path; });
-    if (!errors.empty()) return errors;
-    return std::move(draft.settings.policy);
+    auto loaded = load_part(path, environment, of_the_surroundings);
+    if (auto* const draft = std::get_if<Draft>(&loaded)) return std::move(draft->settings.policy);
+    return std::get<std::vector<ConfigError>>(std::move(loaded));
+}
+
+std::variant<LocalSettings, std::vector<ConfigError>> load_local(const std::string& path,
+                                                                 const Environment& environment) {
+    auto loaded = load_part(path, environment, not_local);
+    if (auto* const draft = std::get_if<Draft>(&loaded))
+        return LocalSettings{std::move(draft->settings.journal),
+                             std::move(draft->settings.pause_file),
+                             std::move(draft->settings.admin),
+                             std::move(draft->settings.policy.safeguards),
+                             std::move(draft->settings.broker),
+                             std::move(draft->broker_unknown)};
+    return std::get<std::vector<ConfigError>>(std::move(loaded));
 }
 
 Policy standard_policy() {

@@ -30,9 +30,24 @@ LoadResult load_settings_text(const std::string& name, std::string_view text,
                               std::vector<ConfigError>* warnings = nullptr);
 
 /// `taggers`, `strategy` and `alternatives` of the file alone, for work without a cloud: sections
-/// on where and how to reach things may be wrong or missing.
+/// on where and how to reach things may be wrong or missing; `taggers` too, and are empty then.
 std::variant<Policy, std::vector<ConfigError>> load_policy(const std::string& path,
                                                            const Environment& environment);
+
+/// What the commands on this machine need: the journal, the pause file, the daemon's socket.
+struct LocalSettings {
+    JournalFile journal;
+    std::string pause_file;
+    Admin admin;
+    SafeguardSettings safeguards;  ///< the defaults where something is wrong in them
+    Broker broker;                 ///< whom to ask which reaper is active
+    std::string broker_unknown;    ///< why it can't be asked; empty if it can
+};
+
+/// These alone, for what must work whatever else is wrong or can't be read by who asks: no secret
+/// is needed for it.
+std::variant<LocalSettings, std::vector<ConfigError>> load_local(const std::string& path,
+                                                                 const Environment& environment);
 
 /// What holds when no file says anything.
 Policy standard_policy();

@@ -183,7 +183,8 @@ private:
         if (!path) return;
         const auto file = environment_.read_file(*path);
         if (!file)
-            return findings_.error(full, unreadable(*path, file.error()), expectation(key.type));
+            return findings_.unreadable(full, unreadable(*path, file.error()),
+                                        expectation(key.type));
         if (type.secret && file->others_can_read)
             findings_.warn(full, "everyone can read " + shown(*path),
                            "a file of mode 0640 or less");

@@ -29,7 +29,7 @@ std::optional<std::string> fetch(Origin origin, const std::string& full, const Y
     if (file) {
         const auto content = environment.read_file(*name);
         if (!content) {
-            findings.error(full, unreadable(*name, content.error()), expected);
+            findings.unreadable(full, unreadable(*name, content.error()), expected);
             return std::nullopt;
         }
         if (content->others_can_read)

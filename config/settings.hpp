@@ -178,6 +178,8 @@ struct Settings {
     Admin admin;
     /// While this file is there, nothing is deleted (reaper/ports/pause_switch.hpp).
     std::string pause_file = "/var/lib/reaper/paused";
+    /// How long the daemon waits at its start for broker and cloud before it ends; 0: for ever.
+    milliseconds start_within{300'000};
 };
 
 }  // namespace reaper::config

@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "strategies/builtin.hpp"
+#include "strategies/cost_names.hpp"
 #include "strategies/goal_strategy.hpp"
 #include "strategies/goal_text.hpp"
 #include "strategies/leftover_parameters.hpp"
@@ -37,7 +38,7 @@ std::optional<ParameterError> read_priorities(const Parameters& parameters, Goal
         auto read = priority_of(text);
         if (const auto* wrong = std::get_if<std::string>(&read))
             return ParameterError{"priorities",
-                                  "project ids and flavor names as name=number; but " + *wrong};
+                                  "projects and flavors as name=number; but " + *wrong};
         auto& [name, value] = std::get<0>(read);
         if (!goal.priorities.emplace(name, value).second)
             return ParameterError{"priorities", "each name once"};
@@ -104,8 +105,9 @@ std::vector<ParameterSpec> cost_specs() {
         {"work_class", ParameterKind::text, std::string{"VCPU"},
          "the resource class that lost work is measured in"},
         {"priorities", ParameterKind::text_list, Texts{},
-         "what one server of a project (by id) or flavor (by name) is worth, as name=number, 0 to "
-         "1000000; the larger of both counts"},
+         "what one server of a project (by id, name or DOMAIN/NAME) or flavor (by name) is worth, "
+         "as "
+         "name=number, 0 to 1000000; the larger of both counts"},
         {"standard_priority", ParameterKind::integer, std::int64_t{0},
          "what any other server is worth, 0 to 1000000"},
         {"restarts_key", ParameterKind::text, std::string{"reaper:restarts"},
@@ -127,7 +129,10 @@ StrategyInfo cost_strategy() {
     return {"cost",
             "takes the servers that do the least harm, as the objective measures it: lost work, "
             "interruptions, waste, priorities, ...; exact over all hosts together",
-            cost_specs(), make_cost};
+            cost_specs(),
+            make_cost,
+            names_of_cost,
+            cost_with_project_ids};
 }
 
 }  // namespace reaper

@@ -59,6 +59,13 @@ std::vector<ParameterSpec> leftover_parameter_specs() {
     };
 }
 
+std::vector<NamedThing> leftover_names(const Parameters& parameters) {
+    std::vector<NamedThing> names;
+    for (const auto& name : std::get<std::vector<std::string>>(parameters.at("leftover_order")))
+        names.push_back({NamedThing::Kind::resource_class, "leftover_order", name});
+    return names;
+}
+
 std::variant<LeftoverParameters, ParameterError> leftover_parameters(const Parameters& parameters) {
     auto order = class_names(std::get<std::vector<std::string>>(parameters.at("leftover_order")));
     if (!order)

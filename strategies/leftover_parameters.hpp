@@ -30,6 +30,9 @@ std::variant<std::int64_t, ParameterError> max_steps_of(const Parameters& parame
 
 std::vector<ParameterSpec> leftover_parameter_specs();
 
+/// What of the cloud they name.
+std::vector<NamedThing> leftover_names(const Parameters& parameters);
+
 /// From complete parameters of the right kinds.
 std::variant<LeftoverParameters, ParameterError> leftover_parameters(const Parameters& parameters);
 

@@ -17,6 +17,10 @@ struct StrategyInfo {
     std::vector<ParameterSpec> parameters;
     /// `parameters` are complete and of the right kinds (see with_standards, check_parameters).
     std::variant<std::unique_ptr<Strategy>, ParameterError> (*make)(const Parameters& parameters);
+    /// What of the cloud they name; null: nothing.
+    std::vector<NamedThing> (*names)(const Parameters& parameters) = nullptr;
+    /// The parameters with the ids of the projects that they name; null: they name none.
+    Parameters (*with_project_ids)(Parameters parameters, const ProjectIds& ids) = nullptr;
 };
 
 const std::vector<StrategyInfo>& strategy_table();

@@ -20,7 +20,7 @@ StrategyInfo strict_strategy() {
     return {"strict",
             "takes the servers that leave the least room unused (free + victims - requested); then "
             "the fewest; then by id",
-            leftover_parameter_specs(), make_strict};
+            leftover_parameter_specs(), make_strict, leftover_names};
 }
 
 }  // namespace reaper

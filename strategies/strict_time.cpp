@@ -31,7 +31,7 @@ std::vector<ParameterSpec> strict_time_specs() {
 StrategyInfo strict_time_strategy() {
     return {"strict_time",
             "as strict, but among equally good servers those created last (or first) go",
-            strict_time_specs(), make_strict_time};
+            strict_time_specs(), make_strict_time, leftover_names};
 }
 
 }  // namespace reaper

@@ -46,13 +46,18 @@ std::variant<std::unique_ptr<Tagger>, ParameterError> make_project_tagger(
     return std::make_unique<ProjectTagger>(tag);
 }
 
+std::vector<NamedThing> names_of_project_tagger(const Parameters& parameters) {
+    return {{NamedThing::Kind::project_tag, "tag", std::get<std::string>(parameters.at("tag"))}};
+}
+
 }  // namespace
 
 TaggerInfo project_tagger() {
     return {"project",
             "a server or requester is revocable if its Keystone project carries the tag",
             {{"tag", ParameterKind::text, std::string{"preemptible"}, "tag of the project"}},
-            make_project_tagger};
+            make_project_tagger,
+            names_of_project_tagger};
 }
 
 }  // namespace reaper

@@ -56,6 +56,11 @@ std::variant<std::unique_ptr<Tagger>, ParameterError> make_resource_tagger(
     return std::make_unique<ResourceTagger>(ResourceClass{name}, freed == "held");
 }
 
+std::vector<NamedThing> names_of_resource_tagger(const Parameters& parameters) {
+    const auto& name = std::get<std::string>(parameters.at("class"));
+    return {{NamedThing::Kind::resource_class, "class", name}};
+}
+
 }  // namespace
 
 TaggerInfo resource_tagger() {
@@ -68,7 +73,8 @@ TaggerInfo resource_tagger() {
           "held: while freed room is promised to a request, the class is reserved on its host, "
           "so that no new revocable server takes the room (needs Placement's policy "
           "placement:resource_providers:inventories:update); open: one may"}},
-        make_resource_tagger};
+        make_resource_tagger,
+        names_of_resource_tagger};
 }
 
 }  // namespace reaper

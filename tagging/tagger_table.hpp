@@ -17,6 +17,8 @@ struct TaggerInfo {
     std::vector<ParameterSpec> parameters;
     /// `parameters` are complete and of the right kinds (see with_standards, check_parameters).
     std::variant<std::unique_ptr<Tagger>, ParameterError> (*make)(const Parameters& parameters);
+    /// What of the cloud they name; null: nothing.
+    std::vector<NamedThing> (*names)(const Parameters& parameters) = nullptr;
 };
 
 const std::vector<TaggerInfo>& tagger_table();

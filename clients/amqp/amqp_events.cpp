@@ -25,7 +25,7 @@ struct EventsState {
                                       tell)
                 .run();
         };
-        const auto state = [this](bool flowing, const std::string& detail) {
+        const auto state = [this](bool flowing, const std::string& detail, bool) {
             dispatcher->state({flowing, detail});
         };
         amqp::Worker(broker, tuning.answer_timeout, *wakeup, *aborter, live, state).run();

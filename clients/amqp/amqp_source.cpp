@@ -32,8 +32,8 @@ struct SourceState {
             return amqp::Session(connection, broker, tuning, commands, outbox, *dispatcher, tell)
                 .run();
         };
-        const auto state = [this](bool consuming, const std::string& detail) {
-            dispatcher->state({consuming, detail});
+        const auto state = [this](bool consuming, const std::string& detail, bool refused) {
+            dispatcher->state({consuming, detail, refused});
         };
         amqp::Worker(broker, tuning.answer_timeout, commands, aborter, live, state).run();
     }

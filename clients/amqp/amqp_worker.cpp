@@ -35,6 +35,8 @@ void Worker::run() {
     while (!stopping()) {
         const auto connection = connect();
         if (!connection) {
+            // Many quick tries with a wrong password could lock an account.
+            if (refused_) backoff_.slow_down();
             if (!stopping()) pause_before_retry(why_not_);
             continue;
         }
@@ -50,6 +52,8 @@ void Worker::run() {
 std::unique_ptr<Connection> Worker::connect() {
     why_not_ = urls_.empty() ? "broker.urls is empty" : "";
     const std::size_t first = current_;
+    std::size_t refusals = 0;
+    refused_ = false;
     for (std::size_t i = 0; i < urls_.size() && !stopping(); ++i) {
         const std::size_t index = (first + i) % urls_.size();
         const auto& url = urls_[index];
@@ -61,11 +65,13 @@ std::unique_ptr<Connection> Worker::connect() {
                 return std::move(*connection);
             }
             why = connection.error().what;
+            refusals += connection.error().code == Errc::unauthorized ? 1 : 0;
         } else {
             why = url.error().what;
         }
         why_not_ += (why_not_.empty() ? "" : "; ") + why;
     }
+    refused_ = refusals > 0 && refusals == urls_.size();
     return nullptr;
 }
 
@@ -85,7 +91,7 @@ void Worker::tell(bool consuming, const std::string& what,
         detail += "; next try in " + seconds_text(*pause) + ", then with pauses of up to " +
                   seconds_text(backoff_.longest());
     }
-    state_(consuming, detail);
+    state_(consuming, detail, refused_);
 }
 
 }  // namespace reaper::amqp

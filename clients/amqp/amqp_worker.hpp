@@ -20,8 +20,9 @@ class Worker {
 public:
     /// Lives on the connection until it is lost; why, unless stopped.
     using Live = std::function<std::optional<Error>(Connection&, const ProgressCallback&)>;
-    /// A new state, in words for people.
-    using State = std::function<void(bool consuming, const std::string& detail)>;
+    /// A new state, in words for people; `refused`: no broker of the list takes our user and its
+    /// password.
+    using State = std::function<void(bool consuming, const std::string& detail, bool refused)>;
 
     /// All references must outlive it.
     Worker(const config::Broker& broker, std::chrono::milliseconds answer_timeout,
@@ -49,6 +50,7 @@ private:
     std::vector<Result<BrokerUrl>> urls_;
     std::size_t current_ = 0;  // index of the broker to begin with
     std::string why_not_;      // all reasons of the last round
+    bool refused_ = false;     // in the last round, by every broker
     std::string told_;
     GrowingPause backoff_;
 };

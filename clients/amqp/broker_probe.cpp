@@ -4,6 +4,7 @@
 
 #include "clients/amqp/amqp_connection.hpp"
 #include "clients/amqp/amqp_topology.hpp"
+#include "clients/amqp/broker_rights.hpp"
 
 namespace reaper {
 namespace {
@@ -35,6 +36,30 @@ Result<std::vector<NovasQueue>> look_at_novas_queues(Connection& connection,
     return queues;
 }
 
+/// Has anybody published on the topic? None if it can't be told.
+Result<bool> is_heard(Connection& connection, const std::string& topic) {
+    for (const char* const priority : {".error", ".info"}) {
+        const auto queue = look_at(connection, topic + priority);
+        if (!queue && queue.error().code != Errc::forbidden) return queue.error();
+        // Where we may not look, it is not for us to say.
+        if (!queue || *queue) return true;
+    }
+    return false;
+}
+
+std::optional<Error> look_at_topics(Connection& connection, const config::Broker& broker,
+                                    BrokerReport& report) {
+    for (const std::string& topic : broker.topics) {
+        const auto heard = is_heard(connection, topic);
+        if (!heard) return heard.error();
+        if (!*heard) report.unheard_topics.push_back(topic);
+    }
+    const auto usual = is_heard(connection, config::Broker{}.topics.front());
+    if (!usual) return usual.error();
+    report.usual_topic_heard = *usual;
+    return std::nullopt;
+}
+
 }  // namespace
 
 Result<BrokerReport> probe_broker(const config::Broker& broker) {
@@ -62,6 +87,10 @@ Result<BrokerReport> probe_broker(const config::Broker& broker) {
     auto novas_queues = look_at_novas_queues(connection, broker);
     if (!novas_queues) return novas_queues.error();
     report.novas_queues = std::move(*novas_queues);
+    if (auto failed = look_at_topics(connection, broker, report)) return *failed;
+    auto rights = amqp::missing_rights(connection, broker);
+    if (!rights) return rights.error();
+    report.missing_rights = std::move(*rights);
     connection.close(broker.connect_timeout);
     return report;
 }

@@ -1,4 +1,4 @@
-// Looks at the broker without changing anything on it; for `reaper check` and status.
+// Looks at the broker without changing anything that is there; for `reaper check` and status.
 #pragma once
 
 #include <cstdint>
@@ -33,6 +33,12 @@ struct BrokerReport {
     std::optional<QueueReport> serving;
     std::vector<NovasQueue> novas_queues;  ///< those that exist
     std::vector<std::string> remarks;      ///< brokers of the list that did not answer, and why
+    std::vector<std::string> remarks;        ///< brokers of the list that did not answer, and why
+    std::vector<std::string> missing_rights{};  ///< what our user may not do, and what to do
+    /// Configured topics on which nobody has published so far, as the queues that oslo.messaging
+    /// makes with the first message tell; and of these, whether Nova's usual topic has been used.
+    std::vector<std::string> unheard_topics{};
+    bool usual_topic_heard = false;
 };
 
 /// Connects to the first broker of the list that answers, authenticates, and looks. Blocks, for

@@ -6,6 +6,7 @@
 #include "clients/http/text.hpp"
 #include "clients/http/url.hpp"
 #include "clients/openstack/keystone_format.hpp"
+#include "clients/openstack/project_matches.hpp"
 
 namespace reaper::openstack {
 
@@ -30,24 +31,21 @@ public:
         co_return projects;
     }
 
-    ResultTask<std::optional<Project>> find_project(std::string id_or_name) {
-        if (id_or_name.empty()) co_return Error{Errc::bad_input, "project: no name or id given"};
-        ServiceCall by_id;
-        by_id.path = "/projects/" + http::escape(id_or_name);
-        auto answer = co_await session_->call(CloudService::identity, std::move(by_id));
-        if (!answer) co_return answer.error();
-        if (answer->response.status == 200) {
-            auto project = read_project(answer->response.body, answer->where);
-            if (!project) co_return project.error();
-            co_return std::optional<Project>(std::move(*project));
+    ResultTask<ProjectSearch> find_project(std::string written) {
+        ProjectMatches matches{written};
+        for (const std::string& id : matches.possible_ids()) {
+            auto found = co_await by_id(id);
+            if (!found) co_return found.error();
+            if (*found) matches.add(std::move(**found));
         }
-        if (answer->response.status != 404) co_return session_->refusal(*answer);
-        std::string path = "/projects?name=" + http::escape(id_or_name);
-        auto projects = co_await list(std::move(path));
-        if (!projects) co_return projects.error();
-        std::erase_if(*projects,
-                      [&](const Project& project) { return project.name != id_or_name; });
-        co_return only(std::move(*projects), id_or_name);
+        for (const QualifiedName& name : matches.possible_names()) {
+            // The first way of reading it that leads anywhere is the right one: nobody takes it
+            // over with a project whose name is another's id, or has a domain's in front.
+            if (matches.any()) break;
+            auto found = co_await add_named(name, matches);
+            if (!found) co_return found.error();
+        }
+        co_return std::move(matches).result();
     }
 
     ResultTask<std::string> own_user() {
@@ -66,16 +64,42 @@ private:
         co_return read_projects(answer->response.body, answer->where);
     }
 
-    static Result<std::optional<Project>> only(std::vector<Project> projects,
-                                               const std::string& name) {
-        if (projects.empty()) return std::optional<Project>();
-        if (projects.size() == 1) return std::optional<Project>(std::move(projects.front()));
-        std::string text = "project " + http::one_line(name, 100) + ": there are " +
-                           std::to_string(projects.size()) + " of that name; give the id of one:";
-        for (const Project& project : projects)
-            text += ' ' + http::one_line(project.id.str(), 64) + " (domain " +
-                    http::one_line(project.domain, 64) + ')';
-        return Error{Errc::bad_input, http::one_line(text, 600)};
+    ResultTask<void> add_named(const QualifiedName& name, ProjectMatches& matches) {
+        std::string path = "/projects?name=" + http::escape(name.project);
+        auto projects = co_await list(std::move(path));
+        if (!projects) co_return projects.error();
+        for (Project& project : *projects) {
+            auto there = co_await is_in(project.domain, name.domain);
+            if (!there) co_return there.error();
+            if (*there) matches.add_named(std::move(project), name.project);
+        }
+        co_return Result<void>{};
+    }
+
+    ResultTask<std::optional<Project>> by_id(std::string id) {
+        ServiceCall call;
+        call.path = "/projects/" + http::escape(id);
+        auto answer = co_await session_->call(CloudService::identity, std::move(call));
+        if (!answer) co_return answer.error();
+        if (answer->response.status == 404) co_return std::optional<Project>();
+        if (answer->response.status != 200) co_return session_->refusal(*answer);
+        auto project = read_project(answer->response.body, answer->where);
+        if (!project) co_return project.error();
+        co_return std::optional<Project>(std::move(*project));
+    }
+
+    /// Is the domain of this id the one that is meant? None meant: any is.
+    ResultTask<bool> is_in(std::string id, std::string meant) {
+        if (meant.empty() || meant == id) co_return true;
+        ServiceCall call;
+        call.path = "/domains/" + http::escape(id);
+        auto answer = co_await session_->call(CloudService::identity, std::move(call));
+        if (!answer) co_return answer.error();
+        if (answer->response.status == 404) co_return false;
+        if (answer->response.status != 200) co_return session_->refusal(*answer);
+        auto name = read_domain_name(answer->response.body, answer->where);
+        if (!name) co_return name.error();
+        co_return *name == meant;
     }
 
     std::shared_ptr<Session> session_;
@@ -88,8 +112,8 @@ public:
     ResultTask<std::vector<Project>> projects_with_tag(std::string tag) override {
         return http::keeping(keystone_, keystone_->projects_with_tag(std::move(tag)));
     }
-    ResultTask<std::optional<Project>> find_project(std::string id_or_name) override {
-        return http::keeping(keystone_, keystone_->find_project(std::move(id_or_name)));
+    ResultTask<ProjectSearch> find_project(std::string written) override {
+        return http::keeping(keystone_, keystone_->find_project(std::move(written)));
     }
 
     ResultTask<std::string> own_user() override {

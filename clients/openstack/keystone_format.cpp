@@ -72,6 +72,11 @@ Result<Project> read_project(std::string_view body, const std::string& where) {
                        [](const JsonPlace& top) { return project_from(top["project"]); });
 }
 
+Result<std::string> read_domain_name(std::string_view body, const std::string& where) {
+    return read_answer(body, where,
+                       [](const JsonPlace& top) { return top["domain"]["name"].text(); });
+}
+
 Result<std::string> read_keystone_version(std::string_view body, const std::string& where) {
     return read_answer(body, where, [](const JsonPlace& top) {
         const std::string id = top["version"]["id"].text();

@@ -12,6 +12,8 @@
 
 namespace reaper::openstack {
 
+/// `{"domain": {"name": ...}}`
+Result<std::string> read_domain_name(std::string_view body, const std::string& where);
 /// The body of an answer of `POST /v3/auth/tokens`; the token itself is in a header.
 struct TokenBody {
     AuthInfo info;

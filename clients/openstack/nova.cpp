@@ -9,6 +9,7 @@
 #include "clients/http/keeping.hpp"
 #include "clients/http/text.hpp"
 #include "clients/http/url.hpp"
+#include "clients/openstack/nova_flavors.hpp"
 #include "clients/openstack/nova_format.hpp"
 #include "reaper/model/interner.hpp"
 #include "reaper/model/time_text.hpp"
@@ -98,7 +99,12 @@ public:
         std::string path = "/servers/" + http::escape(id.str());
         auto answer = co_await get(std::move(path), newest_for_a_server);
         if (!answer) co_return answer.error();
-        if (answer->response.status == 404) co_return std::optional<ServerRecord>();
+        if (answer->response.status == 404) {
+            auto hidden = co_await is_listed(id);
+            if (!hidden) co_return hidden.error();
+            if (*hidden) co_return not_shown(answer->where);
+            co_return std::optional<ServerRecord>();
+        }
         if (answer->response.status != 200) co_return service_->refusal(*answer);
         auto record = read_server(answer->response.body, answer->where);
         if (!record) co_return record.error();
@@ -301,7 +307,30 @@ public:
         co_return true;
     }
 
+    ResultTask<std::set<std::string>> flavor_names() { return list_flavor_names(service_); }
+
 private:
+    /// "Gone" and "not for you to see" are the same answer about one server; the list tells them
+    /// apart. (To one who is no administrator it is a long one: Nova drops the filter.)
+    ResultTask<bool> is_listed(ServerId id) {
+        std::string path = "/servers/detail?all_tenants=1&limit=" + std::to_string(page_size) +
+                           "&uuid=" + http::escape(id.str());
+        Compute::Progress silent;
+        auto listed = co_await list(std::move(path), std::move(silent));
+        if (!listed) co_return listed.error();
+        for (const ServerRecord& record : *listed)
+            if (record.server.id == id) co_return true;
+        co_return false;
+    }
+
+    static Error not_shown(const std::string& where) {
+        return {Errc::forbidden,
+                where +
+                    ": 404, though Nova's list has it: to Nova the user is no administrator, and "
+                    "what is gone can't be told from what it may not see; let its role be one "
+                    "in Nova's policy file: \"context_is_admin\": \"role:admin or role:ROLE\""};
+    }
+
     ResultTask<Answer> get(std::string path, Version at_most = {}) {
         ServiceCall call;
         call.path = std::move(path);
@@ -475,6 +504,9 @@ public:
     }
     ResultTask<std::vector<AggregateRecord>> aggregates() override {
         return http::keeping(nova_, nova_->aggregates());
+    }
+    ResultTask<std::set<std::string>> flavor_names() override {
+        return http::keeping(nova_, nova_->flavor_names());
     }
     ResultTask<std::optional<ServerGroup>> server_group(std::string id) override {
         return http::keeping(nova_, nova_->server_group(std::move(id)));

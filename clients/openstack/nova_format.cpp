@@ -10,15 +10,17 @@ namespace reaper::openstack {
 namespace {
 
 constexpr const char* host_key = "OS-EXT-SRV-ATTR:host";
+constexpr const char* see_host = "os_compute_api:os-extended-server-attributes";
+constexpr const char* see_extra_specs = "os_compute_api:servers:show:flavor-extra-specs";
 
 /// A member that policy hides from those who are not administrators.
-JsonPlace privileged(const JsonPlace& row, std::string_view key) {
+JsonPlace privileged(const JsonPlace& row, std::string_view key, const std::string& rule) {
     try {
         return row[key];
     } catch (const WrongJson& missing) {
         throw WrongJson{missing.what +
-                            ": Nova shows it to administrators only; the user needs the "
-                            "admin role",
+                            ": Nova shows it to those alone who pass its policy's rule " + rule +
+                            "; give the user the admin role, or let its role pass",
                         Errc::forbidden};
     }
 }
@@ -36,7 +38,7 @@ Flavor flavor_from(const JsonPlace& row) {
     flavor.root_gb = row["disk"].integer();
     flavor.ephemeral_gb = row["ephemeral"].integer();
     flavor.swap_mb = swap_of(row);
-    flavor.extra_specs = privileged(row, "extra_specs").text_map();
+    flavor.extra_specs = privileged(row, "extra_specs", see_extra_specs).text_map();
     return flavor;
 }
 
@@ -154,7 +156,7 @@ ServerRecord server_from(const JsonPlace& row) {
     Server& server = record.server;
     if (server.status == "UNKNOWN" && !row.has("name")) return record;
     server.name = row["name"].text();
-    privileged(row, host_key);
+    privileged(row, host_key, see_host);
     server.host = row.text_or_empty(host_key);
     server.task_state = row.text_or_empty("OS-EXT-STS:task_state");
     record.reservation = row.text_or_empty("OS-EXT-SRV-ATTR:reservation_id");
@@ -343,6 +345,17 @@ Result<std::vector<HostNumbers::Numbered>> read_hypervisor_numbers(std::string_v
             numbered.push_back({row["hypervisor_hostname"].text(), row["id"].integer()});
         });
         return numbered;
+    });
+}
+
+Result<FlavorPage> read_flavors(std::string_view body, const std::string& where) {
+    return read_answer(body, where, [](const JsonPlace& top) {
+        FlavorPage page;
+        top["flavors"].each([&](const JsonPlace& row) {
+            page.names.push_back(row["name"].text());
+            page.last_id = row["id"].text();
+        });
+        return page;
     });
 }
 

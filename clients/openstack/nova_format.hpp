@@ -53,6 +53,13 @@ Result<std::vector<HostNumbers::Numbered>> read_service_numbers(std::string_view
 Result<std::vector<HostNumbers::Numbered>> read_hypervisor_numbers(std::string_view body,
                                                                    const std::string& where);
 
+struct FlavorPage {
+    std::vector<std::string> names;
+    std::string last_id;  ///< what the next page is asked after; empty: the page is empty
+};
+/// `{"flavors": [{"id", "name"}]}`
+Result<FlavorPage> read_flavors(std::string_view body, const std::string& where);
+
 struct HypervisorPage {
     std::vector<HypervisorRecord> hypervisors;
     bool more = false;

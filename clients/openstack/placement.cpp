@@ -23,6 +23,13 @@ public:
         co_return read_providers(answer->response.body, answer->where);
     }
 
+    ResultTask<std::set<ResourceClass>> resource_classes() {
+        std::string path = "/resource_classes";
+        auto answer = co_await get(std::move(path));
+        if (!answer) co_return answer.error();
+        co_return read_resource_classes(answer->response.body, answer->where);
+    }
+
     ResultTask<std::vector<ProviderSummary>> summaries(ResourceClass resource_class) {
         std::string path =
             "/allocation_candidates?resources=" + http::escape(resource_class.str()) + ":1";
@@ -194,6 +201,9 @@ public:
         : calls_(std::make_shared<PlacementCalls>(std::move(service))) {}
     ResultTask<std::vector<ProviderRecord>> providers() override {
         return http::keeping(calls_, calls_->providers());
+    }
+    ResultTask<std::set<ResourceClass>> resource_classes() override {
+        return http::keeping(calls_, calls_->resource_classes());
     }
     ResultTask<std::vector<ProviderSummary>> summaries(ResourceClass resource_class) override {
         return http::keeping(calls_, calls_->summaries(std::move(resource_class)));

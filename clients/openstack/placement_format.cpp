@@ -66,6 +66,16 @@ nlohmann::json json_of(const Inventory& inventory) {
 
 }  // namespace
 
+Result<std::set<ResourceClass>> read_resource_classes(std::string_view body,
+                                                      const std::string& where) {
+    return read_answer(body, where, [](const JsonPlace& top) {
+        std::set<ResourceClass> classes;
+        top["resource_classes"].each(
+            [&](const JsonPlace& row) { classes.emplace(row["name"].text()); });
+        return classes;
+    });
+}
+
 Result<std::vector<ProviderSummary>> read_summaries(std::string_view body,
                                                     const std::string& where) {
     return read_answer(body, where, [](const JsonPlace& top) {

@@ -15,6 +15,9 @@ namespace reaper::openstack {
 
 /// `{"resource_providers": [...]}`
 Result<std::vector<ProviderRecord>> read_providers(std::string_view body, const std::string& where);
+/// `{"resource_classes": [{"name": "VCPU"}]}`
+Result<std::set<ResourceClass>> read_resource_classes(std::string_view body,
+                                                      const std::string& where);
 /// `{"provider_summaries": {PROVIDER: {"resources": {"VCPU": {"capacity": 8, "used": 2}}}}}`
 Result<std::vector<ProviderSummary>> read_summaries(std::string_view body,
                                                     const std::string& where);

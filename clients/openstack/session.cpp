@@ -5,12 +5,14 @@
 #include <boost/asio/steady_timer.hpp>
 #include <boost/asio/use_awaitable.hpp>
 #include <chrono>
+#include <iterator>
 #include <spdlog/spdlog.h>
 #include <utility>
 
 #include "clients/http/text.hpp"
 #include "clients/http/url.hpp"
 #include "clients/openstack/credentials.hpp"
+#include "reaper/model/time_text.hpp"
 
 namespace reaper::openstack {
 
@@ -22,6 +24,11 @@ namespace asio = boost::asio;
 constexpr Duration renewal_margin = std::chrono::minutes(5);
 /// After a renewal that failed, while the old token still works.
 constexpr Duration renewal_pause = std::chrono::seconds(30);
+
+/// After the first refusal of our credentials, the second, and all later ones: a service that keeps
+/// trying a wrong password has its account locked.
+constexpr Duration refusal_pauses[] = {std::chrono::minutes(1), std::chrono::minutes(10),
+                                       std::chrono::hours(1)};
 
 std::string without_slash(std::string url) {
     while (url.ends_with('/')) url.pop_back();
@@ -98,16 +105,29 @@ ResultTask<Session::TokenPtr> Session::token(TokenPtr refused) {
         if (flight->result) co_return *flight->result;
         if (!flight->over) co_return Error{Errc::cancelled, "authentication: cancelled"};
     }
+    if (refused_ && clock_.steady() < refused_->until) co_return refused_->why;
     flight_ = std::make_shared<Flight>(executor_);
     const auto flight = flight_;
     const PlacementConstraints placement(*this);
     Result<TokenPtr> fetched = co_await fetch_token();
+    note_refusal(fetched);
     if (fetched)
         token_ = *fetched;
     else if (may_keep(token_, refused, fetched.error()))
         fetched = token_;
     flight->result = fetched;
     co_return fetched;
+}
+
+void Session::note_refusal(const Result<TokenPtr>& fetched) {
+    if (fetched) refused_.reset();
+    if (fetched || fetched.error().code != Errc::unauthorized) return;
+    constexpr std::size_t last = std::size(refusal_pauses) - 1;
+    const std::size_t times = refused_ ? refused_->times : 0;
+    const Duration pause = refusal_pauses[std::min(times, last)];
+    Error why = fetched.error();
+    why.what += "; not tried again before " + format_time(clock_.now() + pause) + " UTC";
+    refused_ = Refused{times + 1, clock_.steady() + pause, std::move(why)};
 }
 
 bool Session::may_keep(const TokenPtr& old, const TokenPtr& refused, const Error& why) {
@@ -223,6 +243,7 @@ ResultTask<Answer> Session::call_at(CloudService service, std::string base, Serv
     auto second = co_await send(service, base, call, **renewed);
     if (!second || second->response.status != 401) co_return second;
     Error error = refusal(*second);
+    error.code = Errc::rejected;  // Keystone did not refuse us
     error.what += "; even with a new token: does it ask the same Keystone?";
     co_return error;
 }

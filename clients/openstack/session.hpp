@@ -66,11 +66,19 @@ private:
     using TokenPtr = std::shared_ptr<const Token>;
     struct Flight;
     class PlacementConstraints;
+    /// Keystone's last word on our credentials, if it was a refusal.
+    struct Refused {
+        std::size_t times = 0;  ///< in a row
+        Duration until{};       ///< steady
+        Error why;
+    };
 
     /// A token that is neither about to expire nor `refused` (may be null). Callers who need a new
     /// one at the same time share one authentication.
     ResultTask<TokenPtr> token(TokenPtr refused);
     ResultTask<TokenPtr> fetch_token();
+    /// Refused credentials are not sent again for a while: meanwhile every caller is told why.
+    void note_refusal(const Result<TokenPtr>& fetched);
     bool is_good(const Token& token) const;
     /// Keystone is away for a while: does the old token do until it is back?
     bool may_keep(const TokenPtr& old, const TokenPtr& refused, const Error& why);
@@ -87,6 +95,7 @@ private:
     Clock& clock_;
     TokenPtr token_;
     TimePoint renewal_paused_until_{};
+    std::optional<Refused> refused_;
     std::shared_ptr<Flight> flight_;  // the authentication under way
 };
 

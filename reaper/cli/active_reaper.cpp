@@ -20,8 +20,7 @@ std::string named(const ActiveReaper& who) {
 
 }  // namespace
 
-Activity activity_of(const config::Settings& settings) {
-    config::Broker broker = settings.broker;
+Activity activity_of(config::Broker broker, const std::string& journal_path) {
     broker.connect_timeout = std::min(broker.connect_timeout, longest_connect);
     Activity activity;
     auto answer = ask_for_active_reaper(broker, patience);
@@ -32,9 +31,17 @@ Activity activity_of(const config::Settings& settings) {
                            broker.queue + "' is frozen, fully occupied or older";
     } else {
         activity.active = std::move(*answer);
-        const ActiveReaper self{machine_name(), settings.journal.path};
+        const ActiveReaper self{machine_name(), journal_path};
         activity.here = *activity.active == self;
     }
+    return activity;
+}
+
+Activity activity_of(const config::LocalSettings& settings) {
+    if (settings.broker_unknown.empty())
+        return activity_of(settings.broker, settings.journal.path);
+    Activity activity;
+    activity.unknown = settings.broker_unknown;
     return activity;
 }
 

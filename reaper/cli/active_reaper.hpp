@@ -6,6 +6,7 @@
 #include <string>
 
 #include "clients/amqp/active_reaper.hpp"
+#include "config/loader.hpp"
 #include "config/settings.hpp"
 
 namespace reaper::cli {
@@ -17,7 +18,9 @@ struct Activity {
 };
 
 /// Asks the broker; it takes some seconds at most where nobody answers.
-Activity activity_of(const config::Settings& settings);
+Activity activity_of(config::Broker broker, const std::string& journal_path);
+/// The same where the configuration may not tell the broker, or not to who asks.
+Activity activity_of(const config::LocalSettings& settings);
 
 /// `this one`; `on ctl-1 (journal PATH), not this one`; `not known: ...`
 std::string to_text(const Activity& activity);

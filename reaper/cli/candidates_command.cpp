@@ -1,4 +1,5 @@
 // `reaper candidates`: where a server would fit if revocable ones made room.
+#include <spdlog/spdlog.h>
 #include <utility>
 #include <vector>
 
@@ -6,6 +7,7 @@
 #include "reaper/cli/commands.hpp"
 #include "reaper/cli/known_ledger.hpp"
 #include "reaper/cli/offline.hpp"
+#include "reaper/cli/resolved_policy.hpp"
 #include "reaper/planner/culling.hpp"
 #include "reaper/report/culling.hpp"
 #include "reaper/report/json.hpp"
@@ -50,12 +52,17 @@ ExitCode show_candidates(const GlobalOptions& global, const CandidatesCommand& c
     if (!command.snapshot_file.empty()) return show_file(global, command, terminal);
     const auto settings = settings_for_looking(global, terminal);
     if (!settings) return ExitCode::usage;
-    const auto policy = compile_policy(settings->policy);
-    if (!policy) return terminal.fail(ExitCode::usage, policy.error());
+    if (const auto wrong = compile_policy(settings->policy); !wrong)
+        return terminal.fail(ExitCode::usage, wrong.error());
 
     boost::asio::io_context io{1};
     auto cloud = connect_cloud(io, *settings);
     if (!cloud) return terminal.fail(ExitCode::usage, cloud.error());
+    auto in_cloud = resolved_policy(io, *cloud, settings->policy);
+    if (!in_cloud) return terminal.fail(ExitCode::failed, in_cloud.error());
+    for (const auto& remark : in_cloud->remarks) spdlog::warn("{}", remark);
+    const auto policy = compile_policy(in_cloud->policy);
+    if (!policy) return terminal.fail(ExitCode::usage, policy.error());
     Ledger ledger = known_ledger(io, *settings, cloud->clock->now(), "answered");
     const auto cache = cloud_view(io, *cloud, **policy, terminal);
     if (!cache) return terminal.fail(ExitCode::failed, cache.error());

@@ -2,7 +2,7 @@
 #include <algorithm>
 #include <set>
 
-#include "reaper/cli/checks.hpp"
+#include "reaper/cli/cloud_check.hpp"
 #include "reaper/model/text.hpp"
 #include "reaper/model/time_text.hpp"
 #include "tagging/flavor.hpp"
@@ -18,23 +18,6 @@ std::string joined(const std::vector<std::string>& words, std::size_t at_most) {
     return text;
 }
 
-struct CloudCheck {
-    CloudPorts cloud;
-    CloudSession& session;
-    const SchedulerRules& scheduler;
-    const Report& report;
-
-    void ok(std::string what, std::string detail) const {
-        report({Verdict::ok, std::move(what), std::move(detail)});
-    }
-    void warn(std::string what, std::string detail) const {
-        report({Verdict::warn, std::move(what), std::move(detail)});
-    }
-    void fail(std::string what, std::string detail) const {
-        report({Verdict::fail, std::move(what), std::move(detail)});
-    }
-};
-
 /// What the delete right rests on: it is the one thing that can't be tried.
 void tell_delete_right(const CloudCheck& check, const AuthInfo& who) {
     const bool admin = std::find(who.roles.begin(), who.roles.end(), "admin") != who.roles.end();
@@ -48,7 +31,7 @@ void tell_delete_right(const CloudCheck& check, const AuthInfo& who) {
                    "os_compute_api:os-deferred-delete:force must allow it for all projects");
 }
 
-Task<bool> check_keystone(const CloudCheck& check) {
+Task<bool> check_keystone(CloudCheck& check) {
     auto who = co_await check.session.authenticate();
     if (!who) {
         check.fail("keystone", who.error().what);
@@ -59,6 +42,7 @@ Task<bool> check_keystone(const CloudCheck& check) {
                              joined(who->roles, 10) + "; token until " + format_time(who->expires) +
                              " UTC");
     tell_delete_right(check, *who);
+    check.ours = ProjectId{who->project_id};
     co_return true;
 }
 
@@ -97,26 +81,6 @@ Task<void> check_images(const CloudCheck& check) {
     else
         check.fail("image",
                    none.error().what + ": while it lasts, requests for servers with an image wait");
-}
-
-Task<void> check_tagged_projects(const CloudCheck& check, TaggerInputs tagger_inputs) {
-    for (const std::string& tag : tagger_inputs.project_tags) {
-        const std::string what = "projects tagged '" + tag + "'";
-        auto projects = co_await check.cloud.identity.projects_with_tag(tag);
-        if (!projects) {
-            check.fail(what, projects.error().what);
-            continue;
-        }
-        std::vector<std::string> names;
-        for (const Project& project : *projects) names.push_back(project.name);
-        if (names.empty())
-            check.fail(what,
-                       "none: nothing of theirs is revocable; tag one with 'openstack "
-                       "project set --tag " +
-                           tag + " PROJECT'");
-        else
-            check.ok(what, std::to_string(names.size()) + ": " + joined(names, 10));
-    }
 }
 
 Task<void> check_placement_rights(const CloudCheck& check) {
@@ -171,6 +135,7 @@ Task<void> check_servers(const CloudCheck& check, TaggerInputs tagger_inputs, bo
         co_return;
     }
     tell_flavors(check, tagger_inputs, *servers);
+    tell_protected(check, *servers);
     co_await check_revocable_demand(check.cloud, tagger_inputs, holds_room, *servers, check.report);
     std::set<ProjectId> projects;
     std::size_t unplaced = 0;
@@ -190,26 +155,7 @@ Task<void> check_servers(const CloudCheck& check, TaggerInputs tagger_inputs, bo
                    detail + ": whether those of other projects would be seen can't be told");
     else
         check.ok("servers of all projects", detail);
-}
-
-/// Those that are watched must be there, or no servers are ever deleted in them.
-void tell_aggregates(const CloudCheck& check, const std::vector<AggregateRecord>& aggregates) {
-    check.ok("aggregates", std::to_string(aggregates.size()));
-    for (const auto& shard : check.scheduler.watched)
-        for (const auto& wanted : shard) {
-            const auto at = std::find_if(aggregates.begin(), aggregates.end(), [&](const auto& a) {
-                return a.name == wanted || a.uuid == wanted;
-            });
-            const std::string name = "'" + printable(wanted, 100) + "'";
-            if (at == aggregates.end())
-                check.fail("watched_aggregates",
-                           "Nova has no aggregate " + name + " (neither a name nor a UUID)");
-            else if (at->hosts.empty())
-                check.warn("watched_aggregates", name + " has no host");
-            else
-                check.ok("watched_aggregates",
-                         name + ": " + counted(at->hosts.size(), "host", "hosts"));
-        }
+    if (projects.size() >= 2) co_await check_sight(check, *servers);
 }
 
 /// Nova's scheduler can't use them, and its list of hypervisors leaves them out.
@@ -260,29 +206,38 @@ Task<void> check_compute_hosts(const CloudCheck& check) {
     if (!aggregates)
         check.fail("aggregates", aggregates.error().what);
     else
-        tell_aggregates(check, *aggregates);
+        check.ok("aggregates", std::to_string(aggregates->size()));
 }
 
 }  // namespace
 
-Task<void> check_cloud(CloudPorts cloud, CloudSession& session, TaggerInputs tagger_inputs,
-                       SchedulerRules scheduler, bool holds_room, const Report& report) {
-    const CloudCheck check{cloud, session, scheduler, report};
+Task<void> check_cloud(CloudPorts cloud, CloudSession& session, config::Policy policy,
+                       const Report& report) {
+    CloudCheck check{cloud, session, policy, report};
+    TaggerInputs tagger_inputs;
+    SchedulerRules scheduler;
+    bool holds_room = false;
+    if (const auto compiled = compile_policy(policy)) {
+        tagger_inputs = (*compiled)->tagger_inputs();
+        scheduler = (*compiled)->scheduler;
+        holds_room = !(*compiled)->held_classes().empty();
+    }
     const bool known = co_await check_keystone(check);
     if (!known) {
         check.fail("placement, nova", "not asked: Keystone must let us in first");
         co_return;
     }
     const bool identity = co_await check_endpoint(check, CloudService::identity);
-    if (identity) co_await check_tagged_projects(check, tagger_inputs);
     const bool placement = co_await check_endpoint(check, CloudService::placement);
     if (placement) co_await check_placement_rights(check);
     const bool compute = co_await check_endpoint(check, CloudService::compute);
     co_await check_images(check);
-    if (!compute) co_return;
-    co_await check_servers(check, tagger_inputs, holds_room);
-    co_await check_compute_hosts(check);
-    co_await check_cells(cloud, scheduler, report);
+    if (compute) {
+        co_await check_servers(check, tagger_inputs, holds_room);
+        co_await check_compute_hosts(check);
+        co_await check_cells(cloud, scheduler, report);
+    }
+    if (identity) co_await check_names(check);
 }
 
 }  // namespace reaper::cli

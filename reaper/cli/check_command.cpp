@@ -12,10 +12,8 @@
 namespace reaper::cli {
 namespace {
 
-Task<bool> check_whole_cloud(Cloud& cloud, TaggerInputs tagger_inputs, SchedulerRules scheduler,
-                             bool holds_room, const Report& report) {
-    co_await check_cloud(cloud.ports(), *cloud.parts.session, std::move(tagger_inputs),
-                         std::move(scheduler), holds_room, report);
+Task<bool> check_whole_cloud(Cloud& cloud, config::Policy policy, const Report& report) {
+    co_await check_cloud(cloud.ports(), *cloud.parts.session, std::move(policy), report);
     co_return true;
 }
 
@@ -29,15 +27,9 @@ std::optional<config::Settings> check_config(const std::string& path, const Repo
 }
 
 void check_parts(const config::Settings& settings, const Report& report, const Terminal& terminal) {
-    TaggerInputs tagger_inputs;
-    SchedulerRules scheduler;
-    bool holds_room = false;
     if (const auto policy = compile_policy(settings.policy); !policy) {
         report({Verdict::fail, "policy", policy.error().what});
     } else {
-        tagger_inputs = (*policy)->tagger_inputs();
-        scheduler = (*policy)->scheduler;
-        holds_room = !(*policy)->held_classes().empty();
         report({Verdict::ok, "policy",
                 "strategy " + (*policy)->strategy_name + ", alternatives " +
                     std::to_string((*policy)->alternatives)});
@@ -49,7 +41,7 @@ void check_parts(const config::Settings& settings, const Report& report, const T
     check_broker(settings.broker, probe, report);
     // Without a consumer there is nobody to ask.
     if (probe && probe->queue && probe->queue->consumers > 0)
-        check_activity(activity_of(settings), report);
+        check_activity(activity_of(settings.broker, settings.journal.path), report);
 
     boost::asio::io_context io{1};
     auto cloud = connect_cloud(io, settings);
@@ -58,8 +50,7 @@ void check_parts(const config::Settings& settings, const Report& report, const T
         return;
     }
     terminal.progress("asking the cloud ...");
-    run_task(io, check_whole_cloud(*cloud, std::move(tagger_inputs), std::move(scheduler),
-                                   holds_room, report));
+    run_task(io, check_whole_cloud(*cloud, settings.policy, report));
 }
 
 }  // namespace

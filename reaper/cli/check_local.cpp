@@ -136,6 +136,7 @@ void check_broker(const config::Broker& broker, const Result<BrokerReport>& prob
     check_queue(broker, *probe, report);
     check_dead_letters(broker, *probe, report);
     check_novas_queues(*probe, report);
+    check_broker_use(broker, *probe, report);
 }
 
 void check_activity(const Activity& activity, const Report& report) {

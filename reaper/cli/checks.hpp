@@ -25,15 +25,19 @@ void check_switch(const std::string& pause_file, const Report& report);
 void check_broker(const config::Broker& broker, const Result<BrokerReport>& probe,
                   const Report& report);
 
+/// What our user may do there, and whether the topics are anybody's.
+void check_broker_use(const config::Broker& broker, const BrokerReport& found,
+                      const Report& report);
+
 /// Which of several reapers serves the queue.
 void check_activity(const Activity& activity, const Report& report);
 
-/// Keystone, Placement and Nova; their rights; the taggers' projects; the watched aggregates.
-/// `holds_room`: a tagger keeps new revocable servers off freed room.
-Task<void> check_cloud(CloudPorts cloud, CloudSession& session, TaggerInputs tagger_inputs,
-                       SchedulerRules scheduler, bool holds_room, const Report& report);
+/// Keystone, Placement and Nova; their rights; what the policy names in the cloud.
+Task<void> check_cloud(CloudPorts cloud, CloudSession& session, config::Policy policy,
+                       const Report& report);
 
 /// Of all servers: do revocable ones wait for room, so that they may take what is freed?
+/// `holds_room`: a tagger keeps new revocable servers off freed room.
 Task<void> check_revocable_demand(CloudPorts cloud, TaggerInputs tagger_inputs, bool holds_room,
                                   const std::vector<ServerRecord>& servers, const Report& report);
 

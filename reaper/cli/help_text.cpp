@@ -28,6 +28,7 @@ Exit codes:
   2  the command line or the configuration is wrong
   3  plan, request: not enough room can be freed, no servers (would be) deleted
   4  check: something needs attention; status: the reaper is paused
+  5  run: Keystone or the broker refused the credentials when it started
 
 Environment:
   REAPER_CONFIG    the configuration file, when --config is not given
@@ -38,7 +39,9 @@ const Text run{
     "The daemon: frees room when Nova finds no host",
     R"(The daemon. Takes Nova's failure messages from RabbitMQ, frees room for each request once,
 and records every step in the journal. A broker or a cloud that can't be reached is tried again
-until it can; under systemd it is ready when both answer. SIGTERM finishes the requests in flight
+until it can; under systemd it is ready when both answer. If they don't within start_within, it
+ends, and systemd starts it again. Refused credentials end the start at once (exit code 5), and are
+not tried again: that could lock the account. SIGTERM finishes the requests in flight
 and leaves; a second one leaves at once, and the next start resumes. SIGHUP reads the configuration
 again; what it changes holds at once, also for requests in flight.
 

@@ -1,12 +1,11 @@
 // `reaper history`: reads the journal, also while the daemon writes it.
 #include <boost/asio/io_context.hpp>
 #include <chrono>
-#include <spdlog/spdlog.h>
 
 #include "clients/journal/sqlite_journal.hpp"
 #include "reaper/cli/commands.hpp"
+#include "reaper/cli/local_settings.hpp"
 #include "reaper/cli/now.hpp"
-#include "reaper/daemon/composition.hpp"
 #include "reaper/report/json.hpp"
 #include "reaper/report/render.hpp"
 #include "reaper/runtime/run_task.hpp"
@@ -43,10 +42,7 @@ ExitCode show_record(boost::asio::io_context& io, Journal& journal, const std::s
 
 ExitCode show_history(const GlobalOptions& global, const HistoryCommand& command,
                       const Terminal& terminal) {
-    const auto complain = [&](const std::string& line) { terminal.complain(line); };
-    // `check` tells warnings; here they would only stand in the way.
-    const auto hint = [](const std::string& line) { spdlog::info("{}", line); };
-    const auto settings = load_config(global.config_file, complain, hint);
+    const auto settings = local_settings(global, terminal);
     if (!settings) return ExitCode::usage;
     boost::asio::io_context io{1};  // outlives the journal's thread, which posts to it
     auto journal = open_journal_for_reading(settings->journal.path);

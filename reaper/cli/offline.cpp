@@ -45,6 +45,22 @@ void tag_again(Snapshot& snapshot, const Taggers& taggers, const TagData& tag_da
         for (Server& server : host.servers) tag(server, taggers, tag_data);
 }
 
+/// Only ids lead anywhere: a snapshot has no names of projects. One that leads nowhere protects
+/// nobody here, and is told.
+void find_protected(config::Policy& policy, Snapshot& snapshot) {
+    std::set<std::string> known;
+    for (const Host& host : snapshot.hosts)
+        for (const Server& server : host.servers) known.insert(server.project.str());
+    ProtectSettings& protect = policy.safeguards.protect;
+    for (const auto& written : protect.projects) {
+        protect.project_ids.emplace(written, written);
+        if (!known.contains(written))
+            snapshot.remarks.push_back("protect.projects: " + reaper::quoted(written) +
+                                       " is the id of no project with servers in the snapshot, "
+                                       "which has no names: it protects nobody here");
+    }
+}
+
 }  // namespace
 
 std::optional<config::Policy> offline_policy(const GlobalOptions& global,
@@ -60,10 +76,12 @@ std::optional<config::Policy> offline_policy(const GlobalOptions& global,
 Result<OfflineCloud> offline_cloud(report::SnapshotFile file, config::Policy policy,
                                    bool taggers_configured) {
     OfflineCloud cloud;
+    taggers_configured = taggers_configured && !policy.taggers.empty();
     if (!taggers_configured) {
         policy.taggers = taggers_of(file.tag_data, file.snapshot.revocable_classes);
         policy.tagger_conflict = "any";
     }
+    find_protected(policy, file.snapshot);
     auto compiled = compile_policy(policy);
     if (!compiled) return compiled.error();
     cloud.policy = std::move(*compiled);

@@ -8,6 +8,7 @@
 #include "reaper/cli/known_ledger.hpp"
 #include "reaper/cli/offline.hpp"
 #include "reaper/cli/planning.hpp"
+#include "reaper/cli/resolved_policy.hpp"
 #include "reaper/daemon/composition.hpp"
 #include "reaper/report/json.hpp"
 #include "reaper/report/render.hpp"
@@ -21,7 +22,8 @@ namespace {
 nlohmann::json to_json(const Answer& answer, const Answers& answers) {
     nlohmann::json json = report::to_json(answer.decision);
     json["asked"] = report::to_json(answer.request);
-    json["remarks"] = answer.remarks;
+    json["remarks"] = answers.remarks;
+    for (const std::string& remark : answer.remarks) json["remarks"].push_back(remark);
     json["cloud_remarks"] = answers.cloud_remarks;
     return json;
 }
@@ -82,6 +84,7 @@ void print(const Answers& answers, const Terminal& terminal) {
     if (terminal.json()) return terminal.answer(report::dump(to_json(answers), 2) + "\n");
     for (const NoRequest& message : answers.ignored)
         terminal.answer(message.source + ": nothing to plan: " + message.reason + "\n");
+    for (const std::string& remark : answers.remarks) terminal.answer("Remark: " + remark + ".\n");
     const auto options = terminal.render_options(answers.taken_at);
     for (const Answer& answer : answers.planned) {
         if (&answer != &answers.planned.front() || !answers.ignored.empty()) terminal.answer("\n");
@@ -154,16 +157,27 @@ ExitCode plan_on_file(const GlobalOptions& global, const PlanCommand& command,
 ExitCode show_plan(const GlobalOptions& global, const PlanCommand& command,
                    const Terminal& terminal) {
     if (!command.snapshot_file.empty()) return plan_on_file(global, command, terminal);
-    const auto settings = settings_for_looking(global, terminal);
+    auto settings = settings_for_looking(global, terminal);
     if (!settings) return ExitCode::usage;
-    auto policy = compile_policy(effective_policy(settings->policy, command));
-    if (!policy) return fail(ExitCode::usage, policy.error(), terminal);
+    settings->policy = effective_policy(settings->policy, command);
+    if (auto wrong = compile_policy(settings->policy); !wrong)
+        return fail(ExitCode::usage, wrong.error(), terminal);
     auto inputs = read_inputs(command, terminal);
     if (!inputs) return ExitCode::usage;
 
     boost::asio::io_context io{1};
     auto cloud = connect_cloud(io, *settings);
     if (!cloud) return fail(ExitCode::usage, cloud.error(), terminal);
+    std::vector<std::string> remarks = pause_remarks(settings->pause_file);
+    // Messages that make no request need no cloud.
+    if (command.notifications.empty() || !inputs->groups.empty() || !inputs->described.empty()) {
+        auto in_cloud = resolved_policy(io, *cloud, settings->policy);
+        if (!in_cloud) return fail(ExitCode::failed, in_cloud.error(), terminal);
+        settings->policy = std::move(in_cloud->policy);
+        for (auto& remark : in_cloud->remarks) remarks.push_back(std::move(remark));
+    }
+    auto policy = compile_policy(settings->policy);
+    if (!policy) return fail(ExitCode::usage, policy.error(), terminal);
     Ledger ledger = known_ledger(io, *settings, cloud->clock->now(), "planned");
     std::function<void(std::string)> progress = [&](const std::string& what) {
         terminal.progress(what);
@@ -175,6 +189,7 @@ ExitCode show_plan(const GlobalOptions& global, const PlanCommand& command,
     auto answers = run_task(io, plan_requests(planning, std::move(*inputs)));
     terminal.end_progress();
     if (!answers) return fail(ExitCode::failed, answers.error(), terminal);
+    answers->remarks = std::move(remarks);
     return show(*answers, terminal);
 }
 

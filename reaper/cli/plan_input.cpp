@@ -137,13 +137,9 @@ ResultTask<Request> described_request(Identity& identity, DescribedRequest descr
                                       std::size_t number) {
     auto project = co_await identity.find_project(described.project);
     if (!project) co_return project.error();
-    if (!project->has_value()) {
-        Error missing{Errc::not_found,
-                      "there is no project '" + printable(described.project) + "'"};
-        co_return missing;
-    }
+    if (!project->found) co_return Error{Errc::not_found, std::move(project->why_not)};
     RequestId id = id_of(described, now, number);
-    co_return request_of(described, std::move(id), (*project)->id, now);
+    co_return request_of(described, std::move(id), project->found->id, now);
 }
 
 }  // namespace reaper::cli

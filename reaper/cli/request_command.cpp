@@ -1,11 +1,10 @@
 // `reaper request`: asks the running daemon for room, and shows what it does.
 #include <nlohmann/json.hpp>
 #include <optional>
-#include <spdlog/spdlog.h>
 
 #include "clients/http/local_client.hpp"
 #include "reaper/cli/commands.hpp"
-#include "reaper/daemon/composition.hpp"
+#include "reaper/cli/local_settings.hpp"
 #include "reaper/report/json.hpp"
 #include "reaper/report/text.hpp"
 
@@ -104,9 +103,7 @@ private:
 
 ExitCode request_room(const GlobalOptions& global, const RequestCommand& command,
                       const Terminal& terminal) {
-    const auto settings = load_config(
-        global.config_file, [&](const std::string& line) { terminal.complain(line); },
-        [](const std::string& line) { spdlog::info("{}", line); });
+    const auto settings = local_settings(global, terminal);
     if (!settings) return ExitCode::usage;
     if (settings->admin.socket.empty()) {
         terminal.complain(global.config_file +

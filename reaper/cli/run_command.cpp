@@ -55,9 +55,11 @@ ExitCode leave(ExitCode code, const std::string& why) {
 ExitCode run_daemon(const GlobalOptions& global, const RunCommand& command,
                     const Terminal& terminal) {
     std::signal(SIGPIPE, SIG_IGN);  // whoever read our output may leave; the culls go on
-    auto settings = load_config(global.config_file, teller(terminal, spdlog::level::err),
-                                teller(terminal, spdlog::level::warn));
-    if (!settings) return ExitCode::usage;
+    auto loaded = read_config(global.config_file, teller(terminal, spdlog::level::err),
+                              teller(terminal, spdlog::level::warn));
+    // What is missing now may be there later: systemd tries again.
+    if (!loaded.settings) return loaded.unreadable ? ExitCode::failed : ExitCode::usage;
+    auto& settings = loaded.settings;
     set_up_logging(daemon_style(settings->log.target),
                    global.log_level.value_or(settings->log.level), terminal.error_color());
 

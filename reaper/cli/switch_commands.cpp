@@ -3,7 +3,6 @@
 #include <chrono>
 #include <cstdlib>
 #include <pwd.h>
-#include <spdlog/spdlog.h>
 #include <unistd.h>
 #include <utility>
 #include <vector>
@@ -12,6 +11,7 @@
 #include "clients/pause/pause_file.hpp"
 #include "reaper/cli/active_reaper.hpp"
 #include "reaper/cli/commands.hpp"
+#include "reaper/cli/local_settings.hpp"
 #include "reaper/cli/now.hpp"
 #include "reaper/controllers/safeguards_journal.hpp"
 #include "reaper/daemon/composition.hpp"
@@ -38,12 +38,6 @@ std::string operator_name() {
                : user;
 }
 
-std::optional<config::Settings> settings_of(const GlobalOptions& global, const Terminal& terminal) {
-    const auto complain = [&](const std::string& line) { terminal.complain(line); };
-    const auto hint = [](const std::string& line) { spdlog::info("{}", line); };
-    return load_config(global.config_file, complain, hint);
-}
-
 void answer(const Terminal& terminal, const nlohmann::json& document, const std::string& text) {
     terminal.answer((terminal.json() ? report::dump(document, 2) : text) + "\n");
 }
@@ -64,7 +58,7 @@ struct Recorded {
 };
 
 /// None if it can't be read.
-std::optional<Recorded> recorded_in(const config::Settings& settings, const Terminal& terminal) {
+std::optional<Recorded> recorded_in(const config::LocalSettings& settings, const Terminal& terminal) {
     auto journal = open_journal_for_reading(settings.journal.path);
     if (!journal) {
         terminal.warn(journal.error().what);
@@ -73,7 +67,7 @@ std::optional<Recorded> recorded_in(const config::Settings& settings, const Term
     boost::asio::io_context io{1};
     auto totals = run_task(io, (*journal)->totals(now() - status_span));
     auto holds = run_task(io, (*journal)->holds());
-    auto known = run_task(io, read_safeguards(**journal, settings.policy.safeguards, now()));
+    auto known = run_task(io, read_safeguards(**journal, settings.safeguards, now()));
     if (totals && holds && known)
         return Recorded{std::move(*totals), std::move(*holds), std::move(known->safeguards)};
     terminal.warn(!totals ? totals.error().what : !holds ? holds.error().what : known.error().what);
@@ -143,7 +137,7 @@ nlohmann::json json_of(const std::vector<InventoryHold>& holds) {
 
 ExitCode pause_reaper(const GlobalOptions& global, const PauseCommand& command,
                       const Terminal& terminal) {
-    const auto settings = settings_of(global, terminal);
+    const auto settings = local_settings(global, terminal);
     if (!settings) {
         terminal.complain(
             "nothing is paused; until the configuration is mended, make the file of "
@@ -172,7 +166,7 @@ ExitCode pause_reaper(const GlobalOptions& global, const PauseCommand& command,
 }
 
 ExitCode resume_reaper(const GlobalOptions& global, const Terminal& terminal) {
-    const auto settings = settings_of(global, terminal);
+    const auto settings = local_settings(global, terminal);
     if (!settings) return ExitCode::usage;
     PauseFile file{settings->pause_file};
     PauseFile breaker{breaker_file(settings->pause_file)};
@@ -200,7 +194,7 @@ ExitCode resume_reaper(const GlobalOptions& global, const Terminal& terminal) {
 }
 
 ExitCode show_status(const GlobalOptions& global, const Terminal& terminal) {
-    const auto settings = settings_of(global, terminal);
+    const auto settings = local_settings(global, terminal);
     if (!settings) return ExitCode::usage;
     const PauseFile file{settings->pause_file};
     const PauseFile breaker_kept{breaker_file(settings->pause_file)};

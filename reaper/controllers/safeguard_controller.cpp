@@ -31,6 +31,7 @@ ResultTask<void> SafeguardController::restore() {
     safeguards_ = std::move(read->safeguards);
     restore_breaker(read->was_told);
     was_paused_ = dependencies_.pause.paused().has_value();
+    was_held_back_ = held_back().has_value();
     if (const auto why = paused_reason())
         spdlog::warn("no servers will be deleted: the reaper is {}", *why);
     co_return Result<void>{};
@@ -55,11 +56,28 @@ void SafeguardController::restore_breaker(bool was_told) {
     }
 }
 
-std::optional<std::string> SafeguardController::paused_reason() const {
+std::optional<std::string> SafeguardController::switched_off() const {
     if (auto paused = dependencies_.pause.paused()) return paused;
     if (auto open = dependencies_.breaker.paused()) return open;
     if (unwritten_) return std::string{"paused by its "} + by_breaker + ": " + *unwritten_;
     return std::nullopt;
+}
+
+std::optional<std::string> SafeguardController::paused_reason() const {
+    if (auto off = switched_off()) return off;
+    return held_back();
+}
+
+std::optional<std::string> SafeguardController::held_back() const {
+    const auto* const preconditions = dependencies_.preconditions;
+    auto unmet = preconditions == nullptr ? std::nullopt : preconditions->unmet();
+    if (unmet) return "held back: " + *unmet;
+    return std::nullopt;
+}
+
+std::optional<std::string> SafeguardController::not_known_yet() const {
+    const auto* const preconditions = dependencies_.preconditions;
+    return preconditions == nullptr ? std::nullopt : preconditions->not_known_yet();
 }
 
 void SafeguardController::on_sent(const RequestId& request, const Victim& victim) {
@@ -125,6 +143,7 @@ Task<void> SafeguardController::note_event(std::string kind, std::string reason)
 void SafeguardController::check() {
     check_breaker();
     check_pause();
+    check_preconditions();
 }
 
 void SafeguardController::check_breaker() {
@@ -170,6 +189,20 @@ void SafeguardController::check_pause() {
         safeguards_.reset_circuits();
         spdlog::warn("the pause is over: culls go on");
         spawn_(note_event("resumed", "the pause is over"));
+    }
+    on_change_();
+}
+
+void SafeguardController::check_preconditions() {
+    const auto why = held_back();
+    if (why.has_value() == was_held_back_) return;
+    was_held_back_ = why.has_value();
+    if (why) {
+        spdlog::warn("no servers are deleted from now on: {}", *why);
+        spawn_(note_event("held-back", *why));
+    } else {
+        spdlog::warn("what held the reaper back is over: culls go on");
+        spawn_(note_event("held-back-over", "what must be known before a cull is known"));
     }
     on_change_();
 }

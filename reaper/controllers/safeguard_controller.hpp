@@ -6,6 +6,9 @@
 // breaker whose file can't be written (a full disk) stops this process all the same, and the
 // writing is tried again. What the breakers of projects and the cooldowns of shapes know is the
 // journal's.
+//
+// The preconditions of culls (cull_preconditions.hpp) stop them in the same way, and give way by
+// themselves when they are met.
 #pragma once
 
 #include <functional>
@@ -13,6 +16,7 @@
 #include <string>
 #include <vector>
 
+#include "reaper/controllers/cull_preconditions.hpp"
 #include "reaper/ports/journal.hpp"
 #include "reaper/ports/pause_switch.hpp"
 #include "reaper/runtime/clock.hpp"
@@ -29,6 +33,8 @@ public:
         Switch& pause;
         Switch& breaker;
         const bool& stopping;
+        /// May be null: then they are met.
+        const CullPreconditions* preconditions = nullptr;
     };
     using Spawn = std::function<void(Task<void>)>;
 
@@ -42,8 +48,11 @@ public:
     void reload(SafeguardSettings settings) { safeguards_.reload(std::move(settings)); }
     Safeguards& safeguards() noexcept { return safeguards_; }
 
-    /// Why no server may be deleted now; none if they may. Cheap.
+    /// Why no server may be deleted now: a pause, or what must hold does not; none if they may.
+    /// Cheap.
     std::optional<std::string> paused_reason() const;
+    /// Why it can't be told yet; none if it can.
+    std::optional<std::string> not_known_yet() const;
 
     /// Servers are to be deleted for the request; or none were after all.
     void on_cull(const Request& request) { safeguards_.note_cull(request); }
@@ -63,10 +72,15 @@ public:
     static constexpr Duration step{1000};
 
 private:
+    /// By an operator, or the circuit breaker.
+    std::optional<std::string> switched_off() const;
+    /// By a precondition.
+    std::optional<std::string> held_back() const;
     void tell(const std::vector<Safeguards::Change>& changes);
     void open_breaker(const std::string& why);
     void check_breaker();
     void check_pause();
+    void check_preconditions();
     void restore_breaker(bool was_told);
     Task<void> note_event(std::string kind, std::string reason);
 
@@ -77,6 +91,7 @@ private:
     std::optional<std::string> unwritten_;  ///< why the breaker is open, while no file says so
     bool breaker_open_ = false;             ///< as the file should say
     bool was_paused_ = false;
+    bool was_held_back_ = false;
 };
 
 }  // namespace reaper

@@ -12,16 +12,23 @@
 #include "reaper/api/routes.hpp"
 
 namespace reaper {
-std::optional<config::Settings> load_config(const std::string& path,
-                                            const std::function<void(std::string)>& complain,
-                                            const std::function<void(std::string)>& warn) {
+
+LoadedConfig read_config(const std::string& path, const std::function<void(std::string)>& complain,
+                         const std::function<void(std::string)>& warn) {
     std::vector<config::ConfigError> warnings;
     auto loaded = config::load_settings(path, config::system_environment(), &warnings);
     for (const auto& warning : warnings) warn(config::to_string(warning));
-    if (auto* settings = std::get_if<config::Settings>(&loaded)) return std::move(*settings);
-    for (const auto& error : std::get<std::vector<config::ConfigError>>(loaded))
-        complain(config::to_string(error));
-    return std::nullopt;
+    if (auto* settings = std::get_if<config::Settings>(&loaded))
+        return {std::move(*settings), false};
+    const auto& errors = std::get<std::vector<config::ConfigError>>(loaded);
+    for (const auto& error : errors) complain(config::to_string(error));
+    return {std::nullopt, config::only_unreadable(errors)};
+}
+
+std::optional<config::Settings> load_config(const std::string& path,
+                                            const std::function<void(std::string)>& complain,
+                                            const std::function<void(std::string)>& warn) {
+    return read_config(path, complain, warn).settings;
 }
 
 CloudPorts Cloud::ports() const {

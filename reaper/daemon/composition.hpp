@@ -21,6 +21,15 @@
 
 namespace reaper {
 
+/// What came of reading the file; without settings, `complain` has had every mistake.
+struct LoadedConfig {
+    std::optional<config::Settings> settings;
+    /// Nothing that it says is wrong: files are missing, or can't be read as things are.
+    bool unreadable = false;
+};
+LoadedConfig read_config(const std::string& path, const std::function<void(std::string)>& complain,
+                         const std::function<void(std::string)>& warn);
+
 /// The file's settings; none if it is wrong: then `complain` has had every mistake, one line each.
 /// Warnings go to `warn`.
 std::optional<config::Settings> load_config(const std::string& path,

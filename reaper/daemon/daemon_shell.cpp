@@ -10,6 +10,7 @@
 #include "config/visit.hpp"
 #include "reaper/daemon/composition.hpp"
 #include "reaper/daemon/logging.hpp"
+#include "reaper/model/time_text.hpp"
 
 namespace reaper {
 namespace {
@@ -26,13 +27,15 @@ DaemonShell::DaemonShell(boost::asio::io_context& io, config::Settings settings,
       reload_(std::move(reload)),
       signals_(io, SIGTERM, SIGINT, SIGHUP),
       watchdog_(io),
-      status_due_(io) {}
+      status_due_(io),
+      start_due_(io) {}
 
 void DaemonShell::on_status(const ServiceStatus& status) {
     if (stopping_) return;
     tell_status(status.line);
     const bool turned = status.ready != is_ready_;
     is_ready_ = status.ready;
+    if (!was_ready_ && status.refused) return give_up(ExitCode::refused, *status.refused);
     if (!status.ready) {
         // What is waited for, and when the next try is: once each, not with every request. Of the
         // cloud the service tells the reasons itself.
@@ -45,6 +48,32 @@ void DaemonShell::on_status(const ServiceStatus& status) {
     if (turned) spdlog::info("ready: {}", status.line);
     if (!was_ready_) manager_.ready();
     was_ready_ = true;
+    start_due_.cancel();
+}
+
+/// Nobody waits for a start that does not come: an outage is waited out by systemd, which starts us
+/// again and again.
+void DaemonShell::limit_start() {
+    if (in_force_.start_within <= std::chrono::milliseconds::zero()) return;
+    start_due_.expires_after(in_force_.start_within);
+    auto on_time = [this](boost::system::error_code error) {
+        if (error || was_ready_) return;
+        give_up(ExitCode::failed,
+                "not ready within " +
+                    format_duration(std::chrono::duration_cast<Duration>(in_force_.start_within)) +
+                    " (start_within): " + status_waiting_);
+    };
+    start_due_.async_wait(on_time);
+}
+
+void DaemonShell::give_up(ExitCode code, const std::string& why) {
+    if (stopping_) return;
+    stopping_ = true;
+    exit_code_ = code;
+    spdlog::error("{}", why);
+    manager_.status(why);
+    manager_.stopping();
+    service_->stop();
 }
 
 // At most one a second, the newest: the socket to systemd is short, and a full one would hold us
@@ -72,6 +101,7 @@ ExitCode DaemonShell::run(Service& service, bool dry_run) {
     dry_run_ = dry_run;
     wait_for_signal();
     feed_watchdog();
+    limit_start();
     auto on_end = [this](std::exception_ptr thrown, Result<void> result) {
         this->on_end(thrown, std::move(result));
     };

@@ -40,6 +40,9 @@ private:
     void feed_watchdog();
     void tell_status(const std::string& line);
     void tell_status_later();
+    /// Ends what can't get better by itself, in good order.
+    void give_up(ExitCode code, const std::string& why);
+    void limit_start();
     void on_end(std::exception_ptr thrown, Result<void> result);
 
     boost::asio::io_context& io_;
@@ -49,6 +52,7 @@ private:
     boost::asio::signal_set signals_;
     boost::asio::steady_timer watchdog_;
     boost::asio::steady_timer status_due_;
+    boost::asio::steady_timer start_due_;
     std::string status_;          ///< what systemd was told last
     std::string status_waiting_;  ///< what it is told next
     bool status_timer_runs_ = false;

@@ -9,6 +9,7 @@ enum class ExitCode : int {
     usage = 2,       ///< the command line or the configuration is wrong
     not_enough = 3,  ///< `plan`: not enough room can be freed, no servers would be deleted
     attention = 4,   ///< `check`: something needs attention
+    refused = 5,     ///< `run`: Keystone or the broker refused the credentials at the start
 };
 
 }  // namespace reaper

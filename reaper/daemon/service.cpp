@@ -11,6 +11,7 @@
 
 #include "reaper/cloud_reader/cache_refresher.hpp"
 #include "reaper/cloud_reader/cloud_reader.hpp"
+#include "reaper/controllers/cull_preconditions.hpp"
 #include "reaper/controllers/freed_room_tracker.hpp"
 #include "reaper/controllers/inventory_reserver.hpp"
 #include "reaper/controllers/safeguard_controller.hpp"
@@ -71,6 +72,7 @@ public:
     ResultTask<void> run();
     void stop();
     void reload(LiveSettings settings);
+    void use(std::shared_ptr<const CompiledPolicy> policy);
     std::optional<DaemonView> view() const;
     OperatorTrigger* operators() { return parts_ && listening_ ? &parts_->operators : nullptr; }
 
@@ -84,6 +86,7 @@ private:
         asio::experimental::channel<void(boost::system::error_code)> idle;
         CacheRefresher refresher;
         PlannerWarmer warmer;
+        CullPreconditions preconditions;
         SafeguardController safeguards;
         ServerLabels labels;
         FreedRoomTracker tracker;
@@ -121,6 +124,7 @@ private:
     std::size_t active_ = 0;        ///< coroutines that must end before we do
     bool listening_ = false;        ///< the journal is read, requests are taken
     bool cloud_answered_ = false;
+    std::optional<std::string> cloud_refused_;  ///< our credentials, at the start
     BrokerState broker_;
 };
 
@@ -146,8 +150,14 @@ Service::Impl::Parts::Parts(Impl& service, const asio::any_io_executor& executor
       idle(executor, 1),
       refresher(executor, service.ports_.cloud, service.settings_.cache, service.settings_.policy,
                 [&service] { service.report(); }),
+      preconditions(
+          service.ports_.cloud, refresher, service.settings_.policy,
+          [&service](std::shared_ptr<const CompiledPolicy> policy) {
+              service.use(std::move(policy));
+          },
+          [&service] { service.report(); }),
       safeguards({service.ports_.cloud.clock, service.ports_.journal, service.ports_.pause,
-                  service.ports_.breaker, service.stopping_},
+                  service.ports_.breaker, service.stopping_, &preconditions},
                  service.settings_.policy->safeguards, service.spawner(),
                  [&service] { service.report(); }),
       labels({service.ports_.cloud, refresher, service.settings_, service.stopping_}),
@@ -165,8 +175,8 @@ Service::Impl::Parts::Parts(Impl& service, const asio::any_io_executor& executor
                 service.stopping_}),
       decisions(refresher, service.ports_.cloud.clock, service.rooms_, safeguards.safeguards()),
       coordinator({service.ports_.cloud, service.ports_.journal, service.rooms_, refresher,
-                   decisions, warmer, safeguards, tracker, reserver, planning, deletions,
-                   service.settings_, service.stopping_},
+                   decisions, warmer, preconditions, safeguards, tracker, reserver, planning,
+                   deletions, service.settings_, service.stopping_},
                   service.spawner(), [&service] { service.report(); }),
       nova_failures({service.ports_.cloud, service.ports_.journal, service.ports_.messages,
                      service.settings_.trigger, service.schedules_,
@@ -228,6 +238,8 @@ std::vector<PeriodicTask> Service::Impl::periodic_tasks() {
     std::vector<PeriodicTask> tasks;
     tasks.push_back({"reading the cloud", every(CacheRefresher::step),
                      [this] { return parts_->refresher.refresh(); }, std::chrono::seconds{5}});
+    tasks.push_back({"looking into what culls rest on", every(CullPreconditions::step),
+                     [this] { return parts_->preconditions.check(); }, std::chrono::seconds{10}});
     tasks.push_back({"searching in advance", every(PlannerWarmer::step), quietly([this] {
                          parts_->warmer.warm_up(parts_->refresher, *settings_.policy,
                                                 ports_.cloud.clock.now());
@@ -322,6 +334,13 @@ void Service::Impl::stop() {
 void Service::Impl::reload(LiveSettings settings) {
     settings_ = with_fixed_parts(std::move(settings), settings_);
     if (!parts_) return;
+    use(settings_.policy);
+    parts_->preconditions.reload(settings_.policy);
+}
+
+/// As it is written, or with its names looked up.
+void Service::Impl::use(std::shared_ptr<const CompiledPolicy> policy) {
+    settings_.policy = std::move(policy);
     parts_->refresher.reload(settings_.policy);
     parts_->safeguards.reload(settings_.policy->safeguards);
 }
@@ -349,12 +368,17 @@ Task<void> Service::Impl::wait_for_cloud() {
         const auto trouble = co_await cloud_trouble();
         if (!trouble) {
             cloud_answered_ = true;
+            cloud_refused_.reset();
             report();
             co_return;
         }
-        // Many quick tries with a wrong password could lock the account.
-        if (trouble->code == Errc::unauthorized) backoff.slow_down();
+        cloud_refused_.reset();
+        if (trouble->code == Errc::unauthorized) {
+            cloud_refused_ = trouble->what;
+            backoff.slow_down();
+        }
         spdlog::error("the cloud does not answer as it should, trying again: {}", trouble->what);
+        report();
         co_await backoff.pause(stopping_);
     }
 }
@@ -362,6 +386,8 @@ Task<void> Service::Impl::wait_for_cloud() {
 void Service::Impl::report() {
     ServiceStatus status;
     status.ready = broker_.consuming && cloud_answered_;
+    status.refused = cloud_refused_;
+    if (broker_.refused) status.refused = broker_.detail;
     const std::string flight = "requests in flight: " + std::to_string(in_flight());
     const auto paused_reason = parts_ ? parts_->safeguards.paused_reason() : std::nullopt;
     if (stopping_)

@@ -32,6 +32,9 @@ struct ServicePorts {
 struct ServiceStatus {
     bool ready = false;  ///< the broker delivers, and the cloud answered
     std::string line;    ///< for people
+    /// Keystone or the broker refuses our credentials; who, and why. Nothing but another
+    /// configuration mends that.
+    std::optional<std::string> refused{};
 };
 
 /// One thread: everything runs on the executor of the coroutine that calls `run`.

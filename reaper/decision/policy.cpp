@@ -4,6 +4,8 @@
 #include <utility>
 #include <variant>
 
+#include "reaper/decision/cloud_names.hpp"
+
 namespace reaper {
 namespace {
 
@@ -22,24 +24,6 @@ Result<Made> make_plugin(const Info* info, std::string_view kind, const config::
     return std::move(std::get<Made>(made));
 }
 
-}  // namespace
-
-namespace {
-
-/// `a|b` as its names; blanks around them count for nothing.
-std::set<std::string> shard_of(std::string_view text) {
-    std::set<std::string> names;
-    while (!text.empty()) {
-        const auto bar = text.find('|');
-        auto name = text.substr(0, bar);
-        while (name.starts_with(' ')) name.remove_prefix(1);
-        while (name.ends_with(' ')) name.remove_suffix(1);
-        if (!name.empty()) names.emplace(name);
-        text = bar == std::string_view::npos ? std::string_view{} : text.substr(bar + 1);
-    }
-    return names;
-}
-
 Result<SchedulerRules> scheduler_rules(const config::Scheduler& settings) {
     using Own = SchedulerRules::OwnAggregates;
     SchedulerRules rules;
@@ -51,12 +35,12 @@ Result<SchedulerRules> scheduler_rules(const config::Scheduler& settings) {
     if (settings.own_aggregates == "limit") rules.own_aggregates = Own::limit;
     if (settings.own_aggregates == "required") rules.own_aggregates = Own::required;
     for (const auto& text : settings.watched_aggregates) {
-        auto shard = shard_of(text);
-        if (shard.empty())
+        const auto names = aggregates_of(text);
+        if (names.empty())
             return Error{Errc::bad_input, "watched_aggregates: '" + text +
                                               "' names no aggregate: a name, a UUID or several "
                                               "with | between them are expected"};
-        rules.watched.push_back(std::move(shard));
+        rules.watched.emplace_back(names.begin(), names.end());
     }
     return rules;
 }
@@ -102,6 +86,7 @@ Result<std::shared_ptr<const CompiledPolicy>> compile_policy(const config::Polic
     compiled->scheduler = std::move(*scheduler);
     compiled->safeguards = policy.safeguards;
     compiled->protection = Protection{policy.safeguards.protect};
+    compiled->settings = policy;
     return std::shared_ptr<const CompiledPolicy>{std::move(compiled)};
 }
 

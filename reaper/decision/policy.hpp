@@ -23,6 +23,7 @@ struct CompiledPolicy {
     SafeguardSettings safeguards;
     Protection protection;  ///< what `safeguards` protect
     SchedulerRules scheduler;
+    config::Policy settings;  ///< what it was compiled from
 
     TaggerInputs tagger_inputs() const;
     /// The classes whose inventories are offered as revocable room (Tagger::marker_class).

@@ -29,6 +29,18 @@ struct ParameterError {
     std::string expected;  ///< "a number from 1 to 1000"
 };
 
+/// Something of the cloud that the value of a parameter names. Whether it is there is looked up when
+/// the reaper starts, when it reads its configuration again, and by `reaper check`.
+struct NamedThing {
+    enum class Kind { resource_class, project_tag, project_or_flavor };
+    Kind kind{};
+    std::string parameter;
+    std::string name;
+};
+
+/// Ids of projects, by what the configuration calls them.
+using ProjectIds = std::map<std::string, std::string>;
+
 /// `parameters` filled up with each spec's standard value. Unknown names and kinds are the
 /// caller's to check (see `check_parameters`).
 Parameters with_standards(const std::vector<ParameterSpec>& specs, Parameters parameters);

@@ -136,4 +136,10 @@ struct Project {
     std::set<std::string> tags;
 };
 
+/// What came of the search for a project by what somebody wrote.
+struct ProjectSearch {
+    std::optional<Project> found;
+    std::string why_not{};  ///< none or several; one line, with what would do
+};
+
 }  // namespace reaper

@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <functional>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -37,7 +38,8 @@ public:
     virtual ResultTask<std::vector<ServerRecord>> ended_servers(TimePoint since) = 0;
     /// Those that Nova places on one service host.
     virtual ResultTask<std::vector<ServerRecord>> servers_on(std::string service_host) = 0;
-    /// One server, read now; none if Nova knows it no more.
+    /// One server, read now; none if Nova knows it no more. `forbidden` if it is only that we may
+    /// not see it: to one who is no administrator, Nova says "not found" of others' servers.
     virtual ResultTask<std::optional<ServerRecord>> server(ServerId id) = 0;
     /// What Nova recorded of one API request that was to change the server; none if it knows no
     /// such request.
@@ -58,6 +60,8 @@ public:
     virtual ResultTask<std::optional<ComputeServiceRecord>> compute_service(std::string host) = 0;
     virtual ResultTask<HostNumbers> host_numbers() = 0;
     virtual ResultTask<std::vector<AggregateRecord>> aggregates() = 0;
+    /// Names of all flavors, those that are not public too.
+    virtual ResultTask<std::set<std::string>> flavor_names() = 0;
     /// A server group by its id; none if there is no such group (any more).
     virtual ResultTask<std::optional<ServerGroup>> server_group(std::string id) = 0;
 

@@ -16,8 +16,10 @@ public:
     /// All projects that carry the tag. A truncated answer is an error: half a list of revocable
     /// projects is not a list.
     virtual ResultTask<std::vector<Project>> projects_with_tag(std::string tag) = 0;
-    /// By id, else by name; none if there is none. More than one of that name is `bad_input`.
-    virtual ResultTask<std::optional<Project>> find_project(std::string id_or_name) = 0;
+    /// By its id, in capital letters or small ones; by its name, exactly as Keystone writes it; or
+    /// by DOMAIN/NAME, the domain by its id or name. Found is what all of these lead to, if it is
+    /// one.
+    virtual ResultTask<ProjectSearch> find_project(std::string written) = 0;
     /// The id of the user that the reaper is.
     virtual ResultTask<std::string> own_user() = 0;
 };

@@ -28,6 +28,7 @@ struct Delivery {
 struct BrokerState {
     bool consuming = false;  ///< connected, queue bound, messages flow
     std::string detail;      ///< which broker, or why not and when the next try is; no secrets
+    bool refused = false;    ///< no broker of the list takes our user and its password
 };
 
 class MessageSource {

@@ -30,6 +30,8 @@ class Placement {
 public:
     virtual ~Placement() = default;
     virtual ResultTask<std::vector<ProviderRecord>> providers() = 0;
+    /// All that there are, with inventory or without.
+    virtual ResultTask<std::set<ResourceClass>> resource_classes() = 0;
     /// Capacity, use and traits of every provider of each tree that has at least one unit of the
     /// class left, in one answer; full trees are left out.
     virtual ResultTask<std::vector<ProviderSummary>> summaries(ResourceClass resource_class) = 0;

@@ -183,12 +183,31 @@ Task<RequestCoordinator::Ended> RequestCoordinator::run(TriggeredRequest trigger
         ended.outcome = std::move(outcome);
         co_return ended;
     }
+    const auto unknown = co_await until_policy_known(ended.request);
+    if (unknown) {
+        if (services_.stopping) co_return ended;
+        outcome.reason = "no servers deleted: " + *unknown;
+        outcome.at = services_.cloud.clock.now();
+        ended.outcome = std::move(outcome);
+        co_return ended;
+    }
     const Arrival arrival{maybe_served, triggered.had_hosts};
     RequestRunner runner{runner_dependencies(), std::move(ended.request), arrival};
     ended.outcome = co_await runner.serve();
     ended.request = runner.request();
     ended.ready_on = runner.ready_on();
     co_return ended;
+}
+
+/// A request is served by the policy that holds when it begins: it begins when it is known whom
+/// that protects. What is not known when its time is over, or the reaper stops; none if all is.
+Task<std::optional<std::string>> RequestCoordinator::until_policy_known(const Request& request) {
+    constexpr Duration moment{250};
+    while (auto unknown = services_.preconditions.not_known_yet()) {
+        if (services_.stopping || services_.cloud.clock.now() > request.deadline) co_return unknown;
+        co_await services_.cloud.clock.sleep(moment);
+    }
+    co_return std::nullopt;
 }
 
 /// What its source can tell of it, asked until it answers or the request's time is over.
@@ -290,6 +309,9 @@ Task<void> RequestCoordinator::resume(RequestRecord record) {
     // Of a journal that did not keep it yet.
     if (request.deadline == TimePoint{})
         request.deadline = request.sent_at + services_.settings.trigger.max_age;
+    // Out of time or not, what was sent is waited for; nothing more is while it is not known.
+    const auto unknown = co_await until_policy_known(request);
+    if (unknown) spdlog::warn("{}: {}", id.str(), *unknown);
     RequestRunner runner{runner_dependencies(), std::move(request)};
     Ended ended;
     ended.outcome = co_await runner.resume(std::move(record));

@@ -66,6 +66,7 @@ private:
     Task<Known> known_as(RequestId id);
     Task<Ended> run(TriggeredRequest triggered, bool maybe_served);
     ResultTask<std::variant<Request, Refused>> complete(const TriggeredRequest& triggered);
+    Task<std::optional<std::string>> until_policy_known(const Request& request);
     Task<bool> note(MessageEntry entry);
     Task<void> note_only(MessageEntry entry);
     Task<void> note_and_tell(MessageEntry entry, std::function<void(const Outcome&)> done,

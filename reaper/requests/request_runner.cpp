@@ -116,6 +116,7 @@ Task<std::optional<Outcome>> RequestRunner::resume(RequestRecord record) {
 
 std::optional<std::string> RequestRunner::blocked_reason() const {
     if (auto paused = services_.safeguards.paused_reason()) return "the reaper is " + *paused;
+    if (auto unknown = services_.safeguards.not_known_yet()) return unknown;
     if (!active_.leased(request_.id))
         return "the connection to the broker was lost or can't be proven alive: another reaper may "
                "serve the request by now";
@@ -189,6 +190,7 @@ Task<std::optional<Outcome>> RequestRunner::rounds() {
 
 Task<bool> RequestRunner::until_allowed(std::optional<Outcome>& ended) {
     bool told = false;
+    bool looked_again = false;
     while (true) {
         ended.reset();
         services_.safeguards.check();  // what an operator has ended counts at once
@@ -197,12 +199,25 @@ Task<bool> RequestRunner::until_allowed(std::optional<Outcome>& ended) {
                               "request " + newer->str() + " of the same server is newer");
             co_return false;
         }
+        if (services_.preconditions.unmet() && !std::exchange(looked_again, true)) {
+            auto looked = co_await services_.preconditions.look_again();
+            if (!looked) spdlog::warn("{}: {}", request_.id.str(), looked.error().what);
+        }
         if (const auto paused = services_.safeguards.paused_reason()) {
             ended = cut_short(OutcomeKind::refused, "the reaper is " + *paused, "paused");
             co_return false;
         }
-        if (active_.leased(request_.id) || settings_.dry_run) co_return true;
+        const auto unknown = services_.safeguards.not_known_yet();
+        if (!unknown && (active_.leased(request_.id) || settings_.dry_run)) co_return true;
         if (services_.stopping) co_return false;
+        if (unknown && out_of_time()) {
+            ended = cut_short(OutcomeKind::failed, *unknown);
+            co_return false;
+        }
+        if (unknown) {
+            co_await services_.cloud.clock.sleep(moment);
+            continue;
+        }
         if (out_of_time()) {
             ended = cut_short(OutcomeKind::handed_over,
                               "the connection to the broker was lost, and the request did not come "

@@ -67,6 +67,12 @@ ResultTask<Decision> RequestRunner::consult() {
         co_await services_.decisions.decide(planned_under_, request_, std::move(skipped));
     if (!decided) co_return decided.error();
     const bool would_delete = std::holds_alternative<Plan>(*decided);
+    if (would_delete) {
+        auto looked = co_await services_.preconditions.ensure_sight();
+        if (!looked) co_return looked.error();
+        if (auto unmet = services_.preconditions.unmet())
+            co_return Decision{Refused{"the reaper is held back: " + *unmet}};
+    }
     auto served = would_delete ? served_by_another() : std::optional<std::string>{};
     if (served) co_return Decision{Refused{std::move(*served)}};
     const auto* less = std::get_if<NotEnough>(&*decided);

@@ -26,6 +26,7 @@ struct RequestServices {
     CacheRefresher& refresher;
     FreshDecision& decisions;
     PlannerWarmer& warmer;
+    CullPreconditions& preconditions;
     SafeguardController& safeguards;
     FreedRoomTracker& tracker;
     InventoryReserver& reserver;

@@ -18,7 +18,13 @@ bool means_no(std::string value) {
 
 Protection::Protection(const ProtectSettings& settings)
     : tags_{settings.tags}, metadata_{settings.metadata} {
-    for (const auto& project : settings.projects) projects_.emplace(project);
+    for (const auto& written : settings.projects) {
+        const auto id = settings.project_ids.find(written);
+        if (id != settings.project_ids.end())
+            projects_.emplace(id->second);
+        else if (unknown_.empty())
+            unknown_ = written;
+    }
 }
 
 const std::string* Protection::tag_of(const Server& server) const {
@@ -38,7 +44,7 @@ const std::string* Protection::key_of(const Server& server) const {
 }
 
 bool Protection::protects(const Server& server) const {
-    return tag_of(server) != nullptr || key_of(server) != nullptr ||
+    return !unknown_.empty() || tag_of(server) != nullptr || key_of(server) != nullptr ||
            (!projects_.empty() && projects_.contains(server.project));
 }
 
@@ -49,6 +55,9 @@ std::optional<std::string> Protection::why(const Server& server) const {
         return "it is protected by its metadata '" + printable(*key, 64) + "'";
     if (!projects_.empty() && projects_.contains(server.project))
         return "it is protected by its project " + printable(server.project.str(), 64);
+    if (!unknown_.empty())
+        return "it is not known which project protect.projects means by '" +
+               printable(unknown_, 64) + "': until it is, every server is protected";
     return std::nullopt;
 }
 

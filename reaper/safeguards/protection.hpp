@@ -1,5 +1,8 @@
 // Protection: servers that are never victims, by what they themselves carry. One rule for the
 // planner and for the fresh read before a deletion.
+//
+// A project that is to be protected and is not known (it was not looked up yet, or there is none of
+// that name) protects everybody: nobody can say who it is that must not go.
 #pragma once
 
 #include <optional>
@@ -22,7 +25,9 @@ public:
     bool protects(const Server& server) const;
     /// The tag, key or project that protects it; none if nothing does.
     std::optional<std::string> why(const Server& server) const;
-    bool empty() const { return tags_.empty() && metadata_.empty() && projects_.empty(); }
+    bool empty() const {
+        return tags_.empty() && metadata_.empty() && projects_.empty() && unknown_.empty();
+    }
 
     friend bool operator==(const Protection&, const Protection&) = default;
 
@@ -33,6 +38,7 @@ private:
     std::vector<std::string> tags_;
     std::vector<std::string> metadata_;
     std::set<ProjectId> projects_;
+    std::string unknown_;  ///< the first project of which it is not known which one it is
 };
 
 /// When the server began to run: its launch, else its creation.

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <chrono>
+#include <map>
 #include <string>
 #include <vector>
 
@@ -13,7 +14,9 @@ struct ProtectSettings {
     std::vector<std::string> tags{"reaper-protected"};
     /// Keys: a server is protected by any value but false, no and 0.
     std::vector<std::string> metadata{"reaper:protected"};
-    std::vector<std::string> projects;  ///< ids
+    std::vector<std::string> projects;  ///< as written: ids, names or DOMAIN/NAME
+    /// Their ids, by what is written; of one that is not here it is not known which project it is.
+    std::map<std::string, std::string> project_ids{};
     /// A server may be a victim only when it has run so long (since its launch, else its creation).
     std::chrono::milliseconds min_run_time{0};
 

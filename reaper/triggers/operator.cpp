@@ -43,11 +43,10 @@ ResultTask<std::variant<Request, Refused>> OperatorTrigger::complete(DescribedRe
                                                                      TimePoint asked_at) {
     auto project = co_await dependencies_.cloud.identity.find_project(described.project);
     if (!project) co_return project.error();
-    if (!*project)
-        co_return std::variant<Request, Refused>{
-            Refused{"there is no project '" + printable(described.project, 100) + "'"}};
+    if (!project->found)
+        co_return std::variant<Request, Refused>{Refused{std::move(project->why_not)}};
     co_return std::variant<Request, Refused>{
-        request_of(described, std::move(id), (*project)->id, asked_at)};
+        request_of(described, std::move(id), project->found->id, asked_at)};
 }
 
 }  // namespace reaper

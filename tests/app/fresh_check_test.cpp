@@ -57,6 +57,7 @@ TEST_F(FreshCheck, WhatWasProtectedSinceThePlanLives) {
     record_.server.metadata.insert_or_assign("reaper:protected", "no");
     EXPECT_EQ(judge().kind, Kind::fit);
     protect_.projects = {"cheap"};
+    protect_.project_ids = {{"cheap", "cheap"}};
     EXPECT_EQ(judge().reason, "it is protected by its project cheap");
 }
 

@@ -12,8 +12,10 @@ using testing::IsEmpty;
 
 const std::string broker = "broker: {urls: ['amqp://a:b@c/']}\n";
 
+const std::string taggers = "taggers: [project]\n";
+
 std::string cloud(const std::string& lines) {
-    return broker + "cloud:\n" + lines;  // the lines from 3 on
+    return broker + "cloud:\n" + lines + taggers;  // the lines from 3 on
 }
 
 const std::string clouds_yaml = R"(
@@ -186,7 +188,8 @@ TEST(Variables, MissingOnesAreErrors) {
 
 TEST(Credentials, HaveOneSource) {
     World world = world_with_clouds();
-    EXPECT_THAT(world.errors(broker), ElementsAre(HasSubstr("cloud: has no credentials")));
+    EXPECT_THAT(world.errors(broker + taggers),
+                ElementsAre(HasSubstr("cloud: has no credentials")));
     EXPECT_THAT(world.errors(cloud("  region: x\n")),
                 ElementsAre("reaper.yaml:2: cloud: has no credentials; expected one of name (of "
                             "clouds.yaml), auth, from_environment: true"));

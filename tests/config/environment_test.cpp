@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "config/values.hpp"
+#include "support/as_nobody.hpp"
 
 namespace reaper::config::test::environment_test {
 namespace {
@@ -44,6 +45,27 @@ TEST_F(SystemFiles, ThatCantBeReadSayWhy) {
     EXPECT_EQ(environment_.read_file(folder_).error().code, Errc::bad_input);
     const auto large = environment_.read_file(write("large", std::string(2'000'000, 'x'), 0600));
     EXPECT_EQ(large.error().what, "larger than 1 MiB");
+}
+
+/// `sudo -u reaper` in root's home: what is there is not ours, and not in the way.
+TEST_F(SystemFiles, InAFolderThatMayNotBeLookedIntoAreNotThere) {
+    const std::string hidden = write("clouds.yaml", "clouds: {}\n", 0600);
+    const std::string closed = folder_ + "-closed";
+    ASSERT_TRUE(std::filesystem::create_directory(closed));
+    std::ofstream{closed + "/clouds.yaml"} << "clouds: {}\n";
+    ASSERT_EQ(::chmod(closed.c_str(), 0700), 0);
+    ASSERT_EQ(::chmod(folder_.c_str(), 0755), 0);
+    if (::geteuid() != 0) {
+        ASSERT_EQ(::chmod(closed.c_str(), 0), 0);
+        ASSERT_EQ(::chmod(hidden.c_str(), 0), 0);
+    }
+    {
+        const reaper::test::AsNobody nobody({});
+        EXPECT_EQ(environment_.read_file(closed + "/clouds.yaml").error().code, Errc::not_found);
+        EXPECT_EQ(environment_.read_file(hidden).error().code, Errc::bad_input);
+    }
+    ASSERT_EQ(::chmod(closed.c_str(), 0700), 0);
+    std::filesystem::remove_all(closed);
 }
 
 TEST_F(SystemFiles, AFifoWithoutAWriterDoesNotHang) {

@@ -78,7 +78,8 @@ INSTANTIATE_TEST_SUITE_P(
                 "reaper.yaml:9: brokr: unknown key; expected broker"},
         Mistake{"PathAsKey", "http.max_retries: 3\n",
                 "reaper.yaml:9: http.max_retries: unknown key; expected one of taggers, "
-                "tagger_conflict, strategy, alternatives, pause_file, watched_aggregates, "
+                "tagger_conflict, strategy, alternatives, pause_file, start_within, "
+                "watched_aggregates, "
                 "host_cooldown, cloud, http, broker, trigger, cull, scheduler, protect, limits, "
                 "thrash, breaker, cache, labels, journal, admin, log"},
         Mistake{"RenamedSection", "picture: {events: false}\n",
@@ -135,13 +136,37 @@ INSTANTIATE_TEST_SUITE_P(
                 "reaper.yaml:9: http.<<: merge keys are not known here; expected plain keys"},
         Mistake{"AdminForEverybody", "admin: {listen: '0.0.0.0:8787'}\n",
                 "reaper.yaml:9: admin.listen: is \"0.0.0.0:8787\"; expected an address on loopback "
-                "and a port, such as 127.0.0.1:8787"},
+                "and a port from 1 to 65535, such as 127.0.0.1:8787"},
         Mistake{"AdminByName", "admin: {listen: 'localhost:8787'}\n",
                 "reaper.yaml:9: admin.listen: is \"localhost:8787\"; expected an address on "
-                "loopback and a port, such as 127.0.0.1:8787"},
+                "loopback and a port from 1 to 65535, such as 127.0.0.1:8787"},
         Mistake{"AdminWithoutPort", "admin: {listen: 127.0.0.1}\n",
                 "reaper.yaml:9: admin.listen: is \"127.0.0.1\"; expected an address on loopback "
-                "and a port, such as 127.0.0.1:8787"},
+                "and a port from 1 to 65535, such as 127.0.0.1:8787"},
+        Mistake{"AdminOnNoPort", "admin: {listen: '127.0.0.1:0'}\n",
+                "reaper.yaml:9: admin.listen: is \"127.0.0.1:0\"; expected an address on loopback "
+                "and a port from 1 to 65535, such as 127.0.0.1:8787"},
+        Mistake{"PromiseBeyondTheWatch", "cull: {promise: 20min}\n",
+                "reaper.yaml:9: cull.promise: is 20min, more than cull.watch (15min); expected at "
+                "most as much"},
+        Mistake{"WatchWithinThePromise", "cull: {watch: 30s}\n",
+                "reaper.yaml:9: cull.watch: is 30s, less than cull.promise (1min); expected at "
+                "least as much"},
+        Mistake{"TopicOfUnversionedMessages", "  topics: [notifications]\n",
+                "reaper.yaml:9: broker.topics[0]: is the topic of Nova's unversioned "
+                "notifications, which say too little; expected that of "
+                "versioned_notifications_topics in nova.conf, as a rule versioned_notifications"},
+        Mistake{"RoutingKeyForTopic", "  topics: [versioned_notifications.error]\n",
+                "reaper.yaml:9: broker.topics[0]: is a routing key, "
+                "\"versioned_notifications.error\": the topic is without its end; expected that of "
+                "versioned_notifications_topics in nova.conf, as a rule versioned_notifications"},
+        Mistake{"PatternForTopic", "  topics: ['#']\n",
+                "reaper.yaml:9: broker.topics[0]: is a pattern; expected that of "
+                "versioned_notifications_topics in nova.conf, as a rule versioned_notifications"},
+        Mistake{"PauseFileThatDependsOnTheFolder", "pause_file: paused\n",
+                "reaper.yaml:9: pause_file: is \"paused\"; expected an absolute path"},
+        Mistake{"JournalThatDependsOnTheFolder", "journal: {path: journal.db}\n",
+                "reaper.yaml:9: journal.path: is \"journal.db\"; expected an absolute path"},
         Mistake{"OddConflict", "tagger_conflict: some\n",
                 "reaper.yaml:9: tagger_conflict: is \"some\"; expected one of any, first, all"},
         Mistake{"FlavorKeyThatNovaCannotHave", "taggers:\n  - name: flavor\n    key: a=b\n",
@@ -162,13 +187,68 @@ TEST(Loader, AllMistakesComeAtOnceInTheOrderOfTheLines) {
         "  max_retries: x\n"
         "  nonsense_here: 1\n"
         "alternatives: 0\n");
-    ASSERT_EQ(errors.size(), 6U);
+    ASSERT_EQ(errors.size(), 7U);
     EXPECT_THAT(errors[0], HasSubstr("reaper.yaml: "));  // what is missing has no line
     EXPECT_THAT(errors[1], HasSubstr("reaper.yaml: "));
-    EXPECT_THAT(errors[2], HasSubstr("reaper.yaml:1: log.level"));
-    EXPECT_THAT(errors[3], HasSubstr("reaper.yaml:3: http.max_retries"));
-    EXPECT_THAT(errors[4], HasSubstr("reaper.yaml:4: http.nonsense_here"));
-    EXPECT_THAT(errors[5], HasSubstr("reaper.yaml:5: alternatives"));
+    EXPECT_THAT(errors[2], HasSubstr("reaper.yaml: "));
+    EXPECT_THAT(errors[3], HasSubstr("reaper.yaml:1: log.level"));
+    EXPECT_THAT(errors[4], HasSubstr("reaper.yaml:3: http.max_retries"));
+    EXPECT_THAT(errors[5], HasSubstr("reaper.yaml:4: http.nonsense_here"));
+    EXPECT_THAT(errors[6], HasSubstr("reaper.yaml:5: alternatives"));
+}
+
+TEST(Loader, WhoIsRevocableIsWrittenNotAssumed) {
+    World world;
+    std::string text = minimal();
+    text.resize(text.find("taggers"));
+    EXPECT_THAT(world.errors(text),
+                ElementsAre(HasSubstr("reaper.yaml: taggers: is not there: nothing says which "
+                                      "servers are revocable; expected a list such as")));
+}
+
+TEST(Loader, TheJournalAndThePauseAreKnownWhateverElseIsWrong) {
+    World world;
+    world.files["/etc/reaper/reaper.yaml"] = {
+        "cloud: {name: mycloud}\n"
+        "broker: {urls_file: /run/credentials/reaper.service/urls}\n"
+        "nonsense: 1\n"
+        "pause_file: /srv/paused\n"
+        "journal: {path: /srv/j.db}\n"
+        "admin: {socket: /srv/admin.sock}\n",
+        false};
+    const auto loaded = load_local("/etc/reaper/reaper.yaml", world.environment());
+    const auto* const local = std::get_if<LocalSettings>(&loaded);
+    ASSERT_NE(local, nullptr);
+    EXPECT_EQ(local->pause_file, "/srv/paused");
+    EXPECT_EQ(local->journal.path, "/srv/j.db");
+    EXPECT_EQ(local->admin.socket, "/srv/admin.sock");
+    EXPECT_THAT(local->broker_unknown, HasSubstr("broker.urls_file"));
+}
+
+TEST(Loader, WhatIsWrongWithTheJournalIsToldWhereItIsNeeded) {
+    World world;
+    world.files["/r.yaml"] = {"journal: {path: j.db}\nalternatives: none\n", false};
+    const auto loaded = load_local("/r.yaml", world.environment());
+    const auto* const errors = std::get_if<std::vector<ConfigError>>(&loaded);
+    ASSERT_NE(errors, nullptr);
+    ASSERT_EQ(errors->size(), 1U);
+    EXPECT_THAT(to_string(errors->front()), HasSubstr("/r.yaml:1: journal.path"));
+}
+
+/// A mount, a secret or a right may come later; a wrong word stays wrong.
+TEST(Loader, FilesThatAreMissingAreToldFromMistakes) {
+    World world;
+    const auto only_files_are_missing = [&](const std::string& text) {
+        const auto result = world.load(text);
+        return only_unreadable(std::get<std::vector<ConfigError>>(result));
+    };
+    EXPECT_TRUE(only_files_are_missing(minimal("  ca_file: /none.pem\n")));
+    EXPECT_TRUE(only_files_are_missing(
+        "cloud: {name: mycloud}\nbroker: {urls_file: /none}\ntaggers: [project]\n"));
+    EXPECT_FALSE(only_files_are_missing(minimal("  ca_file: /none.pem\n  prefetch: 0\n")));
+    EXPECT_FALSE(only_files_are_missing(minimal("nonsense: 1\n")));
+    const auto none = load_settings("/none.yaml", world.environment());
+    EXPECT_TRUE(only_unreadable(std::get<std::vector<ConfigError>>(none)));
 }
 
 TEST(Loader, UnknownPluginsAreToldTheKnownOnes) {

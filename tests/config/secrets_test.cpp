@@ -23,7 +23,8 @@ std::string with(const std::string& password, const std::string& urls) {
            "\n"         // 6
            "broker:\n"  // 7
            "  " +
-           urls + "\n";  // 8
+           urls + "\n" +  // 8
+           "taggers: [project]\n";
 }
 
 const std::string good_urls = "urls: ['amqp://a:b@c/']";

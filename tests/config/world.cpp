@@ -46,6 +46,7 @@ std::vector<std::string> World::warning_lines() const {
 }
 
 std::string minimal(const std::string& more) {
+    const bool has_taggers = more.starts_with("taggers") || more.find("\ntaggers") != more.npos;
     return "cloud:\n"                                            // 1
            "  auth:\n"                                           // 2
            "    auth_url: https://keystone.example:5000/v3\n"    // 3
@@ -54,7 +55,8 @@ std::string minimal(const std::string& more) {
            "    project_name: service\n"                         // 6
            "broker:\n"                                           // 7
            "  urls: ['amqp://reaper:secret@rabbit.example/']\n"  // 8
-           + more;                                               // 9
+           + more                                                // 9
+           + (has_taggers ? "" : "taggers: [project]\n");
 }
 
 }  // namespace reaper::config::test

@@ -23,7 +23,8 @@ Server plain(const std::string& id = "s") {
 
 TEST(Protection, IsByTagMetadataKeyOrProject) {
     ProtectSettings settings;
-    settings.projects = {"gold"};
+    settings.projects = {"Gold"};
+    settings.project_ids = {{"Gold", "gold"}};
     const Protection protection{settings};
     EXPECT_EQ(protection.why(plain()), std::nullopt);
     EXPECT_FALSE(protection.protects(plain()));
@@ -42,6 +43,19 @@ TEST(Protection, IsByTagMetadataKeyOrProject) {
     golden.project = ProjectId{"gold"};
     EXPECT_TRUE(protection.protects(golden));
     EXPECT_THAT(protection.why(golden), Optional(HasSubstr("its project gold")));
+}
+
+/// Nobody can say whom it means: everybody it might.
+TEST(Protection, AProjectThatIsNotKnownProtectsEverybody) {
+    ProtectSettings settings;
+    settings.projects = {"gold", "gould"};
+    settings.project_ids = {{"gold", "gold"}};
+    const Protection protection{settings};
+    EXPECT_FALSE(protection.empty());
+    EXPECT_TRUE(protection.protects(plain()));
+    EXPECT_THAT(protection.why(plain()), Optional(HasSubstr("means by 'gould'")));
+    settings.project_ids.emplace("gould", "other");
+    EXPECT_FALSE(Protection{settings}.protects(plain()));
 }
 
 TEST(Protection, AValueThatMeansNoDoesNotProtect) {

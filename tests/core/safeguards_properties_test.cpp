@@ -91,7 +91,10 @@ TEST(BrakesProperties, NeverAProtectedOrTooYoungServer) {
         const Snapshot cloud = braked_cloud(3, 6);
         SafeguardSettings settings;
         settings.protect.min_run_time = std::chrono::minutes{upto(15)};
-        if (upto(3) == 0) settings.protect.projects = {"gold"};
+        if (upto(3) == 0) {
+            settings.protect.projects = {"gold"};
+            settings.protect.project_ids = {{"gold", "gold"}};
+        }
         Safeguards safeguards{settings};
         const auto decision = decide(safeguards, cloud, any_request(), any_strategy(), 1 + upto(1));
         const auto* const made = std::get_if<Plan>(&decision);

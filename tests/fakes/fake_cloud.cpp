@@ -124,11 +124,36 @@ ResultTask<std::vector<ServerRecord>> FakeCloud::soft_deleted(std::optional<Time
     co_return records;
 }
 
-ResultTask<std::optional<Project>> FakeCloud::find_project(std::string id_or_name) {
+ResultTask<ProjectSearch> FakeCloud::find_project(std::string written) {
     co_await breathe();
+    if (auto error = note("project " + written)) co_return *error;
+    ProjectSearch search;
+    if (no_projects.contains(written)) {
+        search.why_not = "Keystone has no project '" + written + "'";
+        co_return search;
+    }
+    const auto named = project_names.find(written);
     Project project;
-    project.id = ProjectId{id_or_name};
-    co_return std::optional<Project>{project};
+    project.id = ProjectId{named == project_names.end() ? written : named->second};
+    project.name = written;
+    search.found = std::move(project);
+    co_return search;
+}
+
+ResultTask<std::set<std::string>> FakeCloud::flavor_names() {
+    co_await breathe();
+    if (auto error = note("flavors")) co_return *error;
+    std::set<std::string> names;
+    for (const auto& [id, flavor] : flavors) names.insert(flavor.name);
+    co_return names;
+}
+
+ResultTask<std::set<ResourceClass>> FakeCloud::resource_classes() {
+    co_await breathe();
+    if (auto error = note("resource classes")) co_return *error;
+    std::set<ResourceClass> all;
+    for (const auto& name : classes) all.emplace(name);
+    co_return all;
 }
 
 ResultTask<std::vector<ServerRecord>> FakeCloud::servers(Progress progress) {

@@ -57,6 +57,9 @@ public:
     std::vector<std::string> living(const std::string& host);
 
     std::set<ProjectId> tagged{ProjectId{"spot"}};
+    std::map<std::string, std::string> project_names;  ///< id by name; other texts are ids
+    std::set<std::string> no_projects;                 ///< texts that lead nowhere
+    std::set<std::string> classes{"VCPU", "MEMORY_MB", "DISK_GB", "CUSTOM_PREEMPTIBLE"};
     std::set<std::string> undiscovered;  ///< hosts with a service that are no hypervisors
     std::map<std::string, ImageProperties> images;  ///< by id; others are not there
     /// Request id -> what Nova recorded. A server that failed to boot has the failed action
@@ -92,7 +95,7 @@ public:
 
     // The ports.
     ResultTask<std::vector<Project>> projects_with_tag(std::string tag) override;
-    ResultTask<std::optional<Project>> find_project(std::string id_or_name) override;
+    ResultTask<ProjectSearch> find_project(std::string written) override;
     ResultTask<std::string> own_user() override;
     ResultTask<std::vector<ServerRecord>> servers(Progress progress) override;
     ResultTask<std::vector<ServerRecord>> soft_deleted(std::optional<TimePoint> since) override;
@@ -110,11 +113,13 @@ public:
     ResultTask<std::vector<ComputeServiceRecord>> compute_services() override;
     ResultTask<std::optional<ComputeServiceRecord>> compute_service(std::string host) override;
     ResultTask<std::vector<AggregateRecord>> aggregates() override;
+    ResultTask<std::set<std::string>> flavor_names() override;
     ResultTask<std::optional<ServerGroup>> server_group(std::string id) override;
     ResultTask<DeleteAnswer> delete_server(ServerId id, StillWanted wanted) override;
     ResultTask<DeleteAnswer> force_delete_server(ServerId id, StillWanted wanted) override;
     ResultTask<bool> set_metadata(ServerId id, std::string key, std::string value) override;
     ResultTask<std::vector<ProviderRecord>> providers() override;
+    ResultTask<std::set<ResourceClass>> resource_classes() override;
     ResultTask<std::vector<ProviderSummary>> summaries(ResourceClass resource_class) override;
     ResultTask<ProviderState> room(ProviderId id) override;
     ResultTask<ProviderState> provider(ProviderId id) override;

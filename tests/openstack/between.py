@@ -18,9 +18,10 @@ def between_plan_and_deletion(
     """Starts the reaper with a gate before Nova. Its look at a victim, which comes before the first
     deletion, waits there for `let_pass`."""
     with Gate(cloud.endpoint("compute")) as gate:
-        gate.hold_reads(looks_at(fleet.spot()))
         stand_before(reaper, gate, **endpoints)
         reaper.start()
+        gate.asked.clear()
+        gate.hold_reads(looks_at(fleet.spot()))
         yield gate
 
 

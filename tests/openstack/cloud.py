@@ -249,6 +249,10 @@ class Cloud(ABC):
         ...
 
     @abstractmethod
+    def new_project(self, name: str) -> AbstractContextManager[str]:
+        """An empty project, by its id; gone at the end."""
+
+    @abstractmethod
     def no_longer_revocable(self, project: str) -> AbstractContextManager[None]:
         """The project has lost its tag while it lasts."""
 

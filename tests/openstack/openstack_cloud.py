@@ -271,6 +271,16 @@ class OpenStackCloud(Cloud):
         return self.lab["projects"][project]
 
     @contextmanager
+    def new_project(self, name: str) -> Iterator[str]:
+        keystone = catalog.client(self.lab, "identity")
+        body = {"project": {"name": name, "domain_id": "default"}}
+        project: str = keystone.post("/projects", json=body).json()["project"]["id"]
+        try:
+            yield project
+        finally:
+            keystone.delete(f"/projects/{project}")
+
+    @contextmanager
     def no_longer_revocable(self, project: str) -> Iterator[None]:
         keystone = catalog.client(self.lab, "identity")
         tags = f"/projects/{self.project_id(project)}/tags"

@@ -57,8 +57,10 @@ class Reaper:
     # The daemon --------------------------------------------------------------
 
     def start(self, *options: str, wait: bool = True) -> None:
-        """Starts the daemon; waits until it tells systemd that it is ready."""
+        """Starts the daemon; waits until it tells systemd that it is ready, and has looked at the servers
+        that it looks at before there is any request."""
         assert self.daemon is None, "it runs already"
+        said_before = len(self.log_text())
         self.notices = Notices(self.directory / "notify")
         with open(self.log, "ab") as log, open(self.answers, "ab") as answers:
             self.daemon = subprocess.Popen(
@@ -71,6 +73,7 @@ class Reaper:
             )
         if wait:
             self.wait_ready()
+            eventually("it has looked", lambda: "servers of other projects: " in self.log_text()[said_before:])
 
     def wait_ready(self) -> None:
         eventually("the reaper is ready", self._is_ready)

@@ -7,6 +7,7 @@ import pytest
 
 from cloud import Cloud, eventually
 from fleet import assert_nobody_died, assert_only_victims_died, fill
+from gate import Gate
 from lablib.settings import PAGE
 from reaper_process import Reaper
 
@@ -67,6 +68,39 @@ def test_check_without_a_broker(install) -> None:
     done = reaper.command("check")
     assert done.returncode == 4
     assert failures(done.stdout), done.stdout
+
+
+def test_check_tells_names_that_lead_nowhere(install) -> None:
+    reaper = install()
+    reaper.config["watched_aggregates"] = ["esat"]
+    reaper.config["taggers"] = [{"name": "resource", "class": "CUSTOM_SPTO"}]
+    reaper.config["strategy"] = {"name": "cost", "work_class": "VCPUS", "priorities": ["glod=5", "large=1"]}
+    done = reaper.command("check")
+    assert done.returncode == 4
+    told = " ".join(failures(done.stdout))
+    for name in ("'esat'", "'CUSTOM_SPTO'", "'VCPUS'", "'glod'"):
+        assert name in told, done.stdout
+    assert "'large' is a flavor" in done.stdout, done.stdout
+
+
+def test_a_wrong_password_ends_the_start_at_its_first_try(cloud: Cloud, install) -> None:
+    """Nobody's account is locked, and nobody waits for a start that can't come."""
+    reaper = install()
+    reaper.config["cloud"]["auth"]["password"] = "not-it"
+    with Gate(cloud.endpoint("identity")) as keystone:
+        reaper.config["cloud"]["auth"]["auth_url"] = keystone.url
+        reaper.start(wait=False)
+        assert reaper.wait_stopped() == 5, reaper.log_text()
+        assert sum("/auth/tokens" in asked for asked in keystone.asked) == 1, keystone.asked
+    assert "refused the credentials" in reaper.log_text()
+
+
+def test_a_user_whom_the_broker_refuses_ends_the_start(install) -> None:
+    reaper = install()
+    [url] = reaper.config["broker"]["urls"]
+    reaper.config["broker"]["urls"] = [url.replace("://", "://nobody-")]
+    reaper.start(wait=False)
+    assert reaper.wait_stopped() == 5, reaper.log_text()
 
 
 # plan -------------------------------------------------------------------------

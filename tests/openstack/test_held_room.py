@@ -72,7 +72,7 @@ def spot_host(cloud: SimCloud, monkeypatch: pytest.MonkeyPatch) -> Iterator[Spot
 def reaper_for(install: Callable[..., Reaper], promise: str) -> Reaper:
     reaper = install()
     reaper.config["taggers"] = [{"name": "resource"}]
-    reaper.config["cull"]["promise"] = promise
+    reaper.config["cull"] |= {"promise": promise, "watch": "1h"}
     reaper.start()
     return reaper
 

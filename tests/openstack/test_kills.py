@@ -34,10 +34,10 @@ def test_killed_at_a_step(cloud: Cloud, install, step: str) -> None:
     reaper = install()
     fleet = fill(cloud, {one: SPOT, two: FULL, three: SPOT})
     with Gate(cloud.endpoint("compute")) as gate:
-        hold(gate, looks_at(fleet.spot()))
         stand_before(reaper, gate)
         reaper.config["cull"]["max_parallel_deletions"] = 1
         reaper.start()
+        hold(gate, looks_at(fleet.spot()))
         mark = cloud.mark()
         [refused] = cloud.ask_in_vain("large")
         gate.wait_held(step)

@@ -39,6 +39,8 @@ def test_paused_it_kills_nobody_until_it_is_resumed(cloud: Cloud, reaper: Reaper
     outcome = refused_for(cloud, reaper, "medium")
     assert outcome["kind"] == "refused" and outcome["safeguard"] == "paused", outcome
     assert "host one burns" in outcome["reason"], "it does not tell why it is paused"
+    decision = reaper.json("plan", "--resources", "VCPU=5", "--project", "regular")
+    assert any("host one burns" in remark for remark in decision["remarks"]), "nor does a plan"
 
     reaper.stop()
     reaper.start()
@@ -138,14 +140,19 @@ def test_a_tag_or_a_key_protects_a_server(cloud: Cloud, reaper: Reaper) -> None:
 
 
 def test_a_project_is_protected_and_then_young_servers_are(cloud: Cloud, install) -> None:
-    """One installation, restarted with other settings."""
+    """One installation, restarted with other settings. A project may be called by its id, in any letters,
+    and by its name, with its domain or without."""
     fleet = full_but_for(cloud, HALF_SPOT)
     mark = cloud.mark()
     reaper = install()
-    for safeguard, protect in {
-        "protected": {"projects": [cloud.project_id("spot")]},
-        "min-run-time": {"min_run_time": "1h"},
-    }.items():
+    project = cloud.project_id("spot")
+    for safeguard, protect in (
+        ("protected", {"projects": [project.upper()]}),
+        ("protected", {"projects": ["spot"]}),
+        ("protected", {"projects": ["Default/spot"]}),
+        ("protected", {"projects": ["regular", project]}),
+        ("min-run-time", {"min_run_time": "1h"}),
+    ):
         reaper.config["protect"] = protect
         reaper.start()
         outcome = refused_for(cloud, reaper, "medium")
@@ -157,6 +164,33 @@ def test_a_project_is_protected_and_then_young_servers_are(cloud: Cloud, install
     reaper.start()
     assert refused_for(cloud, reaper, "medium")["kind"] == "freed"
     assert_only_victims_died(fleet, mark, fleet.spot())
+
+
+def test_nobody_dies_while_a_protected_project_is_not_there(cloud: Cloud, install) -> None:
+    """Whom a name that leads nowhere means, nobody can say. It is told, and looked for again."""
+    fleet = full_but_for(cloud, HALF_SPOT)
+    reaper = install()
+    reaper.config["protect"] = {"projects": ["gold"]}
+    done = reaper.command("check")
+    assert done.returncode == 4 and "FAIL protect.projects: " in done.stdout, done.stdout
+    reaper.start()
+    mark = cloud.mark()
+    outcome = refused_for(cloud, reaper, "medium")
+    assert outcome["kind"] == "refused" and "'gold'" in outcome["reason"], outcome
+    assert_nobody_died(fleet, mark)
+    done = reaper.command("plan", "--resources", "VCPU=5", "--project", "regular")
+    assert done.returncode == 3 and "Remark: protect.projects: " in done.stdout, done.stdout
+    with cloud.new_project("gold"):
+        eventually("it was found", lambda: not held_back(reaper))
+        assert refused_for(cloud, reaper, "medium")["kind"] == "freed"
+        assert_only_victims_died(fleet, mark, fleet.spot())
+
+
+def held_back(reaper: Reaper) -> bool:
+    """Does it tell systemd so?"""
+    assert reaper.notices is not None
+    said = [line for line in reaper.notices.received() if line.startswith("STATUS=")]
+    return "held back" in said[-1]
 
 
 # Limits -----------------------------------------------------------------------
@@ -229,7 +263,7 @@ def assert_log_tells_how_to_close_it(reaper: Reaper) -> None:
 def test_wasted_culls_open_the_breaker_until_somebody_resumes(cloud: Cloud, install) -> None:
     one, *_ = cloud.hosts
     reaper = install()
-    reaper.config["cull"]["watch"] = "1s"
+    reaper.config["cull"] |= {"promise": "1s", "watch": "1s"}
     reaper.config["breaker"] = {"wasted": 2, "projects": 1}
     reaper.config["shape_cooldown"] = {"wasted": 0}
     reaper.start()

@@ -249,7 +249,7 @@ def test_room_that_the_second_try_takes_was_taken(cloud: Cloud, reaper: Reaper) 
 def test_room_that_nobody_takes_was_wasted(cloud: Cloud, install) -> None:
     """Also if one of the same shape, of the requester's project, has been there before."""
     reaper = install()
-    reaper.config["cull"]["watch"] = "1s"
+    reaper.config["cull"] |= {"promise": "1s", "watch": "1s"}
     reaper.start()
     full_but_for(cloud, HALF_SPOT)
     [refused] = cloud.ask_in_vain("medium")
@@ -290,7 +290,7 @@ def test_room_that_nobody_takes_while_the_reaper_restarts_was_wasted(cloud: Clou
     [refused] = cloud.ask_in_vain("medium")
     reaper.wait_outcome(refused.request)
     reaper.kill()
-    reaper.config["cull"]["watch"] = "1s"
+    reaper.config["cull"] |= {"promise": "1s", "watch": "1s"}
     reaper.start()
     freed_room = reaper.wait_freed_room(refused.request)
     assert freed_room["kind"] == "wasted", freed_room
@@ -301,7 +301,7 @@ def test_a_host_whose_room_was_not_taken_ranks_lower(cloud: Cloud, install) -> N
     """Host one still gives the room for one victim, but host two is taken, for three."""
     one, two, _ = cloud.hosts
     reaper = install()
-    reaper.config["cull"]["watch"] = "1s"
+    reaper.config["cull"] |= {"promise": "1s", "watch": "1s"}
     reaper.start()
     fleet = full_but_for(cloud, ONE_SPOT, [("spot", "small", 3), ("regular", "small", 2)])
     mark = cloud.mark()
@@ -323,7 +323,7 @@ def test_a_host_whose_room_was_not_taken_ranks_lower(cloud: Cloud, install) -> N
 def test_room_that_is_held_for_its_requester_is_not_counted_for_another(cloud: Cloud, install) -> None:
     """With that room, one victim would be enough for the other."""
     reaper = install()
-    reaper.config["cull"]["promise"] = "1h"
+    reaper.config["cull"] |= {"promise": "1h", "watch": "1h"}
     reaper.start()
     fleet = full_but_for(cloud, SPOT)
     mark = cloud.mark()

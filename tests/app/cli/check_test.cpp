@@ -20,6 +20,7 @@ public:
         AuthInfo who;
         who.user_name = "reaper";
         who.project_name = "service";
+        who.project_id = "our-own";
         who.roles = roles;
         co_return who;
     }
@@ -35,12 +36,14 @@ public:
 class CheckCloud : public testing::Test {
 protected:
     void SetUp() override {
+        policy_.taggers = {{"project", {}}};
+        policy_.strategy = {"cost", {}};
         cloud_.add_host("h1", Resources{{"VCPU", 8}});
         cloud_.add_server("s1", "h1", "spot", Resources{{"VCPU", 1}});
         cloud_.add_server("s2", "h1", "regular", Resources{{"VCPU", 1}});
     }
     Task<bool> check(const Report& report) {
-        co_await check_cloud(cloud_.ports(), session_, questions_, landing_, holds_room_, report);
+        co_await check_cloud(cloud_.ports(), session_, policy_, report);
         co_return true;
     }
     void run() {
@@ -58,13 +61,12 @@ protected:
         EXPECT_EQ(finding->verdict, verdict) << to_line(*finding, false);
     }
 
-    TaggerInputs questions_{{"preemptible"}, {}};
+    config::Policy policy_;
     test::FakeClock clock_;
     test::FakeCloud cloud_{clock_};
     FakeSession session_;
     boost::asio::io_context io_{1};
     std::vector<Finding> findings_;
-    SchedulerRules landing_;
     bool holds_room_ = false;
 };
 
@@ -119,7 +121,7 @@ TEST_F(CheckCloud, NoTaggedProjectIsAFailureWithTheCommandThatMendsIt) {
 }
 
 TEST_F(CheckCloud, FlavorsThatMakeServersRevocableAreNamed) {
-    questions_.flavor_specs = {{"reaper:revocable", "true"}};
+    policy_.taggers.push_back({"flavor", {}});
     run();
     expect("flavors with reaper:revocable=true", Verdict::warn);
     findings_.clear();
@@ -143,15 +145,15 @@ TEST_F(CheckCloud, AMissingRightIsNamedAndTheOtherChecksGoOn) {
 
 TEST_F(CheckCloud, AggregatesThatAreWatchedMustBeThere) {
     cloud_.host_aggregates = {{"u-1", "east", {"h1"}, {}}, {"u-2", "empty", {}, {}}};
-    landing_.watched = {{"east", "u-2"}};
+    policy_.scheduler.watched_aggregates = {"east|U-2"};
     run();
     EXPECT_EQ(find("watched_aggregates")->detail, "'east': 1 host");
     findings_.clear();
-    landing_.watched = {{"u-2"}};
+    policy_.scheduler.watched_aggregates = {"u-2"};
     run();
     expect("watched_aggregates", Verdict::warn);
     findings_.clear();
-    landing_.watched = {{"nowhere"}};
+    policy_.scheduler.watched_aggregates = {"nowhere"};
     run();
     expect("watched_aggregates", Verdict::fail);
     EXPECT_NE(find("watched_aggregates")->detail.find("'nowhere'"), std::string::npos);
@@ -184,7 +186,7 @@ TEST_F(CheckCloud, CellsThatShowAndAreNotToldAreAWarning) {
 TEST_F(CheckCloud, CellsThatAreToldAreHeldToWhatShows) {
     cloud_.add_host("h2", Resources{{"VCPU", 8}});
     cloud_.host_aggregates = {{"u-1", "rack", {"h2"}, {}}};
-    landing_.cells = {{"a", {"h1"}, {}, false}, {"b", {}, {"rack"}, true}};
+    policy_.scheduler.cells = {{"a", {"h1"}, {}, false}, {"b", {}, {"rack"}, true}};
     cloud_.numbers.services = {{"h1", 3}, {"h2", 3}};
     run();
     expect("cells", Verdict::ok);
@@ -192,7 +194,7 @@ TEST_F(CheckCloud, CellsThatAreToldAreHeldToWhatShows) {
     EXPECT_FALSE(any_failed(findings_));
 
     const auto failure = [&](std::vector<Cell> cells) {
-        landing_.cells = std::move(cells);
+        policy_.scheduler.cells = std::move(cells);
         findings_.clear();
         run();
         for (const Finding& finding : findings_)
@@ -205,6 +207,52 @@ TEST_F(CheckCloud, CellsThatAreToldAreHeldToWhatShows) {
               std::string::npos);
     EXPECT_NE(failure({{"a", {"h1"}, {"nowhere"}, false}}).find("no aggregate 'nowhere'"),
               std::string::npos);
+}
+
+TEST_F(CheckCloud, EveryNameOfTheConfigurationIsLookedUp) {
+    cloud_.project_names = {{"Default/gold", "77cb"}};
+    cloud_.no_projects = {"gould", "lrage"};
+    cloud_.flavors["f-large"].name = "large";
+    policy_.safeguards.protect.projects = {"Default/gold"};
+    policy_.strategy.parameters = {{"priorities", std::vector<std::string>{"large=5"}}};
+    run();
+    expect("protect.projects", Verdict::ok);
+    expect("strategy.priorities", Verdict::ok);
+    findings_.clear();
+    policy_.safeguards.protect.projects = {"gould"};
+    policy_.strategy.parameters = {{"priorities", std::vector<std::string>{"lrage=5"}},
+                                   {"work_class", std::string{"VCPUS"}}};
+    run();
+    expect("protect.projects", Verdict::fail);
+    EXPECT_NE(find("protect.projects")->detail.find("no server is deleted until it is found"),
+              std::string::npos);
+    expect("strategy.priorities", Verdict::fail);
+    expect("strategy.work_class", Verdict::fail);
+}
+
+TEST_F(CheckCloud, AServerThatIsListedAndNotShownIsAFailure) {
+    run();
+    expect("servers of other projects", Verdict::ok);
+    findings_.clear();
+    cloud_.on_call = [](const std::string& call) -> std::optional<Error> {
+        if (!call.starts_with("server s")) return std::nullopt;
+        return Error{Errc::forbidden, "nova: 404, though listed: context_is_admin"};
+    };
+    run();
+    expect("servers of other projects", Verdict::fail);
+    EXPECT_NE(find("servers of other projects")->detail.find("context_is_admin"),
+              std::string::npos);
+}
+
+TEST_F(CheckCloud, ATagInOtherLettersProtectsNobodyAndIsTold) {
+    cloud_.server_at("s1").record.server.tags = std::set<std::string>{"Reaper-Protected"};
+    run();
+    expect("protect.tags 'reaper-protected'", Verdict::warn);
+    findings_.clear();
+    cloud_.server_at("s1").record.server.tags = std::set<std::string>{"reaper-protected"};
+    run();
+    expect("protect.tags 'reaper-protected'", Verdict::ok);
+    EXPECT_EQ(find("protect.tags 'reaper-protected'")->detail, "1 server carries it");
 }
 
 TEST_F(CheckCloud, ServersOfOneProjectAloneAreDoubtful) {
@@ -221,7 +269,7 @@ TEST(CheckBroker, TellsWhatIsMissing) {
     std::vector<Finding> findings;
     const Report report = [&](Finding finding) { findings.push_back(std::move(finding)); };
     check_broker(broker, found, report);
-    ASSERT_EQ(findings.size(), 3U);
+    ASSERT_EQ(findings.size(), 5U);
     EXPECT_EQ(findings[0].verdict, Verdict::ok);
     EXPECT_EQ(findings[1].verdict, Verdict::fail) << "no exchange";
     EXPECT_EQ(findings[2].verdict, Verdict::ok) << "no queue yet";
@@ -231,7 +279,7 @@ TEST(CheckBroker, TellsWhatIsMissing) {
     found.queue = QueueReport{5, 0};
     found.dead_letter = QueueReport{2, 0};
     check_broker(broker, found, report);
-    ASSERT_EQ(findings.size(), 4U);
+    ASSERT_EQ(findings.size(), 6U);
     EXPECT_EQ(findings[2].verdict, Verdict::warn) << "messages and no consumer";
     EXPECT_EQ(findings[3].verdict, Verdict::warn) << "dead letters";
 
@@ -263,6 +311,32 @@ TEST(CheckBroker, AQueueOfNovasThatNobodyReadsIsTold) {
     std::ifstream file("README.md");
     const std::string readme{std::istreambuf_iterator<char>(file), {}};
     EXPECT_NE(readme.find("\n" + command + "\n"), std::string::npos) << command;
+}
+
+TEST(CheckBroker, MissingRightsAndStrangeTopicsAreTold) {
+    config::Broker broker;
+    broker.topics = {"versioned_notification"};
+    BrokerReport found;
+    std::vector<Finding> findings;
+    const Report report = [&](Finding finding) { findings.push_back(std::move(finding)); };
+    check_broker_use(broker, found, report);
+    ASSERT_EQ(findings.size(), 2U);
+    EXPECT_EQ(findings[0].verdict, Verdict::ok);
+    EXPECT_EQ(findings[1].verdict, Verdict::ok) << "somebody publishes on it";
+
+    findings.clear();
+    found.missing_rights = {"the user lacks the right configure on queue 'q'"};
+    found.unheard_topics = broker.topics;
+    check_broker_use(broker, found, report);
+    ASSERT_EQ(findings.size(), 2U);
+    EXPECT_EQ(findings[0].verdict, Verdict::fail);
+    EXPECT_EQ(findings[1].verdict, Verdict::warn) << "nobody publishes anywhere yet";
+
+    findings.clear();
+    found.usual_topic_heard = true;
+    check_broker_use(broker, found, report);
+    EXPECT_EQ(findings[1].verdict, Verdict::fail);
+    EXPECT_NE(findings[1].detail.find("versioned_notifications_topics"), std::string::npos);
 }
 
 TEST(CheckJournal, AMissingDirectoryIsAFailure) {

@@ -124,6 +124,34 @@ TEST_F(DaemonTest, ADryRunKeepsNoJournal) {
     EXPECT_FALSE(std::filesystem::exists(directory_.file("journal.db")));
 }
 
+/// Nobody waits for ever for a start: systemd starts it again.
+TEST_F(DaemonTest, AStartThatDoesNotComeEnds) {
+    const std::string path =
+        directory_.write("reaper.yaml", config("1min", "reaper") + "start_within: 300ms\n");
+    Program daemon({"--config", path, "run"}, environment());
+    const auto result = daemon.finish();
+    EXPECT_EQ(result.exit_code, 1);
+    EXPECT_NE(result.err.find("not ready within 300ms (start_within): waiting for the broker"),
+              std::string::npos)
+        << result.err;
+}
+
+/// Exit status 2 is not started again: it is for what only another configuration mends.
+TEST_F(DaemonTest, AFileThatIsMissingMayComeAndAMistakeStays) {
+    EXPECT_EQ(run_program({"--config", directory_.file("none.yaml"), "run"}).exit_code, 1);
+    const std::string text = config("1min", "reaper");
+    const std::string key = "password: swordfish";
+    std::string missing = text;
+    missing.replace(missing.find(key), key.size(),
+                    "password_file: " + directory_.file("not-mounted-yet"));
+    directory_.write("reaper.yaml", missing);
+    EXPECT_EQ(run_program({"--config", directory_.file("reaper.yaml"), "run"}).exit_code, 1);
+    directory_.write("reaper.yaml", missing + "alternatives: 0\n");
+    EXPECT_EQ(run_program({"--config", directory_.file("reaper.yaml"), "run"}).exit_code, 2);
+    directory_.write("reaper.yaml", text + "alternatives: 0\n");
+    EXPECT_EQ(run_program({"--config", directory_.file("reaper.yaml"), "run"}).exit_code, 2);
+}
+
 TEST_F(DaemonTest, UnderJournaldLinesCarryTheirPriority) {
     directory_.write("reaper.yaml", config("1min", "reaper") + "log: {target: journald}\n");
     Program daemon({"--config", directory_.file("reaper.yaml"), "run"}, environment());

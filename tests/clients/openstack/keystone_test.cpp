@@ -73,31 +73,84 @@ json project(const std::string& id, const std::string& name) {
     return row;
 }
 
+/// The answer to a search by name.
+test::Reply projects(const std::vector<json>& rows) {
+    return json_reply(200, json{{"projects", rows}}.dump());
+}
+
 TEST_F(KeystoneTest, FindsAProjectByIdBeforeName) {
     cloud.on("GET /v3/projects/p1", json_reply(200, json{{"project", project("p1", "n")}}.dump()));
-    const auto found = cloud.run(keystone().find_project("p1"));
-    ASSERT_TRUE(found) << found.error().what;
-    EXPECT_EQ((*found)->name, "n");
+    cloud.on("GET /v3/projects?name=p1", projects({project("p2", "p1")}));
+    const auto search = cloud.run(keystone().find_project("p1"));
+    ASSERT_TRUE(search) << search.error().what;
+    ASSERT_TRUE(search->found);
+    EXPECT_EQ(search->found->name, "n") << "nobody takes it over by a name";
 }
 
 TEST_F(KeystoneTest, FindsAProjectByName) {
-    cloud.on(
-        "GET /v3/projects?name=n%201",
-        json_reply(200, json{{"projects", {project("p1", "n 1"), project("p2", "m")}}}.dump()));
-    const auto found = cloud.run(keystone().find_project("n 1"));
-    ASSERT_TRUE(found) << found.error().what;
-    EXPECT_EQ((*found)->id.str(), "p1");
+    cloud.on("GET /v3/projects?name=n%201", projects({project("p1", "n 1"), project("p2", "m")}));
+    const auto search = cloud.run(keystone().find_project("n 1"));
+    ASSERT_TRUE(search) << search.error().what;
+    ASSERT_TRUE(search->found);
+    EXPECT_EQ(search->found->id.str(), "p1");
 }
 
-TEST_F(KeystoneTest, SaysThatThereIsNoneOrMoreThanOne) {
-    cloud.on("GET /v3/projects?name=none", json_reply(200, R"({"projects": []})"));
-    EXPECT_FALSE(cloud.run(keystone().find_project("none"))->has_value());
-    cloud.on("GET /v3/projects?name=n",
-             json_reply(200, json{{"projects", {project("p1", "n"), project("p2", "n")}}}.dump()));
-    const auto found = cloud.run(keystone().find_project("n"));
-    ASSERT_FALSE(found);
-    EXPECT_EQ(found.error().code, Errc::bad_input);
-    EXPECT_THAT(found.error().what, HasSubstr("p1 (domain default) p2 (domain default)"));
+TEST_F(KeystoneTest, AnIdIsTheSameInCapitalLetters) {
+    const std::string id = "77cbc4a133c240f693fcd6513d02befe";
+    cloud.on("GET /v3/projects/" + id,
+             json_reply(200, json{{"project", project(id, "spot")}}.dump()));
+    for (const char* written :
+         {"77CBC4A133C240F693FCD6513D02BEFE", "77cbc4a1-33c2-40f6-93fc-d6513d02befe"}) {
+        cloud.on(std::string{"GET /v3/projects?name="} + written, projects({}));
+        const auto search = cloud.run(keystone().find_project(written));
+        ASSERT_TRUE(search) << search.error().what;
+        ASSERT_TRUE(search->found) << written;
+        EXPECT_EQ(search->found->id.str(), id);
+    }
+}
+
+/// Some databases behind Keystone return `spot` for `SPOT`, others do not.
+TEST_F(KeystoneTest, ANameInOtherLettersIsToldAndNotTaken) {
+    cloud.on("GET /v3/projects?name=SPOT", projects({project("p1", "spot")}));
+    const auto search = cloud.run(keystone().find_project("SPOT"));
+    ASSERT_TRUE(search) << search.error().what;
+    EXPECT_FALSE(search->found);
+    EXPECT_THAT(search->why_not, HasSubstr("there is 'spot'"));
+}
+
+TEST_F(KeystoneTest, ANameInADomainIsFoundByTheDomainsNameOrId) {
+    json other = project("p2", "spot");
+    other["domain_id"] = "d2";
+    cloud.on("GET /v3/projects?name=spot", projects({project("p1", "spot"), other}));
+    cloud.on("GET /v3/domains/default",
+             json_reply(200, R"({"domain": {"id": "default", "name": "Default"}})"));
+    cloud.on("GET /v3/domains/d2", json_reply(200, R"({"domain": {"id": "d2", "name": "Two"}})"));
+    for (const auto& [written, id] :
+         {std::pair{"Default/spot", "p1"}, {"default/spot", "p1"}, {"Two/spot", "p2"}}) {
+        const auto search = cloud.run(keystone().find_project(written));
+        ASSERT_TRUE(search) << search.error().what;
+        ASSERT_TRUE(search->found) << written << ": " << search->why_not;
+        EXPECT_EQ(search->found->id.str(), id);
+    }
+    const auto several = cloud.run(keystone().find_project("spot"));
+    ASSERT_TRUE(several);
+    EXPECT_FALSE(several->found);
+    EXPECT_THAT(several->why_not, HasSubstr("write DOMAIN/NAME, or the id of one: p1 (domain "
+                                            "default), p2 (domain d2)"));
+}
+
+TEST_F(KeystoneTest, SaysThatThereIsNoSuchProject) {
+    cloud.on("GET /v3/projects?name=none", projects({}));
+    const auto search = cloud.run(keystone().find_project("none"));
+    ASSERT_TRUE(search) << search.error().what;
+    EXPECT_FALSE(search->found);
+    EXPECT_THAT(search->why_not, HasSubstr("no project of the id or name 'none'"));
+    EXPECT_FALSE(cloud.run(keystone().find_project(""))->found);
+}
+
+TEST_F(KeystoneTest, ARefusedSearchIsNotAnEmptyOne) {
+    cloud.on("GET /v3/projects?name=n", json_reply(403, "{}"));
+    EXPECT_EQ(cloud.run(keystone().find_project("n")).error().code, Errc::forbidden);
 }
 
 TEST(ServiceMessage, IsFoundInEveryServicesForm) {

@@ -328,9 +328,37 @@ TEST_F(NovaTest, ReadsOneServer) {
     ASSERT_TRUE(found) << found.error().what;
     ASSERT_TRUE(found->has_value());
     EXPECT_EQ((*found)->server.host, "host02");
+    cloud.on(list_path + "&uuid=b", page({}, false));
     const auto none = cloud.run(nova().server(ServerId("b")));
     ASSERT_TRUE(none) << none.error().what;
     EXPECT_FALSE(none->has_value());
+}
+
+/// To one who is no administrator, Nova says "not found" of others' servers, and drops the filter.
+TEST_F(NovaTest, AServerThatIsListedAndNotShownIsNotGone) {
+    cloud.on(list_path + "&uuid=b", page({"a", "b"}, false));
+    cloud.on(list_path + "&uuid=b&marker=b", page({}, false));
+    const auto hidden = cloud.run(nova().server(ServerId("b")));
+    ASSERT_FALSE(hidden);
+    EXPECT_EQ(hidden.error().code, Errc::forbidden);
+    EXPECT_THAT(hidden.error().what,
+                HasSubstr("\"context_is_admin\": \"role:admin or role:ROLE\""));
+    cloud.on(list_path + "&uuid=c", json_reply(403, "{}"));
+    EXPECT_EQ(cloud.run(nova().server(ServerId("c"))).error().code, Errc::forbidden)
+        << "what can't be told is no answer";
+}
+
+TEST_F(NovaTest, ListsTheNamesOfAllFlavorsInPages) {
+    const std::string path = "GET /nova/v2.1/flavors?is_public=None&limit=1000";
+    cloud.on(path, json_reply(200, R"({"flavors": [{"id": "1", "name": "small"},
+                                                   {"id": "2", "name": "large"}]})"));
+    cloud.on(path + "&marker=2", json_reply(200, R"({"flavors": [{"id": "3", "name": "gpu"}]})"));
+    cloud.on(path + "&marker=3", json_reply(200, R"({"flavors": []})"));
+    const auto names = cloud.run(nova().flavor_names());
+    ASSERT_TRUE(names) << names.error().what;
+    EXPECT_THAT(*names, ElementsAre("gpu", "large", "small"));
+    cloud.on(path + "&marker=2", json_reply(400, "{}"));
+    EXPECT_EQ(cloud.run(nova().flavor_names()).error().code, Errc::conflict);
 }
 
 TEST_F(NovaTest, AServerThatIsDeletedIsNone) {

@@ -48,6 +48,16 @@ TEST_F(PlacementTest, ReadsRecordedProviders) {
     EXPECT_EQ(cloud.server.requests().back().header("openstack-api-version"), "placement 1.39");
 }
 
+TEST_F(PlacementTest, ReadsTheNamesOfAllResourceClasses) {
+    cloud.on("GET /placement/resource_classes",
+             json_reply(200, R"({"resource_classes": [{"name": "VCPU", "links": []},
+                                                      {"name": "CUSTOM_SPOT", "links": []}]})"));
+    const auto classes = cloud.run(placement().resource_classes());
+    ASSERT_TRUE(classes) << classes.error().what;
+    EXPECT_THAT(*classes,
+                ::testing::ElementsAre(ResourceClass{"CUSTOM_SPOT"}, ResourceClass{"VCPU"}));
+}
+
 TEST_F(PlacementTest, ReadsOneProvider) {
     const auto state = cloud.run(placement().provider(ProviderId(root)));
     ASSERT_TRUE(state) << state.error().what;

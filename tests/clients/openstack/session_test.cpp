@@ -178,7 +178,7 @@ TEST_F(SessionTest, ASecond401IsAnError) {
     auto parts = cloud.connect();
     const auto answer = cloud.run(parts.compute->compute_services());
     ASSERT_FALSE(answer);
-    EXPECT_EQ(answer.error().code, Errc::unauthorized);
+    EXPECT_EQ(answer.error().code, Errc::rejected) << "Keystone did not refuse us";
     EXPECT_THAT(answer.error().what, HasSubstr("even with a new token"));
     EXPECT_EQ(cloud.authentications(), 2U);
 }
@@ -194,6 +194,28 @@ TEST_F(SessionTest, RefusedCredentialsAreExplainedWithoutTheSecret) {
         who.error().what,
         AllOf(HasSubstr("refused the credentials of user reaper (domain default) (401)"),
               HasSubstr("check name, domain and password"), Not(HasSubstr("hunter2-password"))));
+}
+
+/// A service that keeps trying a wrong password has its account locked.
+TEST_F(SessionTest, RefusedCredentialsAreNotSentAgainForAWhile) {
+    cloud.auth_failure = json_reply(401, R"({"error": {"message": "no", "code": 401}})");
+    auto parts = cloud.connect();
+    const auto tries_within = [&](Duration time) {
+        const auto before = cloud.authentications();
+        for (Duration passed{0}; passed < time; passed += 5s) {
+            const auto refused = cloud.run(parts.compute->compute_services());
+            EXPECT_EQ(refused.error().code, Errc::unauthorized);
+            cloud.clock.advance(5s);
+        }
+        return cloud.authentications() - before;
+    };
+    EXPECT_EQ(tries_within(55s), 1U);
+    EXPECT_EQ(tries_within(9min), 1U);
+    EXPECT_EQ(tries_within(1h), 1U);
+    EXPECT_EQ(tries_within(1h), 1U);
+    cloud.auth_failure = Reply{};
+    cloud.clock.advance(1h);
+    EXPECT_TRUE(cloud.run(parts.compute->compute_services())) << "until it is mended";
 }
 
 TEST_F(SessionTest, AWrongAddressOfKeystoneIsNamed) {

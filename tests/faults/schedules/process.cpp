@@ -17,14 +17,12 @@ config::Cloud cloud_of(const SchedulePlan& plan, const cloudsim::Site& site) {
     return cloud;
 }
 
-LiveSettings settings_of(const SchedulePlan& plan, const Reloaded& configured,
-                         cloudsim::Site& site) {
+LiveSettings settings_of(const SchedulePlan& plan, const Reloaded& configured) {
     LiveSettings settings;
     config::Policy policy = plan.policy;
     policy.safeguards = configured.safeguards;
     if (!configured.protected_project.empty())
-        policy.safeguards.protect.projects.push_back(
-            site.world().identity.project_named(configured.protected_project)->id);
+        policy.safeguards.protect.projects.push_back(configured.protected_project);
     settings.policy = compile_policy(policy).value();
     settings.cull = plan.cull;
     settings.trigger = plan.trigger;
@@ -52,7 +50,7 @@ Process::Process(const SchedulePlan& plan, const Reloaded& configured, Timeline&
                            timeline};
     service_ = std::make_unique<Service>(
         ServicePorts{ports, journal, *messages_, events_.get(), pause, breaker},
-        settings_of(plan, configured, site), [](const ServiceStatus&) {});
+        settings_of(plan, configured), [](const ServiceStatus&) {});
     boost::asio::co_spawn(*io_, service_->run(),
                           [this](std::exception_ptr error, Result<void> result) {
                               if (error) std::rethrow_exception(error);
@@ -68,7 +66,7 @@ Process::~Process() {
 }
 
 void Process::reload(const SchedulePlan& plan, const Reloaded& configured, cloudsim::Site& site) {
-    service_->reload(settings_of(plan, configured, site));
+    service_->reload(settings_of(plan, configured));
 }
 
 bool Process::poll_one() {

@@ -23,6 +23,7 @@ class Request:
     user: str | None
     agent: str
     action: str | None
+    rules: dict[str, bool] | None = None  # of the service's policy, that were asked: did it pass?
 
     @property
     def is_login(self) -> bool:

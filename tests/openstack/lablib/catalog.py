@@ -27,6 +27,7 @@ USERS = {
     "openstack": ("service", ["admin"]),
     "reaper": ("service", ["admin"]),
     "onlooker": ("regular", ["reader"]),
+    "least": ("service", ["reaper"]),  # with the rights that a scenario gives the role
 }
 
 PROJECTS = {"service": [], "regular": [], "spot": ["preemptible"]}
@@ -103,7 +104,9 @@ def _make_user(keystone: adapter.Adapter, lab: Description, name: str) -> None:
 
 
 def _grant(keystone: adapter.Adapter, lab: Description, user: str, project: str, role: str) -> None:
-    found = keystone.get(f"/roles?name={role}").json()["roles"][0]["id"]
+    known = keystone.get(f"/roles?name={role}").json()["roles"]
+    made = known or [keystone.post("/roles", json={"role": {"name": role}}).json()["role"]]
+    found = made[0]["id"]
     keystone.put(f"/projects/{lab['projects'][project]}/users/{user}/roles/{found}")
 
 

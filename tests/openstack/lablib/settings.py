@@ -6,11 +6,14 @@ no quotas, and cheap passwords. A host counts as down only if a test says so
 (forced_down), not because the machine is busy or its agent was stopped.
 """
 
+from pathlib import Path
 from typing import Any
 
 from .place import Place
 
 Description = dict[str, Any]
+
+POLICIES = ("keystone", "placement", "nova", "glance")
 
 # Servers on a page of Nova's lists: few, so that a handful shows who forgets to turn it.
 PAGE = 6
@@ -34,6 +37,8 @@ def write_all(place: Place, lab: Description) -> None:
         "nova-scheduler.conf": "",
         "nova-paste.ini": NOVA_PASTE,
     }
+    for service in POLICIES:
+        files[policy_file(place, service).name] = "{}\n"
     for host in lab["hosts"]:
         files[f"nova-{host}.conf"] = nova_host(place, lab, host)
         place.path("nova", host, "instances").mkdir(parents=True)
@@ -114,6 +119,15 @@ region_name = RegionOne
 """
 
 
+def policy_file(place: Place, service: str) -> Path:
+    """What a scenario writes there holds from the next request on."""
+    return place.path("etc", f"{service}-policy.yaml")
+
+
+def _policy(place: Place, service: str) -> str:
+    return f"[oslo_policy]\npolicy_file = {policy_file(place, service)}\n"
+
+
 def _keystone(place: Place, lab: Description) -> str:
     """It is one process, so that its cache may be in its memory: a token is then checked in a fifth of
     the time."""
@@ -134,7 +148,7 @@ password_hash_rounds = 4
 [cache]
 enabled = true
 backend = dogpile.cache.memory
-"""
+{_policy(place, "keystone")}"""
 
 
 def _placement(place: Place, lab: Description) -> str:
@@ -145,7 +159,8 @@ connection = {database_url(place, lab, "placement")}
 auth_strategy = keystone
 [keystone_authtoken]
 www_authenticate_uri = {lab["endpoints"]["RegionOne"]["identity"]}
-{_service_user(lab)}"""
+{_service_user(lab)}
+{_policy(place, "placement")}"""
 
 
 def _glance(place: Place, lab: Description) -> str:
@@ -166,7 +181,7 @@ filesystem_store_datadir = {place.path("home", "images")}
 [paste_deploy]
 flavor = keystone
 config_file = {place.path("etc", "glance-paste.ini")}
-"""
+{_policy(place, "glance")}"""
 
 
 def _nova(place: Place, lab: Description) -> str:
@@ -235,7 +250,7 @@ server_groups = -1
 server_group_members = -1
 [vnc]
 enabled = False
-"""
+{_policy(place, "nova")}"""
 
 
 GLANCE_PASTE = """\

@@ -8,6 +8,7 @@ of a request also finds it in the record. See access_log for reading it.
 import io
 import json
 import os
+import threading
 import time
 
 API = os.environ["REAPER_LAB_API"]
@@ -42,8 +43,35 @@ def user_of(environ) -> str | None:
     return environ.get("HTTP_X_USER_NAME") or (token.user["name"] if token else None)
 
 
+ASKED = threading.local()
+
+
+def record_rules():
+    """Notes every rule of the policy that a request is held to, with the verdict."""
+    from oslo_policy import policy
+
+    enforce = policy.Enforcer.enforce
+
+    def noting(self, rule, *arguments, **options):
+        try:
+            verdict = enforce(self, rule, *arguments, **options)
+        except Exception:
+            note(rule, False)
+            raise
+        note(rule, bool(verdict))
+        return verdict
+
+    def note(rule, verdict):
+        rules = getattr(ASKED, "rules", None)
+        if rules is not None and isinstance(rule, str):
+            rules[rule] = rules.get(rule, False) or verdict
+
+    policy.Enforcer.enforce = noting
+
+
 def recorded(application):
     def wrapped(environ, start_response):
+        ASKED.rules = {}
         entry = {
             "time": time.time(),
             "api": API,
@@ -55,7 +83,7 @@ def recorded(application):
         }
 
         def start(status, headers, *rest):
-            entry.update(status=int(status.split()[0]), user=user_of(environ))
+            entry.update(status=int(status.split()[0]), user=user_of(environ), rules=ASKED.rules)
             os.write(RECORD, json.dumps(entry).encode() + b"\n")
             return start_response(status, headers, *rest)
 
@@ -64,4 +92,5 @@ def recorded(application):
     return wrapped
 
 
+record_rules()
 application = recorded(load())

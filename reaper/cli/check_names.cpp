@@ -1,0 +1,85 @@
+// Checks of what the configuration names, and of what the user may see.
+#include <algorithm>
+#include <map>
+
+#include "reaper/cli/cloud_check.hpp"
+#include "reaper/cloud_reader/cloud_directory.hpp"
+#include "reaper/cloud_reader/sight.hpp"
+#include "reaper/model/text.hpp"
+
+namespace reaper::cli {
+namespace {
+
+std::string in_small_letters(std::string text) {
+    std::transform(text.begin(), text.end(), text.begin(),
+                   [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c + 32) : c; });
+    return text;
+}
+
+/// How many servers carry each word of one kind: a tag, or a key of the metadata.
+using Carriers = std::map<std::string, std::size_t>;
+
+void tell_mark(const CloudCheck& check, const std::string& key, const std::string& word,
+               const Carriers& carriers) {
+    const std::string what = key + " " + reaper::quoted(word);
+    const auto exact = carriers.find(word);
+    const std::size_t count = exact == carriers.end() ? 0 : exact->second;
+    for (const auto& [other, number] : carriers)
+        if (other != word && in_small_letters(other) == in_small_letters(word))
+            check.warn(what, "does not protect the " + reaper::counted(number, "server") +
+                                 " with " + reaper::quoted(other) +
+                                 ": capital letters and small ones are not the same");
+    check.ok(what, reaper::counted(count, "server") + (count == 1 ? " carries it" : " carry it"));
+}
+
+}  // namespace
+
+Task<void> check_names(const CloudCheck& check) {
+    auto names = names_in(check.policy);
+    auto directory = co_await read_directory(check.cloud, std::move(names));
+    if (!directory) {
+        check.fail("protect.projects",
+                   "could not be looked up: " + directory.error().what +
+                       "; no server is deleted until it is known who is protected");
+        co_return;
+    }
+    for (auto& finding : resolve(check.policy, *directory).findings) {
+        if (finding.level == NameFinding::Level::found)
+            check.ok(finding.what, finding.detail);
+        else if (finding.level == NameFinding::Level::doubtful)
+            check.warn(finding.what, finding.detail);
+        else
+            check.fail(finding.what, finding.detail);
+    }
+}
+
+Task<void> check_sight(const CloudCheck& check, const std::vector<ServerRecord>& servers) {
+    std::vector<ListedServer> listed;
+    for (const ServerRecord& record : servers)
+        listed.push_back({record.server.id, record.server.project});
+    const std::string what = "servers of other projects";
+    ProjectId ours = check.ours;
+    auto sight = co_await try_sight(check.cloud.compute, std::move(listed), std::move(ours));
+    if (!sight)
+        check.fail(what, sight.error().what);
+    else if (sight->kind == Sight::Kind::blocked)
+        check.fail(what, sight->detail + "; no server is deleted while it is so");
+    else if (sight->kind == Sight::Kind::untold)
+        check.warn(what, sight->detail + " whether they are seen one by one, as the list has them");
+    else
+        check.ok(what, "seen one by one, as the list has them (" + printable(sight->detail) + ")");
+}
+
+void tell_protected(const CloudCheck& check, const std::vector<ServerRecord>& servers) {
+    Carriers tags;
+    Carriers keys;
+    for (const ServerRecord& record : servers) {
+        for (const auto& tag : record.server.tags.get()) ++tags[tag];
+        for (const auto& [key, value] : record.server.metadata.get()) ++keys[key];
+    }
+    const ProtectSettings& protect = check.policy.safeguards.protect;
+    for (const auto& tag : protect.tags) tell_mark(check, "protect.tags", tag, tags);
+    for (const auto& key : protect.metadata) tell_mark(check, "protect.metadata", key, keys);
+}
+
+}  // namespace reaper::cli

@@ -1,0 +1,84 @@
+// What must be known before anybody may be deleted:
+//
+//   * the projects that the configuration protects are projects of this cloud (a name that leads
+//     nowhere protects nobody);
+//   * our user sees servers of other projects both ways, in the list and one by one (to one who is
+//     no administrator "gone" and "may not see" look alike).
+//
+// Both are looked into at the start and, the first, whenever the configuration was read again.
+// While it is not known yet, nobody is deleted, and requests wait. Where it is known not to hold,
+// no server is deleted, and it is looked into again now and then: a project may be made, a policy
+// mended. All other names of the configuration that lead nowhere are told, and change nothing.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "reaper/cloud_reader/cache_refresher.hpp"
+#include "reaper/decision/cloud_names.hpp"
+#include "reaper/decision/policy.hpp"
+#include "reaper/ports/cloud_ports.hpp"
+
+namespace reaper {
+
+class CullPreconditions {
+public:
+    /// Told the policy with its names looked up.
+    using Apply = std::function<void(std::shared_ptr<const CompiledPolicy>)>;
+
+    /// `refresher` and the ports must outlive it. `on_change`: what holds changed.
+    CullPreconditions(CloudPorts cloud, const CacheRefresher& refresher,
+                      std::shared_ptr<const CompiledPolicy> policy, Apply apply,
+                      std::function<void()> on_change);
+
+    /// Another policy from now on, as it is written.
+    void reload(std::shared_ptr<const CompiledPolicy> policy);
+
+    /// Why it is not known yet whom the configuration protects; none if it is.
+    std::optional<std::string> not_known_yet() const;
+    /// Why no server may be deleted; none if they may, as far as it is known.
+    std::optional<std::string> unmet() const;
+
+    /// Looks into what is due. An error: it could not be told.
+    ResultTask<void> check();
+    /// Between two calls of `check`.
+    static constexpr Duration step{500};
+    /// Before a request is refused: what does not hold may do so by now. An error: as `check`.
+    ResultTask<void> look_again();
+    /// For a decision to delete: what the servers of others look like is known when it returns. The
+    /// cloud was read before.
+    ResultTask<void> ensure_sight();
+
+private:
+    /// Between two looks at what does not hold.
+    static constexpr Duration again_after{10'000};
+    /// The same where requests ask for it.
+    static constexpr Duration at_once_after{1'000};
+
+    /// One of the preconditions.
+    struct State {
+        bool known = false;
+        std::optional<std::string> unmet{};
+        std::optional<Duration> looked_at{};  ///< steady
+    };
+
+    bool due(const State& state, Duration after = again_after) const;
+    ResultTask<void> look_up_names();
+    ResultTask<void> look_at_a_server();
+    void settle(State& state, std::optional<std::string> unmet);
+    void tell(const ResolvedPolicy& resolved);
+
+    CloudPorts cloud_;
+    const CacheRefresher& refresher_;
+    std::shared_ptr<const CompiledPolicy> written_;
+    Apply apply_;
+    std::function<void()> on_change_;
+    State names_;
+    State sight_;
+    std::string told_;        ///< of the names, last: said once
+    std::string last_error_;  ///< why they could not be looked up
+};
+
+}  // namespace reaper

@@ -1,0 +1,109 @@
+// What `reaper check` finds out about the rights of its user, without changing anything.
+#include <gmock/gmock.h>
+
+#include "clients/amqp/broker_probe.hpp"
+#include "tests/rabbitmq/source_runner.hpp"
+
+namespace reaper::test::amqp_rights_test {
+namespace {
+
+using ::testing::Contains;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+
+/// As `user`, whose password is its name (see `broker`), with queues of the README's names.
+config::Broker settings_of(const std::string& user) {
+    config::Broker settings = broker_settings();
+    settings.urls = {config::Secret("amqp://" + user + ":" + user +
+                                    "@127.0.0.1:" + std::to_string(BrokerPlace::get().port))};
+    settings.queue = "reaper." + settings.queue;
+    settings.dead_letter_queue = "reaper." + settings.dead_letter_queue;
+    settings.exchange = "nova";
+    return settings;
+}
+
+std::vector<std::string> missing(const config::Broker& settings) {
+    const auto report = probe_broker(settings);
+    if (report) return report->missing_rights;
+    ADD_FAILURE() << report.error().what;
+    return {};
+}
+
+TEST(AmqpRights, ThoseOfTheReadmeAreEnough) {
+    BrokerAdmin admin;
+    admin.declare_exchange("nova");
+    const config::Broker settings = settings_of("operators");
+    EXPECT_THAT(missing(settings), IsEmpty()) << "no queue is there yet";
+    EXPECT_FALSE(admin.look(settings.queue)) << "it was made to try";
+    admin.declare_queue(settings.queue, 9);
+    admin.publish("", settings.queue, "m");
+    EXPECT_THAT(missing(settings), IsEmpty());
+    ASSERT_TRUE(admin.look(settings.queue));
+    EXPECT_EQ(admin.look(settings.queue)->messages, 1U) << "what is there stays as it is";
+}
+
+TEST(AmqpRights, AQueueOfAnotherNameIsNotOurs) {
+    BrokerAdmin admin;
+    admin.declare_exchange("nova");
+    config::Broker settings = settings_of("operators");
+    settings.queue = "spot." + settings.queue;
+    const std::string name = "queue '" + settings.queue + "'";
+    EXPECT_THAT(missing(settings), Contains(HasSubstr("lacks the right configure on " + name)));
+    EXPECT_THAT(missing(settings), Contains(HasSubstr("write on " + name)));
+    admin.declare_queue(settings.queue, 9);
+    EXPECT_THAT(missing(settings), Contains(HasSubstr("lacks the right configure on " + name)))
+        << "whether it is there or not";
+}
+
+TEST(AmqpRights, AnExchangeOfAnotherNameIsNotReadable) {
+    BrokerAdmin admin;
+    config::Broker settings = settings_of("operators");
+    settings.exchange = "cinder." + settings.queue;
+    admin.declare_exchange(settings.exchange);
+    EXPECT_THAT(missing(settings), Contains(HasSubstr("read on exchange '" + settings.exchange)));
+}
+
+TEST(AmqpRights, WithoutTheDefaultExchangeNothingCanBePublished) {
+    BrokerAdmin admin;
+    admin.declare_exchange("nova");
+    config::Broker settings = settings_of("consumer");
+    settings.queue = settings.queue.substr(7);  // q. and dead., as its rights have them
+    settings.dead_letter_queue = settings.dead_letter_queue.substr(7);
+    const auto lines = missing(settings);
+    ASSERT_EQ(lines.size(), 1U) << ::testing::PrintToString(lines);
+    EXPECT_THAT(lines.front(), HasSubstr("write on amq.default"));
+}
+
+TEST(AmqpRights, AUserWhomTheBrokerRefusesIsToldApart) {
+    config::Broker settings = broker_settings();
+    const std::string port = std::to_string(BrokerPlace::get().port);
+    settings.urls = {config::Secret("amqp://reaper:wr0ng@127.0.0.1:" + port),
+                     config::Secret("amqp://nobody:wr0ng@127.0.0.1:" + port)};
+    SourceRunner refused(settings);
+    refused.start();
+    ASSERT_TRUE(refused.until_told("refused user 'nobody'"));
+    EXPECT_TRUE(refused.states.back().refused);
+    ASSERT_TRUE(refused.stop());
+    settings.urls.back() = config::Secret("amqp://nobody:wr0ng@127.0.0.1:1");
+    SourceRunner away(settings);
+    away.start();
+    ASSERT_TRUE(away.until_told("refused user 'reaper'"));
+    EXPECT_FALSE(away.states.back().refused) << "the other broker may let us in";
+    ASSERT_TRUE(away.stop());
+}
+
+TEST(AmqpTopics, ThatNobodyPublishesOnAreTold) {
+    BrokerAdmin admin;
+    config::Broker settings = broker_settings();
+    settings.topics = {"topic." + settings.queue};
+    auto report = probe_broker(settings);
+    ASSERT_TRUE(report) << report.error().what;
+    EXPECT_EQ(report->unheard_topics, settings.topics);
+    admin.declare_queue(settings.topics.front() + ".info", 9);
+    report = probe_broker(settings);
+    ASSERT_TRUE(report) << report.error().what;
+    EXPECT_THAT(report->unheard_topics, IsEmpty());
+}
+
+}  // namespace
+}  // namespace reaper::test::amqp_rights_test
