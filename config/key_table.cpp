@@ -330,6 +330,30 @@ const Section scheduler{
         {"cross_cell_resize", Flag{}, "false",
          "policy compute:servers:resize:cross_cell lets users resize and migrate to another cell",
          at<&Settings::policy, &Policy::scheduler, &Scheduler::cross_cell_resize>()},
+        {"nova_release",
+         Choice{{"auto", "zed", "2023.1", "2023.2", "2024.1", "2024.2", "2025.1", "2025.2",
+                 "2026.1", "2026.2"}},
+         "auto",
+         "what it asks Placement for depends on it; auto: as the version of its API tells, the "
+         "newer one where two have the same; zed: that and what came before",
+         at<&Settings::policy, &Policy::scheduler, &Scheduler::nova_release>()},
+        {"image_type_filter", Flag{}, "false",
+         "[scheduler] query_placement_for_image_type_support: hosts need the trait of the image's "
+         "disk format",
+         at<&Settings::policy, &Policy::scheduler, &Scheduler::image_type_filter>()},
+        {"image_metadata_filter", Flag{}, "false",
+         "[scheduler] image_metadata_prefilter: hosts need the traits of the buses, models and "
+         "architecture that the image names",
+         at<&Settings::policy, &Policy::scheduler, &Scheduler::image_metadata_filter>()},
+        {"pcpu_fallback", Flag{}, "false",
+         "servers with dedicated CPUs may get VCPU where there are no PCPU: Nova asks for both "
+         "(unless [workarounds] disable_fallback_pcpu_query), but a libvirt host lets them in by "
+         "PCPU only",
+         at<&Settings::policy, &Policy::scheduler, &Scheduler::pcpu_fallback>()},
+        {"pci_in_placement", Flag{}, "false",
+         "[filter_scheduler] pci_in_placement: the PCI devices of a flavor's aliases are asked for "
+         "of Placement (2023.1 and later)",
+         at<&Settings::policy, &Policy::scheduler, &Scheduler::pci_in_placement>()},
     },
     true};
 

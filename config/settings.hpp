@@ -101,6 +101,11 @@ struct Scheduler {
     std::string own_aggregates = "off";  ///< off, limit, required
     bool trait_isolation = false;
     bool extra_specs_filter = false;
+    std::string nova_release = "auto";  ///< auto, or one of nova_release.hpp
+    bool image_type_filter = false;
+    bool image_metadata_filter = false;
+    bool pcpu_fallback = false;
+    bool pci_in_placement = false;
     std::vector<std::string> watched_aggregates;  ///< names or UUIDs; `a|b`: one shard of both
     std::vector<Cell> cells;                      ///< Nova's; empty: not told
     bool cross_cell_resize = false;

@@ -34,7 +34,19 @@ std::string with_marker(std::string path, const std::string& marker) {
 
 class Nova {
 public:
-    explicit Nova(std::shared_ptr<Service> service) : service_(std::move(service)) {}
+    Nova(std::shared_ptr<Service> service, Clock& clock)
+        : service_(std::move(service)), clock_(clock) {}
+
+    /// It is another one when the cloud was upgraded.
+    ResultTask<NovaRelease> release() {
+        constexpr Duration told_for = std::chrono::minutes(5);
+        if (release_ && clock_.steady() < release_until_) co_return *release_;
+        auto newest = co_await service_->newest();
+        if (!newest) co_return newest.error();
+        release_ = release_of_api(newest->minor);
+        release_until_ = clock_.steady() + told_for;
+        co_return *release_;
+    }
 
     ResultTask<std::vector<ServerRecord>> servers(Compute::Progress progress) {
         std::string everything = "/servers/detail?all_tenants=1&limit=" + std::to_string(page_size);
@@ -450,12 +462,17 @@ private:
     }
 
     std::shared_ptr<Service> service_;
+    Clock& clock_;
+    std::optional<NovaRelease> release_;
+    Duration release_until_{};
 };
 
 class NovaCompute final : public Compute {
 public:
-    explicit NovaCompute(std::shared_ptr<Service> service)
-        : nova_(std::make_shared<Nova>(std::move(service))) {}
+    NovaCompute(std::shared_ptr<Service> service, Clock& clock)
+        : nova_(std::make_shared<Nova>(std::move(service), clock)) {}
+
+    ResultTask<NovaRelease> release() override { return http::keeping(nova_, nova_->release()); }
 
     ResultTask<std::vector<ServerRecord>> servers(Progress progress) override {
         return http::keeping(nova_, nova_->servers(std::move(progress)));
@@ -528,8 +545,8 @@ private:
 
 }  // namespace
 
-std::unique_ptr<Compute> make_compute(std::shared_ptr<Service> nova) {
-    return std::make_unique<NovaCompute>(std::move(nova));
+std::unique_ptr<Compute> make_compute(std::shared_ptr<Service> nova, Clock& clock) {
+    return std::make_unique<NovaCompute>(std::move(nova), clock);
 }
 
 }  // namespace reaper::openstack

@@ -20,6 +20,7 @@ inline constexpr Version newest_for_an_action{2, 84};
 /// The newest that shows the numbers of services and hypervisors is 2.52; the oldest does too.
 inline constexpr Version with_numbers{2, 1};
 
-std::unique_ptr<Compute> make_compute(std::shared_ptr<Service> nova);
+/// `clock` must outlive it and its calls.
+std::unique_ptr<Compute> make_compute(std::shared_ptr<Service> nova, Clock& clock);
 
 }  // namespace reaper::openstack

@@ -172,7 +172,13 @@ ServerRecord server_from(const JsonPlace& row) {
     server.flavor_extra_specs = record.flavor.extra_specs;
     const JsonPlace image = row["image"];
     record.boot_from_volume = image.is_null() || (image.is_text() && image.text().empty());
-    if (!record.boot_from_volume && !image.is_text()) record.image = image["id"].text();
+    if (!record.boot_from_volume && !image.is_text()) {
+        record.image = image["id"].text();
+        if (const auto kept = image.maybe("properties"))
+            kept->each_member([&](const std::string& name, const JsonPlace& value) {
+                if (value.is_text()) record.image_properties.emplace(name, value.text());
+            });
+    }
     if (const auto groups = row.maybe("server_groups"))
         groups->each([&](const JsonPlace& group) { record.groups.push_back(group.text()); });
     read_wishes(row, record);

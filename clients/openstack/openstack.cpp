@@ -87,7 +87,7 @@ Result<OpenStack> connect_over(boost::asio::any_io_executor executor, const conf
         std::make_shared<Service>(session, CloudService::placement, openstack::placement_need);
     OpenStack parts;
     parts.identity = openstack::make_identity(session);
-    parts.compute = openstack::make_compute(nova);
+    parts.compute = openstack::make_compute(nova, clock);
     parts.placement = openstack::make_placement(placement);
     parts.setup = openstack::make_placement_setup(placement);
     parts.images = openstack::make_images(session, clock);

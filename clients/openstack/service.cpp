@@ -86,4 +86,11 @@ ResultTask<EndpointInfo> Service::info() {
     co_return info;
 }
 
+ResultTask<Version> Service::newest() {
+    agreed_.reset();
+    auto found = co_await agreed();
+    if (!found) co_return found.error();
+    co_return found->newest;
+}
+
 }  // namespace reaper::openstack

@@ -235,6 +235,7 @@ Task<void> check_cloud(CloudPorts cloud, CloudSession& session, config::Policy p
     if (compute) {
         co_await check_servers(check, tagger_inputs, holds_room);
         co_await check_compute_hosts(check);
+        co_await check_scheduler(cloud, session, scheduler, report);
         co_await check_cells(cloud, scheduler, report);
     }
     if (identity) co_await check_names(check);

@@ -41,6 +41,10 @@ Task<void> check_cloud(CloudPorts cloud, CloudSession& session, config::Policy p
 Task<void> check_revocable_demand(CloudPorts cloud, TaggerInputs tagger_inputs, bool holds_room,
                                   const std::vector<ServerRecord>& servers, const Report& report);
 
+/// How nova-scheduler is taken to be set up.
+Task<void> check_scheduler(CloudPorts cloud, CloudSession& session, SchedulerRules rules,
+                           const Report& report);
+
 /// Whether Nova seems to have several cells, and whether the configuration tells them.
 Task<void> check_cells(CloudPorts cloud, SchedulerRules scheduler, const Report& report);
 

@@ -44,9 +44,9 @@ bool add_notice(std::vector<NoticeGroup>& groups, FailureNotice notice) {
 }
 
 /// The request of the first message, which waits for the servers of all.
-std::variant<Request, Refused> request_of_all(const NoticeGroup& group,
-                                              const RequesterFacts& facts) {
-    auto built = build_request(group.notices.front(), facts);
+std::variant<Request, Refused> request_of_all(const NoticeGroup& group, const RequesterFacts& facts,
+                                              const SchedulerRules& rules) {
+    auto built = build_request(group.notices.front(), facts, rules);
     if (auto* request = std::get_if<Request>(&built)) {
         std::set<ServerId> known(request->requesters.begin(), request->requesters.end());
         for (const FailureNotice& other : group.notices)
@@ -87,7 +87,7 @@ Result<Inputs> sort_messages(const std::vector<std::pair<std::string, std::strin
     return inputs;
 }
 
-ResultTask<PlannedInput> complete_group(CloudPorts cloud, NoticeGroup group) {
+ResultTask<PlannedInput> complete_group(CloudPorts cloud, NoticeGroup group, SchedulerRules rules) {
     const FailureNotice notice = group.notices.front();
     auto facts = co_await read_requester(cloud, notice);
     if (!facts) co_return facts.error();
@@ -104,12 +104,16 @@ ResultTask<PlannedInput> complete_group(CloudPorts cloud, NoticeGroup group) {
                                   "message has");
         facts->exists = true;
         facts->boot_from_volume = !notice.image_id.has_value();
+        auto release = co_await cloud.compute.release();
+        if (!release) co_return release.error();
+        facts->release = *release;
     }
-    planned.request = request_of_all(group, *facts);
+    planned.request = request_of_all(group, *facts, rules);
     co_return planned;
 }
 
-PlannedInput complete_group_offline(const Snapshot& snapshot, NoticeGroup group) {
+PlannedInput complete_group_offline(const Snapshot& snapshot, NoticeGroup group,
+                                    const SchedulerRules& rules) {
     const FailureNotice& notice = group.notices.front();
     PlannedInput planned;
     RequesterFacts facts;
@@ -123,7 +127,7 @@ PlannedInput complete_group_offline(const Snapshot& snapshot, NoticeGroup group)
         planned.remarks.push_back("the snapshot has no server " + printable(notice.server.str()) +
                                   " on a host; planned with what the message has");
     }
-    planned.request = request_of_all(group, facts);
+    planned.request = request_of_all(group, facts, rules);
     return planned;
 }
 

@@ -46,11 +46,13 @@ struct PlannedInput {
 };
 
 /// Asks Nova about the requester, as the daemon does. If Nova knows it no more, the message alone
-/// makes the request, and a remark says so.
-ResultTask<PlannedInput> complete_group(CloudPorts cloud, NoticeGroup group);
+/// makes the request, and a remark says so. `rules`: how nova-scheduler is set up.
+ResultTask<PlannedInput> complete_group(CloudPorts cloud, NoticeGroup group,
+                                        SchedulerRules rules = {});
 
-/// The same from the message and a snapshot alone.
-PlannedInput complete_group_offline(const Snapshot& snapshot, NoticeGroup group);
+/// The same from the message and a snapshot alone; of an unknown release, as if it were the oldest.
+PlannedInput complete_group_offline(const Snapshot& snapshot, NoticeGroup group,
+                                    const SchedulerRules& rules);
 
 /// Its own id, or one that is made; `number` makes it unique.
 RequestId id_of(const DescribedRequest& described, TimePoint now, std::size_t number = 0);

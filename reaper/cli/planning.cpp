@@ -79,7 +79,9 @@ ResultTask<std::vector<Answer>> gather(PlanningInputs& planning, Inputs inputs, 
     answers.ignored = std::move(inputs.ignored);
     for (NoticeGroup& group : inputs.groups) {
         const std::string key = group.key.str();
-        auto completed = co_await complete_group(planning.cloud, std::move(group));
+        SchedulerRules rules = planning.policy->scheduler;
+        auto completed =
+            co_await complete_group(planning.cloud, std::move(group), std::move(rules));
         if (!completed) co_return completed.error();
         if (const auto* refused = std::get_if<Refused>(&completed->request)) {
             answers.ignored.push_back({key, "refused: " + refused->reason});
@@ -145,7 +147,8 @@ Answers plan_offline(const OfflineCloud& cloud, const PlanCommand& command, Inpu
     answers.cloud_remarks = cache.snapshot.remarks;
     for (NoticeGroup& group : inputs.groups) {
         const std::string key = group.key.str();
-        auto completed = complete_group_offline(cache.snapshot, std::move(group));
+        auto completed =
+            complete_group_offline(cache.snapshot, std::move(group), cloud.policy->scheduler);
         if (const auto* refused = std::get_if<Refused>(&completed.request)) {
             answers.ignored.push_back({key, "refused: " + refused->reason});
             continue;

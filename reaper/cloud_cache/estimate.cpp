@@ -7,8 +7,7 @@
 #include <utility>
 #include <variant>
 
-#include "reaper/request_spec/flavor_groups.hpp"
-#include "reaper/request_spec/request_builder.hpp"
+#include "reaper/request_spec/resource_request.hpp"
 
 namespace reaper {
 
@@ -56,17 +55,15 @@ Trees trees_of(const std::vector<ProviderSummary>& summaries) {
 /// What each one provider gives: the flavor's groups, and each class that is in none.
 std::vector<Resources> parts_of(const ServerRecord& record) {
     std::vector<Resources> parts;
-    const auto taken = resources_of(record.flavor, record.boot_from_volume);
-    const auto* const all = std::get_if<Resources>(&taken);
-    if (all == nullptr) return parts;
-    Resources rest = *all;
-    const auto grouped = groups_of(record.flavor.extra_specs);
-    if (const auto* const found = std::get_if<FlavorGroups>(&grouped))
-        for (const auto& group : found->groups) {
-            if (group.resources.empty()) continue;
-            parts.push_back(group.resources);
-            rest -= group.resources;
-        }
+    const ImageProperties no_image;
+    const auto taken =
+        resource_request(ServerSpec{record.flavor, no_image, record.boot_from_volume});
+    if (!taken) return parts;
+    Resources rest = taken->shape.resources;
+    for (const auto& group : taken->groups) {
+        parts.push_back(group.resources);
+        rest -= group.resources;
+    }
     for (const auto& [name, amount] : rest)
         if (amount > 0) {
             Resources part;

@@ -236,8 +236,7 @@ std::set<ServerId> FreedRoomTracker::second_tries(const Request& request, TimePo
     std::set<ServerId> found;
     for (const Host* host : dependencies_.refresher.cache().hosts())
         for (const auto& server : host->servers)
-            if (server.created >= from && like_a_retry(server, request.project, request.resources))
-                found.insert(server.id);
+            if (server.created >= from && like_a_retry(server, request)) found.insert(server.id);
     return found;
 }
 
@@ -326,7 +325,9 @@ Task<void> FreedRoomTracker::take_over(const Request& request) {
             asked_anew.insert(promise.request);
             continue;
         }
-        if (promise.project != request.project || promise.slot != request.resources) continue;
+        const bool alike = promise.slot == request.resources ||
+                           (request.fallback && promise.slot == request.fallback->resources);
+        if (promise.project != request.project || !alike) continue;
         const auto [at, first] = under_way.try_emplace(promise.request);
         at->second.operation = Operation::resize;  // gone for good counts, not where it runs
         at->second.requesters = promise.requesters;

@@ -179,10 +179,12 @@ Service::Impl::Parts::Parts(Impl& service, const asio::any_io_executor& executor
                    deletions, service.settings_, service.stopping_},
                   service.spawner(), [&service] { service.report(); }),
       nova_failures({service.ports_.cloud, service.ports_.journal, service.ports_.messages,
-                     service.settings_.trigger, service.schedules_,
+                     service.settings_.trigger,
+                     [&service] { return service.settings_.policy->scheduler; }, service.schedules_,
                      [this] { return refresher.flowing(); }, coordinator, service.spawner(),
                      service.stopping_}),
-      unshelve({service.ports_.cloud, service.settings_.trigger, service.schedules_,
+      unshelve({service.ports_.cloud, service.settings_.trigger,
+                [&service] { return service.settings_.policy->scheduler; }, service.schedules_,
                 service.ports_.messages, [&service] { return service.broker_.consuming; },
                 [&service] {
                     return 2 * service.settings_.trigger.unshelve_interval +

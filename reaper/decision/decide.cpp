@@ -28,6 +28,38 @@ Decision unless_cooling_down(Decision decision, const Request& request, const Sc
     return answer;
 }
 
+std::size_t victims_of(const Decision& decision) {
+    const auto* const plan = std::get_if<Plan>(&decision);
+    return plan == nullptr ? 0 : plan->victims().size();
+}
+
+/// Says of each host that its slots are those of the fallback.
+void mark_fallback(Decision& decision, const Resources& slot) {
+    static const std::string why =
+        "its CPUs as VCPU, for which Nova asks Placement too (scheduler.pcpu_fallback)";
+    if (auto* const plan = std::get_if<Plan>(&decision)) {
+        plan->note += (plan->note.empty() ? "" : "; ") + why;
+        for (auto& host : plan->hosts) host.slot = slot;
+    } else if (auto* const nothing = std::get_if<NothingToDo>(&decision)) {
+        nothing->reason += "; " + why;
+        for (auto& host : nothing->hosts) host.slot = slot;
+    }
+}
+
+/// Nova asks for both, and takes a host of either: the one with fewer victims.
+Decision plan_either(const Request& request, const SchedulerRules& rules,
+                     const std::function<Decision(const Request&)>& plan) {
+    Decision first = plan(request);
+    if (!request.fallback || !rules.pcpu_fallback || std::holds_alternative<NothingToDo>(first))
+        return first;
+    Decision second = plan(by_fallback(request));
+    const bool only_first = std::holds_alternative<NotEnough>(second);
+    const bool only_second = std::holds_alternative<NotEnough>(first);
+    if (only_first || (!only_second && victims_of(first) <= victims_of(second))) return first;
+    mark_fallback(second, request.fallback->resources);
+    return second;
+}
+
 }  // namespace
 
 Decision decide(const CompiledPolicy& policy, const Request& request, const CloudView& cache,
@@ -70,9 +102,13 @@ Decision decide(const CompiledPolicy& policy, const Request& request, const Clou
         if (type == ResType::revocable)
             return find_revocable_room(request, hosts, ledger, policy.revocable_classes,
                                        &policy.scheduler);
-        return unless_cooling_down(plan_under(safeguards, request, hosts, ledger, *policy.strategy,
-                                              policy.strategy_name, options),
-                                   request, policy.scheduler, safeguards);
+        return unless_cooling_down(
+            plan_either(request, policy.scheduler,
+                        [&](const Request& asked) {
+                            return plan_under(safeguards, asked, hosts, ledger, *policy.strategy,
+                                              policy.strategy_name, options);
+                        }),
+            request, policy.scheduler, safeguards);
     };
     return decide_in_phases(request.phases, search);
 }

@@ -32,6 +32,16 @@ Result<SchedulerRules> scheduler_rules(const config::Scheduler& settings) {
     rules.extra_specs_filter = settings.extra_specs_filter;
     rules.cells = settings.cells;
     rules.cross_cell_resize = settings.cross_cell_resize;
+    rules.image_type_filter = settings.image_type_filter;
+    rules.image_metadata_filter = settings.image_metadata_filter;
+    rules.pcpu_fallback = settings.pcpu_fallback;
+    rules.pci_in_placement = settings.pci_in_placement;
+    if (settings.nova_release != "auto") {
+        rules.release = nova_release_from(settings.nova_release);
+        if (!rules.release)
+            return Error{Errc::bad_input, "scheduler.nova_release: there is no release '" +
+                                              settings.nova_release + "' of Nova"};
+    }
     if (settings.own_aggregates == "limit") rules.own_aggregates = Own::limit;
     if (settings.own_aggregates == "required") rules.own_aggregates = Own::required;
     for (const auto& text : settings.watched_aggregates) {

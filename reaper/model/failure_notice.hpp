@@ -1,8 +1,10 @@
 // What Nova's failure notification says, in our words (wire parsing is in clients/).
 #pragma once
 
+#include <map>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "reaper/model/flavor.hpp"
 #include "reaper/model/ids.hpp"
@@ -14,6 +16,17 @@ namespace reaper {
 /// Of `unshelve_server` Nova tells nobody: the reaper finds it, and tells itself
 /// (reaper/triggers/unshelve.hpp).
 enum class FailureEvent { build_instances, migrate_server, rebuild_server, unshelve_server };
+
+/// PCI devices that a flavor asks for (`pci_passthrough:alias`), in the words of the alias, which is
+/// Nova's configuration.
+struct PciRequest {
+    std::string id;
+    int count = 1;
+    std::string resource_class;  ///< empty: by vendor and product
+    std::string vendor, product;
+    std::string traits;  ///< with commas between them
+    friend bool operator==(const PciRequest&, const PciRequest&) = default;
+};
 
 /// One failure message.
 struct FailureNotice {
@@ -29,7 +42,11 @@ struct FailureNotice {
     std::optional<Flavor> flavor;         ///< absent for a live migration
     std::string flavor_id;                ///< empty without a flavor
     std::optional<std::string> image_id;  ///< absent for a boot from volume
+    /// The image's properties and disk format, or the volume's, as Nova took them over; without
+    /// the traits that it requires.
+    std::map<std::string, std::string> image{};
     std::optional<std::string> availability_zone;
+    std::vector<PciRequest> pci{};  ///< that the flavor asks for by its aliases
     TimePoint sent_at{};
 
     friend bool operator==(const FailureNotice&, const FailureNotice&) = default;

@@ -14,6 +14,12 @@ inline bool like_a_retry(const Server& server, const ProjectId& project, const R
     return server.project == project && server.resources() == slot;
 }
 
+/// The same for a request, as itself or as its fallback.
+inline bool like_a_retry(const Server& server, const Request& request) {
+    return like_a_retry(server, request.project, request.resources) ||
+           (request.fallback && like_a_retry(server, request.project, request.fallback->resources));
+}
+
 /// The same project and shape: the room of one can serve the other, wherever it is.
 inline bool same_shape(const Request& a, const Request& b) {
     return a.project == b.project && a.resources == b.resources && a.groups == b.groups &&
@@ -37,8 +43,10 @@ inline bool same_image(const Request& a, const Request& b) {
 inline bool same_demands(const Request& a, const Request& b) {
     return same_shape(a, b) && same_image(a, b) && a.operation == b.operation &&
            a.availability_zone == b.availability_zone && a.required_traits == b.required_traits &&
-           a.forbidden_traits == b.forbidden_traits && a.excluded_hosts == b.excluded_hosts &&
-           a.from_host == b.from_host && same_placement(a.placement, b.placement);
+           a.forbidden_traits == b.forbidden_traits &&
+           a.root_required_traits == b.root_required_traits && a.fallback == b.fallback &&
+           a.excluded_hosts == b.excluded_hosts && a.from_host == b.from_host &&
+           same_placement(a.placement, b.placement);
 }
 
 }  // namespace reaper

@@ -5,12 +5,14 @@
 
 #include <limits>
 #include <map>
+#include <optional>
 #include <set>
 #include <string>
 #include <vector>
 
 #include "reaper/model/cells.hpp"
 #include "reaper/model/ids.hpp"
+#include "reaper/model/nova_release.hpp"
 
 namespace reaper {
 
@@ -50,7 +52,7 @@ struct PlacementConstraints {
 };
 
 /// How the cloud's own scheduler is set up, as far as it can't be read from outside (section
-/// `placement` of the configuration), and which aggregates this reaper watches.
+/// `scheduler` of the configuration), and which aggregates this reaper watches.
 struct SchedulerRules {
     /// nova-scheduler's filter AggregateMultiTenancyIsolation is on: a host in an aggregate with
     /// `filter_tenant_id*` takes these projects only.
@@ -64,6 +66,21 @@ struct SchedulerRules {
     /// nova-scheduler's filter AggregateInstanceExtraSpecsFilter is on: a flavor's wishes on the
     /// metadata of aggregates (spec_match.hpp) bind.
     bool extra_specs_filter = false;
+    /// What it asks Placement for depends on its release; none: as Nova's API tells.
+    std::optional<NovaRelease> release;
+    /// `[scheduler] query_placement_for_image_type_support`: the host must be able to boot the
+    /// image's disk format.
+    bool image_type_filter = false;
+    /// `[scheduler] image_metadata_prefilter`: it must know the buses, models and architecture that
+    /// the image names.
+    bool image_metadata_filter = false;
+    /// Dedicated CPUs may also be had as VCPU, for which Nova asks in a second query (unless
+    /// `[workarounds] disable_fallback_pcpu_query`): only hosts without NUMA topology let such
+    /// servers in.
+    bool pcpu_fallback = false;
+    /// `[filter_scheduler] pci_in_placement`: PCI devices that a flavor asks for are asked for of
+    /// Placement.
+    bool pci_in_placement = false;
     /// `watched_aggregates`: shards, each the hosts that are in any of its aggregates (names or
     /// UUIDs). Hosts outside all shards are never culled on. Empty: one shard, the whole cloud.
     std::vector<std::set<std::string>> watched;
@@ -72,6 +89,7 @@ struct SchedulerRules {
     /// Users may resize and migrate to another cell (policy compute:servers:resize:cross_cell).
     bool cross_cell_resize = false;
 
+    /// Aggregates don't decide where a request may go, as far as they are set up here.
     bool nothing() const {
         return !tenant_filter && own_aggregates == OwnAggregates::off && !trait_isolation &&
                !extra_specs_filter && watched.empty() && cells.empty();

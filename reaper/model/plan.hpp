@@ -56,6 +56,8 @@ struct HostPlan {
     Resources free_before;  ///< room for the request's classes, promised room taken off
     Resources free_after;
     std::string reason;  ///< why this host
+    /// What one slot takes, where that is not the request's own resources but its fallback's.
+    Resources slot{};
 
     friend bool operator==(const HostPlan&, const HostPlan&) = default;
 };

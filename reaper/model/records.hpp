@@ -53,6 +53,9 @@ struct ServerRecord {
     Flavor flavor;
     bool boot_from_volume = false;
     std::string image;  ///< its id; empty if it boots from a volume
+    /// The image's properties as Nova took them over when the server was made; empty where Nova is
+    /// too old to tell.
+    std::map<std::string, std::string> image_properties{};
     /// Server groups that it is in, by id; only where one server was asked for.
     std::vector<std::string> groups;
     std::optional<TimePoint> terminated{};  ///< of one that ended

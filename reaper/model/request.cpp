@@ -77,8 +77,18 @@ std::set<Trait> all_required_traits(const Request& request) {
     return traits;
 }
 
+Request by_fallback(Request request) {
+    SlotShape shape = std::move(*request.fallback);
+    request.resources = std::move(shape.resources);
+    request.required_traits = std::move(shape.required_traits);
+    request.forbidden_traits = std::move(shape.forbidden_traits);
+    request.fallback.reset();
+    return request;
+}
+
 bool asks_for_traits(const Request& request) {
     return !request.required_traits.empty() || !request.forbidden_traits.empty() ||
+           !request.root_required_traits.empty() ||
            std::any_of(request.groups.begin(), request.groups.end(), [](const RequestGroup& group) {
                return !group.required_traits.empty() || !group.forbidden_traits.empty();
            });

@@ -39,6 +39,15 @@ enum class RequestSource {
 std::string_view to_string(RequestSource source);
 std::optional<RequestSource> request_source_from(std::string_view text);
 
+/// What one slot takes.
+struct SlotShape {
+    Resources resources;  ///< those of its groups too
+    std::set<Trait> required_traits;
+    std::set<Trait> forbidden_traits;
+
+    friend bool operator==(const SlotShape&, const SlotShape&) = default;
+};
+
 /// Room for `slots` servers of one shape.
 struct Request {
     RequestId id;  ///< key in the journal: one cull for each, ever
@@ -53,6 +62,10 @@ struct Request {
     std::set<Trait> forbidden_traits;
     std::vector<RequestGroup> groups;         ///< what has to come from one provider each
     std::optional<GroupPolicy> group_policy;  ///< of two groups and more
+    std::set<Trait> root_required_traits{};   ///< of the host's root provider
+    /// What Nova asks for besides, in a second query: dedicated CPUs as VCPU. Its groups are the
+    /// same.
+    std::optional<SlotShape> fallback{};
     /// Service hosts that can't take it, each with the reason (a resize leaves its own host, ...).
     std::map<std::string, std::string> excluded_hosts;
     /// The service host where its server is, or was last; empty: a new server, or nobody tells.
@@ -74,6 +87,8 @@ struct Request {
 Resources ungrouped_resources(const Request& request);
 /// Of all groups, and of what is in none.
 std::set<Trait> all_required_traits(const Request& request);
+/// The request as its fallback; it has one.
+Request by_fallback(Request request);
 /// Does any provider have to have, or to lack, a trait?
 bool asks_for_traits(const Request& request);
 

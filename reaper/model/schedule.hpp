@@ -2,6 +2,7 @@
 // as the failure message that may follow loses it.
 #pragma once
 
+#include <map>
 #include <optional>
 #include <set>
 #include <string>
@@ -23,8 +24,9 @@ struct Schedule {
     PlacementConstraints placement;
     std::set<std::string> ignored_hosts;
     std::optional<std::string> availability_zone;
-    std::set<Trait> required_traits;  ///< of the image
-    TimePoint at{};                   ///< when Nova sent it
+    std::set<Trait> required_traits;             ///< of the image
+    std::map<std::string, std::string> image{};  ///< its other properties, and its disk format
+    TimePoint at{};                              ///< when Nova sent it
 
     friend bool operator==(const Schedule&, const Schedule&) = default;
 };

@@ -77,6 +77,24 @@ JsonPlace nova_data(const JsonPlace& object) {
     return object.holding(data.value());
 }
 
+std::map<std::string, std::string> image_in(const JsonPlace& object) {
+    std::map<std::string, std::string> image;
+    const JsonPlace data = nova_data(object);
+    if (const auto format = data.maybe("disk_format"))
+        image.emplace("disk_format", format->text(max_text_bytes));
+    const auto properties = data.maybe("properties");
+    if (!properties) return image;
+    nova_data(*properties).each_member([&](const std::string& name, const JsonPlace& property) {
+        if (property.is_text())
+            image.emplace(name, property.text(max_text_bytes));
+        else if (property.value().is_boolean())
+            image.emplace(name, property.boolean() ? "true" : "false");
+        else if (property.value().is_number_integer())
+            image.emplace(name, std::to_string(property.integer()));
+    });
+    return image;
+}
+
 const std::string& name_in(const JsonPlace& place) {
     const std::string& name = place.text(255);
     if (name.empty()) place.fail("is empty");

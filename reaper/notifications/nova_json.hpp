@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <limits>
+#include <map>
 #include <string>
 #include <string_view>
 
@@ -28,6 +29,10 @@ bool is_uuid(std::string_view text);
 
 /// A versioned Nova object's data (`nova_object.data`); the path does not show the hop.
 JsonPlace nova_data(const JsonPlace& object);
+
+/// An image of Nova's messages (ImageMetaPayload): its properties as texts, and `disk_format`.
+/// Lists are left out.
+std::map<std::string, std::string> image_in(const JsonPlace& object);
 
 /// A text that names something: not empty, no control characters, at most 255 bytes.
 const std::string& name_in(const JsonPlace& place);

@@ -14,6 +14,8 @@ using amqp::name_in;
 using amqp::nova_data;
 using amqp::uuid_in;
 
+constexpr int max_pci_devices = 1000;
+
 struct EventName {
     std::string_view base;  ///< also the whole name of the unversioned notification
     FailureEvent event;
@@ -60,6 +62,28 @@ Flavor flavor_of(const JsonPlace& object) {
     return flavor;
 }
 
+/// Those of ports have no alias; what they ask for is the port's.
+std::vector<PciRequest> pci_requests_in(const JsonPlace& object) {
+    std::vector<PciRequest> all;
+    const auto requests = nova_data(object).maybe("requests");
+    if (!requests) return all;
+    requests->each([&](const JsonPlace& each) {
+        const JsonPlace request = nova_data(each);
+        if (!request.has("alias_name")) return;
+        PciRequest pci;
+        pci.id = request.text_or_empty("request_id");
+        pci.count = request["count"].count(1, max_pci_devices);
+        request["spec"].each([&](const JsonPlace& spec) {
+            pci.resource_class = spec.text_or_empty("resource_class");
+            pci.vendor = spec.text_or_empty("vendor_id");
+            pci.product = spec.text_or_empty("product_id");
+            pci.traits = spec.text_or_empty("traits");
+        });
+        all.push_back(std::move(pci));
+    });
+    return all;
+}
+
 /// What the request spec tells. Nova may send none (very old servers), and a live migration's has
 /// nothing but the server.
 void read_request_spec(const JsonPlace& payload, FailureNotice& notice) {
@@ -77,9 +101,11 @@ void read_request_spec(const JsonPlace& payload, FailureNotice& notice) {
     if (const auto image = spec.maybe("image")) {
         const JsonPlace data = nova_data(*image);
         if (const auto id = data.maybe("id")) notice.image_id = name_in(*id);
+        notice.image = amqp::image_in(*image);
     }
     if (const auto zone = spec.maybe("availability_zone"))
         notice.availability_zone = name_in(*zone);
+    if (const auto pci = spec.maybe("pci_requests")) notice.pci = pci_requests_in(*pci);
 }
 
 FailureNotice notice_of(const JsonPlace& message, const JsonPlace& payload, FailureEvent event,

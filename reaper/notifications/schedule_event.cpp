@@ -71,6 +71,7 @@ void read_places(const JsonPlace& spec, Schedule& schedule) {
 void read_image(const JsonPlace& spec, Schedule& schedule) {
     const auto image = spec.maybe("image");
     if (!image) return;
+    schedule.image = image_in(*image);
     const JsonPlace data = nova_data(*image);
     const auto properties = data.maybe("properties");
     if (!properties) return;

@@ -5,6 +5,7 @@
 #include <string_view>
 #include <unordered_set>
 
+#include "reaper/model/aggregate_rules.hpp"
 #include "reaper/model/text.hpp"
 #include "reaper/planner/cells.hpp"
 #include "reaper/planner/cloud_index.hpp"
@@ -16,7 +17,6 @@ namespace {
 
 const SchedulerRules no_rules;
 constexpr std::string_view tenant_key = "filter_tenant_id";
-constexpr std::string_view trait_key = "trait:";
 
 /// Does `filter_tenant_id*` of the aggregate name projects, and the request's among them? (One
 /// value may name several, separated by commas.)
@@ -69,7 +69,9 @@ std::string servers(int n) {
 
 ConstraintChecker::ConstraintChecker(const Request& request, const SchedulerRules* rules,
                                      const CloudIndex& cloud, const Ledger& ledger)
-    : request_{request}, rules_{rules != nullptr ? *rules : no_rules} {
+    : request_{request},
+      rules_{rules != nullptr ? *rules : no_rules},
+      required_traits_{all_required_traits(request)} {
     const PlacementConstraints& placement = request.placement;
     find_members(cloud, ledger);
     with_ = where_are(placement.with, cloud);
@@ -113,7 +115,7 @@ void ConstraintChecker::find_own_aggregates(const CloudIndex& cloud) {
     for (const std::uint32_t row : cloud.order()) profiles.insert(cloud.profile(row));
     for (const std::uint32_t profile : profiles)
         for (const auto& [uuid, aggregate] : cloud.names().profiles()[profile].member_of)
-            owns_aggregates_ = owns_aggregates_ || tenants_of(aggregate, request_.project).ours;
+            owns_aggregates_ = owns_aggregates_ || belongs_to(aggregate.metadata, request_.project);
 }
 
 // ---- aggregates ----
@@ -154,11 +156,13 @@ ConstraintChecker::Refusal ConstraintChecker::unwatched(const HostAggregates& ag
 ConstraintChecker::Refusal ConstraintChecker::by_tenant(const HostAggregates& aggregates) const {
     const std::string whose = "project " + printable(request_.project.str(), 64);
     bool ours = false;
+    bool own = false;
     bool others = false;
     std::string of_others;
     for (const auto& [uuid, aggregate] : aggregates) {
         const Tenants tenants = tenants_of(aggregate, request_.project);
         ours = ours || tenants.ours;
+        own = own || belongs_to(aggregate.metadata, request_.project);
         if (tenants.any && !tenants.ours && !others) of_others = aggregate.name;
         others = others || (tenants.any && !tenants.ours);
     }
@@ -168,21 +172,17 @@ ConstraintChecker::Refusal ConstraintChecker::by_tenant(const HostAggregates& ag
     using Own = SchedulerRules::OwnAggregates;
     const bool bound = rules_.own_aggregates == Own::required ||
                        (rules_.own_aggregates == Own::limit && owns_aggregates_);
-    if (bound && !ours) return {{RejectionCode::isolated, "it is in no aggregate of " + whose}};
+    if (bound && !own) return {{RejectionCode::isolated, "it is in no aggregate of " + whose}};
     return std::nullopt;
 }
 
 ConstraintChecker::Refusal ConstraintChecker::by_isolation(const HostAggregates& aggregates) const {
     if (!rules_.trait_isolation) return std::nullopt;
     for (const auto& [uuid, aggregate] : aggregates)
-        for (const auto& [key, value] : aggregate.metadata) {
-            if (!key.starts_with(trait_key) || value != "required") continue;
-            const std::string trait = key.substr(trait_key.size());
-            if (!all_required_traits(request_).contains(Trait{trait}))
-                return {{RejectionCode::isolated, "its aggregate " + quoted(aggregate.name) +
-                                                      " is for requests that require " +
-                                                      printable(trait, 100)}};
-        }
+        if (const auto trait = isolating_trait(aggregate.metadata, required_traits_))
+            return {{RejectionCode::isolated, "its aggregate " + quoted(aggregate.name) +
+                                                  " is for requests that require " +
+                                                  printable(*trait, 100)}};
     return std::nullopt;
 }
 
@@ -209,13 +209,12 @@ ConstraintChecker::Refusal ConstraintChecker::by_mirror(const Host& host) const 
     bool own_known = false;
     for (const auto& [uuid, aggregate] : host.member_of) {
         const bool mirrored = known.contains(uuid);
-        const auto zone = aggregate.metadata.find("availability_zone");
-        if (request_.availability_zone && zone != aggregate.metadata.end() &&
-            zone->second == *request_.availability_zone) {
+        if (request_.availability_zone &&
+            is_zone(aggregate.metadata, *request_.availability_zone)) {
             ++zones;
             zone_known = zone_known || mirrored;
         }
-        if (tenants_of(aggregate, request_.project).ours) {
+        if (belongs_to(aggregate.metadata, request_.project)) {
             ++own;
             own_known = own_known || mirrored;
         }

@@ -14,6 +14,10 @@ using Refusal = std::optional<std::pair<RejectionCode, std::string>>;
 
 const Trait disabled_trait{"COMPUTE_STATUS_DISABLED"};
 
+bool root_has_trait(const Host& host, const Trait& trait) {
+    return !host.providers.empty() && host.root().traits.contains(trait);
+}
+
 bool has_trait(const Host& host, const Trait& trait) {
     return std::any_of(host.providers.begin(), host.providers.end(),
                        [&](const Provider& p) { return p.traits.contains(trait); });
@@ -44,15 +48,20 @@ Refusal refused_by_state(const Host& host, const FilterInput& input) {
         return {{RejectionCode::excluded, at->second}};
     if (input.checker != nullptr)
         if (auto no = input.checker->by_host(host)) return no;
+    for (const auto& trait : request.root_required_traits)
+        if (!root_has_trait(host, trait))
+            return {{RejectionCode::missing_trait,
+                     "it lacks the required trait " + printable(trait.str()) + " itself"}};
     for (const auto& trait : all_required_traits(request))
         if (!has_trait(host, trait))
-            return {{RejectionCode::missing_trait, "it lacks the required trait " + trait.str()}};
+            return {{RejectionCode::missing_trait,
+                     "it lacks the required trait " + printable(trait.str())}};
     // Of several providers, only those count that the request would take from: see Unfit.
     if (host.providers.size() == 1)
         for (const auto& trait : request.forbidden_traits)
             if (has_trait(host, trait))
-                return {
-                    {RejectionCode::forbidden_trait, "it has the forbidden trait " + trait.str()}};
+                return {{RejectionCode::forbidden_trait,
+                         "it has the forbidden trait " + printable(trait.str())}};
     if (input.in_cooldown != nullptr)
         if (const auto at = input.in_cooldown->find(host.id); at != input.in_cooldown->end())
             return {{RejectionCode::in_cooldown, at->second}};

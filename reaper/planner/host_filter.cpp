@@ -108,6 +108,8 @@ std::optional<RejectionCode> HostFilter::judge_profile(const Profile& profile) c
     if (input_.checker != nullptr)
         if (const auto no = input_.checker->by_aggregates(profile.member_of)) return no->first;
     // Exclusion comes before traits, and is the host's own: see judge_row.
+    for (const auto& trait : request.root_required_traits)
+        if (!profile.root_traits.contains(trait)) return RejectionCode::missing_trait;
     for (const auto& trait : required_)
         if (!profile.traits.contains(trait)) return RejectionCode::missing_trait;
     for (const auto& trait : request.forbidden_traits)

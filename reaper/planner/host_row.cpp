@@ -42,11 +42,16 @@ bool has_nested_traits(const Host& host) {
     return false;
 }
 
+Shared<std::set<Trait>> root_traits(const Host& host) {
+    return host.providers.empty() ? Shared<std::set<Trait>>{} : host.root().traits;
+}
+
 bool same_profile(const Profile& profile, const Host& host) {
     return profile.up == host.up && profile.enabled == host.enabled &&
            profile.availability_zone == host.availability_zone &&
            profile.nested_traits == has_nested_traits(host) &&
-           profile.member_of == host.member_of && same_traits(profile.traits, host);
+           profile.member_of == host.member_of && same_traits(profile.traits, host) &&
+           profile.root_traits == root_traits(host);
 }
 
 std::size_t hash_of_profile(const Host& host) {
@@ -264,8 +269,13 @@ std::uint32_t RowNames::profile_number(const Host& host, std::uint32_t guess) {
     const auto [first, last] = profile_by_hash_.equal_range(hash);
     for (auto at = first; at != last; ++at)
         if (same_profile(profiles_[at->second], host)) return at->second;
-    Profile profile{
-        host.up, host.enabled, host.availability_zone, {}, has_nested_traits(host), host.member_of};
+    Profile profile{host.up,
+                    host.enabled,
+                    host.availability_zone,
+                    {},
+                    has_nested_traits(host),
+                    root_traits(host),
+                    host.member_of};
     for (const auto& provider : host.providers)
         profile.traits.insert(provider.traits.begin(), provider.traits.end());
     profiles_.push_back(std::move(profile));

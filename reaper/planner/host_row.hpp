@@ -47,6 +47,7 @@ struct Profile {
     std::string availability_zone;
     std::set<Trait> traits;      ///< of any provider
     bool nested_traits = false;  ///< some are not the root's
+    Shared<std::set<Trait>> root_traits;
     Shared<HostAggregates> member_of;
     friend bool operator==(const Profile&, const Profile&) = default;
 };

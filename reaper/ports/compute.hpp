@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "reaper/model/ids.hpp"
+#include "reaper/model/nova_release.hpp"
 #include "reaper/model/records.hpp"
 #include "reaper/runtime/task.hpp"
 
@@ -26,6 +27,9 @@ public:
     virtual ~Compute() = default;
     /// Told how many servers were read so far; may be empty.
     using Progress = std::function<void(std::size_t)>;
+
+    /// Which release it is, as its API told within the last minutes.
+    virtual ResultTask<NovaRelease> release() = 0;
 
     /// All servers of all projects, all pages; servers without a host too. Nova leaves SOFT_DELETED
     /// ones out.

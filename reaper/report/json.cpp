@@ -95,6 +95,9 @@ json to_json(const Request& request) {
                 {"source", std::string{to_string(request.source)}},
                 {"sent_at", iso_time(request.sent_at)}};
     if (!request.image.empty()) object["image"] = request.image;
+    if (!request.root_required_traits.empty())
+        object["root_required_traits"] = id_array(request.root_required_traits);
+    if (request.fallback) object["fallback"] = to_json(*request.fallback);
     if (request.deadline != TimePoint{}) object["deadline"] = iso_time(request.deadline);
     if (!request.from_host.empty()) object["from_host"] = request.from_host;
     if (!request.groups.empty()) {
@@ -131,15 +134,17 @@ json to_json(const PendingRelease& pending_release) {
 }
 
 json to_json(const HostPlan& host) {
-    return {{"host", host.host.str()},
-            {"host_name", host.host_name},
-            {"slots", host.slots},
-            {"slots_ready", host.slots_ready},
-            {"victims", array_of(host.victims)},
-            {"pending_releases", array_of(host.pending_releases)},
-            {"free_before", to_json(host.free_before)},
-            {"free_after", to_json(host.free_after)},
-            {"reason", host.reason}};
+    json object{{"host", host.host.str()},
+                {"host_name", host.host_name},
+                {"slots", host.slots},
+                {"slots_ready", host.slots_ready},
+                {"victims", array_of(host.victims)},
+                {"pending_releases", array_of(host.pending_releases)},
+                {"free_before", to_json(host.free_before)},
+                {"free_after", to_json(host.free_after)},
+                {"reason", host.reason}};
+    if (!host.slot.empty()) object["slot"] = to_json(host.slot);
+    return object;
 }
 
 json to_json(const Rejection& rejection) {

@@ -11,14 +11,16 @@
 //             empty: nowhere), source, sent_at, deadline (if any) and, where it is bound to places:
 //             placement (reaper/report/json_placement.hpp); where some of it has to come from one
 //             provider: groups[] (reaper/report/json_groups.hpp), which are part of `resources`,
-//             and, of two and more, group_policy (none or isolate); and, of a server that moves,
-//             from_host (service host where it is or was last)}
+//             and, of two and more, group_policy (none or isolate); of a server that moves,
+//             from_host (service host where it is or was last); and, if it has any:
+//             root_required_traits[], fallback{resources, required_traits[], forbidden_traits[]}}
 //  decision  {version, decision: "plan", request, strategy, slots_requested, slots_wanted,
 //             slots_freed, hosts[], rejected[], note}
 //            {version, decision: "nothing-to-do", reason, room (regular or revocable), hosts[]}
 //            {version, decision: "refused", reason}
 //            {version, decision: "not-enough", slots_requested, slots_possible, reason, rejected[]}
-//  host      {host, host_name, slots, slots_ready, victims[], free_before, free_after, reason}
+//  host      {host, host_name, slots, slots_ready, victims[], free_before, free_after, reason, slot
+//             (resources; where its slots are those of the request's fallback)}
 //  victim    {server, name, project, host, resources, created, reason}
 //  rejection {host, host_name, code, reason}
 //  outcome   {kind, reason, at, safeguard (or null)}

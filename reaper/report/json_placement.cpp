@@ -3,6 +3,8 @@
 #include <string>
 #include <utility>
 
+#include "reaper/report/json.hpp"
+
 namespace reaper::report {
 namespace {
 
@@ -41,6 +43,29 @@ ServerGroup group_from(const JsonPlace& in) {
 }
 
 }  // namespace
+
+json to_json(const std::set<Trait>& traits) {
+    json array = json::array();
+    for (const auto& trait : traits) array.push_back(trait.str());
+    return array;
+}
+
+std::set<Trait> traits_from(const JsonPlace& in) {
+    std::set<Trait> traits;
+    in.each([&](const JsonPlace& each) { traits.emplace(each.text()); });
+    return traits;
+}
+
+json to_json(const SlotShape& shape) {
+    return {{"resources", to_json(shape.resources)},
+            {"required_traits", to_json(shape.required_traits)},
+            {"forbidden_traits", to_json(shape.forbidden_traits)}};
+}
+
+SlotShape shape_from(const JsonPlace& in) {
+    return {in["resources"].resources(), traits_from(in["required_traits"]),
+            traits_from(in["forbidden_traits"])};
+}
 
 json to_json(const PlacementConstraints& placement) {
     return {{"group", group_json(placement.group)}, {"only_hosts", placement.only_hosts},

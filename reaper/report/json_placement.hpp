@@ -1,12 +1,19 @@
-// The JSON of where a request may land, and of the aggregates of a host.
+// The JSON of what a slot takes and where a request may land, and of the aggregates of a host.
 #pragma once
 
 #include <nlohmann/json.hpp>
 
 #include "reaper/json/json_place.hpp"
 #include "reaper/model/placement_constraints.hpp"
+#include "reaper/model/request.hpp"
 
 namespace reaper::report {
+
+nlohmann::json to_json(const std::set<Trait>& traits);
+nlohmann::json to_json(const SlotShape& shape);
+/// Each throws WrongJson.
+std::set<Trait> traits_from(const JsonPlace& in);
+SlotShape shape_from(const JsonPlace& in);
 
 /// {group (or null): {id, name, policy, max_on_a_host, members[]}, only_hosts[], why_only,
 ///  aggregates[[uuid]], with[], apart_from[]}

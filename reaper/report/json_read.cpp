@@ -77,6 +77,7 @@ HostPlan host_plan(const JsonPlace& in) {
     result.free_before = in["free_before"].resources(any_amount);
     result.free_after = in["free_after"].resources(any_amount);
     result.reason = in["reason"].text();
+    if (const auto slot = in.maybe("slot")) result.slot = slot->resources();
     return result;
 }
 
@@ -147,10 +148,8 @@ Request request(const JsonPlace& in) {
         [&](const JsonPlace& each) { result.requesters.emplace_back(each.text()); });
     if (const JsonPlace zone = in["availability_zone"]; !zone.is_null())
         result.availability_zone = zone.text();
-    in["required_traits"].each(
-        [&](const JsonPlace& each) { result.required_traits.emplace(each.text()); });
-    in["forbidden_traits"].each(
-        [&](const JsonPlace& each) { result.forbidden_traits.emplace(each.text()); });
+    result.required_traits = traits_from(in["required_traits"]);
+    result.forbidden_traits = traits_from(in["forbidden_traits"]);
     result.excluded_hosts = in["excluded_hosts"].text_map();
     result.sent_at = in["sent_at"].time();
     // Earlier versions did not write these.
@@ -166,6 +165,9 @@ Request request(const JsonPlace& in) {
     if (const auto policy = in.maybe("group_policy"))
         result.group_policy = word(*policy, group_policy_from);
     if (const auto placement = in.maybe("placement")) result.placement = placement_from(*placement);
+    if (const auto traits = in.maybe("root_required_traits"))
+        result.root_required_traits = traits_from(*traits);
+    if (const auto fallback = in.maybe("fallback")) result.fallback = shape_from(*fallback);
     return result;
 }
 

@@ -60,8 +60,8 @@ private:
         std::string text = paint_.bold("Host " + safe(host.host_name)) + ": " + head + "\n";
         text += wrapped(host.reason, 2, width_);
         text += wrapped(on_its_way(host.pending_releases), 2, width_);
-        text += room_table(request_.resources, host.free_before, host.free_after)
-                    .text(2, width_, paint_);
+        const Resources& slot = host.slot.empty() ? request_.resources : host.slot;
+        text += room_table(slot, host.free_before, host.free_after).text(2, width_, paint_);
         if (!host.victims.empty())
             text += victim_table(host.victims, options_).text(2, width_, paint_);
         return text;

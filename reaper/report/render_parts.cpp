@@ -30,8 +30,12 @@ struct Words {
 std::string constraint_words(const Request& request) {
     const PlacementConstraints& placement = request.placement;
     Words words;
-    words.add_each(request.required_traits, [](const auto& t) { return "requires " + t.str(); });
-    words.add_each(request.forbidden_traits, [](const auto& t) { return "refuses " + t.str(); });
+    words.add_each(request.required_traits, [](const auto& t) { return "requires " + safe(t.str()); });
+    words.add_each(request.forbidden_traits,
+                   [](const auto& t) { return "refuses " + safe(t.str()); });
+    words.add_each(request.root_required_traits,
+                   [](const auto& t) { return "requires of the host itself " + safe(t.str()); });
+    if (request.fallback) words.add("else " + safe(to_string(request.fallback->resources)));
     words.add_each(request.excluded_hosts, [](const auto& each) {
         return "not on " + each.first + " (" + each.second + ")";
     });

@@ -1,15 +1,12 @@
-// The extra specs of a flavor that decide what Placement is asked for.
+// The extra specs of a flavor that name resources and traits, in groups.
 #pragma once
 
 #include <map>
 #include <optional>
-#include <set>
 #include <string>
 #include <string_view>
-#include <variant>
 
 #include "reaper/model/resources.hpp"
-#include "reaper/request_spec/request_builder.hpp"
 
 namespace reaper {
 
@@ -22,21 +19,14 @@ struct GroupedKey {
 };
 std::optional<GroupedKey> grouped_key(std::string_view key, std::string_view prefix);
 
-/// The amount of `resources[GROUP]:CLASS=VALUE`; none if class or amount can't be one.
-std::optional<Amount> amount_spec(const GroupedKey& key, std::string_view value);
-/// What to say then.
-Refused not_an_amount(std::string_view key, std::string_view value);
+/// Does Nova take `resources:NAME` for a class? One of Placement's own, or CUSTOM_ and anything.
+bool is_resource_class(std::string_view name);
 
-/// Adds what `trait[GROUP]:NAME=VALUE` says. Other values than required and forbidden count for
-/// nothing, as in Nova.
-void read_trait(const GroupedKey& key, std::string_view value, std::set<Trait>& required,
-                std::set<Trait>& forbidden);
+/// `CUSTOM_` and the name in capitals, `_` for whatever is neither letter nor digit. Source:
+/// os_resource_classes.normalize_name, and that of os_traits.
+std::string custom_name(std::string_view name);
 
-/// `resources[GROUP]:CLASS=n` of all groups, by class, summed; zeros are kept: they remove what the
-/// flavor would ask for. Refused if a class or an amount can't be one.
-std::variant<std::map<ResourceClass, Amount>, Refused> resource_overrides(const ExtraSpecs& specs);
-
-/// The traits that `trait:NAME` requires or forbids: those of no group.
-void read_traits(const ExtraSpecs& specs, std::set<Trait>& required, std::set<Trait>& forbidden);
+/// A whole number of 0 or more, blanks around it allowed; one that is too large is the largest.
+std::optional<Amount> amount_of(std::string_view text);
 
 }  // namespace reaper

@@ -8,8 +8,8 @@
 #include "reaper/model/text.hpp"
 #include "reaper/request_spec/admitted_room.hpp"
 #include "reaper/request_spec/believed.hpp"
-#include "reaper/request_spec/extra_specs.hpp"
-#include "reaper/request_spec/flavor_groups.hpp"
+#include "reaper/request_spec/request_filters.hpp"
+#include "reaper/request_spec/resource_request.hpp"
 
 namespace reaper {
 namespace {
@@ -84,13 +84,48 @@ std::variant<Wanted, Refused> wanted(const FailureNotice& notice, const Requeste
     return Refused{"neither the message nor server " + notice.server.str() + " tells a flavor"};
 }
 
-/// What `hw:cpu_thread_policy` asks of the host.
-void add_thread_policy(const ExtraSpecs& specs, Request& request) {
-    const auto at = specs.find("hw:cpu_thread_policy");
-    if (at == specs.end()) return;
-    const Trait hyperthreading{"HW_CPU_HYPERTHREADING"};
-    if (at->second == "require") request.required_traits.insert(hyperthreading);
-    if (at->second == "isolate") request.forbidden_traits.insert(hyperthreading);
+/// What was taken over of the image when the server was made, where something else than the image
+/// service tells it; null if that does. Nova's API goes before everything. Of a boot the image is as
+/// old as the message, which then has no say; of a server that ran before, the image may have changed.
+const ImageProperties* image_taken_over(const FailureNotice& notice, const RequesterFacts& facts,
+                                        Operation operation) {
+    if (!facts.kept_image.empty()) return &facts.kept_image;
+    if (operation == Operation::build && !facts.image_properties.empty()) return nullptr;
+    if (!notice.image.empty()) return &notice.image;
+    if (facts.schedule && !facts.schedule->image.empty()) return &facts.schedule->image;
+    return nullptr;
+}
+
+/// The image as Nova's scheduler has it. Nova leaves out the image's traits.
+ImageProperties image_of(const FailureNotice& notice, const RequesterFacts& facts,
+                         Operation operation) {
+    ImageProperties image = facts.image_properties;
+    const auto is_trait = [](const auto& each) { return each.first.starts_with("trait:"); };
+    const ImageProperties* const told = image_taken_over(notice, facts, operation);
+    if (told != nullptr) {
+        std::erase_if(image, [&](const auto& each) { return !is_trait(each); });
+        image.insert(told->begin(), told->end());
+    }
+    if (facts.schedule)
+        for (const auto& trait : facts.schedule->required_traits)
+            image.insert_or_assign("trait:" + trait.str(), "required");
+    return image_meta(std::move(image));
+}
+
+/// What Placement is asked for one slot.
+std::optional<Refused> ask(const ServerSpec& spec, const SchedulerRules& rules, Request& request) {
+    auto resources = resource_request(spec);
+    if (!resources) return Refused{resources.error().what};
+    auto root = root_traits(spec, rules);
+    if (!root) return Refused{root.error().what};
+    request.resources = std::move(resources->shape.resources);
+    request.required_traits = std::move(resources->shape.required_traits);
+    request.forbidden_traits = std::move(resources->shape.forbidden_traits);
+    request.groups = std::move(resources->groups);
+    request.group_policy = std::move(resources->group_policy);
+    request.fallback = std::move(resources->fallback);
+    request.root_required_traits = std::move(*root);
+    return std::nullopt;
 }
 
 /// Where it may land, of what the server and the search for hosts tell.
@@ -99,8 +134,6 @@ void land(const RequesterFacts& facts, Request& request) {
         request.placement = schedule->placement;
         // The message of a live migration or an unshelve tells none.
         if (!request.availability_zone) request.availability_zone = schedule->availability_zone;
-        request.required_traits.insert(schedule->required_traits.begin(),
-                                       schedule->required_traits.end());
         for (const auto& host : schedule->ignored_hosts)
             request.excluded_hosts.emplace(host, "the scheduler was told to ignore it");
     }
@@ -163,8 +196,16 @@ RequestId request_key(const FailureNotice& notice) {
     return notice.request_id;
 }
 
+std::variant<Resources, Refused> resources_of(const Flavor& flavor, bool boot_from_volume) {
+    const ImageProperties no_image;
+    auto request = resource_request(ServerSpec{flavor, no_image, boot_from_volume});
+    if (!request) return Refused{request.error().what};
+    return std::move(request->shape.resources);
+}
+
 std::variant<Request, Refused> build_request(const FailureNotice& notice,
-                                             const RequesterFacts& facts) {
+                                             const RequesterFacts& facts,
+                                             const SchedulerRules& rules) {
     if (auto refused = refused_at_once(notice, facts)) return std::move(*refused);
     auto operation = operation_of(notice, facts);
     if (auto* refused = std::get_if<Refused>(&operation)) return std::move(*refused);
@@ -175,30 +216,24 @@ std::variant<Request, Refused> build_request(const FailureNotice& notice,
     auto admitted = admitted_room(runs_already ? without_marks(facts.metadata) : facts.metadata,
                                   flavor.extra_specs, facts.image_properties);
     if (auto* refused = std::get_if<Refused>(&admitted)) return std::move(*refused);
-    auto resources = resources_of(flavor, boot_from_volume);
-    if (auto* refused = std::get_if<Refused>(&resources)) return std::move(*refused);
-    auto groups = groups_of(flavor.extra_specs);
-    if (auto* refused = std::get_if<Refused>(&groups)) return std::move(*refused);
 
     Request request;
+    const ImageProperties image = image_of(notice, facts, std::get<Operation>(operation));
+    const NovaRelease release = rules.release.value_or(facts.release);
+    const bool devices = rules.pci_in_placement && release >= NovaRelease::r2023_1;
+    const ServerSpec spec{flavor, image, boot_from_volume, release,
+                          devices ? &notice.pci : nullptr};
+    if (auto refused = ask(spec, rules, request)) return std::move(*refused);
     request.id = request_key(notice);
     request.operation = std::get<Operation>(operation);
     request.project = facts.project.empty() ? notice.project : facts.project;
-    request.resources = std::get<Resources>(std::move(resources));
     add_requesters(notice, facts, request);
     request.availability_zone = zone_of(notice, facts, request.operation);
-    FlavorGroups& asked = std::get<FlavorGroups>(groups);
-    request.groups = std::move(asked.groups);
-    request.group_policy = asked.policy;
-    read_traits(flavor.extra_specs, request.required_traits, request.forbidden_traits);
-    read_traits(facts.image_properties, request.required_traits, request.forbidden_traits);
-    add_thread_policy(flavor.extra_specs, request);
     if (const auto why = why_not_own_host(request.operation); why && !facts.host.empty())
         request.excluded_hosts.emplace(facts.host, *why);
     if (is_move(request.operation))
         request.from_host = facts.host.empty() ? facts.last_host : facts.host;
     land(facts, request);
-    if (auto refused = refused_by_placement(request)) return std::move(*refused);
     request.flavor_extra_specs = flavor.extra_specs;
     request.image = facts.image;
     request.sent_at = sent_at(notice, facts);

@@ -11,6 +11,7 @@
 #include "reaper/model/records.hpp"
 #include "reaper/model/request.hpp"
 #include "reaper/model/schedule.hpp"
+#include "reaper/request_spec/image_meta.hpp"
 
 namespace reaper {
 
@@ -23,10 +24,13 @@ struct RequesterFacts {
     std::string host;              ///< where it is now; empty while it has none
     std::string last_host;         ///< of one that has none: where it was, as far as that is known
     std::optional<Flavor> flavor;  ///< its present one
-    /// Its metadata and its image's properties (empty if there is no image, or it can't be read),
-    /// where a res-type constraint may stand.
-    std::map<std::string, std::string> metadata{};
-    std::map<std::string, std::string> image_properties{};
+    std::map<std::string, std::string> metadata{};  ///< where a res-type constraint may stand
+    /// Its image as it is now, and as Nova took it over when the server was made; each empty if it
+    /// can't be told (there is none, no right to see it, an older Nova).
+    ImageProperties image_properties{};
+    ImageProperties kept_image{};
+    /// Of Nova, as its API tells.
+    NovaRelease release = NovaRelease::zed;
     /// What Nova recorded of this request id: create, resize, migrate, live-migration, evacuate,
     /// rebuild, unshelve; none if it knows of no such action.
     std::optional<ActionRecord> action{};
@@ -51,10 +55,8 @@ struct RequesterFacts {
     std::set<ServerId> different_host{};
 };
 
-/// What Placement is asked for one server of a flavor: VCPU, MEMORY_MB, DISK_GB (root unless from
-/// volume, ephemeral, swap rounded up to GiB), then `resources[N]:CLASS=n` of the extra specs,
-/// which override (0 removes); `hw:cpu_policy=dedicated` turns VCPU into PCPU. Groups are summed.
-/// A malformed override is refused. Source: nova's ResourceRequest.
+/// What a server of a flavor takes in Placement, whatever its image asks for besides: the resources
+/// of resource_request.hpp. Groups are summed.
 std::variant<Resources, Refused> resources_of(const Flavor& flavor, bool boot_from_volume);
 
 /// Nova had found hosts, and all of them failed (MaxRetriesExceeded).
@@ -66,8 +68,10 @@ RequestId request_key(const FailureNotice& notice);
 
 /// Builds the request. What `facts` tell counts, and what only the notice tells is believed:
 /// whether it may be is another question (believed.hpp). Refused: the requester is gone, no room
-/// can help (a rebuild stays on its host), its res-type constraint can't be understood.
+/// can help (a rebuild stays on its host, Nova or Placement would refuse whatever there is), its
+/// res-type constraint can't be understood. `rules`: how nova-scheduler is set up.
 std::variant<Request, Refused> build_request(const FailureNotice& notice,
-                                             const RequesterFacts& facts);
+                                             const RequesterFacts& facts,
+                                             const SchedulerRules& rules = {});
 
 }  // namespace reaper

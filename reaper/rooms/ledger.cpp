@@ -74,7 +74,7 @@ void Ledger::enter(const Request& request, const std::vector<HostPlan>& hosts, T
         promises_.push_back(Promise{request.id,
                                     request.project,
                                     host.host,
-                                    request.resources,
+                                    host.slot.empty() ? request.resources : host.slot,
                                     host.slots,
                                     request.requesters,
                                     now,

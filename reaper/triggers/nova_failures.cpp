@@ -129,8 +129,9 @@ ResultTask<std::variant<Request, Refused>> NovaFailures::complete(FailureNotice 
     const RequestId key = request_key(notice);
     const Duration max_age = dependencies_.settings.max_age;
     auto schedule = co_await schedule_of(notice);
+    SchedulerRules rules = dependencies_.scheduler();
     auto completed = co_await confirm_request(dependencies_.cloud, std::move(notice),
-                                              std::move(schedule), max_age);
+                                              std::move(schedule), std::move(rules), max_age);
     if (!completed) co_return completed;
     auto* const request = std::get_if<Request>(&*completed);
     if (request == nullptr) co_return completed;

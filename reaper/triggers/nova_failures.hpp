@@ -29,6 +29,7 @@ public:
         Journal& journal;
         MessageSource& messages;
         const config::Trigger& settings;
+        std::function<SchedulerRules()> scheduler;  ///< how nova-scheduler is set up, by now
         const ScheduleMemory& schedules;
         /// Nova's INFO notifications come in: a search for hosts is told there before its failure.
         std::function<bool()> events_flow;

@@ -23,6 +23,7 @@ RequesterFacts facts_of(const ServerRecord& record) {
     facts.host = record.server.host;
     facts.flavor = record.flavor;
     facts.metadata = record.server.metadata.get();
+    facts.kept_image = record.image_properties;
     facts.zone = record.zone;
     facts.same_host = record.same_host;
     facts.different_host = record.different_host;
@@ -54,11 +55,12 @@ ResultTask<std::vector<ServerId>> read_siblings(CloudPorts cloud, ServerId first
 
 ResultTask<std::variant<Request, Refused>> finish(CloudPorts cloud, FailureNotice notice,
                                                   RequesterFacts known,
-                                                  std::optional<Schedule> schedule) {
+                                                  std::optional<Schedule> schedule,
+                                                  SchedulerRules rules) {
     auto facts = co_await read_rest(cloud, notice, std::move(known));
     if (!facts) co_return facts.error();
     facts->schedule = std::move(schedule);
-    co_return build_request(notice, *facts);
+    co_return build_request(notice, *facts, rules);
 }
 
 bool is_resize(const RequesterFacts& facts) {
@@ -85,6 +87,9 @@ ResultTask<RequesterFacts> read_failure(CloudPorts cloud, FailureNotice notice) 
 }
 
 ResultTask<RequesterFacts> read_rest(CloudPorts cloud, FailureNotice notice, RequesterFacts facts) {
+    auto release = co_await cloud.compute.release();
+    if (!release) co_return release.error();
+    facts.release = *release;
     for (const auto& id : facts.group_ids) {
         auto group = co_await cloud.compute.server_group(id);
         if (!group) co_return group.error();
@@ -114,8 +119,9 @@ ResultTask<RequesterFacts> read_rest(CloudPorts cloud, FailureNotice notice, Req
     // A right that is missing does not come back by waiting.
     if (!properties && properties.error().code == Errc::forbidden) {
         spdlog::warn(
-            "{}: its image can't be seen, so that neither its traits nor a res-type of it "
-            "count: {}",
+            "{}: its image can't be seen, so that neither its traits nor a res-type of it count, "
+            "and "
+            "its properties only as far as Nova tells them: {}",
             notice.request_id.str(), properties.error().what);
         co_return facts;
     }
@@ -131,15 +137,17 @@ ResultTask<RequesterFacts> read_requester(CloudPorts cloud, FailureNotice notice
 }
 
 ResultTask<std::variant<Request, Refused>> complete_request(CloudPorts cloud, FailureNotice notice,
-                                                            std::optional<Schedule> schedule) {
+                                                            std::optional<Schedule> schedule,
+                                                            SchedulerRules rules) {
     auto known = co_await read_failure(cloud, notice);
     if (!known) co_return known.error();
-    co_return co_await finish(cloud, std::move(notice), std::move(*known), std::move(schedule));
+    co_return co_await finish(cloud, std::move(notice), std::move(*known), std::move(schedule),
+                              std::move(rules));
 }
 
 ResultTask<std::variant<Request, Refused>> confirm_request(CloudPorts cloud, FailureNotice notice,
                                                            std::optional<Schedule> schedule,
-                                                           Duration max_age) {
+                                                           SchedulerRules rules, Duration max_age) {
     constexpr int max_looks = 3;
     Duration pause{250};
     const std::string id = printable(notice.request_id.str());
@@ -149,7 +157,7 @@ ResultTask<std::variant<Request, Refused>> confirm_request(CloudPorts cloud, Fai
         const auto doubt = why_not_believed(notice, *known, cloud.clock.now(), max_age);
         if (!doubt)
             co_return co_await finish(cloud, std::move(notice), std::move(*known),
-                                      std::move(schedule));
+                                      std::move(schedule), std::move(rules));
         const bool last = look == max_looks;
         if (doubt->then == Doubt::Then::wait && last) {
             Error not_yet{Errc::conflict, doubt->reason};

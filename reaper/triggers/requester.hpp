@@ -14,24 +14,27 @@ namespace reaper {
 /// that is gone says nothing; what can't be asked now is an error.
 ResultTask<RequesterFacts> read_failure(CloudPorts cloud, FailureNotice notice);
 
-/// The rest of what a request is made of: server groups, the servers of the same request, the
-/// flavor of a resize; the image, for its traits and, if neither metadata nor flavor say which room
-/// the server admits, for that. One that is gone or may not be seen says nothing.
+/// The rest of what a request is made of: Nova's release, server groups, the servers of the same
+/// request, the flavor of a resize; the image, for what it asks of the host and, if neither metadata
+/// nor flavor say which room the server admits, for that. One that is gone or may not be seen says
+/// nothing.
 ResultTask<RequesterFacts> read_rest(CloudPorts cloud, FailureNotice notice, RequesterFacts facts);
 
 /// Both.
 ResultTask<RequesterFacts> read_requester(CloudPorts cloud, FailureNotice notice);
 
 /// The request, or why it is not to be served, of a notice that is our own.
-/// `schedule`: the search for hosts that failed, if it was seen.
+/// `schedule`: the search for hosts that failed, if it was seen. `rules`: how nova-scheduler is set
+/// up.
 ResultTask<std::variant<Request, Refused>> complete_request(CloudPorts cloud, FailureNotice notice,
-                                                            std::optional<Schedule> schedule);
+                                                            std::optional<Schedule> schedule,
+                                                            SchedulerRules rules);
 
 /// The same of somebody's message, which Nova has to confirm. Nova may write down what it tells a
 /// moment later: it is asked a few times. An error also while it is still at it. `max_age`: what
 /// failed longer ago is refused.
 ResultTask<std::variant<Request, Refused>> confirm_request(CloudPorts cloud, FailureNotice notice,
                                                            std::optional<Schedule> schedule,
-                                                           Duration max_age);
+                                                           SchedulerRules rules, Duration max_age);
 
 }  // namespace reaper

@@ -117,7 +117,8 @@ void UnshelveTrigger::submit(const ServerRecord& record, const ActionRecord& act
         std::optional<Schedule> search;
         if (const Schedule* const known = dependencies_.schedules.find(notice.request_id))
             search = *known;
-        return complete_request(dependencies_.cloud, notice, std::move(search));
+        return complete_request(dependencies_.cloud, notice, std::move(search),
+                                dependencies_.scheduler());
     };
     dependencies_.sink.submit(std::move(triggered));
 }

@@ -28,6 +28,7 @@ public:
     struct Dependencies {
         CloudPorts cloud;
         const config::Trigger& settings;
+        std::function<SchedulerRules()> scheduler;  ///< how nova-scheduler is set up, by now
         /// An unshelving whose search found a host failed for another reason.
         const ScheduleMemory& schedules;
         const MessageSource& messages;    ///< who serves the queue

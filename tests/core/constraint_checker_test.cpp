@@ -251,6 +251,22 @@ TEST(ConstraintChecker, AProjectWithAggregatesOfItsOwnStaysInThem) {
     EXPECT_THAT(hosts_of(under(rules, stranger, cloud)), IsEmpty());
 }
 
+TEST(ConstraintChecker, AnAggregateOfSeveralProjectsIsNobodysOwn) {
+    // nova-scheduler's query for Placement looks for the value, its filter for the names in it.
+    const auto cloud = with_aggregate({"several", {{"filter_tenant_id", "regular,other"}}});
+    SchedulerRules rules;
+    rules.own_aggregates = SchedulerRules::OwnAggregates::required;
+    Request wanted = request(half);
+    wanted.project = ProjectId{"regular"};
+    EXPECT_THAT(hosts_of(under(rules, wanted, cloud)), IsEmpty());
+    rules.own_aggregates = SchedulerRules::OwnAggregates::limit;
+    EXPECT_THAT(hosts_of(under(rules, wanted, cloud)), ::testing::ElementsAre("a"))
+        << "it has none of its own, so that it may go anywhere";
+    rules = SchedulerRules{};
+    rules.tenant_filter = true;
+    EXPECT_THAT(hosts_of(under(rules, wanted, cloud)), ::testing::ElementsAre("a"));
+}
+
 TEST(ConstraintChecker, AFlavorsWishOnAggregatesBindsWhereTheFilterIsOn) {
     const auto cloud = with_aggregate({"fast", {{"ssd", "true, nvme"}}});
     SchedulerRules rules;

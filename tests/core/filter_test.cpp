@@ -60,6 +60,12 @@ INSTANTIATE_TEST_SUITE_P(
         Row{"Excluded",
             [](Host&, Request& r) { r.excluded_hosts.emplace("only", "it leaves that host"); },
             RejectionCode::excluded, "it leaves that host"},
+        Row{"MissingTraitOfTheHostItself",
+            [](Host& h, Request& r) {
+                nest(h, "child", {{"VGPU", 1}}).traits.emplace("CUSTOM_OWN");
+                r.root_required_traits.emplace("CUSTOM_OWN");
+            },
+            RejectionCode::missing_trait, "lacks the required trait CUSTOM_OWN itself"},
         Row{"MissingTrait", [](Host&, Request& r) { r.required_traits.emplace("CUSTOM_SSD"); },
             RejectionCode::missing_trait, "CUSTOM_SSD"},
         Row{"ForbiddenTrait",

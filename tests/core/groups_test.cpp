@@ -5,7 +5,7 @@
 #include "cloud_builder.hpp"
 #include "reaper/model/likeness.hpp"
 #include "reaper/planner/revocable_room.hpp"
-#include "reaper/request_spec/flavor_groups.hpp"
+#include "reaper/request_spec/resource_request.hpp"
 #include "reaper/rooms/room.hpp"
 
 namespace reaper::groups_test {
@@ -236,46 +236,50 @@ INSTANTIATE_TEST_SUITE_P(
 
 // ---- flavors ----
 
-FlavorGroups groups_from(const ExtraSpecs& specs) {
-    return std::get<FlavorGroups>(groups_of(specs));
+Result<ResourceRequest> asked_for(const std::map<std::string, std::string>& specs) {
+    static const ImageProperties no_image;
+    const Flavor flavor{"f", 1, 1024, 1, 0, 0, specs};
+    return resource_request(ServerSpec{flavor, no_image});
+}
+
+std::string refusal_of(const std::map<std::string, std::string>& specs) {
+    const auto asked = asked_for(specs);
+    return asked ? "none" : asked.error().what;
 }
 
 TEST(FlavorGroups, AreReadBySuffix) {
-    const auto found = groups_from({{"resources1:VGPU", "1"},
-                                    {"trait1:CUSTOM_A", "required"},
-                                    {"trait1:CUSTOM_B", "forbidden"},
-                                    {"resources_NIC:SRIOV_NET_VF", "2"},
-                                    {"resources3:VGPU", "0"},
-                                    {"resources:VCPU", "2"},
-                                    {"trait:CUSTOM_C", "required"},
-                                    {"trait4:CUSTOM_D", "perhaps"},
-                                    {"group_policy", "isolate"}});
-    ASSERT_EQ(found.groups.size(), 2U) << "those that ask for nothing are none";
+    const auto found = asked_for({{"resources1:VGPU", "1"},
+                                  {"trait1:CUSTOM_A", "required"},
+                                  {"trait1:CUSTOM_B", "forbidden"},
+                                  {"resources_NIC:SRIOV_NET_VF", "2"},
+                                  {"resources3:VGPU", "0"},
+                                  {"resources:VCPU", "2"},
+                                  {"trait:CUSTOM_C", "required"},
+                                  {"trait4:CUSTOM_D", "perhaps"},
+                                  {"group_policy", "isolate"}});
+    ASSERT_TRUE(found) << found.error().what;
+    ASSERT_EQ(found->groups.size(), 2U) << "those that ask for nothing are none";
     RequestGroup first = group("1", {{"VGPU", 1}}, {Trait{"CUSTOM_A"}});
     first.forbidden_traits = {Trait{"CUSTOM_B"}};
-    EXPECT_EQ(found.groups[0], first);
-    EXPECT_EQ(found.groups[1], group("_NIC", {{"SRIOV_NET_VF", 2}}));
-    EXPECT_EQ(found.policy, GroupPolicy::isolate);
-    EXPECT_EQ(groups_from({{"group_policy", "some"}}), FlavorGroups{});
+    EXPECT_EQ(found->groups[0], first);
+    EXPECT_EQ(found->groups[1], group("_NIC", {{"SRIOV_NET_VF", 2}}));
+    EXPECT_EQ(found->group_policy, GroupPolicy::isolate);
+    EXPECT_EQ(asked_for({{"group_policy", "some"}})->group_policy, std::nullopt);
 }
 
 TEST(FlavorGroups, WhatPlacementWouldNotSearchForIsRefused) {
-    Request wanted = grouped(two_gpus, GroupPolicy::none);
-    EXPECT_FALSE(refused_by_placement(wanted));
-    wanted.group_policy.reset();
-    ASSERT_TRUE(refused_by_placement(wanted));
-    EXPECT_THAT(refused_by_placement(wanted)->reason, HasSubstr("without a group_policy"));
-    wanted.groups.resize(1);
-    EXPECT_FALSE(refused_by_placement(wanted));
-    wanted.groups[0].resources = {};
-    wanted.groups[0].required_traits = {Trait{"CUSTOM_A"}};
-    ASSERT_TRUE(refused_by_placement(wanted));
-    EXPECT_THAT(refused_by_placement(wanted)->reason, HasSubstr("for no resources of it"));
-    Request all_grouped = request({{"VGPU", 1}});
-    all_grouped.groups = {group("1", {{"VGPU", 1}})};
-    EXPECT_FALSE(refused_by_placement(all_grouped));
-    all_grouped.required_traits = {Trait{"CUSTOM_A"}};
-    EXPECT_TRUE(refused_by_placement(all_grouped));
+    const std::map<std::string, std::string> two{{"resources1:VGPU", "1"},
+                                                 {"resources2:VGPU", "1"}};
+    EXPECT_THAT(refusal_of(two), HasSubstr("without a group_policy"));
+    EXPECT_EQ(refusal_of({{"resources1:VGPU", "1"}}), "none");
+    EXPECT_THAT(refusal_of({{"trait1:CUSTOM_A", "required"}}),
+                HasSubstr("for no resources of it"));
+    std::map<std::string, std::string> all_grouped{{"resources1:VCPU", "1"},
+                                                   {"resources:MEMORY_MB", "0"},
+                                                   {"resources:DISK_GB", "0"}};
+    EXPECT_EQ(refusal_of(all_grouped), "none");
+    all_grouped["trait:CUSTOM_A"] = "required";
+    EXPECT_THAT(refusal_of(all_grouped), HasSubstr("its traits are in none"));
 }
 
 TEST(FlavorGroups, OfOtherRequestsAreOtherDemands) {

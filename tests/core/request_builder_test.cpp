@@ -212,14 +212,20 @@ TEST(BuildRequest, BootFromVolumeTakesNoRootDisk) {
 
 TEST(BuildRequest, TraitsOfTheFlavorAreKept) {
     auto given = notice();
-    given.flavor->extra_specs = {{"trait:CUSTOM_A", "required"},
-                                 {"trait:CUSTOM_C", "forbidden"},
-                                 {"trait:CUSTOM_D", "preferred"},
-                                 {"hw:cpu_thread_policy", "isolate"}};
+    given.flavor->extra_specs = {
+        {"trait:CUSTOM_A", "required"},  {"resources1:VGPU", "1"},
+        {"trait1:CUSTOM_B", "required"}, {"trait:CUSTOM_C", "forbidden"},
+        {"trait:CUSTOM_D", "preferred"}, {"hw:cpu_thread_policy", "isolate"}};
     const auto request = built(given, facts("create"));
     EXPECT_THAT(request.required_traits, ElementsAre(Trait{"CUSTOM_A"}));
     EXPECT_THAT(request.forbidden_traits,
                 ElementsAre(Trait{"CUSTOM_C"}, Trait{"HW_CPU_HYPERTHREADING"}));
+    ASSERT_EQ(request.groups.size(), 1U);
+    EXPECT_EQ(request.groups[0].suffix, "1");
+    EXPECT_EQ(request.groups[0].resources, (Resources{{"VGPU", 1}}));
+    EXPECT_THAT(request.groups[0].required_traits, ElementsAre(Trait{"CUSTOM_B"}));
+    EXPECT_EQ(request.group_policy, std::nullopt);
+    EXPECT_EQ(request.resources.get(ResourceClass{"VGPU"}), 1) << "of the groups too";
 }
 
 TEST(BuildRequest, GroupsOfTheFlavorAreKeptApart) {
@@ -254,8 +260,13 @@ TEST(BuildRequest, RefusesWhatNoRoomCanHelp) {
     EXPECT_THAT(refusal(rebuild, facts("rebuild", "h")), HasSubstr("stays on its host"));
     EXPECT_THAT(refusal(rebuild, facts("", "h")), HasSubstr("does not tell"));
     auto bad = notice();
-    bad.flavor->extra_specs = {{"resources:VCPU", "x"}};
-    EXPECT_THAT(refusal(bad, facts("create")), HasSubstr("resources:VCPU"));
+    bad.flavor->extra_specs = {{"resources1:VGPU", "1"}, {"resources2:VGPU", "1"}};
+    EXPECT_THAT(refusal(bad, facts("create")), HasSubstr("2 groups of resources without a"));
+    bad.flavor->extra_specs = {{"trait_a:CUSTOM_A", "required"}};
+    EXPECT_THAT(refusal(bad, facts("create")), HasSubstr("traits of group '_a'"));
+    bad.flavor->extra_specs = {{"hw:tpm_version", "2.0"}};
+    bad.image = {{"hw_tpm_version", "1.2"}};
+    EXPECT_THAT(refusal(bad, facts("create")), HasSubstr("hw:tpm_version is '2.0'"));
 }
 
 TEST(WhyExpired, JustInTimeAndJustTooLate) {
@@ -339,7 +350,50 @@ TEST(BuildRequest, TraitsOfTheImageCountLikeThoseOfTheFlavor) {
     const auto request = built(given, known);
     EXPECT_THAT(request.required_traits,
                 ElementsAre(Trait{"CUSTOM_FLAVOR"}, Trait{"CUSTOM_IMAGE"}));
-    EXPECT_THAT(request.forbidden_traits, ElementsAre(Trait{"CUSTOM_OLD"}));
+    EXPECT_THAT(request.forbidden_traits, IsEmpty()) << "an image may only require";
+}
+
+TEST(BuildRequest, PciDevicesCountWhereNovaAsksPlacementForThem) {
+    auto given = notice();
+    given.pci = {{"id", 1, "CUSTOM_GPU", "", "", ""}};
+    auto known = facts("create");
+    known.release = NovaRelease::r2023_1;
+    SchedulerRules rules;
+    EXPECT_THAT(built(given, known).groups, IsEmpty());
+    rules.pci_in_placement = true;
+    const auto request = std::get<Request>(build_request(given, known, rules));
+    ASSERT_EQ(request.groups.size(), 1U);
+    EXPECT_EQ(request.resources.get(ResourceClass{"CUSTOM_GPU"}), 1);
+    rules.release = NovaRelease::zed;
+    EXPECT_THAT(std::get<Request>(build_request(given, known, rules)).groups, IsEmpty());
+}
+
+TEST(BuildRequest, WhatNovaTookOverOfTheImageGoesBeforeWhatItIsNow) {
+    auto known = facts("resize", "host-1");
+    known.image_properties = {{"hw_cpu_policy", "dedicated"},
+                              {"hw_tpm_version", "2.0"},
+                              {"trait:CUSTOM_IMAGE", "required"}};
+    auto given = notice(FailureEvent::migrate_server);
+    given.image = {{"disk_format", "raw"}};
+    auto request = built(given, known);
+    EXPECT_EQ(request.resources.get(ResourceClass{"VCPU"}), 4);
+    EXPECT_THAT(request.required_traits, ElementsAre(Trait{"CUSTOM_IMAGE"}))
+        << "the message leaves out traits alone";
+    given.image.clear();
+    known.kept_image = {{"hw_cpu_policy", "shared"}, {"hw_tpm_version", "1.2"}};
+    EXPECT_THAT(built(given, known).required_traits,
+                ElementsAre(Trait{"COMPUTE_SECURITY_TPM_1_2"}, Trait{"CUSTOM_IMAGE"}));
+    known.schedule = Schedule{};
+    known.schedule->image = {{"hw_tpm_version", "2.0"}};
+    EXPECT_THAT(built(given, known).required_traits,
+                ElementsAre(Trait{"COMPUTE_SECURITY_TPM_2_0"}, Trait{"CUSTOM_IMAGE"}));
+    known.schedule.reset();
+    known.kept_image.clear();
+    request = built(given, known);
+    EXPECT_EQ(request.resources.get(ResourceClass{"PCPU"}), 4) << "nobody else told";
+    ASSERT_TRUE(request.fallback.has_value());
+    EXPECT_EQ(request.fallback->resources,
+              (Resources{{"VCPU", 4}, {"MEMORY_MB", 2048}, {"DISK_GB", 20}}));
 }
 
 }  // namespace

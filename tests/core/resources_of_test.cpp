@@ -1,6 +1,7 @@
 // What Placement is asked for: one row for each rule of Nova's.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <limits>
 
 #include "reaper/request_spec/cpu_list.hpp"
 #include "reaper/request_spec/request_builder.hpp"
@@ -8,7 +9,6 @@
 namespace reaper::resources_of_test {
 namespace {
 
-using ::testing::HasSubstr;
 using ::testing::Optional;
 
 Flavor flavor(std::map<std::string, std::string> extra_specs = {}) {
@@ -72,7 +72,10 @@ INSTANTIATE_TEST_SUITE_P(
             false,
             {{"MEMORY_MB", 2048}, {"DISK_GB", 25}, {"CUSTOM_REVOCABLE_VCPU", 2}}},
         Row{"GroupsAreSummed",
-            flavor({{"resources1:VGPU", "1"}, {"resources2:VGPU", "2"}, {"resources1:VCPU", "3"}}),
+            flavor({{"resources1:VGPU", "1"},
+                    {"resources2:VGPU", "2"},
+                    {"resources1:VCPU", "3"},
+                    {"group_policy", "none"}}),
             false,
             {{"VCPU", 3}, {"MEMORY_MB", 2048}, {"DISK_GB", 25}, {"VGPU", 3}}},
         Row{"OtherKeysCountForNothing",
@@ -107,24 +110,44 @@ INSTANTIATE_TEST_SUITE_P(
              {"DISK_GB", 25},
              {"CUSTOM_PMEM_NAMESPACE_6GB", 2},
              {"CUSTOM_PMEM_NAMESPACE_LARGE", 1},
-             {"MEM_ENCRYPTION_CONTEXT", 1}}}),
+             {"MEM_ENCRYPTION_CONTEXT", 1}}},
+        Row{"PersistentMemoryOfOddNames",
+            flavor({{"hw:pmem", " six-gb , six+-gb,, "}}),
+            false,
+            {{"VCPU", 4},
+             {"MEMORY_MB", 2048},
+             {"DISK_GB", 25},
+             {"CUSTOM_PMEM_NAMESPACE_SIX_GB", 2}}}),
     [](const auto& row) { return row.param.name; });
 
-class BadOverride : public ::testing::TestWithParam<std::pair<const char*, const char*>> {};
+struct OddOverride {
+    const char *key, *value;
+};
 
-TEST_P(BadOverride, IsRefusedWithTheKey) {
-    const auto [key, value] = GetParam();
-    const auto resources = resources_of(flavor({{key, value}}), false);
-    ASSERT_TRUE(std::holds_alternative<Refused>(resources));
-    EXPECT_THAT(std::get<Refused>(resources).reason, HasSubstr(key));
+class Odd : public ::testing::TestWithParam<OddOverride> {};
+
+/// As Nova does: it warns in its log, and goes on.
+TEST_P(Odd, OverrideIsPassedOver) {
+    const auto resources = resources_of(flavor({{GetParam().key, GetParam().value}}), false);
+    ASSERT_TRUE(std::holds_alternative<Resources>(resources));
+    EXPECT_EQ(to_string(std::get<Resources>(resources)), to_string(usual));
 }
 
 INSTANTIATE_TEST_SUITE_P(
-    Values, BadOverride,
-    ::testing::Values(std::pair{"resources:VCPU", "many"}, std::pair{"resources:VCPU", "-1"},
-                      std::pair{"resources:VCPU", ""}, std::pair{"resources:VCPU", "1.5"},
-                      std::pair{"resources:VCPU", "99999999999999999999"},
-                      std::pair{"resources:", "1"}, std::pair{"resources:vcpu", "1"}));
+    Values, Odd,
+    ::testing::Values(OddOverride{"resources:VCPU", "many"}, OddOverride{"resources:VCPU", "-1"},
+                      OddOverride{"resources:VCPU", ""}, OddOverride{"resources:VCPU", "1.5"},
+                      OddOverride{"resources:VCPU", "-99999999999999999999"},
+                      OddOverride{"resources:", "1"}, OddOverride{"resources:vcpu", "1"},
+                      OddOverride{"resources:GPU", "1"}));
+
+TEST(ResourcesOfFlavor, AnAmountBeyondAllIsTheLargest) {
+    for (const auto* amount : {"99999999999999999999", " +99999999999999999999 "}) {
+        const auto resources = resources_of(flavor({{"resources:VCPU", amount}}), false);
+        EXPECT_EQ(std::get<Resources>(resources).get(ResourceClass{"VCPU"}),
+                  std::numeric_limits<Amount>::max());
+    }
+}
 
 TEST(ResourcesOfFlavor, MixedWithoutAnUsableMaskIsRefused) {
     for (const auto* mask : {"", "x", "9-3", "^0-3"}) {

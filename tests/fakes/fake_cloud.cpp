@@ -156,6 +156,10 @@ ResultTask<std::set<ResourceClass>> FakeCloud::resource_classes() {
     co_return all;
 }
 
+ResultTask<NovaRelease> FakeCloud::release() {
+    co_return nova_release;
+}
+
 ResultTask<std::vector<ServerRecord>> FakeCloud::servers(Progress progress) {
     co_await breathe();
     if (auto error = note("servers")) co_return *error;

@@ -71,6 +71,7 @@ public:
     std::map<std::string, Flavor> flavors;  ///< by id
     std::string own_user_id = "reaper-user";
     std::map<ServerId, Duration> slow;                        ///< reads of it take so long
+    NovaRelease nova_release = NovaRelease::zed;
     std::map<ServerId, std::vector<ActionRecord>> histories;  ///< the newest first
     std::map<ServerId, std::string> last_hosts;
     HostNumbers numbers;
@@ -97,6 +98,7 @@ public:
     ResultTask<std::vector<Project>> projects_with_tag(std::string tag) override;
     ResultTask<ProjectSearch> find_project(std::string written) override;
     ResultTask<std::string> own_user() override;
+    ResultTask<NovaRelease> release() override;
     ResultTask<std::vector<ServerRecord>> servers(Progress progress) override;
     ResultTask<std::vector<ServerRecord>> soft_deleted(std::optional<TimePoint> since) override;
     ResultTask<std::vector<ServerRecord>> ended_servers(TimePoint since) override;

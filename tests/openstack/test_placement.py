@@ -16,7 +16,15 @@ import pytest
 
 from cloud import Cloud, Server, eventually
 from fleet import Fleet, assert_freed, assert_nobody_died, fill
-from in_vain import ROOM_FOR, boot_again, cheapest_on, in_vain, killed_in_vain, refused_move
+from in_vain import (
+    ROOM_FOR,
+    assert_no_valid_host,
+    boot_again,
+    cheapest_on,
+    in_vain,
+    killed_in_vain,
+    refused_move,
+)
 from openstack_cloud import OpenStackCloud
 from reaper_process import Reaper
 
@@ -327,6 +335,18 @@ def accelerated(cloud: OpenStackCloud, trait: str, monkeypatch: pytest.MonkeyPat
 
 
 @pytest.fixture
+def with_tpm(cloud: OpenStackCloud, monkeypatch: pytest.MonkeyPatch) -> Iterator[str]:
+    """A `medium` that is to have a TPM; no host of the lab can emulate one."""
+    body = {"flavor": {"name": "with-tpm", "vcpus": 5, "ram": 2048, "disk": 20}}
+    flavor = cloud.nova.post("/flavors", json=body).json()["flavor"]["id"]
+    specs = {"extra_specs": {"hw:tpm_version": "2.0"}}
+    cloud.nova.post(f"/flavors/{flavor}/os-extra_specs", json=specs)
+    monkeypatch.setitem(cloud.lab["flavors"], "with-tpm", flavor)
+    yield "with-tpm"
+    cloud.nova.delete(f"/flavors/{flavor}")
+
+
+@pytest.fixture
 def fast(cloud: OpenStackCloud, monkeypatch: pytest.MonkeyPatch) -> Iterator[str]:
     """A `medium` that wishes for aggregates with `ssd=true`."""
     body = {"flavor": {"name": "fast", "vcpus": 5, "ram": 2048, "disk": 20}}
@@ -399,6 +419,39 @@ def test_a_trait_of_the_image_is_sought(
             return cloud.ask("medium")
 
     assert_only_the_second_host_will_do(cloud, install, trait, ask)
+
+
+@pytest.mark.lab_only  # cloudsim's images and flavors ask nothing of a host
+def test_what_no_host_can_give_costs_nobody(
+    cloud: OpenStackCloud, install: Callable[..., Reaper], with_tpm: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Dedicated CPUs that only the image asks for, where no host offers PCPU; a TPM that the flavor asks
+    for in its own words. There is room for both after one deletion, and Nova refuses them all the same."""
+    one, two, three = cloud.hosts
+    fleet = fill(cloud, {one: HALF_SPOT, two: FIVE_SPOTS, three: FULL})
+    pinned = cloud.make_image("pinned", hw_cpu_policy="dedicated")
+
+    def refused_pinned() -> str:
+        with monkeypatch.context() as with_image:
+            with_image.setitem(cloud.lab, "image", pinned)
+            return refused_boot(cloud)
+
+    wishes = {"PCPU": refused_pinned, "COMPUTE_SECURITY_TPM_2_0": lambda: refused_boot(cloud, with_tpm)}
+    reaper = install()
+    reaper.start()
+    mark = cloud.mark()
+    for wish, refused_request in wishes.items():
+        request = refused_request()
+        assert reaper.wait_outcome(request)["kind"] == "not-enough"
+        assert all(wish in reason for _, reason in refused(reaper, request).values())
+    reaper.wait_messages_done()
+    assert_nobody_died(fleet, mark)
+    victims = cheapest_on(fleet, reaper, [one])
+    for victim in victims:
+        cloud.delete_without_waiting(victim)
+    cloud.wait_gone(victims)
+    for refused_request in wishes.values():
+        assert_no_valid_host(cloud, refused_request())
 
 
 # Other things than boots ------------------------------------------------------

@@ -50,14 +50,21 @@ TEST(Json, RequestsComeBack) {
     grouped.group_policy = GroupPolicy::isolate;
     EXPECT_EQ(request_from_json(through_text(to_json(grouped))).value(), grouped);
     EXPECT_EQ(to_json(example_request()).contains("groups"), false);
+    Request pinned = example_request();
+    pinned.root_required_traits = {Trait{"COMPUTE_ACCELERATORS"}, Trait{"OWNER_NOVA"}};
+    pinned.fallback = SlotShape{{{"VCPU", 4}}, {Trait{"CUSTOM_A"}}, {Trait{"CUSTOM_B"}}};
+    EXPECT_EQ(request_from_json(through_text(to_json(pinned))).value(), pinned);
 }
 
 TEST(Json, DecisionsComeBack) {
     Plan extreme = example_plan();
     extreme.hosts[0].free_before.set(ResourceClass{"VCPU"}, std::numeric_limits<Amount>::min());
     extreme.hosts[0].free_after.set(ResourceClass{"VCPU"}, std::numeric_limits<Amount>::max());
+    Plan by_fallback = example_plan();
+    by_fallback.hosts[0].slot = {{"VCPU", 4}};
     const std::vector<Decision> decisions{example_plan(),
                                           extreme,
+                                          by_fallback,
                                           Plan{},
                                           NothingToDo{"there", example_plan().hosts},
                                           Refused{"it is revocable itself"},

@@ -392,6 +392,12 @@ def bench(run: Runner) -> Counts:
     return run.check("run them briefly", "bench", program, "--benchmark_min_time=0.01")
 
 
+def queries(run: Runner) -> Counts:
+    """On a lab of its own, which it takes up and down."""
+    command = (PYTHON, "-B", "tests/openstack/placement_queries", "--check")
+    return run.check("record them anew", "queries", *command, deadline_s=SOAK_DEADLINE_S)
+
+
 STAGES = (
     Stage("format", "the code is formatted", code_format),
     Stage("release", "optimised build, 2,000 schedules of faults", schedules),
@@ -416,6 +422,7 @@ SOAK = (
     Stage("fuzz-long", f"every fuzzer for {FUZZ_SOAK_SECONDS} s", fuzz_long),
     Stage("placement", "room for groups as Placement's own code tells it, new cases", placement),
     Stage("bench", "the benchmarks run", bench),
+    Stage("queries", "what Nova asks of Placement is what was recorded", queries),
 )
 
 FAST = Stage("unit", "the unit tests", fast)

@@ -339,6 +339,37 @@ TEST(CheckBroker, MissingRightsAndStrangeTopicsAreTold) {
     EXPECT_NE(findings[1].detail.find("versioned_notifications_topics"), std::string::npos);
 }
 
+TEST_F(CheckCloud, HowTheSchedulerIsTakenToBeIsTold) {
+    cloud_.nova_release = NovaRelease::r2024_2;
+    run();
+    const auto details = [&] {
+        std::string text;
+        for (const Finding& finding : findings_)
+            if (finding.what == "scheduler") text += to_line(finding, false);
+        return text;
+    };
+    EXPECT_NE(details().find("ok   scheduler: Nova 2024.2, as its API has 1.39"), std::string::npos)
+        << details();
+    EXPECT_NE(details().find("own_aggregates off, tenant_filter off"), std::string::npos);
+    EXPECT_NE(details().find("pcpu_fallback off"), std::string::npos);
+
+    // What aggregates carry is hardly there for nothing.
+    cloud_.host_aggregates = {{"u1", "theirs", {}, {{"filter_tenant_id_1", "p"}}},
+                              {"u2", "fast", {}, {{"trait:CUSTOM_FAST", "required"}}}};
+    findings_.clear();
+    run();
+    EXPECT_NE(details().find("warn scheduler: aggregate 'theirs' has filter_tenant_id"),
+              std::string::npos)
+        << details();
+    EXPECT_NE(details().find("warn scheduler: aggregate 'fast' has trait:"), std::string::npos);
+    landing_.tenant_filter = landing_.trait_isolation = true;
+    landing_.release = NovaRelease::r2025_1;
+    findings_.clear();
+    run();
+    EXPECT_EQ(details().find("warn"), std::string::npos) << details();
+    EXPECT_NE(details().find("Nova 2025.1, as configured"), std::string::npos);
+}
+
 TEST(CheckJournal, AMissingDirectoryIsAFailure) {
     std::vector<Finding> findings;
     const Report report = [&](Finding finding) { findings.push_back(std::move(finding)); };

@@ -147,6 +147,54 @@ TEST(NovaNotification, ABootFromVolumeHasNoImage) {
                  })).image_id);
 }
 
+TEST(NovaNotification, ReadsTheImageAsNovaTookItOver) {
+    const auto got = notice(edited([](json& m) {
+        json& image = spec(m)["image"]["nova_object.data"];
+        image["disk_format"] = "qcow2";
+        image["properties"] = {{"nova_object.data",
+                                {{"hw_cpu_policy", "dedicated"},
+                                 {"hw_mem_encryption", true},
+                                 {"hw_video_ram", 64},
+                                 {"hw_numa_mem", {1, 2}},
+                                 {"hw_boot_menu", nullptr}}}};
+    }));
+    const std::map<std::string, std::string> expected{{"disk_format", "qcow2"},
+                                                      {"hw_cpu_policy", "dedicated"},
+                                                      {"hw_mem_encryption", "true"},
+                                                      {"hw_video_ram", "64"}};
+    EXPECT_EQ(got.image, expected);
+    // Of a volume, too, which has no id.
+    const auto volume = notice(edited([](json& m) {
+        spec(m)["image"]["nova_object.data"] = {
+            {"id", nullptr},
+            {"disk_format", nullptr},
+            {"properties", {{"nova_object.data", {{"hw_tpm_version", "2.0"}}}}}};
+    }));
+    EXPECT_FALSE(volume.image_id);
+    EXPECT_EQ(volume.image, (std::map<std::string, std::string>{{"hw_tpm_version", "2.0"}}));
+}
+
+TEST(NovaNotification, ReadsThePciDevicesOfAliases) {
+    const auto got = notice(edited([](json& m) {
+        const auto request = [](const json& alias, int count, const json& wanted) {
+            return json{{"nova_object.data",
+                         {{"alias_name", alias},
+                          {"count", count},
+                          {"request_id", "d35be809-acfa-4047-86dd-5a6543ac6c01"},
+                          {"spec", {wanted}}}}};
+        };
+        spec(m)["pci_requests"] = {
+            {"nova_object.data",
+             {{"requests",
+               {request("gpu", 2, {{"resource_class", "gpu"}, {"traits", "a,b"}}),
+                request("nic", 1, {{"vendor_id", "8086"}, {"product_id", "15a3"}}),
+                request(nullptr, 1, {{"physical_network", "net"}})}}}}};
+    }));
+    const std::string id = "d35be809-acfa-4047-86dd-5a6543ac6c01";
+    EXPECT_EQ(got.pci, (std::vector<PciRequest>{{id, 2, "gpu", "", "", "a,b"},
+                                                {id, 1, "", "8086", "15a3", ""}}));
+}
+
 TEST(NovaNotification, KeepsTheFlavorsExtraSpecs) {
     const auto got = notice(edited([](json& m) {
         flavor(m)["extra_specs"] = {{"resources:CUSTOM_GPU", "1"}, {"hw:cpu_policy", "shared"}};

@@ -203,6 +203,12 @@ TEST(NovaFormat, ReadsTheImageAndTheGroupsOfAServer) {
     const auto record = openstack::read_server(json{{"server", row}}.dump(), "GET nova");
     ASSERT_TRUE(record) << record.error().what;
     EXPECT_EQ(record->image, "i-1");
+    EXPECT_TRUE(record->image_properties.empty());
+    row["image"]["properties"] = {{"hw_tpm_version", "2.0"}, {"min_ram", 0}};  // since 2.98
+    const auto newer = openstack::read_server(json{{"server", row}}.dump(), "GET nova");
+    ASSERT_TRUE(newer) << newer.error().what;
+    EXPECT_EQ(newer->image_properties,
+              (std::map<std::string, std::string>{{"hw_tpm_version", "2.0"}}));
     EXPECT_THAT(record->groups, ElementsAre("g-1"));
 }
 
@@ -359,6 +365,15 @@ TEST_F(NovaTest, ListsTheNamesOfAllFlavorsInPages) {
     EXPECT_THAT(*names, ElementsAre("gpu", "large", "small"));
     cloud.on(path + "&marker=2", json_reply(400, "{}"));
     EXPECT_EQ(cloud.run(nova().flavor_names()).error().code, Errc::conflict);
+}
+
+TEST_F(NovaTest, TheVersionOfItsApiTellsTheRelease) {
+    EXPECT_EQ(cloud.run(nova().release()).value(), NovaRelease::zed);
+    cloud.on("GET /nova/v2.1/",
+             json_reply(200, R"({"version": {"version": "2.96", "min_version": "2.1"}})"));
+    EXPECT_EQ(cloud.run(nova().release()).value(), NovaRelease::zed) << "for some minutes";
+    auto later = cloud.connect();
+    EXPECT_EQ(cloud.run(later.compute->release()).value(), NovaRelease::r2024_2);
 }
 
 TEST_F(NovaTest, AServerThatIsDeletedIsNone) {

@@ -2,8 +2,10 @@
 
 Only what a test lab needs differs from OpenStack's defaults: allocation ratios
 of 1 so that a host is exactly full when it looks full, versioned notifications,
-no quotas, and cheap passwords. A host counts as down only if a test says so
-(forced_down), not because the machine is busy or its agent was stopped.
+no quotas, and cheap passwords. Dedicated CPUs are had as PCPU only, as on hosts
+with libvirt: a fake hypervisor lets such servers in anyway. A host counts as
+down only if a test says so (forced_down), not because the machine is busy or its
+agent was stopped.
 """
 
 from pathlib import Path
@@ -219,6 +221,8 @@ workers = 1
 workers = 1
 discover_hosts_in_cells_interval = 2
 enable_isolated_aggregate_filtering = true
+[workarounds]
+disable_fallback_pcpu_query = true
 [filter_scheduler]
 enabled_filters = ComputeFilter,ComputeCapabilitiesFilter,ImagePropertiesFilter,ServerGroupAntiAffinityFilter,ServerGroupAffinityFilter,SameHostFilter,DifferentHostFilter,AggregateMultiTenancyIsolation,AggregateInstanceExtraSpecsFilter
 [glance]

@@ -1,0 +1,73 @@
+#include "reaper/request_spec/wishes.hpp"
+
+#include <algorithm>
+
+#include "reaper/model/text.hpp"
+
+namespace reaper {
+namespace {
+
+std::optional<std::string> find(const std::map<std::string, std::string>& texts,
+                                const std::string& key) {
+    const auto at = texts.find(key);
+    if (at == texts.end()) return std::nullopt;
+    return at->second;
+}
+
+std::string key_of(std::string_view prefix, char between, std::string_view name) {
+    return std::string{prefix} + between + std::string{name};
+}
+
+bool is_one_of(std::string_view value, std::initializer_list<std::string_view> words) {
+    return std::find(words.begin(), words.end(), value) != words.end();
+}
+
+}  // namespace
+
+bool means_yes(std::string_view text) {
+    return is_one_of(in_small_letters(trimmed(text)), {"1", "t", "true", "on", "y", "yes"});
+}
+
+Error not_one_of(const std::string& key, std::string_view value,
+                 std::initializer_list<std::string_view> words) {
+    std::string expected;
+    for (const auto word : words) expected += (expected.empty() ? "" : ", ") + std::string{word};
+    return Error{Errc::bad_input,
+                 key + " is " + quoted(value) + "; Nova takes one of: " + expected};
+}
+
+std::optional<std::string> Wishes::of_flavor(std::string_view name, std::string_view prefix) const {
+    return find(flavor_.extra_specs, key_of(prefix, ':', name));
+}
+
+std::optional<std::string> Wishes::of_image(std::string_view name, std::string_view prefix) const {
+    return find(image_, key_of(prefix, '_', name));
+}
+
+Error Wishes::disagree(std::string_view name, std::string_view prefix) const {
+    return Error{Errc::bad_input, "the flavor's " + key_of(prefix, ':', name) + " is " +
+                                      quoted(*of_flavor(name, prefix)) + " and the image's " +
+                                      key_of(prefix, '_', name) + " is " +
+                                      quoted(*of_image(name, prefix)) + ": Nova refuses that"};
+}
+
+Wishes::Text Wishes::of_either(std::string_view name, std::initializer_list<std::string_view> words,
+                               std::string_view prefix) const {
+    const auto flavor = of_flavor(name, prefix);
+    const auto image = of_image(name, prefix);
+    const bool both = flavor && image && !flavor->empty() && !image->empty();
+    if (both && *flavor != *image) return disagree(name, prefix);
+    auto said = flavor && !flavor->empty() ? flavor : image;
+    if (said && !is_one_of(*said, words))
+        return not_one_of(key_of(prefix, ':', name), *said, words);
+    return said;
+}
+
+Result<bool> Wishes::wanted(std::string_view name) const {
+    const auto flavor = of_flavor(name);
+    const auto image = of_image(name);
+    if (flavor && image && means_yes(*flavor) != means_yes(*image)) return disagree(name, "hw");
+    return (flavor && means_yes(*flavor)) || (image && means_yes(*image));
+}
+
+}  // namespace reaper
