@@ -103,7 +103,7 @@ private:
 }  // namespace
 
 std::string to_yaml(const Settings& settings) {
-    Draft draft{settings, "", "", false};
+    Draft draft{settings, "", "", false, ""};
     return Dump{draft}.text();
 }
 

@@ -131,12 +131,10 @@ std::variant<LocalSettings, std::vector<ConfigError>> load_local(const std::stri
                                                                  const Environment& environment) {
     auto loaded = load_part(path, environment, not_local);
     if (auto* const draft = std::get_if<Draft>(&loaded))
-        return LocalSettings{std::move(draft->settings.journal),
-                             std::move(draft->settings.pause_file),
-                             std::move(draft->settings.admin),
-                             std::move(draft->settings.policy.safeguards),
-                             std::move(draft->settings.broker),
-                             std::move(draft->broker_unknown)};
+        return LocalSettings{
+            std::move(draft->settings.journal), std::move(draft->settings.pause_file),
+            std::move(draft->settings.admin),   std::move(draft->settings.policy.safeguards),
+            std::move(draft->settings.broker),  std::move(draft->broker_unknown)};
     return std::get<std::vector<ConfigError>>(std::move(loaded));
 }
 

@@ -11,7 +11,7 @@ using std::chrono::milliseconds;
 
 /// Secrets and what only says where they come from stay out of a draft that is made of settings.
 Draft draft_of(const Settings& settings) {
-    return Draft{settings, "", "", false};
+    return Draft{settings, "", "", false, ""};
 }
 
 bool is_live(const Section& section, const Key& key) {

@@ -43,7 +43,7 @@ struct SourceState {
             return amqp::PublisherSession(connection, broker, tuning, outbox).run();
         };
         // Of the same broker, the consumer tells.
-        const auto state = [](bool, const std::string& detail) {
+        const auto state = [](bool, const std::string& detail, bool) {
             spdlog::debug("publishing: {}", detail);
         };
         amqp::Worker(broker, tuning.answer_timeout, outbox, publisher_aborter, live, state).run();

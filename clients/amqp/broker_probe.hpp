@@ -33,7 +33,6 @@ struct BrokerReport {
     std::optional<QueueReport> serving;
     std::vector<NovasQueue> novas_queues;  ///< those that exist
     std::vector<std::string> remarks;      ///< brokers of the list that did not answer, and why
-    std::vector<std::string> remarks;        ///< brokers of the list that did not answer, and why
     std::vector<std::string> missing_rights{};  ///< what our user may not do, and what to do
     /// Configured topics on which nobody has published so far, as the queues that oslo.messaging
     /// makes with the first message tell; and of these, whether Nova's usual topic has been used.

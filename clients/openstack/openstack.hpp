@@ -4,7 +4,8 @@
 // Every call brings its token: it is fetched by the first call, renewed before it expires, and once
 // more when a service answers 401. Calls that need a token at the same time share one
 // authentication. Refused credentials are not sent again for a minute, then for longer: nobody's
-// account is locked by us. Answers never lead to other addresses than the catalog's or the settings'.
+// account is locked by us. Answers never lead to other addresses than the catalog's or the
+// settings'.
 #pragma once
 
 #include <boost/asio/any_io_executor.hpp>

@@ -38,8 +38,7 @@ Activity activity_of(config::Broker broker, const std::string& journal_path) {
 }
 
 Activity activity_of(const config::LocalSettings& settings) {
-    if (settings.broker_unknown.empty())
-        return activity_of(settings.broker, settings.journal.path);
+    if (settings.broker_unknown.empty()) return activity_of(settings.broker, settings.journal.path);
     Activity activity;
     activity.unknown = settings.broker_unknown;
     return activity;

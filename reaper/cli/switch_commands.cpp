@@ -58,7 +58,8 @@ struct Recorded {
 };
 
 /// None if it can't be read.
-std::optional<Recorded> recorded_in(const config::LocalSettings& settings, const Terminal& terminal) {
+std::optional<Recorded> recorded_in(const config::LocalSettings& settings,
+                                    const Terminal& terminal) {
     auto journal = open_journal_for_reading(settings.journal.path);
     if (!journal) {
         terminal.warn(journal.error().what);

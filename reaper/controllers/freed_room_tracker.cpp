@@ -249,8 +249,10 @@ Task<std::string> FreedRoomTracker::found_elsewhere(const Watched& watched) {
         if (why && !(*record)->server.host.empty() && (*record)->server.task_state != "deleting")
             co_return *why;
     }
+    const auto& takers = watched.takers;
     for (const auto& server : second_tries(watched.request, watched.since))
-        if (!watched.there_before.contains(server))
+        if (!watched.there_before.contains(server) &&
+            std::find(takers.begin(), takers.end(), server) == takers.end())
             co_return "a like server, " + printable(server.str(), 64) + ", got room elsewhere";
     co_return "";
 }

@@ -102,13 +102,13 @@ Decision decide(const CompiledPolicy& policy, const Request& request, const Clou
         if (type == ResType::revocable)
             return find_revocable_room(request, hosts, ledger, policy.revocable_classes,
                                        &policy.scheduler);
-        return unless_cooling_down(
-            plan_either(request, policy.scheduler,
-                        [&](const Request& asked) {
-                            return plan_under(safeguards, asked, hosts, ledger, *policy.strategy,
-                                              policy.strategy_name, options);
-                        }),
-            request, policy.scheduler, safeguards);
+        return unless_cooling_down(plan_either(request, policy.scheduler,
+                                               [&](const Request& asked) {
+                                                   return plan_under(safeguards, asked, hosts,
+                                                                     ledger, *policy.strategy,
+                                                                     policy.strategy_name, options);
+                                               }),
+                                   request, policy.scheduler, safeguards);
     };
     return decide_in_phases(request.phases, search);
 }

@@ -17,8 +17,8 @@ namespace reaper {
 /// (reaper/triggers/unshelve.hpp).
 enum class FailureEvent { build_instances, migrate_server, rebuild_server, unshelve_server };
 
-/// PCI devices that a flavor asks for (`pci_passthrough:alias`), in the words of the alias, which is
-/// Nova's configuration.
+/// PCI devices that a flavor asks for (`pci_passthrough:alias`), in the words of the alias, which
+/// is Nova's configuration.
 struct PciRequest {
     std::string id;
     int count = 1;

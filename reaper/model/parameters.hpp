@@ -29,8 +29,8 @@ struct ParameterError {
     std::string expected;  ///< "a number from 1 to 1000"
 };
 
-/// Something of the cloud that the value of a parameter names. Whether it is there is looked up when
-/// the reaper starts, when it reads its configuration again, and by `reaper check`.
+/// Something of the cloud that the value of a parameter names. Whether it is there is looked up
+/// when the reaper starts, when it reads its configuration again, and by `reaper check`.
 struct NamedThing {
     enum class Kind { resource_class, project_tag, project_or_flavor };
     Kind kind{};

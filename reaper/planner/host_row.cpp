@@ -269,13 +269,9 @@ std::uint32_t RowNames::profile_number(const Host& host, std::uint32_t guess) {
     const auto [first, last] = profile_by_hash_.equal_range(hash);
     for (auto at = first; at != last; ++at)
         if (same_profile(profiles_[at->second], host)) return at->second;
-    Profile profile{host.up,
-                    host.enabled,
-                    host.availability_zone,
-                    {},
-                    has_nested_traits(host),
-                    root_traits(host),
-                    host.member_of};
+    Profile profile{
+        host.up,           host.enabled,  host.availability_zone, {}, has_nested_traits(host),
+        root_traits(host), host.member_of};
     for (const auto& provider : host.providers)
         profile.traits.insert(provider.traits.begin(), provider.traits.end());
     profiles_.push_back(std::move(profile));

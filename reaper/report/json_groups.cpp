@@ -3,33 +3,18 @@
 #include <limits>
 
 #include "reaper/report/json.hpp"
+#include "reaper/report/json_placement.hpp"
 
 namespace reaper::report {
-namespace {
-
 using nlohmann::json;
-
-json names(const std::set<Trait>& traits) {
-    json array = json::array();
-    for (const auto& trait : traits) array.push_back(trait.str());
-    return array;
-}
-
-std::set<Trait> traits_from(const JsonPlace& in) {
-    std::set<Trait> traits;
-    in.each([&](const JsonPlace& each) { traits.emplace(each.id()); });
-    return traits;
-}
-
-}  // namespace
 
 json to_json(const std::vector<RequestGroup>& groups) {
     json array = json::array();
     for (const auto& group : groups) {
         json object{{"suffix", group.suffix},
                     {"resources", to_json(group.resources)},
-                    {"required_traits", names(group.required_traits)},
-                    {"forbidden_traits", names(group.forbidden_traits)}};
+                    {"required_traits", to_json(group.required_traits)},
+                    {"forbidden_traits", to_json(group.forbidden_traits)}};
         if (!group.aggregates.empty()) object["aggregates"] = group.aggregates;
         if (!group.in_tree.empty()) object["in_tree"] = group.in_tree.str();
         array.push_back(std::move(object));

@@ -52,7 +52,7 @@ json to_json(const std::set<Trait>& traits) {
 
 std::set<Trait> traits_from(const JsonPlace& in) {
     std::set<Trait> traits;
-    in.each([&](const JsonPlace& each) { traits.emplace(each.text()); });
+    in.each([&](const JsonPlace& each) { traits.emplace(each.id()); });
     return traits;
 }
 

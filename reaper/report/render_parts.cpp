@@ -30,7 +30,8 @@ struct Words {
 std::string constraint_words(const Request& request) {
     const PlacementConstraints& placement = request.placement;
     Words words;
-    words.add_each(request.required_traits, [](const auto& t) { return "requires " + safe(t.str()); });
+    words.add_each(request.required_traits,
+                   [](const auto& t) { return "requires " + safe(t.str()); });
     words.add_each(request.forbidden_traits,
                    [](const auto& t) { return "refuses " + safe(t.str()); });
     words.add_each(request.root_required_traits,

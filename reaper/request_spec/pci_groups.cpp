@@ -22,7 +22,7 @@ std::string class_of(const PciRequest& request) {
     return is_resource_class(name) ? name : custom_name(name);
 }
 
-std::string trait_of(std::string_view text) {
+std::string trait_name(std::string_view text) {
     const std::string name = in_capitals(text);
     const bool standard =
         std::any_of(std::begin(standard_traits), std::end(standard_traits),
@@ -35,7 +35,7 @@ std::set<Trait> traits_of(const PciRequest& request) {
     std::string_view rest = request.traits;
     while (!rest.empty()) {
         const auto comma = std::min(rest.find(','), rest.size());
-        traits.emplace(trait_of(rest.substr(0, comma)));
+        traits.emplace(trait_name(rest.substr(0, comma)));
         rest.remove_prefix(std::min(comma + 1, rest.size()));
     }
     return traits;

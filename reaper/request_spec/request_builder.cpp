@@ -85,8 +85,9 @@ std::variant<Wanted, Refused> wanted(const FailureNotice& notice, const Requeste
 }
 
 /// What was taken over of the image when the server was made, where something else than the image
-/// service tells it; null if that does. Nova's API goes before everything. Of a boot the image is as
-/// old as the message, which then has no say; of a server that ran before, the image may have changed.
+/// service tells it; null if that does. Nova's API goes before everything. Of a boot the image is
+/// as old as the message, which then has no say; of a server that ran before, the image may have
+/// changed.
 const ImageProperties* image_taken_over(const FailureNotice& notice, const RequesterFacts& facts,
                                         Operation operation) {
     if (!facts.kept_image.empty()) return &facts.kept_image;

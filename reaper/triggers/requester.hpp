@@ -15,9 +15,9 @@ namespace reaper {
 ResultTask<RequesterFacts> read_failure(CloudPorts cloud, FailureNotice notice);
 
 /// The rest of what a request is made of: Nova's release, server groups, the servers of the same
-/// request, the flavor of a resize; the image, for what it asks of the host and, if neither metadata
-/// nor flavor say which room the server admits, for that. One that is gone or may not be seen says
-/// nothing.
+/// request, the flavor of a resize; the image, for what it asks of the host and, if neither
+/// metadata nor flavor say which room the server admits, for that. One that is gone or may not be
+/// seen says nothing.
 ResultTask<RequesterFacts> read_rest(CloudPorts cloud, FailureNotice notice, RequesterFacts facts);
 
 /// Both.

@@ -53,7 +53,7 @@ TEST_F(CullPreconditionsTest, AProjectIsProtectedByItsName) {
     protect({});
     service().reload(live_settings());
     requester("requester-2");
-    messages->deliver(body_of(another("req-2", uuid_of("requester-2"))));
+    messages->deliver(body_of(another("req-2", "requester-2")));
     EXPECT_EQ(outcome_of("req-2").kind, OutcomeKind::freed);
 }
 
@@ -73,7 +73,7 @@ TEST_F(CullPreconditionsTest, NobodyIsDeletedWhileAProtectedProjectIsNotThere) {
     cloud.no_projects.clear();  // it is made
     run_until([&] { return status.line.find("held back") == std::string::npos; });
     requester("requester-2");
-    messages->deliver(body_of(another("req-2", uuid_of("requester-2"))));
+    messages->deliver(body_of(another("req-2", "requester-2")));
     EXPECT_EQ(outcome_of("req-2").kind, OutcomeKind::freed);
 }
 
@@ -152,7 +152,7 @@ TEST_F(CullPreconditionsTest, NobodyIsDeletedByOneWhoSeesOthersInTheListAlone) {
         .on_call = {};  // the policy is mended, and the next request is not refused for the old one
     run_for(seconds{2});
     requester("requester-2");
-    messages->deliver(body_of(another("req-2", uuid_of("requester-2"))));
+    messages->deliver(body_of(another("req-2", "requester-2")));
     EXPECT_EQ(outcome_of("req-2").kind, OutcomeKind::freed);
 }
 

@@ -114,7 +114,10 @@ public:
 
     std::variant<Request, Refused> request(SchedulerRules rules) {
         FailureNotice notice = this->notice();
-        cloud_.action_names[notice.request_id.str()] = record_["action"];
+        ActionRecord action;
+        action.name = record_["action"];
+        if (!action.name.empty()) cloud_.recorded_actions[notice.request_id.str()] = action;
+        if (notice.flavor) cloud_.flavors[notice.flavor_id] = *notice.flavor;
         std::optional<Schedule> search;
         if (!record_["search"].is_null()) search = amqp::schedule_of(record_["search"].dump());
         auto built = run_task(io_, complete_request(cloud_.ports(), std::move(notice),

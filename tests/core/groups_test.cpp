@@ -272,11 +272,9 @@ TEST(FlavorGroups, WhatPlacementWouldNotSearchForIsRefused) {
                                                  {"resources2:VGPU", "1"}};
     EXPECT_THAT(refusal_of(two), HasSubstr("without a group_policy"));
     EXPECT_EQ(refusal_of({{"resources1:VGPU", "1"}}), "none");
-    EXPECT_THAT(refusal_of({{"trait1:CUSTOM_A", "required"}}),
-                HasSubstr("for no resources of it"));
-    std::map<std::string, std::string> all_grouped{{"resources1:VCPU", "1"},
-                                                   {"resources:MEMORY_MB", "0"},
-                                                   {"resources:DISK_GB", "0"}};
+    EXPECT_THAT(refusal_of({{"trait1:CUSTOM_A", "required"}}), HasSubstr("for no resources of it"));
+    std::map<std::string, std::string> all_grouped{
+        {"resources1:VCPU", "1"}, {"resources:MEMORY_MB", "0"}, {"resources:DISK_GB", "0"}};
     EXPECT_EQ(refusal_of(all_grouped), "none");
     all_grouped["trait:CUSTOM_A"] = "required";
     EXPECT_THAT(refusal_of(all_grouped), HasSubstr("its traits are in none"));

@@ -374,6 +374,7 @@ TEST(BuildRequest, WhatNovaTookOverOfTheImageGoesBeforeWhatItIsNow) {
                               {"hw_tpm_version", "2.0"},
                               {"trait:CUSTOM_IMAGE", "required"}};
     auto given = notice(FailureEvent::migrate_server);
+    known.new_flavor = given.flavor;
     given.image = {{"disk_format", "raw"}};
     auto request = built(given, known);
     EXPECT_EQ(request.resources.get(ResourceClass{"VCPU"}), 4);
@@ -386,11 +387,20 @@ TEST(BuildRequest, WhatNovaTookOverOfTheImageGoesBeforeWhatItIsNow) {
     known.schedule = Schedule{};
     known.schedule->image = {{"hw_tpm_version", "2.0"}};
     EXPECT_THAT(built(given, known).required_traits,
+                ElementsAre(Trait{"COMPUTE_SECURITY_TPM_1_2"}, Trait{"CUSTOM_IMAGE"}))
+        << "no message goes before Nova's API";
+    known.kept_image.clear();
+    EXPECT_THAT(built(given, known).required_traits,
                 ElementsAre(Trait{"COMPUTE_SECURITY_TPM_2_0"}, Trait{"CUSTOM_IMAGE"}));
     known.schedule.reset();
-    known.kept_image.clear();
     request = built(given, known);
     EXPECT_EQ(request.resources.get(ResourceClass{"PCPU"}), 4) << "nobody else told";
+    auto boot = facts("create");
+    boot.image_properties = known.image_properties;
+    auto forged = notice();
+    forged.image = {{"hw_cpu_policy", "shared"}};
+    EXPECT_EQ(built(forged, boot).resources.get(ResourceClass{"PCPU"}), 4)
+        << "of a boot the image service tells it, not the message";
     ASSERT_TRUE(request.fallback.has_value());
     EXPECT_EQ(request.fallback->resources,
               (Resources{{"VCPU", 4}, {"MEMORY_MB", 2048}, {"DISK_GB", 20}}));

@@ -70,7 +70,7 @@ public:
     void note_failed(const std::string& request, const std::string& action);
     std::map<std::string, Flavor> flavors;  ///< by id
     std::string own_user_id = "reaper-user";
-    std::map<ServerId, Duration> slow;                        ///< reads of it take so long
+    std::map<ServerId, Duration> slow;  ///< reads of it take so long
     NovaRelease nova_release = NovaRelease::zed;
     std::map<ServerId, std::vector<ActionRecord>> histories;  ///< the newest first
     std::map<ServerId, std::string> last_hosts;

@@ -93,14 +93,23 @@ class OpenStackCloud(Cloud):
         document = {"server": body} | ({"os:scheduler_hints": hints} if hints else {})
         answer = nova.post("/servers", json=document)
         # A multi-create answers with one id only; its reservation names them all.
-        found = nova.get(f"/servers/detail?reservation_id={answer.json()['reservation_id']}").json()[
-            "servers"
-        ]
+        found = self._reserved(nova, answer.json()["reservation_id"])
         assert len(found) == count, f"asked for {count} servers, Nova lists {len(found)}"
         request = answer.headers["x-openstack-request-id"]
         servers = [Server(one["id"], one["name"], project, request) for one in found]
         self.asked += servers
         return servers
+
+    @staticmethod
+    def _reserved(nova: Any, reservation: str) -> list[dict[str, Any]]:
+        """All servers of a request, page by page."""
+        found: list[dict[str, Any]] = []
+        while True:
+            marker = f"&marker={found[-1]['id']}" if found else ""
+            page = nova.get(f"/servers/detail?reservation_id={reservation}{marker}").json()["servers"]
+            if not page:
+                return found
+            found += page
 
     def look(self, server: Server) -> Look:
         answer = self.nova.get(f"/servers/{server.id}", raise_exc=False)

@@ -34,7 +34,8 @@ SEARCH = "scheduler.select_destinations.start"
 SERVER_KEYS = {
     "id", "name", "tenant_id", "status", "created", "metadata", "tags", "locked", "flavor", "image",
     "server_groups", "OS-EXT-SRV-ATTR:host", "OS-EXT-SRV-ATTR:hypervisor_hostname",
-    "OS-EXT-STS:task_state", "OS-EXT-STS:vm_state", "OS-SRV-USG:launched_at", "OS-SRV-USG:terminated_at",
+    "OS-EXT-AZ:availability_zone", "OS-EXT-STS:task_state", "OS-EXT-STS:vm_state",
+    "OS-SRV-USG:launched_at", "OS-SRV-USG:terminated_at",
 }  # fmt: skip
 IMAGE_DROPPED = {"self", "file", "schema", "direct_url", "locations", "checksum", "os_hash_value"}
 TIME = re.compile(r"20\d\d-\d\d-\d\d([T ])\d\d:\d\d:\d\d(\.\d+)?(Z|\+00:00)?")

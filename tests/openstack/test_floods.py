@@ -161,6 +161,7 @@ def test_hostile_names(cloud: SimCloud, reaper: Reaper) -> None:
     [message] = cloud.failure_messages(1)
     reaper.wait_outcome(refused.request)
     assert sorted(d.server for d in cloud.reaper_deletions(mark)) == sorted(victims)
+    cloud.boot("large", "regular", one)  # nobody else finds room
     # Constraints that can't be understood, and as many hints as Nova's API takes.
     others = [str(uuid.uuid4()) for _ in range(2_000)]
     odd = [cloud.ask_in_vain("large", metadata={"res-type": text})[0] for text in HOSTILE]

@@ -178,6 +178,7 @@ def test_nobody_dies_while_a_protected_project_is_not_there(cloud: Cloud, instal
     outcome = refused_for(cloud, reaper, "medium")
     assert outcome["kind"] == "refused" and "'gold'" in outcome["reason"], outcome
     assert_nobody_died(fleet, mark)
+    eventually("it is told", lambda: held_back(reaper))
     done = reaper.command("plan", "--resources", "VCPU=5", "--project", "regular")
     assert done.returncode == 3 and "Remark: protect.projects: " in done.stdout, done.stdout
     with cloud.new_project("gold"):
@@ -297,7 +298,7 @@ def events(reaper: Reaper) -> list[str]:
 
 def test_the_breaker_tries_again_by_itself(cloud: Cloud, install) -> None:
     reaper = install()
-    reaper.config["cull"]["watch"] = "1s"
+    reaper.config["cull"] |= {"promise": "1s", "watch": "1s"}
     reaper.config["breaker"] = {"wasted": 1, "projects": 1, "retry_after": "1s"}
     reaper.start()
     fleet = full_but_for(cloud, SPOT)
@@ -318,7 +319,7 @@ def test_the_breaker_tries_again_by_itself(cloud: Cloud, install) -> None:
 def test_a_shape_whose_room_goes_unused_is_left_alone(cloud: Cloud, install) -> None:
     """Not what else its project asks for."""
     reaper = install()
-    reaper.config["cull"]["watch"] = "1s"
+    reaper.config["cull"] |= {"promise": "1s", "watch": "1s"}
     reaper.config["shape_cooldown"] = {"wasted": 1}
     reaper.start()
     one, *_ = cloud.hosts

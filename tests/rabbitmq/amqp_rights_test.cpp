@@ -2,7 +2,7 @@
 #include <gmock/gmock.h>
 
 #include "clients/amqp/broker_probe.hpp"
-#include "tests/rabbitmq/source_runner.hpp"
+#include "tests/rabbitmq/support/source_runner.hpp"
 
 namespace reaper::test::amqp_rights_test {
 namespace {
@@ -35,7 +35,7 @@ TEST(AmqpRights, ThoseOfTheReadmeAreEnough) {
     const config::Broker settings = settings_of("operators");
     EXPECT_THAT(missing(settings), IsEmpty()) << "no queue is there yet";
     EXPECT_FALSE(admin.look(settings.queue)) << "it was made to try";
-    admin.declare_queue(settings.queue, 9);
+    admin.declare_queue(settings.queue, {.max_length = 9, .type = {}});
     admin.publish("", settings.queue, "m");
     EXPECT_THAT(missing(settings), IsEmpty());
     ASSERT_TRUE(admin.look(settings.queue));
@@ -50,7 +50,7 @@ TEST(AmqpRights, AQueueOfAnotherNameIsNotOurs) {
     const std::string name = "queue '" + settings.queue + "'";
     EXPECT_THAT(missing(settings), Contains(HasSubstr("lacks the right configure on " + name)));
     EXPECT_THAT(missing(settings), Contains(HasSubstr("write on " + name)));
-    admin.declare_queue(settings.queue, 9);
+    admin.declare_queue(settings.queue, {.max_length = 9, .type = {}});
     EXPECT_THAT(missing(settings), Contains(HasSubstr("lacks the right configure on " + name)))
         << "whether it is there or not";
 }
@@ -99,7 +99,7 @@ TEST(AmqpTopics, ThatNobodyPublishesOnAreTold) {
     auto report = probe_broker(settings);
     ASSERT_TRUE(report) << report.error().what;
     EXPECT_EQ(report->unheard_topics, settings.topics);
-    admin.declare_queue(settings.topics.front() + ".info", 9);
+    admin.declare_queue(settings.topics.front() + ".info", {.max_length = 9, .type = {}});
     report = probe_broker(settings);
     ASSERT_TRUE(report) << report.error().what;
     EXPECT_THAT(report->unheard_topics, IsEmpty());

@@ -67,7 +67,6 @@ protected:
     FakeSession session_;
     boost::asio::io_context io_{1};
     std::vector<Finding> findings_;
-    bool holds_room_ = false;
 };
 
 TEST_F(CheckCloud, TellsWhereRevocableDemandMayTakeFreedRoom) {
@@ -80,7 +79,7 @@ TEST_F(CheckCloud, TellsWhereRevocableDemandMayTakeFreedRoom) {
     expect("freed room", Verdict::warn);
     EXPECT_NE(find("freed room")->detail.find("'resource'"), std::string::npos);
     findings_.clear();
-    holds_room_ = true;
+    policy_.taggers = {{"resource", {}}};
     run();
     expect("freed room", Verdict::ok);
 }
@@ -300,7 +299,7 @@ TEST(CheckBroker, AQueueOfNovasThatNobodyReadsIsTold) {
     std::vector<Finding> findings;
     const Report report = [&](Finding finding) { findings.push_back(std::move(finding)); };
     check_broker(config::Broker(), found, report);
-    ASSERT_EQ(findings.size(), 5U);
+    ASSERT_EQ(findings.size(), 7U);
     EXPECT_EQ(findings[3].what, "queue 'versioned_notifications.error'");
     EXPECT_EQ(findings[3].verdict, Verdict::ok);
     EXPECT_EQ(findings[4].what, "queue 'versioned_notifications.info'");
@@ -362,8 +361,8 @@ TEST_F(CheckCloud, HowTheSchedulerIsTakenToBeIsTold) {
               std::string::npos)
         << details();
     EXPECT_NE(details().find("warn scheduler: aggregate 'fast' has trait:"), std::string::npos);
-    landing_.tenant_filter = landing_.trait_isolation = true;
-    landing_.release = NovaRelease::r2025_1;
+    policy_.scheduler.tenant_filter = policy_.scheduler.trait_isolation = true;
+    policy_.scheduler.nova_release = "2025.1";
     findings_.clear();
     run();
     EXPECT_EQ(details().find("warn"), std::string::npos) << details();

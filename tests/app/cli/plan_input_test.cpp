@@ -108,6 +108,7 @@ TEST_F(CompleteGroup, ARequesterThatIsBeingDeletedIsRefusedAsByTheDaemon) {
 
 TEST_F(CompleteGroup, AllServersOfAMultiCreateAreRequesters) {
     cloud_.add_requester(test::uuid_of("requester-1"), "regular", flavor());
+    cloud_.add_requester("requester-2", "regular", flavor());
     NovaFailure first;
     first.num_instances = 2;
     auto inputs = sort_messages({{"m", body_of(first)}});

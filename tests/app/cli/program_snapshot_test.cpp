@@ -176,6 +176,7 @@ TEST(ProgramSnapshot, WithoutTheCloudThereIsNoneAndNoFile) {
                                                "    password: swordfish\n"
                                                "    project_name: service\n"
                                                "    project_domain_name: Default\n"
+                                               "taggers: [{name: project, tag: preemptible}]\n"
                                                "http: {max_retries: 0}\n"
                                                "broker:\n"
                                                "  urls: [\"amqp://127.0.0.1:1/\"]\n"

@@ -134,7 +134,7 @@ TEST(NovaFormat, AFieldThatIsHiddenFromUsIsAMissingRight) {
         const auto record = openstack::read_server(json{{"server", row}}.dump(), "GET nova");
         ASSERT_FALSE(record) << key;
         EXPECT_EQ(record.error().code, Errc::forbidden) << key;
-        EXPECT_THAT(record.error().what, HasSubstr("needs the admin role")) << key;
+        EXPECT_THAT(record.error().what, HasSubstr("give the user the admin role")) << key;
     }
 }
 

@@ -85,6 +85,7 @@ TEST_F(SessionTest, OneTokenServesManyCalls) {
 }
 
 TEST_F(SessionTest, OneServerIsAskedForWithTheNewestVersionThatNovaHas) {
+    cloud.on("GET /nova/v2.1/servers/s-1", json_reply(403, "{}"));
     auto parts = cloud.connect();
     (void)cloud.run(parts.compute->server(ServerId{"s-1"}));
     EXPECT_EQ(cloud.server.requests().back().header("openstack-api-version"), "compute 2.93");

@@ -176,7 +176,7 @@ void Checker::on_kill() {
     tags_.reset();
     delivered_.clear();
     // What Nova refused is not in the journal as a failure.
-    breakers_[machine_].failed = 0;
+    circuits().failed = 0;
     was_down_ = true;
 }
 

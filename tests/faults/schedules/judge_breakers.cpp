@@ -129,7 +129,7 @@ void Checker::judge_breaker(const Basis& basis) {
     if (circuits().cloud.since && *circuits().cloud.since < now &&
         (clock_was_set ? false : now < circuits().cloud.until))
         blame("breaker", basis.server.text() + " is deleted, although " + circuits().cloud.why);
-    const PlanRecord* plan = plan_for(basis.server.text());
+    const PlanRecord* plan = plan_for(basis.server.text(), basis.machine);
     if (plan == nullptr || clock_was_set) return;
     const auto record = journal().records.find(RequestId{plan->request});
     if (record == journal().records.end()) return;

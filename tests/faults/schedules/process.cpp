@@ -65,7 +65,7 @@ Process::~Process() {
     io_.reset();
 }
 
-void Process::reload(const SchedulePlan& plan, const Reloaded& configured, cloudsim::Site& site) {
+void Process::reload(const SchedulePlan& plan, const Reloaded& configured) {
     service_->reload(settings_of(plan, configured));
 }
 

@@ -30,7 +30,7 @@ public:
     const std::optional<std::string>& ended() const { return ended_; }
     void stop() { service_->stop(); }
     /// SIGHUP.
-    void reload(const SchedulePlan& plan, const Reloaded& configured, cloudsim::Site& site);
+    void reload(const SchedulePlan& plan, const Reloaded& configured);
 
 private:
     Timeline& timeline_;

@@ -200,7 +200,7 @@ void Schedule::reload(const Item& item) {
     trace_.line("- " + describe(item));
     configured_ = reloaded_by(plan_, item);
     checker_.on_reload(configured_);
-    if (process_) process_->reload(plan_, configured_, site_);
+    if (process_) process_->reload(plan_, configured_);
 }
 
 /// In a moment, as the cloud is still at it.
