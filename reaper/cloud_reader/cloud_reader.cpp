@@ -48,7 +48,7 @@ std::vector<ProviderId> trees_of(const std::vector<HostId>& hosts, const CloudRe
 /// What it holds in Placement is not known here.
 bool may_be_revocable(const Server& server, const Taggers& taggers, const TagData& tag_data) {
     for (const auto& tagger : taggers)
-        if (tagger->held_class()) return true;
+        if (tagger->marker_class()) return true;
     return why_revocable(server, taggers, tag_data).has_value();
 }
 

@@ -183,7 +183,7 @@ FreedRoomResult FreedRoomTracker::result_of(const Watched& ended, std::size_t ne
         taken = std::to_string(ended.takers.size()) + " of " + std::to_string(needed) +
                 " slots taken, by " + names(ended.takers);
     RoomTakers others;
-    if (ended.takers.size() < needed)
+    if (ended.takers.size() < needed && !ended.asks_the_same)
         for (const auto& id : ended.open) {
             const Host* const host = dependencies_.refresher.cache().find(id);
             const auto known = ended.neighbours.find(id);
@@ -299,6 +299,8 @@ Task<void> FreedRoomTracker::make_way_for(const Request& request, bool refused) 
             disproved.push_back(id);
         } else if (id != request.id && ask_anew(watched.request.requesters, request)) {
             watched.asks_anew = "its server asks anew, as " + printable(request.id.str(), 64);
+            // Nova may have looked before the room was there.
+            watched.asks_the_same = same_demands(request, watched.request);
             left.push_back(id);
         }
     }

@@ -75,6 +75,7 @@ private:
         std::set<ServerId> there_before;       ///< look like second tries elsewhere, but are none
         std::optional<std::string> handed_to;  ///< why and to which request its room went
         std::string asks_anew;                 ///< the later request of its servers; empty: none
+        bool asks_the_same = false;            ///< ... which the room suits as well
         bool concluding = false;               ///< another coroutine is at it
     };
 

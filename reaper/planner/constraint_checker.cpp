@@ -75,6 +75,9 @@ ConstraintChecker::ConstraintChecker(const Request& request, const SchedulerRule
     const PlacementConstraints& placement = request.placement;
     find_members(cloud, ledger);
     with_ = where_are(placement.with, cloud);
+    company_ = placement.with;
+    if (placement.group.together())
+        company_.insert(placement.group.members.begin(), placement.group.members.end());
     apart_ = where_are(placement.apart_from, cloud);
     choosy_ = !placement.only_hosts.empty() || !placement.with.empty() || !apart_.empty() ||
               placement.group.apart() || !members_.empty();

@@ -41,6 +41,9 @@ public:
     /// Slots that the host may get at most (anti-affinity).
     Amount max_slots(const Host& host) const;
     static constexpr Amount any_number = std::numeric_limits<Amount>::max();
+    /// Who has to stay where it is: the request is to land beside it, so without it Nova would not
+    /// take that host (hint `same_host`, affinity).
+    const std::set<ServerId>& company() const { return company_; }
     /// All slots have to be on one host: affinity, and nobody of the group is anywhere yet.
     bool all_on_one_host() const { return all_on_one_; }
 
@@ -65,6 +68,7 @@ private:
     /// its room is promised to them.
     std::map<HostId, int> members_;
     std::map<HostId, int> with_;
+    std::set<ServerId> company_;
     std::map<HostId, int> apart_;
     bool owns_aggregates_ = false;  ///< some aggregate names the project
     const Cell* cell_ = nullptr;    ///< that its server stays in, if it does and it is known

@@ -160,6 +160,8 @@ std::optional<std::string> why_kept(const Server& server, const Host& host,
                                     const FilterInput& input) {
     if (const auto at = input.skipped.find(server.id); at != input.skipped.end())
         return at->second.empty() ? "it is skipped" : at->second;
+    if (input.checker != nullptr && input.checker->company().contains(server.id))
+        return "the request is to run beside it";
     if (auto why = why_no_victim(server)) return why;
     if (input.protection != nullptr)
         if (auto why = input.protection->why(server)) return why;

@@ -71,9 +71,11 @@ void HostFilter::prepare() {
                                                     : cloud_.protection().empty();
 }
 
-/// Rows where a ledger's or a skipped server may be, or room is promised.
+/// Rows where a ledger's or a skipped server may be, or one that has to stay, or room is promised.
 void HostFilter::flag_touched() {
-    if (input_.ledger.empty() && input_.skipped.empty()) return;
+    static const std::set<ServerId> nobody;
+    const auto& company = input_.checker != nullptr ? input_.checker->company() : nobody;
+    if (input_.ledger.empty() && input_.skipped.empty() && company.empty()) return;
     std::vector<std::uint64_t> sought(1024, 0);  // bits, by the low 16 bits of the hash
     bool any = false;
     const auto seek = [&](const ServerId& server) {
@@ -84,6 +86,7 @@ void HostFilter::flag_touched() {
     for (const auto& eviction : input_.ledger.evictions()) seek(eviction.server);
     for (const auto& server : input_.ledger.all_given_up()) seek(server);
     for (const auto& [server, why] : input_.skipped) seek(server);
+    for (const auto& server : company) seek(server);
     const auto& order = cloud_.order();
     std::uint32_t rows = 0;
     for (const std::uint32_t row : order) rows = std::max(rows, row + 1);

@@ -72,6 +72,10 @@ struct Wanted {
 std::variant<Wanted, Refused> wanted(const FailureNotice& notice, const RequesterFacts& facts,
                                      Operation operation) {
     if (operation == Operation::resize && facts.action) {
+        // Nova resizes to no flavor that the server has: a later resize brought it.
+        if (facts.new_flavor && facts.flavor == facts.new_flavor)
+            return Refused{"server " + notice.server.str() + " was resized to flavor '" +
+                           printable(facts.new_flavor->name, 64) + "' since"};
         if (facts.new_flavor) return Wanted{*facts.new_flavor, facts.boot_from_volume};
         return Refused{"Nova knows no flavor '" + printable(notice.flavor_id, 64) +
                            "', to which the message says that server " + notice.server.str() +

@@ -17,7 +17,8 @@ protected:
         run_until([&] { return record(request).freed_room.has_value(); });
         return *record(request).freed_room;
     }
-    /// What a server of this project, smaller than the request, took a piece of before it came back.
+    /// What a server of this project, smaller than the request, took a piece of before it came
+    /// back.
     const FreedRoomResult& room_that_goes_to(const std::string& project) {
         full_host();
         requester();

@@ -47,6 +47,29 @@ TEST_F(UnfinishedDeletionsTest, WhatAnotherReaperLeftIsFinishedAndNobodyElseDies
     EXPECT_FALSE(cloud.exists("host1a"));
 }
 
+/// What a server holds in Placement is not on Nova's list.
+TEST_F(UnfinishedDeletionsTest, ItIsFoundByItsClassWhetherFreedRoomIsHeldOrNot) {
+    const Resources spot{
+        {"VCPU", 2}, {"MEMORY_MB", 2048}, {"DISK_GB", 20}, {"CUSTOM_PREEMPTIBLE", 1}};
+    for (const char* const freed_room : {"held", "open"}) {
+        cloud.clear();
+        journal.records.clear();
+        settings.policy.taggers.front().name = "resource";
+        settings.policy.taggers.front().parameters = {{"freed_room", std::string{freed_room}}};
+        cloud.add_host("host1", spot * 4);
+        for (const char* name : {"host1a", "host1b", "host1c", "host1d"})
+            cloud.add_server(name, "host1", "anybody", spot);
+        requester();
+        left_behind("host1a");
+        start();
+        hear_again();
+        EXPECT_EQ(outcome_of("req-1").kind, OutcomeKind::freed) << freed_room;
+        EXPECT_EQ(deletions(), 0U) << freed_room;
+        EXPECT_EQ(cloud.count("FORCE host1a"), 1U) << freed_room;
+        crash();
+    }
+}
+
 TEST_F(UnfinishedDeletionsTest, ItIsFoundWhereverItIsAlsoWhereTheCacheIsOld) {
     for (const char* host : {"host1", "host2", "host3"}) full_host(host);
     requester();

@@ -420,6 +420,20 @@ TEST(Estimate, GivesEachServerWhatItsFlavorSaysAndKeepsTheUseThatPlacementTold) 
     EXPECT_TRUE(a.providers.back().traits.contains(Trait{"CUSTOM_FAST"}));
 }
 
+/// Who holds the class is known by it: where it is reserved to the last unit, as for freed room
+/// that is held, nobody stops being revocable.
+TEST(Estimate, WhatIsReservedToTheLastUnitIsHeldAllTheSame) {
+    auto records = bulk_records();
+    auto summaries = bulk_summaries();
+    summaries.back().capacity = {};
+    EXPECT_THAT(estimate_states(records, summaries), IsEmpty());
+    const auto snapshot = assemble(records, {}, {}, at(0));
+    const Host& a = snapshot.hosts.front();
+    EXPECT_EQ(a.servers.front().allocations.at(ProviderId{"nested"}),
+              (Resources{{"CUSTOM_GPU", 1}}));
+    EXPECT_TRUE(a.providers.back().other_consumers.empty());
+}
+
 TEST(Estimate, AHostWithoutASummaryMustBeReadExactly) {
     auto records = bulk_records();
     EXPECT_THAT(estimate_states(records, {}), ElementsAre(HostId{"root"}));

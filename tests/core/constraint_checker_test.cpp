@@ -206,6 +206,22 @@ TEST(ConstraintChecker, HintsAboutOtherServersAreObeyed) {
     EXPECT_TRUE(std::holds_alternative<NotEnough>(plan(nowhere, three_hosts())));
 }
 
+/// Nova takes no host where the server is not any more.
+TEST(ConstraintChecker, WhomARequestIsToBeWithDoesNotDieForIt) {
+    Request with = request(half);
+    with.placement.with = {ServerId{"a-1"}};
+    const auto alone = plan(with, three_hosts());
+    EXPECT_THAT(victim_ids(alone), IsEmpty());
+    EXPECT_TRUE(std::holds_alternative<NotEnough>(alone));
+    with.placement.with = {ServerId{"b-1"}, ServerId{"c-1"}};
+    EXPECT_TRUE(std::holds_alternative<NotEnough>(plan(with, three_hosts())));
+    with.placement.with = {ServerId{"a-1"}, ServerId{"b-member"}};
+    EXPECT_THAT(victim_ids(plan(with, three_hosts())), ::testing::ElementsAre("b-1", "b-2"));
+
+    const auto mates = grouped("affinity", {ServerId{"a-1"}, ServerId{"c-member"}});
+    EXPECT_THAT(victim_ids(plan(mates, three_hosts())), ::testing::ElementsAre("c-1", "c-2"));
+}
+
 // ---- aggregates ----
 
 Snapshot with_aggregate(const HostAggregate& of_a) {

@@ -119,6 +119,17 @@ TEST(BuildRequest, AResizeToAFlavorThatNovaDoesNotKnowIsRefused) {
     EXPECT_EQ(built(given, known).resources.get(ResourceClass{"VCPU"}), 8);
 }
 
+/// The next try of its user found a host; the message of the first one comes late, or again.
+TEST(BuildRequest, AResizeThatWasDoneSinceIsRefused) {
+    const auto given = notice(FailureEvent::migrate_server);
+    auto known = facts("resize", "host-1");
+    known.new_flavor = Flavor{"f2", 8, 4096, 20, 0, 0, {}};
+    known.flavor = known.new_flavor;
+    EXPECT_THAT(refusal(given, known), HasSubstr("was resized to flavor 'f2' since"));
+    known.flavor->name = "f1";
+    EXPECT_EQ(built(given, known).resources.get(ResourceClass{"VCPU"}), 8);
+}
+
 TEST(BuildRequest, ItsTimeIsNovasWithinAMinute) {
     auto given = notice();
     auto known = facts("create");
@@ -162,6 +173,7 @@ TEST_P(MovedServer, LeavesItsOwnHost) {
     given.num_instances = 5;
     auto known = facts(GetParam().action, "host-1");
     known.flavor = known.new_flavor = given.flavor;
+    known.flavor->name = "its own";
     const auto request = built(given, known);
     EXPECT_EQ(request.operation, GetParam().operation);
     EXPECT_EQ(request.slots, 1);

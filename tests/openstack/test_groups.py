@@ -30,6 +30,9 @@ def flavors(cloud: OpenStackCloud, monkeypatch: pytest.MonkeyPatch) -> Iterator[
         made.append(flavor)
         cloud.nova.post(f"/flavors/{flavor}/os-extra_specs", json={"extra_specs": specs})
         monkeypatch.setitem(cloud.lab["flavors"], name, flavor)
+    # AggregateInstanceExtraSpecsFilter takes the policy for a wish.
+    for policy in ("isolate", "none"):
+        cloud.make_aggregate(policy, cloud.hosts, {"group_policy": policy})
     yield
     for flavor in made:
         cloud.nova.delete(f"/flavors/{flavor}")

@@ -8,10 +8,9 @@ namespace reaper::cloudsim {
 
 namespace {
 
-constexpr int newest = 93;
-
 void write_version(JsonWriter& json, const Call& call, bool with_media_types) {
-    json.open_object().member("id", "v2.1").member("status", "CURRENT").member("version", "2.93");
+    json.open_object().member("id", "v2.1").member("status", "CURRENT");
+    json.member("version", "2." + std::to_string(call.world.settings.nova_minor));
     json.member("min_version", "2.1").member("updated", "2013-07-23T11:33:21Z");
     json.open_array("links").open_object().member("rel", "self");
     json.member("href", call.base + "/v2.1/").close_object();
@@ -44,7 +43,7 @@ Response version(Call& call) {
     return json_response(200, json.take());
 }
 
-int minor_of(const std::string& text) {
+int minor_of(const std::string& text, int newest) {
     if (text == "latest") return newest;
     if (!text.starts_with("2."))
         throw ApiError(400, "API Version String '" + text +
@@ -54,17 +53,17 @@ int minor_of(const std::string& text) {
                                                      "MajorNum.MinorNum.");
     if (minor < 1 || minor > newest)
         throw ApiError(406, "Version " + text +
-                                " is not supported by the API. Minimum is 2.1 and maximum is "
-                                "2.93.");
+                                " is not supported by the API. Minimum is 2.1 and maximum is 2." +
+                                std::to_string(newest) + ".");
     return static_cast<int>(minor);
 }
 
-int wanted_version(const Request& request) {
+int wanted_version(const Request& request, int newest) {
     const std::string header(request.header("openstack-api-version"));
     if (const auto at = header.find("compute "); at != std::string::npos)
-        return minor_of(header.substr(at + 8, header.find(',', at) - (at + 8)));
+        return minor_of(header.substr(at + 8, header.find(',', at) - (at + 8)), newest);
     const std::string legacy(request.header("x-openstack-nova-api-version"));
-    return legacy.empty() ? 1 : minor_of(legacy);
+    return legacy.empty() ? 1 : minor_of(legacy, newest);
 }
 
 const char* fault_name(int status) {
@@ -108,7 +107,7 @@ Response answer(Call& call, std::span<const std::string> path) {
     if (path.empty()) return versions(call);
     if (path[0] != "v2.1") throw ApiError(404, "The resource could not be found.");
     path = path.subspan(1);
-    call.minor = wanted_version(call.request);
+    call.minor = wanted_version(call.request, call.world.settings.nova_minor);
     if (path.empty()) return version(call);
     if (!call.token) return unauthorized(call);
     // Old clients put the project into the path.

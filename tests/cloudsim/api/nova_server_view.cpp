@@ -104,6 +104,21 @@ const char* host_status(const Server& server) {
     return server.host->disabled ? "MAINTENANCE" : "UP";
 }
 
+void write_hints(JsonWriter& json, const ServerExtras* extra) {
+    json.open_object("scheduler_hints");
+    const auto write = [&](const char* hint, const std::vector<Uuid>& servers) {
+        if (servers.empty()) return;
+        json.open_array(hint);
+        for (const Uuid& server : servers) json.value(server.text());
+        json.close_array();
+    };
+    if (extra) {
+        write("same_host", extra->same_host);
+        write("different_host", extra->different_host);
+    }
+    json.close_object();
+}
+
 void write_late_fields(JsonWriter& json, const Call& call, const Server& server, bool single) {
     const ServerExtras* extra = server.extra();
     if (call.since(9)) json.member("locked", server.locked);
@@ -124,6 +139,10 @@ void write_late_fields(JsonWriter& json, const Call& call, const Server& server,
         if (extra && extra->group) json.value(extra->group->text());
         json.close_array();
     }
+    if (call.since(96))
+        json.text_or_null("pinned_availability_zone",
+                          extra ? std::string_view(extra->pinned_zone) : std::string_view());
+    if (call.since(100)) write_hints(json, extra);
 }
 
 }  // namespace

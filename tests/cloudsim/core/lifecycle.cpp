@@ -124,7 +124,10 @@ std::vector<Server*> Lifecycle::create(CreateRequest request, ContextPtr by) {
         server->created = now;
         if (!request.metadata.empty()) server->more().metadata = request.metadata;
         if (!request.tags.empty()) server->more().tags = request.tags;
-        if (!request.zone.empty()) server->more().availability_zone = request.zone;
+        if (!request.zone.empty())
+            server->more().availability_zone = server->more().pinned_zone = request.zone;
+        if (!request.same_host.empty()) server->more().same_host = request.same_host;
+        if (!request.different_host.empty()) server->more().different_host = request.different_host;
         if (!request.forced_host.empty()) server->more().forced_host = request.forced_host;
         if (request.group) {
             server->more().group = request.group->id;

@@ -115,6 +115,8 @@ void Lifecycle::resize_scheduled(const Uuid& id, std::shared_ptr<const Flavor> f
     placing.user = server->user;
     placing.ignored = server->host;
     placing.cell = server->host->cell;
+    if (server->extra() && server->extra()->group)
+        placing.group = world_.nova.find_group(*server->extra()->group);
     const Selection selection = select_destinations(world_, placing, by);
     if (const auto* none = std::get_if<NoValidHost>(&selection)) {
         hand_over(world_, migration, id);

@@ -134,8 +134,11 @@ struct ServerExtras {
     std::set<std::string> tags;
     std::string locked_reason;
     std::string availability_zone;  ///< that was asked for; empty if none
+    std::string pinned_zone;        ///< the same, for ever
     std::string forced_host;        ///< that was asked for
     std::optional<Uuid> group;
+    std::vector<Uuid> same_host;  ///< hints
+    std::vector<Uuid> different_host;
     std::optional<Fault> fault;
     std::string cell;  ///< that it is in, while it has no host
     // During a resize

@@ -154,20 +154,25 @@ bool is_impossible(const Placing& placing) {
     return placing.image != nullptr && placing.image->properties.contains("cloudsim:impossible");
 }
 
+/// What the filters say of a host that Placement offers, but for its state, groups and hints.
+bool suits(World& world, const Placing& placing, const Host& host) {
+    if (is_impossible(placing) || &host == placing.ignored || !suits_cell(placing, host))
+        return false;
+    if (!placing.forced.empty()) return host.name == placing.forced;
+    return (placing.host.empty() || host.name == placing.host) &&
+           suits_extra_specs(world, placing, host);
+}
+
 std::vector<Choice> filtered(World& world, const Placing& placing, const Candidates& candidates) {
     std::vector<Choice> choices;
-    if (is_impossible(placing)) return choices;
     for (const Candidate& candidate : candidates.requests) {
         Host* host = world.nova.host_of(*candidate.held.front().provider->root);
-        if (!host || host == placing.ignored || !suits_cell(placing, *host)) continue;
-        const bool passes = !placing.forced.empty() ? host->name == placing.forced
-                            : !placing.host.empty() && host->name != placing.host
-                                ? false
-                                : host->up() && !host->disabled &&
-                                      suits_group(world, placing, *host) &&
-                                      suits_extra_specs(world, placing, *host) &&
-                                      suits_hints(world, placing, *host);
-        if (passes) choices.push_back({host, &candidate, choices.size(), 0});
+        if (!host) continue;
+        const bool takes = !placing.forced.empty() ||
+                           (host->up() && !host->disabled && suits_group(world, placing, *host) &&
+                            suits_hints(world, placing, *host));
+        if (takes && suits(world, placing, *host))
+            choices.push_back({host, &candidate, choices.size(), 0});
     }
     return choices;
 }
@@ -182,6 +187,34 @@ bool is_refused(const CandidateQuery& query, const Flavor& flavor) {
            std::any_of(query.groups.begin(), query.groups.end(), [](const auto& group) {
                return !group.first.empty() && group.second.resources.empty();
            });
+}
+
+bool would_give(const Provider& provider, const std::pair<NameId, std::int64_t>& wish) {
+    const Room* room = provider.room(wish.first);
+    return room && room->inventory.allows_amount(wish.second) &&
+           room->inventory.total >= wish.second;
+}
+
+/// Could providers of the tree meet the group, were they empty? `by_one`: one of them alone.
+bool would_serve(const std::vector<Provider*>& tree, const RequestGroup& group, bool by_one) {
+    if (group.in_tree && *group.in_tree != tree.front()->uuid) return false;
+    if (by_one)
+        return std::any_of(tree.begin(), tree.end(), [&](const Provider* provider) {
+            return admits(*provider, group) &&
+                   std::all_of(group.resources.begin(), group.resources.end(),
+                               [&](const auto& wish) { return would_give(*provider, wish); });
+        });
+    RequestGroup any = group;
+    any.required.clear();
+    const bool room =
+        std::all_of(any.resources.begin(), any.resources.end(), [&](const auto& wish) {
+            return std::any_of(tree.begin(), tree.end(), [&](const Provider* provider) {
+                return would_give(*provider, wish) && admits(*provider, any);
+            });
+        });
+    RequestGroup traits;
+    traits.required = group.required;
+    return room && admits(*tree.front(), traits);
 }
 
 bool claim(World& world, const Placing& placing, const Uuid& server, const Choice& choice) {
@@ -221,6 +254,31 @@ std::vector<Host*> place_all(World& world, const Placing& placing, const Candida
 }
 
 }  // namespace
+
+std::size_t may_join(const World& world, const Placing& placing, const Host& host) {
+    if (!suits_group(world, placing, host) || !suits_hints(world, placing, host)) return 0;
+    if (!placing.group || placing.group->policy != "anti-affinity") return any_number;
+    return static_cast<std::size_t>(placing.group->max_on_a_host) -
+           count_on(world, placing, placing.group->members, &host);
+}
+
+bool is_place(World& world, const Placing& placing, const Host& host) {
+    const CandidateQuery query = query_for(world, placing);
+    if (is_refused(query, *placing.flavor) || !suits(world, placing, host)) return false;
+    std::vector<Provider*> tree{host.provider};
+    for (std::size_t at = 0; at < tree.size(); ++at) {
+        const auto& children = tree[at]->children;
+        tree.insert(tree.end(), children.begin(), children.end());
+    }
+    return std::all_of(query.groups.begin(), query.groups.end(), [&](const auto& group) {
+        return would_serve(tree, group.second, !group.first.empty());
+    });
+}
+
+bool joins_others(const World& world, const Placing& placing) {
+    return placing.group && placing.group->policy == "affinity" &&
+           count_on(world, placing, placing.group->members, nullptr) > 0;
+}
 
 CandidateQuery query_for(World& world, const Placing& placing) {
     CandidateQuery query;

@@ -2,6 +2,7 @@
 // a host, or none does.
 #pragma once
 
+#include <limits>
 #include <variant>
 #include <vector>
 
@@ -20,6 +21,16 @@ using Selection = std::variant<std::vector<Host*>, NoValidHost>;
 /// Tells `scheduler.select_destinations.start` and `.end`, the former only if Placement had
 /// candidates, as Nova does.
 Selection select_destinations(World& world, const Placing& placing, const ContextPtr& by);
+
+constexpr std::size_t any_number = std::numeric_limits<std::size_t>::max();
+
+/// Whether servers of the request might land on the host, whatever room there is, whether it is up
+/// and who else is there: by traits, aggregates, zone, cell, and the classes that it has at all.
+bool is_place(World& world, const Placing& placing, const Host& host);
+/// How many may by server group and hints, which changes when other servers come and go.
+std::size_t may_join(const World& world, const Placing& placing, const Host& host);
+/// Is there somebody of its affinity group to be with? Without, all of them find one host.
+bool joins_others(const World& world, const Placing& placing);
 
 /// The query that Nova would send to Placement.
 CandidateQuery query_for(World& world, const Placing& placing);

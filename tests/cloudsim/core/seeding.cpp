@@ -37,14 +37,19 @@ void seed_host(World& world, int number, const std::vector<NameId>& traits) {
     const Uuid id = world.rng.uuid();
     placement.create_provider(id, name, nullptr);
     Provider& root = *placement.find(id);
-    placement.set_inventories(
-        root,
-        {{names.id("VCPU"), inventory(shape.vcpus, shape.cpu_ratio)},
-         {names.id("MEMORY_MB"),
-          inventory(shape.memory_mb, shape.memory_ratio, shape.reserved_memory_mb)},
-         {names.id("DISK_GB"), inventory(shape.disk_gb, shape.disk_ratio)}},
-        0);
-    placement.set_traits(root, traits);
+    std::map<NameId, Inventory> inventories{
+        {names.id("VCPU"), inventory(shape.vcpus, shape.cpu_ratio)},
+        {names.id("MEMORY_MB"),
+         inventory(shape.memory_mb, shape.memory_ratio, shape.reserved_memory_mb)},
+        {names.id("DISK_GB"), inventory(shape.disk_gb, shape.disk_ratio)}};
+    for (const auto& [resource_class, total] : shape.classes)
+        inventories[names.id(resource_class)] = inventory(total, 1.0);
+    placement.set_inventories(root, inventories, 0);
+    std::vector<NameId> own = traits;
+    for (const auto& [trait, hosts] : world.settings.traits)
+        if (std::find(hosts.begin(), hosts.end(), name) != hosts.end())
+            own.push_back(names.id(trait));
+    placement.set_traits(root, own);
     for (const auto& [resource_class, total] : world.settings.nested) {
         const Uuid child_id = world.rng.uuid();
         std::string suffix = resource_class;
@@ -68,7 +73,9 @@ void seed_hosts(World& world) {
         world.placement.add_trait(name);
         traits.push_back(world.names.id(name));
     }
+    for (const auto& [name, hosts] : world.settings.traits) world.placement.add_trait(name);
     for (const auto& [name, total] : world.settings.nested) world.placement.add_class(name);
+    for (const auto& [name, total] : world.settings.host.classes) world.placement.add_class(name);
     for (int number = 1; number <= world.settings.hosts; ++number) seed_host(world, number, traits);
 }
 
@@ -93,14 +100,29 @@ std::string seed_aggregates(World& world, Lifecycle& lifecycle) {
 class Filler {
 public:
     Filler(World& world, Lifecycle& lifecycle) : world_(world), lifecycle_(lifecycle) {
-        flavors_ = world.nova.flavors;
-        std::stable_sort(flavors_.begin(), flavors_.end(),
+        all_ = world.nova.flavors;
+        std::stable_sort(all_.begin(), all_.end(),
                          [](const auto& a, const auto& b) { return a->vcpus < b->vcpus; });
+        flavors_ = all_;
         const User* admin = world.identity.user_named("admin");
         user_ = world.names.id(admin ? admin->id : "");
     }
 
     std::int64_t smallest() const { return flavors_.front()->vcpus; }
+    /// From now on, flavors of that kind only.
+    void choose(bool revocable) {
+        flavors_ = all_;
+        if (world_.settings.revocable_by != RevocableBy::project)
+            std::erase_if(flavors_, [&](const auto& flavor) {
+                return world_.asks_revocable(*flavor) != revocable;
+            });
+    }
+    /// Whose the next server is.
+    const Project& owner(const Project& usual) {
+        const auto& mixed = world_.settings.mixed_projects;
+        if (mixed.empty()) return usual;
+        return *world_.identity.project_named(mixed[world_.rng.below(mixed.size())]);
+    }
 
     /// One server of at most so many VCPU; what it took, 0 if nothing fits.
     std::int64_t put(Host& host, const Project& project, std::int64_t most) {
@@ -130,7 +152,8 @@ public:
 private:
     World& world_;
     Lifecycle& lifecycle_;
-    std::vector<std::shared_ptr<const Flavor>> flavors_;
+    std::vector<std::shared_ptr<const Flavor>> all_;      ///< the smallest first
+    std::vector<std::shared_ptr<const Flavor>> flavors_;  ///< of these, those to choose from
     NameId user_ = 0;
     std::uint64_t count_ = 0;
 };
@@ -199,6 +222,7 @@ std::string seed_servers(World& world, Lifecycle& lifecycle) {
             static_cast<std::int64_t>(static_cast<double>(capacity) * settings.fill);
         const auto share =
             static_cast<std::int64_t>(static_cast<double>(target) * settings.revocable);
+        filler.choose(true);
         if (const auto wanted = settings.revocable_per_host) {
             for (int left = *wanted; left > 0; --left) {
                 const std::int64_t budget = std::max(share, *wanted * filler.smallest());
@@ -208,10 +232,11 @@ std::string seed_servers(World& world, Lifecycle& lifecycle) {
                            " servers do not fit on a host; use larger hosts or smaller flavors";
             }
         } else {
-            while (filler.put(*host, *spot, share - room->used) > 0) {
+            while (filler.put(*host, filler.owner(*spot), share - room->used) > 0) {
             }
         }
-        while (filler.put(*host, *regular, target - room->used) > 0) {
+        filler.choose(false);
+        while (filler.put(*host, filler.owner(*regular), target - room->used) > 0) {
         }
     }
     return {};

@@ -20,8 +20,12 @@ struct HostShape {
     double memory_ratio = 1.0;
     double disk_ratio = 1.0;
     std::int64_t reserved_memory_mb = 0;
-    std::vector<std::string> traits;  ///< besides those that every host has
+    std::vector<std::string> traits;                ///< besides those that every host has
+    std::map<std::string, std::int64_t> classes{};  ///< further ones, with their totals
 };
+
+/// What makes a server revocable: its project's tag, what it holds of a class, one of them, both.
+enum class RevocableBy { project, resource, either, both };
 
 struct FlavorEntry {
     std::int64_t vcpus = 1;
@@ -55,6 +59,11 @@ struct Settings {
     double fill = 0;         ///< of each host's VCPU, by regular and revocable servers together
     double revocable = 0.3;  ///< of what is filled
     std::optional<int> revocable_per_host;  ///< that many servers, in place of a share
+    RevocableBy revocable_by = RevocableBy::project;
+    std::string revocable_class = "CUSTOM_PREEMPTIBLE";
+    /// The first servers' projects, besides `regular` and `spot`, where a class may tell them
+    /// apart.
+    std::vector<std::string> mixed_projects;
     std::uint64_t seed = 1;
     HostShape host;
     std::map<std::string, FlavorEntry> flavors;
@@ -67,7 +76,9 @@ struct Settings {
     std::map<std::string, std::vector<std::string>> projects;  ///< name to tags
     std::map<std::string, UserEntry> users;
     std::map<std::string, std::int64_t> nested;  ///< class to total, on a child of each host
+    std::map<std::string, std::vector<std::string>> traits;  ///< name to hosts
     int page_limit = 1000;
+    int nova_minor = 93;  ///< the newest microversion, 2.93; 2.100 shows hints
     Delays delays;
     /// Deletion is deferred by so much (0: at once) in RegionOne, and in SoftRegion.
     Micros reclaim{0};

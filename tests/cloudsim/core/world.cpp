@@ -29,9 +29,37 @@ ContextPtr World::own_context(const Server& server) {
 }
 
 bool World::is_revocable(const Server& server) const {
-    const Project* project = identity.project(names.text(server.project));
+    return is_revocable(is_tagged(server.project), holds_revocable(server.id));
+}
+
+bool World::is_revocable(bool tagged, bool holds) const {
+    switch (settings.revocable_by) {
+        case RevocableBy::project: return tagged;
+        case RevocableBy::resource: return holds;
+        case RevocableBy::either: return tagged || holds;
+        case RevocableBy::both: return tagged && holds;
+    }
+    return false;
+}
+
+bool World::is_tagged(NameId project_id) const {
+    const Project* project = identity.project(names.text(project_id));
     return project && std::find(project->tags.begin(), project->tags.end(), "preemptible") !=
                           project->tags.end();
+}
+
+bool World::holds_revocable(const Uuid& id) const {
+    if (settings.revocable_by == RevocableBy::project) return false;
+    const Consumer* consumer = placement.find_consumer(id);
+    const auto known = names.find(settings.revocable_class);
+    return consumer && known &&
+           std::any_of(consumer->held.begin(), consumer->held.end(), [&](const Held& held) {
+               return held.resource_class == *known && held.amount > 0;
+           });
+}
+
+bool World::asks_revocable(const Flavor& flavor) const {
+    return flavor.extra_specs.contains("resources:" + settings.revocable_class);
 }
 
 void fill_defaults(Settings& settings) {

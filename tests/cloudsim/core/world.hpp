@@ -36,6 +36,12 @@ struct World {
     /// Of nobody's request: what the cloud does by itself, in the name of a server's owner.
     ContextPtr own_context(const Server& server);
     bool is_revocable(const Server& server) const;
+    /// The rule alone, of the project's tag and of what is held.
+    bool is_revocable(bool tagged, bool holds) const;
+    bool is_tagged(NameId project) const;
+    /// What a server holds of the revocable class is more than nothing.
+    bool holds_revocable(const Uuid& consumer) const;
+    bool asks_revocable(const Flavor& flavor) const;
 };
 
 }  // namespace reaper::cloudsim

@@ -47,6 +47,7 @@ struct Setup {
     Duration honest_every{};  ///< the other project's demands
     std::uint64_t seed = 1;
     Duration length = hours{6};
+    bool one_breaker = false;  ///< the cloud's alone, for good, whoever it was
 };
 
 struct Figures {
@@ -77,6 +78,13 @@ SchedulePlan plan_of(const Setup& world) {
     project.name = "project";
     plan.policy.taggers.push_back(project);
     plan.policy.strategy.name = "cost";
+    if (world.one_breaker) {
+        auto& safeguards = plan.policy.safeguards;
+        safeguards.breaker.projects = 1;
+        safeguards.breaker.retry.retry_after = {};
+        safeguards.project_breaker.wasted = safeguards.project_breaker.unproven = 0;
+        safeguards.shape_cooldown.wasted = 0;
+    }
     return plan;
 }
 
@@ -282,6 +290,8 @@ int main(int argc, char** argv) {
     CLI::App app{"What one hostile project costs the others"};
     std::uint64_t seeds = 10;
     int length = 6;
+    bool one_breaker = false;
+    app.add_flag("--one-breaker", one_breaker, "one breaker for all projects, and nothing else");
     app.add_option("--seeds", seeds, "runs of each row");
     app.add_option("--hours", length, "of each run");
     CLI11_PARSE(app, argc, argv);
@@ -301,6 +311,7 @@ int main(int argc, char** argv) {
                 world.attack = attack;
                 world.honest_every = std::chrono::minutes{every};
                 world.seed = seed;
+                world.one_breaker = one_breaker;
                 world.length = std::chrono::hours{length};
                 outcomes.push_back(Run{world}.go());
             }

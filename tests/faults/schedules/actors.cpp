@@ -9,14 +9,6 @@ using namespace cloudsim;
 using std::chrono::milliseconds;
 using std::chrono::seconds;
 
-namespace {
-
-std::string any_flavor(World& world, Chance& chance) {
-    return chance.any_of(world.nova.flavors)->name;
-}
-
-}  // namespace
-
 Actors::Actors(Timeline& timeline, Site& site, Trace& trace, FaultCounts& counts, Micros reclaim,
                std::function<void()> changed)
     : timeline_(timeline),
@@ -65,6 +57,15 @@ std::vector<Server*> Actors::servers(bool revocable_only) {
     return found;
 }
 
+std::string Actors::any_flavor(Chance& chance, std::optional<bool> revocable) {
+    auto flavors = world().nova.flavors;
+    if (revocable && world().settings.revocable_by != RevocableBy::project)
+        std::erase_if(flavors, [&](const auto& flavor) {
+            return world().asks_revocable(*flavor) != *revocable;
+        });
+    return chance.any_of(flavors)->name;
+}
+
 void Actors::begin(const Item& item) {
     trace_.line("- " + describe(item));
     if (item.kind == Kind::resize) {
@@ -78,101 +79,8 @@ void Actors::begin(const Item& item) {
     changed_();
 }
 
-// ---- demands ----
-
-void Actors::boot(const Item& item) {
-    Wish wish;
-    wish.chance = Chance{item.seed};
-    wish.project = item.kind == Kind::boot_revocable ? "spot"
-                   : wish.chance.percent(70)         ? "regular"
-                                                     : "regular2";
-    wish.flavor = any_flavor(world(), wish.chance);
-    if (!world().settings.zones.empty() && wish.chance.percent(40)) wish.zone = "east";
-    wish.servers = item.amount;
-    wish.tries_left = wish.chance.between(0, 2);
-    boot(std::move(wish));
-}
-
-void Actors::boot(Wish wish) {
-    CreateRequest request;
-    request.name = "wanted";
-    request.flavor = world().nova.find_flavor_name(wish.flavor);
-    request.image = world().nova.images.front().get();
-    request.count = static_cast<std::size_t>(wish.servers);
-    request.zone = wish.zone;
-    const ContextPtr by = user_of(wish.project);
-    const std::string id = by->request_id();
-    trace_.line("boot " + std::to_string(wish.servers) + " x " + wish.flavor + " for " +
-                wish.project + " " + wish.zone + " as " + id);
-    std::vector<Uuid> ids;
-    for (const Server* server : site_.lifecycle().create(std::move(request), by))
-        ids.push_back(server->id);
-    count(wish.project == "spot" ? Kind::boot_revocable
-          : wish.servers > 1     ? Kind::boot_many
-                                 : Kind::boot);
-    waiting_[id] = ids;
-    wishes_.emplace(id, std::move(wish));
-}
-
 void Actors::on_effect(const Effect& effect) {
     if (effect.what == "deletion lost") count(Kind::deletion_lost);
-}
-
-void Actors::on_refusal(const RefusalMoment& moment) {
-    if (auto growth = growths_.extract(moment.by->request_id());
-        !growth.empty() && growth.mapped().tries_left-- > 0)
-        later(milliseconds{growth.mapped().chance.between(500, 15'000)},
-              [this, again = growth.mapped()] { resize(again); });
-    const auto wish = wishes_.find(moment.by->request_id());
-    if (wish == wishes_.end() || moment.server != moment.placing.servers.front()) return;
-    const Duration patience = milliseconds{wish->second.chance.between(2'000, 60'000)};
-    const std::string id = wish->first;
-    later(patience, [this, id] { give_up_or_try_again(id, waiting_[id]); });
-}
-
-/// Users delete what failed; most try again.
-void Actors::give_up_or_try_again(std::string request, std::vector<Uuid> ids) {
-    const auto node = wishes_.extract(request);
-    if (node.empty()) return;
-    Wish& wish = node.mapped();
-    if (wish.chance.percent(20)) return;  // leave it in ERROR
-    for (const Uuid& id : ids)
-        if (Server* server = world().nova.find_server(id))
-            site_.lifecycle().remove(*server, DeleteKind::normal, {}, user_of(wish.project));
-    if (wish.tries_left-- > 0) boot(std::move(wish));
-}
-
-void Actors::resize(const Item& item) {
-    Chance chance{item.seed};
-    auto all = servers(false);
-    std::erase_if(all, [&](const Server* server) { return world().is_revocable(*server); });
-    if (all.empty()) return;
-    Growth growth;
-    growth.server = chance.any_of(all)->id;
-    growth.flavor = world().nova.find_flavor_name("large");
-    if (!growth.flavor) growth.flavor = world().nova.find_flavor_name("small");
-    growth.tries_left = chance.between(0, 2);
-    growth.chance = chance;
-    resize(std::move(growth));
-}
-
-/// What Nova refused can be asked for again: a further request of the same server.
-void Actors::resize(Growth growth) {
-    Server* const server = world().nova.find_server(growth.server);
-    if (server == nullptr || server->flavor->id == growth.flavor->id) return;
-    const Project* project = world().identity.project(world().names.text(server->project));
-    const ContextPtr by = user_of(project->name);
-    count(Kind::resize);
-    const Uuid id = server->id;
-    const Duration patience = seconds{growth.chance.between(5, 30)};
-    const auto flavor = growth.flavor;
-    growths_.emplace(by->request_id(), std::move(growth));
-    if (site_.lifecycle().resize(*server, flavor, by)) return;
-    later(patience, [this, id] {
-        Server* moved = world().nova.find_server(id);
-        if (moved && moved->state == VmState::resized)
-            site_.lifecycle().confirm_resize(*moved, operators());
-    });
 }
 
 // ---- what happens to servers and hosts ----
@@ -196,6 +104,9 @@ void Actors::act(const Item& item, Chance& chance) {
             Wish wish;
             wish.project = item.kind == Kind::regular_takes_room ? "regular2" : "spot2";
             wish.flavor = chance.pick({"tiny", "small"});
+            if (item.kind == Kind::revocable_takes_room &&
+                world().settings.revocable_by != RevocableBy::project)
+                wish.flavor += "-spot";
             wish.chance = Chance{item.seed};
             boot(std::move(wish));
             count(item.kind);
@@ -204,6 +115,7 @@ void Actors::act(const Item& item, Chance& chance) {
         case Kind::requester_deleted: delete_requester(chance); break;
         case Kind::orphan_allocation: orphan(chance); break;
         case Kind::allocation_missing: lose_allocation(chance); break;
+        case Kind::class_lost: lose_class(chance); break;
         case Kind::compute_down:
         case Kind::host_disabled:
         case Kind::deletion_held: trouble_of_host(item, chance); break;
@@ -265,9 +177,8 @@ void Actors::migrate(Chance& chance) {
     auto all = servers(true);
     if (all.empty()) return;
     Server& server = *chance.any_of(all);
-    const auto flavor = chance.percent(50)
-                            ? server.flavor
-                            : world().nova.find_flavor_name(any_flavor(world(), chance));
+    const auto flavor =
+        chance.percent(50) ? server.flavor : world().nova.find_flavor_name(any_flavor(chance));
     trace_.line("migrate or resize " + server.id.text());
     if (site_.lifecycle().resize(server, flavor, operators())) return;
     count(Kind::migrate);
@@ -334,6 +245,30 @@ void Actors::lose_allocation(Chance& chance) {
     if (!world().placement.remove_consumer(server.id)) return;
     count(Kind::allocation_missing);
     trace_.line("allocation of " + server.id.text() + " is missing");
+}
+
+/// An operator makes revocable servers regular: they hold the class no more.
+void Actors::lose_class(Chance& chance) {
+    auto all = servers(true);
+    const auto revocable = world().names.id(world().settings.revocable_class);
+    for (int left = chance.between(1, 6); left > 0 && !all.empty(); --left) {
+        const auto which = chance.below(all.size());
+        const Server& server = *all[which];
+        all.erase(all.begin() + static_cast<std::ptrdiff_t>(which));
+        const Consumer* consumer = world().placement.find_consumer(server.id);
+        if (!world().holds_revocable(server.id)) continue;
+        Claim claim;
+        claim.consumer = consumer->uuid;
+        claim.project = consumer->project;
+        claim.user = consumer->user;
+        claim.type = consumer->type;
+        claim.held = consumer->held;
+        std::erase_if(claim.held,
+                      [&](const Held& held) { return held.resource_class == revocable; });
+        if (world().placement.claim({claim})) continue;
+        count(Kind::class_lost);
+        trace_.line(server.id.text() + " holds " + world().settings.revocable_class + " no more");
+    }
 }
 
 void Actors::trouble_of_host(const Item& item, Chance& chance) {

@@ -4,6 +4,7 @@
 
 #include <functional>
 #include <map>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -35,6 +36,9 @@ private:
         std::string project;  ///< name
         std::string flavor;
         std::string zone;
+        Kind kind = Kind::boot;  ///< as it is counted
+        cloudsim::ServerGroup* group = nullptr;
+        std::vector<cloudsim::Uuid> same_host, different_host;
         int servers = 1;
         int tries_left = 0;
         Chance chance{0};
@@ -42,6 +46,8 @@ private:
     void later(Duration delay, std::function<void()> action);
     void boot(const Item& item);
     void boot(Wish wish);
+    void join_group(Wish& wish);
+    void hint(Wish& wish);
     void give_up_or_try_again(std::string request, std::vector<cloudsim::Uuid> servers);
     /// A user's wish to make a server larger.
     struct Growth {
@@ -61,6 +67,7 @@ private:
     void delete_requester(Chance& chance);
     void orphan(Chance& chance);
     void lose_allocation(Chance& chance);
+    void lose_class(Chance& chance);
     void trouble_of_host(const Item& item, Chance& chance);
     void lose_deletions(const Item& item);
 
@@ -68,6 +75,8 @@ private:
     cloudsim::ContextPtr operators();
     /// ACTIVE servers with a host, in an order that the seed alone decides.
     std::vector<cloudsim::Server*> servers(bool revocable_only);
+    /// Of all flavors; where a class makes revocable: of those that ask for it, or do not.
+    std::string any_flavor(Chance& chance, std::optional<bool> revocable = std::nullopt);
     void count(Kind kind) { ++counts_[static_cast<std::size_t>(kind)]; }
     cloudsim::World& world() { return site_.world(); }
 

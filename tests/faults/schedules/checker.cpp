@@ -173,6 +173,7 @@ void Checker::on_delivery(const Broker::Stored& message) {
 
 void Checker::on_kill() {
     looks_.clear();
+    held_looks_.clear();
     tags_.reset();
     delivered_.clear();
     // What Nova refused is not in the journal as a failure.
@@ -239,6 +240,8 @@ void Checker::on_sent(Exchange& call) {
     basis->forced = forced;
     if (const auto at = looks_.find(*server); at != looks_.end()) basis->look = at->second;
     basis->tags = tags_;
+    if (const auto at = held_looks_.find(*server); at != held_looks_.end())
+        basis->held = at->second;
     basis->requester_seen = requesters_seen(server->text());
     basis->configured = configured_;
     judge_policy(*basis);
@@ -268,6 +271,10 @@ void Checker::on_executed(Exchange& call) {
         const bool events =
             call.request.method == "POST" && call.request.target.ends_with("/metadata");
         if (events) return;  // its `res-type`
+        if (sets_reserved(call.request)) {
+            judge_hold(call);
+            return;
+        }
         if (!deleted_server(call.request, forced))
             blame("rule-1", "an unknown write: " + call.request.method + ' ' + call.request.target);
         else if (!asks_token && call.response.status < 300) {
@@ -304,6 +311,9 @@ void Checker::on_executed(Exchange& call) {
         for (const auto& project : site_.world().identity.projects)
             if (truth_.revocable_since(project->id)) tags.revocable.insert(project->id);
         reading->tags = tags;
+    } else if (path.size() == 3 && path[0] == "placement" && path[1] == "allocations") {
+        if (const auto id = Uuid::parse(path[2]))
+            reading->held = {*id, {{}, site_.world().holds_revocable(*id), false}};
     } else if (path.size() == 4 && path[0] == "placement" && path[1] == "resource_providers" &&
                path[3] == "allocations") {
         if (const auto id = Uuid::parse(path[2])) reading->room_of = truth_.host_of_provider(*id);
@@ -325,6 +335,12 @@ void Checker::on_answer(const Exchange& call) {
         look.answered_at = timeline_.true_now();
         look.untrue = call.untrue;
         looks_[reading.look->first] = look;
+    }
+    if (reading.held) {
+        HeldLook held = reading.held->second;
+        held.answered_at = timeline_.true_now();
+        held.untrue = call.untrue;
+        held_looks_[reading.held->first] = held;
     }
     if (reading.tags) {
         if (tags_) earlier_tags_.push_back(*tags_);
@@ -362,6 +378,7 @@ void Checker::at_the_end(const Broker& broker) {
         if (record.freed_room)
             ++tally_.freed_rooms[std::string{to_string(record.freed_room->kind)}];
     }
+    judge_holds_left();
     if (awaits_freed_room()) blame("freed-room", "what became of a cull is not in the journal");
     tally_.requests += truth_.demands().size();
     // Rule 9: of schedules in which the reaper could work all the time.

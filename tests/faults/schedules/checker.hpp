@@ -35,6 +35,10 @@ struct Tally {
     std::map<std::string, std::uint64_t> freed_rooms;
     std::map<std::string, std::uint64_t> safeguards;  ///< that refused a request
     std::uint64_t judged = 0;                         ///< deletions whose need was judged
+    std::uint64_t places = 0;                         ///< plans whose places were
+    std::uint64_t reserved = 0;                       ///< changes of `reserved`
+    std::uint64_t by_class = 0;                       ///< schedules with the tagger `resource`
+    std::uint64_t constrained = 0;  ///< of these, for requests that some hosts refuse
     std::map<std::string, std::uint64_t> outcomes;
     std::map<std::string, std::uint64_t> violations;  ///< by rule
     FaultCounts faults{};
@@ -67,6 +71,8 @@ public:
     void on_start() { started_at_ = timeline_.true_now(); }
     /// What became of a cull is still to be journalled.
     bool awaits_freed_room() const;
+    /// Room is still held back by `reserved`.
+    bool awaits_end_of_hold() const;
     /// When all faults are over and time has passed.
     void at_the_end(const Broker& broker);
 
@@ -102,6 +108,12 @@ private:
         std::set<std::string> revocable;
         bool untrue = false;
     };
+    /// What Placement told of a server.
+    struct HeldLook {
+        TimePoint answered_at{};
+        bool holds_class = false;
+        bool untrue = false;
+    };
     /// What the reaper had seen when it sent a deletion.
     struct Basis {
         std::size_t machine = 0;  ///< whose reaper sent it; a call may arrive after a takeover
@@ -109,6 +121,7 @@ private:
         bool forced = false;
         std::optional<RecheckResult> look;
         std::optional<Tags> tags;
+        std::optional<HeldLook> held;
         std::optional<TimePoint> requester_seen;
         bool counts = false;    ///< it will delete something that was not going yet
         Reloaded configured{};  ///< what was in force
@@ -121,6 +134,7 @@ private:
     /// What an executed reading showed, until its answer arrives.
     struct Reading {
         std::optional<std::pair<Uuid, RecheckResult>> look;
+        std::optional<std::pair<Uuid, HeldLook>> held;
         std::optional<Tags> tags;
         std::string room_of;     ///< host
         std::string servers_of;  ///< host
@@ -233,6 +247,12 @@ private:
     std::set<std::string> going_on(const PlanRecord& plan, const std::string& host,
                                    const HostState& state, bool known_only) const;
     void explain(const PlanRecord& plan, const Demand& demand, const std::string& id);
+    void judge_places(const PlanRecord& plan, const Demand& demand);
+    void judge_together(const PlanRecord& plan, const Demand& demand, TimePoint from);
+    static bool is_victim(const PlanRecord& plan, const Uuid& server);
+    void judge_hold(const Exchange& call);
+    void judge_holds_left();
+    static bool sets_reserved(const cloudsim::Request& request);
     std::vector<TimePoint> moments(const PlanRecord& plan, TimePoint until) const;
 
     const SchedulePlan& plan_;
@@ -249,6 +269,7 @@ private:
     std::vector<std::string> violations_;
 
     std::map<Uuid, RecheckResult> looks_;
+    std::map<Uuid, HeldLook> held_looks_;
     std::optional<Tags> tags_;
     std::deque<Tags> earlier_tags_;            ///< those before, the last few
     std::optional<TimePoint> untrue_tags_at_;  ///< the last reading of tags that was a lie

@@ -35,7 +35,10 @@ void Checker::on_replaced(const Exchange& call, int status) {
 /// `failed`: the deadline passed, although Nova had accepted the deletion.
 void Checker::count_failure(const std::string& step, const std::string& server) {
     if (step == "gone") circuits().failed = 0;
-    if (step != "refused" && !(step == "failed" && died_.contains(server))) return;
+    // What another machine's reaper deleted is no failure of this one's.
+    const bool own = journal().has_step(server, Step::delete_sent) ||
+                     journal().has_step(server, Step::force_delete_sent);
+    if (step != "refused" && !(step == "failed" && own && died_.contains(server))) return;
     const TimePoint now = timeline_.true_now();
     const BreakerSettings& settings = plan_.policy.safeguards.breaker;
     ++circuits().failed;
@@ -108,10 +111,14 @@ void Checker::note_end_for_cloud(const reaper::Request& asked, const std::string
     circuits().cloud.projects.clear();
 }
 
-/// What the reaper may call a shape in these clouds: one image, no hints.
+/// What the reaper may call a shape in these clouds: one image.
 std::string Checker::shape_of(const reaper::Request& request) {
     std::string shape = request.project.str() + ' ' + to_string(request.resources);
-    return shape + ' ' + request.availability_zone.value_or("");
+    shape += ' ' + request.availability_zone.value_or("") + ' ' + request.placement.group.id;
+    for (const auto& [key, value] : request.flavor_extra_specs) shape += ' ' + key + '=' + value;
+    for (const auto& server : request.placement.with) shape += " with " + server.str();
+    for (const auto& server : request.placement.apart_from) shape += " apart " + server.str();
+    return shape;
 }
 
 void Checker::on_resume() {

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "faults/schedules/chance.hpp"
+#include "faults/schedules/clouds.hpp"
 
 namespace reaper::faults {
 
@@ -16,6 +17,10 @@ constexpr std::array<std::string_view, kinds> fault_names{
     "boot",
     "boot-many",
     "boot-revocable",
+    "boot-preemptible",
+    "boot-by-spot-project",
+    "boot-in-group",
+    "boot-with-hint",
     "resize",
     "lock",
     "user-delete",
@@ -66,9 +71,9 @@ constexpr std::array<std::string_view, kinds> fault_names{
     "forged-message",
     "reload",
     "takeover",
+    "class-lost",
 };
 
-constexpr Duration calm_start = seconds{20};  // the first views are read
 constexpr const char* services[] = {"", "compute", "placement", "identity"};
 
 class Drawer {
@@ -84,6 +89,8 @@ public:
         draw_forgeries();
         draw_reloads();
         draw_takeovers();
+        draw_constraints(plan_);
+        draw_tagging(plan_);
         std::stable_sort(plan_.items.begin(), plan_.items.end(),
                          [](const Item& a, const Item& b) { return a.at < b.at; });
         return std::move(plan_);
@@ -149,14 +156,7 @@ private:
     }
 
     Item item(Kind kind) { return item(kind, rng_); }
-    Item item(Kind kind, Chance& rng) const {
-        Item made;
-        made.kind = kind;
-        made.seed = rng.next();
-        const auto span = (plan_.storm - calm_start).count();
-        made.at = calm_start + Duration{static_cast<Duration::rep>(rng.below(span))};
-        return made;
-    }
+    Item item(Kind kind, Chance& rng) const { return item_of(plan_, kind, rng); }
 
     /// With rng of their own: the rest of a schedule is the same with safeguards and without.
     void draw_brakes() {
@@ -413,7 +413,7 @@ std::string describe(const SchedulePlan& plan) {
         ", max age " + seconds_text(plan.trigger.max_age) + ", " +
         std::to_string(plan.cull.max_parallel_deletions) + " deletions at a time, " +
         std::to_string(plan.http.max_retries) + " retries, call timeout " +
-        seconds_text(plan.http.call_timeout) + describe_brakes(plan) + '\n';
+        seconds_text(plan.http.call_timeout) + describe_brakes(plan) + describe_cloud(plan) + '\n';
     for (std::size_t i = 0; i < plan.items.size(); ++i)
         text += "  [" + std::to_string(i) + "] " + describe(plan.items[i]) + '\n';
     return text;

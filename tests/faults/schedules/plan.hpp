@@ -21,6 +21,10 @@ enum class Kind {
     boot,
     boot_many,
     boot_revocable,
+    boot_preemptible,
+    boot_by_spot,
+    boot_group,
+    boot_hinted,
     resize,
     // What people and the cloud do meanwhile
     lock,
@@ -77,6 +81,7 @@ enum class Kind {
     forged_message,
     reload,
     takeover,
+    class_lost,
     count_,
 };
 constexpr std::size_t kinds = static_cast<std::size_t>(Kind::count_);
@@ -107,14 +112,20 @@ struct SchedulePlan {
     config::Http http;
     bool dry_run = false;
     bool soft_delete = false;
-    std::string protected_project;  ///< name; empty: none
-    Duration storm{};               ///< no fault begins after it
+    std::string protected_project;          ///< name; empty: none
+    bool holds_room = false;                ///< freed room, by `reserved` of the revocable class
+    std::vector<std::string> tenant_hosts;  ///< for the project `regular2` alone
+    Duration storm{};                       ///< no fault begins after it
     std::vector<Item> items;
 
+    bool by_tag() const { return cloud.revocable_by != cloudsim::RevocableBy::resource; }
+    bool by_class() const { return cloud.revocable_by != cloudsim::RevocableBy::project; }
     /// Whether anything tells the reaper an untruth that it can't know for one.
     bool lies() const;
     bool has(Kind kind) const;
 };
+
+constexpr Duration calm_start = std::chrono::seconds{20};  // the first views are read
 
 SchedulePlan make_plan_of(std::uint64_t seed);
 /// What the configuration says from a reload on.

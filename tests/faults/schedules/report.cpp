@@ -27,6 +27,10 @@ std::string table_of(const Tally& tally, std::uint64_t failed, double elapsed_s)
     row(table, "calls to the cloud", tally.calls);
     row(table, "deletions", tally.deletions);
     row(table, "deletions whose need was judged", tally.judged);
+    row(table, "schedules with the tagger resource", tally.by_class);
+    row(table, "plans whose places were judged", tally.places);
+    row(table, "... of requests that some hosts refuse", tally.constrained);
+    row(table, "times that reserved was set", tally.reserved);
     table += "outcomes\n";
     for (const auto& [kind, number] : tally.outcomes) row(table, kind, number);
     table += "safeguards that refused\n";
@@ -55,6 +59,8 @@ std::string table_of(const Tally& tally, std::uint64_t failed, double elapsed_s)
     row(table, "killed against a policy in force", of(tally, "reload"));
     row(table, "killed for nobody", of(tally, "requester-first"));
     row(table, "results of freed room missing or untrue", of(tally, "freed-room"));
+    row(table, "killed where the request may not land", of(tally, "constraint"));
+    row(table, "room held wrongly or left held", of(tally, "held-room"));
     row(table, "requests lost", of(tally, "lost"));
     row(table, "without an end", of(tally, "liveness"));
     row(table, "reaper ended by itself", of(tally, "crash-loop"));

@@ -35,6 +35,7 @@ private:
     void take_over(const Item& item);
     void reload(const Item& item);
     void on_deletion();
+    void reserve_hosts();
     test::FakeJournal& journal() { return journals_[machine_]; }
     bool settled() const;
     void drain();
@@ -93,6 +94,7 @@ Schedule::Schedule(const SchedulePlan& plan, const std::set<std::size_t>& withou
               [this] { truth_.record(); }) {
     site_.set_root("http://cloud.sim:8000");
     if (const std::string wrong = site_.fill(); !wrong.empty()) throw std::runtime_error(wrong);
+    reserve_hosts();
     site_.listen(truth_);
     site_.listen(checker_);
     site_.listen(notifications_);
@@ -178,9 +180,27 @@ void Schedule::arm(const Item& item) {
                 trace_.line("- " + describe(item));
                 timeline_.step(item.length);
                 break;
-            default: actors_.begin(item); break;
+            default:
+                if (item.in_mid_cull)
+                    in_mid_cull_.push_back(&item);
+                else
+                    actors_.begin(item);
+                break;
         }
     });
+}
+
+/// Hosts that one project has for itself.
+void Schedule::reserve_hosts() {
+    if (plan_.tenant_hosts.empty()) return;
+    auto& world = site_.world();
+    cloudsim::Context context;
+    context.is_admin = true;
+    const auto by = std::make_shared<const cloudsim::Context>(context);
+    auto& aggregate = site_.lifecycle().create_aggregate("tenants", "", by);
+    aggregate.metadata["filter_tenant_id"] = world.identity.project_named("regular2")->id;
+    for (const auto& name : plan_.tenant_hosts)
+        site_.lifecycle().add_to_aggregate(aggregate, *world.nova.find_host(name), by);
 }
 
 void Schedule::resume() {
@@ -210,8 +230,10 @@ void Schedule::on_deletion() {
         timeline_.after(Duration{}, [this, item] {
             if (item->kind == Kind::reload)
                 reload(*item);
-            else
+            else if (item->kind == Kind::takeover)
                 take_over(*item);
+            else
+                actors_.begin(*item);
         });
 }
 
@@ -265,7 +287,7 @@ bool Schedule::settled() const {
     if (!process_ || actors_.pending() > 0 || broker_.unacknowledged() > 0) return false;
     for (const auto& [id, record] : journals_[machine_].records)
         if (!record.outcome) return false;
-    return !checker_.awaits_freed_room();
+    return !checker_.awaits_end_of_hold() && !checker_.awaits_freed_room();
 }
 
 bool Schedule::advance() {
@@ -305,6 +327,7 @@ ScheduleResult Schedule::run() {
     result.violations = checker_.violations();
     result.trace_hash = trace_.hash();
     ++tally_.schedules;
+    if (plan_.by_class()) ++tally_.by_class;
     return result;
 }
 

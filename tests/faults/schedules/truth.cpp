@@ -47,9 +47,13 @@ void Truth::record_host(const Host& host) {
     HostState state;
     state.at = timeline_.true_now();
     state.usable = host.up() && !host.disabled;
-    for (const Room& room : host.provider->rooms)
-        state.free.set(ResourceClass{names.text(room.resource_class)},
-                       std::max<std::int64_t>(0, room.inventory.capacity() - room.used));
+    const auto add_rooms = [&](const Provider& provider) {
+        for (const Room& room : provider.rooms)
+            state.free.add(ResourceClass{names.text(room.resource_class)},
+                           std::max<std::int64_t>(0, room.inventory.capacity() - room.used));
+    };
+    add_rooms(*host.provider);
+    for (const Provider* child : host.provider->children) add_rooms(*child);
     for (const Consumer* consumer : host.provider->consumers) {
         Holder holder;
         holder.consumer = consumer->uuid;
@@ -66,7 +70,7 @@ void Truth::record_host(const Host& host) {
             holder.placed_at = TimePoint{std::chrono::floor<Duration>(placed.time_since_epoch())};
         }
         for (const Held& held : consumer->held)
-            if (held.provider == host.provider)
+            if (held.provider->root == host.provider)
                 holder.held.add(ResourceClass{names.text(held.resource_class)}, held.amount);
         state.holders.push_back(std::move(holder));
     }
@@ -97,7 +101,41 @@ void Truth::record_demands() {
                        found->state != VmState::soft_deleted;
             });
         if (!waits) demand.over_since = timeline_.true_now();
+        if (demand.joins() && waits) record_limits(demand);
     }
+}
+
+/// Traits, zones, cells and aggregates stay as they are; who is where does not.
+void Truth::record_limits(Demand& demand) {
+    auto& world = site_.world();
+    const auto note = [&](const std::string& host, std::size_t limit) {
+        auto& all = demand.limits[host];
+        if (all.empty() || all.back().second != limit)
+            all.emplace_back(timeline_.true_now(), limit);
+    };
+    const bool first = demand.limits.empty();
+    for (const auto& host : world.nova.hosts) {
+        if (first && !is_place(world, demand.placing, *host)) demand.never.insert(host->name);
+        const bool never = demand.never.contains(host->name);
+        note(host->name, never ? 0 : may_join(world, demand.placing, *host));
+    }
+    note("", joins_others(world, demand.placing) ? 1 : 0);
+}
+
+std::size_t Demand::limit_at(const std::string& host, TimePoint at) const {
+    return limit_in(host, at, at);
+}
+
+std::size_t Demand::limit_in(const std::string& host, TimePoint from, TimePoint to) const {
+    const auto known = limits.find(host);
+    if (known == limits.end()) return 0;
+    std::size_t most = from < known->second.front().first ? known->second.front().second : 0;
+    for (const auto& [since, limit] : known->second) {
+        if (since > to) break;
+        if (since <= from) most = 0;
+        most = std::max(most, limit);
+    }
+    return most;
 }
 
 const Demand* Truth::demand(const std::string& request) const {
@@ -143,6 +181,14 @@ void Truth::on_refusal(const RefusalMoment& moment) {
     demand.slots = static_cast<int>(moment.placing.count());
     demand.servers.insert(moment.placing.servers.begin(), moment.placing.servers.end());
     demand.refused_at = timeline_.true_now();
+    demand.asks_class = site_.world().asks_revocable(*moment.placing.flavor);
+    demand.placing = moment.placing;
+    // Nobody can know hints that Nova does not show.
+    if (site_.world().settings.nova_minor < 100) {
+        demand.placing.same_host.clear();
+        demand.placing.different_host.clear();
+    }
+    record_limits(demand);
 }
 
 }  // namespace reaper::faults

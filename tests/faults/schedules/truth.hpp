@@ -25,10 +25,26 @@ struct Demand {
     int slots = 0;
     std::set<Uuid> servers;
     TimePoint refused_at{};
+    cloudsim::Placing placing;  ///< what the scheduler was asked
+    bool asks_class = false;    ///< the one that makes servers revocable
+    /// How many of its servers might land on a host, whatever room there is, since when. Of host
+    /// "": 1, if its affinity group has somebody somewhere.
+    std::map<std::string, std::vector<std::pair<TimePoint, std::size_t>>> limits;
+    std::set<std::string> never;  ///< hosts that no change of servers makes a place
     /// Since when nobody waits for it any more: all of its servers are gone, or run.
     std::optional<TimePoint> over_since;
 
     /// A later one of the same project and shape, or of the very servers.
+    /// Does where it may land change with other servers?
+    bool joins() const {
+        return placing.group != nullptr || !placing.same_host.empty() ||
+               !placing.different_host.empty();
+    }
+    /// Before the refusal, as at the refusal.
+    std::size_t limit_at(const std::string& host, TimePoint at) const;
+    /// The most that it was at any moment of [from, to].
+    std::size_t limit_in(const std::string& host, TimePoint from, TimePoint to) const;
+
     bool room_may_go_to(const Demand& later) const {
         return (later.project == project && later.slot == slot) ||
                std::includes(later.servers.begin(), later.servers.end(), servers.begin(),
@@ -83,6 +99,7 @@ private:
     void record_host(const cloudsim::Host& host);
     void record_projects();
     void record_demands();
+    void record_limits(Demand& demand);
 
     const Timeline& timeline_;
     cloudsim::Site& site_;

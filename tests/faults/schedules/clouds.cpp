@@ -1,0 +1,177 @@
+#include "faults/schedules/clouds.hpp"
+
+#include <algorithm>
+
+#include "faults/schedules/chance.hpp"
+
+namespace reaper::faults {
+
+using cloudsim::RevocableBy;
+using std::chrono::milliseconds;
+
+namespace {
+
+using Names = std::vector<std::string>;
+
+/// At least one host, and not all of them.
+Names some_hosts(const SchedulePlan& plan, Chance& rng) {
+    const int hosts = plan.cloud.hosts;
+    const int most = rng.between(1, hosts - 1);
+    const int first = rng.between(1, hosts);
+    Names names;
+    for (int i = 0; i < most; ++i)
+        names.push_back("host-" + std::to_string((first + i - 1) % hosts + 1));
+    return names;
+}
+
+void add_flavor(SchedulePlan& plan, const std::string& like, const std::string& suffix,
+                std::map<std::string, std::string> specs) {
+    cloudsim::FlavorEntry made = plan.cloud.flavors.at(like);
+    made.extra_specs.merge(specs);
+    plan.cloud.flavors.emplace(like + suffix, std::move(made));
+}
+
+void add_items(SchedulePlan& plan, Kind kind, int number, Chance& rng) {
+    for (int i = 0; i < number; ++i) {
+        Item made = item_of(plan, kind, rng);
+        if (kind == Kind::boot_group || kind == Kind::boot_hinted)
+            made.amount = rng.pick({1, 1, 2, 3});
+        plan.items.push_back(made);
+    }
+}
+
+void draw_traits(SchedulePlan& plan, Chance& rng) {
+    plan.cloud.traits["CUSTOM_FAST"] = some_hosts(plan, rng);
+    add_flavor(plan, "small", "-fast", {{"trait:CUSTOM_FAST", "required"}});
+    add_flavor(plan, "tiny", "-slow", {{"trait:CUSTOM_FAST", "forbidden"}});
+    if (plan.cloud.flavors.contains("medium"))
+        add_flavor(plan, "medium", "-fast", {{"trait:CUSTOM_FAST", "required"}});
+}
+
+void draw_nested(SchedulePlan& plan, Chance& rng) {
+    plan.cloud.nested["CUSTOM_FPGA"] = rng.between(1, 3);
+    plan.cloud.nested["CUSTOM_NIC"] = rng.between(1, 4);
+    add_flavor(plan, "small", "-fpga", {{"resources1:CUSTOM_FPGA", "1"}});
+    add_flavor(plan, "tiny", "-both",
+               {{"resources1:CUSTOM_FPGA", "1"},
+                {"resources2:CUSTOM_NIC", "1"},
+                {"group_policy", rng.pick({"none", "isolate"})}});
+}
+
+void draw_cells(SchedulePlan& plan, Chance& rng) {
+    const int first = rng.between(1, plan.cloud.hosts - 1);
+    const bool disabled = rng.percent(20);
+    for (int host = 1; host <= plan.cloud.hosts; ++host)
+        plan.cloud.cells[host <= first ? "one" : "two"].push_back("host-" + std::to_string(host));
+    for (const auto& [name, hosts] : plan.cloud.cells)
+        plan.policy.scheduler.cells.push_back({name, hosts, {}, disabled && name == "two"});
+    if (disabled) plan.cloud.disabled_cells = {"two"};
+    add_items(plan, Kind::resize, rng.between(1, 3), rng);
+}
+
+}  // namespace
+
+Item item_of(const SchedulePlan& plan, Kind kind, Chance& rng) {
+    Item made;
+    made.kind = kind;
+    made.seed = rng.next();
+    const auto span = (plan.storm - calm_start).count();
+    made.at = calm_start + Duration{static_cast<Duration::rep>(rng.below(span))};
+    return made;
+}
+
+void draw_constraints(SchedulePlan& plan) {
+    Chance rng{plan.seed ^ 0xc0457a17U};
+    if (!rng.percent(30)) return;
+    auto& cloud = plan.cloud;
+    cloud.hosts = std::max(cloud.hosts, rng.between(2, 4));
+    if (rng.percent(50)) draw_traits(plan, rng);
+    if (rng.percent(40)) draw_nested(plan, rng);
+    if (rng.percent(35)) draw_cells(plan, rng);
+    if (cloud.zones.empty() && rng.percent(50)) cloud.zones["east"] = some_hosts(plan, rng);
+    if (rng.percent(25)) {
+        plan.tenant_hosts = {"host-" + std::to_string(rng.between(1, cloud.hosts))};
+        cloud.tenant_isolation = plan.policy.scheduler.tenant_filter = true;
+    }
+    if (rng.percent(65)) add_items(plan, Kind::boot_group, rng.between(1, 4), rng);
+    if (rng.percent(50)) {
+        cloud.nova_minor = rng.pick({93, 100, 100});
+        add_items(plan, Kind::boot_hinted, rng.between(1, 3), rng);
+    }
+}
+
+void draw_tagging(SchedulePlan& plan) {
+    Chance rng{plan.seed ^ 0x7a661e5U};
+    if (!rng.percent(28)) return;
+    auto& cloud = plan.cloud;
+    auto& policy = plan.policy;
+    cloud.revocable_by = rng.pick({RevocableBy::resource, RevocableBy::resource,
+                                   RevocableBy::resource, RevocableBy::either, RevocableBy::both});
+    plan.holds_room = rng.percent(60);
+    config::Plugin resource;
+    resource.name = "resource";
+    resource.parameters["class"] = cloud.revocable_class;
+    resource.parameters["freed_room"] = std::string{plan.holds_room ? "held" : "open"};
+    if (cloud.revocable_by == RevocableBy::resource) policy.taggers.clear();
+    policy.taggers.push_back(resource);
+    if (cloud.revocable_by == RevocableBy::both) policy.tagger_conflict = "all";
+    // Where they are scarce, some boots fail for want of them.
+    const int slots = rng.pick({3, 8, 16, 100});
+    if (rng.percent(30))
+        cloud.nested[cloud.revocable_class] = slots;
+    else
+        cloud.host.classes[cloud.revocable_class] = slots;
+    const auto plain = cloud.flavors;
+    for (const auto& entry : plain)
+        if (entry.first != "odd")
+            add_flavor(plan, entry.first, "-spot", {{"resources:" + cloud.revocable_class, "1"}});
+    cloud.mixed_projects = {"regular", "spot"};
+    if (cloud.revocable_by == RevocableBy::resource) cloud.mixed_projects.emplace_back("regular2");
+    std::vector<Duration> demands;
+    for (const Item& item : plan.items)
+        if (is_demand(item.kind)) demands.push_back(item.at);
+    const auto near = [&](Item& item, int most) {
+        if (rng.percent(70)) item.at = rng.any_of(demands) + milliseconds{rng.between(0, most)};
+        plan.items.push_back(item);
+    };
+    for (int left = rng.between(0, 2); left > 0; --left) {
+        Item item = item_of(plan, Kind::boot_preemptible, rng);
+        near(item, 2'000);
+    }
+    for (int left = rng.between(0, 2); left > 0; --left) {
+        Item item = item_of(plan, Kind::boot_by_spot, rng);
+        near(item, 2'000);
+    }
+    for (int left = rng.pick({0, 1, 2, 4}); left > 0; --left) {
+        Item item = item_of(plan, Kind::class_lost, rng);
+        item.in_mid_cull = rng.percent(40);
+        near(item, rng.pick({300, 2'000}));
+    }
+}
+
+std::string describe_cloud(const SchedulePlan& plan) {
+    const auto& cloud = plan.cloud;
+    std::string text;
+    switch (cloud.revocable_by) {
+        case RevocableBy::project: break;
+        case RevocableBy::resource: text += ", revocable by class"; break;
+        case RevocableBy::either: text += ", revocable by project or class"; break;
+        case RevocableBy::both: text += ", revocable by project and class"; break;
+    }
+    if (plan.holds_room) text += ", freed room is held";
+    const auto hosts = [&](const std::string& what, const Names& names) {
+        text += ", " + what + ':';
+        for (const auto& name : names) text += ' ' + name;
+    };
+    for (const auto& [trait, names] : cloud.traits) hosts(trait, names);
+    for (const auto& [zone, names] : cloud.zones) hosts("zone " + zone, names);
+    for (const auto& [cell, names] : cloud.cells) hosts("cell " + cell, names);
+    if (!cloud.disabled_cells.empty()) hosts("disabled", cloud.disabled_cells);
+    if (!plan.tenant_hosts.empty()) hosts("for regular2 alone", plan.tenant_hosts);
+    for (const auto& [name, total] : cloud.nested)
+        text += ", nested " + std::to_string(total) + ' ' + name;
+    if (cloud.nova_minor > 93) text += ", Nova shows hints";
+    return text;
+}
+
+}  // namespace reaper::faults

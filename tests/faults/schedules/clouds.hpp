@@ -1,0 +1,21 @@
+// Clouds that differ from the usual one, each drawn with chance of its own: revocable servers that
+// hold a class of Placement, and clouds in which not every host will do.
+#pragma once
+
+#include <string>
+
+#include "faults/schedules/plan.hpp"
+
+namespace reaper::faults {
+
+/// Where a request may land: traits, zones, cells, nested providers, groups, hints, tenants.
+void draw_constraints(SchedulePlan& plan);
+/// The tagger `resource`, alone or with `project`. After the flavors are there.
+void draw_tagging(SchedulePlan& plan);
+/// ", ..." of what was drawn; empty: nothing.
+std::string describe_cloud(const SchedulePlan& plan);
+
+/// Of a schedule, once in its time: with its own seed.
+Item item_of(const SchedulePlan& plan, Kind kind, Chance& rng);
+
+}  // namespace reaper::faults

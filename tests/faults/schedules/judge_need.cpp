@@ -1,0 +1,290 @@
+// The judgement on rules 2 and 3: do the deletions of a plan make its slots, and does it take them?
+#include <algorithm>
+
+#include "faults/schedules/checker.hpp"
+
+namespace reaper::faults {
+
+namespace {
+
+/// A host's readings for a plan begin at most so long before the last of them.
+constexpr Duration readings_take = std::chrono::seconds{1};
+
+}  // namespace
+
+/// All or nothing: what others delete is gone before anybody dies for the rest.
+void Checker::judge_awaited(const Exchange& call, const Basis& basis, const PlanRecord& plan) {
+    if (plan.judged || plan_.lies()) return;
+    for (const HostPlan& host : plan.plan->hosts)
+        for (const PendingRelease& pending_releases : host.pending_releases) {
+            const HostState* state = truth_.state_at(host.host_name, call.sent_at);
+            const auto id = Uuid::parse(pending_releases.server.str());
+            if (state != nullptr && id && state->holder(*id) != nullptr)
+                blame("rule-2", basis.server.text() + " is deleted for " + plan.request +
+                                    " before it is known whether " + pending_releases.server.str() +
+                                    " goes, which its plan awaits");
+        }
+}
+
+/// A plan of which a victim was spared does not give its slots: what was not decided by then must
+/// not be sent. The order is the journal's.
+void Checker::judge_stop(const PlanRecord& plan, const std::string& server) {
+    const RequestRecord& record = journals_[plan.machine]->records.at(RequestId{plan.request});
+    const auto victims = plan.plan->victims();
+    const auto of_plan = [&](const ServerId& id) {
+        return std::any_of(victims.begin(), victims.end(),
+                           [&](const Victim& victim) { return victim.server == id; });
+    };
+    std::string skipped;
+    for (const StepEntry& step : record.steps) {
+        if (step.at < record.plans[plan.index].at || !of_plan(step.server)) continue;
+        if (step.step == Step::skipped) skipped = step.server.str();
+        if (step.step == Step::delete_sent && step.server.str() == server && !skipped.empty() &&
+            skipped != server)
+            blame("rule-2", server + " is deleted for " + plan.request + " after " + skipped +
+                                " of the same plan was spared");
+    }
+}
+
+/// Is it one of the promise's requesters, or a second try of the same shape that came after it?
+bool Checker::takes(const Holder& holder, const Promise& promise) const {
+    if (!holder.placed_at) return false;
+    if (promise.requesters.contains(holder.consumer)) return true;
+    return holder.project == promise.project && holder.held == promise.slot &&
+           *holder.placed_at >= std::chrono::floor<std::chrono::seconds>(promise.span.from);
+}
+
+/// In the same second, and there before: the reaper may have seen it, or not yet.
+bool Checker::was_there(const Holder& holder, const Promise& promise) const {
+    const HostState* before = truth_.state_at(promise.host, promise.span.from);
+    return before != nullptr && before->holder(holder.consumer) != nullptr &&
+           !promise.requesters.contains(holder.consumer);
+}
+
+/// A plan that was stopped before anybody died holds nothing, and the journal does not tell when it
+/// was. Room is given back early when nobody waits for it any more, or when a like request of the
+/// same project shows that its room is of no use to it.
+bool Checker::surely_held(const Promise& promise, TimePoint at) const {
+    const Demand* demand = truth_.demand(promise.request);
+    if (demand == nullptr || (demand->over_since && *demand->over_since <= at)) return false;
+    // It counts from the end of the cull, which a full disk may write down much later.
+    const auto& records = journals_[promise.machine]->records;
+    const auto record = records.find(RequestId{promise.request});
+    if (record != records.end() && record->second.outcome &&
+        at > record->second.outcome->at + plan_.cull.promise && !plan_.has(Kind::clock_step))
+        return false;
+    const auto& all_culled = culled_[promise.machine];
+    const auto culled = all_culled.find(promise.request);
+    if (culled == all_culled.end() || culled->second > at || lost_a_victim(promise)) return false;
+    for (const auto& [id, other] : truth_.demands())
+        if (id != demand->id && other.refused_at >= demand->refused_at &&
+            demand->room_may_go_to(other))
+            return false;
+    return true;
+}
+
+/// Where a victim of the plan lives on, its room does not come: nothing is held there.
+bool Checker::lost_a_victim(const Promise& promise) const {
+    const auto& records = journals_[promise.machine]->records;
+    const auto record = records.find(RequestId{promise.request});
+    if (record == records.end()) return false;
+    std::set<ServerId> lost;
+    for (const StepEntry& step : record->second.steps)
+        if (step.step == Step::skipped || step.step == Step::failed || step.step == Step::unseen)
+            lost.insert(step.server);
+    return std::any_of(evictions_.begin(), evictions_.end(), [&](const Eviction& eviction) {
+        return eviction.request == promise.request && eviction.host == promise.host &&
+               lost.contains(ServerId{eviction.server});
+    });
+}
+
+Resources Checker::promised_to_others(const PlanRecord& plan, const std::string& host, TimePoint at,
+                                      bool surely) const {
+    Resources promised;
+    const HostState* state = truth_.state_at(host, at);
+    std::set<Uuid> counted;
+    for (const Promise& promise : promises_) {
+        if (promise.host != host) continue;
+        // What another machine's reaper promised, this one's does not know.
+        const bool held =
+            promise.request != plan.request && promise.span.covers(at) &&
+            (!surely || (promise.machine == plan.machine && surely_held(promise, at)));
+        // Who took a slot of an earlier promise did not take one of this.
+        if (!held && (surely || promise.span.from > at)) continue;
+        int left = promise.slots;
+        // While a cull is under way, its slots are held in full: who came is counted at its end.
+        // Where the clock was set, who came after can't be told from who was there.
+        const bool counted_yet =
+            surely || (promise.span.until.has_value() && !plan_.has(Kind::clock_step));
+        if (state && counted_yet)
+            for (const Holder& holder : state->holders)
+                if (left > 0 && !counted.contains(holder.consumer) && takes(holder, promise) &&
+                    (surely || !was_there(holder, promise))) {
+                    counted.insert(holder.consumer);
+                    --left;
+                }
+        if (held) promised += promise.slot * left;
+    }
+    return promised;
+}
+
+/// A victim whose deletion the cloud has, and of which the plan's reaper can know: its own, or one
+/// that another machine's left soft-deleted, if nothing may keep it from finishing that.
+bool Checker::knows_of(const PlanRecord& plan, const Eviction& eviction) const {
+    const auto died = died_.find(eviction.server);
+    if (died == died_.end()) return false;
+    if (eviction.machine == plan.machine) return true;
+    for (const Kind kind : {Kind::lock, Kind::protect, Kind::retag, Kind::migrate, Kind::reload,
+                            Kind::forbidden_403, Kind::conflict_409})
+        if (plan_.has(kind)) return false;
+    return plan_.soft_delete && died->second <= plan.process_began;
+}
+
+/// Servers whose room comes free: victims of this plan and of others, and what somebody else
+/// deletes. `known_only`: of the latter, those of which the plan's readings told, lately.
+std::set<std::string> Checker::going_on(const PlanRecord& plan, const std::string& host,
+                                        const HostState& state, bool known_only) const {
+    constexpr Duration surely_awaited = std::chrono::seconds{10};
+    std::set<std::string> going;
+    for (const Eviction& eviction : evictions_)
+        if (eviction.host == host && eviction.span.covers(state.at)) {
+            // Who waited for it for a whole deadline gives it up.
+            const bool lately = state.at - eviction.span.from < plan_.cull.deadline;
+            if (!known_only || (knows_of(plan, eviction) && lately)) going.insert(eviction.server);
+        }
+    for (const HostPlan& part : plan.plan->hosts)
+        if (part.host_name == host)
+            for (const Victim& victim : part.victims) going.insert(victim.server.str());
+    const auto listed = plan.listed_at.find(host);
+    for (const Holder& holder : state.holders) {
+        if (!holder.leaving_since) continue;
+        const bool known = listed != plan.listed_at.end() &&
+                           *holder.leaving_since <= listed->second &&
+                           plan.at - *holder.leaving_since < surely_awaited;
+        if (known || !known_only) going.insert(holder.consumer.text());
+    }
+    return going;
+}
+
+int Checker::slots_on(const PlanRecord& plan, const Demand& demand, const std::string& host,
+                      TimePoint at, const std::optional<std::string>& without) const {
+    const HostState* state = truth_.state_at(host, at);
+    if (state == nullptr || !state->usable) return 0;
+    HostState now = *state;
+    now.at = at;
+    Resources room = now.free;
+    for (const std::string& server : going_on(plan, host, now, without.has_value())) {
+        if (without && server == *without) continue;
+        const auto id = Uuid::parse(server);
+        if (const Holder* holder = id ? now.holder(*id) : nullptr) room += holder->held;
+    }
+    // What makes a victim needed counts as much as it can; what makes a plan good, as little.
+    room -= promised_to_others(plan, host, at, !without.has_value());
+    const std::size_t limit = demand.limit_at(host, at);
+    return static_cast<int>(std::min(limit, static_cast<std::size_t>(fit(room, demand.slot))));
+}
+
+int Checker::slots_at(const PlanRecord& plan, const Demand& demand, TimePoint at,
+                      const std::optional<std::string>& without) const {
+    int slots = 0;
+    std::set<std::string> counted;
+    for (const HostPlan& host : plan.plan->hosts) {
+        slots += std::min(host.slots, slots_on(plan, demand, host.host_name, at, without));
+        counted.insert(host.host_name);
+    }
+    // Room that was made for the request before, elsewhere.
+    for (const PlanRecord& earlier : plans_) {
+        if (earlier.request != plan.request || !earlier.judged || earlier.at >= plan.at) continue;
+        for (const HostPlan& host : earlier.plan->hosts)
+            if (host.slots > 0 && counted.insert(host.host_name).second)
+                slots += std::min(host.slots, slots_on(plan, demand, host.host_name, at, without));
+    }
+    return slots;
+}
+
+/// Every moment at which something changed, from the readings that the plan rests on.
+std::vector<TimePoint> Checker::moments(const PlanRecord& plan, TimePoint until) const {
+    TimePoint from = plan.at;
+    for (const HostPlan& host : plan.plan->hosts) {
+        const auto read = plan.read_at.find(host.host_name);
+        from = std::min(from, read == plan.read_at.end() ? plan.at - std::chrono::minutes{1}
+                                                         : read->second - readings_take);
+    }
+    std::set<TimePoint> all{from, plan.at, until};
+    for (const HostPlan& host : plan.plan->hosts)
+        for (const HostState* state : truth_.states(host.host_name, from, until))
+            all.insert(std::max(from, state->at));
+    for (const Promise& promise : promises_) {
+        all.insert(std::clamp(promise.span.from, from, until));
+        if (promise.span.until) all.insert(std::clamp(*promise.span.until, from, until));
+    }
+    for (const Eviction& eviction : evictions_)
+        if (eviction.span.until) all.insert(std::clamp(*eviction.span.until, from, until));
+    if (const Demand* demand = truth_.demand(plan.request); demand && demand->joins())
+        for (const auto& [host, limits] : demand->limits)
+            for (const auto& [since, limit] : limits) all.insert(std::clamp(since, from, until));
+    return {all.begin(), all.end()};
+}
+
+/// For people: the arithmetic, moment by moment.
+void Checker::explain(const PlanRecord& plan, const Demand& demand, const std::string& id) {
+    trace_.line("?   slot " + to_string(demand.slot));
+    for (const TimePoint at : moments(plan, timeline_.true_now()))
+        for (const HostPlan& host : plan.plan->hosts) {
+            const HostState* state = truth_.state_at(host.host_name, at);
+            if (state == nullptr) continue;
+            std::string text =
+                "?   " + std::to_string((at - timeline_.true_now()).count()) + " ms " +
+                host.host_name + " planned " + std::to_string(host.slots) + ", has " +
+                std::to_string(slots_on(plan, demand, host.host_name, at, {})) + ", without it " +
+                std::to_string(slots_on(plan, demand, host.host_name, at, id)) + "; free " +
+                to_string(state->free) + "; going";
+            HostState now = *state;
+            now.at = at;
+            for (const auto& server : going_on(plan, host.host_name, now, false))
+                if (const Holder* holder = now.holder(*Uuid::parse(server)))
+                    text += ' ' + server.substr(0, 8) + " (" + to_string(holder->held) + ")";
+            for (const Promise& promise : promises_)
+                if (promise.host == host.host_name && promise.span.covers(at)) {
+                    text += "; " + promise.request.substr(0, 12) + " holds " +
+                            std::to_string(promise.slots) + " x " + to_string(promise.slot);
+                    for (const Holder& holder : state->holders)
+                        if (takes(holder, promise))
+                            text += ", taken by " + holder.consumer.text().substr(0, 8);
+                }
+            trace_.line(text + "; promised " +
+                        to_string(promised_to_others(plan, host.host_name, at, false)) +
+                        ", surely " +
+                        to_string(promised_to_others(plan, host.host_name, at, true)));
+        }
+}
+
+void Checker::judge_need(const Exchange& call, const Basis& basis, const cloudsim::Server& server) {
+    if (plan_.lies()) return;
+    (void)call;
+    const std::string id = basis.server.text();
+    PlanRecord& plan = *plan_for(id, basis.machine);
+    const Demand& demand = *truth_.demand(plan.request);
+    (void)server;
+    ++tally_.judged;
+    int planned = 0;
+    for (const HostPlan& host : plan.plan->hosts) planned += host.slots;
+    if (planned > demand.slots * plan_.policy.alternatives)
+        blame("rule-2", plan.request + " wants " + std::to_string(demand.slots) +
+                            " slots, its plan frees " + std::to_string(planned));
+    int most = 0;
+    bool needed = false;
+    for (const TimePoint at : moments(plan, timeline_.true_now())) {
+        most = std::max(most, slots_at(plan, demand, at, std::nullopt));
+        needed = needed || slots_at(plan, demand, at, id) < planned;
+    }
+    if (!needed || (!plan.judged && most < planned)) explain(plan, demand, id);
+    if (!needed)
+        blame("rule-3", id + " is deleted for " + plan.request + ", and its " +
+                            std::to_string(planned) + " slots were there without it");
+    if (!plan.judged && most < planned)
+        blame("rule-2", id + " is deleted for " + plan.request + ", whose plan gives " +
+                            std::to_string(most) + " of " + std::to_string(planned) + " slots");
+}
+
+}  // namespace reaper::faults

@@ -1,0 +1,73 @@
+// The judgement on places: every slot of a plan is on a host where Nova's scheduler would let the
+// request land, were there room.
+#include <algorithm>
+
+#include "faults/schedules/checker.hpp"
+
+namespace reaper::faults {
+
+bool Checker::is_victim(const PlanRecord& plan, const Uuid& server) {
+    const auto victims = plan.plan->victims();
+    return std::any_of(victims.begin(), victims.end(),
+                       [&](const Victim& victim) { return victim.server.str() == server.text(); });
+}
+
+/// What others did since the plan's readings is not its fault: it is wrong if it was wrong all the
+/// time.
+void Checker::judge_places(const PlanRecord& plan, const Demand& demand) {
+    if (plan_.lies()) return;
+    const TimePoint from = moments(plan, timeline_.true_now()).front();
+    ++tally_.places;
+    if (demand.joins() || !demand.never.empty()) ++tally_.constrained;
+    for (const HostPlan& host : plan.plan->hosts) {
+        const std::size_t most = demand.limit_in(host.host_name, from, timeline_.true_now());
+        if (host.slots > 0 && most == 0)
+            blame("constraint", plan.request + " has servers deleted on " + host.host_name +
+                                    ", where Nova would not let it land");
+        else if (static_cast<std::size_t>(std::max(host.slots, 0)) > most)
+            blame("constraint", plan.request + " has " + std::to_string(host.slots) +
+                                    " slots freed on " + host.host_name +
+                                    ", where Nova would let " + std::to_string(most) + " land");
+    }
+    judge_together(plan, demand, from);
+}
+
+/// Servers of an affinity group that nobody is in yet all go to one host; and whom a request wants
+/// to be with has to stay.
+void Checker::judge_together(const PlanRecord& plan, const Demand& demand, TimePoint from) {
+    const auto& group = demand.placing.group;
+    const auto& hosts = plan.plan->hosts;
+    const auto used = std::count_if(hosts.begin(), hosts.end(),
+                                    [](const HostPlan& host) { return host.slots > 0; });
+    const bool together = group != nullptr && group->policy == "affinity" &&
+                          demand.limit_in("", from, timeline_.true_now()) == 0;
+    if (together && used > 1)
+        blame("constraint", plan.request + " has room freed on " + std::to_string(used) +
+                                " hosts, and its servers go to one");
+    // Where others of the group live on elsewhere, they go there.
+    std::vector<Uuid> with = demand.placing.same_host;
+    if (group != nullptr && group->policy == "affinity") {
+        const auto lives = [&](const Uuid& id) {
+            const cloudsim::Server* server = site_.world().nova.find_server(id);
+            return server != nullptr && server->host != nullptr && !is_victim(plan, id);
+        };
+        if (std::any_of(group->members.begin(), group->members.end(), lives)) with = group->members;
+    }
+    if (with.empty()) return;
+    for (const HostPlan& host : hosts) {
+        const HostState* state = truth_.state_at(host.host_name, plan.at);
+        const auto is_there = [&](const Uuid& id) {
+            const Holder* holder = state ? state->holder(id) : nullptr;
+            return holder != nullptr && holder->placed_at;
+        };
+        const bool any = std::any_of(with.begin(), with.end(), is_there);
+        const bool stays = std::any_of(with.begin(), with.end(), [&](const Uuid& id) {
+            return is_there(id) && !is_victim(plan, id);
+        });
+        if (host.slots > 0 && any && !stays)
+            blame("constraint", plan.request + " wants to be with servers on " + host.host_name +
+                                    ", and all of them are deleted for it");
+    }
+}
+
+}  // namespace reaper::faults
