@@ -4,6 +4,7 @@
 
 #include "clients/amqp/amqp_bytes.hpp"
 #include "clients/amqp/amqp_topology.hpp"
+#include "clients/amqp/queue_move.hpp"
 
 namespace reaper::amqp {
 namespace {
@@ -18,11 +19,14 @@ public:
         : connection_(connection), broker_(broker) {}
 
     Result<std::vector<std::string>> run() {
-        for (const std::string& queue : {broker_.queue, broker_.dead_letter_queue})
+        for (const std::string& queue :
+             {broker_.queue, broker_.dead_letter_queue, serving_queue(broker_).name,
+              way_of_move(broker_.queue), way_of_move(broker_.dead_letter_queue)})
             try_queue(queue);
         // One name stands for all: they end in something else each time.
         try_queue(unique_name(broker_.queue, "events"));
-        try_binding(broker_.queue);
+        for (const std::string& queue : {broker_.queue, way_of_move(broker_.queue)})
+            try_binding(queue);
         try_publishing();
         if (lost_) return *lost_;
         return std::move(missing_);
@@ -51,13 +55,20 @@ private:
                            amqp_empty_table);
         const bool made = allowed(connection_.check(scratch_channel, "declaring " + name),
                                   "configure on " + name);
+        try_reading(queue, name);
         if (!made || !ready()) return;
-        amqp_rpc_reply_t reply =
-            amqp_basic_get(connection_.raw(), scratch_channel, bytes(queue), 1);
-        allowed(connection_.check(scratch_channel, reply, "reading " + name), "read on " + name);
-        if (!ready()) return;
         amqp_queue_delete(connection_.raw(), scratch_channel, bytes(queue), 1, 1);
         allowed(connection_.check(scratch_channel, "removing " + name), "configure on " + name);
+    }
+
+    /// The priority of a consumer is a number: the broker takes no such one.
+    void try_reading(const std::string& queue, const std::string& name) {
+        if (!ready()) return;
+        Table wrong;
+        wrong.add("x-priority", std::string("none"));
+        amqp_basic_consume(connection_.raw(), scratch_channel, bytes(queue), amqp_empty_bytes, 0, 0,
+                           0, wrong.raw());
+        allowed(connection_.check(scratch_channel, "reading " + name), "read on " + name);
     }
 
     void try_binding(const std::string& queue) {

@@ -1,7 +1,8 @@
 // Tries what the daemon will have to do on the broker, in ways that change nothing: a queue that is
 // there is declared otherwise than it is (which is refused only after the right was checked), one
-// that is not is made for this connection alone; a binding that does not exist is taken away; a
-// message goes to a queue that nobody has. Internal to clients/amqp.
+// that is not is made for this connection alone; a consumer asks for what no queue gives, which is
+// refused after the right, too; a binding that does not exist is taken away; a message goes to a
+// queue that nobody has. Internal to clients/amqp.
 #pragma once
 
 #include <string>

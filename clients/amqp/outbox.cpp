@@ -63,6 +63,7 @@ void Outbox::publish_token() {
     {
         const std::lock_guard lock(mutex_);
         token_wanted_ = true;
+        token_confirmed_ = false;
     }
     wake();
 }
@@ -70,6 +71,11 @@ void Outbox::publish_token() {
 bool Outbox::tokens_settled() const {
     const std::lock_guard lock(mutex_);
     return !token_wanted_ && !token_on_its_way_;
+}
+
+bool Outbox::token_confirmed() const {
+    const std::lock_guard lock(mutex_);
+    return token_confirmed_;
 }
 
 std::optional<std::string> Outbox::token_refusal() const {
@@ -164,6 +170,7 @@ void Outbox::token_settled(std::optional<std::string> refusal) {
     {
         const std::lock_guard lock(mutex_);
         token_on_its_way_ = false;
+        token_confirmed_ = !refusal;
         token_refusal_ = std::move(refusal);
     }
     commands_.wake();

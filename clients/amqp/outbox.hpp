@@ -51,6 +51,8 @@ public:
     void answer(std::string mailbox);
     /// All tokens so far were confirmed or refused, or went down with the connection.
     bool tokens_settled() const;
+    /// The last one that was asked for is in the queue.
+    bool token_confirmed() const;
     /// Why that was refused; none: it was not.
     std::optional<std::string> token_refusal() const;
     /// Moves what is in the queues to queues of the types that they should have.
@@ -93,6 +95,7 @@ private:
     std::deque<std::string> mailboxes_;
     bool token_wanted_ = false;
     bool token_on_its_way_ = false;
+    bool token_confirmed_ = false;
     std::optional<std::string> token_refusal_;
     Move move_ = Move::none;
     bool move_given_up_ = false;

@@ -190,7 +190,20 @@ Outcome QueueMove::end_drain(Outcome outcome) {
     if (outcome && outcome->fatal) return outcome;
     for (const amqp_channel_t channel : {from_channel, to_channel})
         if (auto failed = connection_.close_channel(channel)) return outcome ? outcome : failed;
+    if (auto failed = skip_the_rest()) return failed;
     return outcome;
+}
+
+/// What came until the channels were closed: the next ones have their numbers.
+Outcome QueueMove::skip_the_rest() {
+    bool more = true;
+    while (more)
+        if (auto failed =
+                connection_.read_frames(frames_of_a_move, more, [this](const amqp_frame_t& frame) {
+                    return frame.channel == 0 ? serve(frame, {}) : Outcome();
+                }))
+            return failed;
+    return {};
 }
 
 Outcome QueueMove::serve(const amqp_frame_t& frame, const std::string& to) {

@@ -49,6 +49,7 @@ private:
     Outcome start_drain(const std::string& from);
     Outcome send_end_mark(const std::string& from);
     Outcome end_drain(Outcome outcome);
+    Outcome skip_the_rest();
     Outcome serve(const amqp_frame_t& frame, const std::string& to);
     Outcome serve_confirmation(const amqp_method_t& method);
     Outcome pass_on(const Message& message, const std::string& to);

@@ -35,7 +35,6 @@ bool is_serving_token(const ContentProperties& properties) {
 ServingToken::ServingToken(Connection& connection, const config::Broker& broker,
                            const AmqpTuning& tuning, Outbox& outbox)
     : connection_(connection),
-      broker_(broker),
       outbox_(outbox),
       queue_(serving_queue(broker)),
       lease_(lease_for(connection.heartbeat())),
@@ -167,7 +166,6 @@ Outcome ServingToken::take(const Message& message) {
         return acknowledge(message.tag);
     }
     if (newer_) return acknowledge(message.tag);
-    newer_asked_ = false;
     if (sent_at_) {
         newer_ = std::move(token);
         return {};
@@ -188,8 +186,7 @@ Outcome ServingToken::came_back(std::uint64_t tag) {
         token_ = *std::exchange(newer_, std::nullopt);
         return acknowledge(tag);
     }
-    if (++token_->returns >= most_returns && !std::exchange(newer_asked_, true))
-        outbox_.publish_token();
+    if (++token_->returns >= most_returns && outbox_.tokens_settled()) outbox_.publish_token();
     return {};
 }
 
@@ -209,23 +206,28 @@ void ServingToken::forget() {
     lost_ = false;
     token_.reset();
     newer_.reset();
-    newer_asked_ = false;
     sent_at_.reset();
     proved_.reset();
     assembler_.reset();
 }
 
+/// From the moment that we leave the queue, tokens go to the next one.
 bool ServingToken::release() {
     ending_ = true;
-    if (lost_ || !consuming_ || !token_) return true;
+    if (lost_ || !token_) return true;
     if (sent_at_) return false;
-    if (newer_ && acknowledge(newer_->tag)) return true;
-    if (acknowledge(token_->tag)) return true;
-    forget();
-    // From here on, tokens go to the next one.
-    amqp_basic_cancel(connection_.raw(), serving_channel, bytes("reaper"));
-    if (!connection_.check(serving_channel, "leaving queue '" + queue_.name + "'"))
+    const bool settled = outbox_.tokens_settled();
+    if (consuming_ && settled) {
+        consuming_ = false;
+        amqp_basic_cancel(connection_.raw(), serving_channel, bytes("reaper"));
+        if (connection_.check(serving_channel, "leaving queue '" + queue_.name + "'")) return true;
         outbox_.publish_token();
+        return false;
+    }
+    if (!settled) return outbox_.blocked();
+    // The broker has the new one: nobody needs this one any more.
+    if (outbox_.token_confirmed() && acknowledge(token_->tag)) return true;
+    forget();
     return true;
 }
 

@@ -66,9 +66,10 @@ public:
 
     /// Begins anew: the broker gives what is in hand to the next one, which may be us.
     Outcome close();
-    /// At an orderly end, when nothing is done by the lease any more: a token that nobody had is
-    /// for the next one, which need not wait then. False: the one in hand is on its way, and will
-    /// be here in a moment.
+    /// At an orderly end, when nothing is done by the lease any more: puts a token that nobody had
+    /// into the queue, so that the next one need not wait. The one in hand is given up only when
+    /// the broker has confirmed that; else it goes back with the connection, and the next one waits
+    /// for one lease. False: not done yet, call it again in a moment.
     bool release();
 
 private:
@@ -87,7 +88,6 @@ private:
     bool ran_out(Time now) const;
 
     Connection& connection_;
-    const config::Broker& broker_;
     Outbox& outbox_;
     QueueShape queue_;
     std::chrono::milliseconds lease_;
@@ -102,7 +102,6 @@ private:
     std::optional<Token> token_;   // in hand, or sent back
     std::optional<Time> sent_at_;  // that it was sent back, and is not here again
     std::optional<Token> newer_;   // in hand, to be kept instead
-    bool newer_asked_ = false;
     Steady::time_point send_due_{};
     Time since_{};                // the first token came then
     Time serves_from_{};          // no proof of another reaper lasts longer

@@ -49,6 +49,15 @@ public:
             return store.admit(request, now);
         });
     }
+    ResultTask<void> admit_anew(Request request, TimePoint now) override {
+        return call<void>([request = std::move(request), now](Store& store) {
+            return store.admit_anew(request, now);
+        });
+    }
+    ResultTask<void> admit_ended(Request request, Outcome outcome, TimePoint now) override {
+        return call<void>([request = std::move(request), outcome = std::move(outcome),
+                           now](Store& store) { return store.admit_ended(request, outcome, now); });
+    }
     ResultTask<void> add_plan(RequestId id, PlanEntry plan) override {
         return call<void>([id = std::move(id), plan = std::move(plan)](Store& store) {
             return store.add_plan(id, plan);

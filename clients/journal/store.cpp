@@ -16,9 +16,31 @@ Result<std::int64_t> Store::must_find(const RequestId& id) {
     return Error{Errc::storage, "journal " + path_ + ": no request " + id.str() + " in it"};
 }
 
-Result<Admission> Store::admit(const Request& request, TimePoint now) {
+void Store::insert(const Request& request, TimePoint now) {
+    auto insert =
+        database_.statement("INSERT INTO request (id, request, received_at) VALUES (?1, ?2, ?3)");
+    insert.bind(1, request.id.str()).bind(2, report::dump(report::to_json(request)));
+    insert.bind(3, now);
+    insert.run();
+}
+
+/// A record ends once: the first outcome stays.
+void Store::end(const RequestId& id, const Outcome& outcome) {
+    auto update = database_.statement(
+        "UPDATE request SET outcome = ?2, outcome_reason = ?3, finished_at = ?4, safeguard = ?5 "
+        "WHERE id = ?1 AND outcome IS NULL");
+    update.bind(1, id.str()).bind(2, to_string(outcome.kind)).bind(3, outcome.reason);
+    update.bind(4, outcome.at).bind(5, outcome.safeguard);
+    update.run();
+}
+
+void Store::prune_for_a_row(TimePoint now) {
     if (++messages_since_prune_ >= messages_between_prunes) pruned_at_.reset();
     prune(now);
+}
+
+Result<Admission> Store::admit(const Request& request, TimePoint now) {
+    prune_for_a_row(now);
     Transaction transaction{database_};
     if (const auto row = find(request.id)) {
         auto known = request_of(*row);
@@ -36,13 +58,34 @@ Result<Admission> Store::admit(const Request& request, TimePoint now) {
         }
         return Admission{false, row->outcome};
     }
-    auto insert =
-        database_.statement("INSERT INTO request (id, request, received_at) VALUES (?1, ?2, ?3)");
-    insert.bind(1, request.id.str()).bind(2, report::dump(report::to_json(request)));
-    insert.bind(3, now);
-    insert.run();
+    insert(request, now);
     transaction.commit();
     return Admission{true, std::nullopt};
+}
+
+Result<void> Store::admit_anew(const Request& request, TimePoint now) {
+    prune_for_a_row(now);
+    Transaction transaction{database_};
+    auto drop = database_.statement(
+        "DELETE FROM request WHERE id = ?1 AND NOT EXISTS "
+        "(SELECT 1 FROM plan WHERE plan.request = request.seq)");
+    drop.bind(1, request.id.str()).run();
+    if (!find(request.id)) insert(request, now);
+    transaction.commit();
+    return {};
+}
+
+Result<void> Store::admit_ended(const Request& request, const Outcome& outcome, TimePoint now) {
+    prune_for_a_row(now);
+    Transaction transaction{database_};
+    auto drop = database_.statement(
+        "DELETE FROM request WHERE id = ?1 AND outcome IS NULL AND NOT EXISTS "
+        "(SELECT 1 FROM plan WHERE plan.request = request.seq)");
+    drop.bind(1, request.id.str()).run();
+    if (!find(request.id)) insert(request, now);
+    end(request.id, outcome);
+    transaction.commit();
+    return {};
 }
 
 Result<void> Store::add_plan(const RequestId& id, const PlanEntry& plan) {
@@ -87,13 +130,7 @@ Result<void> Store::finish(const RequestId& id, const Outcome& outcome) {
     Transaction transaction{database_};
     const auto request = must_find(id);
     if (!request) return request.error();
-    // A record ends once: the first outcome stays.
-    auto update = database_.statement(
-        "UPDATE request SET outcome = ?2, outcome_reason = ?3, finished_at = ?4, safeguard = ?5 "
-        "WHERE seq = ?1 AND outcome IS NULL");
-    update.bind(1, *request).bind(2, to_string(outcome.kind)).bind(3, outcome.reason);
-    update.bind(4, outcome.at).bind(5, outcome.safeguard);
-    update.run();
+    end(id, outcome);
     transaction.commit();
     return {};
 }
@@ -116,8 +153,7 @@ Result<void> Store::note_freed_room(const RequestId& id, const FreedRoomResult& 
 }
 
 Result<void> Store::note_message(const MessageEntry& message) {
-    if (++messages_since_prune_ >= messages_between_prunes) pruned_at_.reset();
-    prune(message.at);
+    prune_for_a_row(message.at);
     auto insert = database_.statement(
         "INSERT INTO message (message_id, event_type, request, verdict, reason, at) "
         "VALUES (?1, ?2, ?3, ?4, ?5, ?6)");

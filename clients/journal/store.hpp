@@ -29,6 +29,8 @@ public:
           options_(options) {}
 
     Result<Admission> admit(const Request& request, TimePoint now);
+    Result<void> admit_anew(const Request& request, TimePoint now);
+    Result<void> admit_ended(const Request& request, const Outcome& outcome, TimePoint now);
     Result<void> add_plan(const RequestId& id, const PlanEntry& plan);
     Result<void> add_step(const RequestId& id, const StepEntry& step);
     Result<void> finish(const RequestId& id, const Outcome& outcome);
@@ -65,6 +67,10 @@ private:
     static Row row_of(const Statement& statement);
 
     std::optional<Row> find(const RequestId& id);
+    // In a transaction of the caller.
+    void insert(const Request& request, TimePoint now);
+    void end(const RequestId& id, const Outcome& outcome);
+    void prune_for_a_row(TimePoint now);
     Result<std::int64_t> must_find(const RequestId& id);
     Result<Request> request_of(const Row& row) const;
     Result<RequestRecord> record_of(const Row& row);

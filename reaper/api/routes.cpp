@@ -30,8 +30,8 @@ constexpr Route table[] = {
      "preemptible ones went",
      Access::look, culling_candidates},
     {"POST", "/v1/requests",
-     "{project, resources, slots, zone, traits, res_type, id} - frees room; answers with a line of "
-     "JSON for each thing that happens, the outcome last (Unix socket only)",
+     "{project, resources, groups, group_policy, slots, zone, traits, res_type, id} - frees room; "
+     "answers with a line of JSON for each thing that happens, the outcome last (Unix socket only)",
      Access::act, post_request},
 };
 

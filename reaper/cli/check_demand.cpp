@@ -3,6 +3,7 @@
 #include <set>
 
 #include "reaper/cli/checks.hpp"
+#include "tagging/flavor.hpp"
 
 namespace reaper::cli {
 
@@ -19,13 +20,18 @@ Task<void> check_revocable_demand(CloudPorts cloud, TaggerInputs tagger_inputs, 
         if (!projects) co_return;  // told already
         for (const Project& project : *projects) revocable.insert(project.id);
     }
+    const auto is_revocable = [&](const ServerRecord& record) {
+        for (const auto& [key, value] : tagger_inputs.flavor_specs)
+            if (has_extra_spec(record.flavor.extra_specs, key, value)) return true;
+        return revocable.contains(record.server.project);
+    };
     const TimePoint since = cloud.clock.now() - std::chrono::days{1};
     std::size_t waiting = 0;
     for (const ServerRecord& record : servers) {
         const Server& server = record.server;
         const bool unplaced =
             server.host.empty() && (server.status == "ERROR" || server.status == "BUILD");
-        if (unplaced && server.created >= since && revocable.contains(server.project)) ++waiting;
+        if (unplaced && server.created >= since && is_revocable(record)) ++waiting;
     }
     if (waiting == 0) {
         report({Verdict::ok, what,

@@ -1,6 +1,7 @@
 // Checks of this machine and of the broker.
 #include <filesystem>
 #include <pwd.h>
+#include <set>
 #include <system_error>
 #include <unistd.h>
 
@@ -34,25 +35,49 @@ void check_queue(const config::Broker& broker, const BrokerReport& found, const 
 /// Of the policy in README.md; whether it is set is not told to a user of the broker.
 constexpr std::uint64_t bound_of_novas_queues = 1'000;
 
-std::string bound_command(const std::string& queue) {
-    return "rabbitmqctl set_operator_policy -p VHOST --apply-to queues novas-notifications '^" +
-           queue.substr(0, queue.rfind('.')) + R"(\.' '{"max-length": )" +
-           std::to_string(bound_of_novas_queues) + "}'";
+std::string topic_of(const NovasQueue& queue) {
+    return queue.name.substr(0, queue.name.rfind('.'));
+}
+
+/// One policy for both of Nova's usual topics: another of the same name would take its place.
+std::string bound_command(const std::string& topic) {
+    const bool usual = topic == "notifications" || topic == "versioned_notifications";
+    const std::string name = usual ? "novas-notifications" : "novas-" + topic;
+    const std::string pattern = usual ? "(versioned_)?notifications" : topic;
+    return "rabbitmqctl set_operator_policy -p VHOST --apply-to queues " + name + " '^" + pattern +
+           R"(\.' '{"max-length": )" + std::to_string(bound_of_novas_queues) + "}'";
+}
+
+/// Topics of which a queue stands at the bound, which only a policy does; and none is beyond it.
+std::set<std::string> bounded_topics(const std::vector<NovasQueue>& queues) {
+    std::set<std::string> bounded;
+    for (const NovasQueue& queue : queues)
+        if (queue.report.messages == bound_of_novas_queues) bounded.insert(topic_of(queue));
+    for (const NovasQueue& queue : queues)
+        if (queue.report.messages > bound_of_novas_queues) bounded.erase(topic_of(queue));
+    return bounded;
 }
 
 /// Nova publishes for readers that may not be there, and RabbitMQ keeps it all for them.
 void check_novas_queues(const BrokerReport& found, const Report& report) {
+    const auto bounded = bounded_topics(found.novas_queues);
     for (const NovasQueue& queue : found.novas_queues) {
         if (queue.report.consumers > 0) continue;
+        const std::string topic = topic_of(queue);
         const std::string waiting =
             counted(queue.report.messages, "message waits", "messages wait") + ", nobody reads it";
         if (queue.report.messages > bound_of_novas_queues)
             report({Verdict::warn, "queue '" + queue.name + "'",
                     waiting + ": it grows with each notification, and takes the broker's memory " +
-                        "and disk; give it a bound: " + bound_command(queue.name)});
+                        "and disk; give it a bound: " + bound_command(topic)});
+        else if (!bounded.contains(topic))
+            report({Verdict::warn, "queue '" + queue.name + "'",
+                    waiting + ": without a bound it would grow for ever, and it is not full yet, " +
+                        "so that none can be seen; unless 'rabbitmqctl list_operator_policies -p " +
+                        "VHOST' has one, give it: " + bound_command(topic)});
         else
             report({Verdict::ok, "queue '" + queue.name + "'",
-                    waiting + "; no more than the bound that README.md gives it"});
+                    waiting + "; the bound that README.md gives it holds"});
     }
 }
 

@@ -10,7 +10,7 @@
 namespace reaper::cli {
 namespace {
 
-constexpr const char* what = "scheduler";
+constexpr const char* subject = "scheduler";
 
 std::string_view on_or_off(bool on) {
     return on ? "on" : "off";
@@ -54,14 +54,14 @@ void tell_marked(const SchedulerRules& rules, const std::vector<AggregateRecord>
     const AggregateRecord* const tenants = marked(aggregates, "filter_tenant_id", "");
     if (tenants != nullptr && !rules.tenant_filter &&
         rules.own_aggregates == SchedulerRules::OwnAggregates::off)
-        report({Verdict::warn, what,
+        report({Verdict::warn, subject,
                 "aggregate " + reaper::quoted(tenants->name) +
                     " has filter_tenant_id, and neither scheduler.tenant_filter nor "
                     "scheduler.own_aggregates is on: if nova-scheduler goes by it, servers are "
                     "deleted in vain"});
     const AggregateRecord* const isolated = marked(aggregates, "trait:", "required");
     if (isolated != nullptr && !rules.trait_isolation)
-        report({Verdict::warn, what,
+        report({Verdict::warn, subject,
                 "aggregate " + reaper::quoted(isolated->name) +
                     " has trait:...=required, and scheduler.trait_isolation is off: if "
                     "nova-scheduler goes by it, servers are deleted in vain"});
@@ -70,12 +70,12 @@ void tell_marked(const SchedulerRules& rules, const std::vector<AggregateRecord>
 Task<void> tell_release(CloudPorts cloud, CloudSession& session, const Report& report) {
     auto release = co_await cloud.compute.release();
     if (!release) {
-        report({Verdict::fail, what, release.error().what});
+        report({Verdict::fail, subject, release.error().what});
         co_return;
     }
     auto endpoint = co_await session.endpoint(CloudService::compute);
     const std::string version = endpoint ? endpoint->service_version : "an unknown version";
-    report({Verdict::ok, what,
+    report({Verdict::ok, subject,
             "Nova " + std::string{to_string(*release)} + ", as its API has " + version +
                 "; if it is another release, set scheduler.nova_release"});
 }
@@ -85,11 +85,12 @@ Task<void> tell_release(CloudPorts cloud, CloudSession& session, const Report& r
 Task<void> check_scheduler(CloudPorts cloud, CloudSession& session, SchedulerRules rules,
                            const Report& report) {
     if (rules.release)
-        report({Verdict::ok, what,
+        report({Verdict::ok, subject,
                 "Nova " + std::string{to_string(*rules.release)} + ", as configured"});
     else
         co_await tell_release(cloud, session, report);
-    report({Verdict::ok, what, options_of(rules) + ": compare with nova.conf of nova-scheduler"});
+    report(
+        {Verdict::ok, subject, options_of(rules) + ": compare with nova.conf of nova-scheduler"});
     auto aggregates = co_await cloud.compute.aggregates();
     if (aggregates) tell_marked(rules, *aggregates, report);
 }

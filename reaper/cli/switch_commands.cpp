@@ -60,12 +60,12 @@ struct Recorded {
 /// None if it can't be read.
 std::optional<Recorded> recorded_in(const config::LocalSettings& settings,
                                     const Terminal& terminal) {
+    boost::asio::io_context io{1};  // outlives the journal's thread, which posts to it
     auto journal = open_journal_for_reading(settings.journal.path);
     if (!journal) {
         terminal.warn(journal.error().what);
         return std::nullopt;
     }
-    boost::asio::io_context io{1};
     auto totals = run_task(io, (*journal)->totals(now() - status_span));
     auto holds = run_task(io, (*journal)->holds());
     auto known = run_task(io, read_safeguards(**journal, settings.safeguards, now()));
@@ -73,6 +73,15 @@ std::optional<Recorded> recorded_in(const config::LocalSettings& settings,
         return Recorded{std::move(*totals), std::move(*holds), std::move(known->safeguards)};
     terminal.warn(!totals ? totals.error().what : !holds ? holds.error().what : known.error().what);
     return std::nullopt;
+}
+
+/// Is the circuit breaker half open, for all that the journal tells? It has no file then.
+bool tries_a_cull(const config::LocalSettings& settings) {
+    boost::asio::io_context io{1};  // outlives the journal's thread, which posts to it
+    auto journal = open_journal_for_reading(settings.journal.path);
+    if (!journal) return false;
+    const auto known = run_task(io, read_safeguards(**journal, settings.safeguards, now()));
+    return known && known->safeguards.breaker().state(now()) == CircuitState::half_open;
 }
 
 std::string_view word(CircuitState state) {
@@ -190,6 +199,11 @@ ExitCode resume_reaper(const GlobalOptions& global, const Terminal& terminal) {
         text += (text.empty() ? "resumed " + here + "; it was stopped " : "; and stopped ") +
                 opened->line();
     if (text.empty()) text = "it was not paused " + here + " (no " + file.path() + ")";
+    if (!before && !opened && tries_a_cull(*settings))
+        text +=
+            "; its circuit breaker is half open, and stays so until the room of a cull is taken; "
+            "to close it now: 'reaper pause', and 'reaper resume' when 'reaper history events' "
+            "has the pause";
     answer(terminal, json, text);
     return ExitCode::ok;
 }

@@ -1,5 +1,6 @@
 #include "reaper/controllers/cull_preconditions.hpp"
 
+#include <algorithm>
 #include <map>
 #include <spdlog/spdlog.h>
 #include <utility>
@@ -28,6 +29,15 @@ std::vector<ListedServer> some_servers(const CloudCache& cache) {
     return some;
 }
 
+/// Does it protect, or prefer, projects or flavors?
+bool spares_by_name(const config::Policy& policy) {
+    const auto names = names_in(policy);
+    return std::any_of(names.begin(), names.end(), [](const CloudName& name) {
+        return name.kind == CloudName::Kind::protected_project ||
+               name.kind == CloudName::Kind::project_or_flavor;
+    });
+}
+
 }  // namespace
 
 CullPreconditions::CullPreconditions(CloudPorts cloud, const CacheRefresher& refresher,
@@ -36,18 +46,20 @@ CullPreconditions::CullPreconditions(CloudPorts cloud, const CacheRefresher& ref
     : cloud_(cloud),
       refresher_(refresher),
       written_(std::move(policy)),
+      spares_by_name_(spares_by_name(written_->configured)),
       apply_(std::move(apply)),
       on_change_(std::move(on_change)) {}
 
 void CullPreconditions::reload(std::shared_ptr<const CompiledPolicy> policy) {
     written_ = std::move(policy);
+    spares_by_name_ = spares_by_name(written_->configured);
     names_ = {};
     on_change_();
 }
 
 std::optional<std::string> CullPreconditions::not_known_yet() const {
-    if (names_.known || written_->settings.safeguards.protect.projects.empty()) return std::nullopt;
-    return "the projects of protect.projects are not looked up yet" +
+    if (names_.known || !spares_by_name_) return std::nullopt;
+    return "the projects that the configuration names are not looked up yet" +
            (last_error_.empty() ? "" : ": " + last_error_);
 }
 
@@ -83,13 +95,19 @@ ResultTask<void> CullPreconditions::ensure_sight() {
 
 ResultTask<void> CullPreconditions::look_up_names() {
     const auto written = written_;
-    auto names = names_in(written->settings);
+    auto names = names_in(written->configured);
     auto directory = co_await read_directory(cloud_, std::move(names));
     if (written != written_) co_return Result<void>{};  // another one came meanwhile
     last_error_ = directory ? std::string{} : directory.error().what;
     if (!directory) co_return directory.error();
-    ResolvedPolicy resolved = resolve(written->settings, *directory);
-    auto compiled = compile_policy(resolved.policy);
+    // Without them, servers that are worth more would go first.
+    const auto priorities = directory->not_asked.find(CloudName::Kind::project_or_flavor);
+    if (priorities != directory->not_asked.end()) {
+        last_error_ = priorities->second;
+        co_return Error{Errc::unreachable, last_error_};
+    }
+    ResolvedPolicy resolved = resolve(written->configured, *directory);
+    auto compiled = compile_policy(resolved.policy, written->configured);
     if (!compiled) co_return compiled.error();
     tell(resolved);
     apply_(std::move(*compiled));

@@ -1,7 +1,7 @@
 // What must be known before anybody may be deleted:
 //
 //   * the projects that the configuration protects are projects of this cloud (a name that leads
-//     nowhere protects nobody);
+//     nowhere protects nobody), and those that its priorities prefer are looked up;
 //   * our user sees servers of other projects both ways, in the list and one by one (to one who is
 //     no administrator "gone" and "may not see" look alike).
 //
@@ -73,6 +73,7 @@ private:
     CloudPorts cloud_;
     const CacheRefresher& refresher_;
     std::shared_ptr<const CompiledPolicy> written_;
+    bool spares_by_name_;  ///< its names have to be known before anybody is deleted
     Apply apply_;
     std::function<void()> on_change_;
     State names_;

@@ -61,6 +61,7 @@ void FreedRoomTracker::watch_cull(Request request, TimePoint freed_at, Duration 
     for (const auto& promise : dependencies_.rooms.ledger().promises())
         if (promise.request == request.id) {
             watched.hosts.insert(promise.host);
+            watched.as_fallback = request.fallback && promise.slot == request.fallback->resources;
             watched.decided_at = std::min(watched.decided_at, promise.since);
         }
     watched.open = watched.hosts;
@@ -72,6 +73,7 @@ void FreedRoomTracker::watch_cull(Request request, TimePoint freed_at, Duration 
         watched.until = Duration::min();
     }
     const RequestId id = request.id;
+    heirs_.erase(id);
     watched.request = std::move(request);
     watched_.insert_or_assign(id, std::move(watched));
     if (watched_.size() <= max_watched) return;
@@ -89,6 +91,14 @@ void FreedRoomTracker::watch_room(Request request, std::vector<HostId> hosts, Ti
     watched.until = dependencies_.cloud.clock.steady() + for_how_long;
     watched.hosts.insert(hosts.begin(), hosts.end());
     const RequestId id = request.id;
+    if (heirs_.erase(id) > 0) {
+        // Judged like the cull whose room it is.
+        watched.culled = watched.inherited = true;
+        watched.decided_at = told_at;
+        watched.open = watched.hosts;
+        note_neighbours(watched);
+        watched.there_before = second_tries(request, told_at);
+    }
     watched.request = std::move(request);
     watched_.try_emplace(id, std::move(watched));
 }
@@ -145,7 +155,7 @@ Task<void> FreedRoomTracker::conclude(RequestId id, std::string why_now) {
     Watched& watched = at->second;  // nobody else erases it while `concluding`
     watched.concluding = true;
     const auto needed = static_cast<std::size_t>(std::max(watched.request.slots, 1));
-    if (watched.culled && watched.takers.size() < needed) {
+    if (watched.culled && !watched.handed_to && watched.takers.size() < needed) {
         const bool read = co_await read_again(watched);
         if (!read) {
             watched.concluding = false;
@@ -161,9 +171,10 @@ Task<void> FreedRoomTracker::conclude(RequestId id, std::string why_now) {
         co_return;
     }
     const auto left = dependencies_.rooms.untrack(id);
-    std::string where = ended.asks_anew;
+    if (ended.inherited) note_landed(ended);
+    std::string where;
     const bool enough = ended.handed_to || 2 * ended.takers.size() >= needed;
-    if (!enough && where.empty()) where = co_await found_elsewhere(ended);
+    if (!enough) where = co_await found_elsewhere(ended);
     FreedRoomResult freed_room = result_of(ended, needed, where, why_now);
     co_await note(std::move(ended.request), std::move(freed_room));
 }
@@ -174,7 +185,7 @@ FreedRoomResult FreedRoomTracker::result_of(const Watched& ended, std::size_t ne
                                             const std::string& why_now) const {
     FreedRoomResult result;
     if (ended.handed_to) {
-        result.kind = FreedRoomResultKind::taken;
+        result.kind = FreedRoomResultKind::handed_over;
         result.reason = *ended.handed_to;
         return result;
     }
@@ -183,14 +194,15 @@ FreedRoomResult FreedRoomTracker::result_of(const Watched& ended, std::size_t ne
         taken = std::to_string(ended.takers.size()) + " of " + std::to_string(needed) +
                 " slots taken, by " + names(ended.takers);
     RoomTakers others;
-    if (ended.takers.size() < needed && !ended.asks_the_same)
+    const Request asked = ended.as_fallback ? by_fallback(ended.request) : ended.request;
+    if (ended.takers.size() < needed)
         for (const auto& id : ended.open) {
             const Host* const host = dependencies_.refresher.cache().find(id);
             const auto known = ended.neighbours.find(id);
             const auto* const neighbours =
                 known == ended.neighbours.end() ? nullptr : &known->second;
             const bool nobody =
-                host == nullptr || !note_takers(*host, ended.request, dependencies_.rooms.ledger(),
+                host == nullptr || !note_takers(*host, asked, dependencies_.rooms.ledger(),
                                                 ended.decided_at, neighbours, others);
             if (nobody) result.untaken.push_back(id);
         }
@@ -298,9 +310,6 @@ Task<void> FreedRoomTracker::make_way_for(const Request& request, bool refused) 
         if (refused && disproves(request, watched.request, watched.since)) {
             disproved.push_back(id);
         } else if (id != request.id && ask_anew(watched.request.requesters, request)) {
-            watched.asks_anew = "its server asks anew, as " + printable(request.id.str(), 64);
-            // Nova may have looked before the room was there.
-            watched.asks_the_same = same_demands(request, watched.request);
             left.push_back(id);
         }
     }
@@ -313,7 +322,16 @@ Task<void> FreedRoomTracker::make_way_for(const Request& request, bool refused) 
     for (auto& id : left) {
         // At once: it may be long until what became of the room can be told.
         dependencies_.rooms.handed_over(id);
-        co_await conclude(std::move(id), "");
+        const auto at = watched_.find(id);
+        if (at == watched_.end()) continue;
+        std::string unused;
+        if (serves(at->second, request))
+            hand_over(id, request.id, "its server asks anew");
+        else if (at->second.culled)
+            unused = "its server asks anew, as " + printable(request.id.str(), 64) +
+                     ", for something else";
+        if (const auto handed = handed_.extract(id)) at->second.handed_to = handed.mapped();
+        co_await conclude(std::move(id), std::move(unused));
     }
     co_await take_over(request);
 }
@@ -346,11 +364,44 @@ Task<void> FreedRoomTracker::take_over(const Request& request) {
     }
 }
 
+/// Is there room for the request where it was freed for another one?
+bool FreedRoomTracker::serves(const Watched& watched, const Request& request) const {
+    const Shape shape = shape_of(request);
+    return watched.culled &&
+           std::any_of(watched.open.begin(), watched.open.end(), [&](const HostId& id) {
+               const Host* const host = dependencies_.refresher.cache().find(id);
+               if (host == nullptr) return false;
+               const HostRoom room =
+                   room_on(*host, shape, dependencies_.rooms.ledger(), request.id);
+               return room.slots(shape, room.room_now()) > 0;
+           });
+}
+
+/// Who of its requesters, or of what looks like their second try, is on its hosts by now.
+void FreedRoomTracker::note_landed(Watched& watched) const {
+    const auto& wanted = watched.request.requesters;
+    for (const auto& id : watched.hosts) {
+        const Host* const host = dependencies_.refresher.cache().find(id);
+        if (host == nullptr) continue;
+        for (const auto& server : host->servers) {
+            const bool asked = std::find(wanted.begin(), wanted.end(), server.id) != wanted.end();
+            const bool again = came_since(server, watched.since) &&
+                               like_a_retry(server, watched.request) &&
+                               !watched.there_before.contains(server.id);
+            if (!asked && !again) continue;
+            watched.takers.push_back(server.id);
+            watched.open.erase(id);
+        }
+    }
+}
+
 void FreedRoomTracker::hand_over(const RequestId& id, const RequestId& to, const std::string& why) {
     spdlog::info("{}: {}; its room goes to {}", id.str(), why, to.str());
     dependencies_.rooms.handed_over(id);
     handed_.insert_or_assign(id, why + "; its room went to " + printable(to.str(), 64));
     if (handed_.size() > max_watched) handed_.erase(handed_.begin());
+    heirs_.insert(to);
+    if (heirs_.size() > max_watched) heirs_.erase(heirs_.begin());
 }
 
 }  // namespace reaper

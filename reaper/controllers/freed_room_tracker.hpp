@@ -73,9 +73,9 @@ private:
         std::map<HostId, std::set<ServerId>> neighbours;  ///< who was there all the time
         std::vector<ServerId> takers;
         std::set<ServerId> there_before;       ///< look like second tries elsewhere, but are none
+        bool as_fallback = false;              ///< room was freed for its fallback
         std::optional<std::string> handed_to;  ///< why and to which request its room went
-        std::string asks_anew;                 ///< the later request of its servers; empty: none
-        bool asks_the_same = false;            ///< ... which the room suits as well
+        bool inherited = false;                ///< the room of a cull that was handed to it
         bool concluding = false;               ///< another coroutine is at it
     };
 
@@ -86,6 +86,8 @@ private:
     Task<std::string> found_elsewhere(const Watched& watched);
     Task<bool> somebody_waits(const Request& request);
     Task<void> take_over(const Request& request);
+    bool serves(const Watched& watched, const Request& request) const;
+    void note_landed(Watched& watched) const;
     void hand_over(const RequestId& id, const RequestId& to, const std::string& why);
     bool settled_since(const RequestId& id) const;
     void note_neighbours(Watched& watched) const;
@@ -99,6 +101,7 @@ private:
     OnTaken on_taken_;
     std::map<RequestId, Watched> watched_;
     std::map<RequestId, std::string> handed_;  ///< culls under way: why and to whom their room goes
+    std::set<RequestId> heirs_;                ///< requests to whom freed room was handed
 };
 
 }  // namespace reaper

@@ -15,7 +15,7 @@ bool came_since(const Server& server, TimePoint since) {
 
 bool note_takers(const Host& host, const Request& request, const Ledger& ledger, TimePoint decided,
                  const std::set<ServerId>* neighbours, RoomTakers& takers) {
-    const Shape shape = shape_of(request.resources);
+    const Shape shape = shape_of(request);
     const HostRoom room = room_on(host, shape, ledger, request.id);
     ByPool left = room.room_now();
     if (room.slots(shape, left) > 0) return false;
@@ -23,8 +23,7 @@ bool note_takers(const Host& host, const Request& request, const Ledger& ledger,
     for (const auto& server : host.servers) {
         const bool is_new =
             neighbours != nullptr ? !neighbours->contains(server.id) : came_since(server, decided);
-        if (is_new && !like_a_retry(server, request.project, request.resources))
-            came.push_back(&server);
+        if (is_new && !like_a_retry(server, request)) came.push_back(&server);
     }
     // Without the revocable ones first: that is what holding room would have done.
     for (const bool revocable : {true, false}) {

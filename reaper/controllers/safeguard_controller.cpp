@@ -99,7 +99,7 @@ void SafeguardController::on_deletion(const RequestId& request, bool succeeded) 
 void SafeguardController::on_freed_room(const Request& request, const FreedRoomResult& freed_room) {
     tell(safeguards_.note_freed_room(request, worth_of(freed_room.kind), freed_room.untaken,
                                      freed_room.at));
-    safeguards_.note_move(request, worth_of(freed_room.kind), freed_room.at);
+    safeguards_.note_move(request, move_taken(freed_room.kind), freed_room.at);
 }
 
 void SafeguardController::on_cooldown(const std::vector<HostId>& hosts, const Request& request) {

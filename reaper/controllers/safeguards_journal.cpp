@@ -80,11 +80,25 @@ CullWorth worth_of(FreedRoomResultKind kind) {
     switch (kind) {
         case FreedRoomResultKind::taken: return CullWorth::helped;
         case FreedRoomResultKind::elsewhere:
+        case FreedRoomResultKind::handed_over:
         case FreedRoomResultKind::taken_by_regular: return CullWorth::needless;
         case FreedRoomResultKind::taken_by_revocable: return CullWorth::lost;
         case FreedRoomResultKind::wasted: break;
     }
     return CullWorth::wasted;
+}
+
+std::optional<bool> move_taken(FreedRoomResultKind kind) {
+    switch (kind) {
+        case FreedRoomResultKind::taken: return true;
+        case FreedRoomResultKind::elsewhere:
+        case FreedRoomResultKind::handed_over: return std::nullopt;
+        // Who took it proves nothing: a server that moves may not even have been able to.
+        case FreedRoomResultKind::taken_by_regular:
+        case FreedRoomResultKind::taken_by_revocable:
+        case FreedRoomResultKind::wasted: break;
+    }
+    return false;
 }
 
 ResultTask<JournaledSafeguards> read_safeguards(Journal& journal, SafeguardSettings settings,
@@ -116,7 +130,7 @@ ResultTask<JournaledSafeguards> read_safeguards(Journal& journal, SafeguardSetti
         const FreedRoomResult& freed_room = *record.freed_room;
         const CullWorth worth =
             freed_room.at > reset ? worth_of(freed_room.kind) : CullWorth::needless;
-        read.safeguards.note_move(record.request, worth_of(freed_room.kind), freed_room.at);
+        read.safeguards.note_move(record.request, move_taken(freed_room.kind), freed_room.at);
         read.safeguards.note_freed_room(record.request, worth, freed_room.untaken, freed_room.at);
     }
     for (const auto& end : deletions_in(*records, reset))

@@ -334,8 +334,9 @@ void Service::Impl::stop() {
 }
 
 void Service::Impl::reload(LiveSettings settings) {
+    const auto before = settings_.policy;
     settings_ = with_fixed_parts(std::move(settings), settings_);
-    if (!parts_) return;
+    if (!parts_ || settings_.policy == before) return;
     use(settings_.policy);
     parts_->preconditions.reload(settings_.policy);
 }

@@ -12,13 +12,14 @@
 namespace reaper {
 namespace {
 
-/// Where nobody tells which host is in which cell, a move whose like was culled for in vain is not
-/// culled for.
+/// Where nobody tells which host is in which cell, a move whose like was culled for in vain, or may
+/// have been, is not culled for.
 Decision unless_cooling_down(Decision decision, const Request& request, const SchedulerRules& rules,
                              const Safeguards& safeguards) {
     const auto* const plan = std::get_if<Plan>(&decision);
     if (plan == nullptr || !rules.cells.empty() || !stays_in_cell(request, rules)) return decision;
-    auto why = safeguards.cell_cooldowns().why(request.from_host, safeguards.several_cells());
+    if (plan->victims().empty()) return decision;
+    auto why = safeguards.why_no_move(request);
     if (!why) return decision;
     NotEnough answer;
     answer.slots_requested = plan->slots_requested;
@@ -100,8 +101,10 @@ Decision decide(const CompiledPolicy& policy, const Request& request, const Clou
     options.skipped = std::move(skipped);
     const std::function<Decision(ResType)> search = [&](ResType type) -> Decision {
         if (type == ResType::revocable)
-            return find_revocable_room(request, hosts, ledger, policy.revocable_classes,
-                                       &policy.scheduler);
+            return plan_either(request, policy.scheduler, [&](const Request& asked) {
+                return find_revocable_room(asked, hosts, ledger, policy.revocable_classes,
+                                           &policy.scheduler);
+            });
         return unless_cooling_down(plan_either(request, policy.scheduler,
                                                [&](const Request& asked) {
                                                    return plan_under(safeguards, asked, hosts,

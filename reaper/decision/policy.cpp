@@ -71,8 +71,13 @@ std::set<ResourceClass> CompiledPolicy::held_classes() const {
 }
 
 Result<std::shared_ptr<const CompiledPolicy>> compile_policy(const config::Policy& policy) {
+    return compile_policy(policy, policy);
+}
+
+Result<std::shared_ptr<const CompiledPolicy>> compile_policy(const config::Policy& policy,
+                                                             config::Policy configured) {
     auto compiled = std::make_shared<CompiledPolicy>();
-    compiled->configured = policy;
+    compiled->configured = std::move(configured);
     const auto rule = tagger_conflict_from(policy.tagger_conflict);
     if (!rule)
         return Error{Errc::bad_input, "tagger_conflict: there is no '" + policy.tagger_conflict +
@@ -96,7 +101,6 @@ Result<std::shared_ptr<const CompiledPolicy>> compile_policy(const config::Polic
     compiled->scheduler = std::move(*scheduler);
     compiled->safeguards = policy.safeguards;
     compiled->protection = Protection{policy.safeguards.protect};
-    compiled->settings = policy;
     return std::shared_ptr<const CompiledPolicy>{std::move(compiled)};
 }
 

@@ -15,7 +15,7 @@
 namespace reaper {
 
 struct CompiledPolicy {
-    config::Policy configured;  ///< what it was compiled from
+    config::Policy configured;  ///< as it is written, before names were looked up
     Taggers taggers;
     std::unique_ptr<Strategy> strategy;
     std::string strategy_name;
@@ -23,7 +23,6 @@ struct CompiledPolicy {
     SafeguardSettings safeguards;
     Protection protection;  ///< what `safeguards` protect
     SchedulerRules scheduler;
-    config::Policy settings;  ///< what it was compiled from
 
     TaggerInputs tagger_inputs() const;
     /// The classes whose inventories are offered as revocable room (Tagger::marker_class).
@@ -34,5 +33,8 @@ struct CompiledPolicy {
 
 /// `bad_input` names the plugin or the parameter that can't be used.
 Result<std::shared_ptr<const CompiledPolicy>> compile_policy(const config::Policy& policy);
+/// The same for one whose names were looked up; `configured`: as it is written.
+Result<std::shared_ptr<const CompiledPolicy>> compile_policy(const config::Policy& resolved,
+                                                             config::Policy configured);
 
 }  // namespace reaper

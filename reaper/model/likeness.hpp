@@ -45,8 +45,8 @@ inline bool same_demands(const Request& a, const Request& b) {
            a.availability_zone == b.availability_zone && a.required_traits == b.required_traits &&
            a.forbidden_traits == b.forbidden_traits &&
            a.root_required_traits == b.root_required_traits && a.fallback == b.fallback &&
-           a.excluded_hosts == b.excluded_hosts && a.from_host == b.from_host &&
-           same_placement(a.placement, b.placement);
+           a.flavor_extra_specs == b.flavor_extra_specs && a.excluded_hosts == b.excluded_hosts &&
+           a.from_host == b.from_host && same_placement(a.placement, b.placement);
 }
 
 }  // namespace reaper

@@ -21,9 +21,10 @@ constexpr std::array<std::pair<OutcomeKind, std::string_view>, 11> outcomes{{
     {OutcomeKind::revocable_only, "revocable-only"},
 }};
 
-constexpr std::array<std::pair<FreedRoomResultKind, std::string_view>, 5> freed_rooms{{
+constexpr std::array<std::pair<FreedRoomResultKind, std::string_view>, 6> freed_rooms{{
     {FreedRoomResultKind::taken, "taken"},
     {FreedRoomResultKind::elsewhere, "elsewhere"},
+    {FreedRoomResultKind::handed_over, "handed-over"},
     {FreedRoomResultKind::taken_by_regular, "taken-by-regular"},
     {FreedRoomResultKind::taken_by_revocable, "taken-by-revocable"},
     {FreedRoomResultKind::wasted, "wasted"},

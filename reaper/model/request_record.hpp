@@ -45,6 +45,7 @@ struct Outcome {
 enum class FreedRoomResultKind {
     taken,               ///< the requester, or its retry, got it, or half of it at least
     elsewhere,           ///< it got room on another host
+    handed_over,         ///< a later request has it, which is judged in its place
     taken_by_regular,    ///< another regular request got it first
     taken_by_revocable,  ///< new revocable servers got it first: held room would have kept them off
     wasted,              ///< the room went unused
@@ -131,7 +132,8 @@ struct MessageEntry {
     std::string message_id;
     std::string event_type;
     RequestId request;    ///< empty if none
-    std::string verdict;  ///< `joined`, `duplicate`, `ignored`, `too-old`, `malformed`
+    std::string verdict;  ///< `joined`, `duplicate`, `anew`, `refused`, `ignored`, `too-old`,
+                          ///< `malformed`
     std::string reason;
     TimePoint at{};
 };

@@ -17,8 +17,9 @@ namespace reaper {
 /// serve at all never shows here.
 struct Schedule {
     RequestId request;
-    ServerId server;     ///< the first of n
-    bool ended = false;  ///< it found hosts (`.end`); one that fails just stops
+    ServerId server;      ///< the first of n
+    ProjectId project{};  ///< whose it is; empty if it is not told
+    bool ended = false;   ///< it found hosts (`.end`); one that fails just stops
     /// Forced, requested and hinted places; without the server group, which Nova's API tells as it
     /// is now.
     PlacementConstraints placement;

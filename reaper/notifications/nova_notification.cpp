@@ -14,7 +14,8 @@ using amqp::name_in;
 using amqp::nova_data;
 using amqp::uuid_in;
 
-constexpr int max_pci_devices = 1000;
+/// Of all requests of a server: what it takes to allot them grows faster than their number.
+constexpr int max_pci_devices = 64;
 
 struct EventName {
     std::string_view base;  ///< also the whole name of the unversioned notification
@@ -67,12 +68,17 @@ std::vector<PciRequest> pci_requests_in(const JsonPlace& object) {
     std::vector<PciRequest> all;
     const auto requests = nova_data(object).maybe("requests");
     if (!requests) return all;
+    int devices = 0;
     requests->each([&](const JsonPlace& each) {
         const JsonPlace request = nova_data(each);
         if (!request.has("alias_name")) return;
         PciRequest pci;
         pci.id = request.text_or_empty("request_id");
         pci.count = request["count"].count(1, max_pci_devices);
+        devices += pci.count;
+        if (devices > max_pci_devices)
+            requests->fail("more than " + std::to_string(max_pci_devices) +
+                           " PCI devices for one server");
         request["spec"].each([&](const JsonPlace& spec) {
             pci.resource_class = spec.text_or_empty("resource_class");
             pci.vendor = spec.text_or_empty("vendor_id");

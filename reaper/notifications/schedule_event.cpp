@@ -91,6 +91,8 @@ Schedule schedule_of(std::string_view message) {
         schedule.at = top["timestamp"].time();
         const JsonPlace spec = nova_data(top["payload"]);
         schedule.server = ServerId(uuid_in(spec["instance_uuid"]));
+        if (const auto project = spec.maybe("project_id"))
+            schedule.project = ProjectId(name_in(*project));
         read_places(spec, schedule);
         read_image(spec, schedule);
         return schedule;

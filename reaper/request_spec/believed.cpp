@@ -91,4 +91,16 @@ std::optional<Doubt> why_not_believed(const FailureNotice& notice, const Request
     return std::nullopt;
 }
 
+std::optional<std::string> why_not_believed(const Schedule& schedule, const FailureNotice& notice,
+                                            const RequesterFacts& facts) {
+    const std::string server = "server " + printable(notice.server.str(), 64);
+    const bool of_several =
+        notice.event == FailureEvent::build_instances && notice.num_instances > 1;
+    if (schedule.server != notice.server && !of_several)
+        return "it is for server " + printable(schedule.server.str(), 64) + ", not for " + server;
+    if (facts.project.empty() || schedule.project == facts.project) return std::nullopt;
+    return "it is of project " + printable(schedule.project.str(), 64) + ", and Nova says that " +
+           server + " is of project " + printable(facts.project.str(), 64);
+}
+
 }  // namespace reaper

@@ -30,6 +30,12 @@ struct Doubt {
 std::optional<Doubt> why_not_believed(const FailureNotice& notice, const RequesterFacts& facts,
                                       TimePoint now, Duration max_age);
 
+/// Why a search for hosts is not that of the failure, which Nova has confirmed; none if Nova does
+/// not contradict it. Of several servers of one request, that of any of them is; the first one may
+/// be gone.
+std::optional<std::string> why_not_believed(const Schedule& schedule, const FailureNotice& notice,
+                                            const RequesterFacts& facts);
+
 /// When it failed, by Nova's record; none if Nova does not tell.
 std::optional<TimePoint> failed_at(const FailureNotice& notice, const RequesterFacts& facts);
 

@@ -127,7 +127,7 @@ std::optional<Refused> ask(const ServerSpec& spec, const SchedulerRules& rules, 
     request.required_traits = std::move(resources->shape.required_traits);
     request.forbidden_traits = std::move(resources->shape.forbidden_traits);
     request.groups = std::move(resources->groups);
-    request.group_policy = std::move(resources->group_policy);
+    request.group_policy = resources->group_policy;
     request.fallback = std::move(resources->fallback);
     request.root_required_traits = std::move(*root);
     return std::nullopt;
@@ -181,6 +181,20 @@ TimePoint sent_at(const FailureNotice& notice, const RequesterFacts& facts) {
     const auto at = failed_at(notice, facts);
     if (!at) return notice.sent_at;
     return std::clamp(notice.sent_at, *at - clock_difference, *at + clock_difference);
+}
+
+/// Nova's query has places in the group without a suffix. Where that has no resources, Placement
+/// refuses it.
+std::optional<Refused> refused_by_placement(const Request& request, const SchedulerRules& rules) {
+    if (request.groups.empty() || !ungrouped_resources(request).empty()) return std::nullopt;
+    const char* const what = request.availability_zone               ? "an availability zone"
+                             : !request.placement.only_hosts.empty() ? "a host"
+                             : rules.own_aggregates != SchedulerRules::OwnAggregates::off
+                                 ? "aggregates of its project"
+                                 : nullptr;
+    if (what == nullptr) return std::nullopt;
+    return Refused{std::string{"all resources of the request are in groups, and it asks for "} +
+                   what + ": Placement refuses to search for that, so no room can help it"};
 }
 
 std::optional<Refused> refused_at_once(const FailureNotice& notice, const RequesterFacts& facts) {
@@ -239,6 +253,7 @@ std::variant<Request, Refused> build_request(const FailureNotice& notice,
     if (is_move(request.operation))
         request.from_host = facts.host.empty() ? facts.last_host : facts.host;
     land(facts, request);
+    if (auto refused = refused_by_placement(request, rules)) return std::move(*refused);
     request.flavor_extra_specs = flavor.extra_specs;
     request.image = facts.image;
     request.sent_at = sent_at(notice, facts);

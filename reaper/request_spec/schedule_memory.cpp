@@ -5,18 +5,18 @@
 namespace reaper {
 
 void ScheduleMemory::note(Schedule schedule, TimePoint arrived) {
-    const auto [at, is_new] = by_request_.try_emplace(schedule.request);
-    if (is_new) order_.push_back(schedule.request);
+    const auto [at, is_new] = searches_.try_emplace(Key{schedule.request, schedule.server});
+    if (is_new) order_.push_back(at->first);
     names_ += names_in(schedule);
     names_ -= names_in(at->second.schedule);
     at->second.schedule = std::move(schedule);
     at->second.arrived = arrived;
     while (!order_.empty()) {
-        const auto oldest = by_request_.find(order_.front());
+        const auto oldest = searches_.find(order_.front());
         const bool fits = order_.size() <= most && (names_ <= most_names || order_.size() == 1);
         if (fits && arrived - oldest->second.arrived <= kept_for) break;
         names_ -= names_in(oldest->second.schedule);
-        by_request_.erase(oldest);
+        searches_.erase(oldest);
         order_.pop_front();
     }
 }
@@ -30,9 +30,9 @@ std::size_t ScheduleMemory::names_in(const Schedule& schedule) {
     return names;
 }
 
-const Schedule* ScheduleMemory::find(const RequestId& request) const {
-    const auto at = by_request_.find(request);
-    return at == by_request_.end() ? nullptr : &at->second.schedule;
+const Schedule* ScheduleMemory::find(const RequestId& request, const ServerId& server) const {
+    const auto at = searches_.find(Key{request, server});
+    return at == searches_.end() ? nullptr : &at->second.schedule;
 }
 
 }  // namespace reaper

@@ -1,10 +1,11 @@
-// The searches for hosts of the last while, by request: what a failure message lost is looked up
-// here. Bounded in number and time.
+// The searches for hosts of the last while, by request and server: what a failure message lost is
+// looked up here. Bounded in number and time.
 #pragma once
 
 #include <cstddef>
 #include <deque>
 #include <map>
+#include <utility>
 
 #include "reaper/model/schedule.hpp"
 
@@ -18,22 +19,24 @@ public:
     /// A failure follows within seconds, and is not acted on when it is older than `max_age`.
     static constexpr Duration kept_for{3'600'000};
 
-    /// `arrived`: now, on our clock. The latest of a request counts.
+    /// `arrived`: now, on our clock. The latest of a request and server counts.
     void note(Schedule schedule, TimePoint arrived);
     /// Null if it was not seen, or is forgotten; valid until the next `note`.
-    const Schedule* find(const RequestId& request) const;
-    std::size_t size() const noexcept { return by_request_.size(); }
+    /// `server`: of several servers of one request the first.
+    const Schedule* find(const RequestId& request, const ServerId& server) const;
+    std::size_t size() const noexcept { return searches_.size(); }
 
 private:
+    using Key = std::pair<RequestId, ServerId>;
     struct Entry {
         Schedule schedule;
         TimePoint arrived;
     };
     static std::size_t names_in(const Schedule& schedule);
 
-    std::map<RequestId, Entry> by_request_;
+    std::map<Key, Entry> searches_;
     std::size_t names_ = 0;
-    std::deque<RequestId> order_;  ///< of arrival, each once
+    std::deque<Key> order_;  ///< of arrival, each once
 };
 
 }  // namespace reaper

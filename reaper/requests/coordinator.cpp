@@ -4,8 +4,8 @@
 #include <spdlog/spdlog.h>
 #include <utility>
 
-#include "reaper/controllers/ledger_journal.hpp"
 #include "reaper/model/text.hpp"
+#include "reaper/request_spec/believed.hpp"
 #include "reaper/runtime/retry.hpp"
 
 namespace reaper {
@@ -21,7 +21,32 @@ MessageEntry entry_for(const TriggeredRequest& triggered, TimePoint at) {
     return entry;
 }
 
+/// Did it end before it was served? Then it may never have been known what it asks for.
+bool not_served(const RequestRecord& record) {
+    return record.plans.empty() &&
+           (!record.outcome || record.outcome->kind == OutcomeKind::refused ||
+            record.outcome->kind == OutcomeKind::failed);
+}
+
+/// Is its outcome that of this event too? A refusal is that of its own servers alone, and one of a
+/// message that Nova does not confirm that of the message.
+bool settles(const RequestRecord& record, const TriggeredRequest& triggered) {
+    if (!record.outcome) return false;
+    if (!not_served(record)) return true;
+    if (record.outcome->safeguard == unconfirmed) return false;
+    const auto& settled = record.request.requesters;
+    const auto& asking = triggered.request.requesters;
+    return std::all_of(asking.begin(), asking.end(), [&](const ServerId& server) {
+        return std::find(settled.begin(), settled.end(), server) != settled.end();
+    });
+}
+
 }  // namespace
+
+void RequestCoordinator::InFlight::add(TriggeredRequest& triggered) {
+    leases.push_back(std::move(triggered.lease));
+    if (triggered.done) done.push_back(std::move(triggered.done));
+}
 
 RequestCoordinator::RequestCoordinator(RequestServices services, Spawn spawn,
                                        std::function<void()> on_change)
@@ -36,21 +61,23 @@ RunnerDependencies RequestCoordinator::runner_dependencies() {
 void RequestCoordinator::submit(TriggeredRequest triggered) {
     const RequestId id = triggered.request.id;
     if (const auto known = in_flight_.find(id); known != in_flight_.end())
-        return join(known->second, triggered);
+        return join(known->second, std::move(triggered));
     if (auto expired = why_expired(triggered.request, services_.cloud.clock.now()))
         return refuse_expired(std::move(triggered), std::move(*expired));
-    InFlight& request = in_flight_[id];
+    begin(std::move(triggered));
+}
+
+void RequestCoordinator::begin(TriggeredRequest triggered) {
+    InFlight& request = in_flight_[triggered.request.id];
+    request.first_event = triggered.event_id;
     request.events.insert(triggered.event_id);
-    request.leases.push_back(triggered.lease);
-    if (triggered.done) request.done.push_back(std::move(triggered.done));
+    request.add(triggered);
     on_change_();
     spawn_(serve(std::move(triggered)));
 }
 
 /// It is told the outcome of the request that it joins.
-void RequestCoordinator::join(InFlight& known, TriggeredRequest& triggered) {
-    known.leases.push_back(std::move(triggered.lease));
-    if (triggered.done) known.done.push_back(std::move(triggered.done));
+void RequestCoordinator::join(InFlight& known, TriggeredRequest triggered) {
     MessageEntry entry = entry_for(triggered, services_.cloud.clock.now());
     const bool again = !known.events.insert(triggered.event_id).second;
     const auto& servers = triggered.request.requesters;
@@ -59,7 +86,19 @@ void RequestCoordinator::join(InFlight& known, TriggeredRequest& triggered) {
                          : "server " + (servers.empty() ? "" : servers.front().str()) +
                                " waits for the same request";
     spdlog::info("{}: message {}: {}", entry.request.str(), entry.verdict, entry.reason);
+    if (known.whole || triggered.event_id == known.first_event)
+        known.add(triggered);
+    else
+        known.waiting.push_back(std::move(triggered));
     spawn_(note_only(std::move(entry)));
+}
+
+/// The request is whole.
+void RequestCoordinator::let_join(const RequestId& id) {
+    const auto at = in_flight_.find(id);
+    if (at == in_flight_.end()) return;
+    at->second.whole = true;
+    for (auto& triggered : std::exchange(at->second.waiting, {})) at->second.add(triggered);
 }
 
 void RequestCoordinator::refuse_expired(TriggeredRequest triggered, std::string reason) {
@@ -84,9 +123,10 @@ bool RequestCoordinator::leased(const RequestId& id) const {
 
 /// The request is served no more, and its outcome is journaled.
 void RequestCoordinator::tell(const RequestId& id, const Outcome& outcome) {
-    const auto node = in_flight_.extract(id);
+    auto node = in_flight_.extract(id);
     if (node.empty()) return;
     for (const auto& done : node.mapped().done) done(outcome);
+    for (auto& triggered : node.mapped().waiting) submit(std::move(triggered));
 }
 
 Task<bool> RequestCoordinator::note(MessageEntry entry) {
@@ -113,47 +153,52 @@ Task<void> RequestCoordinator::serve(TriggeredRequest triggered) {
     const RequestId id = triggered.request.id;
     const Request claimed = triggered.request;
     newest_.claim(claimed);
-    const Known known = co_await known_as(id);
-    // What the journal has was confirmed when it came.
-    if (known.known) newest_.note(claimed);
-    if (known.outcome) newest_.drop_claim(claimed);
-    if (known.outcome) {
+    const auto record = co_await known_as(id);
+    // What was served was confirmed when it came.
+    if (record && !not_served(*record)) newest_.note(record->request);
+    const bool settled = record && settles(*record, triggered);
+    if (settled) newest_.drop_claim(claimed);
+    Known known;
+    known.recorded = record.has_value();
+    known.ended = known.recorded && record->outcome.has_value();
+    known.maybe_served = triggered.maybe_served && (!known.recorded || known.ended);
+    if (known.ended) {
         MessageEntry entry = entry_for(triggered, services_.cloud.clock.now());
-        entry.verdict = "duplicate";
-        entry.reason =
-            "the request was served already: " + std::string{to_string(known.outcome->kind)};
-        spdlog::info("{}: message duplicate: {}", id.str(), entry.reason);
+        entry.verdict = settled ? "duplicate" : "anew";
+        entry.reason = settled ? "the request was served already: " +
+                                     std::string{to_string(record->outcome->kind)}
+                               : "looked into anew, as only another message of the request was "
+                                 "refused: " +
+                                     record->outcome->reason;
+        spdlog::info("{}: message {}: {}", id.str(), entry.verdict, entry.reason);
         const bool noted = co_await note(std::move(entry));
-        if (noted) {
-            tell(id, *known.outcome);
+        if (settled && noted) {
+            tell(id, *record->outcome);
             on_change_();
             co_return;
         }
     }
-    const bool maybe_served = triggered.maybe_served && !known.known;
-    auto ended = co_await run(std::move(triggered), maybe_served);
+    auto ended = co_await run(std::move(triggered), known);
     co_await close(id, std::move(ended));
 }
 
-/// What the journal knows of the request.
-Task<RequestCoordinator::Known> RequestCoordinator::known_as(RequestId id) {
-    Known known;
+/// What the journal has of the request; none if nothing, or if that can't be told before the stop.
+Task<std::optional<RequestRecord>> RequestCoordinator::known_as(RequestId id) {
+    std::optional<RequestRecord> known;
     const auto look = [&]() -> ResultTask<void> {
         auto record = co_await services_.journal.record(id);
         if (!record) co_return record.error();
-        known.known = record->has_value();
-        if (*record) known.outcome = (*record)->outcome;
+        known = std::move(*record);
         co_return Result<void>{};
     };
     const bool looked =
         co_await retry_until_journaled(services_.cloud.clock, services_.stopping, id.str(), look);
-    if (!looked) known = {};
+    if (!looked) known.reset();
     co_return known;
 }
 
 /// No outcome: stopping, or nothing can be journaled; nobody is told.
-Task<RequestCoordinator::Ended> RequestCoordinator::run(TriggeredRequest triggered,
-                                                        bool maybe_served) {
+Task<RequestCoordinator::Ended> RequestCoordinator::run(TriggeredRequest triggered, Known known) {
     Ended ended;
     if (services_.stopping) co_return ended;
     auto completed = co_await complete(triggered);
@@ -163,8 +208,8 @@ Task<RequestCoordinator::Ended> RequestCoordinator::run(TriggeredRequest trigger
     Outcome outcome;
     outcome.kind = OutcomeKind::failed;
     outcome.at = services_.cloud.clock.now();
-    const bool whole = completed && std::holds_alternative<Request>(*completed);
-    if (whole) {
+    ended.whole = completed && std::holds_alternative<Request>(*completed);
+    if (ended.whole) {
         ended.request = std::get<Request>(std::move(*completed));
         ended.request.source = triggered.request.source;
         if (ended.request.deadline == TimePoint{})
@@ -177,12 +222,20 @@ Task<RequestCoordinator::Ended> RequestCoordinator::run(TriggeredRequest trigger
     } else {
         outcome.reason = "no servers deleted: " + completed.error().what;
     }
-    const bool admitted = co_await admit(ended.request);
-    if (!admitted) co_return ended;
-    if (!whole) {
+    if (!ended.whole && known.ended) {
+        MessageEntry entry = entry_for(triggered, outcome.at);
+        entry.verdict = "refused";
+        entry.reason = outcome.reason;
+        const bool noted = co_await note(std::move(entry));
+        if (!noted) co_return ended;
+    }
+    if (!ended.whole) {
         ended.outcome = std::move(outcome);
         co_return ended;
     }
+    let_join(ended.request.id);
+    const bool admitted = co_await admit(ended.request, known.recorded);
+    if (!admitted) co_return ended;
     const auto unknown = co_await until_policy_known(ended.request);
     if (unknown) {
         if (services_.stopping) co_return ended;
@@ -191,7 +244,7 @@ Task<RequestCoordinator::Ended> RequestCoordinator::run(TriggeredRequest trigger
         ended.outcome = std::move(outcome);
         co_return ended;
     }
-    const Arrival arrival{maybe_served, triggered.had_hosts};
+    const Arrival arrival{known.maybe_served, triggered.had_hosts};
     RequestRunner runner{runner_dependencies(), std::move(ended.request), arrival};
     ended.outcome = co_await runner.serve();
     ended.request = runner.request();
@@ -225,8 +278,11 @@ ResultTask<std::variant<Request, Refused>> RequestCoordinator::complete(
     }
 }
 
-Task<bool> RequestCoordinator::admit(Request request) {
+/// `recorded`: what the journal has of it is not what its source tells of it now.
+Task<bool> RequestCoordinator::admit(Request request, bool recorded) {
     const auto write = [&]() -> ResultTask<void> {
+        if (recorded)
+            co_return co_await services_.journal.admit_anew(request, services_.cloud.clock.now());
         auto admitted = co_await services_.journal.admit(request, services_.cloud.clock.now());
         if (!admitted) co_return admitted.error();
         co_return Result<void>{};
@@ -250,7 +306,11 @@ Task<void> RequestCoordinator::close(RequestId id, Ended ended) {
 Task<bool> RequestCoordinator::finish(const Ended& ended) {
     const RequestId id = ended.request.id;
     const Outcome& outcome = *ended.outcome;
-    const auto write = [&]() { return services_.journal.finish(id, outcome); };
+    const auto write = [&]() {
+        return ended.whole ? services_.journal.finish(id, outcome)
+                           : services_.journal.admit_ended(ended.request, outcome,
+                                                           services_.cloud.clock.now());
+    };
     const bool written =
         co_await retry_until_journaled(services_.cloud.clock, services_.stopping, id.str(), write);
     if (!written) co_return false;
@@ -272,52 +332,6 @@ void RequestCoordinator::settle(const Ended& ended) {
     if (!culled) services_.safeguards.on_no_cull(id);
     if (culled) services_.tracker.watch_cull(ended.request, outcome.at, cull.watch);
     if (found) services_.tracker.watch_room(ended.request, ended.ready_on, outcome.at, cull.watch);
-}
-
-// ---- after a restart ----
-
-ResultTask<void> RequestCoordinator::restore(LeaseOf lease_of) {
-    const config::Cull& cull = services_.settings.cull;
-    const TimePoint now = services_.cloud.clock.now();
-    // Further back than anything is promised or watched: what became of culls that ended right
-    // before a long pause is told now.
-    const TimePoint since = now - std::max(cull.promise, cull.watch) - std::chrono::days{1};
-    auto recent = co_await services_.journal.culls_since(since);
-    if (!recent) co_return recent.error();
-    auto unfinished = co_await services_.journal.unfinished();
-    if (!unfinished) co_return unfinished.error();
-    services_.rooms.restore(ledger_of(*unfinished, *recent, cull.promise));
-    for (const auto& record : *recent) {
-        const bool culled = record.outcome->kind == OutcomeKind::freed ||
-                            record.outcome->kind == OutcomeKind::incomplete;
-        const Duration left = record.outcome->at + cull.watch - now;
-        if (culled && !record.freed_room)
-            services_.tracker.watch_cull(record.request, record.outcome->at, left);
-    }
-    for (auto& record : *unfinished) {
-        InFlight& request = in_flight_[record.request.id];
-        if (auto lease = lease_of(record.request.source)) request.leases.push_back(lease);
-        spawn_(resume(std::move(record)));
-    }
-    co_return Result<void>{};
-}
-
-Task<void> RequestCoordinator::resume(RequestRecord record) {
-    const RequestId id = record.request.id;
-    newest_.note(record.request);
-    Request request = record.request;
-    // Of a journal that did not keep it yet.
-    if (request.deadline == TimePoint{})
-        request.deadline = request.sent_at + services_.settings.trigger.max_age;
-    // Out of time or not, what was sent is waited for; nothing more is while it is not known.
-    const auto unknown = co_await until_policy_known(request);
-    if (unknown) spdlog::warn("{}: {}", id.str(), *unknown);
-    RequestRunner runner{runner_dependencies(), std::move(request)};
-    Ended ended;
-    ended.outcome = co_await runner.resume(std::move(record));
-    ended.request = runner.request();
-    ended.ready_on = runner.ready_on();
-    co_await close(id, std::move(ended));
 }
 
 }  // namespace reaper

@@ -3,6 +3,11 @@
 //
 // One request is served once (rule 4): what is submitted for a request in flight joins it, and all
 // of them are told its outcome; what the journal knows as served is told that outcome at once.
+//
+// A request that is refused before it is known what it asks for settles no message but its own:
+// whoever knows a request id could burn it otherwise. Messages of other servers are looked into
+// anew. So messages join when the request is whole, and wait until then. What a former process
+// left without a plan is not taken up: its source, which tells it again, is asked again.
 #pragma once
 
 #include <cstdint>
@@ -41,13 +46,18 @@ public:
 private:
     /// A request that is being served, and who waits for its outcome.
     struct InFlight {
+        bool whole = false;            ///< it is known what it asks for
+        std::string first_event;       ///< the one that is looked into until it is whole
         std::set<std::string> events;  ///< ids
         std::vector<std::shared_ptr<const Lease>> leases;
         std::vector<std::function<void(const Outcome&)>> done;
+        std::vector<TriggeredRequest> waiting;  ///< to join it when it is whole
+        void add(TriggeredRequest& triggered);
     };
     /// How a request ended; no outcome if it did not.
     struct Ended {
         std::optional<Outcome> outcome;
+        bool whole = true;  ///< it was known what it asked for
         Request request;
         std::vector<HostId> ready_on;
     };
@@ -55,28 +65,32 @@ private:
     // For the runners.
     bool leased(const RequestId& id) const override;
 
-    void join(InFlight& known, TriggeredRequest& triggered);
+    void begin(TriggeredRequest triggered);
+    void join(InFlight& known, TriggeredRequest triggered);
+    void let_join(const RequestId& id);
     void refuse_expired(TriggeredRequest triggered, std::string reason);
     Task<void> serve(TriggeredRequest triggered);
-    /// How the journal says that it ended; nothing if it is new, or was not finished.
+    Task<std::optional<RequestRecord>> known_as(RequestId id);
+    /// What is known of a request that is looked into.
     struct Known {
-        bool known = false;
-        std::optional<Outcome> outcome;
+        bool recorded = false;  ///< the journal has it, without a plan
+        bool ended = false;     ///< and how another message of it ended
+        bool maybe_served = false;
     };
-    Task<Known> known_as(RequestId id);
-    Task<Ended> run(TriggeredRequest triggered, bool maybe_served);
+    Task<Ended> run(TriggeredRequest triggered, Known known);
     ResultTask<std::variant<Request, Refused>> complete(const TriggeredRequest& triggered);
     Task<std::optional<std::string>> until_policy_known(const Request& request);
     Task<bool> note(MessageEntry entry);
     Task<void> note_only(MessageEntry entry);
     Task<void> note_and_tell(MessageEntry entry, std::function<void(const Outcome&)> done,
                              Outcome outcome);
-    Task<bool> admit(Request request);
+    Task<bool> admit(Request request, bool recorded);
     Task<bool> finish(const Ended& ended);
     Task<void> close(RequestId id, Ended ended);
     void tell(const RequestId& id, const Outcome& outcome);
     void settle(const Ended& ended);
     Task<void> resume(RequestRecord record);
+    Task<void> await_its_source(RequestRecord record);
     RunnerDependencies runner_dependencies();
 
     RequestServices services_;

@@ -25,6 +25,21 @@ ResultTask<Admission> RecordFeed::admit(Request request, TimePoint now) {
     co_return co_await inner_.admit(std::move(request), now);
 }
 
+ResultTask<void> RecordFeed::admit_anew(Request request, TimePoint now) {
+    open_.insert_or_assign(request.id, request);
+    co_return co_await inner_.admit_anew(std::move(request), now);
+}
+
+ResultTask<void> RecordFeed::admit_ended(Request request, Outcome outcome, TimePoint now) {
+    const RequestId id = request.id;
+    const RecordEvent event{outcome};
+    open_.insert_or_assign(id, request);
+    auto written = co_await inner_.admit_ended(std::move(request), std::move(outcome), now);
+    if (written) tell(id, event);
+    if (written) open_.erase(id);
+    co_return written;
+}
+
 ResultTask<void> RecordFeed::add_plan(RequestId id, PlanEntry plan) {
     const RecordEvent event{plan};
     auto written = co_await inner_.add_plan(id, std::move(plan));

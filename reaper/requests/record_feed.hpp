@@ -30,6 +30,8 @@ public:
     [[nodiscard]] std::unique_ptr<Subscription> listen(Listener listener);
 
     ResultTask<Admission> admit(Request request, TimePoint now) override;
+    ResultTask<void> admit_anew(Request request, TimePoint now) override;
+    ResultTask<void> admit_ended(Request request, Outcome outcome, TimePoint now) override;
     ResultTask<void> add_plan(RequestId id, PlanEntry plan) override;
     ResultTask<void> add_step(RequestId id, StepEntry step) override;
     ResultTask<void> finish(RequestId id, Outcome outcome) override;

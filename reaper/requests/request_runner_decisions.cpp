@@ -66,6 +66,9 @@ ResultTask<Decision> RequestRunner::consult() {
     auto decided =
         co_await services_.decisions.decide(planned_under_, request_, std::move(skipped));
     if (!decided) co_return decided.error();
+    // A reload may have come in between: as it is written, the policy protects everybody.
+    if (const auto unknown = services_.preconditions.not_known_yet())
+        co_return Error{Errc::unreachable, *unknown};
     const bool would_delete = std::holds_alternative<Plan>(*decided);
     if (would_delete) {
         auto looked = co_await services_.preconditions.ensure_sight();

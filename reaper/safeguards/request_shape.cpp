@@ -13,6 +13,8 @@ void add(std::string& shape, char kind, const std::string& text) {
 }  // namespace
 
 std::string request_shape(const Request& request) {
+    // Asked for as its fallback, it is the same shape.
+    if (request.fallback) return request_shape(by_fallback(request));
     std::string shape;
     for (const auto& [resource_class, amount] : request.resources)
         add(shape, 'r', resource_class.str() + '=' + std::to_string(amount));

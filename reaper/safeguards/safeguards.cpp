@@ -51,7 +51,9 @@ void Safeguards::note_refused_deletion(const ServerId& server) {
 // ---- culls and what became of them ----
 
 void Safeguards::note_cull(const Request& request) {
-    under_way_.insert_or_assign(request.id, Unproven{request.project, shape_key(request)});
+    Unproven cull{request.project, shape_key(request), std::nullopt};
+    if (is_move(request.operation)) cull.moves_from = request.from_host;
+    under_way_.insert_or_assign(request.id, std::move(cull));
 }
 
 std::vector<Safeguards::Change> Safeguards::note_freed_room(const Request& request, CullWorth worth,
@@ -105,10 +107,26 @@ void Safeguards::note_project(const Request& request, CullWorth worth, bool at_o
                            when(change->until) + ", then one cull is tried"});
 }
 
-void Safeguards::note_move(const Request& request, CullWorth worth, TimePoint at) {
-    if (!is_move(request.operation)) return;
-    if (worth == CullWorth::wasted) cell_cooldowns_.note_wasted(request.from_host, request.id, at);
-    if (worth == CullWorth::helped) cell_cooldowns_.note_helped(request.from_host);
+void Safeguards::note_move(const Request& request, std::optional<bool> taken, TimePoint at) {
+    if (!is_move(request.operation) || !taken) return;
+    if (*taken)
+        cell_cooldowns_.note_helped(request.from_host);
+    else
+        cell_cooldowns_.note_wasted(request.from_host, request.id, at);
+}
+
+std::optional<std::string> Safeguards::why_no_move(const Request& request) const {
+    // What was begun is brought to its end.
+    if (under_way_.contains(request.id)) return std::nullopt;
+    const auto unproven = std::find_if(under_way_.begin(), under_way_.end(), [&](const auto& each) {
+        const auto& from = each.second.moves_from;
+        return from && (several_cells_ || *from == request.from_host);
+    });
+    if (unproven == under_way_.end()) return cell_cooldowns_.why(request.from_host, several_cells_);
+    return "room was freed for another move (" + printable(unproven->first.str(), 64) +
+           "), and it is not known yet whether it was in the right cell. " +
+           (several_cells_ ? "Nova has several cells, and" : "If Nova has several cells,") +
+           " scheduler.cells has to tell which host is in which";
 }
 
 void Safeguards::note_cooldown(const RequestId& request, const std::vector<HostId>& hosts,

@@ -81,8 +81,9 @@ public:
     /// Returns what that changes.
     std::vector<Change> note_freed_room(const Request& request, CullWorth worth,
                                         const std::vector<HostId>& untaken, TimePoint at);
-    /// What became of the room that was freed for a server that moves.
-    void note_move(const Request& request, CullWorth worth, TimePoint at);
+    /// What became of the room that was freed for a server that moves: did it take it? None: that
+    /// says nothing.
+    void note_move(const Request& request, std::optional<bool> taken, TimePoint at);
     /// Room on the hosts that the request could have taken and did not, though no servers were
     /// deleted for it.
     void note_cooldown(const RequestId& request, const std::vector<HostId>& hosts, TimePoint at);
@@ -98,6 +99,10 @@ public:
     /// Why a plan for the request must not begin, whatever it is; none if it may, or did.
     std::optional<Held> why_not_now(const Request& request, TimePoint now) const;
 
+    /// Why no server is deleted for a move that stays in its server's cell now, where nobody tells
+    /// which host is in which; none if some may be.
+    std::optional<std::string> why_no_move(const Request& request) const;
+
     /// How far back victims and results of freed room still count.
     Duration memory() const;
 
@@ -108,7 +113,6 @@ public:
     const VictimHistory& history() const { return history_; }
     std::vector<LeftAlone> left_alone(TimePoint now) const;
 
-    const CellCooldowns& cell_cooldowns() const { return cell_cooldowns_; }
     /// Nova's lists show more than one cell.
     void see_several_cells(bool several) { several_cells_ = several; }
     bool several_cells() const { return several_cells_; }
@@ -121,6 +125,7 @@ private:
     struct Unproven {
         ProjectId project;
         std::string shape;
+        std::optional<std::string> moves_from;  ///< the service host, of a server that moves
     };
     struct NamedShape {
         ProjectId project;

@@ -4,25 +4,27 @@
 
 namespace reaper {
 
-void NoticeClaims::add(const RequestId& request, const FailureNotice& notice) {
+void NoticeClaims::add(const FailureNotice& notice) {
     if (notice.event != FailureEvent::migrate_server) return;
-    Claim& claim = claims_[request];
-    if (claim.messages++ == 0)
-        claim.flavor_id = notice.flavor_id;
-    else if (claim.flavor_id != notice.flavor_id)
-        claim.other_flavor_id = notice.flavor_id;
+    flavors_[{notice.request_id, notice.server}].insert(notice.flavor_id);
 }
 
-void NoticeClaims::drop(const RequestId& request) {
-    const auto at = claims_.find(request);
-    if (at != claims_.end() && --at->second.messages <= 0) claims_.erase(at);
+void NoticeClaims::drop(const FailureNotice& notice) {
+    const auto at = flavors_.find({notice.request_id, notice.server});
+    if (notice.event != FailureEvent::migrate_server || at == flavors_.end()) return;
+    const auto flavor = at->second.find(notice.flavor_id);
+    if (flavor != at->second.end()) at->second.erase(flavor);
+    if (at->second.empty()) flavors_.erase(at);
 }
 
-std::optional<std::string> NoticeClaims::contradiction(const RequestId& request) const {
-    const auto at = claims_.find(request);
-    if (at == claims_.end() || at->second.other_flavor_id.empty()) return std::nullopt;
-    return "its messages name different flavors, '" + printable(at->second.flavor_id, 64) +
-           "' and '" + printable(at->second.other_flavor_id, 64) + "': none of them is believed";
+std::optional<std::string> NoticeClaims::contradiction(const FailureNotice& notice) const {
+    const auto at = flavors_.find({notice.request_id, notice.server});
+    if (at == flavors_.end()) return std::nullopt;
+    for (const auto& other : at->second)
+        if (other != notice.flavor_id)
+            return "its messages name different flavors, '" + printable(notice.flavor_id, 64) +
+                   "' and '" + printable(other, 64) + "': none of them is believed";
+    return std::nullopt;
 }
 
 }  // namespace reaper

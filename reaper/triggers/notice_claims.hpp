@@ -1,11 +1,14 @@
 // What messages of one request claim that Nova's API does not tell: the flavor of a failed resize.
 // Nova sends one message of it; where a second one names another flavor, one of them is not Nova's,
-// and neither is believed.
+// and neither is believed. Messages of other servers, whatever their request id, contradict none.
 #pragma once
 
 #include <map>
 #include <optional>
+#include <set>
 #include <string>
+#include <string_view>
+#include <utility>
 
 #include "reaper/model/failure_notice.hpp"
 #include "reaper/model/ids.hpp"
@@ -15,17 +18,17 @@ namespace reaper {
 class NoticeClaims {
 public:
     /// A message came; to be dropped when it is answered.
-    void add(const RequestId& request, const FailureNotice& notice);
-    void drop(const RequestId& request);
-    /// How the messages contradict each other; none if they do not.
-    std::optional<std::string> contradiction(const RequestId& request) const;
+    void add(const FailureNotice& notice);
+    void drop(const FailureNotice& notice);
+    /// How another message contradicts it; none if none does.
+    std::optional<std::string> contradiction(const FailureNotice& notice) const;
 
 private:
-    struct Claim {
-        std::string flavor_id, other_flavor_id;
-        int messages = 0;
-    };
-    std::map<RequestId, Claim> claims_;
+    std::map<std::pair<RequestId, ServerId>, std::multiset<std::string>> flavors_;
 };
+
+/// The word of a request whose messages contradict each other: none of its server is believed, a
+/// later one neither.
+inline constexpr std::string_view contradicted = "contradicted";
 
 }  // namespace reaper

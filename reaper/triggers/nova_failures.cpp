@@ -8,7 +8,6 @@
 
 #include "reaper/model/text.hpp"
 #include "reaper/notifications/nova_notification.hpp"
-#include "reaper/request_spec/believed.hpp"
 #include "reaper/request_spec/request_builder.hpp"
 #include "reaper/runtime/retry.hpp"
 #include "reaper/triggers/requester.hpp"
@@ -115,10 +114,11 @@ void NovaFailures::on_notice(FailureNotice notice, const Delivery& delivery) {
     triggered.maybe_served = delivery.redelivered;
     triggered.had_hosts = notice.exception.starts_with("MaxRetriesExceeded");
     triggered.lease = std::make_shared<MessageLease>(dependencies_.messages, delivery.ticket);
-    claims_.add(key, notice);
-    triggered.complete = [this, notice = std::move(notice)] { return complete(notice); };
-    triggered.done = [this, key, ticket = delivery.ticket](const Outcome&) {
-        claims_.drop(key);
+    claims_.add(notice);
+    const auto shared = std::make_shared<const FailureNotice>(std::move(notice));
+    triggered.complete = [this, shared] { return complete(*shared); };
+    triggered.done = [this, shared, ticket = delivery.ticket](const Outcome&) {
+        claims_.drop(*shared);
         dependencies_.messages.acknowledge(ticket);
     };
     dependencies_.sink.submit(std::move(triggered));
@@ -126,17 +126,16 @@ void NovaFailures::on_notice(FailureNotice notice, const Delivery& delivery) {
 
 /// Nova's own word on the requester.
 ResultTask<std::variant<Request, Refused>> NovaFailures::complete(FailureNotice notice) {
-    const RequestId key = request_key(notice);
     const Duration max_age = dependencies_.settings.max_age;
     auto schedule = co_await schedule_of(notice);
     SchedulerRules rules = dependencies_.scheduler();
-    auto completed = co_await confirm_request(dependencies_.cloud, std::move(notice),
-                                              std::move(schedule), std::move(rules), max_age);
+    auto completed = co_await confirm_request(dependencies_.cloud, notice, std::move(schedule),
+                                              std::move(rules), max_age);
     if (!completed) co_return completed;
     auto* const request = std::get_if<Request>(&*completed);
     if (request == nullptr) co_return completed;
-    if (auto contradiction = claims_.contradiction(key)) {
-        Refused refused{std::move(*contradiction), std::string{unconfirmed}};
+    if (auto contradiction = claims_.contradiction(notice)) {
+        Refused refused{std::move(*contradiction), std::string{contradicted}};
         co_return std::variant<Request, Refused>{std::move(refused)};
     }
     request->deadline = request->sent_at + max_age;
@@ -152,7 +151,8 @@ Task<std::optional<Schedule>> NovaFailures::schedule_of(FailureNotice notice) {
     const bool searched = line.find("There are not enough hosts available") != line.npos ||
                           notice.exception.starts_with("MaxRetriesExceeded");
     for (int i = 0; i <= max_steps && !dependencies_.stopping; ++i) {
-        if (const Schedule* const known = dependencies_.schedules.find(notice.request_id))
+        if (const Schedule* const known =
+                dependencies_.schedules.find(notice.request_id, notice.spec_server))
             co_return *known;
         if (!searched || !dependencies_.events_flow()) break;
         co_await dependencies_.cloud.clock.sleep(step);

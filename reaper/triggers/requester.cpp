@@ -59,7 +59,11 @@ ResultTask<std::variant<Request, Refused>> finish(CloudPorts cloud, FailureNotic
                                                   SchedulerRules rules) {
     auto facts = co_await read_rest(cloud, notice, std::move(known));
     if (!facts) co_return facts.error();
-    facts->schedule = std::move(schedule);
+    const auto why = schedule ? why_not_believed(*schedule, notice, *facts) : std::nullopt;
+    if (why)
+        spdlog::warn("{}: what the scheduler was asked is not believed: {}",
+                     printable(notice.request_id.str()), *why);
+    if (!why) facts->schedule = std::move(schedule);
     co_return build_request(notice, *facts, rules);
 }
 

@@ -66,7 +66,7 @@ ResultTask<void> UnshelveTrigger::look_at(ServerRecord record) {
     if (last == actions->end() || last->name != "unshelve" || !last->failed ||
         now - last->started > dependencies_.settings.max_age)
         co_return Result<void>{};
-    const Schedule* const search = dependencies_.schedules.find(last->request);
+    const Schedule* const search = dependencies_.schedules.find(last->request, record.server.id);
     if (search != nullptr && search->ended) co_return Result<void>{};
     if (submitted_.contains(last->request)) co_return Result<void>{};
     auto lease = std::make_shared<ServingLease>(dependencies_.messages);
@@ -115,7 +115,8 @@ void UnshelveTrigger::submit(const ServerRecord& record, const ActionRecord& act
     triggered.lease = std::move(lease);
     triggered.complete = [this, notice = std::move(notice)] {
         std::optional<Schedule> search;
-        if (const Schedule* const known = dependencies_.schedules.find(notice.request_id))
+        if (const Schedule* const known =
+                dependencies_.schedules.find(notice.request_id, notice.server))
             search = *known;
         return complete_request(dependencies_.cloud, notice, std::move(search),
                                 dependencies_.scheduler());

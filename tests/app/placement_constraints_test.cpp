@@ -28,6 +28,7 @@ protected:
         Schedule made;
         made.request = RequestId{request};
         made.server = ServerId{uuid_of("requester-1")};
+        made.project = ProjectId{"regular"};
         return made;
     }
 };
@@ -152,6 +153,48 @@ TEST_F(LandingTest, WhatTheSearchForHostsToldIsObeyed) {
     EXPECT_EQ(died_on("host1"), 0U);
     EXPECT_EQ(died_on("host2"), 1U);
     EXPECT_TRUE(record("req-1").request.excluded_hosts.contains("host3"));
+}
+
+TEST_F(LandingTest, ASearchOfAnotherServerOrProjectIsNotBelieved) {
+    full_host("host1");
+    full_host("host2");
+    requester();
+    requester("requester-2");
+    with_events = true;
+    start();
+    run_until([&] { return status.ready; });
+    Schedule forged = search("req-1");
+    forged.server = ServerId{uuid_of("nobody")};
+    forged.placement.only_hosts = {"host3"};
+    events->tell(forged);
+    messages->deliver(body_of(failure()));
+    EXPECT_EQ(outcome_of("req-1").kind, OutcomeKind::freed);
+    forged = search("req-2");
+    forged.server = ServerId{uuid_of("requester-2")};
+    forged.project = ProjectId{"nobody"};
+    forged.placement.only_hosts = {"host3"};
+    events->tell(forged);
+    messages->deliver(body_of(another("req-2", "requester-2")));
+    EXPECT_EQ(outcome_of("req-2").kind, OutcomeKind::freed);
+}
+
+TEST_F(LandingTest, ASearchOfAnotherServerDoesNotHideNovasOwn) {
+    full_host("host1");
+    full_host("host2");
+    requester();
+    with_events = true;
+    start();
+    run_until([&] { return status.ready; });
+    Schedule told = search("req-1");
+    told.placement.only_hosts = {"host2"};
+    events->tell(told);
+    told.server = ServerId{uuid_of("nobody")};
+    told.placement.only_hosts = {"host1"};
+    events->tell(told);
+    messages->deliver(body_of(failure()));
+    EXPECT_EQ(outcome_of("req-1").kind, OutcomeKind::freed);
+    EXPECT_EQ(died_on("host1"), 0U);
+    EXPECT_EQ(died_on("host2"), 1U);
 }
 
 TEST_F(LandingTest, ASearchThatIsStillOnItsWayIsWaitedForAMoment) {

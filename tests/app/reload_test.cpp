@@ -103,6 +103,16 @@ TEST_F(ReloadTest, APlanGoesOnWhereThePolicyIsTheSame) {
     EXPECT_EQ(cloud.count("DELETE"), 4U);
 }
 
+TEST_F(ReloadTest, APlanGoesOnWhereThePolicyHasTheSameNames) {
+    cloud.project_names = {{"Default/Gold", "gold"}};
+    settings.policy.safeguards.protect.projects = {"Default/Gold"};
+    reload_at("DELETE", [&] { settings.cull.promise = hours{1}; });
+    start_cull();
+    EXPECT_EQ(outcome_of("req-1").kind, OutcomeKind::freed);
+    EXPECT_EQ(record("req-1").plans.size(), 1U);
+    EXPECT_EQ(cloud.count("project Default/Gold"), 1U) << "it was looked up before";
+}
+
 TEST_F(ReloadTest, WhatTheNewPolicyAllowsIsPlannedAnew) {
     reload_at("DELETE", [&] { settings.policy.alternatives = 2; });
     start_cull();

@@ -267,7 +267,7 @@ TEST_F(RequesterFirstTest, TheRoomOfACullWhoseRequesterWentAwayServesTheNextLike
     EXPECT_EQ(outcome_of("req-2").kind, OutcomeKind::already_there);
     EXPECT_EQ(outcome_of("req-1").kind, OutcomeKind::freed);
     EXPECT_EQ(cloud.count("DELETE"), 1U);
-    EXPECT_EQ(freed_room_of("req-1").kind, FreedRoomResultKind::taken);
+    EXPECT_EQ(freed_room_of("req-1").kind, FreedRoomResultKind::handed_over);
     EXPECT_TRUE(small.fits_in(cloud.free_on("host1")));
 }
 
@@ -302,8 +302,49 @@ TEST_F(RequesterFirstTest, AServerThatAsksForLessHoldsNothingOfWhatWasFreedBefor
     EXPECT_EQ(outcome_of("req-2").kind, OutcomeKind::already_there);
     EXPECT_EQ(cloud.count("DELETE"), 2U) << "its own room was counted as another's";
     const FreedRoomResult& after = freed_room_of("req-1");
-    EXPECT_EQ(after.kind, FreedRoomResultKind::elsewhere);
-    EXPECT_THAT(after.reason, ::testing::HasSubstr("its server asks anew, as req-2"));
+    EXPECT_EQ(after.kind, FreedRoomResultKind::handed_over);
+    EXPECT_THAT(after.reason, ::testing::HasSubstr("its server asks anew; its room went to req-2"));
+}
+
+/// Whoever asks again and again is judged in the end.
+TEST_F(RequesterFirstTest, TheHeirOfFreedRoomIsJudgedInItsPlace) {
+    full_host("host1");
+    full_host("host2");
+    requester("r1");
+    start();
+    messages->deliver(body_of(another("req-1", "r1")));
+    run_until([&] { return cloud.count("DELETE") == 1; });
+    NovaFailure again = another("req-2", "r1");
+    again.timestamp = "2026-11-20 00:00:09.000000";
+    messages->deliver(body_of(again));
+    EXPECT_EQ(outcome_of("req-2").kind, OutcomeKind::already_there);
+    EXPECT_EQ(freed_room_of("req-1").kind, FreedRoomResultKind::handed_over);
+    clock.advance(seconds{40});
+    again = another("req-3", "r1");
+    again.timestamp = "2026-11-20 00:00:40.000000";
+    messages->deliver(body_of(again));
+    const FreedRoomResult& after = freed_room_of("req-2");
+    EXPECT_EQ(after.kind, FreedRoomResultKind::wasted);
+    EXPECT_THAT(after.reason, ::testing::HasSubstr("Nova refused req-3"));
+}
+
+TEST_F(RequesterFirstTest, WhoAsksForWhatTheRoomIsTooSmallForHasWastedIt) {
+    full_host();
+    requester("r1");
+    start();
+    messages->deliver(body_of(another("req-1", "r1")));
+    EXPECT_EQ(outcome_of("req-1").kind, OutcomeKind::freed);
+    clock.advance(seconds{9});
+    requester("r1", "regular", 4);
+    NovaFailure larger = failure(4);
+    larger.request_id = "req-2";
+    larger.server = larger.spec_server = "r1";
+    larger.timestamp = "2026-11-20 00:00:09.000000";
+    messages->deliver(body_of(larger));
+    EXPECT_EQ(outcome_of("req-2").kind, OutcomeKind::freed);
+    const FreedRoomResult& after = freed_room_of("req-1");
+    EXPECT_EQ(after.kind, FreedRoomResultKind::wasted);
+    EXPECT_THAT(after.reason, ::testing::HasSubstr("asks anew, as req-2, for something else"));
 }
 
 }  // namespace

@@ -122,6 +122,7 @@ TEST_F(SafeguardsOfTheJournal, KnowOfWhichCullsNothingIsKnownYet) {
 TEST_F(SafeguardsOfTheJournal, KnowWhatResultsAreWorth) {
     EXPECT_EQ(worth_of(FreedRoomResultKind::taken), CullWorth::helped);
     EXPECT_EQ(worth_of(FreedRoomResultKind::elsewhere), CullWorth::needless);
+    EXPECT_EQ(worth_of(FreedRoomResultKind::handed_over), CullWorth::needless);
     EXPECT_EQ(worth_of(FreedRoomResultKind::taken_by_regular), CullWorth::needless);
     EXPECT_EQ(worth_of(FreedRoomResultKind::taken_by_revocable), CullWorth::lost);
     EXPECT_EQ(worth_of(FreedRoomResultKind::wasted), CullWorth::wasted);
@@ -141,15 +142,29 @@ TEST_F(SafeguardsOfTheJournal, CountFailuresAnewAfterAResumption) {
 }
 
 TEST_F(SafeguardsOfTheJournal, KnowMovesThatWereCulledForInVain) {
+    const auto moves_from = [&](const char* host, bool several) {
+        Safeguards safeguards = read().safeguards;
+        safeguards.see_several_cells(several);
+        Request move;
+        move.id = RequestId{"another"};
+        move.operation = Operation::resize;
+        move.from_host = host;
+        return !safeguards.why_no_move(move).has_value();
+    };
     wasted("req-1", noon - 10min);
-    EXPECT_FALSE(read().safeguards.cell_cooldowns().why("h1", true)) << "it was no move";
+    EXPECT_TRUE(moves_from("h1", true)) << "it was no move";
     journal_.records[RequestId{"req-1"}].request.operation = Operation::resize;
     journal_.records[RequestId{"req-1"}].request.from_host = "h1";
-    EXPECT_TRUE(read().safeguards.cell_cooldowns().why("h1", false));
-    EXPECT_FALSE(read().safeguards.cell_cooldowns().why("h2", false));
-    EXPECT_TRUE(read().safeguards.cell_cooldowns().why("h2", true));
-    journal_.records[RequestId{"req-1"}].freed_room->kind = FreedRoomResultKind::taken;
-    EXPECT_FALSE(read().safeguards.cell_cooldowns().why("h1", true));
+    EXPECT_FALSE(moves_from("h1", false));
+    EXPECT_TRUE(moves_from("h2", false));
+    EXPECT_FALSE(moves_from("h2", true));
+    auto& kind = journal_.records[RequestId{"req-1"}].freed_room->kind;
+    kind = FreedRoomResultKind::taken_by_regular;
+    EXPECT_FALSE(moves_from("h1", false)) << "others may have taken what it could not";
+    kind = FreedRoomResultKind::handed_over;
+    EXPECT_TRUE(moves_from("h1", false));
+    kind = FreedRoomResultKind::taken;
+    EXPECT_TRUE(moves_from("h1", true));
 }
 
 TEST_F(SafeguardsOfTheJournal, CountDeletionsThatFailedInARow) {

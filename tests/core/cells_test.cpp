@@ -164,7 +164,7 @@ TEST(Cells, WhereItsOwnIsNotKnownAMoveIsRefused) {
                 ElementsAre("e1-1", "e1-2"));
 }
 
-const auto wasted = CullWorth::wasted;
+constexpr bool wasted = false;
 
 TEST(Cells, WithoutAWordOnThemAMoveInVainCoolsDownItsHost) {
     Safeguards safeguards;
@@ -187,6 +187,24 @@ TEST(Cells, WithoutAWordOnThemAMoveInVainCoolsDownItsHost) {
                 ElementsAre("e2-1", "e2-2"));
 }
 
+TEST(Cells, WithoutAWordOnThemOneMoveIsTriedAtATime) {
+    const auto policy = policy_with({});
+    Request first = moved(Operation::evacuate, "e1");
+    first.id = RequestId{"first"};
+    Safeguards safeguards;
+    safeguards.note_cull(first);
+    const auto decision = decided(policy, moved(Operation::evacuate, "e1"), safeguards);
+    ASSERT_TRUE(std::holds_alternative<NotEnough>(decision)) << summary(decision);
+    EXPECT_EQ(std::get<NotEnough>(decision).safeguard, "cell-cooldown");
+    EXPECT_THAT(std::get<NotEnough>(decision).reason, HasSubstr("another move (first)"));
+    EXPECT_TRUE(std::holds_alternative<Plan>(decided(policy, first, safeguards)))
+        << "what was begun is brought to its end";
+    const Request other = moved(Operation::evacuate, "e2");
+    EXPECT_TRUE(std::holds_alternative<Plan>(decided(policy, other, safeguards)));
+    safeguards.see_several_cells(true);
+    EXPECT_TRUE(std::holds_alternative<NotEnough>(decided(policy, other, safeguards)));
+}
+
 TEST(Cells, TheCooldownEndsWithTimeOrWithRoomThatWasTaken) {
     const auto policy = policy_with({});
     const Request wanted = moved(Operation::resize, "e1");
@@ -196,9 +214,9 @@ TEST(Cells, TheCooldownEndsWithTimeOrWithRoomThatWasTaken) {
     safeguards.note_move(wanted, wasted, at(1000 - 1799));
     EXPECT_TRUE(std::holds_alternative<NotEnough>(decided(policy, wanted, safeguards)))
         << "half an hour at least, whatever host_cooldown is";
-    safeguards.note_move(wanted, CullWorth::needless, at(900));
+    safeguards.note_move(wanted, std::nullopt, at(900));
     EXPECT_TRUE(std::holds_alternative<NotEnough>(decided(policy, wanted, safeguards)));
-    safeguards.note_move(wanted, CullWorth::helped, at(900));
+    safeguards.note_move(wanted, true, at(900));
     EXPECT_TRUE(std::holds_alternative<Plan>(decided(policy, wanted, safeguards)));
     Safeguards later{none};
     later.note_move(wanted, wasted, at(1000 - 1800));

@@ -112,6 +112,17 @@ TEST_F(LeftAloneTest, WhatRevocableServersTookCountsAgainstTheProjectNotTheShape
     EXPECT_TRUE(safeguards.left_alone(at(0)).size() == 1);
 }
 
+/// A plan may be for the fallback; what became of its room is the request's.
+TEST_F(LeftAloneTest, AFallbackIsTheSameShape) {
+    begin();
+    Request pinned = request("r1");
+    pinned.resources = Resources{{"PCPU", 4}};
+    pinned.fallback = SlotShape{Resources{{"VCPU", 4}}, {}, {}};
+    cull(pinned, CullWorth::wasted, 0);
+    EXPECT_EQ(held(pinned, 1), "shape-cooldown");
+    EXPECT_EQ(held(by_fallback(pinned), 1), "shape-cooldown");
+}
+
 TEST_F(LeftAloneTest, CullsOfWhichNothingIsKnownYetAreLimited) {
     settings.project_breaker.unproven = 2;
     begin();

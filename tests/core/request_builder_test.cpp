@@ -261,6 +261,17 @@ TEST(BuildRequest, GroupsOfTheFlavorAreKeptApart) {
     EXPECT_THAT(refusal(given, facts("create")), HasSubstr("without a group_policy"));
 }
 
+/// Nova's query then has a place in a group without resources, which Placement refuses.
+TEST(BuildRequest, WhatIsAllInGroupsHasNoPlaceToAskFor) {
+    auto given = notice();
+    given.flavor->extra_specs = {
+        {"resources1:VCPU", "2"}, {"resources1:MEMORY_MB", "1024"}, {"resources1:DISK_GB", "10"}};
+    EXPECT_TRUE(ungrouped_resources(built(given, facts("create"))).empty());
+    auto known = facts("create");
+    known.zone = "east";
+    EXPECT_THAT(refusal(given, known), HasSubstr("are in groups, and it asks for an availability"));
+}
+
 TEST(BuildRequest, RefusesWhatNoRoomCanHelp) {
     auto gone = facts("create");
     gone.exists = false;

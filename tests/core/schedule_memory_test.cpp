@@ -12,6 +12,7 @@ using reaper::testing::at;
 Schedule schedule(const std::string& request, const std::string& host = "") {
     Schedule made;
     made.request = RequestId{request};
+    made.server = ServerId{"s"};
     if (!host.empty()) made.placement.only_hosts = {host};
     return made;
 }
@@ -21,20 +22,32 @@ TEST(ScheduleMemory, TellsTheLatestOfARequest) {
     memory.note(schedule("req-1", "a"), at(0));
     memory.note(schedule("req-1", "b"), at(1));
     memory.note(schedule("req-2"), at(1));
-    ASSERT_NE(memory.find(RequestId{"req-1"}), nullptr);
-    EXPECT_EQ(memory.find(RequestId{"req-1"})->placement.only_hosts, std::set<std::string>{"b"});
-    EXPECT_EQ(memory.find(RequestId{"req-3"}), nullptr);
+    ASSERT_NE(memory.find(RequestId{"req-1"}, ServerId{"s"}), nullptr);
+    EXPECT_EQ(memory.find(RequestId{"req-1"}, ServerId{"s"})->placement.only_hosts,
+              std::set<std::string>{"b"});
+    EXPECT_EQ(memory.find(RequestId{"req-3"}, ServerId{"s"}), nullptr);
     EXPECT_EQ(memory.size(), 2U);
+}
+
+TEST(ScheduleMemory, KeepsApartWhatIsToldOfOtherServers) {
+    ScheduleMemory memory;
+    memory.note(schedule("req-1", "a"), at(0));
+    Schedule other = schedule("req-1", "b");
+    other.server = ServerId{"another"};
+    memory.note(other, at(1));
+    EXPECT_EQ(memory.find(RequestId{"req-1"}, ServerId{"s"})->placement.only_hosts,
+              std::set<std::string>{"a"});
+    EXPECT_EQ(memory.find(RequestId{"req-1"}, ServerId{"nobody"}), nullptr);
 }
 
 TEST(ScheduleMemory, ForgetsWhatIsOld) {
     ScheduleMemory memory;
     memory.note(schedule("req-1"), at(0));
     memory.note(schedule("req-2"), at(3600));
-    EXPECT_NE(memory.find(RequestId{"req-1"}), nullptr);
+    EXPECT_NE(memory.find(RequestId{"req-1"}, ServerId{"s"}), nullptr);
     memory.note(schedule("req-3"), at(3601));
-    EXPECT_EQ(memory.find(RequestId{"req-1"}), nullptr);
-    EXPECT_NE(memory.find(RequestId{"req-2"}), nullptr);
+    EXPECT_EQ(memory.find(RequestId{"req-1"}, ServerId{"s"}), nullptr);
+    EXPECT_NE(memory.find(RequestId{"req-2"}, ServerId{"s"}), nullptr);
 }
 
 TEST(ScheduleMemory, IsBounded) {
@@ -42,8 +55,8 @@ TEST(ScheduleMemory, IsBounded) {
     for (std::size_t i = 0; i < ScheduleMemory::most + 5; ++i)
         memory.note(schedule("req-" + std::to_string(i)), at(0));
     EXPECT_EQ(memory.size(), ScheduleMemory::most);
-    EXPECT_EQ(memory.find(RequestId{"req-4"}), nullptr);
-    EXPECT_NE(memory.find(RequestId{"req-5"}), nullptr);
+    EXPECT_EQ(memory.find(RequestId{"req-4"}, ServerId{"s"}), nullptr);
+    EXPECT_NE(memory.find(RequestId{"req-5"}, ServerId{"s"}), nullptr);
 }
 
 TEST(ScheduleMemory, IsBoundedInWhatUsersWriteIntoEach) {
@@ -59,9 +72,9 @@ TEST(ScheduleMemory, IsBoundedInWhatUsersWriteIntoEach) {
         memory.note(large, at(0));
     }
     EXPECT_EQ(memory.size(), fit);
-    EXPECT_EQ(memory.find(RequestId{"req-4"}), nullptr);
-    ASSERT_NE(memory.find(RequestId{"req-5"}), nullptr);
-    EXPECT_EQ(memory.find(RequestId{"req-5"})->placement.apart_from.size(), hints);
+    EXPECT_EQ(memory.find(RequestId{"req-4"}, ServerId{"s"}), nullptr);
+    ASSERT_NE(memory.find(RequestId{"req-5"}, ServerId{"s"}), nullptr);
+    EXPECT_EQ(memory.find(RequestId{"req-5"}, ServerId{"s"})->placement.apart_from.size(), hints);
 }
 
 }  // namespace

@@ -28,6 +28,30 @@ ResultTask<Admission> FakeJournal::admit(Request request, TimePoint now) {
     co_return admission;
 }
 
+ResultTask<void> FakeJournal::admit_anew(Request request, TimePoint now) {
+    co_await breathe();
+    const auto known = records.find(request.id);
+    if (known != records.end() && !known->second.plans.empty()) co_return Result<void>{};
+    if (auto error = write("admit-anew " + request.id.str())) co_return *error;
+    RequestRecord record;
+    record.received_at = now;
+    record.request = request;
+    records.insert_or_assign(request.id, std::move(record));
+    co_return Result<void>{};
+}
+
+ResultTask<void> FakeJournal::admit_ended(Request request, Outcome outcome, TimePoint now) {
+    co_await breathe();
+    if (auto error = write("admit-ended " + request.id.str())) co_return *error;
+    RequestRecord& record = records[request.id];
+    if (!record.outcome && record.plans.empty()) {
+        record.received_at = now;
+        record.request = std::move(request);
+    }
+    if (!record.outcome) record.outcome = std::move(outcome);
+    co_return Result<void>{};
+}
+
 ResultTask<void> FakeJournal::add_plan(RequestId id, PlanEntry plan) {
     co_await breathe();
     if (auto error = write("plan " + id.str())) co_return *error;

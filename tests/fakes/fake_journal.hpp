@@ -17,13 +17,16 @@ public:
     std::vector<JournalEvent> noted_marks;  ///< oldest first
     std::vector<InventoryHold> open_holds;  ///< oldest first
     std::vector<std::pair<InventoryHold, InventoryHoldEnd>> ended_holds;
-    std::vector<std::string> written;  ///< `admit req`, `plan req`, `delete-sent s1`, `finish req`,
+    std::vector<std::string> written;  ///< `admit req`, `admit-anew req`, `admit-ended req`,
+                                       ///< `plan req`, `delete-sent s1`, `finish req`,
                                        ///< `freed-room wasted req`, `event paused`,
                                        ///< `hold rp CUSTOM_X`, `hold given-back rp CUSTOM_X`
     /// Called with each write; true: it fails.
     std::function<bool(const std::string&)> fails;
 
     ResultTask<Admission> admit(Request request, TimePoint now) override;
+    ResultTask<void> admit_anew(Request request, TimePoint now) override;
+    ResultTask<void> admit_ended(Request request, Outcome outcome, TimePoint now) override;
     ResultTask<void> add_plan(RequestId id, PlanEntry plan) override;
     ResultTask<void> add_step(RequestId id, StepEntry step) override;
     ResultTask<void> finish(RequestId id, Outcome outcome) override;

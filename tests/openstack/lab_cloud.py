@@ -33,6 +33,7 @@ class LabCloud(OpenStackCloud):
     def __init__(self, directory: Path):
         self.place = Place(directory)
         super().__init__(self.place.load(), AccessLog(self.place))
+        self._reset_at = AccessLog(self.place).mark()
 
     # Hosts -------------------------------------------------------------------
 
@@ -97,9 +98,11 @@ class LabCloud(OpenStackCloud):
         try:
             yield
         finally:
-            self._purge_servers()
-            cells.leave(self.place, self.lab, self.nova, host)
-            self._wait_registered(host)
+            try:
+                self._purge_servers()
+            finally:
+                cells.leave(self.place, self.lab, self.nova, host)
+                self._wait_registered(host)
 
     @contextmanager
     def disable_other_cell(self) -> Iterator[None]:
@@ -116,7 +119,11 @@ class LabCloud(OpenStackCloud):
             listed = self.nova.get("/os-hypervisors").json()["hypervisors"]
             return host in [each["hypervisor_hostname"] for each in listed]
 
+        def offered() -> bool:
+            return bool(self.placement.get(f"/resource_providers?name={host}").json()["resource_providers"])
+
         eventually(f"Nova has discovered {host}", known, every=0.5)
+        eventually(f"Placement knows {host}", offered, every=0.5)
         self.know_providers()
 
     def _start_what_is_stopped(self) -> None:
@@ -158,6 +165,7 @@ class LabCloud(OpenStackCloud):
     def reset(self) -> None:
         self._start_what_is_stopped()
         self._purge_servers()
+        self._renew_computes()
         for service in self.nova.get("/os-services?binary=nova-compute").json()["services"]:
             if service["status"] != "enabled" or service["forced_down"]:
                 self.nova.put(
@@ -167,6 +175,17 @@ class LabCloud(OpenStackCloud):
         self._remove_aggregates(self.nova.get("/os-aggregates").json()["aggregates"])
         self._purge_groups()
         self.begin_anew()
+
+    def _renew_computes(self) -> None:
+        """nova-compute keeps in mind which providers are below its own: when somebody else deletes one,
+        it may refuse every build, until it starts anew."""
+        log = AccessLog(self.place)
+        asked, self._reset_at = log.since(self._reset_at), log.mark()
+        paths = [each.path for each in asked if each.api == "placement" and each.method == "DELETE"]
+        if not any(re.fullmatch("/resource_providers/[^/]+", path) for path in paths):
+            return
+        processes.stop(self.place, [services.compute_of(host) for host in self.hosts])
+        self._start_what_is_stopped()
 
     def _purge_servers(self) -> None:
         asked: dict[str, float] = {}  # when

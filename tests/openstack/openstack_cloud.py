@@ -107,9 +107,12 @@ class OpenStackCloud(Cloud):
         while True:
             marker = f"&marker={found[-1]['id']}" if found else ""
             page = nova.get(f"/servers/detail?reservation_id={reservation}{marker}").json()["servers"]
-            if not page:
+            # Nova shows a server again that is being put into its cell.
+            known = {one["id"] for one in found}
+            new = [one for one in page if one["id"] not in known]
+            if not new:
                 return found
-            found += page
+            found += new
 
     def look(self, server: Server) -> Look:
         answer = self.nova.get(f"/servers/{server.id}", raise_exc=False)

@@ -5,6 +5,7 @@ from typing import Any, Iterator
 
 import pytest
 
+from cloud import eventually
 from lablib.access_log import Request
 from openstack_cloud import OpenStackCloud
 from sim_process import BROKER_PASSWORD, BROKER_USER, LOOPBACK, Cloudsim, Simulation
@@ -72,7 +73,18 @@ class SimCloud(OpenStackCloud):
         try:
             yield
         finally:
+            # As in the lab, where a host changes its cell without servers.
+            self._delete_servers()
             self._cloudsim.post("cells")
+
+    def _delete_servers(self) -> None:
+        def none_left() -> bool:
+            left = self.nova.get("/servers?all_tenants=1").json()["servers"]
+            for server in left:
+                self.nova.delete(f"/servers/{server['id']}", raise_exc=False)
+            return not left
+
+        eventually("no server is left", none_left)
 
     @contextmanager
     def disable_other_cell(self) -> Iterator[None]:

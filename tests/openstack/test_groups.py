@@ -74,7 +74,9 @@ def test_groups_that_exclude_each_other_get_a_provider_each(
     # On the first host: two of one GPU would come free, and the other one stays taken.
     [pair] = boot("two-of-a-gpu", "spot", one)
     boot("one-gpu", "regular", one)
-    boot("one-gpu", "spot", two, 2)
+    # One by one: Nova tries one GPU of the host for all servers of a request.
+    boot("one-gpu", "spot", two)
+    boot("one-gpu", "spot", two)
     cloud.delete_without_waiting(pair)
     cloud.wait_gone([pair])
     [refused] = cloud.ask_in_vain("two-gpus")

@@ -45,6 +45,12 @@ TEST(AmqpNovasQueues, AreSeenAndBoundedAsReadmeSays) {
     place.run("ctl", "-q " + policy_of_readme());
     admin.publish("", queue, "m");
     EXPECT_TRUE(until_ready(admin, queue, 1'000));
+    // With `both` in nova.conf.
+    const std::string unversioned = "notifications.info";
+    admin.declare_queue(unversioned, {});
+    admin.publish("", unversioned, "m", 1'500);
+    EXPECT_TRUE(until_ready(admin, unversioned, 1'000));
+    admin.delete_queue(unversioned);
     place.run("ctl", "-q clear_operator_policy -p / novas-notifications");
     admin.delete_queue(queue);
 }

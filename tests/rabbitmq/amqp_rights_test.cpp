@@ -55,6 +55,41 @@ TEST(AmqpRights, AQueueOfAnotherNameIsNotOurs) {
         << "whether it is there or not";
 }
 
+/// Rights to queues by their exact names, as they may be from before there were others.
+TEST(AmqpRights, TheQueuesBesideItsOwnAreTriedToo) {
+    BrokerAdmin admin;
+    admin.declare_exchange("nova");
+    const config::Broker settings = settings_of("operators");
+    const std::string names = settings.queue + "|" + settings.dead_letter_queue + "|" +
+                              settings.queue + "[.](events|check)[.].*";
+    BrokerPlace::get().run("ctl", "-q set_permissions -p / limited '^(" + names + ")$' '^(" +
+                                      names + "|amq[.]default)$' '^(" + names + "|nova)$'");
+    config::Broker limited = settings;
+    limited.urls = {config::Secret("amqp://limited:limited@127.0.0.1:" +
+                                   std::to_string(BrokerPlace::get().port))};
+    std::vector<std::string> lines = missing(limited);
+    for (const std::string& queue : {settings.queue + ".serving", settings.queue + ".moving",
+                                     settings.dead_letter_queue + ".moving"})
+        for (const char* const right : {"configure", "read"})
+            EXPECT_THAT(lines, Contains(HasSubstr("lacks the right " + std::string(right) +
+                                                  " on queue '" + queue + "'")));
+    EXPECT_THAT(lines, Contains(HasSubstr("write on queue '" + settings.queue + ".moving'")));
+    BrokerPlace::get().run("ctl", "-q set_permissions -p / limited '^$' '^$' '.*'");
+}
+
+TEST(AmqpRights, TheRightToReadAQueueThatIsThereIsTried) {
+    BrokerAdmin admin;
+    admin.declare_exchange("nova");
+    config::Broker settings = settings_of("limited");
+    BrokerPlace::get().run("ctl", "-q set_permissions -p / limited '.*' '.*' '^nova$'");
+    admin.declare_queue(settings.queue, {.max_length = 9, .type = {}});
+    admin.publish("", settings.queue, "m");
+    EXPECT_THAT(missing(settings),
+                Contains(HasSubstr("lacks the right read on queue '" + settings.queue + "'")));
+    EXPECT_EQ(admin.look(settings.queue)->messages, 1U) << "what is there stays as it is";
+    BrokerPlace::get().run("ctl", "-q set_permissions -p / limited '^$' '^$' '.*'");
+}
+
 TEST(AmqpRights, AnExchangeOfAnotherNameIsNotReadable) {
     BrokerAdmin admin;
     config::Broker settings = settings_of("operators");

@@ -84,6 +84,19 @@ TEST_F(CheckCloud, TellsWhereRevocableDemandMayTakeFreedRoom) {
     expect("freed room", Verdict::ok);
 }
 
+TEST_F(CheckCloud, TellsRevocableDemandByFlavorsToo) {
+    policy_.taggers = {{"flavor", {{"key", std::string{"spot"}}, {"value", std::string{"yes"}}}}};
+    Flavor flavor;
+    cloud_.add_requester("waiting", "regular", flavor);
+    cloud_.server_at("waiting").record.server.created = clock_.now();
+    run();
+    expect("freed room", Verdict::ok);
+    findings_.clear();
+    cloud_.server_at("waiting").record.flavor.extra_specs["spot"] = "yes";
+    run();
+    expect("freed room", Verdict::warn);
+}
+
 TEST_F(CheckCloud, AWorkingCloudHasNoFailure) {
     run();
     for (const Finding& finding : findings_)
@@ -294,14 +307,15 @@ TEST(CheckBroker, TellsWhatIsMissing) {
 TEST(CheckBroker, AQueueOfNovasThatNobodyReadsIsTold) {
     BrokerReport found;
     found.novas_queues = {{"notifications.info", {90'000, 1}},
-                          {"versioned_notifications.error", {1'000, 0}},
+                          {"versioned_notifications.error", {999, 0}},
                           {"versioned_notifications.info", {1'001, 0}}};
     std::vector<Finding> findings;
     const Report report = [&](Finding finding) { findings.push_back(std::move(finding)); };
     check_broker(config::Broker(), found, report);
     ASSERT_EQ(findings.size(), 7U);
     EXPECT_EQ(findings[3].what, "queue 'versioned_notifications.error'");
-    EXPECT_EQ(findings[3].verdict, Verdict::ok);
+    EXPECT_EQ(findings[3].verdict, Verdict::warn) << "no bound is to be seen";
+    EXPECT_NE(findings[3].detail.find("list_operator_policies"), std::string::npos);
     EXPECT_EQ(findings[4].what, "queue 'versioned_notifications.info'");
     EXPECT_EQ(findings[4].verdict, Verdict::warn);
     // The same command as README.md's, but for the virtual host.
@@ -310,6 +324,30 @@ TEST(CheckBroker, AQueueOfNovasThatNobodyReadsIsTold) {
     std::ifstream file("README.md");
     const std::string readme{std::istreambuf_iterator<char>(file), {}};
     EXPECT_NE(readme.find("\n" + command + "\n"), std::string::npos) << command;
+
+    // A full one shows the bound of its topic.
+    findings.clear();
+    found.novas_queues[2].report.messages = 1'000;
+    check_broker(config::Broker(), found, report);
+    ASSERT_EQ(findings.size(), 7U);
+    EXPECT_EQ(findings[3].verdict, Verdict::ok) << findings[3].detail;
+    EXPECT_EQ(findings[4].verdict, Verdict::ok) << findings[4].detail;
+}
+
+/// A second policy of the same name would take the place of the first one.
+TEST(CheckBroker, OnePolicyBoundsBothOfNovasTopics) {
+    BrokerReport found;
+    found.novas_queues = {{"notifications.info", {2'000, 0}},
+                          {"versioned_notifications.info", {2'000, 0}},
+                          {"other.info", {2'000, 0}}};
+    std::vector<std::string> commands;
+    check_broker(config::Broker(), found, [&](const Finding& finding) {
+        const auto at = finding.detail.find("rabbitmqctl set_operator_policy");
+        if (at != std::string::npos) commands.push_back(finding.detail.substr(at));
+    });
+    ASSERT_EQ(commands.size(), 3U);
+    EXPECT_EQ(commands[0], commands[1]);
+    EXPECT_NE(commands[2].find(" novas-other '^other"), std::string::npos) << commands[2];
 }
 
 TEST(CheckBroker, MissingRightsAndStrangeTopicsAreTold) {

@@ -9,7 +9,9 @@
 #include <sstream>
 
 #include "app/cli/golden.hpp"
+#include "clients/journal/sqlite_journal.hpp"
 #include "reaper/runtime/machine.hpp"
+#include "reaper/runtime/run_task.hpp"
 
 namespace reaper::test::program_test {
 namespace {
@@ -245,6 +247,37 @@ TEST(ProgramSwitch, PausesShowsAndResumes) {
         << resumed.out;
     EXPECT_TRUE(switched(path, {"resume"}).out.starts_with("it was not paused"));
     EXPECT_TRUE(switched(path, {"status"}).out.starts_with("not paused" + here));
+}
+
+/// It has no file then, and the daemon hears of nothing else.
+TEST(ProgramSwitch, ResumeSaysThatItClosesNoHalfOpenBreaker) {
+    const TemporaryDirectory directory;
+    const std::string path = directory.write(
+        "reaper.yaml", quiet_config(directory) + "breaker: {wasted: 1, projects: 1}\n");
+    {
+        const auto at =
+            std::chrono::floor<std::chrono::milliseconds>(std::chrono::system_clock::now()) -
+            std::chrono::minutes{40};
+        boost::asio::io_context io{1};  // outlives the journal's thread
+        auto journal = open_journal(directory.file("journal.db"));
+        ASSERT_TRUE(journal) << journal.error().what;
+        Request request;
+        request.id = RequestId{"req-1"};
+        request.project = ProjectId{"p"};
+        ASSERT_TRUE(run_task(io, (*journal)->admit(request, at)));
+        ASSERT_TRUE(
+            run_task(io, (*journal)->finish(request.id, Outcome{OutcomeKind::freed, "freed", at})));
+        ASSERT_TRUE(run_task(
+            io, (*journal)->note_freed_room(
+                    request.id, FreedRoomResult{FreedRoomResultKind::wasted, "wasted", {}, at})));
+    }
+    const auto status = switched(path, {"status"});
+    EXPECT_NE(status.out.find("half open"), std::string::npos) << status.out << status.err;
+    const auto resumed = switched(path, {"resume"});
+    EXPECT_EQ(resumed.exit_code, 0);
+    EXPECT_TRUE(resumed.out.starts_with("it was not paused")) << resumed.out;
+    EXPECT_NE(resumed.out.find("circuit breaker is half open, and stays so"), std::string::npos)
+        << resumed.out;
 }
 
 /// The switch and the record need no secret, and no cloud: `sudo -u reaper` in anybody's home.

@@ -210,6 +210,7 @@ TEST(CloudEventParser, ReadsASearchForHosts) {
     const auto found = event<Schedule>(read(recorded / search));
     EXPECT_EQ(found.request, RequestId("req-1911c590-05c1-41ce-a4d9-a725613f5dc8"));
     EXPECT_EQ(found.server, ServerId("d35be809-acfa-4047-86dd-5a6543ac6c02"));
+    EXPECT_EQ(found.project, ProjectId("63417a35f5c241e3bc4ee9a4c868079a"));
     EXPECT_EQ(found.placement, PlacementConstraints{});
     EXPECT_TRUE(found.ignored_hosts.empty());
     EXPECT_FALSE(found.ended);

@@ -195,6 +195,26 @@ TEST(NovaNotification, ReadsThePciDevicesOfAliases) {
                                                 {id, 1, "", "8086", "15a3", ""}}));
 }
 
+TEST(NovaNotification, MorePciDevicesThanAServerCanHaveAreRefused) {
+    const auto with = [](int requests) {
+        return parse_notification(edited([&](json& m) {
+            const json request = {{"nova_object.data",
+                                   {{"alias_name", "gpu"},
+                                    {"count", 32},
+                                    {"request_id", "d35be809-acfa-4047-86dd-5a6543ac6c01"},
+                                    {"spec", {{{"resource_class", "gpu"}}}}}}};
+            spec(m)["pci_requests"] = {
+                {"nova_object.data", {{"requests", json::array_t(requests, request)}}}};
+        }));
+    };
+    EXPECT_TRUE(std::holds_alternative<FailureNotice>(with(2)));
+    const auto refused = with(3);
+    ASSERT_TRUE(std::holds_alternative<Malformed>(refused));
+    EXPECT_EQ(
+        std::get<Malformed>(refused).reason,
+        "payload.request_spec.pci_requests.requests: more than 64 PCI devices for one server");
+}
+
 TEST(NovaNotification, KeepsTheFlavorsExtraSpecs) {
     const auto got = notice(edited([](json& m) {
         flavor(m)["extra_specs"] = {{"resources:CUSTOM_GPU", "1"}, {"hw:cpu_policy", "shared"}};

@@ -106,6 +106,57 @@ TEST_F(JournalTest, AnOutcomeIsToldToTheNextMessageAndStays) {
     EXPECT_EQ(again.outcome->kind, OutcomeKind::not_enough);
 }
 
+TEST_F(JournalTest, WhatEndedBeforeItWasWholeIsOneWrite) {
+    const Outcome refused{OutcomeKind::refused, "not so", noon(3), "unconfirmed"};
+    ASSERT_TRUE(wait(journal_->admit_ended(request("req-1"), refused, noon(2))));
+    EXPECT_TRUE(wait(journal_->unfinished()).value().empty());
+    open();
+    const RequestRecord read = record("req-1");
+    EXPECT_EQ(read.request, request("req-1"));
+    EXPECT_EQ(read.received_at, noon(2));
+    ASSERT_TRUE(read.outcome);
+    EXPECT_EQ(read.outcome->reason, "not so");
+    EXPECT_EQ(read.outcome->safeguard, "unconfirmed");
+    EXPECT_EQ(read.outcome->at, noon(3));
+}
+
+TEST_F(JournalTest, WhatEndedBeforeItWasWholeEndsAKnownOneOnce) {
+    admit(request("req-1"), noon());
+    Request other = request("req-1");
+    other.slots = 99;
+    for (const char* const reason : {"first", "second"})
+        ASSERT_TRUE(wait(
+            journal_->admit_ended(other, Outcome{OutcomeKind::refused, reason, noon(3)}, noon(2))));
+    EXPECT_EQ(record("req-1").request, other) << "nothing was planned for the first one";
+    EXPECT_EQ(record("req-1").outcome->reason, "first");
+}
+
+TEST_F(JournalTest, ARequestWithoutAPlanBeginsAnew) {
+    const Outcome refused{OutcomeKind::refused, "not so", noon()};
+    ASSERT_TRUE(wait(journal_->admit_ended(request("req-1"), refused, noon())));
+    Request other = request("req-1");
+    other.slots = 2;
+    other.requesters = {ServerId{"waiting-2"}};
+    ASSERT_TRUE(wait(journal_->admit_anew(other, noon(5))));
+    EXPECT_EQ(record("req-1").request, other);
+    EXPECT_EQ(record("req-1").received_at, noon(5));
+    EXPECT_FALSE(record("req-1").outcome);
+    EXPECT_EQ(wait(journal_->unfinished()).value().size(), 1U);
+}
+
+TEST_F(JournalTest, ARequestWithAPlanNeverBeginsAnew) {
+    const RequestId id{"req-1"};
+    admit(request("req-1"));
+    ASSERT_TRUE(wait(journal_->add_plan(id, PlanEntry{1, noon(), plan("req-1")})));
+    ASSERT_TRUE(wait(journal_->finish(id, Outcome{OutcomeKind::freed, "there", noon(1)})));
+    Request other = request("req-1");
+    other.slots = 99;
+    ASSERT_TRUE(wait(journal_->admit_anew(other, noon(5))));
+    EXPECT_EQ(record("req-1").request, request("req-1"));
+    ASSERT_TRUE(record("req-1").outcome);
+    EXPECT_EQ(record("req-1").plans.size(), 1U);
+}
+
 TEST_F(JournalTest, UnfinishedStoriesAndFinishedCullsAreToldApartInOrder) {
     for (const char* const id : {"c", "a", "b", "d", "nobody-died"}) admit(request(id));
     for (const char* const id : {"d", "a"})

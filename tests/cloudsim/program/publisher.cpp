@@ -68,9 +68,9 @@ public:
                                                   bytes(message.routing_key), 0, 0, &properties,
                                                   bytes(message.body));
             if (status != AMQP_STATUS_OK) throw std::runtime_error(amqp_error_string2(status));
-            ++published_;
+            unconfirmed_.insert(++published_);
         }
-        while (confirmed_ < published_) wait_for_confirm();
+        while (!unconfirmed_.empty()) wait_for_confirm();
         amqp_maybe_release_buffers(state_);
     }
 
@@ -134,7 +134,10 @@ private:
         if (frame.frame_type != AMQP_FRAME_METHOD) return;
         if (frame.payload.method.id == AMQP_BASIC_ACK_METHOD) {
             const auto* ack = static_cast<amqp_basic_ack_t*>(frame.payload.method.decoded);
-            confirmed_ = ack->multiple ? std::max(confirmed_, ack->delivery_tag) : confirmed_ + 1;
+            // Of messages to several queues they come in any order.
+            unconfirmed_.erase(
+                ack->multiple ? unconfirmed_.begin() : unconfirmed_.lower_bound(ack->delivery_tag),
+                unconfirmed_.upper_bound(ack->delivery_tag));
         } else if (frame.payload.method.id != AMQP_BASIC_RETURN_METHOD) {
             throw std::runtime_error("the broker refused a message or closed the connection");
         }
@@ -144,7 +147,7 @@ private:
     bool default_queues_ = true;
     std::set<std::string> declared_;
     std::uint64_t published_ = 0;
-    std::uint64_t confirmed_ = 0;
+    std::set<std::uint64_t> unconfirmed_;
 };
 
 Publisher::Publisher(PublisherOptions options)

@@ -234,6 +234,7 @@ private:
     /// Slots that the plan's hosts, and those of earlier plans of the request, have at a moment.
     int slots_at(const PlanRecord& plan, const Demand& demand, TimePoint at,
                  const std::optional<std::string>& without) const;
+    bool cools_down(const PlanRecord& plan, const HostPlan& host) const;
     int slots_on(const PlanRecord& plan, const Demand& demand, const std::string& host,
                  TimePoint at, const std::optional<std::string>& without) const;
     Resources promised_to_others(const PlanRecord& plan, const std::string& host, TimePoint at,

@@ -20,7 +20,7 @@ constexpr Duration tags_serve = std::chrono::seconds{1};
 }  // namespace
 
 /// The plan in the journal that this deletion belongs to: the last one with that victim, or with
-/// that deletion to finish.
+/// that deletion to finish, which several may have: then one of a request that is not finished.
 Checker::PlanRecord* Checker::plan_for(const std::string& server, std::size_t machine) {
     PlanRecord* found = nullptr;
     const auto has = [&](const HostPlan& host) {
@@ -33,7 +33,9 @@ Checker::PlanRecord* Checker::plan_for(const std::string& server, std::size_t ma
     };
     for (PlanRecord& record : plans_)
         if (record.plan && record.machine == machine &&
-            std::any_of(record.plan->hosts.begin(), record.plan->hosts.end(), has))
+            std::any_of(record.plan->hosts.begin(), record.plan->hosts.end(), has) &&
+            (found == nullptr || !finished_[machine].contains(record.request) ||
+             finished_[machine].contains(found->request)))
             found = &record;
     return found;
 }

@@ -184,6 +184,18 @@ int Checker::slots_on(const PlanRecord& plan, const Demand& demand, const std::s
     return static_cast<int>(std::min(limit, static_cast<std::size_t>(fit(room, demand.slot))));
 }
 
+/// Room on the host was not taken before the plan, for all that its machine knows: then it is left
+/// out, though another machine's reaper freed it for this very request.
+bool Checker::cools_down(const PlanRecord& plan, const HostPlan& host) const {
+    const auto& records = journals_[plan.machine]->records;
+    return std::any_of(records.begin(), records.end(), [&](const auto& each) {
+        const auto& result = each.second.freed_room;
+        return result && result->at <= plan.at &&
+               std::find(result->untaken.begin(), result->untaken.end(), host.host) !=
+                   result->untaken.end();
+    });
+}
+
 int Checker::slots_at(const PlanRecord& plan, const Demand& demand, TimePoint at,
                       const std::optional<std::string>& without) const {
     int slots = 0;
@@ -196,7 +208,8 @@ int Checker::slots_at(const PlanRecord& plan, const Demand& demand, TimePoint at
     for (const PlanRecord& earlier : plans_) {
         if (earlier.request != plan.request || !earlier.judged || earlier.at >= plan.at) continue;
         for (const HostPlan& host : earlier.plan->hosts)
-            if (host.slots > 0 && counted.insert(host.host_name).second)
+            if (host.slots > 0 && !(earlier.machine != plan.machine && cools_down(plan, host)) &&
+                counted.insert(host.host_name).second)
                 slots += std::min(host.slots, slots_on(plan, demand, host.host_name, at, without));
     }
     return slots;

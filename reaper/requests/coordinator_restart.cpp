@@ -1,0 +1,91 @@
+// The coordinator's second part: what a former process left.
+#include <algorithm>
+#include <spdlog/spdlog.h>
+#include <utility>
+
+#include "reaper/controllers/ledger_journal.hpp"
+#include "reaper/requests/coordinator.hpp"
+
+namespace reaper {
+
+ResultTask<void> RequestCoordinator::restore(LeaseOf lease_of) {
+    const config::Cull& cull = services_.settings.cull;
+    const TimePoint now = services_.cloud.clock.now();
+    // Further back than anything is promised or watched: what became of culls that ended right
+    // before a long pause is told now.
+    const TimePoint since = now - std::max(cull.promise, cull.watch) - std::chrono::days{1};
+    auto recent = co_await services_.journal.culls_since(since);
+    if (!recent) co_return recent.error();
+    auto unfinished = co_await services_.journal.unfinished();
+    if (!unfinished) co_return unfinished.error();
+    services_.rooms.restore(ledger_of(*unfinished, *recent, cull.promise));
+    for (const auto& record : *recent) {
+        const bool culled = record.outcome->kind == OutcomeKind::freed ||
+                            record.outcome->kind == OutcomeKind::incomplete;
+        const Duration left = record.outcome->at + cull.watch - now;
+        if (culled && !record.freed_room)
+            services_.tracker.watch_cull(record.request, record.outcome->at, left);
+    }
+    for (auto& record : *unfinished) {
+        InFlight& request = in_flight_[record.request.id];
+        auto lease = lease_of(record.request.source);
+        request.whole = lease || !record.plans.empty();
+        if (lease) request.leases.push_back(std::move(lease));
+        if (request.whole)
+            spawn_(resume(std::move(record)));
+        else
+            spawn_(await_its_source(std::move(record)));
+    }
+    co_return Result<void>{};
+}
+
+Task<void> RequestCoordinator::resume(RequestRecord record) {
+    const RequestId id = record.request.id;
+    newest_.note(record.request);
+    Request request = record.request;
+    // Of a journal that did not keep it yet.
+    if (request.deadline == TimePoint{})
+        request.deadline = request.sent_at + services_.settings.trigger.max_age;
+    // Out of time or not, what was sent is waited for; nothing more is while it is not known.
+    const auto unknown = co_await until_policy_known(request);
+    if (unknown) spdlog::warn("{}: {}", id.str(), *unknown);
+    RequestRunner runner{runner_dependencies(), std::move(request)};
+    Ended ended;
+    ended.outcome = co_await runner.resume(std::move(record));
+    ended.request = runner.request();
+    ended.ready_on = runner.ready_on();
+    co_await close(id, std::move(ended));
+}
+
+/// What the journal has of it may never have been confirmed: nothing is done before its source
+/// tells it again.
+Task<void> RequestCoordinator::await_its_source(RequestRecord record) {
+    constexpr Duration moment{250};
+    const RequestId id = record.request.id;
+    TimePoint deadline = record.request.deadline;
+    if (deadline == TimePoint{})
+        deadline = record.request.sent_at + services_.settings.trigger.max_age;
+    const bool too_old = services_.cloud.clock.now() > deadline;
+    while (!services_.stopping && services_.cloud.clock.now() <= deadline) {
+        auto told = std::move(in_flight_[id].waiting);
+        if (!told.empty()) in_flight_.erase(id);
+        for (auto& triggered : told) submit(std::move(triggered));
+        if (!told.empty() && in_flight_.contains(id)) co_return;
+        in_flight_[id];  // those were too old
+        co_await services_.cloud.clock.sleep(moment);
+    }
+    Ended ended;
+    ended.request = std::move(record.request);
+    if (!services_.stopping) {
+        Outcome outcome;
+        outcome.kind = too_old ? OutcomeKind::failed : OutcomeKind::handed_over;
+        outcome.reason = too_old ? "no servers deleted: interrupted, and too old now to go on"
+                                 : "no servers deleted: interrupted, and it did not come again: "
+                                   "another reaper has it, or the queue dropped its message";
+        outcome.at = services_.cloud.clock.now();
+        ended.outcome = std::move(outcome);
+    }
+    co_await close(id, std::move(ended));
+}
+
+}  // namespace reaper
