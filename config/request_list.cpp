@@ -5,12 +5,27 @@
 
 #include "config/document.hpp"
 #include "config/values.hpp"
+#include "reaper/model/text.hpp"
 
 namespace reaper::config {
 namespace {
 
+/// Of one request. Aliases make long lists cheap to write.
+constexpr std::size_t max_listed = 100;
+/// Mistakes that are told.
+constexpr std::size_t max_mistakes = 100;
+
 const std::vector<std::string> fields{"group_policy", "groups", "id",     "project", "res_type",
                                       "resources",    "slots",  "traits", "zone"};
+
+bool is_utf8(std::string_view text) {
+    while (!text.empty()) {
+        const std::size_t size = first_character(text).size;
+        if (size == 0) return false;
+        text.remove_prefix(size);
+    }
+    return true;
+}
 
 /// Reads one entry; mistakes go to `errors`.
 class EntryReader {
@@ -79,6 +94,7 @@ private:
     /// In the words of --resources.
     std::string amounts(const YAML::Node& node) {
         std::string all;
+        if (too_long(node, "resources")) return all;
         for (const auto& member : node) {
             const std::string name = text(member.first, "resources");
             all += (all.empty() ? "" : ",") + name + "=" + text(member.second, "resources." + name);
@@ -93,11 +109,19 @@ private:
             wrong(node, name, "not a list", expected);
             return all;
         }
+        if (too_long(node, name)) return all;
         for (const auto& each : node) all.push_back(text(each, name));
         return all;
     }
+    bool too_long(const YAML::Node& node, const std::string& name) {
+        if (node.size() <= max_listed) return false;
+        wrong(node, name, std::to_string(node.size()) + " of them",
+              "at most " + std::to_string(max_listed));
+        return true;
+    }
     void wrong(const YAML::Node& node, const std::string& name, std::string problem,
                std::string expected) {
+        if (errors_.size() >= max_mistakes) return;
         errors_.push_back({file_, line_of(node), path_ + (name.empty() ? "" : "." + name),
                            std::move(problem), std::move(expected)});
     }
@@ -113,6 +137,7 @@ std::variant<std::vector<RequestEntry>, std::vector<ConfigError>> read_request_l
     const std::string& name, std::string_view text) {
     using Errors = std::vector<ConfigError>;
     const std::string wanted = "a list of requests: - {project: ..., resources: {VCPU: 4, ...}}";
+    if (!is_utf8(text)) return Errors{{name, 0, "", "not UTF-8", wanted}};
     const auto parsed = parse_yaml(name, text, wanted, {16U * 1024 * 1024, 50 * max_requests});
     if (const auto* error = std::get_if<ConfigError>(&parsed)) return Errors{*error};
     const auto& root = std::get<YAML::Node>(parsed);
@@ -126,6 +151,9 @@ std::variant<std::vector<RequestEntry>, std::vector<ConfigError>> read_request_l
     for (const auto& node : root) {
         const std::string path = "[" + std::to_string(entries.size()) + "]";
         entries.push_back(EntryReader(name, path, errors).read(node));
+        if (errors.size() < max_mistakes) continue;
+        errors.push_back({name, 0, "", "more mistakes may follow", ""});
+        return errors;
     }
     if (!errors.empty()) return errors;
     return entries;

@@ -2,6 +2,7 @@
 
 #include <exception>
 #include <iostream>
+#include <new>
 #include <type_traits>
 
 #include "reaper/cli/commands.hpp"
@@ -64,6 +65,9 @@ int run(int argc, char** argv) {
         std::cout << leave.out << std::flush;
         if (!leave.err.empty()) std::cerr << "reaper: " << leave.err << "\n";
         return static_cast<int>(leave.code);
+    } catch (const std::bad_alloc&) {
+        std::cerr << "reaper: there is not enough memory for this\n";
+        return static_cast<int>(ExitCode::failed);
     } catch (const std::exception& error) {
         std::cerr << "reaper: this should not happen, please report it: " << error.what() << "\n";
         return static_cast<int>(ExitCode::failed);

@@ -94,7 +94,8 @@ A file of requests is a YAML or JSON list; project and resources must be there:
     group_policy: isolate
     res_type: ~regular
     id: req-1
-Each is planned as if the plans before it were carried out: no room is counted twice.
+Each is planned as if those before it had their room, freed or there already: no room is counted
+twice.
 
 With --json, one request is answered by its decision; several, or messages that make none, by
 {"plans": [decision, ...], "no_request": [{"source", "reason"}, ...]}; a file of requests by the

@@ -1,5 +1,6 @@
 #include "reaper/cli/offline.hpp"
 
+#include <new>
 #include <utility>
 #include <variant>
 #include <vector>
@@ -95,9 +96,22 @@ Result<OfflineCloud> offline_cloud(report::SnapshotFile file, config::Policy pol
     return cloud;
 }
 
+namespace {
+
+Result<std::string> read_whole(const std::string& path) {
+    try {
+        return read_input(path, max_snapshot_mib);
+    } catch (const std::bad_alloc&) {
+        return Error{Errc::bad_input,
+                     (path == "-" ? "stdin" : path) + " takes more memory to read than there is"};
+    }
+}
+
+}  // namespace
+
 Result<OfflineCloud> open_snapshot(const std::string& path, config::Policy policy,
                                    bool taggers_configured) {
-    auto text = read_input(path, max_snapshot_mib);
+    auto text = read_whole(path);
     if (!text) return text.error();
     const std::string name = path == "-" ? "stdin" : path;
     auto file = report::read_snapshot(*text);

@@ -1,4 +1,5 @@
 // `reaper plan`: the daemon's way from a message to a plan, once, without the deed.
+#include <algorithm>
 #include <optional>
 #include <spdlog/spdlog.h>
 #include <utility>
@@ -60,8 +61,8 @@ struct Sum {
                std::to_string(nothing_to_do) + " with nothing to do, " +
                (refused == 0 ? "" : std::to_string(refused) + " refused, ") +
                std::to_string(not_enough) +
-               " for which not enough can be freed; each was planned as if the plans before it "
-               "were carried out\n";
+               " for which not enough can be freed; each was planned as if those before it had "
+               "their room\n";
     }
 };
 
@@ -134,8 +135,15 @@ ExitCode fail(ExitCode code, const Error& error, const Terminal& terminal) {
     return error.code == Errc::bad_input ? ExitCode::usage : code;
 }
 
+/// Of a doubtful cloud, or a strange file, the first ones tell enough; --json has all.
+void warn_of(const std::vector<std::string>& remarks) {
+    constexpr std::size_t most = 100;
+    for (std::size_t i = 0; i < std::min(most, remarks.size()); ++i) spdlog::warn("{}", remarks[i]);
+    if (remarks.size() > most) spdlog::warn("and {} more remarks", remarks.size() - most);
+}
+
 ExitCode show(const Answers& answers, const Terminal& terminal) {
-    for (const std::string& remark : answers.cloud_remarks) spdlog::warn("{}", remark);
+    warn_of(answers.cloud_remarks);
     print(answers, terminal);
     return verdict(answers);
 }

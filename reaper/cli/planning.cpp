@@ -2,6 +2,7 @@
 
 #include <boost/asio/this_coro.hpp>
 #include <map>
+#include <set>
 #include <utility>
 
 #include "reaper/cloud_reader/cache_refresher.hpp"
@@ -20,14 +21,27 @@ std::vector<DescribedRequest> described_by(const PlanCommand& command, const Inp
     return {only};
 }
 
-/// Each is decided as if the plans before it were carried out: their room is not counted again, and
-/// their victims count against the limits.
-void decide_in_turn(const CompiledPolicy& policy, const CloudView& cache, Ledger& ledger,
+/// As if the answer before the next one had been carried out: what its slots take is its own, freed
+/// or there already, and its victims count against the limits.
+void hold_for_later(RoomKeeper& rooms, const Answer& answer, TimePoint now,
+                    const Ledger::HostLookup& host_of) {
+    if (const auto* nothing = std::get_if<NothingToDo>(&answer.decision))
+        rooms.takes(answer.request, *nothing, now);
+    else
+        rooms.decided(answer.request, answer.decision, false, now, host_of);
+}
+
+/// The index is kept from one request to the next, as the daemon keeps its own.
+void decide_in_turn(const CompiledPolicy& policy, const CloudView& cache, Ledger ledger,
                     Safeguards& safeguards, std::vector<Answer>& requests) {
+    const CloudIndex hosts{cache.snapshot, policy.protection};
+    const TimePoint now = cache.snapshot.taken_at;
+    RoomKeeper rooms;
+    rooms.restore(std::move(ledger));
     for (Answer& answer : requests) {
-        answer.decision = decide(policy, answer.request, cache, ledger, safeguards);
-        if (const auto* plan = std::get_if<Plan>(&answer.decision))
-            ledger.enter(answer.request, *plan, cache.snapshot.taken_at);
+        answer.decision =
+            decide(policy, answer.request, hosts, cache.tag_data, rooms.ledger(), now, safeguards);
+        hold_for_later(rooms, answer, now, [&](const HostId& id) { return hosts.find(id); });
     }
 }
 
@@ -56,21 +70,21 @@ ResultTask<void> decide_on_cloud(PlanningInputs& planning, std::vector<Answer>& 
             co_await decisions.decide(planning.policy, answer.request, skipped, any_build);
         if (!decision) co_return decision.error();
         answer.decision = std::move(*decision);
-        rooms.decided(answer.request, answer.decision, false, planning.cloud.clock.now(),
-                      [&cache](const HostId& id) { return cache.find(id); });
+        hold_for_later(rooms, answer, planning.cloud.clock.now(),
+                       [&cache](const HostId& id) { return cache.find(id); });
     }
     answers.taken_at = cache.ages().built_at;
     answers.cloud_remarks = cache.remarks();
     co_return Result<void>{};
 }
 
-bool knows_project(const CloudView& cache, const ProjectId& project) {
+std::set<ProjectId> known_projects(const CloudView& cache) {
+    std::set<ProjectId> known;
     for (const auto& [tag, projects] : cache.tag_data.projects_by_tag)
-        if (projects.contains(project)) return true;
+        known.insert(projects.begin(), projects.end());
     for (const Host& host : cache.snapshot.hosts)
-        for (const Server& server : host.servers)
-            if (server.project == project) return true;
-    return false;
+        for (const Server& server : host.servers) known.insert(server.project);
+    return known;
 }
 
 /// The requests to plan for, each with remarks; messages that make none go to `answers`.
@@ -159,12 +173,14 @@ Answers plan_offline(const OfflineCloud& cloud, const PlanCommand& command, Inpu
         answers.planned.push_back(std::move(answer));
     }
     const auto described = described_by(command, inputs);
+    const std::set<ProjectId> projects =
+        described.empty() ? std::set<ProjectId>{} : known_projects(cache);
     for (std::size_t i = 0; i < described.size(); ++i) {
         Answer answer;
         RequestId id = id_of(described[i], answers.taken_at, described.size() == 1 ? 0 : i + 1);
         answer.request = request_of(described[i], std::move(id), ProjectId{described[i].project},
                                     answers.taken_at);
-        if (!knows_project(cache, answer.request.project))
+        if (!projects.contains(answer.request.project))
             answer.remarks.push_back("the snapshot has no server of project '" +
                                      printable(described[i].project) +
                                      "'; it is to be named by its id");
@@ -173,7 +189,7 @@ Answers plan_offline(const OfflineCloud& cloud, const PlanCommand& command, Inpu
     Ledger ledger = cloud.ledger;
     ledger.expire(cache.snapshot, answers.taken_at);
     Safeguards safeguards{cloud.policy->safeguards};  // a snapshot tells nothing of the past
-    decide_in_turn(*cloud.policy, cache, ledger, safeguards, answers.planned);
+    decide_in_turn(*cloud.policy, cache, std::move(ledger), safeguards, answers.planned);
     return answers;
 }
 

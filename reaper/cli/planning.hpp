@@ -25,10 +25,10 @@ struct Answer {
 };
 
 struct Answers {
-    std::vector<Answer> planned;             ///< in order; none counts the room of one before it
-    bool listed = false;                     ///< they come from a file of requests
-    std::vector<NoRequest> ignored;          ///< messages that make no request, or a refused one
-    std::vector<std::string> remarks;        ///< about all of them: what holds the daemon back
+    std::vector<Answer> planned;       ///< in order; none counts the room that one before it takes
+    bool listed = false;               ///< they come from a file of requests
+    std::vector<NoRequest> ignored;    ///< messages that make no request, or a refused one
+    std::vector<std::string> remarks;  ///< about all of them: what holds the daemon back
     std::vector<std::string> cloud_remarks;  ///< about the cache
     TimePoint taken_at{};
 };

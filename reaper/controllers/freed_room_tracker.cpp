@@ -58,12 +58,11 @@ void FreedRoomTracker::watch_cull(Request request, TimePoint freed_at, Duration 
     watched.culled = true;
     watched.since = watched.decided_at = freed_at;
     watched.until = dependencies_.cloud.clock.steady() + for_how_long;
-    for (const auto& promise : dependencies_.rooms.ledger().promises())
-        if (promise.request == request.id) {
-            watched.hosts.insert(promise.host);
-            watched.as_fallback = request.fallback && promise.slot == request.fallback->resources;
-            watched.decided_at = std::min(watched.decided_at, promise.since);
-        }
+    for (const auto* const promise : dependencies_.rooms.ledger().promises_of(request.id)) {
+        watched.hosts.insert(promise->host);
+        watched.as_fallback = request.fallback && promise->slot == request.fallback->resources;
+        watched.decided_at = std::min(watched.decided_at, promise->since);
+    }
     watched.open = watched.hosts;
     note_neighbours(watched);
     watched.there_before = second_tries(request, freed_at);
@@ -108,7 +107,7 @@ void FreedRoomTracker::observe() {
     if (!dependencies_.refresher.built()) return;
     const CloudCache& cache = dependencies_.refresher.cache();
     dependencies_.rooms.observe([&cache](const HostId& id) { return cache.find(id); },
-                                dependencies_.cloud.clock.now());
+                                cache.index().changes(), dependencies_.cloud.clock.now());
 }
 
 /// What the cache shows of slots that were taken.
@@ -295,10 +294,9 @@ Task<bool> FreedRoomTracker::somebody_waits(const Request& request) {
 
 /// Did it end while somebody looked elsewhere?
 bool FreedRoomTracker::settled_since(const RequestId& id) const {
-    const auto& promises = dependencies_.rooms.ledger().promises();
-    return std::none_of(promises.begin(), promises.end(), [&](const auto& promise) {
-        return promise.request == id && !promise.until.has_value();
-    });
+    const auto promises = dependencies_.rooms.ledger().promises_of(id);
+    return std::none_of(promises.begin(), promises.end(),
+                        [](const auto* promise) { return !promise->until.has_value(); });
 }
 
 Task<void> FreedRoomTracker::make_way_for(const Request& request, bool refused) {
@@ -341,20 +339,20 @@ Task<void> FreedRoomTracker::make_way_for(const Request& request, bool refused) 
 Task<void> FreedRoomTracker::take_over(const Request& request) {
     std::map<RequestId, Request> under_way;
     std::set<RequestId> asked_anew;
-    for (const auto& promise : dependencies_.rooms.ledger().promises()) {
-        if (promise.until.has_value() || promise.request == request.id) continue;
+    dependencies_.rooms.ledger().each_promise([&](const Ledger::Promise& promise) {
+        if (promise.until.has_value() || promise.request == request.id) return;
         if (ask_anew(promise.requesters, request)) {
             asked_anew.insert(promise.request);
-            continue;
+            return;
         }
         const bool alike = promise.slot == request.resources ||
                            (request.fallback && promise.slot == request.fallback->resources);
-        if (promise.project != request.project || !alike) continue;
+        if (promise.project != request.project || !alike) return;
         const auto [at, first] = under_way.try_emplace(promise.request);
         at->second.operation = Operation::resize;  // gone for good counts, not where it runs
         at->second.requesters = promise.requesters;
         at->second.slots = promise.slots + (first ? 0 : at->second.slots);
-    }
+    });
     for (const auto& id : asked_anew) hand_over(id, request.id, "its server asks anew");
     for (const auto& [id, other] : under_way) {
         // Of a multi-create not all requesters may be known yet.

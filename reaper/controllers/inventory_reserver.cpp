@@ -223,10 +223,9 @@ void InventoryReserver::try_later(Kept& kept, const std::string& what) {
 
 bool InventoryReserver::promised(const HostId& host) const {
     const TimePoint now = dependencies_.cloud.clock.now();
-    const auto& promises = dependencies_.ledger.promises();
-    return std::any_of(promises.begin(), promises.end(), [&](const Ledger::Promise& promise) {
-        return promise.host == host && promise.slots > 0 &&
-               (!promise.until || now < *promise.until);
+    const auto promises = dependencies_.ledger.promises_on(host);
+    return std::any_of(promises.begin(), promises.end(), [&](const Ledger::Promise* promise) {
+        return promise->slots > 0 && (!promise->until || now < *promise->until);
     });
 }
 

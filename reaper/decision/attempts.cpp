@@ -28,8 +28,8 @@ Decision Attempts::run(std::vector<Thrashing> thrashing,
     thrashing_ = std::move(thrashing);
     in_cooldown_ = std::move(in_cooldown);
     // Room in the making for this very request is not left lying.
-    for (const auto& promise : ledger_.promises())
-        if (promise.request == request_.id) in_cooldown_.erase(promise.host);
+    for (const auto* const promise : ledger_.promises_of(request_.id))
+        in_cooldown_.erase(promise->host);
     std::erase_if(in_cooldown_, [&](const auto& each) {
         return cloud_.row_of(each.first) == CloudIndex::no_row;
     });

@@ -37,29 +37,35 @@ BudgetUsage::BudgetUsage(const LimitSettings& limits, const SchedulerRules* sche
     if (limits_.victims_per_aggregate > 0) sum_aggregates(cloud);
 }
 
+/// Does a limit count what is done for other requests too?
+bool BudgetUsage::of_others() const {
+    return limits_.victims_per_window > 0 || limits_.victims_per_project > 0 ||
+           limits_.victims_per_aggregate > 0;
+}
+
 void BudgetUsage::count_past(const VictimHistory& history, TimePoint now) {
-    if (limits_.victims_per_window <= 0 && limits_.victims_per_project <= 0 &&
-        limits_.victims_per_aggregate <= 0)
-        return;
+    if (!of_others()) return;
     history.each_since(now - limits_.window, [&](const PastVictim& victim) {
         ++in_window_;
-        ++by_project_[victim.project];
-        ++by_host_[victim.host];
+        if (limits_.victims_per_project > 0) ++by_project_[victim.project];
+        if (limits_.victims_per_aggregate > 0) ++by_host_[victim.host];
     });
 }
 
 /// Those that the history does not have yet, and that have not ended (unsent, so never).
 void BudgetUsage::count_planned(const VictimHistory& history, const RequestId& request,
                                 const CloudIndex& cloud, const Ledger& ledger) {
-    for (const auto& eviction : ledger.evictions()) {
-        if (eviction.ended || history.contains(eviction.server)) continue;
-        if (eviction.request == request) ++by_request_;
+    for (const auto* const eviction : ledger.evictions_of(request))
+        if (!eviction->ended && !history.contains(eviction->server)) ++by_request_;
+    if (!of_others()) return;
+    ledger.each_under_way([&](const Ledger::Eviction& eviction) {
+        if (history.contains(eviction.server)) return;
         ++in_window_;
         const Host* const host = cloud.find(eviction.host);
         if (host != nullptr) ++by_host_[host->service_host];
         if (const Server* const server = find_server(host, eviction.server))
             ++by_project_[server->project];
-    }
+    });
 }
 
 void BudgetUsage::sum_aggregates(const CloudIndex& cloud) {

@@ -24,6 +24,7 @@ public:
     Budgets left() const;
 
 private:
+    bool of_others() const;
     void count_past(const VictimHistory& history, TimePoint now);
     void count_planned(const VictimHistory& history, const RequestId& request,
                        const CloudIndex& cloud, const Ledger& ledger);

@@ -44,6 +44,12 @@ Result<Resources> parse_resources(std::string_view text) {
         if (failure != std::errc{} || stop != end || amount <= 0)
             return wrong("the amount of " + std::string(name) + " is " + quoted(digits) +
                          ", expected a whole number above 0");
+        if (name.size() > 255)
+            return wrong("the name " + quoted(name) + " is longer than 255 characters");
+        if (amount > max_placement_amount)
+            return wrong("the amount of " + std::string(name) + " is " + quoted(digits) +
+                         ", more than Placement can hold (" + std::to_string(max_placement_amount) +
+                         ")");
         const ResourceClass resource_class{std::string(name)};
         if (resources.get(resource_class) != 0) return wrong(std::string(name) + " is given twice");
         resources.set(resource_class, amount);

@@ -8,8 +8,12 @@
 
 namespace reaper {
 
+/// What Placement keeps of one class at most, as capacity or held by one consumer.
+inline constexpr Amount max_placement_amount = 2'147'483'647;
+
 /// `VCPU=4,MEMORY_MB=2048` or, as Placement writes it, `VCPU:4,MEMORY_MB:2048`: classes as
-/// Placement names them, amounts above 0, no class twice. `bad_input` says what was expected.
+/// Placement names them, amounts from 1 to `max_placement_amount`, no class twice. `bad_input` says
+/// what was expected.
 Result<Resources> parse_resources(std::string_view text);
 
 /// What os-resource-classes and os-traits allow in a name: capital letters, digits and `_`.

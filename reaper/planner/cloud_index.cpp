@@ -53,30 +53,43 @@ void CloudIndex::put(const Host& host) {
     std::uint32_t row = no_row;
     if (at == by_id_.end()) {
         row = new_row(host);
+        consumers_before_.clear();
     } else {
         row = at->second;
         fetch_early(row);
         count_projects(rows_[row], -1);
+        consumers_before_ = rows_[row].consumers;
         if (place_[row]->first.first != host.name) {
             by_name_.erase(place_[row]);
             place_[row] = by_name_.emplace(Key{host.name, host.id}, row).first;
             order_is_old_ = true;
         }
     }
-    read_host(host, protection_, nullptr, names_, rows_[row], candidates_[row], read_,
+    read_host(host, protection_, nullptr, nullptr, names_, rows_[row], candidates_[row], read_,
               read_curves_);
     store_classes(row);
     profiles_[row] = rows_[row].profile;
     count_projects(rows_[row], 1);
-    tables_->changed(row);
+    note_change(row, host.id);
 }
 
-CloudIndex::FilteredRow CloudIndex::read_filtered(std::uint32_t row,
-                                                  const VictimFilter& victim_filter) const {
-    FilteredRow read;
+void CloudIndex::note_change(std::uint32_t row, const HostId& host) {
+    tables_->changed(row);
+    under_ledger_->changed(row, consumers_before_, rows_[row]);
+    changes_.add(host);
+}
+
+LedgerRows& CloudIndex::under(const Ledger& ledger) const {
+    under_ledger_->follow(*this, ledger);
+    return *under_ledger_;
+}
+
+CloudIndex::ReadRow CloudIndex::read_under(std::uint32_t row, const VictimFilter* victim_filter,
+                                           const Ledger* ledger) const {
+    ReadRow read;
     HostRow own;
     own.profile = rows_[row].profile;
-    read_host(*rows_[row].host, protection_, &victim_filter, names_, own, read.candidates,
+    read_host(*rows_[row].host, protection_, victim_filter, ledger, names_, own, read.candidates,
               read.classes, read.curves);
     read.classes.resize(stride_);
     read.curves.resize(stride_);
@@ -123,13 +136,15 @@ void CloudIndex::erase(const HostId& host) {
     const auto at = by_id_.find(host);
     if (at == by_id_.end()) return;
     const std::uint32_t row = at->second;
+    const HostId id = host;  // it may be the index's own
     count_projects(rows_[row], -1);
+    consumers_before_ = std::move(rows_[row].consumers);
     rows_[row] = HostRow{};
     by_name_.erase(place_[row]);
     place_[row] = by_name_.end();
     by_id_.erase(at);
     free_rows_.push_back(row);
-    tables_->changed(row);
+    note_change(row, id);
     order_is_old_ = true;
 }
 
@@ -188,11 +203,11 @@ const std::map<ProjectId, Amount>& CloudIndex::fleets() const {
 
 std::size_t CloudIndex::bytes() const {
     constexpr std::size_t node = 64;  // of a map, about, without its strings
-    std::size_t sum = rows_.capacity() * sizeof(HostRow) + classes_.capacity() * sizeof(ClassRow) +
-                      curves_.capacity() * sizeof(WorkCurve) +
-                      candidates_.capacity() * sizeof(CandidateSketch) +
-                      (order_.capacity() + profiles_.capacity()) * sizeof(std::uint32_t) +
-                      place_.capacity() * sizeof(place_[0]) + tables_->bytes();
+    std::size_t sum =
+        rows_.capacity() * sizeof(HostRow) + classes_.capacity() * sizeof(ClassRow) +
+        curves_.capacity() * sizeof(WorkCurve) + candidates_.capacity() * sizeof(CandidateSketch) +
+        (order_.capacity() + profiles_.capacity()) * sizeof(std::uint32_t) +
+        place_.capacity() * sizeof(place_[0]) + tables_->bytes() + under_ledger_->bytes();
     for (const auto& row : rows_)
         sum += (row.consumers.capacity() + row.projects.capacity()) * sizeof(std::uint32_t);
     for (const auto& [key, row] : by_name_)

@@ -15,8 +15,10 @@
 #include <utility>
 #include <vector>
 
+#include "reaper/model/change_log.hpp"
 #include "reaper/model/cloud.hpp"
 #include "reaper/planner/host_row.hpp"
+#include "reaper/planner/ledger_rows.hpp"
 #include "reaper/safeguards/protection.hpp"
 #include "strategies/bound_tables.hpp"
 
@@ -51,13 +53,17 @@ public:
 
     // For the planner.
 
-    /// A host without the candidates that a victim filter keeps.
-    struct FilteredRow {
+    /// A host read once more: without the candidates that a victim filter keeps, under a ledger.
+    struct ReadRow {
         CandidateSketch candidates;
         std::vector<ClassRow> classes;  ///< by class number
         std::vector<WorkCurve> curves;  ///< likewise
     };
-    FilteredRow read_filtered(std::uint32_t row, const VictimFilter& victim_filter) const;
+    /// Both may be null.
+    ReadRow read_under(std::uint32_t row, const VictimFilter* victim_filter,
+                       const Ledger* ledger) const;
+    /// What the ledger changes about the rows, until the next call.
+    LedgerRows& under(const Ledger& ledger) const;
 
     /// Rows by host name, then id.
     const std::vector<std::uint32_t>& order() const;
@@ -68,6 +74,8 @@ public:
     const ClassRow* classes(std::uint32_t row) const { return &classes_[row * stride_]; }
     /// The curves of lost work of a row, by class number.
     const WorkCurve* curves(std::uint32_t row) const { return &curves_[row * stride_]; }
+    /// Class numbers that a row has.
+    std::size_t width() const { return stride_; }
     /// All candidates of a row together.
     const CandidateSketch& candidates(std::uint32_t row) const { return candidates_[row]; }
     const RowNames& names() const { return names_; }
@@ -76,6 +84,11 @@ public:
     /// Revocable servers of each project.
     const std::map<ProjectId, Amount>& fleets() const;
     BoundTables& tables() const { return *tables_; }
+
+    // For those who keep something in step with it.
+
+    /// Hosts that were put or erased.
+    const ChangeLog<HostId>& changes() const noexcept { return changes_; }
 
 private:
     using Key = std::pair<std::string, HostId>;
@@ -87,6 +100,7 @@ private:
 
     std::uint32_t new_row(const Host& host);
     void fetch_early(std::uint32_t row) const;
+    void note_change(std::uint32_t row, const HostId& host);
     void store_classes(std::uint32_t row);
     void widen();
     void count_projects(const HostRow& row, Amount sign);
@@ -106,7 +120,10 @@ private:
     std::vector<Amount> project_counts_;                         // by project number
     std::vector<ClassRow> read_;                                 // of the host that is put
     std::vector<WorkCurve> read_curves_;
+    std::vector<std::uint32_t> consumers_before_;  // likewise, as it was
+    ChangeLog<HostId> changes_;
     std::unique_ptr<BoundTables> tables_ = std::make_unique<BoundTables>();
+    std::unique_ptr<LedgerRows> under_ledger_ = std::make_unique<LedgerRows>();
     mutable std::vector<std::uint32_t> order_;
     mutable bool order_is_old_ = false;
     mutable std::map<ProjectId, Amount> fleets_;

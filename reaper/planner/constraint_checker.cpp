@@ -99,16 +99,15 @@ void ConstraintChecker::find_members(const CloudIndex& cloud, const Ledger& ledg
     // A server that moves leaves its place.
     for (const auto& requester : request_.requesters) others.erase(requester);
     members_ = where_are(others, cloud);
-    for (const auto& promise : ledger.promises()) {
-        const auto& theirs = promise.requesters;
+    for (const auto* const promise : ledger.promises_of_group(group.id)) {
+        const auto& theirs = promise->requesters;
         const bool others_wait =
             std::any_of(theirs.begin(), theirs.end(), [&](const ServerId& requester) {
                 const auto& ours = request_.requesters;
                 return std::find(ours.begin(), ours.end(), requester) == ours.end();
             });
-        if (!group.id.empty() && promise.group == group.id && promise.request != request_.id &&
-            others_wait && promise.slots > 0)
-            members_[promise.host] += promise.slots;
+        if (promise->request != request_.id && others_wait && promise->slots > 0)
+            members_[promise->host] += promise->slots;
     }
     all_on_one_ = group.together() && members_.empty() && request_.slots > 1;
 }

@@ -20,9 +20,9 @@ Amount quotient(Amount a, Amount b, Amount most) {
 }  // namespace
 
 HostFilter::HostFilter(const CloudIndex& cloud, const FilterInput& input, Amount wanted)
-    : cloud_{cloud}, input_{input}, wanted_{wanted} {
+    : cloud_{cloud}, input_{input}, ledger_rows_{cloud.under(input.ledger)}, wanted_{wanted} {
     prepare();
-    flag_touched();
+    flag_special();
     const auto& order = cloud.order();
     hosts_.reserve(order.size());
     slots_.reserve(order.size());
@@ -71,34 +71,21 @@ void HostFilter::prepare() {
                                                     : cloud_.protection().empty();
 }
 
-/// Rows where a ledger's or a skipped server may be, or one that has to stay, or room is promised.
-void HostFilter::flag_touched() {
+/// Rows where a skipped server may be, or one that has to stay, or room is promised to this
+/// request.
+void HostFilter::flag_special() {
     static const std::set<ServerId> nobody;
     const auto& company = input_.checker != nullptr ? input_.checker->company() : nobody;
-    if (input_.ledger.empty() && input_.skipped.empty() && company.empty()) return;
-    std::vector<std::uint64_t> sought(1024, 0);  // bits, by the low 16 bits of the hash
-    bool any = false;
-    const auto seek = [&](const ServerId& server) {
-        const auto hash = static_cast<std::uint16_t>(hash_of_consumer(server));
-        sought[hash / 64] |= std::uint64_t{1} << (hash % 64);
-        any = true;
-    };
-    for (const auto& eviction : input_.ledger.evictions()) seek(eviction.server);
-    for (const auto& server : input_.ledger.all_given_up()) seek(server);
-    for (const auto& [server, why] : input_.skipped) seek(server);
-    for (const auto& server : company) seek(server);
-    const auto& order = cloud_.order();
+    const auto promises = input_.ledger.promises_of(input_.request.id);
+    if (promises.empty() && input_.skipped.empty() && company.empty()) return;
     std::uint32_t rows = 0;
-    for (const std::uint32_t row : order) rows = std::max(rows, row + 1);
-    touched_.assign(rows, 0);
-    if (any)
-        for (const std::uint32_t row : order)
-            for (const std::uint32_t consumer : cloud_.row(row).consumers)
-                if ((sought[consumer % 65536 / 64] >> (consumer % 64) & 1) != 0) touched_[row] = 1;
-    for (const auto& promise : input_.ledger.promises()) {
-        const std::uint32_t row = cloud_.row_of(promise.host);
-        if (row < rows && promise.request != input_.request.id) touched_[row] = 1;
-    }
+    for (const std::uint32_t row : cloud_.order()) rows = std::max(rows, row + 1);
+    special_.assign(rows, 0);
+    const auto flag = [&](std::uint32_t row) { special_[row] = 1; };
+    for (const auto& [server, why] : input_.skipped) ledger_rows_.each_row_of(cloud_, server, flag);
+    for (const auto& server : company) ledger_rows_.each_row_of(cloud_, server, flag);
+    for (const auto* const promise : promises)
+        if (const auto row = cloud_.row_of(promise->host); row != CloudIndex::no_row) flag(row);
 }
 
 std::optional<RejectionCode> HostFilter::judge_profile(const Profile& profile) const {
@@ -150,8 +137,8 @@ Amount HostFilter::max_slots(std::uint32_t row) const {
 bool HostFilter::tells_parts(std::uint32_t row) const {
     if (grouped_ || cloud_.names().profiles()[cloud_.profile(row)].nested_traits) return false;
     return std::all_of(needs_.begin(), needs_.end(), [&](const NeedView& need) {
-        return need.number == RowNames::none || cloud_.classes(row)[need.number].providers == 0 ||
-               cloud_.classes(row)[need.number].on_root;
+        return need.number == RowNames::none || classes(row)[need.number].providers == 0 ||
+               classes(row)[need.number].on_root;
     });
 }
 
@@ -159,12 +146,12 @@ bool HostFilter::tells_parts(std::uint32_t row) const {
 std::optional<RejectionCode> HostFilter::hopeless_in_parts(std::uint32_t row) const {
     const auto code = judge_profile_of(row);
     if (code && *code != RejectionCode::forbidden_trait) return code;
-    const ClassRow* const classes = cloud_.classes(row);
+    const ClassRow* const of = classes(row);
     for (const auto& need : needs_)
-        if (need.number == RowNames::none || classes[need.number].providers == 0)
+        if (need.number == RowNames::none || of[need.number].providers == 0)
             return RejectionCode::no_such_class;
     for (const auto& need : needs_) {
-        const ClassRow& own = classes[need.number];
+        const ClassRow& own = of[need.number];
         if (own.providers != 1) continue;
         if (own.capacity < need.amount) return RejectionCode::not_enough_capacity;
         if (own.room + own.gain < need.amount) return RejectionCode::not_enough_revocable;
@@ -174,12 +161,12 @@ std::optional<RejectionCode> HostFilter::hopeless_in_parts(std::uint32_t row) co
 
 bool HostFilter::judge_row(std::uint32_t row, Slots& slots,
                            std::optional<RejectionCode>& code) const {
-    if (!same_protection_ || (!touched_.empty() && touched_[row] != 0)) return false;
+    if (!same_protection_ || (!special_.empty() && special_[row] != 0)) return false;
     if (input_.shape.parts() != nullptr && !tells_parts(row)) {
         code = hopeless_in_parts(row);
         return code.has_value();
     }
-    const ClassRow* const classes = cloud_.classes(row);
+    const ClassRow* const of = classes(row);
     bool too_small = false;
     const Amount most = max_slots(row);
     Amount ready = most;
@@ -187,7 +174,7 @@ bool HostFilter::judge_row(std::uint32_t row, Slots& slots,
     std::optional<RejectionCode> first;
     for (const auto& need : needs_) {
         static const ClassRow no_row{};
-        const ClassRow& own = need.number == RowNames::none ? no_row : classes[need.number];
+        const ClassRow& own = need.number == RowNames::none ? no_row : of[need.number];
         if (own.providers != 1 || own.limits == RowNames::odd_limits) {
             if (own.providers != 0) return false;
             if (!first) first = RejectionCode::no_such_class;
@@ -216,10 +203,13 @@ bool HostFilter::take_off_kept(std::uint32_t row, Slots& slots) const {
     const HostRow& own = cloud_.row(row);
     if (input_.victim_filter == nullptr || !input_.victim_filter->may_keep(own)) return false;
     const Host& host = *own.host;
+    const auto goes = [&](const Server& server) {
+        return comes_free(server, input_.ledger) || input_.ledger.evicting(server.id);
+    };
     std::vector<Amount> kept(needs_.size(), 0);
     bool any = false;
     for (const auto& server : host.servers) {
-        if (!server.revocable() || !may_be_victim(server) ||
+        if (!server.revocable() || !may_be_victim(server) || goes(server) ||
             (input_.protection != nullptr && input_.protection->protects(server)) ||
             !input_.victim_filter->keeps(server, host))
             continue;
@@ -235,9 +225,8 @@ bool HostFilter::take_off_kept(std::uint32_t row, Slots& slots) const {
     }
     if (!any) return false;
     slots.possible = max_slots(row);
-    const ClassRow* const classes = cloud_.classes(row);
     for (std::size_t need = 0; need < needs_.size(); ++need) {
-        const ClassRow& of = classes[needs_[need].number];
+        const ClassRow& of = classes(row)[needs_[need].number];
         slots.possible = std::min(
             slots.possible, quotient(of.room + of.gain - kept[need], needs_[need].amount, wanted_));
     }
@@ -284,25 +273,32 @@ const HostOption& HostFilter::operator[](std::size_t host) const {
     return *options_.emplace(host, std::make_unique<HostOption>(std::move(*option))).first->second;
 }
 
-const CloudIndex::FilteredRow& HostFilter::filtered(std::uint32_t row) const {
+const CloudIndex::ReadRow& HostFilter::filtered(std::uint32_t row) const {
     const auto at = filtered_.find(row);
     if (at != filtered_.end()) return at->second;
-    return filtered_.emplace(row, cloud_.read_filtered(row, *input_.victim_filter)).first->second;
+    const Ledger* const ledger = ledger_rows_.touched(row) ? &input_.ledger : nullptr;
+    return filtered_.emplace(row, cloud_.read_under(row, input_.victim_filter, ledger))
+        .first->second;
 }
 
 bool HostFilter::sketch(std::size_t host, HostSketch& sketch) const {
     const Entry& entry = hosts_[host];
     if (entry.exact) return false;
     const auto* const own = entry.filtered ? &filtered(entry.row) : nullptr;
-    const ClassRow* const classes = own ? own->classes.data() : cloud_.classes(entry.row);
-    const WorkCurve* const curves = own ? own->curves.data() : cloud_.curves(entry.row);
+    const bool touched = ledger_rows_.touched(entry.row);
+    const ClassRow* const of = own ? own->classes.data() : classes(entry.row);
+    const WorkCurve* const curves = own       ? own->curves.data()
+                                    : touched ? ledger_rows_.curves(entry.row)
+                                              : cloud_.curves(entry.row);
     sketch.needs.resize(needs_.size());
     sketch.curves.resize(needs_.size());
     for (std::size_t need = 0; need < needs_.size(); ++need) {
-        sketch.needs[need] = &classes[needs_[need].number];
+        sketch.needs[need] = &of[needs_[need].number];
         sketch.curves[need] = &curves[needs_[need].number];
     }
-    sketch.candidates = own ? &own->candidates : &cloud_.candidates(entry.row);
+    sketch.candidates = own       ? &own->candidates
+                        : touched ? &ledger_rows_.candidates(entry.row)
+                                  : &cloud_.candidates(entry.row);
     sketch.kinds = &kinds_;
     sketch.row = entry.filtered ? HostSketch::no_row : entry.row;
     return true;

@@ -1,9 +1,9 @@
 // Which hosts can give slots to a request, out of all hosts of the cloud, from their
-// rows alone where these are exact (tens of nanoseconds a host), from the host itself where they
-// are not: several providers of a class, groups, evictions under way, promised room, skipped
-// servers. Where a victim filter keeps some servers, their gains are taken off the row, and the
-// host is read once more without them when it is to be sketched: some microseconds for each such
-// host and decision.
+// rows alone where these are exact (tens of nanoseconds a host; what is outstanding is in them, see
+// ledger_rows.hpp), from the host itself where they are not: several providers of a class, groups,
+// room that is promised to the request itself, skipped servers. Where a victim filter keeps some
+// servers, their gains are taken off the row, and the host is read once more without them when it
+// is to be sketched: some microseconds for each such host and decision.
 #pragma once
 
 #include <cstdint>
@@ -51,7 +51,7 @@ private:
     };
 
     void prepare();
-    void flag_touched();
+    void flag_special();
     void judge(std::uint32_t row);
     std::optional<RejectionCode> judge_profile(const Profile& profile) const;
     std::optional<RejectionCode> judge_profile_of(std::uint32_t row) const;
@@ -64,10 +64,14 @@ private:
     bool excluded(const HostRow& row) const;
     Amount max_slots(std::uint32_t row) const;
 
-    const CloudIndex::FilteredRow& filtered(std::uint32_t row) const;
+    const ClassRow* classes(std::uint32_t row) const {
+        return ledger_rows_.touched(row) ? ledger_rows_.classes(row) : cloud_.classes(row);
+    }
+    const CloudIndex::ReadRow& filtered(std::uint32_t row) const;
 
     const CloudIndex& cloud_;
     FilterInput input_;
+    LedgerRows& ledger_rows_;
     Amount wanted_;
     std::vector<NeedView> needs_;
     KindGains kinds_;
@@ -77,13 +81,13 @@ private:
     std::vector<std::uint64_t> excluded_;
     std::vector<std::uint32_t> in_cooldown_;  // rows, sorted
     bool same_protection_ = true;             // as the rows were read with
-    std::vector<std::uint8_t> touched_;       // by row; empty if none is
+    std::vector<std::uint8_t> special_;       // by row, to its request; empty if none is
     std::vector<Entry> hosts_;
     std::map<RejectionCode, Refused> refused_;
     Amount all_ready_ = 0;
     Amount all_possible_ = 0;
     mutable std::unordered_map<std::size_t, std::unique_ptr<HostOption>> options_;  // by host
-    mutable std::unordered_map<std::uint32_t, CloudIndex::FilteredRow> filtered_;   // by row
+    mutable std::unordered_map<std::uint32_t, CloudIndex::ReadRow> filtered_;       // by row
 };
 
 }  // namespace reaper

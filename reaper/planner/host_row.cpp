@@ -9,6 +9,7 @@
 #include "reaper/model/amount.hpp"
 #include "reaper/planner/eligibility.hpp"
 #include "reaper/planner/victim_filter.hpp"
+#include "reaper/rooms/ledger.hpp"
 #include "reaper/rooms/room.hpp"
 
 namespace reaper {
@@ -66,15 +67,47 @@ std::size_t hash_of_profile(const Host& host) {
     return hash ^ traits * 0x9e3779b97f4a7c15ULL;
 }
 
-/// What somebody is deleting already counts as room.
+/// What is held on one provider by somebody who goes counts as room.
+void add_coming_room(const Resources& held, const Provider& provider, const RowNames& names,
+                     std::vector<ClassRow>& classes) {
+    for (const auto& [resource_class, inventory] : provider.inventories) {
+        auto& room = classes[names.find_class(resource_class)].room;
+        room = saturating_add(room, sane(held.get(resource_class)));
+    }
+}
+
+/// What somebody is deleting already.
 void add_coming_room(const Server& server, const Host& host, const RowNames& names,
                      std::vector<ClassRow>& classes) {
     for (const auto& provider : host.providers) {
         const auto at = server.allocations.find(provider.id);
-        if (at == server.allocations.end()) continue;
-        for (const auto& [resource_class, inventory] : provider.inventories) {
-            auto& room = classes[names.find_class(resource_class)].room;
-            room = saturating_add(room, sane(at->second.get(resource_class)));
+        if (at != server.allocations.end()) add_coming_room(at->second, provider, names, classes);
+    }
+}
+
+/// What victims hold that Nova lists no more.
+void add_unlisted_room(const Host& host, const Ledger& ledger, const RowNames& names,
+                       std::vector<ClassRow>& classes) {
+    const auto listed = [&](const ServerId& id) {
+        return std::any_of(host.servers.begin(), host.servers.end(),
+                           [&](const Server& server) { return server.id == id; });
+    };
+    for (const auto& provider : host.providers)
+        for (const auto& [consumer, held] : provider.other_consumers)
+            if (ledger.evicting(consumer) && !ledger.given_up(consumer) && !listed(consumer))
+                add_coming_room(held, provider, names, classes);
+}
+
+/// Exact where one provider has the class, as all of a row.
+void take_off_promises(const Host& host, const Ledger& ledger, const RowNames& names,
+                       std::vector<ClassRow>& classes) {
+    for (const auto* const promise : ledger.promises_on(host.id)) {
+        if (promise->slots <= 0) continue;
+        for (const auto& [resource_class, each] : promise->slot) {
+            const auto number = names.find_class(resource_class);
+            if (each <= 0 || number == RowNames::none) continue;
+            auto& room = classes[number].room;
+            room = saturating_subtract(room, saturating_multiply(each, promise->slots));
         }
     }
 }
@@ -306,7 +339,7 @@ std::uint32_t RowNames::project_number(const ProjectId& project) {
 }
 
 void read_host(const Host& host, const Protection& protection, const VictimFilter* victim_filter,
-               RowNames& names, HostRow& row, CandidateSketch& candidates,
+               const Ledger* ledger, RowNames& names, HostRow& row, CandidateSketch& candidates,
                std::vector<ClassRow>& classes, std::vector<WorkCurve>& curves) {
     classes.assign(names.classes(), ClassRow{});
     row.host = &host;
@@ -322,10 +355,16 @@ void read_host(const Host& host, const Protection& protection, const VictimFilte
     read_consumers(host, row);
     read_room(host, names, classes);
     Gains gains{host, names, classes};
+    if (ledger != nullptr) {
+        add_unlisted_room(host, *ledger, names, classes);
+        take_off_promises(host, *ledger, names, classes);
+    }
     for (const auto& server : host.servers) {
-        if (comes_free(server)) add_coming_room(server, host, names, classes);
+        const bool goes = ledger == nullptr ? comes_free(server) : comes_free(server, *ledger);
+        if (goes) add_coming_room(server, host, names, classes);
         if (!server.revocable()) continue;
         row.projects.push_back(names.project_number(server.project));
+        if (goes || (ledger != nullptr && ledger->evicting(server.id))) continue;
         if (!may_be_victim(server) || protection.protects(server)) continue;
         if (victim_filter != nullptr && victim_filter->keeps(server, host)) continue;
         const std::size_t kind = gains.add(server);

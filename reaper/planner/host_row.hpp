@@ -20,6 +20,7 @@
 
 namespace reaper {
 
+class Ledger;
 class VictimFilter;
 
 /// One class on one host. The sums run over its providers, candidates are the revocable servers
@@ -68,16 +69,21 @@ inline std::uint64_t hash_of(std::string_view text) {
     return std::hash<std::string_view>{}(text);
 }
 
-/// Of a consumer's id, quickly: of its last eight characters, which differ the most in UUIDs. Equal
-/// for different ids now and then: who looks for one must then look closer.
+/// Of a consumer's id, quickly, eight characters at a time. Equal for different ids now and then:
+/// who looks for one must then look closer.
 inline std::uint32_t hash_of_consumer(const ServerId& id) {
     const std::string& text = id.str();
-    std::uint64_t tail = text.size();
-    if (text.size() >= sizeof tail)
-        std::memcpy(&tail, text.data() + text.size() - sizeof tail, sizeof tail);
-    else
-        tail = hash_of(text);
-    return static_cast<std::uint32_t>(tail * 0x9e3779b97f4a7c15ULL >> 32);
+    std::uint64_t hash = text.size();
+    std::uint64_t word = 0;
+    if (text.size() < sizeof word) return static_cast<std::uint32_t>(hash_of(text));
+    const auto mix = [&](std::size_t from) {
+        std::memcpy(&word, text.data() + from, sizeof word);
+        hash = (hash ^ word) * 0x9e3779b97f4a7c15ULL;
+        hash ^= hash >> 32;
+    };
+    for (std::size_t from = 0; from + sizeof word < text.size(); from += sizeof word) mix(from);
+    mix(text.size() - sizeof word);
+    return static_cast<std::uint32_t>(hash);
 }
 
 /// Small numbers for things that many hosts share. Entries stay: a cloud has few of them.
@@ -130,9 +136,10 @@ private:
 };
 
 /// Reads the host into `row`, `candidates`, `classes` and `curves` (by class number; as many as
-/// `names` knows in the end). Whom the victim filter (may be null) keeps is no candidate.
+/// `names` knows in the end). Whom the victim filter (may be null) keeps is no candidate. Room is
+/// as the ledger (null: an empty one) leaves it to requests that it promises nothing on the host.
 void read_host(const Host& host, const Protection& protection, const VictimFilter* victim_filter,
-               RowNames& names, HostRow& row, CandidateSketch& candidates,
+               const Ledger* ledger, RowNames& names, HostRow& row, CandidateSketch& candidates,
                std::vector<ClassRow>& classes, std::vector<WorkCurve>& curves);
 
 }  // namespace reaper

@@ -114,6 +114,7 @@ private:
         plan.host_name = host.name;
         plan.slots = plan.slots_ready = static_cast<int>(std::min(there, open));
         plan.free_before = plan.free_after = named(shape, room.totals(shape, room.room_now()));
+        plan.slot = slot;
         plan.reason = "a revocable slot takes " + to_string(slot);
         return plan;
     }

@@ -1,5 +1,8 @@
 #include "reaper/report/snapshot_file.hpp"
 
+#include <set>
+#include <vector>
+
 #include "reaper/model/time_text.hpp"
 #include "reaper/report/json.hpp"
 #include "reaper/report/json_placement.hpp"
@@ -48,7 +51,17 @@ json whole(const Provider& provider) {
             {"other_consumers", held(provider.other_consumers)}};
 }
 
-json whole(const Server& server) {
+using Providers = std::set<ProviderId>;
+
+/// What is held on providers of no host here would lead nowhere.
+json holdings(const Allocations& allocations, const Providers& known) {
+    json object = json::object();
+    for (const auto& [id, resources] : allocations)
+        if (known.contains(id)) object[id.str()] = to_json(resources);
+    return object;
+}
+
+json whole(const Server& server, const Providers& known) {
     json object{{"id", server.id.str()},
                 {"name", server.name},
                 {"project", server.project.str()},
@@ -62,7 +75,7 @@ json whole(const Server& server) {
                 {"flavor_extra_specs", server.flavor_extra_specs.get()},
                 {"metadata", server.metadata.get()},
                 {"tags", server.tags.get()},
-                {"allocations", held(server.allocations)},
+                {"allocations", holdings(server.allocations, known)},
                 {"revocable_because",
                  server.revocable_because ? json(*server.revocable_because) : json(nullptr)},
                 {"revocable_by", server.revocable_by}};
@@ -70,11 +83,11 @@ json whole(const Server& server) {
     return object;
 }
 
-json whole(const Host& host) {
+json whole(const Host& host, const Providers& known) {
     json providers = json::array();
     for (const Provider& provider : host.providers) providers.push_back(whole(provider));
     json servers = json::array();
-    for (const Server& server : host.servers) servers.push_back(whole(server));
+    for (const Server& server : host.servers) servers.push_back(whole(server, known));
     json object{{"id", host.id.str()},
                 {"name", host.name},
                 {"service_host", host.service_host},
@@ -98,7 +111,7 @@ json whole(const Ledger& ledger) {
                              {"ended", time_or_null(eviction.ended)}});
     }
     json promises = json::array();
-    for (const Ledger::Promise& promise : ledger.promises()) {
+    ledger.each_promise([&](const Ledger::Promise& promise) {
         promises.push_back({{"request", promise.request.str()},
                             {"project", promise.project.str()},
                             {"host", promise.host.str()},
@@ -109,7 +122,7 @@ json whole(const Ledger& ledger) {
                             {"until", time_or_null(promise.until)}});
         if (!promise.group.empty()) promises.back()["group"] = promise.group;
         if (!promise.groups.empty()) promises.back()["groups"] = array_of(promise.groups);
-    }
+    });
     return {{"evictions", std::move(evictions)}, {"promises", std::move(promises)}};
 }
 
@@ -117,6 +130,23 @@ json whole(const TagData& tag_data) {
     json projects = json::object();
     for (const auto& [tag, ids] : tag_data.projects_by_tag) projects[tag] = texts(ids);
     return {{"projects_by_tag", std::move(projects)}};
+}
+
+Providers providers_of(const Snapshot& snapshot) {
+    Providers providers;
+    for (const Host& host : snapshot.hosts)
+        for (const Provider& provider : host.providers) providers.insert(provider.id);
+    return providers;
+}
+
+json remarks_of(const Snapshot& snapshot) {
+    const auto& all = snapshot.remarks;
+    if (all.size() <= max_snapshot_remarks) return all;
+    const std::size_t kept = max_snapshot_remarks - 1;
+    json some(
+        std::vector<std::string>(all.begin(), all.begin() + static_cast<std::ptrdiff_t>(kept)));
+    some.push_back("and " + std::to_string(all.size() - kept) + " more remarks");
+    return some;
 }
 
 /// All but the hosts.
@@ -128,7 +158,7 @@ json frame(const SnapshotFile& file) {
             {"facts", whole(file.tag_data)},
             {"revocable_classes", texts(file.snapshot.revocable_classes)},
             {"ledger", whole(file.ledger)},
-            {"remarks", json(file.snapshot.remarks)}};
+            {"remarks", remarks_of(file.snapshot)}};
 }
 
 }  // namespace
@@ -136,7 +166,8 @@ json frame(const SnapshotFile& file) {
 json to_json(const SnapshotFile& file) {
     json document = frame(file);
     json hosts = json::array();
-    for (const Host& host : file.snapshot.hosts) hosts.push_back(whole(host));
+    const Providers providers = providers_of(file.snapshot);
+    for (const Host& host : file.snapshot.hosts) hosts.push_back(whole(host, providers));
     document["hosts"] = std::move(hosts);
     return document;
 }
@@ -148,9 +179,10 @@ void write_snapshot(std::ostream& out, const SnapshotFile& file) {
     for (const auto& [name, value] : members.items())
         if (name != "format") out << ",\n\"" << name << "\": " << dump(value);
     out << ",\n\"hosts\": [";
+    const Providers providers = providers_of(file.snapshot);
     const char* separator = "\n";
     for (const Host& host : file.snapshot.hosts) {
-        out << separator << dump(whole(host));
+        out << separator << dump(whole(host, providers));
         separator = ",\n";
     }
     out << "\n]\n}\n";

@@ -15,6 +15,8 @@
 namespace reaper::report {
 
 inline constexpr int snapshot_version = 1;
+/// Of these a file has no more; where there are more, the last one says so.
+inline constexpr std::size_t max_snapshot_remarks = 1'000;
 
 struct SnapshotFile {
     Snapshot snapshot;
@@ -30,9 +32,10 @@ nlohmann::json to_json(const SnapshotFile& file);
 void write_snapshot(std::ostream& out, const SnapshotFile& file);
 
 /// The inverse. `bad_input` with the place (`hosts[3].servers[17].created: ...`) for text that is
-/// no JSON, another format or version, a field that is missing or of another shape, and for what
-/// would make no sense (a host without a provider, a server twice). Members that it does not know
-/// are left out. Builds one host at a time; nests at most 16 levels deep.
+/// no JSON, another format or version, a field that is missing, twice there or of another shape,
+/// and for what would make no sense (a host without a provider, a server twice, more held than
+/// used). Members that it does not know are passed over. Builds one host at a time, at most 16
+/// levels deep; time and memory stay in proportion to the text, whatever it says.
 Result<SnapshotFile> read_snapshot(std::string_view text);
 
 }  // namespace reaper::report

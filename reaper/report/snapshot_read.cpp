@@ -1,12 +1,16 @@
 // From the text of a snapshot file back to values, host by host. Exceptions end in this file.
 #include <algorithm>
 #include <cmath>
-#include <functional>
+#include <map>
+#include <new>
 #include <set>
 #include <tuple>
 #include <utility>
 
+#include "reaper/json/json_parts.hpp"
 #include "reaper/json/json_place.hpp"
+#include "reaper/model/amount.hpp"
+#include "reaper/model/resources_text.hpp"
 #include "reaper/model/text.hpp"
 #include "reaper/report/json_placement.hpp"
 #include "reaper/report/snapshot_file.hpp"
@@ -16,18 +20,50 @@ namespace {
 
 using nlohmann::json;
 
-constexpr int max_depth = 16;
+/// One that no cloud reaches, for sums and capacities.
+constexpr Amount max_sum = Amount{1} << 50;
+constexpr std::size_t max_name = 255;         // of a resource class or trait
+constexpr std::size_t max_classes = 500;      // of all inventories
+constexpr std::size_t max_providers = 1'000;  // of one host
+constexpr std::size_t max_remark = 16'384;    // bytes
+
+/// A resource class or trait, as Placement admits them.
+const std::string& upper_name(const JsonPlace& place, const std::string& name) {
+    if (!is_upper_name(name) || name.size() > max_name)
+        place.fail("names are written like VCPU or CUSTOM_GPU, with at most " +
+                   std::to_string(max_name) + " characters");
+    return name;
+}
+
+Amount kept_amount(const JsonPlace& in, Amount least = 0) {
+    return in.integer(least, max_placement_amount);
+}
+
+Resources resources_of(const JsonPlace& in, Amount most = max_placement_amount) {
+    Resources all;
+    in.each_member([&](const std::string& name, const JsonPlace& amount) {
+        all.set(ResourceClass{upper_name(amount, name)}, amount.integer(0, most));
+    });
+    return all;
+}
+
+double ratio_of(const JsonPlace& in, Amount units) {
+    const double ratio = in.number();
+    if (!(ratio >= 0) || !std::isfinite(ratio)) in.fail("expected a number of 0 or more");
+    if (ratio > static_cast<double>(max_placement_amount) ||
+        static_cast<double>(units) * ratio > static_cast<double>(max_sum))
+        in.fail("makes more of it than any host has");
+    return ratio;
+}
 
 Inventory inventory_of(const JsonPlace& in) {
     Inventory inventory;
-    inventory.total = in["total"].amount();
-    inventory.reserved = in["reserved"].amount();
-    inventory.allocation_ratio = in["allocation_ratio"].number();
-    if (!(inventory.allocation_ratio >= 0) || !std::isfinite(inventory.allocation_ratio))
-        in["allocation_ratio"].fail("expected a number of 0 or more");
-    inventory.min_unit = in["min_unit"].amount();
-    inventory.max_unit = in["max_unit"].amount();
-    inventory.step_size = in["step_size"].integer(1);
+    inventory.total = kept_amount(in["total"]);
+    inventory.reserved = kept_amount(in["reserved"]);
+    inventory.allocation_ratio = ratio_of(in["allocation_ratio"], inventory.total);
+    inventory.min_unit = kept_amount(in["min_unit"]);
+    inventory.max_unit = kept_amount(in["max_unit"]);
+    inventory.step_size = kept_amount(in["step_size"], 1);
     return inventory;
 }
 
@@ -35,7 +71,7 @@ template <class IdType>
 std::map<IdType, Resources> held_by(const JsonPlace& in) {
     std::map<IdType, Resources> all;
     in.each_member([&](const std::string& id, const JsonPlace& resources) {
-        all.emplace(IdType{id}, resources.resources());
+        all.emplace(IdType{id}, resources_of(resources));
     });
     return all;
 }
@@ -46,10 +82,12 @@ Provider provider_of(const JsonPlace& in) {
     provider.name = in["name"].text();
     provider.parent = ProviderId{in["parent"].text()};
     in["inventories"].each_member([&](const std::string& name, const JsonPlace& inventory) {
-        provider.inventories.emplace(ResourceClass{name}, inventory_of(inventory));
+        provider.inventories.emplace(ResourceClass{upper_name(inventory, name)},
+                                     inventory_of(inventory));
     });
-    provider.used = in["used"].resources();
-    in["traits"].each([&](const JsonPlace& trait) { provider.traits.emplace(trait.id()); });
+    provider.used = resources_of(in["used"], max_sum);
+    in["traits"].each(
+        [&](const JsonPlace& trait) { provider.traits.emplace(upper_name(trait, trait.text())); });
     provider.other_consumers = held_by<ServerId>(in["other_consumers"]);
     return provider;
 }
@@ -77,15 +115,38 @@ Server server_of(const JsonPlace& in) {
     return server;
 }
 
+/// One tree: the root has the host's id and no parent, each other one a parent in it, in no circle.
+void check_tree(const Host& host, const JsonPlace& in) {
+    std::map<ProviderId, std::size_t> numbers;
+    in.each([&](const JsonPlace& place) {
+        if (!numbers.emplace(host.providers[numbers.size()].id, numbers.size()).second)
+            place["id"].fail("is there twice");
+    });
+    if (!numbers.contains(host.id)) in.fail("none of them has the host's id");
+    std::vector<bool> reaches_root(host.providers.size(), false);
+    std::size_t number = 0;
+    in.each([&](const JsonPlace& place) {
+        std::vector<std::size_t> way;
+        std::size_t at = number++;
+        while (!reaches_root[at] && host.providers[at].id != host.id) {
+            way.push_back(at);
+            const auto parent = numbers.find(host.providers[at].parent);
+            if (parent == numbers.end()) place["parent"].fail("is no provider of the host");
+            if (way.size() > host.providers.size()) place["parent"].fail("goes in a circle");
+            at = parent->second;
+        }
+        if (host.providers[at].id == host.id && !host.providers[at].parent.empty())
+            place["parent"].fail("the provider with the host's id is the root, which has none");
+        for (const std::size_t each : way) reaches_root[each] = true;
+    });
+}
+
 /// The root first, then nested ones by id.
-void sort_providers(Host& host, const JsonPlace& place) {
-    const auto root = [&](const Provider& provider) { return provider.id == host.id; };
+void sort_providers(Host& host) {
     std::sort(host.providers.begin(), host.providers.end(),
               [&](const Provider& a, const Provider& b) {
-                  return std::pair(!root(a), a.id) < std::pair(!root(b), b.id);
+                  return std::pair(a.id != host.id, a.id) < std::pair(b.id != host.id, b.id);
               });
-    if (host.providers.empty() || !root(host.providers.front()))
-        place.fail("none of them has the host's id");
 }
 
 Host host_of(const JsonPlace& in) {
@@ -100,8 +161,13 @@ Host host_of(const JsonPlace& in) {
     host.aggregates = in["aggregates"].text_set();
     if (const auto groups = in.maybe("member_of")) host.member_of = aggregates_from(*groups);
     const JsonPlace providers = in["providers"];
-    providers.each([&](const JsonPlace& each) { host.providers.push_back(provider_of(each)); });
-    sort_providers(host, providers);
+    providers.each([&](const JsonPlace& each) {
+        if (host.providers.size() >= max_providers)
+            providers.fail("more than " + std::to_string(max_providers));
+        host.providers.push_back(provider_of(each));
+    });
+    check_tree(host, providers);
+    sort_providers(host);
     in["servers"].each([&](const JsonPlace& each) { host.servers.push_back(server_of(each)); });
     std::sort(host.servers.begin(), host.servers.end(),
               [](const Server& a, const Server& b) { return a.id < b.id; });
@@ -120,7 +186,7 @@ Ledger ledger_of(const JsonPlace& in) {
         promise.request = RequestId{each["request"].id()};
         promise.project = ProjectId{each["project"].text()};
         promise.host = HostId{each["host"].id()};
-        promise.slot = each["slot"].resources();
+        promise.slot = resources_of(each["slot"]);
         promise.slots = each["slots"].count();
         each["requesters"].each(
             [&](const JsonPlace& requester) { promise.requesters.emplace_back(requester.id()); });
@@ -129,7 +195,7 @@ Ledger ledger_of(const JsonPlace& in) {
         promise.group = each.text_or_empty("group");
         if (const auto groups = each.maybe("groups"))
             groups->each(
-                [&](const JsonPlace& group) { promise.groups.push_back(group.resources()); });
+                [&](const JsonPlace& group) { promise.groups.push_back(resources_of(group)); });
         promises.push_back(std::move(promise));
     });
     return {evictions, std::move(promises)};
@@ -151,7 +217,7 @@ void check_version(const json& version) {
 }
 
 void check_format(const json& document) {
-    if (!document.is_object() || document.value("format", json()) != "reaper-snapshot") {
+    if (document.is_null() || document.value("format", json()) != "reaper-snapshot") {
         throw WrongJson{"not a snapshot of the reaper (it has no \"format\": \"reaper-snapshot\")"};
     }
     check_version(JsonPlace(document)["version"].value());
@@ -173,38 +239,74 @@ void check_ids(const Snapshot& snapshot) {
     }
 }
 
-/// Takes each host out of the document as soon as it is read; the version stands before them.
-class HostCollector {
-public:
-    explicit HostCollector(std::vector<Host>& hosts) : hosts_(hosts) {}
+/// What servers of the host hold there is part of what is used, with what others hold.
+void check_use(const Provider& provider, const Host& host) {
+    Resources held;
+    for (const Server& server : host.servers)
+        if (const auto at = server.allocations.find(provider.id); at != server.allocations.end())
+            held += at->second;
+    for (const auto& [consumer, resources] : provider.other_consumers) held += resources;
+    for (const auto& [resource_class, amount] : held)
+        if (amount > provider.used.get(resource_class))
+            throw WrongJson{"provider " + printable(provider.id.str()) + " (host " +
+                            printable(host.name) + ") has used " + resource_class.str() + "=" +
+                            std::to_string(provider.used.get(resource_class)) +
+                            ", but its consumers hold " + std::to_string(amount)};
+}
 
-    /// For nlohmann: whether the value is kept in the document.
-    bool operator()(int depth, json::parse_event_t event, json& value) {
-        using ParseEvent = json::parse_event_t;
-        if (depth > max_depth)
-            throw WrongJson{"nested deeper than " + std::to_string(max_depth) + " levels"};
-        if (event == ParseEvent::key && depth == 1) key_ = value.get<std::string>();
-        if (event == ParseEvent::value && depth == 1 && key_ == "version") check_version(value);
-        if (event == ParseEvent::array_start && depth == 1 && key_ == "hosts") in_list_ = true;
-        if (event == ParseEvent::array_end && depth == 1) in_list_ = false;
-        const bool ended = event == ParseEvent::object_end || event == ParseEvent::array_end ||
-                           event == ParseEvent::value;
-        if (!in_list_ || depth != 2 || !ended) return true;
-        hosts_.push_back(host_of(JsonPlace(value, "hosts", hosts_.size())));
-        return false;
+void check_holdings(const Snapshot& snapshot) {
+    std::set<ProviderId> providers;
+    std::set<ResourceClass> classes;
+    for (const Host& host : snapshot.hosts)
+        for (const Provider& provider : host.providers) {
+            providers.insert(provider.id);
+            for (const auto& [resource_class, inventory] : provider.inventories)
+                classes.insert(resource_class);
+        }
+    if (classes.size() > max_classes)
+        throw WrongJson{"inventories of " + std::to_string(classes.size()) +
+                        " resource classes, where " + std::to_string(max_classes) +
+                        " are the most"};
+    for (const Host& host : snapshot.hosts) {
+        for (const Server& server : host.servers)
+            for (const auto& [provider, held] : server.allocations)
+                if (!providers.contains(provider))
+                    throw WrongJson{"server " + printable(server.id.str()) + " (host " +
+                                    printable(host.name) + ") holds something on provider " +
+                                    printable(provider.str()) + ", which no host has"};
+        for (const Provider& provider : host.providers) check_use(provider, host);
     }
+}
 
-private:
-    std::vector<Host>& hosts_;
-    std::string key_;
-    bool in_list_ = false;
-};
+/// Takes each host as soon as it is read; the version stands before them.
+json read_parts(std::string_view text, std::vector<Host>& hosts) {
+    static const std::set<std::string> known{"format",    "version", "taken_at",
+                                             "anonymous", "facts",   "revocable_classes",
+                                             "ledger",    "remarks", "hosts"};
+    JsonParts parts;
+    parts.keeps = [](const std::string& member) { return known.contains(member); };
+    parts.hands_out = [](const std::string& member) { return member == "hosts"; };
+    parts.plain = [](const std::string& member, const json& value) {
+        if (member == "version") check_version(value);
+    };
+    parts.element = [&](const std::string& member, std::size_t index, const json& value) {
+        hosts.push_back(host_of(JsonPlace(value, member, index)));
+    };
+    return read_json_parts(text, parts);
+}
+
+void read_remarks(const JsonPlace& in, Snapshot& snapshot) {
+    in.each([&](const JsonPlace& remark) {
+        if (snapshot.remarks.size() >= max_snapshot_remarks)
+            in.fail("more than " + std::to_string(max_snapshot_remarks));
+        snapshot.remarks.push_back(remark.text(max_remark));
+    });
+}
 
 SnapshotFile read(std::string_view text) {
     SnapshotFile file;
     Snapshot& snapshot = file.snapshot;
-    HostCollector collector(snapshot.hosts);
-    const json document = json::parse(text, std::ref(collector));
+    const json document = read_parts(text, snapshot.hosts);
     check_format(document);
     const JsonPlace in(document);
     snapshot.taken_at = in["taken_at"].time();
@@ -212,12 +314,14 @@ SnapshotFile read(std::string_view text) {
     file.tag_data = facts_of(in["facts"]);
     // Absent in the files of earlier versions.
     if (const auto classes = in.maybe("revocable_classes"))
-        classes->each(
-            [&](const JsonPlace& each) { snapshot.revocable_classes.emplace(each.id()); });
+        classes->each([&](const JsonPlace& each) {
+            snapshot.revocable_classes.emplace(upper_name(each, each.text()));
+        });
     file.ledger = ledger_of(in["ledger"]);
-    in["remarks"].each([&](const JsonPlace& remark) { snapshot.remarks.push_back(remark.text()); });
+    read_remarks(in["remarks"], snapshot);
     in["hosts"].each([](const JsonPlace&) {});
     check_ids(snapshot);
+    check_holdings(snapshot);
     std::sort(snapshot.hosts.begin(), snapshot.hosts.end(), [](const Host& a, const Host& b) {
         return std::tie(a.name, a.id) < std::tie(b.name, b.id);
     });
@@ -231,9 +335,8 @@ Result<SnapshotFile> read_snapshot(std::string_view text) {
         return read(text);
     } catch (const WrongJson& wrong) {
         return Error{Errc::bad_input, wrong.what};
-    } catch (const json::parse_error& error) {
-        return Error{Errc::bad_input, "not JSON (at byte " + std::to_string(error.byte) + " of " +
-                                          std::to_string(text.size()) + ")"};
+    } catch (const std::bad_alloc&) {
+        return Error{Errc::bad_input, "takes more memory to read than there is"};
     } catch (const json::exception&) {
         return Error{Errc::bad_input, "a number is out of range"};
     }

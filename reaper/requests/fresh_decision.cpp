@@ -102,7 +102,8 @@ ResultTask<Decision> FreshDecision::decide(std::shared_ptr<const CompiledPolicy>
         }
         const CloudCache& cache = refresher_.cache();
         const TimePoint now = clock_.now();
-        rooms_.observe([&cache](const HostId& id) { return cache.find(id); }, now);
+        rooms_.observe([&cache](const HostId& id) { return cache.find(id); },
+                       cache.index().changes(), now);
         safeguards_.see_several_cells(refresher_.several_cells());
         Decision decision = reaper::decide(*policy, request, cache.index(), cache.tag_data(),
                                            rooms_.ledger(), now, safeguards_, skipped);

@@ -34,22 +34,116 @@ bool still_going(const ServerId& id, const Host& host) {
     });
 }
 
+template <class Key>
+void take_out(std::unordered_map<Key, std::set<ServerId>>& index, const Key& key,
+              const ServerId& server) {
+    const auto at = index.find(key);
+    if (at == index.end()) return;
+    at->second.erase(server);
+    if (at->second.empty()) index.erase(at);
+}
+
 }  // namespace
 
 bool promises_room(const NothingToDo& nothing, bool somebody_died) {
     return !nothing.pending_releases().empty() || (somebody_died && !nothing.hosts.empty());
 }
 
-Ledger::Ledger(const std::vector<Eviction>& evictions, std::vector<Promise> promises)
-    : promises_(std::move(promises)) {
-    for (const Eviction& eviction : evictions) evictions_.emplace(eviction.server, eviction);
+Ledger::Ledger(const std::vector<Eviction>& evictions, std::vector<Promise> promises) {
+    for (const Eviction& eviction : evictions) add(eviction);
+    for (Promise& promise : promises) add(std::move(promise));
+}
+
+// ---- what is held, and its indexes ----
+
+void Ledger::add(Eviction eviction) {
+    const auto [at, added] = evictions_.emplace(eviction.server, eviction);
+    if (!added) return;
+    evictions_of_[eviction.request].insert(eviction.server);
+    evictions_on_[eviction.host].insert(eviction.server);
+    if (eviction.ended)
+        to_look_at_.insert(eviction.host);
+    else
+        under_way_.insert(eviction.server);
+    changes_.add({std::move(eviction.host), std::move(eviction.server)});
+}
+
+void Ledger::erase(const ServerId& server) {
+    auto node = evictions_.extract(server);
+    if (node.empty()) return;
+    const Eviction& eviction = node.mapped();
+    take_out(evictions_of_, eviction.request, eviction.server);
+    take_out(evictions_on_, eviction.host, eviction.server);
+    under_way_.erase(eviction.server);
+    changes_.add({eviction.host, eviction.server});
+}
+
+void Ledger::erase_given_up(const ServerId& server) {
+    auto node = given_up_.extract(server);
+    if (node.empty()) return;
+    take_out(given_up_on_, node.mapped().host, node.key());
+    changes_.add({node.mapped().host, node.key()});
+}
+
+void Ledger::end(Eviction& eviction, TimePoint now) {
+    eviction.ended = now;
+    under_way_.erase(eviction.server);
+    to_look_at_.insert(eviction.host);
+}
+
+std::vector<ServerId> Ledger::servers_of(const RequestId& request) const {
+    const auto at = evictions_of_.find(request);
+    if (at == evictions_of_.end()) return {};
+    return {at->second.begin(), at->second.end()};
+}
+
+void Ledger::add(Promise promise) {
+    changes_.add({promise.host, {}});
+    if (promise.until) to_look_at_.insert(promise.host);
+    promises_.add(std::move(promise));
+}
+
+Ledger::Promise Ledger::take(RoomPromises::Number number) {
+    Promise promise = promises_.take(number);
+    changes_.add({promise.host, {}});
+    return promise;
 }
 
 std::vector<Ledger::Eviction> Ledger::evictions() const {
     std::vector<Eviction> all;
+    all.reserve(evictions_.size());
     for (const auto& [server, eviction] : evictions_) all.push_back(eviction);
+    std::sort(all.begin(), all.end(),
+              [](const Eviction& a, const Eviction& b) { return a.server < b.server; });
     return all;
 }
+
+std::vector<Ledger::Promise> Ledger::promises() const {
+    std::vector<Promise> all;
+    each_promise([&](const Promise& promise) { all.push_back(promise); });
+    return all;
+}
+
+std::vector<const Ledger::Promise*> Ledger::found(const RoomPromises::Numbers& numbers) const {
+    std::vector<const Promise*> found;
+    found.reserve(numbers.size());
+    for (const auto number : numbers) found.push_back(&promises_[number]);
+    return found;
+}
+
+std::vector<const Ledger::Promise*> Ledger::promises_on(const HostId& host) const {
+    return found(promises_.on(host));
+}
+
+std::vector<const Ledger::Promise*> Ledger::promises_of(const RequestId& request) const {
+    return found(promises_.of(request));
+}
+
+std::vector<const Ledger::Promise*> Ledger::promises_of_group(const std::string& group) const {
+    return found(promises_.of_group(group));
+}
+
+// ---- what happens ----
 
 void Ledger::enter(const Request& request, const Plan& plan, TimePoint now) {
     enter(request, plan.hosts, now);
@@ -57,9 +151,8 @@ void Ledger::enter(const Request& request, const Plan& plan, TimePoint now) {
 
 void Ledger::enter(const Request& request, const std::vector<HostPlan>& hosts, TimePoint now) {
     release_promises(request.id);
-    std::erase_if(took_, [&](const auto& t) { return t.second == request.id; });
-    for (auto& [server, eviction] : evictions_)
-        if (eviction.request == request.id) eviction.counted = false;
+    forget_takers_of(request.id);
+    for (const ServerId& server : servers_of(request.id)) evictions_.at(server).counted = false;
     std::vector<Resources> groups;
     for (const auto& group : request.groups) groups.push_back(group.resources);
     for (const auto& host : hosts) {
@@ -68,27 +161,27 @@ void Ledger::enter(const Request& request, const std::vector<HostPlan>& hosts, T
                 own != evictions_.end() && own->second.request == request.id)
                 own->second.counted = true;
         for (const auto& victim : host.victims)
-            evictions_.emplace(victim.server,
-                               Eviction{request.id, host.host, victim.server, std::nullopt, true});
+            add(Eviction{request.id, host.host, victim.server, std::nullopt, true});
         if (host.slots <= 0) continue;
-        promises_.push_back(Promise{request.id,
-                                    request.project,
-                                    host.host,
-                                    host.slot.empty() ? request.resources : host.slot,
-                                    host.slots,
-                                    request.requesters,
-                                    now,
-                                    std::nullopt,
-                                    false,
-                                    {},
-                                    request.placement.group.id,
-                                    groups});
+        add(Promise{request.id,
+                    request.project,
+                    host.host,
+                    host.slot.empty() ? request.resources : host.slot,
+                    host.slots,
+                    request.requesters,
+                    now,
+                    std::nullopt,
+                    false,
+                    {},
+                    request.placement.group.id,
+                    groups});
     }
 }
 
 void Ledger::note_there_before(const RequestId& request, const HostLookup& host_of) {
-    for (auto& promise : promises_) {
-        const Host* const host = promise.request == request ? host_of(promise.host) : nullptr;
+    for (const auto number : promises_.of(request)) {
+        Promise& promise = promises_.change(number);
+        const Host* const host = host_of(promise.host);
         if (host == nullptr) continue;
         for (const auto& server : host->servers)
             if (like_a_second_try(server, promise, held_on(server, *host)))
@@ -97,65 +190,85 @@ void Ledger::note_there_before(const RequestId& request, const HostLookup& host_
 }
 
 void Ledger::drop_eviction(const ServerId& server) {
-    evictions_.erase(server);
+    erase(server);
 }
 
 void Ledger::settle(const RequestId& request, TimePoint now, TimePoint until) {
-    for (auto& promise : promises_)
-        if (promise.request == request) promise.until = until;
-    for (auto& [server, eviction] : evictions_)
-        if (eviction.request == request) eviction.ended = now;
+    for (const auto number : promises_.of(request)) {
+        promises_.hold_until(number, until);
+        to_look_at_.insert(promises_[number].host);
+    }
+    for (const ServerId& server : servers_of(request)) end(evictions_.at(server), now);
 }
 
 void Ledger::watch(const RequestId& request) {
-    for (auto& promise : promises_)
-        if (promise.request == request) promise.watched = true;
+    for (const auto number : promises_.of(request)) promises_.change(number).watched = true;
 }
 
 std::vector<Ledger::Settled> Ledger::lapse(const RequestId& request) {
     std::vector<Settled> settled;
-    for (auto* promises : {&promises_, &watched_})
-        for (const auto& promise : *promises)
-            if (promise.request == request && promise.slots > 0)
+    for (const auto* promises : {&promises_, &watched_})
+        for (const auto number : promises->of(request)) {
+            const Promise& promise = (*promises)[number];
+            if (promise.slots > 0)
                 settled.push_back(Settled{request, promise.host, std::nullopt, promise.slots});
+        }
     release_promises(request);
     return settled;
 }
 
 void Ledger::release(const RequestId& request) {
     release_promises(request);
-    std::erase_if(evictions_, [&](const auto& e) { return e.second.request == request; });
+    for (const ServerId& server : servers_of(request)) erase(server);
 }
 
 void Ledger::release_promises(const RequestId& request) {
-    for (auto* promises : {&promises_, &watched_})
-        std::erase_if(*promises, [&](const Promise& p) { return p.request == request; });
+    const auto held = promises_.of(request);
+    for (const auto number : held) take(number);
+    const auto watched = watched_.of(request);
+    for (const auto number : watched) watched_.take(number);
 }
 
 void Ledger::give_up_on(const HostId& host, const ServerId& server, TimePoint now) {
-    given_up_.insert_or_assign(server, GivenUp{host, now});
+    erase_given_up(server);
+    given_up_.emplace(server, GivenUp{host, now});
+    given_up_on_[host].insert(server);
+    to_look_at_.insert(host);
+    changes_.add({host, server});
     if (given_up_.size() <= max_given_up) return;
-    given_up_.erase(
+    const ServerId oldest =
         std::min_element(given_up_.begin(), given_up_.end(), [](const auto& a, const auto& b) {
             return std::tie(a.second.at, a.first) < std::tie(b.second.at, b.first);
-        }));
+        })->first;
+    erase_given_up(oldest);
 }
 
 std::vector<ServerId> Ledger::all_given_up() const {
     std::vector<ServerId> all;
     for (const auto& [server, given_up] : given_up_) all.push_back(server);
+    std::sort(all.begin(), all.end());
     return all;
 }
 
 void Ledger::shift(Duration by) {
-    for (auto* promises : {&promises_, &watched_})
-        for (auto& promise : *promises) {
-            promise.since += by;
-            if (promise.until) *promise.until += by;
-        }
+    promises_.shift(by);
+    watched_.shift(by);
     for (auto& [server, eviction] : evictions_)
         if (eviction.ended) *eviction.ended += by;
     for (auto& [server, given_up] : given_up_) given_up.at += by;
+    to_look_at_.merge(hosts_of_interest());
+}
+
+// ---- what comes to its end ----
+
+/// Where anything of it is.
+std::set<HostId> Ledger::hosts_of_interest() const {
+    std::set<HostId> hosts = to_look_at_;
+    for (const auto& [host, servers] : evictions_on_) hosts.insert(host);
+    for (const auto& [host, servers] : given_up_on_) hosts.insert(host);
+    for (const auto* promises : {&promises_, &watched_})
+        for (const auto& [number, promise] : promises->all()) hosts.insert(promise.host);
+    return hosts;
 }
 
 std::vector<Ledger::Settled> Ledger::expire(const Snapshot& snapshot, TimePoint now) {
@@ -170,41 +283,88 @@ std::vector<Ledger::Settled> Ledger::expire(const Snapshot& snapshot, TimePoint 
 }
 
 std::vector<Ledger::Settled> Ledger::expire(const HostLookup& host_of, TimePoint now) {
+    to_look_at_ = hosts_of_interest();
+    return expire(host_of, {}, now);
+}
+
+std::vector<Ledger::Settled> Ledger::expire(const HostLookup& host_of,
+                                            const std::set<HostId>& changed, TimePoint now) {
+    std::set<HostId> hosts = std::exchange(to_look_at_, {});
+    hosts.insert(changed.begin(), changed.end());
     std::vector<Settled> settled;
-    expire_evictions(host_of);
-    // A slot that was taken in time is taken, also when that is only seen now. Known requesters
-    // first: a like server of the same project must not take their request's slot.
-    for (const bool requesters_only : {true, false})
-        for (auto* promises : {&promises_, &watched_})
-            for (auto& promise : *promises)
-                if (const Host* const host = promise.until ? host_of(promise.host) : nullptr)
-                    count_taken(promise, *host, requesters_only, settled);
+    expire_evictions(hosts, host_of);
+    count_all_taken(hosts, host_of, settled);
     drop_late_promises(now, settled);
     forget_takers();
     return settled;
 }
 
+/// A slot that was taken in time is taken, also when that is only seen now. Known requesters
+/// first: a like server of the same project must not take their request's slot.
+void Ledger::count_all_taken(const std::set<HostId>& hosts, const HostLookup& host_of,
+                             std::vector<Settled>& settled) {
+    using Found = std::pair<RoomPromises*, RoomPromises::Number>;
+    std::vector<Found> found;
+    for (auto* promises : {&promises_, &watched_}) {
+        const auto first = found.size();
+        for (const HostId& host : hosts)
+            for (const auto number : promises->on(host))
+                if ((*promises)[number].until) found.emplace_back(promises, number);
+        std::sort(found.begin() + static_cast<std::ptrdiff_t>(first), found.end(),
+                  [](const Found& a, const Found& b) { return a.second < b.second; });
+    }
+    for (const bool requesters_only : {true, false})
+        for (const auto& [promises, number] : found) {
+            Promise& promise = promises->change(number);
+            const Host* const host = host_of(promise.host);
+            if (host == nullptr) continue;
+            const int before = promise.slots;
+            count_taken(promise, *host, requesters_only, settled);
+            if (promise.slots != before && promises == &promises_) changes_.add({promise.host, {}});
+        }
+}
+
 /// Of those who took a slot: what no promise is left for says nothing any more.
 void Ledger::forget_takers() {
-    if (promises_.empty() && watched_.empty()) took_.clear();
+    if (promises_.empty() && watched_.empty()) {
+        took_.clear();
+        took_from_.clear();
+    }
     if (took_.size() < takers_to_sort_out_) return;
-    std::set<RequestId> open;
-    for (const auto* promises : {&promises_, &watched_})
-        for (const auto& promise : *promises) open.insert(promise.request);
-    std::erase_if(took_, [&](const auto& t) { return !open.contains(t.second); });
+    std::vector<RequestId> over;
+    for (const auto& [request, servers] : took_from_)
+        if (promises_.of(request).empty() && watched_.of(request).empty()) over.push_back(request);
+    for (const RequestId& request : over) forget_takers_of(request);
     takers_to_sort_out_ = std::max(max_takers, 2 * took_.size());
 }
 
-void Ledger::expire_evictions(const HostLookup& host_of) {
-    std::erase_if(evictions_, [&](const auto& e) {
-        if (!e.second.ended) return false;
-        const Host* const host = host_of(e.second.host);
-        return host == nullptr || *e.second.ended < host->read_at;
-    });
-    std::erase_if(given_up_, [&](const auto& g) {
-        const Host* const host = host_of(g.second.host);
-        return host == nullptr || (g.second.at < host->read_at && !still_going(g.first, *host));
-    });
+/// They may take another request's slot from now on.
+void Ledger::forget_takers_of(const RequestId& request) {
+    const auto takers = took_from_.extract(request);
+    if (takers.empty()) return;
+    for (const ServerId& server : takers.mapped()) {
+        const auto took = took_.find(server);
+        to_look_at_.insert(took->second.host);
+        took_.erase(took);
+    }
+}
+
+void Ledger::expire_evictions(const std::set<HostId>& hosts, const HostLookup& host_of) {
+    for (const HostId& id : hosts) {
+        const Host* const host = host_of(id);
+        for (const ServerId& server : evicting_on(id)) {
+            const Eviction& eviction = evictions_.at(server);
+            if (eviction.ended && (host == nullptr || *eviction.ended < host->read_at))
+                erase(server);
+        }
+        const auto at = given_up_on_.find(id);
+        if (at == given_up_on_.end()) continue;
+        const std::vector<ServerId> servers(at->second.begin(), at->second.end());
+        for (const ServerId& server : servers)
+            if (host == nullptr ||
+                (given_up_.at(server).at < host->read_at && !still_going(server, *host)))
+                erase_given_up(server);
+    }
 }
 
 void Ledger::count_taken(Promise& promise, const Host& host, bool requesters_only,
@@ -213,27 +373,29 @@ void Ledger::count_taken(Promise& promise, const Host& host, bool requesters_onl
         if (promise.slots == 0) break;
         if (requesters_only && !is_requester(promise, server.id)) continue;
         if (!takes_slot(server, promise, host)) continue;
-        took_.insert_or_assign(server.id, promise.request);
+        const auto [took, first] = took_.try_emplace(server.id);
+        if (!first) take_out(took_from_, took->second.request, server.id);
+        took->second = Took{promise.request, promise.host};
+        took_from_[promise.request].insert(server.id);
         --promise.slots;
         settled.push_back(Settled{promise.request, promise.host, server.id, 1});
     }
 }
 
 void Ledger::drop_late_promises(TimePoint now, std::vector<Settled>& settled) {
-    std::erase_if(promises_, [&](const Promise& promise) {
-        if (!promise.until || now < *promise.until) return false;
+    for (const auto number : promises_.over(now)) {
+        Promise promise = take(number);
         if (promise.watched)
-            watched_.push_back(promise);
+            watched_.add(std::move(promise));
         else if (promise.slots > 0)
             settled.push_back(Settled{promise.request, promise.host, std::nullopt, promise.slots});
-        return true;
-    });
+    }
 }
 
 /// Is the server the request's second try, or the requester itself, and not counted yet?
 bool Ledger::takes_slot(const Server& server, const Promise& promise, const Host& host) const {
     const auto took = took_.find(server.id);
-    if (took != took_.end() && took->second == promise.request) return false;
+    if (took != took_.end() && took->second.request == promise.request) return false;
     const Resources held = held_on(server, host);
     if (held.empty()) return false;
     if (is_requester(promise, server.id)) return true;
@@ -243,27 +405,27 @@ bool Ledger::takes_slot(const Server& server, const Promise& promise, const Host
     return like_a_second_try(server, promise, held);
 }
 
-bool Ledger::evicting(const ServerId& server) const {
-    return evictions_.contains(server);
-}
-
 const Ledger::Eviction* Ledger::eviction(const ServerId& server) const {
     const auto at = evictions_.find(server);
     return at == evictions_.end() ? nullptr : &at->second;
 }
 
+std::vector<const Ledger::Eviction*> Ledger::evictions_of(const RequestId& request) const {
+    std::vector<const Eviction*> found;
+    for (const ServerId& server : servers_of(request)) found.push_back(&evictions_.at(server));
+    return found;
+}
+
 std::vector<ServerId> Ledger::evicting_on(const HostId& host) const {
-    std::vector<ServerId> servers;
-    for (const auto& [server, eviction] : evictions_)
-        if (eviction.host == host) servers.push_back(server);
-    return servers;
+    const auto at = evictions_on_.find(host);
+    if (at == evictions_on_.end()) return {};
+    return {at->second.begin(), at->second.end()};
 }
 
 Resources Ledger::promised_to_others(const HostId& host, const RequestId& request) const {
     Resources promised;
-    for (const auto& promise : promises_)
-        if (promise.host == host && promise.request != request)
-            promised += promise.slot * promise.slots;
+    for (const Promise* const promise : promises_on(host))
+        if (promise->request != request) promised += promise->slot * promise->slots;
     return promised;
 }
 

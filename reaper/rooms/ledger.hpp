@@ -8,19 +8,24 @@
 // lent reservations: capacity >= occupied + occupied_revocable + evicting.) What a server holds
 // whose deletion somebody else began counts as evicting too (planner/room.hpp), until the ledger is
 // told to give up on it.
-// Pure data, one thread.
+// What a question or a change costs depends on the host or request that it is about, not on how
+// much is outstanding. Pure data, one thread.
 #pragma once
 
 #include <functional>
 #include <map>
 #include <optional>
+#include <set>
+#include <unordered_map>
 #include <vector>
 
+#include "reaper/model/change_log.hpp"
 #include "reaper/model/cloud.hpp"
 #include "reaper/model/ids.hpp"
 #include "reaper/model/plan.hpp"
 #include "reaper/model/request.hpp"
 #include "reaper/model/time.hpp"
+#include "reaper/rooms/room_promises.hpp"
 
 namespace reaper {
 
@@ -45,22 +50,7 @@ public:
         /// the room that is promised to them.
         bool counted = true;
     };
-    /// Room kept for a request.
-    struct Promise {
-        RequestId request;
-        ProjectId project;
-        HostId host;
-        Resources slot;  ///< of one slot
-        int slots = 0;
-        std::vector<ServerId> requesters;  ///< known to wait for it
-        TimePoint since{};
-        std::optional<TimePoint> until;  ///< none while the cull is under way
-        bool watched = false;            ///< when its time is over, who comes is still of interest
-        std::vector<ServerId> there_before{};  ///< look like second tries, but are none
-        std::string group{};                   ///< the requesters' server group; empty: none
-        /// Of a slot, what comes from one provider each.
-        std::vector<Resources> groups{};
-    };
+    using Promise = RoomPromise;
     /// What became of slots of a settled promise.
     struct Settled {
         RequestId request;
@@ -117,21 +107,53 @@ public:
     /// Returns what became of the slots that it dropped: each taken one, and the rest by promise.
     std::vector<Settled> expire(const HostLookup& host_of, TimePoint now);
     std::vector<Settled> expire(const Snapshot& snapshot, TimePoint now);
+    /// The same where only the hosts in `changed` differ from those at the last call of either.
+    std::vector<Settled> expire(const HostLookup& host_of, const std::set<HostId>& changed,
+                                TimePoint now);
 
-    bool evicting(const ServerId& server) const;
+    bool evicting(const ServerId& server) const { return evictions_.contains(server); }
     /// None if it is not evicting.
     const Eviction* eviction(const ServerId& server) const;
     /// Evictions of all requests on a host, in order of server id.
     std::vector<ServerId> evicting_on(const HostId& host) const;
     /// All of them, in order of server id.
     std::vector<Eviction> evictions() const;
+    /// Evictions of a request, in order of server id.
+    std::vector<const Eviction*> evictions_of(const RequestId& request) const;
+    /// In no order.
+    template <class Visit>
+    void each_eviction(Visit visit) const {
+        for (const auto& [server, eviction] : evictions_) visit(eviction);
+    }
+    /// Those that have not ended.
+    template <class Visit>
+    void each_under_way(Visit visit) const {
+        for (const ServerId& server : under_way_) visit(evictions_.at(server));
+    }
     /// Promises on a host to requests other than `request`.
     Resources promised_to_others(const HostId& host, const RequestId& request) const;
-    /// One with 0 slots left counts for nothing.
-    const std::vector<Promise>& promises() const noexcept { return promises_; }
+    /// All of them, in the order of coming. One with 0 slots left counts for nothing.
+    std::vector<Promise> promises() const;
+    std::vector<const Promise*> promises_on(const HostId& host) const;
+    bool promises_anything_on(const HostId& host) const { return !promises_.on(host).empty(); }
+    std::vector<const Promise*> promises_of(const RequestId& request) const;
+    std::vector<const Promise*> promises_of_group(const std::string& group) const;
+    template <class Visit>
+    void each_promise(Visit visit) const {
+        for (const auto& [number, promise] : promises_.all()) visit(promise);
+    }
     bool empty() const noexcept {
         return evictions_.empty() && promises_.empty() && given_up_.empty();
     }
+    /// Whose room counts otherwise: a server that is evicting or given up on by now, or no more, or
+    /// (without a server) a host whose promises are others.
+    struct Change {
+        HostId host;
+        ServerId server;
+
+        friend bool operator==(const Change&, const Change&) = default;
+    };
+    const ChangeLog<Change>& changes() const noexcept { return changes_; }
     /// Servers that are given up on at a time; the oldest makes room.
     static constexpr std::size_t max_given_up = 4096;
 
@@ -142,20 +164,45 @@ private:
         TimePoint at{};
     };
 
-    void expire_evictions(const HostLookup& host_of);
+    /// Whose slot a server took, and where.
+    struct Took {
+        RequestId request;
+        HostId host;
+    };
+
+    void add(Eviction eviction);
+    void erase(const ServerId& server);
+    void erase_given_up(const ServerId& server);
+    void end(Eviction& eviction, TimePoint now);
+    std::vector<ServerId> servers_of(const RequestId& request) const;
+    void add(Promise promise);
+    Promise take(RoomPromises::Number number);
+    std::set<HostId> hosts_of_interest() const;
+    void count_all_taken(const std::set<HostId>& hosts, const HostLookup& host_of,
+                         std::vector<Settled>& settled);
+    void expire_evictions(const std::set<HostId>& hosts, const HostLookup& host_of);
     void forget_takers();
+    void forget_takers_of(const RequestId& request);
     void drop_late_promises(TimePoint now, std::vector<Settled>& settled);
     void count_taken(Promise& promise, const Host& host, bool requesters_only,
                      std::vector<Settled>& settled);
     bool takes_slot(const Server& server, const Promise& promise, const Host& host) const;
+    std::vector<const Promise*> found(const RoomPromises::Numbers& numbers) const;
 
-    std::map<ServerId, Eviction> evictions_;
-    std::vector<Promise> promises_;
-    std::vector<Promise> watched_;  ///< promised no more: they hold nothing
-    std::map<ServerId, GivenUp> given_up_;
-    /// Whose slot a server took, so that it takes no second one while there are promises.
-    std::map<ServerId, RequestId> took_;
+    std::unordered_map<ServerId, Eviction> evictions_;
+    std::unordered_map<RequestId, std::set<ServerId>> evictions_of_;
+    std::unordered_map<HostId, std::set<ServerId>> evictions_on_;
+    std::set<ServerId> under_way_;  ///< of the evictions, those that have not ended
+    RoomPromises promises_;
+    RoomPromises watched_;  ///< promised no more: they hold nothing
+    std::unordered_map<ServerId, GivenUp> given_up_;
+    std::unordered_map<HostId, std::set<ServerId>> given_up_on_;
+    /// So that it takes no second one while there are promises.
+    std::unordered_map<ServerId, Took> took_;
+    std::unordered_map<RequestId, std::set<ServerId>> took_from_;
     std::size_t takers_to_sort_out_ = max_takers;
+    std::set<HostId> to_look_at_;  ///< changed or not: what is to expire there is other by now
+    ChangeLog<Change> changes_;
 };
 
 }  // namespace reaper

@@ -115,8 +115,9 @@ void take_off_promises(HostRoom& room, const Host& host, const Shape& shape, con
     room.promised.assign(shape.size(), 0);
     std::vector<std::size_t> pools_of_need(shape.size(), 0);
     for (const auto& pool : room.pools) ++pools_of_need[pool.need];
-    for (const auto& promise : ledger.promises()) {
-        if (promise.host != host.id || promise.request == request || promise.slots <= 0) continue;
+    for (const auto* const held : ledger.promises_on(host.id)) {
+        const auto& promise = *held;
+        if (promise.request == request || promise.slots <= 0) continue;
         for (std::size_t need = 0; need < shape.size(); ++need) {
             const Amount each = promise.slot.get(shape[need].resource_class);
             if (each <= 0) continue;

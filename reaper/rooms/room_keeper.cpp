@@ -1,6 +1,7 @@
 #include "reaper/rooms/room_keeper.hpp"
 
 #include <iterator>
+#include <set>
 #include <variant>
 
 namespace reaper {
@@ -39,7 +40,17 @@ void RoomKeeper::ended(const RequestId& request, bool keeps_room, TimePoint at, 
 }
 
 void RoomKeeper::observe(const Ledger::HostLookup& host_of, TimePoint now) {
-    auto settled = ledger_.expire(host_of, now);
+    keep(ledger_.expire(host_of, now));
+}
+
+void RoomKeeper::observe(const Ledger::HostLookup& host_of, const ChangeLog<HostId>& hosts,
+                         TimePoint now) {
+    std::set<HostId> changed;
+    const bool known = hosts.read(seen_, [&](const HostId& host) { changed.insert(host); });
+    keep(known ? ledger_.expire(host_of, changed, now) : ledger_.expire(host_of, now));
+}
+
+void RoomKeeper::keep(std::vector<Ledger::Settled> settled) {
     settled_.insert(settled_.end(), std::make_move_iterator(settled.begin()),
                     std::make_move_iterator(settled.end()));
 }

@@ -5,6 +5,7 @@
 #include <utility>
 #include <vector>
 
+#include "reaper/model/change_log.hpp"
 #include "reaper/model/plan.hpp"
 #include "reaper/model/request.hpp"
 #include "reaper/rooms/ledger.hpp"
@@ -18,12 +19,20 @@ public:
 
     const Ledger& ledger() const noexcept { return ledger_; }
     /// At the start: as the journal tells.
-    void restore(Ledger ledger) { ledger_ = std::move(ledger); }
+    void restore(Ledger ledger) {
+        ledger_ = std::move(ledger);
+        seen_ = {};
+    }
 
     /// A decision was made for the request, and nothing of it was done yet. `somebody_died`: for an
     /// earlier plan of it. `host_of` tells the hosts as the decision saw them.
     void decided(const Request& request, const Decision& decision, bool somebody_died,
                  TimePoint now, const Ledger::HostLookup& host_of);
+    /// The request takes the room that is there for it, and no other one may count on it: of
+    /// several that are planned in one go.
+    void takes(const Request& request, const NothingToDo& nothing, TimePoint now) {
+        ledger_.enter(request, nothing.hosts, now);
+    }
     /// The decision could not be journaled: it does not count.
     void not_journaled(const RequestId& request, const Decision& decision, bool somebody_died);
     /// The plan ended without all of its room, and another one is made.
@@ -55,14 +64,20 @@ public:
     }
     /// The cloud is seen like this now: room is taken, promises and evictions end.
     void observe(const Ledger::HostLookup& host_of, TimePoint now);
+    /// The same, with a look only at the hosts that changed since the last call: `hosts` tells of
+    /// those of the cache.
+    void observe(const Ledger::HostLookup& host_of, const ChangeLog<HostId>& hosts, TimePoint now);
     /// What became of promised slots since the last call.
     std::vector<Ledger::Settled> take_settled() { return std::exchange(settled_, {}); }
     /// The wall clock was set forward by so much, or back.
     void clock_stepped(Duration by) { ledger_.shift(by); }
 
 private:
+    void keep(std::vector<Ledger::Settled> settled);
+
     bool acts_;
     Ledger ledger_;
+    ChangeLog<HostId>::Reader seen_;
     std::vector<Ledger::Settled> settled_;
 };
 

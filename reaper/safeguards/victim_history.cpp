@@ -1,6 +1,5 @@
 #include "reaper/safeguards/victim_history.hpp"
 
-#include <set>
 #include <utility>
 
 namespace reaper {
@@ -11,10 +10,12 @@ void VictimHistory::note(PastVictim victim) {
     const ServerId server = victim.server;
     ++by_request_[victim.request];
     const TimePoint at = victim.at;
+    count(victim, 1);
     by_server_.emplace(server, by_time_.emplace(at, std::move(victim)));
 }
 
 void VictimHistory::erase(ByTime::iterator at) {
+    count(at->second, -1);
     const auto request = by_request_.find(at->second.request);
     if (request != by_request_.end() && --request->second <= 0) by_request_.erase(request);
     by_server_.erase(at->second.server);
@@ -34,6 +35,7 @@ void VictimHistory::prune(TimePoint now, Duration kept) {
         node.mapped().at = now;
         const ServerId server = node.mapped().server;
         by_server_[server] = by_time_.insert(std::move(node));
+        counted_.reset();
     }
 }
 
@@ -47,6 +49,7 @@ void VictimHistory::shift(Duration by) {
         by_server_[server] = moved.insert(std::move(node));
     }
     by_time_ = std::move(moved);
+    counted_.reset();
 }
 
 void VictimHistory::each_since(TimePoint since,
@@ -59,16 +62,31 @@ long VictimHistory::of_request(const RequestId& request) const {
     return at == by_request_.end() ? 0 : at->second;
 }
 
+/// In step with a victim that comes or goes.
+void VictimHistory::count(const PastVictim& victim, long more) const {
+    if (!counted_ || victim.at <= counted_->since) return;
+    const Workload workload = workload_of(victim.project, victim.name, victim.workload);
+    auto& requests = counted_->requests[workload];
+    if ((requests[victim.request] += more) <= 0) requests.erase(victim.request);
+    const auto by = static_cast<int>(requests.size());
+    if (by >= counted_->least && by > 0)
+        counted_->often[workload] = by;
+    else
+        counted_->often.erase(workload);
+    if (by == 0) counted_->requests.erase(workload);
+}
+
 std::map<Workload, int> VictimHistory::evictions_since(TimePoint since, int least) const {
-    std::map<Workload, std::set<RequestId>> requests;
-    each_since(since, [&](const PastVictim& victim) {
-        requests[workload_of(victim.project, victim.name, victim.workload)].insert(victim.request);
-    });
-    std::map<Workload, int> often;
-    for (const auto& [workload, by] : requests)
-        if (static_cast<int>(by.size()) >= least)
-            often.emplace(workload, static_cast<int>(by.size()));
-    return often;
+    if (!counted_ || counted_->since > since || counted_->least != least) {
+        counted_ = Counted{since, least, {}, {}};
+        each_since(since, [&](const PastVictim& victim) { count(victim, 1); });
+        return counted_->often;
+    }
+    for (auto at = by_time_.upper_bound(counted_->since);
+         at != by_time_.end() && at->first <= since; ++at)
+        count(at->second, -1);
+    counted_->since = since;
+    return counted_->often;
 }
 
 }  // namespace reaper

@@ -8,6 +8,7 @@
 #include <cstddef>
 #include <functional>
 #include <map>
+#include <optional>
 #include <string>
 #include <unordered_map>
 #include <vector>
@@ -54,17 +55,28 @@ public:
     /// Of one request, however long ago.
     long of_request(const RequestId& request) const;
     /// How often each workload was evicted after `since`: by how many requests. Only those of at
-    /// least `least`.
+    /// least `least`. Counted on from the last call: it costs what changed since, as long as
+    /// `since` only grows.
     std::map<Workload, int> evictions_since(TimePoint since, int least) const;
 
 private:
     using ByTime = std::multimap<TimePoint, PastVictim>;
 
+    /// The victims after a moment, by workload.
+    struct Counted {
+        TimePoint since{};
+        int least = 0;
+        std::map<Workload, std::map<RequestId, long>> requests;
+        std::map<Workload, int> often;  ///< of at least `least`
+    };
+
     void erase(ByTime::iterator at);
+    void count(const PastVictim& victim, long more) const;
 
     ByTime by_time_;
     std::unordered_map<ServerId, ByTime::iterator> by_server_;
     std::unordered_map<RequestId, long> by_request_;
+    mutable std::optional<Counted> counted_;
 };
 
 }  // namespace reaper

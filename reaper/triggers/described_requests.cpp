@@ -11,6 +11,9 @@
 namespace reaper {
 namespace {
 
+/// Mistakes that are told.
+constexpr std::size_t max_told = 100;
+
 Error wrong(std::string what) {
     return Error{Errc::bad_input, std::move(what)};
 }
@@ -63,6 +66,10 @@ std::variant<std::vector<DescribedRequest>, std::vector<std::string>> read_reque
             errors.push_back(name + ":" + std::to_string(entry.line) + ": " +
                              described.error().what);
         }
+    }
+    if (errors.size() > max_told) {
+        errors.resize(max_told);
+        errors.push_back(name + ": there are more mistakes");
     }
     if (!errors.empty()) return errors;
     return requests;

@@ -82,6 +82,31 @@ TEST(RequestList, WhatIsNoListIsRefused) {
     EXPECT_THAT(errors(many), ElementsAre(HasSubstr("10001 requests; expected at most 10000")));
 }
 
+TEST(RequestList, AliasesMakeNoLongLists) {
+    std::string list;
+    for (int i = 0; i <= 100; ++i) list += "t, ";
+    const auto lines = errors("- {project: p, resources: VCPU=1, traits: &t [" + list +
+                              "]}\n- {project: p, resources: VCPU=1, groups: *t}\n");
+    EXPECT_THAT(lines, ElementsAre(HasSubstr("[0].traits: 101 of them; expected at most 100"),
+                                   HasSubstr("[1].groups: 101 of them; expected at most 100")));
+}
+
+TEST(RequestList, NotEveryOneOfManyMistakesIsTold) {
+    std::string many;
+    for (int i = 0; i < 5'000; ++i) many += "- 1\n";
+    const auto lines = errors(many);
+    ASSERT_EQ(lines.size(), 101U);
+    EXPECT_THAT(lines.back(), HasSubstr("more mistakes may follow"));
+    std::string fields;
+    for (int i = 0; i < 5'000; ++i) fields += "  f" + std::to_string(i) + ": 1\n";
+    EXPECT_EQ(errors("- a: 1\n" + fields).size(), 101U);
+}
+
+TEST(RequestList, TextThatIsNotUtf8IsRefused) {
+    EXPECT_THAT(errors("- {project: \xff\xfe, resources: VCPU=1}\n"),
+                ElementsAre(HasSubstr("r.yaml: not UTF-8")));
+}
+
 TEST(Policy, IsReadWithoutACloud) {
     World world;
     world.files["p.yaml"] = {"alternatives: 3\nstrategy: {name: chance}\n", false};

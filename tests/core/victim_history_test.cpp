@@ -3,9 +3,12 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <map>
+#include <set>
 
 #include "cloud_builder.hpp"
 #include "reaper/safeguards/host_cooldowns.hpp"
+#include "seeded.hpp"
 
 namespace reaper::victim_history_test {
 namespace {
@@ -52,6 +55,39 @@ TEST(VictimHistory, ForgetsADeletionThatNeverHappened) {
     EXPECT_EQ(history.of_request(RequestId{"req-1"}), 0);
     history.note(victim("a", 12));
     EXPECT_EQ(history.size(), 1U);
+}
+
+TEST(VictimHistory, CountingOnIsCountingAnew) {
+    holds("evictions by workload", [] {
+        VictimHistory kept;
+        long now = 0;
+        int serial = 0;
+        int least = 1;
+        for (int i = 0; i < 60; ++i) {
+            now += upto(3);
+            const std::string some = "s" + std::to_string(upto(serial));
+            switch (upto(6)) {
+                case 0: kept.forget(ServerId{some}); break;
+                case 1: kept.prune(at(now), std::chrono::seconds{5 + upto(20)}); break;
+                case 2: kept.shift(std::chrono::seconds{upto(10) - 5}); break;
+                case 3: least = 1 + upto(2); break;
+                default:
+                    kept.note(victim("s" + std::to_string(serial++), now + upto(4) - 2,
+                                     "req-" + std::to_string(upto(3)),
+                                     "w" + std::to_string(upto(2))));
+            }
+            const long since = now - upto(25);
+            std::map<Workload, std::set<RequestId>> requests;
+            kept.each_since(at(since), [&](const PastVictim& each) {
+                requests[workload_of(each.project, each.name, "")].insert(each.request);
+            });
+            std::map<Workload, int> expected;
+            for (const auto& [workload, by] : requests)
+                if (static_cast<int>(by.size()) >= least)
+                    expected.emplace(workload, static_cast<int>(by.size()));
+            RC_ASSERT(kept.evictions_since(at(since), least) == expected);
+        }
+    });
 }
 
 TEST(VictimHistory, DropsWhatIsTooOld) {

@@ -132,6 +132,13 @@ private:
         std::sort(made.providers.begin() + 1, made.providers.end(),
                   [](const Provider& a, const Provider& b) { return a.id < b.id; });
         for (int i = below(5); i > 0; --i) made.servers.push_back(server(made));
+        for (Provider& provider : made.providers) {
+            for (const Server& one : made.servers)
+                if (const auto held = one.allocations.find(provider.id);
+                    held != one.allocations.end())
+                    provider.used += held->second;
+            for (const auto& [consumer, held] : provider.other_consumers) provider.used += held;
+        }
         std::sort(made.servers.begin(), made.servers.end(),
                   [](const Server& a, const Server& b) { return a.id < b.id; });
         return made;

@@ -143,6 +143,150 @@ TEST(SnapshotFile, WhatIsWrongIsNamedByItsPlace) {
     for (const auto& [edit, says] : cases) EXPECT_THAT(problem_after(edit), HasSubstr(says));
 }
 
+/// Parsed to the end within the test's time, or not at all.
+std::string many(const std::string& one, std::size_t bytes) {
+    std::string list = "[" + one;
+    list.reserve(bytes + one.size() + 2);
+    while (list.size() < bytes) list += "," + one;
+    return list + "]";
+}
+
+std::string with_member(const std::string& name, const std::string& value) {
+    std::string text = written(example_file());
+    const std::string member = "\"" + name + "\": ";
+    const auto at = text.find(member);
+    if (at == std::string::npos) return "{" + member + value + "," + text.substr(1);
+    const auto end = text.find(",\n", at);
+    return text.replace(at, end - at, member + value);
+}
+
+TEST(SnapshotFile, WhatNoCloudCanBeIsRefused) {
+    const auto host = [](json& d) -> json& { return d["hosts"][0]; };
+    const auto root = [&](json& d) -> json& { return host(d)["providers"][0]; };
+    const auto nested = [&](json& d) -> json& { return host(d)["providers"][1]; };
+    const auto vcpus = [&](json& d) -> json& { return root(d)["inventories"]["VCPU"]; };
+    const struct {
+        std::function<void(json&)> edit;
+        const char* says;
+    } cases[] = {
+        {[&](json& d) { nested(d)["parent"] = nested(d)["id"]; },
+         "hosts[0].providers[1].parent: goes in a circle"},
+        {[&](json& d) {
+             json third = nested(d);
+             third["id"] = "third";
+             third["parent"] = nested(d)["id"];
+             nested(d)["parent"] = "third";
+             host(d)["providers"].push_back(third);
+         },
+         "hosts[0].providers[1].parent: goes in a circle"},
+        {[&](json& d) { nested(d)["parent"] = "elsewhere"; },
+         "hosts[0].providers[1].parent: is no provider of the host"},
+        {[&](json& d) { nested(d)["parent"] = ""; },
+         "hosts[0].providers[1].parent: is no provider of the host"},
+        {[&](json& d) { root(d)["parent"] = nested(d)["id"]; },
+         "the provider with the host's id is the root, which has none"},
+        {[&](json& d) { nested(d)["id"] = root(d)["id"]; },
+         "hosts[0].providers[1].id: is there twice"},
+        {[&](json& d) { root(d)["inventories"]["bad class!\n"] = vcpus(d); },
+         "hosts[0].providers[0].inventories.bad class!\\x0a: names are written like VCPU"},
+        {[&](json& d) { root(d)["used"]["vcpu"] = 1; }, "used.vcpu: names are written like"},
+        {[&](json& d) { root(d)["traits"] = json::array({"no trait"}); },
+         "hosts[0].providers[0].traits[0]: names are written like"},
+        {[&](json& d) { d["ledger"]["promises"][0]["slot"]["VCPU "] = 1; },
+         "ledger.promises[0].slot.VCPU : names are written like"},
+        {[&](json& d) {
+             host(d)["servers"][0]["allocations"]["nowhere"] = {{"VCPU", 1}};
+         },
+         "holds something on provider nowhere, which no host has"},
+        {[&](json& d) { root(d)["used"]["VCPU"] = 0; }, "but its consumers hold"},
+        {[&](json& d) {
+             root(d)["other_consumers"]["x"] = {{"VCPU", 100'000}};
+         },
+         "but its consumers hold"},
+        {[&](json& d) { vcpus(d)["total"] = INT64_MAX; },
+         "inventories.VCPU.total: expected a whole number from 0 to 2147483647, found "
+         "9223372036854775807"},
+        {[&](json& d) { root(d)["used"]["VCPU"] = INT64_MAX; },
+         "expected a whole number from 0 to 1125899906842624"},
+        {[&](json& d) { d["ledger"]["promises"][0]["slot"]["VCPU"] = INT64_MAX; },
+         "ledger.promises[0].slot.VCPU: expected a whole number from 0 to 2147483647"},
+        {[&](json& d) { vcpus(d)["allocation_ratio"] = 1e308; },
+         "inventories.VCPU.allocation_ratio: makes more of it than any host has"},
+        {[&](json& d) {
+             vcpus(d)["total"] = 2'147'483'647;
+             vcpus(d)["allocation_ratio"] = 1e9;
+         },
+         "allocation_ratio: makes more of it than any host has"},
+        {[&](json& d) {
+             for (int i = 0; i <= 1'000; ++i) {
+                 json more = nested(d);
+                 more["id"] = "more-" + std::to_string(i);
+                 host(d)["providers"].push_back(more);
+             }
+         },
+         "hosts[0].providers: more than 1000"},
+        {[&](json& d) {
+             for (int i = 0; i <= 500; ++i)
+                 root(d)["inventories"]["CUSTOM_" + std::to_string(i)] = vcpus(d);
+         },
+         "resource classes, where 500 are the most"},
+        {[](json& d) { d["remarks"] = json(std::vector<std::string>(1'001, "r")); },
+         "remarks: more than 1000"},
+    };
+    for (const auto& [edit, says] : cases) EXPECT_THAT(problem_after(edit), HasSubstr(says));
+}
+
+TEST(SnapshotFile, AMemberThatIsThereTwiceIsNamed) {
+    const std::string whole = written(example_file());
+    const auto doubled = [&](const std::string& member, const std::string& also) {
+        std::string text = whole;
+        text.insert(text.find(member), also + ",");
+        return problem(text);
+    };
+    EXPECT_THAT(doubled("\"locked\":", "\"locked\":true"),
+                HasSubstr("hosts[0].servers[0].locked: is there twice"));
+    EXPECT_THAT(doubled("\"hosts\":", "\"hosts\": []"), HasSubstr("hosts: is there twice"));
+    EXPECT_THAT(doubled("\"hosts\":", "\"aside\": 1, \"aside\": 2"),
+                HasSubstr("aside: is there twice"));
+}
+
+TEST(SnapshotFile, TextThatIsNotUtf8IsRefused) {
+    std::string text = written(example_file());
+    const auto at = text.find("\"name\":\"") + 8;
+    text.insert(at, "\xff\xfe");
+    EXPECT_THAT(problem(text), HasSubstr("not JSON (at byte "));
+}
+
+TEST(SnapshotFile, TimeAndMemoryStayInProportionToTheFile) {
+    // With what took quadratic time, or thirty times the memory, none of these would end.
+    constexpr std::size_t large = 12'000'000;
+    EXPECT_EQ(problem(with_member("aside", many("{\"a\": 12345678901234}", large))), "");
+    EXPECT_THAT(problem(with_member("aside", many("{}", large))), HasSubstr("too many values"));
+    EXPECT_THAT(problem(with_member("remarks", many("\"\"", large))), HasSubstr("too many values"));
+    EXPECT_THAT(problem(with_member("remarks", many("\"a remark\"", large))),
+                HasSubstr("remarks: more than 1000"));
+    EXPECT_THAT(problem(with_member("facts", many("[]", large))), HasSubstr("too many values"));
+}
+
+TEST(SnapshotFile, MoreRemarksThanAFileHoldsAreCounted) {
+    SnapshotFile file = example_file();
+    file.snapshot.remarks = std::vector<std::string>(1'500, "a remark");
+    const auto back = read_snapshot(written(file));
+    ASSERT_TRUE(back) << back.error().what;
+    EXPECT_EQ(back->snapshot.remarks.size(), 1'000U);
+    EXPECT_EQ(back->snapshot.remarks.back(), "and 501 more remarks");
+}
+
+TEST(SnapshotFile, WhatIsHeldElsewhereIsLeftOut) {
+    SnapshotFile file = example_file();
+    auto& server = file.snapshot.hosts.front().servers.front();
+    const Allocations here = server.allocations;
+    server.allocations[ProviderId{"shared-storage"}] = {{"DISK_GB", 10}};
+    const auto back = read_snapshot(written(file));
+    ASSERT_TRUE(back) << back.error().what;
+    EXPECT_EQ(back->snapshot.hosts.front().servers.front().allocations, here);
+}
+
 TEST(SnapshotFile, AnotherVersionIsNamedBeforeItsHostsAreRead) {
     json document = to_json(example_file());
     std::string text = written(example_file());

@@ -104,6 +104,21 @@ TEST_F(Planning, TwoRequestsDoNotCountTheSameRoom) {
     EXPECT_TRUE(std::holds_alternative<NotEnough>(answers->planned[2].decision));
 }
 
+TEST_F(Planning, RoomThatIsThereIsTakenByTheFirst) {
+    cloud_.add_host("h3", half());
+    command_.notifications = {"m"};
+    const auto answers = plan(inputs_of({failure("1"), failure("2"), failure("3"), failure("4")}));
+    ASSERT_TRUE(answers);
+    ASSERT_EQ(answers->planned.size(), 4U);
+    EXPECT_TRUE(std::holds_alternative<NothingToDo>(answers->planned[0].decision));
+    const auto second = victims(answers->planned[1]);
+    const auto third = victims(answers->planned[2]);
+    ASSERT_EQ(second.size(), 1U);
+    ASSERT_EQ(third.size(), 1U);
+    EXPECT_NE(second, third);
+    EXPECT_TRUE(std::holds_alternative<NotEnough>(answers->planned[3].decision));
+}
+
 TEST_F(Planning, RoomPromisedToAnotherRequestIsLeftAlone) {
     Request other;
     other.id = RequestId{"req-other"};

@@ -4,6 +4,7 @@
 #include <filesystem>
 #include <fstream>
 #include <gtest/gtest.h>
+#include <map>
 #include <nlohmann/json.hpp>
 
 #include "app/cli/golden.hpp"
@@ -75,6 +76,64 @@ TEST(ProgramSnapshot, ManyRequestsCountNoRoomTwice) {
                                    {"refused", 1},
                                    {"slots_freed", 2},
                                    {"victims", 5}}));
+}
+
+/// One empty host that offers `inventories`, all of them free.
+json empty_cloud(const std::map<std::string, int>& inventories) {
+    std::ifstream in(cloud);
+    json file = json::parse(in);
+    json host = file["hosts"][0];
+    host["servers"] = json::array();
+    json root = host["providers"][0];
+    const json like = root["inventories"].front();
+    root["inventories"] = json::object();
+    root["used"] = root["other_consumers"] = json::object();
+    for (const auto& [name, total] : inventories) {
+        json& inventory = root["inventories"][name] = like;
+        inventory["total"] = inventory["max_unit"] = total;
+        inventory["allocation_ratio"] = 1;
+        inventory["reserved"] = 0;
+    }
+    host["providers"] = json::array({root});
+    file["hosts"] = json::array({host});
+    return file;
+}
+
+/// What is decided for each of a list of requests.
+std::vector<std::string> decisions(const json& snapshot, const json& asked) {
+    const TemporaryDirectory directory;
+    const auto result = run_program({"plan", "--snapshot", directory.write("c", snapshot.dump()),
+                                     "--requests", directory.write("r", asked.dump()), "--json"});
+    std::vector<std::string> all;
+    const json answer = json::parse(result.out, nullptr, false);
+    if (answer.is_discarded()) return {result.err};
+    for (const json& plan : answer["plans"]) all.push_back(plan["decision"]);
+    return all;
+}
+
+TEST(ProgramSnapshot, RoomThatIsThereIsTakenByTheFirstThatAsks) {
+    const json one{{"project", "p"}, {"resources", {{"VCPU", 6}}}};
+    EXPECT_EQ(decisions(empty_cloud({{"VCPU", 6}}), {one, one, one}),
+              (std::vector<std::string>{"nothing-to-do", "not-enough", "not-enough"}));
+    EXPECT_EQ(decisions(empty_cloud({{"VCPU", 12}}), {one, one, one}),
+              (std::vector<std::string>{"nothing-to-do", "nothing-to-do", "not-enough"}));
+}
+
+TEST(ProgramSnapshot, SoIsFreeRevocableRoom) {
+    json file = empty_cloud({{"VCPU", 12}, {"CUSTOM_SPOT", 1}});
+    file["revocable_classes"] = json::array({"CUSTOM_SPOT"});
+    const json one{{"project", "p"}, {"resources", {{"VCPU", 2}}}, {"res_type", "revocable"}};
+    EXPECT_EQ(decisions(file, {one, one}),
+              (std::vector<std::string>{"nothing-to-do", "not-enough"}));
+}
+
+TEST(ProgramSnapshot, AmountsThatPlacementCannotHoldAreRefused) {
+    const TemporaryDirectory directory;
+    for (const std::string amount : {"2147483648", "9223372036854775807"})
+        expect_refused({"plan", "--snapshot", cloud, "--requests",
+                        directory.write("r", "- {project: p, resources: {VCPU: " + amount + "}}")},
+                       "r:1: resources: the amount of VCPU is '" + amount +
+                           "', more than Placement can hold (2147483647)");
 }
 
 TEST(ProgramSnapshot, RequestsAndSnapshotComeThroughStdinToo) {

@@ -1,0 +1,144 @@
+#include "reaper/json/json_parts.hpp"
+
+#include <utility>
+
+#include "reaper/model/text.hpp"
+
+namespace reaper {
+namespace {
+
+using nlohmann::json;
+
+/// nlohmann tells it what it reads; it puts together what is wanted of that.
+class PartCollector final : public json::json_sax_t {
+public:
+    PartCollector(const JsonParts& parts, std::size_t bytes) : parts_(parts), bytes_(bytes) {}
+
+    json take() { return std::move(document_); }
+
+    bool null() override { return scalar(nullptr); }
+    bool boolean(bool value) override { return scalar(value); }
+    bool number_integer(number_integer_t value) override { return scalar(value); }
+    bool number_unsigned(number_unsigned_t value) override { return scalar(value); }
+    bool number_float(number_float_t value, const string_t& /*text*/) override {
+        return scalar(value);
+    }
+    bool string(string_t& value) override { return scalar(std::move(value)); }
+    bool binary(binary_t& /*value*/) override { return false; }  // JSON has none
+    bool start_object(std::size_t /*elements*/) override { return open(json::object()); }
+    bool end_object() override { return close(); }
+    bool start_array(std::size_t /*elements*/) override { return open(json::array()); }
+    bool end_array() override { return close(); }
+
+    bool key(string_t& name) override {
+        Frame& object = open_.back();
+        object.key = std::move(name);
+        const bool twice = open_.size() == 1
+                               ? !members_.insert(object.key).second
+                               : object.value != nullptr && object.value->contains(object.key);
+        if (twice) throw WrongJson{path() + ": is there twice"};
+        return true;
+    }
+
+    bool parse_error(std::size_t byte, const std::string& /*token*/,
+                     const nlohmann::detail::exception& error) override {
+        constexpr int number_out_of_range = 406;
+        if (error.id == number_out_of_range) throw WrongJson{"a number is out of range"};
+        throw WrongJson{"not JSON (at byte " + std::to_string(byte) + " of " +
+                        std::to_string(bytes_) + ")"};
+    }
+
+private:
+    /// A list or object that has begun.
+    struct Frame {
+        json* value = nullptr;  ///< null: it is not kept
+        bool object = false;
+        bool handed_out = false;
+        std::size_t index = 0;  ///< of the element that comes
+        std::string key{};      ///< of the member that comes
+    };
+
+    void count() {
+        if (++values_ <= parts_.free_values || values_ <= bytes_ / parts_.bytes_for_value) return;
+        throw WrongJson{"holds too many values for its size (more than one in " +
+                        std::to_string(parts_.bytes_for_value) + " bytes)"};
+    }
+
+    /// Where the value that comes is put; null: nowhere.
+    json* place(json value) {
+        if (open_.empty()) return value.is_object() ? &(document_ = std::move(value)) : nullptr;
+        Frame& in = open_.back();
+        if (in.handed_out) return &(element_ = std::move(value));
+        if (in.value == nullptr) return nullptr;
+        if (in.object) return &((*in.value)[in.key] = std::move(value));
+        in.value->push_back(std::move(value));
+        return &in.value->back();
+    }
+
+    bool scalar(json value) {
+        count();
+        const bool member = open_.size() == 1 && open_.back().object;
+        if (member && !parts_.keeps(open_.back().key)) return true;
+        json* const at = place(std::move(value));
+        if (at != nullptr && member) parts_.plain(open_.back().key, *at);
+        came();
+        return true;
+    }
+
+    bool open(json value) {
+        count();
+        if (open_.size() >= static_cast<std::size_t>(parts_.max_depth))
+            throw WrongJson{"nested deeper than " + std::to_string(parts_.max_depth) + " levels"};
+        Frame frame;
+        frame.object = value.is_object();
+        const bool member = open_.size() == 1 && open_.back().object;
+        if (!member || parts_.keeps(open_.back().key)) frame.value = place(std::move(value));
+        if (member && frame.value != nullptr && parts_.hands_out(open_.back().key)) {
+            frame.handed_out = !frame.object;
+            frame.value = nullptr;
+        }
+        open_.push_back(std::move(frame));
+        return true;
+    }
+
+    bool close() {
+        open_.pop_back();
+        came();
+        return true;
+    }
+
+    /// A value is there whole.
+    void came() {
+        if (open_.empty()) return;
+        Frame& in = open_.back();
+        if (in.handed_out) parts_.element(open_.front().key, in.index, element_);
+        if (in.handed_out) element_ = nullptr;
+        ++in.index;
+    }
+
+    std::string path() const {
+        std::string path;
+        for (const Frame& frame : open_)
+            path += frame.object ? (path.empty() ? "" : ".") + printable(frame.key, 100)
+                                 : "[" + std::to_string(frame.index) + "]";
+        return path;
+    }
+
+    const JsonParts& parts_;
+    const std::size_t bytes_;
+    std::size_t values_ = 0;
+    std::vector<Frame> open_;
+    std::set<std::string> members_;  // of the document
+    json document_;
+    json element_;
+};
+
+}  // namespace
+
+json read_json_parts(std::string_view text, const JsonParts& parts) {
+    PartCollector collector{parts, text.size()};
+    json::sax_parse(text, &collector);
+    return collector.take();
+}
+
+}  // namespace reaper

@@ -1,0 +1,126 @@
+#include "reaper/planner/ledger_rows.hpp"
+
+#include <algorithm>
+#include <utility>
+
+#include "reaper/planner/cloud_index.hpp"
+
+namespace reaper {
+namespace {
+
+/// Does anything of the ledger count on the host?
+bool concerns(const Ledger& ledger, const Host& host) {
+    const auto goes = [&](const ServerId& server) {
+        return ledger.evicting(server) || ledger.given_up(server);
+    };
+    if (ledger.promises_anything_on(host.id)) return true;
+    for (const auto& server : host.servers)
+        if (goes(server.id)) return true;
+    for (const auto& provider : host.providers)
+        for (const auto& [consumer, held] : provider.other_consumers)
+            if (goes(consumer)) return true;
+    return false;
+}
+
+}  // namespace
+
+void LedgerRows::build_consumers(const CloudIndex& cloud) {
+    if (consumers_built_) return;
+    consumers_built_ = true;
+    for (const std::uint32_t row : cloud.order())
+        for (const std::uint32_t consumer : cloud.row(row).consumers) consumers_.add(consumer, row);
+}
+
+void LedgerRows::changed(std::uint32_t row, const std::vector<std::uint32_t>& before,
+                         const HostRow& now) {
+    mark(row);
+    if (!consumers_built_ || before == now.consumers) return;
+    for (const std::uint32_t consumer : before) consumers_.erase(consumer, row);
+    for (const std::uint32_t consumer : now.consumers) consumers_.add(consumer, row);
+}
+
+void LedgerRows::mark(std::uint32_t row) {
+    if (row >= marked_.size()) marked_.resize(row + 1, 0);
+    if (std::exchange(marked_[row], 1) == 0) to_read_.push_back(row);
+}
+
+/// All that the ledger touches, and what was touched before.
+void LedgerRows::mark_all(const CloudIndex& cloud, const Ledger& ledger) {
+    for (std::uint32_t row = 0; row < touched_.size(); ++row)
+        if (touched(row)) mark(row);
+    const auto mark_rows_of = [&](const ServerId& server) {
+        each_row_of(cloud, server, [&](std::uint32_t row) { mark(row); });
+    };
+    ledger.each_eviction([&](const Ledger::Eviction& each) { mark_rows_of(each.server); });
+    for (const ServerId& server : ledger.all_given_up()) mark_rows_of(server);
+    ledger.each_promise([&](const Ledger::Promise& promise) {
+        const std::uint32_t row = cloud.row_of(promise.host);
+        if (row != CloudIndex::no_row) mark(row);
+    });
+}
+
+void LedgerRows::follow(const CloudIndex& cloud, const Ledger& ledger) {
+    const bool known = ledger.changes().read(reader_, [&](const Ledger::Change& change) {
+        if (!change.server.empty())
+            each_row_of(cloud, change.server, [&](std::uint32_t row) { mark(row); });
+        else if (const auto row = cloud.row_of(change.host); row != CloudIndex::no_row)
+            mark(row);
+    });
+    if (!known) mark_all(cloud, ledger);
+    if (cloud.width() > stride_ && !touched_.empty()) make_room(0, cloud.width());
+    const bool nothing = ledger.empty();
+    for (const std::uint32_t row : to_read_) {
+        marked_[row] = 0;
+        const Host* const host = cloud.row(row).host;
+        const bool was = touched(row);
+        const bool is = !nothing && host != nullptr && concerns(ledger, *host);
+        if (is) read(row, cloud, ledger);
+        if (is || was) touched_[row] = is ? 1 : 0;
+        if (is || was) cloud.tables().changed(row);
+    }
+    to_read_.clear();
+}
+
+/// Rows grow wider when a class is met for the first time.
+void LedgerRows::make_room(std::uint32_t row, std::size_t stride) {
+    const std::size_t had = touched_.size();
+    if (row >= had) {
+        const std::size_t rows = std::max<std::size_t>(row + 1, marked_.size());
+        touched_.resize(rows, 0);
+        candidates_.resize(rows);
+    }
+    if (stride == stride_) {
+        classes_.resize(touched_.size() * stride);
+        curves_.resize(touched_.size() * stride);
+        return;
+    }
+    std::vector<ClassRow> classes(touched_.size() * stride);
+    std::vector<WorkCurve> curves(touched_.size() * stride);
+    for (std::size_t i = 0; i < had; ++i) {
+        const auto from = static_cast<std::ptrdiff_t>(i * stride_);
+        const auto to = static_cast<std::ptrdiff_t>(i * stride);
+        std::copy_n(classes_.begin() + from, stride_, classes.begin() + to);
+        std::copy_n(curves_.begin() + from, stride_, curves.begin() + to);
+    }
+    classes_ = std::move(classes);
+    curves_ = std::move(curves);
+    stride_ = stride;
+}
+
+void LedgerRows::read(std::uint32_t row, const CloudIndex& cloud, const Ledger& ledger) {
+    const auto read = cloud.read_under(row, nullptr, &ledger);
+    if (row >= touched_.size() || cloud.width() > stride_) make_room(row, cloud.width());
+    const auto to = static_cast<std::ptrdiff_t>(row * stride_);
+    std::copy(read.classes.begin(), read.classes.end(), classes_.begin() + to);
+    std::copy(read.curves.begin(), read.curves.end(), curves_.begin() + to);
+    candidates_[row] = read.candidates;
+}
+
+std::size_t LedgerRows::bytes() const {
+    return consumers_.bytes() + classes_.capacity() * sizeof(ClassRow) +
+           curves_.capacity() * sizeof(WorkCurve) +
+           candidates_.capacity() * sizeof(CandidateSketch) + marked_.capacity() +
+           touched_.capacity() + to_read_.capacity() * sizeof(std::uint32_t);
+}
+
+}  // namespace reaper

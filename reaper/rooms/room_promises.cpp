@@ -1,0 +1,65 @@
+#include "reaper/rooms/room_promises.hpp"
+
+#include <algorithm>
+
+namespace reaper {
+namespace {
+
+template <class Index, class Key>
+void forget(Index& index, const Key& key, RoomPromises::Number number) {
+    const auto at = index.find(key);
+    if (at == index.end()) return;
+    std::erase(at->second, number);
+    if (at->second.empty()) index.erase(at);
+}
+
+}  // namespace
+
+RoomPromises::Number RoomPromises::add(RoomPromise promise) {
+    const Number number = next_++;
+    on_[promise.host].push_back(number);
+    of_[promise.request].push_back(number);
+    if (!promise.group.empty()) of_group_[promise.group].push_back(number);
+    if (promise.until) until_.emplace(*promise.until, number);
+    all_.emplace_hint(all_.end(), number, std::move(promise));
+    return number;
+}
+
+RoomPromise RoomPromises::take(Number number) {
+    auto node = all_.extract(number);
+    RoomPromise promise = std::move(node.mapped());
+    forget(on_, promise.host, number);
+    forget(of_, promise.request, number);
+    if (!promise.group.empty()) forget(of_group_, promise.group, number);
+    if (promise.until) until_.erase({*promise.until, number});
+    return promise;
+}
+
+void RoomPromises::hold_until(Number number, TimePoint until) {
+    RoomPromise& promise = all_.at(number);
+    if (promise.until) until_.erase({*promise.until, number});
+    promise.until = until;
+    until_.emplace(until, number);
+}
+
+void RoomPromises::shift(Duration by) {
+    until_.clear();
+    for (auto& [number, promise] : all_) {
+        promise.since += by;
+        if (!promise.until) continue;
+        *promise.until += by;
+        until_.emplace(*promise.until, number);
+    }
+}
+
+RoomPromises::Numbers RoomPromises::over(TimePoint now) const {
+    Numbers over;
+    for (const auto& [until, number] : until_) {
+        if (now < until) break;
+        over.push_back(number);
+    }
+    std::sort(over.begin(), over.end());
+    return over;
+}
+
+}  // namespace reaper
