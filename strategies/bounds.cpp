@@ -29,9 +29,11 @@ SketchBounds::SketchBounds(const Shape& shape, const Objective& objective)
     : shape_{shape}, objective_{objective}, wanted_(shape.size(), 0), lack_(shape.size(), 0) {
     now_minutes_ =
         std::chrono::floor<std::chrono::minutes>(objective.now).time_since_epoch().count();
+    const auto& work = objective.goal->work_classes;
     for (std::size_t need = 0; need < shape.size(); ++need)
-        if (shape[need].resource_class == objective.goal->work_class) own_need_ = need;
-    work_is_vcpu_ = objective.goal->work_class == ResourceClass{"VCPU"};
+        if (std::find(work.begin(), work.end(), shape[need].resource_class) != work.end())
+            own_needs_.push_back(need);
+    work_is_cpu_ = work == cpu_classes();
     for (const auto& terms : objective.levels) {
         Level level;
         for (const auto& term : terms) {
@@ -71,11 +73,10 @@ bool SketchBounds::of(const HostSketch& sketch, Amount slots, const Cost* worst,
     Amount work = 0;
     // Where work counts, it is looked into as far only as the host may still count: first as if
     // all had started last, then by the curve, then what the other classes take.
-    const bool by_own_class = counts_work_ && own_need_ != none;
-    if (by_own_class && worst != nullptr &&
-        above(sketch, quick_work(*sketch.needs[own_need_], lack_[own_need_]), *worst))
+    const bool by_own_class = counts_work_ && !own_needs_.empty();
+    if (by_own_class && worst != nullptr && above(sketch, own_work(sketch, true), *worst))
         return false;
-    if (by_own_class) work = least_work(sketch, own_need_);
+    if (by_own_class) work = own_work(sketch, false);
     if (worst != nullptr && above(sketch, work, *worst)) return false;
     const bool kinds_known = sketch.kinds != nullptr && sketch.candidates->kinds_known;
     if (kinds_known && levels_[0].by_victim > 0 && least_victims(sketch) > 1) {
@@ -89,9 +90,9 @@ bool SketchBounds::of(const HostSketch& sketch, Amount slots, const Cost* worst,
     if (one_may_do && !counts_work_) return look_at_kinds(sketch, work, worst, bound);
     add_up(sketch, work, nullptr, bound);
     const Amount by_own = work;
-    if (counts_work_ && work_is_vcpu_)
+    if (counts_work_ && work_is_cpu_)
         for (std::size_t need = 0; need < lack_.size(); ++need)
-            if (need != own_need_) work = std::max(work, least_work(sketch, need));
+            if (!own(need)) work = std::max(work, least_work(sketch, need));
     if (one_may_do) return look_at_kinds(sketch, work, worst, bound);
     return work == by_own || add_up(sketch, work, worst, bound);
 }
@@ -148,12 +149,25 @@ Amount SketchBounds::quick_work(const NeedSketch& row, Amount lack) const {
     return capped(saturating_multiply(lack, now_minutes_ - row.latest));
 }
 
+bool SketchBounds::own(std::size_t need) const {
+    return std::find(own_needs_.begin(), own_needs_.end(), need) != own_needs_.end();
+}
+
+/// Of the classes that lost work is measured in: what each loses adds up.
+Amount SketchBounds::own_work(const HostSketch& sketch, bool quick) const {
+    Amount work = 0;
+    for (const std::size_t need : own_needs_)
+        work = capped(saturating_add(work, quick ? quick_work(*sketch.needs[need], lack_[need])
+                                                 : least_work(sketch, need)));
+    return work;
+}
+
 /// The least work that is lost where the class lacks something.
 Amount SketchBounds::least_work(const HostSketch& sketch, std::size_t need) const {
     const NeedSketch& row = *sketch.needs[need];
     if (lack_[need] <= 0 || row.gain <= 0) return 0;
     const Amount time = sketch.curves[need]->least(lack_[need], now_minutes_);
-    if (need == own_need_) return capped(time);
+    if (own(need)) return capped(time);
     return static_cast<Amount>(std::min(Wide{time} * row.work >> work_bits, Wide{largest_cost}));
 }
 

@@ -39,6 +39,8 @@ private:
     void ask_for(Amount slots);
     Amount quick_work(const NeedSketch& row, Amount lack) const;
     Amount least_work(const HostSketch& sketch, std::size_t need) const;
+    bool own(std::size_t need) const;
+    Amount own_work(const HostSketch& sketch, bool quick) const;
     Amount least_victims(const HostSketch& sketch) const;
     Amount least_of_level(const Level& level, const HostSketch& sketch, Amount work,
                           Amount victims) const;
@@ -49,15 +51,13 @@ private:
     bool with_one(const HostSketch& sketch, Amount work, const Cost* worst, Cost& least) const;
     bool cost_of_one(const Amount* gains, Amount work, const Cost* worst, Cost& cost) const;
 
-    static constexpr std::size_t none = static_cast<std::size_t>(-1);
-
     const Shape& shape_;
     const Objective& objective_;
     std::vector<Level> levels_;
     bool counts_work_ = false;
     bool counts_victims_ = false;
-    bool work_is_vcpu_ = false;
-    std::size_t own_need_ = none;  // that lost work is measured in
+    bool work_is_cpu_ = false;
+    std::vector<std::size_t> own_needs_;  // that lost work is measured in
     Amount now_minutes_ = 0;
     Amount slots_ = 0;
     std::vector<Amount> wanted_;   // of so many slots, by need

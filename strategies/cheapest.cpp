@@ -1,24 +1,19 @@
 #include "strategies/cheapest.hpp"
 
 #include <algorithm>
-#include <deque>
-#include <map>
 #include <optional>
 #include <string>
 #include <utility>
 
 #include "reaper/model/text.hpp"
+#include "strategies/joint.hpp"
 #include "strategies/offers.hpp"
-#include "strategies/shares.hpp"
-#include "strategies/stepwise.hpp"
 
 namespace reaper {
 namespace {
 
-/// Hosts that are searched before the knapsack is solved again.
+/// Hosts that are searched before the next look at what came of it.
 constexpr std::size_t max_at_once = 8;
-/// Knapsacks that are solved for one plan.
-constexpr int max_rounds = 5'000;
 
 class Cheapest {
 public:
@@ -26,7 +21,9 @@ public:
              std::size_t max_searches)
         : problem_{problem},
           objective_{objective},
-          searches_{problem, objective, max_steps, max_searches} {
+          searches_{problem, objective, max_steps, max_searches},
+          offers_{searches_, 1},
+          joint_{searches_} {
         Amount ready = 0;
         for (std::size_t host = 0; host < problem.hosts.size(); ++host)
             ready = saturating_add(ready, problem.hosts.ready(host));
@@ -45,82 +42,48 @@ public:
     std::size_t fresh() const { return searches_.fresh(); }
 
 private:
-    /// The offers that can matter, searched ones alone or all, as choices of the hosts.
-    std::vector<ShareChoices> choices(std::size_t slots, bool searched_only) {
-        std::map<std::size_t, ShareChoices> choices;
-        const auto ties = open_ == 1 ? Offers::Ties::one_host : Offers::Ties::sums;
-        for (std::size_t extra = 1; extra <= slots; ++extra) {
-            if (streams_.size() < extra)
-                streams_.emplace_back(searches_, static_cast<Amount>(extra), ties);
-            const auto offers = streams_[extra - 1].first(slots - extra + 1);
-            if (offers.empty()) break;  // no host can give as many, or more
-            for (const Offer* offer : offers) {
-                if (searched_only && !offer->searched) continue;
-                auto& choice = choices[offer->host];
-                choice.host = offer->host;
-                if (choice.costs.size() < extra) choice.costs.resize(extra);
-                choice.costs[extra - 1] =
-                    searched_only ? cover_of({offer->host, extra}).cost : offer->cost;
-            }
-        }
-        std::vector<ShareChoices> list;
-        for (auto& [host, choice] : choices) list.push_back(std::move(choice));
-        return list;
-    }
-
     /// The best way to free that many slots; `chosen_`, `cost_` and `least_cost_` tell.
     void solve(std::size_t slots) {
-        if (slots > max_exact_slots) return solve_stepwise(slots);
+        if (open_ == 1) return solve_one();
+        joint_.solve(slots);
+        chosen_ = joint_.shares();
+        cost_ = joint_.cost();
+        least_cost_ = joint_.least();
+    }
+
+    /// The host that costs least; among equals, the one whose victims come first.
+    void solve_one() {
         std::size_t batch = 1;
-        for (int round = 0;; ++round) {
-            const Shares relaxed{choices(slots, false), slots};
-            chosen_ = relaxed.best(slots);
-            least_cost_ = relaxed.cost(slots).value_or(Cost{});
-            for (std::size_t level = max_objective_levels; level < max_levels; ++level)
-                least_cost_[level] = 0;
-            const bool stopped = searches_.stopped() || round >= max_rounds;
-            bool all_searched = true;
-            for (const auto& share : chosen_) {
-                if (searches_.found(share.host, slots_of(share)) != nullptr) continue;
-                if (all_searched) batch *= 2;
-                all_searched = false;
-                search_some(share, slots, stopped ? 1 : std::min(batch, max_at_once));
+        while (true) {
+            const Offer first = *offers_.first(1).front();
+            const bool stopped = searches_.stopped();
+            chosen_ = {Share{first.host, 1}};
+            least_cost_ = first.cost;
+            if (first.searched) break;
+            offers_.search(first.host);
+            if (stopped) break;
+            batch = std::min(2 * batch, max_at_once);
+            for (std::size_t i = 1; i < batch && search_next(); ++i) {
             }
-            if (all_searched || stopped) break;
         }
-        cost_ = cost_of_chosen();
+        cost_ = cover_of(chosen_.front()).cost;
         if (cost_ == least_cost_) return;
-        const Shares found{choices(slots, true), slots};
-        if (found.cost(slots) && *found.cost(slots) < cost_) chosen_ = found.best(slots);
-        cost_ = cost_of_chosen();
+        // Cut short: the best of those that were searched.
+        for (const Offer* offer : offers_.known())
+            if (offer->searched && cover_of({offer->host, 1}).cost < cost_) {
+                chosen_ = {Share{offer->host, 1}};
+                cost_ = cover_of(chosen_.front()).cost;
+            }
     }
 
-    void solve_stepwise(std::size_t slots) {
-        const Stepwise found = stepwise(searches_, slots);
-        chosen_ = found.shares;
-        cost_ = cost_of_chosen();
-        least_cost_ = Cost{};  // of the other levels nothing is known
-        least_cost_[0] = std::min(found.least, cost_[0]);
-        if (streams_.empty()) streams_.emplace_back(searches_, 1, Offers::Ties::sums);
-    }
-
-    /// Searches the host of the share, and those that would come up next in its place.
-    void search_some(const Share& share, std::size_t slots, std::size_t count) {
-        auto& stream = streams_[share.extra - 1];
-        stream.search(share.host);
-        for (std::size_t i = 1; i < count; ++i) {
-            const auto offers = stream.first(slots - share.extra + 1);
-            const auto next = std::find_if(offers.begin(), offers.end(),
-                                           [](const Offer* offer) { return !offer->searched; });
-            if (next == offers.end()) return;
-            stream.search((*next)->host);
-        }
-    }
-
-    Cost cost_of_chosen() const {
-        Cost sum;
-        for (const auto& share : chosen_) sum += cover_of(share).cost;
-        return sum;
+    /// The host that would come up next; false if there is none.
+    bool search_next() {
+        for (const Offer* offer : offers_.first(2 * max_at_once))
+            if (!offer->searched) {
+                offers_.search(offer->host);
+                return true;
+            }
+        return false;
     }
 
     Amount slots_of(const Share& share) const {
@@ -184,7 +147,7 @@ private:
 
     /// The best hosts for one more slot that were not chosen.
     void tell_passed(Selection& selection, const Cover& worst) {
-        for (const Offer* offer : streams_.front().first(passed_in_full + selection.hosts.size())) {
+        for (const Offer* offer : offers_.first(passed_in_full + selection.hosts.size())) {
             if (selection.passed.size() == passed_in_full) return;
             if (!selection.hosts.contains(offer->host))
                 selection.passed.emplace(offer->host, why_passed(*offer, worst));
@@ -209,8 +172,12 @@ private:
         std::size_t level = 0;
         while (level < objective_.levels.size() && cost_[level] == least_cost_[level]) ++level;
         const bool same = level == objective_.levels.size();
+        selection.proven = same;
+        if (objective_.merged)
+            selection.note = "too many levels: those of the last classes count as one sum";
         if (same && on.empty()) return;  // what was cut short has lost all the same
-        selection.note = "the search" + (on.empty() ? "" : " on " + on) + " was cut short: ";
+        selection.note += selection.note.empty() ? "" : "; ";
+        selection.note += "the search" + (on.empty() ? "" : " on " + on) + " was cut short: ";
         selection.note += same ? "nothing costs less, but among equals another may come first"
                                : "at most " +
                                      objective_.level_words(
@@ -224,7 +191,8 @@ private:
     Searches searches_;
     std::size_t open_ = 0;
     std::size_t least_ = 0;
-    std::deque<Offers> streams_;  // for 1, 2, ... further slots
+    Offers offers_;  // for one further slot
+    Joint joint_;    // for more
     std::vector<Share> chosen_;
     Cost cost_;        // of the chosen
     Cost least_cost_;  // no way costs less

@@ -28,9 +28,6 @@ struct CostBudget {
     Amount lost_work = 0;  ///< in the objective's minutes of size
 };
 
-/// Beyond so many slots that are not there yet, the best way over hosts is not proven.
-constexpr std::size_t max_exact_slots = 64;
-
 /// `max_steps`: visited nodes of one host's search at most; a whole selection has 20 times as many.
 /// As many of the slots as the budget allows, at least `problem.slots_least`; else none, and the
 /// note says so.

@@ -55,9 +55,12 @@ std::optional<ParameterError> read_rest(const Parameters& parameters, Goal& goal
         return ParameterError{"waste_order",
                               "names of resource classes (MEMORY_MB, CUSTOM_...), each once"};
     goal.waste_order = std::move(*order);
-    const auto work = class_names({std::get<std::string>(parameters.at("work_class"))});
-    if (!work) return ParameterError{"work_class", "the name of a resource class"};
-    goal.work_class = work->front();
+    const auto& work_class = std::get<std::string>(parameters.at("work_class"));
+    if (work_class != all_cpu_classes) {
+        auto work = class_names({work_class});
+        if (!work) return ParameterError{"work_class", "CPU or the name of a resource class"};
+        goal.work_classes = std::move(*work);
+    }
     goal.restarts_key = std::get<std::string>(parameters.at("restarts_key"));
     const auto& ties = std::get<std::string>(parameters.at("ties"));
     if (ties != "newest" && ties != "oldest" && ties != "id")
@@ -93,7 +96,8 @@ std::vector<ParameterSpec> cost_specs() {
         {"objective", ParameterKind::text_list,
          Texts{"priority", "lost_work + 60 victims", "waste"},
          "levels, the first difference decides; each a sum like \"lost_work + 60 victims\" of: "
-         "victims (their number), lost_work (size times running time, in minutes), waste:CLASS "
+         "victims (their number), lost_work (size times running time, in minutes; none of a stopped "
+         "server), waste:CLASS "
          "(free + victims - requested, in units of the class), waste (alone: a level for each "
          "class), priority, restarts, share (of its project's revocable servers that a victim is, "
          "in millionths: spreads the harm over projects), age (minutes since creation), start "
@@ -102,8 +106,8 @@ std::vector<ParameterSpec> cost_specs() {
         {"waste_order", ParameterKind::text_list, Texts{"MEMORY_MB", "VCPU", "DISK_GB"},
          "resource classes whose waste counts first, second, ...; the request's other classes "
          "follow by name"},
-        {"work_class", ParameterKind::text, std::string{"VCPU"},
-         "the resource class that lost work is measured in"},
+        {"work_class", ParameterKind::text, std::string{all_cpu_classes},
+         "the resource class that lost work is measured in; CPU is VCPU and PCPU together"},
         {"priorities", ParameterKind::text_list, Texts{},
          "what one server of a project (by id, name or DOMAIN/NAME) or flavor (by name) is worth, "
          "as "
@@ -113,7 +117,8 @@ std::vector<ParameterSpec> cost_specs() {
         {"restarts_key", ParameterKind::text, std::string{"reaper:restarts"},
          "the key of the server metadata that tells how often it was taken already"},
         {"ties", ParameterKind::text, std::string{"newest"},
-         "which of two equally good servers goes: newest, oldest (by creation time) or id"},
+         "which of equally good ways goes: newest (the least sum of the victims' ages), oldest (the "
+         "least sum of their creation times) or id"},
         {"max_victims", ParameterKind::integer, std::int64_t{0},
          "budget: servers that one plan may take; 0 is no limit. Alternatives are given up first; "
          "if the requested slots cost more, no servers deleted"},

@@ -12,8 +12,8 @@
 
 namespace reaper {
 
-/// Levels of an objective at most; what has more puts the last ones together.
-constexpr std::size_t max_objective_levels = 8;
+/// Levels of an objective at most; what has more puts the last ones together, and says so.
+constexpr std::size_t max_objective_levels = 10;
 /// And two by which equal ways are told apart.
 constexpr std::size_t max_levels = max_objective_levels + 2;
 

@@ -34,8 +34,9 @@ std::vector<NamedThing> names_of_cost(const Parameters& parameters) {
         names.push_back({Kind::resource_class, "objective", name});
     for (const auto& name : std::get<NamedTexts>(parameters.at("waste_order")))
         names.push_back({Kind::resource_class, "waste_order", name});
-    names.push_back(
-        {Kind::resource_class, "work_class", std::get<std::string>(parameters.at("work_class"))});
+    const auto& work_class = std::get<std::string>(parameters.at("work_class"));
+    if (work_class != all_cpu_classes)
+        names.push_back({Kind::resource_class, "work_class", work_class});
     for (const auto& text : std::get<NamedTexts>(parameters.at("priorities"))) {
         const auto priority = priority_of(text);
         if (const auto* const read = std::get_if<0>(&priority))

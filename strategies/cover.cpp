@@ -41,6 +41,7 @@ struct CoverSearch::State {
     std::vector<std::size_t> position_of_rank;  // the inverse
     std::vector<std::size_t> pools_of_need;     // how many providers
     bool several_pools = false;                 // or rules on what comes from where
+    bool overfull = false;                      // a provider beside others of its class is
     std::vector<Amount> gain_of;                // by position and need: over its pools
     std::vector<Amount> gain_from;              // by position and need: of all items from there on
     std::vector<Amount> victim_cost;            // by position and level: without waste
@@ -72,6 +73,9 @@ struct CoverSearch::State {
           growth(needs) {
         pools_of_need.assign(needs, 0);
         for (const auto& pool : option.room.pools) ++pools_of_need[pool.need];
+        for (std::size_t pool = 0; pool < option.room.pools.size(); ++pool)
+            overfull = overfull || (option.room.pools[pool].room < 0 &&
+                                    option.room.counts_without_deficit(pool));
         several_pools = option.room.packing != nullptr;
         for (const std::size_t pools : pools_of_need) several_pools = several_pools || pools > 1;
         for (std::size_t level = 0; level < levels; ++level)
@@ -185,17 +189,16 @@ struct CoverSearch::State {
 
     /// What the class still needs at least, over its providers.
     Amount wanting(std::size_t need) const {
-        Amount left = 0;   // free - promised - requested
-        Amount least = 0;  // that it can be once the slots are there
+        Amount left = 0;  // free - promised - requested
         for (std::size_t pool = 0; pool < room.size(); ++pool) {
             if (option.room.pools[pool].need != need) continue;
-            left = saturating_add(left, room[pool]);
-            // An overfull provider gives no slot, yet counts in the sum.
-            if (pools_of_need[need] > 1 && room[pool] < 0) least += room[pool];
+            // An overfull provider beside others is no less than empty of room.
+            if (room[pool] >= 0 || pools_of_need[need] == 1)
+                left = saturating_add(left, room[pool]);
         }
         left = saturating_subtract(left, option.room.promised[need]);
         left = saturating_subtract(left, saturating_multiply(shape[need].amount, slots));
-        return std::max<Amount>(saturating_subtract(least, left), 0);
+        return std::max<Amount>(-left, 0);
     }
 
     /// What is lacking at this node; false if the items from `position` on can't give it.
@@ -211,7 +214,8 @@ struct CoverSearch::State {
     /// The least that the class must grow by.
     Amount least_growth(std::size_t position, std::size_t need) {
         if (growth[need] >= 0) return growth[need];
-        if (lacking[need] == 0) return growth[need] = 0;
+        // What fills up an overfull provider is no growth.
+        if (lacking[need] == 0 || overfull) return growth[need] = lacking[need];
         if (sums_reach[need] < lacking[need]) {
             std::vector<Amount> row(items.size());
             for (std::size_t i = 0; i < row.size(); ++i) row[i] = gain_of[i * needs + need];
@@ -330,8 +334,16 @@ struct CoverSearch::State {
 
     void choose(std::size_t position, Amount sign) {
         const auto& item = items[position];
+        const auto fill = [&](Amount times) {
+            const auto& candidate = option.candidates[item.candidate];
+            const Cost filled = objective.filled_up(option.room, room, candidate);
+            for (std::size_t level = 0; level < levels; ++level)
+                cost[level] += times * filled[level];
+        };
+        if (overfull && sign > 0) fill(-1);
         for (std::size_t pool = 0; pool < room.size(); ++pool)
             room[pool] += sign * gains(item)[pool];
+        if (overfull && sign < 0) fill(1);
         for (std::size_t level = 0; level < levels; ++level) cost[level] += sign * item.cost[level];
     }
 

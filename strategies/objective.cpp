@@ -11,8 +11,9 @@
 namespace reaper {
 namespace {
 
-constexpr std::array<std::string_view, 9> measure_names{
-    "waste", "victims", "lost_work", "priority", "restarts", "share", "age", "start", "price"};
+constexpr std::array<std::string_view, 10> measure_names{"waste",    "victims", "lost_work", "priority",
+                                                         "restarts", "share",   "age",       "start",
+                                                         "price",    "unasked"};
 constexpr Amount whole_share = 1'000'000;
 constexpr Amount max_restarts = 1'000'000;
 
@@ -37,10 +38,12 @@ std::vector<std::size_t> waste_levels(const Shape& shape, const Goal& goal) {
 void add_level(Objective& objective, std::vector<Objective::Term> level) {
     if (level.empty()) return;
     constexpr std::size_t of_victims_and_ties = 2;
-    if (objective.levels.size() + of_victims_and_ties < max_objective_levels)
+    if (objective.levels.size() + of_victims_and_ties < max_objective_levels) {
         objective.levels.push_back(std::move(level));
-    else
+    } else {
+        objective.merged = true;
         objective.levels.back().insert(objective.levels.back().end(), level.begin(), level.end());
+    }
 }
 
 /// `lost work`, `VCPU waste`.
@@ -77,15 +80,28 @@ std::optional<std::string> parts_of_sum(const std::vector<Objective::Term>& term
 }
 
 /// Core-minutes for people.
-std::string work_words(Amount work, const ResourceClass& size) {
+std::string work_words(Amount work, const std::vector<ResourceClass>& classes) {
+    const auto& cpus = cpu_classes();
+    const bool cores = std::all_of(classes.begin(), classes.end(), [&](const ResourceClass& each) {
+        return std::find(cpus.begin(), cpus.end(), each) != cpus.end();
+    });
     return std::to_string(work / 60) + "." + std::to_string(work % 60 * 10 / 60) + " " +
-           (size == ResourceClass{"VCPU"} ? "core" : size.str()) + "-hours of work lost";
+           (cores ? "core" : classes.front().str()) + "-hours of work lost";
 }
 
 }  // namespace
 
 std::string_view to_string(Measure measure) {
     return measure_names.at(static_cast<std::size_t>(measure));
+}
+
+const std::vector<ResourceClass>& cpu_classes() {
+    static const std::vector<ResourceClass> classes{ResourceClass{"VCPU"}, ResourceClass{"PCPU"}};
+    return classes;
+}
+
+bool loses_work(const Server& server) {
+    return server.status != "SHUTOFF";
 }
 
 Amount VictimPrices::of(const Server& server) const {
@@ -106,7 +122,8 @@ std::string Goal::fingerprint() const {
         text += ";";
     }
     for (const auto& each : waste_order) text += each.str() + ",";
-    text += work_class.str() + "," + restarts_key + "," + std::to_string(standard_priority);
+    for (const auto& each : work_classes) text += each.str() + "+";
+    text += restarts_key + "," + std::to_string(standard_priority);
     for (const auto& [name, value] : priorities) text += "," + name + "=" + std::to_string(value);
     text += "," + std::to_string(prices.each);
     for (const auto& [project, price] : prices.projects)
@@ -137,6 +154,10 @@ Cost Objective::of(const HostRoom& room, const Candidate& candidate) const {
             if (term.measure == Measure::waste) {
                 for (std::size_t pool = 0; pool < candidate.gains.size(); ++pool)
                     if (room.pools[pool].need == term.need) amount += candidate.gains[pool];
+            } else if (term.measure == Measure::unasked) {
+                for (const auto& [provider, held] : candidate.server->allocations)
+                    amount = saturating_add(amount, held.get(goal->waste_order[term.need]));
+                amount = capped(amount);
             } else {
                 amount = value(term.measure, *candidate.server);
             }
@@ -145,14 +166,32 @@ Cost Objective::of(const HostRoom& room, const Candidate& candidate) const {
     return cost;
 }
 
+Cost Objective::filled_up(const HostRoom& room, const ByPool& before,
+                          const Candidate& candidate) const {
+    Cost filled;
+    for (std::size_t i = 0; i < levels.size(); ++i)
+        for (const auto& term : levels[i]) {
+            if (term.measure != Measure::waste) continue;
+            for (std::size_t pool = 0; pool < before.size(); ++pool)
+                if (room.pools[pool].need == term.need && room.counts_without_deficit(pool) &&
+                    before[pool] < 0)
+                    filled[i] += saturating_multiply(
+                        term.weight, std::min(candidate.gains[pool], -before[pool]));
+        }
+    return filled;
+}
+
 Amount Objective::value(Measure measure, const Server& server) const {
     switch (measure) {
-        case Measure::waste: return 0;
+        case Measure::waste:
+        case Measure::unasked: return 0;
         case Measure::victims: return 1;
         case Measure::lost_work: {
             Amount size = 0;
+            if (!loses_work(server)) return 0;
             for (const auto& [provider, held] : server.allocations)
-                size = saturating_add(size, held.get(goal->work_class));
+                for (const auto& resource_class : goal->work_classes)
+                    size = saturating_add(size, held.get(resource_class));
             const Amount since = minutes(now - server.launched.value_or(server.created));
             return capped(saturating_multiply(capped(size), capped(since)));
         }
@@ -226,7 +265,7 @@ std::string Objective::level_words(const Shape& shape, std::size_t level, Amount
                 return shape[terms[0].need].resource_class.str() + "=" + std::to_string(amount) +
                        " unused";
             case Measure::victims: return counted(amount, "victim");
-            case Measure::lost_work: return work_words(amount, goal->work_class);
+            case Measure::lost_work: return work_words(amount, goal->work_classes);
             case Measure::age:
             case Measure::start: return counted(amount, "minute") + " of age";
             default: break;
@@ -280,6 +319,24 @@ Amount Objective::least_value(Measure measure) const {
     }
 }
 
+namespace {
+
+bool counts_all_waste(const Goal& goal) {
+    return std::any_of(goal.levels.begin(), goal.levels.end(), [](const auto& level) {
+        return std::any_of(level.begin(), level.end(), [](const Goal::Term& term) {
+            return term.measure == Measure::waste && !term.resource_class;
+        });
+    });
+}
+
+bool asks_for(const Shape& shape, const ResourceClass& resource_class) {
+    for (std::size_t need = 0; need < shape.size(); ++need)
+        if (shape[need].resource_class == resource_class) return true;
+    return false;
+}
+
+}  // namespace
+
 Objective objective_for(const Goal& goal, const Problem& problem) {
     Objective objective;
     objective.goal = &goal;
@@ -305,6 +362,11 @@ Objective objective_for(const Goal& goal, const Problem& problem) {
     }
     objective.victims_level = objective.levels.size();
     objective.levels.push_back({{Measure::victims, 1, 0}});
+    if (counts_all_waste(goal))
+        for (std::size_t i = 0; i < goal.waste_order.size(); ++i)
+            if (!asks_for(problem.shape, goal.waste_order[i]) &&
+                objective.levels.size() + 1 < max_objective_levels)
+                objective.levels.push_back({{Measure::unasked, 1, i}});
     if (goal.tie == Tie::newest) objective.levels.push_back({{Measure::age, 1, 0}});
     if (goal.tie == Tie::oldest) objective.levels.push_back({{Measure::start, 1, 0}});
     return objective;

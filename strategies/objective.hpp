@@ -3,9 +3,10 @@
 //
 // An objective has levels. Each level is a weighted sum of measures; costs are compared level by
 // level. Every measure is additive over victims (waste: plus a constant of the host and the number
-// of slots) and never negative for a victim. After the goal's levels comes the number of victims,
-// so that a needless victim never comes for free, and then, where the tie rule is about time, the
-// victims' running time or start. Ways on one host that are equal even so are ordered by their
+// of slots, less what only fills up an overfull provider) and never negative for a victim. After the
+// goal's levels comes the number of victims, so that a needless victim never comes for free; then,
+// where all waste counts, what they hold of classes that are not requested, and, where the tie rule
+// is about time, the sum of their ages or starts. Ways on one host that are equal even so are ordered by their
 // servers, in the order of the tie rule, hosts by name and id: the best is always one and the same.
 #pragma once
 
@@ -24,16 +25,24 @@ namespace reaper {
 enum class Measure {
     waste,      ///< free + victims - requested, of one class, on hosts where servers are deleted
     victims,    ///< their number
-    lost_work,  ///< size times running time; minutes times units of `Goal::work_class`
+    lost_work,  ///< size times running time; minutes times units of `Goal::work_classes`
     priority,   ///< what the configuration says that the server's project or flavor is worth
     restarts,   ///< what the server's metadata say that it has suffered already
     share,      ///< of the project's revocable servers that one is, in millionths
     age,        ///< minutes since its creation
     start,      ///< its creation: minutes UTC
     price,      ///< what it takes of scarce budgets (the planner's, never configured)
+    unasked,    ///< what it holds of a class that is not requested (a tie rule, never configured)
 };
 
 std::string_view to_string(Measure measure);
+
+/// Those in which Placement counts processors, shared and dedicated.
+const std::vector<ResourceClass>& cpu_classes();
+
+/// A stopped server runs nothing, and what it had in memory went when it stopped: however long ago
+/// it was started, its deletion loses no work.
+bool loses_work(const Server& server);
 
 /// Which of two servers goes first when the costs are equal.
 enum class Tie { id, newest, oldest };
@@ -58,7 +67,7 @@ struct Goal {
     std::vector<std::vector<Term>> levels;
     std::vector<ResourceClass> waste_order;  ///< the request's other classes follow by name
     Tie tie = Tie::id;
-    ResourceClass work_class{"VCPU"};  ///< the size in lost work
+    std::vector<ResourceClass> work_classes = cpu_classes();  ///< the size in lost work: their sum
     /// By project id or flavor name; the larger of both counts.
     std::map<std::string, Amount, std::less<>> priorities;
     Amount standard_priority = 0;
@@ -74,11 +83,12 @@ struct Objective {
     struct Term {
         Measure measure{};
         Amount weight = 1;
-        std::size_t need = 0;  ///< of waste: index into the shape
+        std::size_t need = 0;  ///< of waste: index into the shape; of unasked: into `waste_order`
     };
     std::vector<std::vector<Term>> levels;
     const Goal* goal = nullptr;  ///< never null; outlives this
     std::size_t victims_level = 0;
+    bool merged = false;  ///< it has too many levels: the last before the victims' are one
     TimePoint now{};
     /// Revocable servers of each project; none counts as 1.
     const std::map<ProjectId, Amount>* fleets = nullptr;
@@ -87,6 +97,9 @@ struct Objective {
     Cost base(const Shape& shape, const HostRoom& room, Amount slots) const;
     /// What one victim adds, waste included. Never negative.
     Cost of(const HostRoom& room, const Candidate& candidate) const;
+    /// Of that, the waste that is none: what fills up providers that are overfull, with `before`
+    /// as the pools' room.
+    Cost filled_up(const HostRoom& room, const ByPool& before, const Candidate& candidate) const;
     /// Without weight.
     Amount value(Measure measure, const Server& server) const;
     /// No server has less.

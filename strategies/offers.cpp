@@ -113,27 +113,13 @@ bool Searches::bound(std::size_t host, Amount slots, HostSketch& sketch, const C
     return worst == nullptr || bound <= *worst;
 }
 
-Offers::Offers(Searches& searches, Amount extra, Ties ties)
+Offers::Offers(Searches& searches, Amount extra)
     : searches_{searches},
       extra_{extra},
-      ties_{ties},
       known_(searches.problem().hosts.size(), false) {}
 
 Amount Offers::slots_on(std::size_t host) const {
     return searches_.problem().hosts.ready(host) + extra_;
-}
-
-/// One way to share slots out is never as good as another: the sum of the hosts' places in the
-/// order of names decides, then a sum of numbers as good as random, for each host and choice one.
-void Offers::tell_apart(Offer& offer) const {
-    if (ties_ == Ties::one_host) return;
-    offer.checker.clear();
-    const auto host = static_cast<std::uint64_t>(offer.host);
-    offer.cost[max_objective_levels] = static_cast<Amount>(host) + 1;
-    std::uint64_t mixed = (host * 4096 + static_cast<std::uint64_t>(extra_)) * 0x9e3779b97f4a7c15;
-    mixed = (mixed ^ (mixed >> 30)) * 0xbf58476d1ce4e5b9;
-    mixed = (mixed ^ (mixed >> 27)) * 0x94d049bb133111eb;
-    offer.cost[max_objective_levels + 1] = static_cast<Amount>(mixed >> 20);
 }
 
 void Offers::refill(std::size_t count) {
@@ -153,7 +139,6 @@ void Offers::refill(std::size_t count) {
         offer.cost = cost;
         offer.host = host;
         offer.checker = searches_.bounds().checker(sketch_);
-        tell_apart(offer);
         if (full) {
             if (!(offer < kept.front())) continue;
             std::pop_heap(kept.begin(), kept.end());
@@ -183,13 +168,18 @@ std::vector<const Offer*> Offers::first(std::size_t count) {
     }
 }
 
+std::vector<const Offer*> Offers::known() const {
+    std::vector<const Offer*> all;
+    for (const auto& offer : offers_) all.push_back(&offer);
+    return all;
+}
+
 void Offers::search(std::size_t host) {
     const Cover& cover = searches_.best(host, slots_on(host));
     const auto at = by_host_.find(host);
     offers_.erase(at->second);
     // Where the search was cut, only its bound is sure.
     Offer offer{cover.proven ? cover.cost : cover.bound, cover.checker, host, true};
-    tell_apart(offer);
     at->second = offers_.insert(std::move(offer)).first;
 }
 

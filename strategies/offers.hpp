@@ -70,7 +70,7 @@ private:
 /// A host's way to give some slots beyond those that are ready: what it costs, or its bound.
 struct Offer {
     Cost cost;
-    std::vector<Amount> checker;  // of the victims in the tie rule's order
+    std::vector<Amount> checker;  // among equal costs: of the victims in the tie rule's order
     std::size_t host = 0;
     bool searched = false;
 
@@ -83,29 +83,23 @@ struct Offer {
 
 class Offers {
 public:
-    /// How offers of equal cost are told apart: for a single host, by the victims' places, then by
-    /// host; for sums over several hosts, by two more levels of the cost.
-    enum class Ties { one_host, sums };
-
     /// Hosts that can give `extra` slots beyond the ready ones. `searches` must outlive this.
-    Offers(Searches& searches, Amount extra, Ties ties);
+    Offers(Searches& searches, Amount extra);
 
     /// The first `count` offers: no other host costs less. Fewer, if there are no more.
     std::vector<const Offer*> first(std::size_t count);
+    /// All that were looked at.
+    std::vector<const Offer*> known() const;
     /// Searches the host of one of them, and puts it where it then belongs.
     void search(std::size_t host);
-    /// No host can give as many.
-    bool none() { return first(1).empty(); }
 
 private:
     Amount slots_on(std::size_t host) const;
     /// The next hosts by bound, at least `count` of them.
     void refill(std::size_t count);
-    void tell_apart(Offer& offer) const;
 
     Searches& searches_;
     Amount extra_;
-    Ties ties_;
     HostSketch sketch_;
     std::set<Offer> offers_;
     std::vector<bool> known_;  // hosts that are among the offers

@@ -2,23 +2,26 @@
 //
 // A multiple-choice knapsack: of each host at most one number of slots, the numbers add up to the
 // wanted, the costs (which are not convex in the number: slots on one host share victims) add up to
-// the least. Solved exactly by dynamic programming over hosts, O(hosts * slots * choices)
-// (Kellerer, Pferschy, Pisinger: Knapsack Problems, 2004, chapter 11).
+// the least. Solved exactly for any number (Pisinger, "A minimal algorithm for the multiple-choice
+// knapsack problem", 1995): at the right *price* of a slot each host by itself gives what costs
+// least above the price, and all together give as many as are wanted, but for a part of what one of
+// them gives. No way costs less than that (the Lagrangian bound). What any other choice costs more
+// at that price adds up, so that only choices within the gap between the bound and the best way
+// found can be part of a better one: a dynamic program over these, hosts with the least first, in
+// which the gap shrinks, until the next host's least is no longer within it.
+//
+// O(choices) for the price; the core that the program runs over is a few hosts, mostly. Its steps
+// are limited: then the best found stands, with the bound.
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <optional>
 #include <vector>
 
-#include "strategies/cost.hpp"
+#include "strategies/price.hpp"
 
 namespace reaper {
-
-/// One host's choices: what `extra` slots cost, by extra - 1; nothing where it is no choice.
-struct ShareChoices {
-    std::size_t host = 0;
-    std::vector<std::optional<Cost>> costs;
-};
 
 struct Share {
     std::size_t host = 0;
@@ -27,21 +30,94 @@ struct Share {
 
 class Shares {
 public:
-    /// For up to `slots` slots; `choices` by host in the order in which they win ties.
-    Shares(std::vector<ShareChoices> choices, std::size_t slots);
+    /// Says what `extra` slots on the host cost, exactly (`searched`) or at least.
+    void put(std::size_t host, std::size_t extra, const Cost& cost, bool searched);
+    /// As it was said; null if it was not.
+    const Cost* cost(std::size_t host, std::size_t extra) const;
+    bool searched(const Share& share) const;
+    /// The same with no choices but those that were searched.
+    Shares only_searched() const;
 
-    /// What that many slots cost at least; none if there is no way.
-    std::optional<Cost> cost(std::size_t slots) const;
-    /// Who gives them.
-    std::vector<Share> best(std::size_t slots) const;
+    /// The price of a slot where so many are wanted; false if there is no way at all.
+    bool find_price(std::size_t slots);
+    const Price& price() const { return price_; }
+    /// Who gives how many at that price: as many as are wanted at most, and the last of them more
+    /// than are left.
+    std::vector<Share> at_price() const;
+
+    /// Those that were not searched and would come next if the price rose.
+    std::vector<Share> next(std::size_t count) const;
+
+    /// After the price: the best way; false if none is known.
+    bool find_best();
+    const std::vector<Share>& best() const { return best_; }
+    /// The steps of all dynamic programs together are used up: what was best before stays.
+    bool used_up() const { return steps_left_ == 0; }
+    /// No way costs less.
+    Cost least() const { return least_; }
+    /// What the best way costs above the bound, scaled by the price.
+    const Scaled& gap() const { return *gap_; }
 
 private:
-    void tabulate();
+    struct Choice {
+        std::size_t extra = 0;
+        Cost cost;
+        bool searched = false;
+    };
+    static constexpr std::int32_t none = -1;
+    struct Choices {
+        std::size_t host = 0;
+        std::vector<Choice> list;        // by extra
+        std::vector<std::int32_t> hull;  // those below all lines between two others
+        bool changed = true;
+        std::int32_t taken = none;  // at the price
+    };
+    /// From one choice of a hull to the next.
+    struct Edge {
+        Price price;
+        std::uint32_t at = 0;  // of the host in `hosts_`
+        std::int32_t to = none;
 
-    std::vector<ShareChoices> choices_;
-    std::size_t slots_;
-    std::vector<std::optional<Cost>> costs_;          // by slots
-    std::vector<std::vector<std::uint16_t>> picked_;  // by choice and slots: extra
+        friend bool operator<(const Edge& a, const Edge& b) {
+            if (a.price < b.price) return true;
+            if (b.price < a.price) return false;
+            return a.at != b.at ? a.at < b.at : a.to < b.to;
+        }
+    };
+    /// Another choice than at the price.
+    struct Change {
+        Scaled above;
+        Amount slots = 0;  // more, or less
+        std::uint32_t at = 0;
+        std::int32_t to = none;
+    };
+    struct Core;
+
+    static void draw_hull(Choices& choices);
+    std::vector<Change> changes(const Scaled* limit) const;
+    std::vector<std::optional<Cost>> dearest_that_count() const;
+    std::optional<std::vector<std::int32_t>> before() const;
+    std::optional<Change> best_single(std::size_t open) const;
+    void keep(const std::vector<std::int32_t>& chosen);
+    Cost cost_of(const Choices& choices, std::int32_t choice) const {
+        return choice == none ? Cost{} : choices.list[static_cast<std::size_t>(choice)].cost;
+    }
+    static std::size_t extra_of(const Choices& choices, std::int32_t choice) {
+        return choice == none ? 0 : choices.list[static_cast<std::size_t>(choice)].extra;
+    }
+
+    std::vector<Choices> hosts_;
+    std::vector<std::int32_t> at_;  // by host: in `hosts_`
+    std::size_t slots_ = 0;
+    std::size_t steps_left_ = 3'000'000;
+    Price price_;
+    std::size_t given_ = 0;  // at the price
+    Edge last_;              // taken in part
+    std::vector<Edge> edges_;
+    std::size_t beyond_ = 0;  // the first edge that is not taken at all
+    std::vector<Share> best_;
+    Cost least_;
+    std::optional<Scaled> gap_;
 };
 
 }  // namespace reaper

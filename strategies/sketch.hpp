@@ -23,9 +23,12 @@ struct WorkCurve {
     std::array<Amount, points> gain{};        ///< of the first candidates together
     std::array<Amount, points> started{};     ///< sum over them of gain times start
     std::array<std::int32_t, points> next{};  ///< start of the candidate after them
+    Amount idle = 0;                          ///< gain of those that lose no work, in no point
 
     /// Least sum of gain times running time for so much gain; never above the true one.
     Amount least(Amount wanted, Amount now) const {
+        wanted = saturating_subtract(wanted, idle);
+        if (wanted <= 0) return 0;
         // The last sampled point below what is wanted, and the rest at the next one's price.
         std::size_t at = 0;
         while (at + 1 < points && gain[at + 1] > gain[at] && gain[at + 1] <= wanted) ++at;
@@ -42,9 +45,12 @@ struct NeedSketch {
     Amount gain = 0;     ///< of all candidates together
     Amount largest = 0;  ///< gain of one candidate
     Amount unit = 0;     ///< every gain is a multiple of it; 0 if there is none
-    /// Least VCPU for each unit of gain over the candidates, times 2^work_bits, rounded down.
+    /// Least processors (VCPU and PCPU) for each unit of gain over the candidates, times
+    /// 2^work_bits, rounded down.
     std::uint32_t work = 0;
-    std::int32_t latest = 0;  ///< start of the candidate with a gain that started last: minutes UTC
+    /// Start of the candidate with a gain that started last, minutes UTC; of one that loses no work,
+    /// the end of time.
+    std::int32_t latest = 0;
 };
 
 /// The candidates together.

@@ -160,9 +160,7 @@ private:
 
     /// Whether no choice within the budgets can be as cheap as this one, the cheapest.
     bool too_dear(const Choice& cheapest, const Prices& prices) const {
-        if (!cheapest.selection.note.empty() ||
-            problem_.slots_least > static_cast<Amount>(max_exact_slots))
-            return false;  // it is not proven to be the cheapest
+        if (!cheapest.selection.proven) return false;
         const BudgetCounter usage = spent(cheapest);
         Amount cost = 0;
         Amount left = 0;

@@ -11,12 +11,12 @@
 #include "reaper/planner/victim_filter.hpp"
 #include "reaper/rooms/ledger.hpp"
 #include "reaper/rooms/room.hpp"
+#include "strategies/objective.hpp"
 
 namespace reaper {
 namespace {
 
 constexpr Amount max_work = std::numeric_limits<std::uint32_t>::max();
-const ResourceClass vcpu{"VCPU"};
 
 /// Numbers of candidates at which the curve of work is sampled.
 constexpr std::array<std::size_t, WorkCurve::points> sampled{0, 1, 2, 4, 7, 12};
@@ -131,7 +131,8 @@ public:
     /// Returns the number of its kind.
     std::size_t add(const Server& server) {
         Amount work = 0;
-        for (const auto& [provider, held] : server.allocations) work += held.get(vcpu);
+        for (const auto& [provider, held] : server.allocations)
+            for (const auto& cpus : cpu_classes()) work = saturating_add(work, held.get(cpus));
         gains_.clear();
         for (const auto& [provider, held] : server.allocations) {
             const Provider* const on = provider_of_host(provider);
@@ -141,7 +142,8 @@ public:
                     collect(names_.class_number(resource_class), sane(amount));
         }
         const Amount start = minutes_up(server.launched.value_or(server.created));
-        starts_.push_back(Start{start, all_.size(), all_.size() + gains_.size()});
+        const bool idle = !loses_work(server);
+        starts_.push_back(Start{start, idle, all_.size(), all_.size() + gains_.size()});
         for (const auto& [number, gain] : gains_) {
             put(number, gain, work);
             all_.push_back(Gain{number, gain});
@@ -156,9 +158,14 @@ public:
         std::sort(starts_.begin(), starts_.end(),
                   [](const Start& a, const Start& b) { return a.start > b.start; });
         counts_.assign(classes_.size(), Drawn{});
-        for (const auto& [start, first, last] : starts_)
-            for (std::size_t i = first; i < last; ++i)
-                draw_one(curves[all_[i].number], counts_[all_[i].number], all_[i].gain, start);
+        for (const auto& [start, idle, first, last] : starts_)
+            for (std::size_t i = first; i < last; ++i) {
+                auto& curve = curves[all_[i].number];
+                if (idle)
+                    curve.idle = saturating_add(curve.idle, all_[i].gain);
+                else
+                    draw_one(curve, counts_[all_[i].number], all_[i].gain, start);
+            }
         for (std::size_t i = 0; i < curves.size(); ++i) {
             // Nothing is gained beyond the last candidate.
             auto& drawn = counts_[i];
@@ -167,7 +174,8 @@ public:
                 curves[i].started[drawn.point] = drawn.started;
                 curves[i].next[drawn.point] = drawn.last;
             }
-            classes_[i].latest = curves[i].next[0];
+            classes_[i].latest = curves[i].idle > 0 ? std::numeric_limits<std::int32_t>::max()
+                                                    : curves[i].next[0];
         }
     }
 
@@ -208,6 +216,7 @@ private:
     /// One candidate: its start, and where its gains are.
     struct Start {
         Amount start = 0;
+        bool idle = false;
         std::size_t first = 0;
         std::size_t last = 0;
     };

@@ -218,10 +218,18 @@ bool HostRoom::fits(const Shape& shape, const ByPool& room, Amount wanted) const
     return packing != nullptr ? packing->fits(room, wanted) : slots(shape, room) >= wanted;
 }
 
+bool HostRoom::counts_without_deficit(std::size_t pool) const {
+    // Pools are in the order of needs.
+    return (pool > 0 && pools[pool - 1].need == pools[pool].need) ||
+           (pool + 1 < pools.size() && pools[pool + 1].need == pools[pool].need);
+}
+
 std::vector<Amount> HostRoom::totals(const Shape& shape, const ByPool& room) const {
     std::vector<Amount> sums(shape.size(), 0);
     for (std::size_t i = 0; i < pools.size(); ++i)
-        sums[pools[i].need] = saturating_add(sums[pools[i].need], room[i]);
+        sums[pools[i].need] = saturating_add(
+            sums[pools[i].need],
+            room[i] < 0 && counts_without_deficit(i) ? Amount{0} : room[i]);
     for (std::size_t need = 0; need < shape.size(); ++need)
         sums[need] = saturating_subtract(sums[need], promised[need]);
     return sums;

@@ -263,7 +263,8 @@ void enumerate(benchmark::State& state, CloudSpec spec, int hosts, Amount (*leas
 void add_decisions(const CloudSpec& spec) {
     for (const std::string objective : {"leftover", "victims", "lost_work", "cost"})
         for (const bool warm : {false, true})
-            for (const auto& [slots, alternatives] : {std::pair{1, 1}, std::pair{10, 2}}) {
+            for (const auto& [slots, alternatives] :
+                 {std::pair{1, 1}, {10, 2}, {100, 1}, {1'000, 1}}) {
                 const std::string name =
                     "plan/" + name_of(spec) + "/" + objective + "/n=" + std::to_string(slots) +
                     ",k=" + std::to_string(alternatives) + (warm ? "/warm" : "/cold");
@@ -274,7 +275,7 @@ void add_decisions(const CloudSpec& spec) {
                     })
                     ->UseManualTime()
                     ->Unit(benchmark::kMicrosecond)
-                    ->Iterations(slots == 1 ? 400 : 200);
+                    ->Iterations(slots == 1 ? 400 : slots == 10 ? 200 : 20);
             }
 }
 

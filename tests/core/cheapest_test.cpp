@@ -6,7 +6,6 @@
 
 #include "small_cloud.hpp"
 #include "strategies/goal_text.hpp"
-#include "strategies/stepwise.hpp"
 
 namespace reaper::cheapest_test {
 namespace {
@@ -114,25 +113,6 @@ TEST(Cheapest, CutShortItTellsAGapThatHolds) {
         }
     }
     EXPECT_GT(told, 0);
-}
-
-TEST(Cheapest, VeryManySlotsAreSharedOutStepwiseWithABoundThatHolds) {
-    SeededRng rng{21};
-    const Snapshot cloud = small_cloud({90, 8, false}, rng);
-    const auto slots = static_cast<int>(max_exact_slots) + 90;
-    const ProblemOn on{cloud, request({{"VCPU", 2}}, slots)};
-    ASSERT_TRUE(on.worth_solving());
-    ASSERT_GT(on.open(), static_cast<Amount>(max_exact_slots));
-    const Goal goal = goal_of({"lost_work"});
-    const Objective objective = objective_for(goal, on.problem());
-    const Selection selection = cheapest(on.problem(), objective, plenty);
-    const auto cost = cost_of(on.problem(), objective, selection);
-    ASSERT_TRUE(cost.has_value());
-    const Amount least = least_cost(on.problem(), objective)[0];
-    EXPECT_LE((*cost)[0], least + least / 5) << "good, if not the best";
-    Searches searches{on.problem(), objective, plenty};
-    EXPECT_LE(stepwise(searches, static_cast<std::size_t>(on.open())).least, least);
-    EXPECT_THAT(selection.note, HasSubstr("above the least possible"));
 }
 
 TEST(Cheapest, BudgetGivesUpAlternativesFirstAndThenEverything) {

@@ -52,6 +52,7 @@ std::vector<std::optional<Cost>> least_by_extra(const Problem& problem, const Ob
             if (!best || cost < *best) best = cost;
         }
     }
+    while (!least.empty() && !least.back()) least.pop_back();
     return least;
 }
 
@@ -138,7 +139,7 @@ Cost least_cost(const Problem& problem, const Objective& objective) {
     for (std::size_t host = 0; host < problem.hosts.size(); ++host) {
         const auto own = least_by_extra(problem, objective, host, open);
         for (std::size_t slots = least.size(); slots-- > 1;)
-            for (std::size_t extra = 1; extra <= slots; ++extra) {
+            for (std::size_t extra = 1; extra <= std::min(slots, own.size()); ++extra) {
                 if (!own[extra - 1] || !least[slots - extra]) continue;
                 const Cost sum = *least[slots - extra] + *own[extra - 1];
                 if (!least[slots] || sum < *least[slots]) least[slots] = sum;

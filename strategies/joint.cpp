@@ -1,0 +1,246 @@
+#include "strategies/joint.hpp"
+
+#include <algorithm>
+#include <limits>
+#include <utility>
+
+#ifdef JOINT_TRACE
+#include <cstdio>
+#include <ctime>
+static double now_ms(){timespec t;clock_gettime(CLOCK_THREAD_CPUTIME_ID,&t);return t.tv_sec*1e3+t.tv_nsec*1e-6;}
+#endif
+namespace reaper {
+namespace {
+
+/// Knapsacks that are solved for one plan.
+constexpr int max_rounds = 2'000;
+/// Hosts beyond the price that are searched before the knapsack is solved again.
+constexpr std::size_t max_batch = 32;
+
+/// One way to share slots out is never as good as another: the sum of the hosts' places in the
+/// order of names decides, then a sum of numbers as good as random, for each host and choice one.
+void tell_apart(std::size_t host, std::size_t extra, Cost& cost) {
+    cost[max_objective_levels] = static_cast<Amount>(host) + 1;
+    std::uint64_t mixed =
+        (std::uint64_t{host} * 4096 + std::uint64_t{extra}) * 0x9e3779b97f4a7c15;
+    mixed = (mixed ^ (mixed >> 30)) * 0xbf58476d1ce4e5b9;
+    mixed = (mixed ^ (mixed >> 27)) * 0x94d049bb133111eb;
+    cost[max_objective_levels + 1] = static_cast<Amount>(mixed >> 20);
+}
+
+}  // namespace
+
+/// What so many slots cost at the cut, for all numbers of them.
+class Joint::Cut {
+public:
+    void set(const Price& price, const Scaled& slack) {
+        price_ = price;
+        slack_ = slack;
+        set_ = true;
+        ++version_;
+    }
+    /// Null if there is none.
+    const Cost* of(Amount slots) {
+        if (!set_) return nullptr;
+        const auto at = static_cast<std::size_t>(slots);
+        if (at >= costs_.size()) costs_.resize(at + 1);
+        auto& [cost, version] = costs_[at];
+        if (version != version_) {
+            cost = whole_cost(price_, slots, slack_);
+            version = version_;
+        }
+        return &cost;
+    }
+
+private:
+    Price price_;
+    Scaled slack_;
+    bool set_ = false;
+    std::size_t version_ = 0;
+    std::vector<std::pair<Cost, std::size_t>> costs_;
+};
+
+Joint::Joint(Searches& searches) : searches_{searches}, hosts_{searches.problem().hosts} {}
+
+Amount Joint::most_extra(std::size_t host, std::size_t slots) const {
+    return std::min(hosts_.possible(host) - hosts_.ready(host), static_cast<Amount>(slots));
+}
+
+/// What costs no more than the hosts that are cheapest by their cheapest number of slots, as many
+/// of them as give so many together.
+void Joint::collect_cheapest(std::size_t slots, std::size_t supply) {
+    struct Cheap {
+        Price price;
+        std::size_t host = 0;
+        bool operator<(const Cheap& other) const {
+            if (price < other.price) return true;
+            return !(other.price < price) && host < other.host;
+        }
+    };
+    std::vector<Cheap> heap;  // the dearest on top
+    std::size_t given = 0;
+    Cut cut;
+    std::vector<std::pair<Share, Cost>> found;
+    for (std::size_t host = 0; host < hosts_.size(); ++host) {
+        const Amount most = most_extra(host, slots);
+        most_on_one_ = std::max(most_on_one_, most);
+        std::optional<Price> cheapest;
+        for (Amount extra = 1; extra <= most; ++extra) {
+            const auto number = static_cast<std::size_t>(extra);
+            const Cost* const worst = cut.of(extra);
+            Cost bound;
+            if (const Cost* const known = known_.cost(host, number)) {
+                bound = *known;
+            } else {
+                if (!searches_.bound(host, hosts_.ready(host) + extra, sketch_, worst, bound))
+                    continue;
+                tell_apart(host, number, bound);
+                if (worst != nullptr && *worst < bound) continue;
+                found.push_back({Share{host, number}, bound});
+            }
+            const Price price{bound, extra};
+            if (!cheapest || price < *cheapest) cheapest = price;
+        }
+        if (!cheapest) continue;
+        heap.push_back({*cheapest, host});
+        std::push_heap(heap.begin(), heap.end());
+        given += static_cast<std::size_t>(cheapest->slots);
+        while (given >= supply + static_cast<std::size_t>(heap.front().price.slots)) {
+            given -= static_cast<std::size_t>(heap.front().price.slots);
+            std::pop_heap(heap.begin(), heap.end());
+            heap.pop_back();
+        }
+        if (given >= supply) cut.set(heap.front().price, Scaled{});
+    }
+    all_ = given < supply;
+    if (!all_) cut_ = heap.front().price;
+    cut_slack_ = Scaled{};
+    for (const auto& [share, bound] : found) {
+        const Cost* const worst = all_ ? nullptr : cut.of(static_cast<Amount>(share.extra));
+        if (worst == nullptr || !(*worst < bound)) known_.put(share.host, share.extra, bound, false);
+    }
+}
+
+/// Everything up to the cut that is not known yet.
+void Joint::collect(std::size_t slots) {
+    Cut cut;
+    if (!all_) cut.set(cut_, cut_slack_);
+    for (std::size_t host = 0; host < hosts_.size(); ++host)
+        for (Amount extra = 1; extra <= most_extra(host, slots); ++extra) {
+            Cost bound;
+            const Cost* const worst = cut.of(extra);
+            const auto number = static_cast<std::size_t>(extra);
+            if (known_.cost(host, number) != nullptr ||
+                !searches_.bound(host, hosts_.ready(host) + extra, sketch_, worst, bound))
+                continue;
+            tell_apart(host, number, bound);
+            if (worst == nullptr || !(*worst < bound)) known_.put(host, number, bound, false);
+        }
+}
+
+/// Whether all is collected that may be part of a way within the gap.
+bool Joint::covers(std::size_t slots, const Scaled& gap) const {
+    if (all_) return true;
+    const Price& price = known_.price();
+    // Both are straight lines over the number of slots: their ends tell.
+    for (const Amount number : {Amount{1}, std::min(most_on_one_, static_cast<Amount>(slots))})
+        for (std::size_t i = 0; i < max_levels; ++i) {
+            const Scaled::Wide need = Scaled::Wide{price.cost[i]} * number + gap[i];
+            const Scaled::Wide have = Scaled::Wide{cut_.cost[i]} * number + cut_slack_[i];
+            const Scaled::Wide left = have * price.slots - need * cut_.slots;
+            if (left < 0) return false;
+            if (left > 0) break;
+        }
+    return true;
+}
+
+/// Collects what is within twice the gap, as the price may rise yet.
+void Joint::widen(std::size_t slots, const Scaled& gap) {
+    for (std::size_t i = 0; i < max_levels; ++i)
+        cut_slack_[i] = gap[i] * 2 * cut_.slots / known_.price().slots + (gap[i] > 0 ? 1 : 0);
+    collect(slots);
+}
+
+void Joint::put(std::size_t host, std::size_t extra, Cost cost, bool searched) {
+    tell_apart(host, extra, cost);
+    known_.put(host, extra, cost, searched);
+}
+
+/// Returns how many were not searched before.
+std::size_t Joint::search(const std::vector<Share>& shares) {
+    std::size_t fresh = 0;
+    for (const auto& share : shares) {
+        if (known_.searched(share)) continue;
+        ++fresh;
+        const Cover& cover =
+            searches_.best(share.host, hosts_.ready(share.host) + static_cast<Amount>(share.extra));
+        // Where the search was cut, only its bound is sure.
+        put(share.host, share.extra, cover.proven ? cover.cost : cover.bound, true);
+    }
+    return fresh;
+}
+
+Cost Joint::cost_of(const std::vector<Share>& shares) const {
+    Cost sum;
+    for (const auto& share : shares)
+        sum += searches_
+                   .found(share.host,
+                          hosts_.ready(share.host) + static_cast<Amount>(share.extra))
+                   ->cost;
+    return sum;
+}
+
+void Joint::take(const std::vector<Share>& shares) {
+    shares_ = shares;
+    cost_ = cost_of(shares);
+}
+
+/// The steps are used up: the best of what was searched, and what else the solution needs.
+void Joint::settle(std::size_t slots) {
+    search(known_.best());
+    take(known_.best());
+    Shares found = known_.only_searched();
+    if (!found.find_price(slots) || !found.find_best()) return;
+    if (cost_of(found.best()) < cost_) take(found.best());
+}
+
+void Joint::solve(std::size_t slots) {
+    if (supply_ == 0) collect_cheapest(slots, supply_ = slots);
+    std::size_t batch = 1;
+    for (int round = 0;; ++round) {
+#ifdef JOINT_TRACE
+        std::fprintf(stderr, "round %d %.2f ms: pass %zu fresh %zu nodes\n", round, now_ms(), supply_, searches_.fresh());
+#endif
+        const bool stopped =
+            searches_.stopped() || known_.used_up() || round >= max_rounds;
+        if (!known_.find_price(slots) || !covers(slots, Scaled{})) {
+            collect_cheapest(slots, supply_ *= 2);
+            continue;
+        }
+        if (!stopped && search(known_.at_price()) > 0) {
+            search(known_.next(batch));
+            batch = std::min(2 * batch, max_batch);
+            continue;
+        }
+        if (!known_.find_best()) {  // nothing that is collected makes up the number
+            all_ = true;
+            collect(slots);
+            continue;
+        }
+        if (!covers(slots, known_.gap())) {
+            widen(slots, known_.gap());
+            continue;
+        }
+#ifdef JOINT_TRACE
+        std::fprintf(stderr, "   best found %.2f ms gap0 %f gap1 %f\n", now_ms(), double(known_.gap()[0])/known_.price().slots,double(known_.gap()[1])/known_.price().slots);
+#endif
+        least_ = known_.least();
+        for (std::size_t level = max_objective_levels; level < max_levels; ++level)
+            least_[level] = 0;
+        if (stopped) return settle(slots);
+        if (search(known_.best()) > 0) continue;
+        return take(known_.best());
+    }
+}
+
+}  // namespace reaper

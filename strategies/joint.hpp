@@ -1,0 +1,65 @@
+// Joint: the slots that cost least over several hosts, which are searched only where the best might
+// be.
+//
+// The knapsack (shares.hpp) is solved with lower bounds instead of costs; the hosts in its solution
+// are searched, and it is solved again with what was found, until all hosts in the solution had been
+// searched: as no other way costs less even by its bounds, it is the best. What it is solved over is
+// collected at a price: a pass over all hosts takes in what costs no more by its bound. The first
+// price is the one at which the hosts would give as many slots at their cheapest, as far as is known
+// without a search; when the knapsack's price has risen above it, there is a pass for twice as many,
+// and when the gap of the best way found reaches beyond, one that takes in the gap. A pass is
+// O(hosts * slots on one of them).
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include "strategies/offers.hpp"
+#include "strategies/shares.hpp"
+
+namespace reaper {
+
+class Joint {
+public:
+    /// `searches` must outlive this.
+    explicit Joint(Searches& searches);
+
+    /// The best way to free so many slots beyond those that are ready, all of its hosts searched;
+    /// no more than are possible, and never more than the time before.
+    void solve(std::size_t slots);
+    const std::vector<Share>& shares() const { return shares_; }
+    const Cost& cost() const { return cost_; }
+    /// No way costs less.
+    const Cost& least() const { return least_; }
+
+private:
+    class Cut;
+
+    void collect_cheapest(std::size_t slots, std::size_t supply);
+    void collect(std::size_t slots);
+    void widen(std::size_t slots, const Scaled& gap);
+    bool covers(std::size_t slots, const Scaled& gap) const;
+    std::size_t search(const std::vector<Share>& shares);
+    void put(std::size_t host, std::size_t extra, Cost cost, bool searched);
+    void take(const std::vector<Share>& shares);
+    void settle(std::size_t slots);
+    Amount most_extra(std::size_t host, std::size_t slots) const;
+    Cost cost_of(const std::vector<Share>& shares) const;
+
+    Searches& searches_;
+    const HostList& hosts_;
+    HostSketch sketch_;
+    Shares known_;
+    Price cut_;             ///< all is collected that costs no more, and the slack on top
+    Scaled cut_slack_;
+    bool all_ = false;      ///< everything is collected
+    std::size_t supply_ = 0;  ///< slots that what is collected gives at least
+    Amount most_on_one_ = 0;  ///< slots
+    std::vector<Share> shares_;
+    Cost cost_;
+    Cost least_;
+};
+
+}  // namespace reaper
