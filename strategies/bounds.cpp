@@ -157,8 +157,8 @@ bool SketchBounds::own(std::size_t need) const {
 Amount SketchBounds::own_work(const HostSketch& sketch, bool quick) const {
     Amount work = 0;
     for (const std::size_t need : own_needs_)
-        work = capped(saturating_add(work, quick ? quick_work(*sketch.needs[need], lack_[need])
-                                                 : least_work(sketch, need)));
+        work = capped(saturating_add(
+            work, quick ? quick_work(*sketch.needs[need], lack_[need]) : least_work(sketch, need)));
     return work;
 }
 

@@ -12,9 +12,6 @@
 namespace reaper {
 namespace {
 
-/// Hosts that are searched before the next look at what came of it.
-constexpr std::size_t max_at_once = 8;
-
 class Cheapest {
 public:
     Cheapest(const Problem& problem, const Objective& objective, std::int64_t max_steps,
@@ -53,7 +50,6 @@ private:
 
     /// The host that costs least; among equals, the one whose victims come first.
     void solve_one() {
-        std::size_t batch = 1;
         while (true) {
             const Offer first = *offers_.first(1).front();
             const bool stopped = searches_.stopped();
@@ -62,9 +58,6 @@ private:
             if (first.searched) break;
             offers_.search(first.host);
             if (stopped) break;
-            batch = std::min(2 * batch, max_at_once);
-            for (std::size_t i = 1; i < batch && search_next(); ++i) {
-            }
         }
         cost_ = cover_of(chosen_.front()).cost;
         if (cost_ == least_cost_) return;
@@ -74,16 +67,6 @@ private:
                 chosen_ = {Share{offer->host, 1}};
                 cost_ = cover_of(chosen_.front()).cost;
             }
-    }
-
-    /// The host that would come up next; false if there is none.
-    bool search_next() {
-        for (const Offer* offer : offers_.first(2 * max_at_once))
-            if (!offer->searched) {
-                offers_.search(offer->host);
-                return true;
-            }
-        return false;
     }
 
     Amount slots_of(const Share& share) const {
@@ -115,6 +98,7 @@ private:
         if (budget.lost_work > 0)
             none.note += std::to_string(budget.lost_work / 60) + " hours of lost work";
         none.note += ") does not allow the best one";
+        if (cost_ != least_cost_) none.note += " that was found (the search was cut short)";
         return none;
     }
 
@@ -133,10 +117,9 @@ private:
     }
 
     bool only_waste() const {
-        for (const auto& level : objective_.levels)
-            for (const auto& term : level)
-                if (term.measure != Measure::waste && term.measure != Measure::victims)
-                    return false;
+        for (std::size_t i = 0; i < objective_.victims_level; ++i)
+            for (const auto& term : objective_.levels[i])
+                if (term.measure != Measure::waste) return false;
         return objective_.uses(Measure::waste);
     }
 
@@ -174,7 +157,7 @@ private:
         const bool same = level == objective_.levels.size();
         selection.proven = same;
         if (objective_.merged)
-            selection.note = "too many levels: those of the last classes count as one sum";
+            selection.note = "too many levels: the last ones count as one sum, or not at all";
         if (same && on.empty()) return;  // what was cut short has lost all the same
         selection.note += selection.note.empty() ? "" : "; ";
         selection.note += "the search" + (on.empty() ? "" : " on " + on) + " was cut short: ";

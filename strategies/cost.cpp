@@ -96,7 +96,8 @@ std::vector<ParameterSpec> cost_specs() {
         {"objective", ParameterKind::text_list,
          Texts{"priority", "lost_work + 60 victims", "waste"},
          "levels, the first difference decides; each a sum like \"lost_work + 60 victims\" of: "
-         "victims (their number), lost_work (size times running time, in minutes; none of a stopped "
+         "victims (their number), lost_work (size times running time, in minutes; none of a "
+         "stopped "
          "server), waste:CLASS "
          "(free + victims - requested, in units of the class), waste (alone: a level for each "
          "class), priority, restarts, share (of its project's revocable servers that a victim is, "
@@ -117,7 +118,8 @@ std::vector<ParameterSpec> cost_specs() {
         {"restarts_key", ParameterKind::text, std::string{"reaper:restarts"},
          "the key of the server metadata that tells how often it was taken already"},
         {"ties", ParameterKind::text, std::string{"newest"},
-         "which of equally good ways goes: newest (the least sum of the victims' ages), oldest (the "
+         "which of equally good ways goes: newest (the least sum of the victims' ages), oldest "
+         "(the "
          "least sum of their creation times) or id"},
         {"max_victims", ParameterKind::integer, std::int64_t{0},
          "budget: servers that one plan may take; 0 is no limit. Alternatives are given up first; "

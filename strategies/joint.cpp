@@ -4,11 +4,6 @@
 #include <limits>
 #include <utility>
 
-#ifdef JOINT_TRACE
-#include <cstdio>
-#include <ctime>
-static double now_ms(){timespec t;clock_gettime(CLOCK_THREAD_CPUTIME_ID,&t);return t.tv_sec*1e3+t.tv_nsec*1e-6;}
-#endif
 namespace reaper {
 namespace {
 
@@ -21,8 +16,7 @@ constexpr std::size_t max_batch = 32;
 /// order of names decides, then a sum of numbers as good as random, for each host and choice one.
 void tell_apart(std::size_t host, std::size_t extra, Cost& cost) {
     cost[max_objective_levels] = static_cast<Amount>(host) + 1;
-    std::uint64_t mixed =
-        (std::uint64_t{host} * 4096 + std::uint64_t{extra}) * 0x9e3779b97f4a7c15;
+    std::uint64_t mixed = (std::uint64_t{host} * 4096 + std::uint64_t{extra}) * 0x9e3779b97f4a7c15;
     mixed = (mixed ^ (mixed >> 30)) * 0xbf58476d1ce4e5b9;
     mixed = (mixed ^ (mixed >> 27)) * 0x94d049bb133111eb;
     cost[max_objective_levels + 1] = static_cast<Amount>(mixed >> 20);
@@ -117,7 +111,8 @@ void Joint::collect_cheapest(std::size_t slots, std::size_t supply) {
     cut_slack_ = Scaled{};
     for (const auto& [share, bound] : found) {
         const Cost* const worst = all_ ? nullptr : cut.of(static_cast<Amount>(share.extra));
-        if (worst == nullptr || !(*worst < bound)) known_.put(share.host, share.extra, bound, false);
+        if (worst == nullptr || !(*worst < bound))
+            known_.put(share.host, share.extra, bound, false);
     }
 }
 
@@ -174,8 +169,13 @@ std::size_t Joint::search(const std::vector<Share>& shares) {
         ++fresh;
         const Cover& cover =
             searches_.best(share.host, hosts_.ready(share.host) + static_cast<Amount>(share.extra));
-        // Where the search was cut, only its bound is sure.
-        put(share.host, share.extra, cover.proven ? cover.cost : cover.bound, true);
+        // Where the search was cut, only a bound is sure.
+        Cost cost = cover.cost;
+        if (!cover.proven) {
+            const Cost* const known = known_.cost(share.host, share.extra);
+            cost = known == nullptr ? cover.bound : std::max(*known, cover.bound);
+        }
+        put(share.host, share.extra, cost, true);
     }
     return fresh;
 }
@@ -184,8 +184,7 @@ Cost Joint::cost_of(const std::vector<Share>& shares) const {
     Cost sum;
     for (const auto& share : shares)
         sum += searches_
-                   .found(share.host,
-                          hosts_.ready(share.host) + static_cast<Amount>(share.extra))
+                   .found(share.host, hosts_.ready(share.host) + static_cast<Amount>(share.extra))
                    ->cost;
     return sum;
 }
@@ -195,24 +194,30 @@ void Joint::take(const std::vector<Share>& shares) {
     cost_ = cost_of(shares);
 }
 
-/// The steps are used up: the best of what was searched, and what else the solution needs.
+/// As the searches stand: where some were cut short, what they found decides, not what bounds say.
 void Joint::settle(std::size_t slots) {
     search(known_.best());
     take(known_.best());
-    Shares found = known_.only_searched();
+    if (std::equal(cost_.level.begin(), cost_.level.begin() + max_objective_levels,
+                   least_.level.begin()))
+        return;
+    Shares found;
+    for (const auto& share : known_.searched()) {
+        const Amount all = hosts_.ready(share.host) + static_cast<Amount>(share.extra);
+        Cost cost = searches_.found(share.host, all)->cost;
+        tell_apart(share.host, share.extra, cost);
+        found.put(share.host, share.extra, cost, true);
+    }
     if (!found.find_price(slots) || !found.find_best()) return;
     if (cost_of(found.best()) < cost_) take(found.best());
 }
 
 void Joint::solve(std::size_t slots) {
     if (supply_ == 0) collect_cheapest(slots, supply_ = slots);
+    known_.renew_steps();
     std::size_t batch = 1;
     for (int round = 0;; ++round) {
-#ifdef JOINT_TRACE
-        std::fprintf(stderr, "round %d %.2f ms: pass %zu fresh %zu nodes\n", round, now_ms(), supply_, searches_.fresh());
-#endif
-        const bool stopped =
-            searches_.stopped() || known_.used_up() || round >= max_rounds;
+        const bool stopped = searches_.stopped() || known_.used_up() || round >= max_rounds;
         if (!known_.find_price(slots) || !covers(slots, Scaled{})) {
             collect_cheapest(slots, supply_ *= 2);
             continue;
@@ -231,15 +236,11 @@ void Joint::solve(std::size_t slots) {
             widen(slots, known_.gap());
             continue;
         }
-#ifdef JOINT_TRACE
-        std::fprintf(stderr, "   best found %.2f ms gap0 %f gap1 %f\n", now_ms(), double(known_.gap()[0])/known_.price().slots,double(known_.gap()[1])/known_.price().slots);
-#endif
         least_ = known_.least();
         for (std::size_t level = max_objective_levels; level < max_levels; ++level)
             least_[level] = 0;
-        if (stopped) return settle(slots);
-        if (search(known_.best()) > 0) continue;
-        return take(known_.best());
+        if (!stopped && search(known_.best()) > 0) continue;
+        return settle(slots);
     }
 }
 

@@ -2,13 +2,13 @@
 // be.
 //
 // The knapsack (shares.hpp) is solved with lower bounds instead of costs; the hosts in its solution
-// are searched, and it is solved again with what was found, until all hosts in the solution had been
-// searched: as no other way costs less even by its bounds, it is the best. What it is solved over is
-// collected at a price: a pass over all hosts takes in what costs no more by its bound. The first
-// price is the one at which the hosts would give as many slots at their cheapest, as far as is known
-// without a search; when the knapsack's price has risen above it, there is a pass for twice as many,
-// and when the gap of the best way found reaches beyond, one that takes in the gap. A pass is
-// O(hosts * slots on one of them).
+// are searched, and it is solved again with what was found, until all hosts in the solution had
+// been searched: as no other way costs less even by its bounds, it is the best. What it is solved
+// over is collected at a price: a pass over all hosts takes in what costs no more by its bound. The
+// first price is the one at which the hosts would give as many slots at their cheapest, as far as
+// is known without a search; when the knapsack's price has risen above it, there is a pass for
+// twice as many, and when the gap of the best way found reaches beyond, one that takes in the gap.
+// A pass is O(hosts * slots on one of them).
 #pragma once
 
 #include <cstddef>
@@ -52,9 +52,9 @@ private:
     const HostList& hosts_;
     HostSketch sketch_;
     Shares known_;
-    Price cut_;             ///< all is collected that costs no more, and the slack on top
+    Price cut_;  ///< all is collected that costs no more, and the slack on top
     Scaled cut_slack_;
-    bool all_ = false;      ///< everything is collected
+    bool all_ = false;        ///< everything is collected
     std::size_t supply_ = 0;  ///< slots that what is collected gives at least
     Amount most_on_one_ = 0;  ///< slots
     std::vector<Share> shares_;

@@ -11,9 +11,9 @@
 namespace reaper {
 namespace {
 
-constexpr std::array<std::string_view, 10> measure_names{"waste",    "victims", "lost_work", "priority",
-                                                         "restarts", "share",   "age",       "start",
-                                                         "price",    "unasked"};
+constexpr std::array<std::string_view, 10> measure_names{
+    "waste", "victims", "lost_work", "priority", "restarts",
+    "share", "age",     "start",     "price",    "unasked"};
 constexpr Amount whole_share = 1'000'000;
 constexpr Amount max_restarts = 1'000'000;
 
@@ -335,6 +335,24 @@ bool asks_for(const Shape& shape, const ResourceClass& resource_class) {
     return false;
 }
 
+/// A level for each class, the last of them together where there is no room for more.
+void add_unasked(Objective& objective, const Shape& shape) {
+    const auto& order = objective.goal->waste_order;
+    const std::size_t first = objective.levels.size();
+    for (std::size_t i = 0; i < order.size(); ++i) {
+        if (asks_for(shape, order[i])) continue;
+        const Objective::Term term{Measure::unasked, 1, i};
+        if (objective.levels.size() + 1 < max_objective_levels) {
+            objective.levels.push_back({term});
+        } else if (objective.levels.size() > first) {
+            objective.merged = true;
+            objective.levels.back().push_back(term);
+        } else {
+            objective.merged = true;
+        }
+    }
+}
+
 }  // namespace
 
 Objective objective_for(const Goal& goal, const Problem& problem) {
@@ -362,11 +380,7 @@ Objective objective_for(const Goal& goal, const Problem& problem) {
     }
     objective.victims_level = objective.levels.size();
     objective.levels.push_back({{Measure::victims, 1, 0}});
-    if (counts_all_waste(goal))
-        for (std::size_t i = 0; i < goal.waste_order.size(); ++i)
-            if (!asks_for(problem.shape, goal.waste_order[i]) &&
-                objective.levels.size() + 1 < max_objective_levels)
-                objective.levels.push_back({{Measure::unasked, 1, i}});
+    if (counts_all_waste(goal)) add_unasked(objective, problem.shape);
     if (goal.tie == Tie::newest) objective.levels.push_back({{Measure::age, 1, 0}});
     if (goal.tie == Tie::oldest) objective.levels.push_back({{Measure::start, 1, 0}});
     return objective;

@@ -3,11 +3,12 @@
 //
 // An objective has levels. Each level is a weighted sum of measures; costs are compared level by
 // level. Every measure is additive over victims (waste: plus a constant of the host and the number
-// of slots, less what only fills up an overfull provider) and never negative for a victim. After the
-// goal's levels comes the number of victims, so that a needless victim never comes for free; then,
-// where all waste counts, what they hold of classes that are not requested, and, where the tie rule
-// is about time, the sum of their ages or starts. Ways on one host that are equal even so are ordered by their
-// servers, in the order of the tie rule, hosts by name and id: the best is always one and the same.
+// of slots, less what only fills up an overfull provider) and never negative for a victim. After
+// the goal's levels comes the number of victims, so that a needless victim never comes for free;
+// then, where all waste counts, what they hold of classes that are not requested, and, where the
+// tie rule is about time, the sum of their ages or starts. Ways on one host that are equal even so
+// are ordered by their servers, in the order of the tie rule, hosts by name and id: the best is
+// always one and the same.
 #pragma once
 
 #include <cstddef>

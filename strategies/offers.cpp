@@ -114,9 +114,7 @@ bool Searches::bound(std::size_t host, Amount slots, HostSketch& sketch, const C
 }
 
 Offers::Offers(Searches& searches, Amount extra)
-    : searches_{searches},
-      extra_{extra},
-      known_(searches.problem().hosts.size(), false) {}
+    : searches_{searches}, extra_{extra}, known_(searches.problem().hosts.size(), false) {}
 
 Amount Offers::slots_on(std::size_t host) const {
     return searches_.problem().hosts.ready(host) + extra_;

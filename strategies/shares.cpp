@@ -34,9 +34,11 @@ void Shares::put(std::size_t host, std::size_t extra, const Cost& cost, bool sea
 
 const Cost* Shares::cost(std::size_t host, std::size_t extra) const {
     if (host >= at_.size() || at_[host] == none) return nullptr;
-    for (const auto& choice : hosts_[static_cast<std::size_t>(at_[host])].list)
-        if (choice.extra == extra) return &choice.cost;
-    return nullptr;
+    const auto& list = hosts_[static_cast<std::size_t>(at_[host])].list;
+    const auto at =
+        std::lower_bound(list.begin(), list.end(), extra,
+                         [](const Choice& choice, std::size_t e) { return choice.extra < e; });
+    return at != list.end() && at->extra == extra ? &at->cost : nullptr;
 }
 
 bool Shares::searched(const Share& share) const {
@@ -46,11 +48,11 @@ bool Shares::searched(const Share& share) const {
     });
 }
 
-Shares Shares::only_searched() const {
-    Shares some;
+std::vector<Share> Shares::searched() const {
+    std::vector<Share> some;
     for (const auto& choices : hosts_)
         for (const auto& choice : choices.list)
-            if (choice.searched) some.put(choices.host, choice.extra, choice.cost, true);
+            if (choice.searched) some.push_back(Share{choices.host, choice.extra});
     return some;
 }
 
@@ -172,8 +174,8 @@ std::vector<Shares::Change> Shares::changes(const Scaled* limit) const {
         const Cost cost = cost_of(choices, choices.taken);
         const auto extra = static_cast<Amount>(extra_of(choices, choices.taken));
         const auto add = [&](std::int32_t to, const Cost& new_cost, std::size_t new_extra) {
-            Change change{{}, static_cast<Amount>(new_extra) - extra,
-                          static_cast<std::uint32_t>(at), to};
+            Change change{
+                {}, static_cast<Amount>(new_extra) - extra, static_cast<std::uint32_t>(at), to};
             if (above_price(price_, new_cost - cost, change.slots, limit, change.above))
                 all.push_back(change);
         };
@@ -231,7 +233,7 @@ struct Shares::Core {
                 Step step;
                 const Scaled* const best =
                     node[to] != never && (limit == nullptr || above[to] < *limit) ? &above[to]
-                                                                                 : limit;
+                                                                                  : limit;
                 if (!add_below(above[slots], change->above, best, step.above)) continue;
                 step.slots = to;
                 step.node = Node{node[slots], change->at, change->to};
@@ -288,7 +290,9 @@ std::optional<Shares::Change> Shares::best_single(std::size_t open) const {
             choices.list.begin(), choices.list.end(), extra,
             [](const Choice& each, std::size_t wanted) { return each.extra < wanted; });
         if (choice == choices.list.end() || choice->extra != extra) continue;
-        Change change{{}, static_cast<Amount>(open), static_cast<std::uint32_t>(at),
+        Change change{{},
+                      static_cast<Amount>(open),
+                      static_cast<std::uint32_t>(at),
                       static_cast<std::int32_t>(choice - choices.list.begin())};
         if (above_price(price_, choice->cost - cost_of(choices, choices.taken), change.slots,
                         best ? &best->above : nullptr, change.above))
@@ -317,7 +321,8 @@ bool Shares::find_best() {
     std::optional<std::vector<std::int32_t>> first = before();
     if (first) {
         Cost cost;
-        for (std::size_t at = 0; at < hosts_.size(); ++at) cost += cost_of(hosts_[at], (*first)[at]);
+        for (std::size_t at = 0; at < hosts_.size(); ++at)
+            cost += cost_of(hosts_[at], (*first)[at]);
         above_price(price_, cost - at_price, static_cast<Amount>(open), nullptr, gap_.emplace());
     }
     if (const auto single = best_single(open); single && (!gap_ || single->above < *gap_)) {

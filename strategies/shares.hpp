@@ -35,9 +35,11 @@ public:
     /// As it was said; null if it was not.
     const Cost* cost(std::size_t host, std::size_t extra) const;
     bool searched(const Share& share) const;
-    /// The same with no choices but those that were searched.
-    Shares only_searched() const;
+    /// All that were searched.
+    std::vector<Share> searched() const;
 
+    /// Another number may take as many steps as the one before it.
+    void renew_steps() { steps_left_ = max_steps; }
     /// The price of a slot where so many are wanted; false if there is no way at all.
     bool find_price(std::size_t slots);
     const Price& price() const { return price_; }
@@ -65,6 +67,7 @@ private:
         bool searched = false;
     };
     static constexpr std::int32_t none = -1;
+    static constexpr std::size_t max_steps = 3'000'000;
     struct Choices {
         std::size_t host = 0;
         std::vector<Choice> list;        // by extra
@@ -109,7 +112,7 @@ private:
     std::vector<Choices> hosts_;
     std::vector<std::int32_t> at_;  // by host: in `hosts_`
     std::size_t slots_ = 0;
-    std::size_t steps_left_ = 3'000'000;
+    std::size_t steps_left_ = max_steps;
     Price price_;
     std::size_t given_ = 0;  // at the price
     Edge last_;              // taken in part

@@ -48,8 +48,8 @@ struct NeedSketch {
     /// Least processors (VCPU and PCPU) for each unit of gain over the candidates, times
     /// 2^work_bits, rounded down.
     std::uint32_t work = 0;
-    /// Start of the candidate with a gain that started last, minutes UTC; of one that loses no work,
-    /// the end of time.
+    /// Start of the candidate with a gain that started last, minutes UTC; of one that loses no
+    /// work, the end of time.
     std::int32_t latest = 0;
 };
 

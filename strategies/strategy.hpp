@@ -86,7 +86,7 @@ struct Selection {
     };
     std::map<std::size_t, OnHost> hosts;        ///< by index into the problem's hosts
     std::map<std::size_t, std::string> passed;  ///< the best hosts that lost, and to what
-    std::string note;  ///< what people should know: a search cut short, a failed draw; or empty
+    std::string note;     ///< what people should know: a search cut short, a failed draw; or empty
     bool proven = false;  ///< no selection costs less
 };
 

@@ -19,7 +19,7 @@ std::variant<std::unique_ptr<Strategy>, ParameterError> make_strict(const Parame
 StrategyInfo strict_strategy() {
     return {"strict",
             "takes the servers that leave the least room unused (free + victims - requested); then "
-            "the fewest; then by id",
+            "the fewest; then those with less of what is not requested; then by id",
             leftover_parameter_specs(), make_strict, leftover_names};
 }
 

@@ -21,17 +21,18 @@ std::variant<std::unique_ptr<Strategy>, ParameterError> make_strict_time(
 std::vector<ParameterSpec> strict_time_specs() {
     auto all = leftover_parameter_specs();
     all.push_back({"order", ParameterKind::text, std::string{"newest"},
-                   "whose servers go first among equally good ones: newest or oldest, by creation "
-                   "time"});
+                   "which of equally good ways: newest is the least sum of ages, oldest that of "
+                   "creation times"});
     return all;
 }
 
 }  // namespace
 
 StrategyInfo strict_time_strategy() {
-    return {"strict_time",
-            "as strict, but among equally good servers those created last (or first) go",
-            strict_time_specs(), make_strict_time, leftover_names};
+    return {
+        "strict_time",
+        "as strict, but among equally good ways the one with the least sum of ages (or of starts)",
+        strict_time_specs(), make_strict_time, leftover_names};
 }
 
 }  // namespace reaper

@@ -14,7 +14,7 @@ namespace reaper {
 namespace {
 
 /// Watched at a time; the one that would end first makes room.
-constexpr std::size_t max_watched = 2000;
+constexpr std::size_t max_watched = 20'000;
 
 /// Between a look of Nova's scheduler and the time that its message tells, and between its clock
 /// and ours.
@@ -243,11 +243,14 @@ void FreedRoomTracker::note_neighbours(Watched& watched) const {
 /// What looks like the request's second try, wherever it is. Nova tells times in whole seconds: one
 /// that was there before may be among them.
 std::set<ServerId> FreedRoomTracker::second_tries(const Request& request, TimePoint since) const {
-    const auto from = std::chrono::floor<std::chrono::seconds>(since);
+    const TimePoint from = std::chrono::floor<std::chrono::seconds>(since);
     std::set<ServerId> found;
-    for (const Host* host : dependencies_.refresher.cache().hosts())
-        for (const auto& server : host->servers)
+    const CloudIndex& index = dependencies_.refresher.cache().index();
+    for (const std::uint32_t row : index.order()) {
+        if (index.newest(row) < from.time_since_epoch().count()) continue;
+        for (const auto& server : index.row(row).host->servers)
             if (server.created >= from && like_a_retry(server, request)) found.insert(server.id);
+    }
     return found;
 }
 

@@ -50,7 +50,7 @@ Decision Attempts::run(std::vector<Thrashing> thrashing,
 }
 
 RunTimes Attempts::run_times(bool keep) const {
-    RunTimes times{settings_.protect.min_run_time, settings_.thrash.workload_key, options_.now};
+    RunTimes times{settings_, options_.now};
     if (keep) times.keep(thrashing_);
     return times;
 }

@@ -15,10 +15,9 @@
 
 namespace reaper {
 
-class RunTimes final : public VictimFilter {
+class RunTimes final : public RunTimeFilter {
 public:
-    RunTimes(Duration min_run_time, std::string workload_key, TimePoint now)
-        : min_run_time_{min_run_time}, workload_key_{std::move(workload_key)}, now_{now} {}
+    RunTimes(const SafeguardSettings& settings, TimePoint now);
 
     /// Spares the young servers of these workloads from now on.
     void keep(const std::vector<Thrashing>& workloads);
@@ -27,16 +26,19 @@ public:
     std::optional<std::string> why_kept(const Server& server, const Host& host) const override;
     bool keeps(const Server& server, const Host& host) const override;
     bool may_keep(const HostRow& row) const override;
+    const RunTimeRules& rules() const override { return rules_; }
+    TimePoint now() const override { return now_; }
+    std::optional<TimePoint> kept_until(const Server& server) const override;
 
 private:
     const Thrashing* thrashing(const Server& server) const;
-    Duration longest() const { return std::max(min_run_time_, longest_grace_); }
+    Duration longest() const { return std::max(rules_.min_run_time, longest_grace_); }
 
-    Duration min_run_time_;
-    std::string workload_key_;
     TimePoint now_;
-    std::map<ProjectId, std::map<std::string, Thrashing>> skipped_;
+    RunTimeRules rules_;
+    std::map<Workload, Thrashing> skipped_;
     Duration longest_grace_{0};
+    Duration max_grace_{0};
 };
 
 }  // namespace reaper

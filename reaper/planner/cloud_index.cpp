@@ -18,6 +18,7 @@ CloudIndex::CloudIndex(const Snapshot& snapshot, Protection protection) : CloudI
     protection_ = std::move(protection);
     rows_.reserve(snapshot.hosts.size());
     profiles_.reserve(snapshot.hosts.size());
+    newest_.reserve(snapshot.hosts.size());
     candidates_.reserve(snapshot.hosts.size());
     for (const auto& host : snapshot.hosts) put(host);
 }
@@ -27,6 +28,7 @@ std::uint32_t CloudIndex::new_row(const Host& host) {
     if (free_rows_.empty()) {
         rows_.emplace_back();
         profiles_.push_back(0);
+        newest_.push_back(0);
         candidates_.emplace_back();
         place_.push_back(by_name_.end());
     } else {
@@ -69,14 +71,21 @@ void CloudIndex::put(const Host& host) {
               read_curves_);
     store_classes(row);
     profiles_[row] = rows_[row].profile;
+    newest_[row] = rows_[row].newest;
     count_projects(rows_[row], 1);
     note_change(row, host.id);
 }
 
 void CloudIndex::note_change(std::uint32_t row, const HostId& host) {
-    tables_->changed(row);
+    forget_found(row);
     under_ledger_->changed(row, consumers_before_, rows_[row]);
     changes_.add(host);
+}
+
+void CloudIndex::forget_found(std::uint32_t row) const {
+    tables_->changed(row);
+    spared_.changed(row);
+    thrashing_spared_.changed(row);
 }
 
 LedgerRows& CloudIndex::under(const Ledger& ledger) const {
@@ -84,8 +93,14 @@ LedgerRows& CloudIndex::under(const Ledger& ledger) const {
     return *under_ledger_;
 }
 
-CloudIndex::ReadRow CloudIndex::read_under(std::uint32_t row, const VictimFilter* victim_filter,
-                                           const Ledger* ledger) const {
+SparedRows& CloudIndex::spared_by(const RunTimeFilter& filter) const {
+    SparedRows& rows = filter.rules().grace.empty() ? spared_ : thrashing_spared_;
+    rows.follow(*this, filter);
+    return rows;
+}
+
+ReadRow CloudIndex::read_under(std::uint32_t row, const VictimFilter* victim_filter,
+                               const Ledger* ledger) const {
     ReadRow read;
     HostRow own;
     own.profile = rows_[row].profile;
@@ -162,6 +177,8 @@ void CloudIndex::protect(Protection protection) {
 
 void CloudIndex::forget() {
     tables_->clear();
+    spared_.clear();
+    thrashing_spared_.clear();
 }
 
 const Host* CloudIndex::find(const HostId& host) const {
@@ -207,7 +224,8 @@ std::size_t CloudIndex::bytes() const {
         rows_.capacity() * sizeof(HostRow) + classes_.capacity() * sizeof(ClassRow) +
         curves_.capacity() * sizeof(WorkCurve) + candidates_.capacity() * sizeof(CandidateSketch) +
         (order_.capacity() + profiles_.capacity()) * sizeof(std::uint32_t) +
-        place_.capacity() * sizeof(place_[0]) + tables_->bytes() + under_ledger_->bytes();
+        newest_.capacity() * sizeof(Amount) + place_.capacity() * sizeof(place_[0]) +
+        tables_->bytes() + under_ledger_->bytes() + spared_.bytes() + thrashing_spared_.bytes();
     for (const auto& row : rows_)
         sum += (row.consumers.capacity() + row.projects.capacity()) * sizeof(std::uint32_t);
     for (const auto& [key, row] : by_name_)

@@ -19,6 +19,7 @@
 #include "reaper/model/cloud.hpp"
 #include "reaper/planner/host_row.hpp"
 #include "reaper/planner/ledger_rows.hpp"
+#include "reaper/planner/spared_rows.hpp"
 #include "reaper/safeguards/protection.hpp"
 #include "strategies/bound_tables.hpp"
 
@@ -53,23 +54,23 @@ public:
 
     // For the planner.
 
-    /// A host read once more: without the candidates that a victim filter keeps, under a ledger.
-    struct ReadRow {
-        CandidateSketch candidates;
-        std::vector<ClassRow> classes;  ///< by class number
-        std::vector<WorkCurve> curves;  ///< likewise
-    };
     /// Both may be null.
     ReadRow read_under(std::uint32_t row, const VictimFilter* victim_filter,
                        const Ledger* ledger) const;
     /// What the ledger changes about the rows, until the next call.
     LedgerRows& under(const Ledger& ledger) const;
+    /// What the filter changes about the rows, until the next call.
+    SparedRows& spared_by(const RunTimeFilter& filter) const;
+    /// What was found out of the row, but for what it tells by itself, holds no more.
+    void forget_found(std::uint32_t row) const;
 
     /// Rows by host name, then id.
     const std::vector<std::uint32_t>& order() const;
     const HostRow& row(std::uint32_t row) const { return rows_[row]; }
     /// The number of its profile: the same as in the row, but close to its neighbours'.
     std::uint32_t profile(std::uint32_t row) const { return profiles_[row]; }
+    /// When its newest server was created: the same as in the row, but close to its neighbours'.
+    Amount newest(std::uint32_t row) const { return newest_[row]; }
     /// The classes of a row, by class number.
     const ClassRow* classes(std::uint32_t row) const { return &classes_[row * stride_]; }
     /// The curves of lost work of a row, by class number.
@@ -109,6 +110,7 @@ private:
     mutable RowNames names_;  // a host that is read once more meets no new ones
     std::vector<HostRow> rows_;
     std::vector<std::uint32_t> profiles_;  // by row
+    std::vector<Amount> newest_;           // likewise
     std::vector<ClassRow> classes_;        // by row, then class number
     std::vector<WorkCurve> curves_;        // likewise
     std::size_t stride_ = 0;
@@ -124,6 +126,8 @@ private:
     ChangeLog<HostId> changes_;
     std::unique_ptr<BoundTables> tables_ = std::make_unique<BoundTables>();
     std::unique_ptr<LedgerRows> under_ledger_ = std::make_unique<LedgerRows>();
+    mutable SparedRows spared_;            // by the minimum run time alone
+    mutable SparedRows thrashing_spared_;  // by that of some workloads too
     mutable std::vector<std::uint32_t> order_;
     mutable bool order_is_old_ = false;
     mutable std::map<ProjectId, Amount> fleets_;

@@ -21,6 +21,8 @@ Amount quotient(Amount a, Amount b, Amount most) {
 
 HostFilter::HostFilter(const CloudIndex& cloud, const FilterInput& input, Amount wanted)
     : cloud_{cloud}, input_{input}, ledger_rows_{cloud.under(input.ledger)}, wanted_{wanted} {
+    if (input_.victim_filter != nullptr && input_.victim_filter->by_run_time() != nullptr)
+        spared_rows_ = &cloud_.spared_by(*input_.victim_filter->by_run_time());
     prepare();
     flag_special();
     const auto& order = cloud.order();
@@ -197,38 +199,34 @@ bool HostFilter::judge_row(std::uint32_t row, Slots& slots,
     return true;
 }
 
+/// The row without the servers that are kept; null if none is.
+const ReadRow* HostFilter::spared(std::uint32_t row) const {
+    const auto* const filter = input_.victim_filter;
+    if (filter == nullptr) return nullptr;
+    if (spared_rows_ != nullptr)
+        return spared_rows_->of(cloud_, row, *filter->by_run_time(), ledger_of(row));
+    const HostRow& own = cloud_.row(row);
+    if (!filter->may_keep(own)) return nullptr;
+    const Host& host = *own.host;
+    const bool any =
+        std::any_of(host.servers.begin(), host.servers.end(), [&](const Server& server) {
+            return server.revocable() && may_be_victim(server) &&
+                   !comes_free(server, input_.ledger) && !input_.ledger.evicting(server.id) &&
+                   !cloud_.protection().protects(server) && filter->keeps(server, host);
+        });
+    return any ? &filtered(row) : nullptr;
+}
+
 /// Takes the gains of kept servers off the slots that are possible; false if none is kept. Only
 /// where the row is exact: one provider has each class.
 bool HostFilter::take_off_kept(std::uint32_t row, Slots& slots) const {
-    const HostRow& own = cloud_.row(row);
-    if (input_.victim_filter == nullptr || !input_.victim_filter->may_keep(own)) return false;
-    const Host& host = *own.host;
-    const auto goes = [&](const Server& server) {
-        return comes_free(server, input_.ledger) || input_.ledger.evicting(server.id);
-    };
-    std::vector<Amount> kept(needs_.size(), 0);
-    bool any = false;
-    for (const auto& server : host.servers) {
-        if (!server.revocable() || !may_be_victim(server) || goes(server) ||
-            (input_.protection != nullptr && input_.protection->protects(server)) ||
-            !input_.victim_filter->keeps(server, host))
-            continue;
-        any = true;
-        for (std::size_t need = 0; need < needs_.size(); ++need)
-            for (const auto& provider : host.providers) {
-                const auto& resource_class = input_.shape[need].resource_class;
-                const auto held = server.allocations.find(provider.id);
-                if (held != server.allocations.end() &&
-                    provider.inventories.contains(resource_class))
-                    kept[need] += sane(held->second.get(resource_class));
-            }
-    }
-    if (!any) return false;
+    const ReadRow* const without = spared(row);
+    if (without == nullptr) return false;
     slots.possible = max_slots(row);
-    for (std::size_t need = 0; need < needs_.size(); ++need) {
-        const ClassRow& of = classes(row)[needs_[need].number];
-        slots.possible = std::min(
-            slots.possible, quotient(of.room + of.gain - kept[need], needs_[need].amount, wanted_));
+    for (const auto& need : needs_) {
+        const ClassRow& of = without->classes[need.number];
+        slots.possible =
+            std::min(slots.possible, quotient(of.room + of.gain, need.amount, wanted_));
     }
     return true;
 }
@@ -273,11 +271,11 @@ const HostOption& HostFilter::operator[](std::size_t host) const {
     return *options_.emplace(host, std::make_unique<HostOption>(std::move(*option))).first->second;
 }
 
-const CloudIndex::ReadRow& HostFilter::filtered(std::uint32_t row) const {
+const ReadRow& HostFilter::filtered(std::uint32_t row) const {
+    if (spared_rows_ != nullptr) return *spared(row);
     const auto at = filtered_.find(row);
     if (at != filtered_.end()) return at->second;
-    const Ledger* const ledger = ledger_rows_.touched(row) ? &input_.ledger : nullptr;
-    return filtered_.emplace(row, cloud_.read_under(row, input_.victim_filter, ledger))
+    return filtered_.emplace(row, cloud_.read_under(row, input_.victim_filter, ledger_of(row)))
         .first->second;
 }
 

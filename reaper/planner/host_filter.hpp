@@ -2,8 +2,8 @@
 // rows alone where these are exact (tens of nanoseconds a host; what is outstanding is in them, see
 // ledger_rows.hpp), from the host itself where they are not: several providers of a class, groups,
 // room that is promised to the request itself, skipped servers. Where a victim filter keeps some
-// servers, their gains are taken off the row, and the host is read once more without them when it
-// is to be sketched: some microseconds for each such host and decision.
+// servers, the host is read once more without them: some microseconds, once for those that are kept
+// for their run time (spared_rows.hpp), else for each such host and decision.
 #pragma once
 
 #include <cstdint>
@@ -67,11 +67,16 @@ private:
     const ClassRow* classes(std::uint32_t row) const {
         return ledger_rows_.touched(row) ? ledger_rows_.classes(row) : cloud_.classes(row);
     }
-    const CloudIndex::ReadRow& filtered(std::uint32_t row) const;
+    const Ledger* ledger_of(std::uint32_t row) const {
+        return ledger_rows_.touched(row) ? &input_.ledger : nullptr;
+    }
+    const ReadRow* spared(std::uint32_t row) const;
+    const ReadRow& filtered(std::uint32_t row) const;
 
     const CloudIndex& cloud_;
     FilterInput input_;
     LedgerRows& ledger_rows_;
+    SparedRows* spared_rows_ = nullptr;  // null: what is known of the victim filter does not last
     Amount wanted_;
     std::vector<NeedView> needs_;
     KindGains kinds_;
@@ -87,7 +92,7 @@ private:
     Amount all_ready_ = 0;
     Amount all_possible_ = 0;
     mutable std::unordered_map<std::size_t, std::unique_ptr<HostOption>> options_;  // by host
-    mutable std::unordered_map<std::uint32_t, CloudIndex::ReadRow> filtered_;       // by row
+    mutable std::unordered_map<std::uint32_t, ReadRow> filtered_;                   // by row
 };
 
 }  // namespace reaper

@@ -174,8 +174,8 @@ public:
                 curves[i].started[drawn.point] = drawn.started;
                 curves[i].next[drawn.point] = drawn.last;
             }
-            classes_[i].latest = curves[i].idle > 0 ? std::numeric_limits<std::int32_t>::max()
-                                                    : curves[i].next[0];
+            classes_[i].latest =
+                curves[i].idle > 0 ? std::numeric_limits<std::int32_t>::max() : curves[i].next[0];
         }
     }
 
@@ -354,7 +354,7 @@ void read_host(const Host& host, const Protection& protection, const VictimFilte
     row.host = &host;
     row.profile = names.profile_number(host, row.profile);
     row.service_host = hash_of(host.service_host);
-    row.last_start = std::numeric_limits<Amount>::min();
+    row.last_start = row.newest = std::numeric_limits<Amount>::min();
     candidates.newest = std::numeric_limits<Amount>::min();
     candidates.oldest = std::numeric_limits<Amount>::max();
     candidates.kinds = 0;
@@ -369,6 +369,7 @@ void read_host(const Host& host, const Protection& protection, const VictimFilte
         take_off_promises(host, *ledger, names, classes);
     }
     for (const auto& server : host.servers) {
+        row.newest = std::max<Amount>(row.newest, server.created.time_since_epoch().count());
         const bool goes = ledger == nullptr ? comes_free(server) : comes_free(server, *ledger);
         if (goes) add_coming_room(server, host, names, classes);
         if (!server.revocable()) continue;

@@ -59,6 +59,7 @@ struct HostRow {
     std::uint32_t rank = 0;          ///< in the order of names
     std::uint64_t service_host = 0;  ///< hash
     Amount last_start = 0;           ///< of the candidate that runs shortest, milliseconds UTC
+    Amount newest = 0;               ///< creation of the newest server, likewise
     /// Hashes of all consumers on the host, servers and others.
     std::vector<std::uint32_t> consumers;
     /// Projects of its revocable servers, one for each server.

@@ -76,7 +76,7 @@ void LedgerRows::follow(const CloudIndex& cloud, const Ledger& ledger) {
         const bool is = !nothing && host != nullptr && concerns(ledger, *host);
         if (is) read(row, cloud, ledger);
         if (is || was) touched_[row] = is ? 1 : 0;
-        if (is || was) cloud.tables().changed(row);
+        if (is || was) cloud.forget_found(row);
     }
     to_read_.clear();
 }

@@ -2,17 +2,23 @@
 // being victims at that time (reaper/safeguards).
 #pragma once
 
+#include <map>
 #include <optional>
 #include <string>
 
 #include "reaper/model/cloud.hpp"
 #include "reaper/planner/host_row.hpp"
+#include "reaper/safeguards/workload.hpp"
 
 namespace reaper {
+
+class RunTimeFilter;
 
 class VictimFilter {
 public:
     virtual ~VictimFilter() = default;
+    /// This, if it keeps servers for their run time alone: then what is known of it lasts.
+    virtual const RunTimeFilter* by_run_time() const { return nullptr; }
     /// Why the server of the host must not be a victim now, in words that do not differ from server
     /// to server without need (they are counted); none if it may.
     virtual std::optional<std::string> why_kept(const Server& server, const Host& host) const = 0;
@@ -20,6 +26,23 @@ public:
     virtual bool keeps(const Server& server, const Host& host) const = 0;
     /// False if no candidate of the host is kept, as far as its row tells; true if one may be.
     virtual bool may_keep(const HostRow& row) const = 0;
+};
+
+/// Which servers are too young.
+struct RunTimeRules {
+    Duration horizon{0};  ///< who has run longer is kept by no rule, of now or of later
+    Duration min_run_time{0};
+    std::string workload_key;            ///< see `workload_of`
+    std::map<Workload, Duration> grace;  ///< of some, longer ones
+};
+
+class RunTimeFilter : public VictimFilter {
+public:
+    const RunTimeFilter* by_run_time() const final { return this; }
+    virtual const RunTimeRules& rules() const = 0;
+    virtual TimePoint now() const = 0;
+    /// None if it is not kept now.
+    virtual std::optional<TimePoint> kept_until(const Server& server) const = 0;
 };
 
 }  // namespace reaper

@@ -62,7 +62,9 @@ void RequestCoordinator::submit(TriggeredRequest triggered) {
     const RequestId id = triggered.request.id;
     if (const auto known = in_flight_.find(id); known != in_flight_.end())
         return join(known->second, std::move(triggered));
-    if (auto expired = why_expired(triggered.request, services_.cloud.clock.now()))
+    // A step of the wall clock that is not noticed yet makes nothing old.
+    const Clock& clock = services_.cloud.clock;
+    if (auto expired = why_expired(triggered.request, std::min(clock.now(), clock.shown())))
         return refuse_expired(std::move(triggered), std::move(*expired));
     begin(std::move(triggered));
 }

@@ -228,8 +228,7 @@ std::vector<Amount> HostRoom::totals(const Shape& shape, const ByPool& room) con
     std::vector<Amount> sums(shape.size(), 0);
     for (std::size_t i = 0; i < pools.size(); ++i)
         sums[pools[i].need] = saturating_add(
-            sums[pools[i].need],
-            room[i] < 0 && counts_without_deficit(i) ? Amount{0} : room[i]);
+            sums[pools[i].need], room[i] < 0 && counts_without_deficit(i) ? Amount{0} : room[i]);
     for (std::size_t need = 0; need < shape.size(); ++need)
         sums[need] = saturating_subtract(sums[need], promised[need]);
     return sums;

@@ -80,8 +80,8 @@ struct HostRoom {
     /// Whether the pool's room counts as 0 in the totals while it is overfull: another provider has
     /// the class too, and its free room is not less for that.
     bool counts_without_deficit(std::size_t pool) const;
-    /// Per need: the sum over its pools, promised room taken off; may be negative where one provider
-    /// has the class.
+    /// Per need: the sum over its pools, promised room taken off; may be negative where one
+    /// provider has the class.
     std::vector<Amount> totals(const Shape& shape, const ByPool& room) const;
     /// Per need: what is missing for `slots` slots, if the pools had `room`; 0 if nothing is.
     /// With several providers: what is missing on the one that is nearest to one more slot.

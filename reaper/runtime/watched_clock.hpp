@@ -19,6 +19,7 @@ public:
     explicit WatchedClock(Clock& clock) : clock_(clock), offset_(offset()) {}
 
     TimePoint now() const override { return TimePoint{clock_.steady() + offset_}; }
+    TimePoint shown() const override { return clock_.now(); }
     Duration steady() const override { return clock_.steady(); }
     Task<void> sleep(Duration duration) override { return clock_.sleep(duration); }
 

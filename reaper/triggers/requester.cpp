@@ -1,5 +1,6 @@
 #include "reaper/triggers/requester.hpp"
 
+#include <algorithm>
 #include <spdlog/spdlog.h>
 #include <utility>
 
@@ -158,7 +159,9 @@ ResultTask<std::variant<Request, Refused>> confirm_request(CloudPorts cloud, Fai
     for (int look = 1;; ++look) {
         auto known = co_await read_failure(cloud, notice);
         if (!known) co_return known.error();
-        const auto doubt = why_not_believed(notice, *known, cloud.clock.now(), max_age);
+        // A step of the wall clock that is not noticed yet makes nothing old.
+        const TimePoint now = std::min(cloud.clock.now(), cloud.clock.shown());
+        const auto doubt = why_not_believed(notice, *known, now, max_age);
         if (!doubt)
             co_return co_await finish(cloud, std::move(notice), std::move(*known),
                                       std::move(schedule), std::move(rules));

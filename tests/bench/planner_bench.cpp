@@ -275,7 +275,9 @@ void add_decisions(const CloudSpec& spec) {
                     })
                     ->UseManualTime()
                     ->Unit(benchmark::kMicrosecond)
-                    ->Iterations(slots == 1 ? 400 : slots == 10 ? 200 : 20);
+                    ->Iterations(slots == 1    ? 400
+                                 : slots == 10 ? 200
+                                               : 20);
             }
 }
 

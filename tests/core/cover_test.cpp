@@ -63,6 +63,28 @@ struct Value {
     friend auto operator<=>(const Value&, const Value&) = default;
 };
 
+/// What the sums of gains count as waste, though it only fills up an overfull provider.
+Cost filled_up(const Shape& shape, const HostRoom& room, const Objective& objective,
+               const ByPool& after) {
+    const auto summed = [&](const ByPool& by_pool) {
+        std::vector<Amount> sums(shape.size(), 0);
+        for (std::size_t pool = 0; pool < by_pool.size(); ++pool)
+            sums[room.pools[pool].need] += by_pool[pool];
+        return sums;
+    };
+    const ByPool before = room.room_now();
+    Cost filled;
+    for (std::size_t level = 0; level < objective.levels.size(); ++level)
+        for (const auto& term : objective.levels[level]) {
+            if (term.measure != Measure::waste) continue;
+            const Amount gains = summed(after)[term.need] - summed(before)[term.need];
+            const Amount grown =
+                room.totals(shape, after)[term.need] - room.totals(shape, before)[term.need];
+            filled[level] += term.weight * (gains - grown);
+        }
+    return filled;
+}
+
 /// All subsets, one by one.
 std::optional<Value> enumerate(const Shape& shape, const HostOption& option,
                                const Objective& objective, Amount slots) {
@@ -81,6 +103,7 @@ std::optional<Value> enumerate(const Shape& shape, const HostOption& option,
             for (std::size_t pool = 0; pool < room.size(); ++pool)
                 room[pool] += option.candidates[ranking[rank]].gains[pool];
         }
+        value.cost -= filled_up(shape, option.room, objective, room);
         if (best && value >= *best) continue;
         if (option.room.slots(shape, room) >= slots) best = value;
     }

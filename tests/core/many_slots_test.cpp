@@ -63,7 +63,8 @@ TEST_P(OnRandomClouds, CostsAsLittleAsEnumerationSays) {
     for (int round = 0; round < 12; ++round) {
         const Snapshot cloud = small_cloud({90, 7, round % 2 == 0}, rng);
         const int slots = 70 + static_cast<int>(rng.below(91));
-        const ProblemOn on{cloud, request({{"VCPU", 1 + static_cast<Amount>(rng.below(2))}}, slots)};
+        const ProblemOn on{cloud,
+                           request({{"VCPU", 1 + static_cast<Amount>(rng.below(2))}}, slots)};
         if (!on.worth_solving()) continue;
         ++solved;
         const Goal goal = goal_of(GetParam());
@@ -73,19 +74,18 @@ TEST_P(OnRandomClouds, CostsAsLittleAsEnumerationSays) {
         ASSERT_TRUE(cost.has_value()) << "round " << round;
         const Cost least = least_cost(on.problem(), objective);
         EXPECT_EQ((*cost)[0], least[0]) << "round " << round;
-        if (selection.note.empty())
+        if (selection.note.empty()) {
             EXPECT_EQ(cost->level, least.level) << "round " << round;
+        }
     }
     EXPECT_GT(solved, 4);
 }
 
-INSTANTIATE_TEST_SUITE_P(Objectives, OnRandomClouds,
-                         ::testing::Values(std::vector<std::string>{"victims", "waste"},
-                                           std::vector<std::string>{"lost_work"},
-                                           std::vector<std::string>{"waste"},
-                                           std::vector<std::string>{"priority",
-                                                                    "lost_work + 60 victims",
-                                                                    "waste"}));
+INSTANTIATE_TEST_SUITE_P(
+    Objectives, OnRandomClouds,
+    ::testing::Values(std::vector<std::string>{"victims", "waste"},
+                      std::vector<std::string>{"lost_work"}, std::vector<std::string>{"waste"},
+                      std::vector<std::string>{"priority", "lost_work + 60 victims", "waste"}));
 
 TEST(ManySlots, AThousandOnHostsThatAreAlikeAndNot) {
     for (const auto& levels : {std::vector<std::string>{"victims", "waste"}, {"lost_work"}}) {

@@ -17,8 +17,8 @@ std::vector<std::string> victims(const Request& wanted, const std::vector<Host>&
                                  std::string_view strategy, Parameters parameters = {}) {
     PlanOptions options;
     options.now = at(month);
-    return victim_ids(plan(wanted, Snapshot{at(month), hosts, {}}, options, {}, strategy,
-                           std::move(parameters)));
+    return victim_ids(
+        plan(wanted, Snapshot{at(month), hosts, {}}, options, {}, strategy, std::move(parameters)));
 }
 
 TEST(LostWork, CountsDedicatedProcessorsToo) {
@@ -26,8 +26,8 @@ TEST(LostWork, CountsDedicatedProcessorsToo) {
     Host a = host("a", all);
     put(a, revocable("a-month-of-pcpu", a.id, {{"PCPU", 16}, {"MEMORY_MB", 1024}}, 0));
     Host b = host("b", all);
-    put(b, revocable("ten-minutes-of-vcpu", b.id, {{"VCPU", 16}, {"MEMORY_MB", 1024}},
-                     month - 600));
+    put(b,
+        revocable("ten-minutes-of-vcpu", b.id, {{"VCPU", 16}, {"MEMORY_MB", 1024}}, month - 600));
     EXPECT_THAT(victims(request({{"MEMORY_MB", 1024}}), {a, b}, "cost"),
                 ElementsAre("ten-minutes-of-vcpu"));
     EXPECT_THAT(victims(request({{"MEMORY_MB", 1024}}), {a, b}, "cost",

@@ -121,7 +121,9 @@ TEST(BrakesProperties, RowsTellTheSameAsALookAtEveryServer) {
         const auto strategy = make_strategy(any_strategy());
         PlanOptions options;
         options.now = cloud.taken_at;
-        RunTimes times{std::chrono::minutes{1 + upto(15)}, "", cloud.taken_at};
+        SafeguardSettings settings;
+        settings.protect.min_run_time = std::chrono::minutes{1 + upto(15)};
+        RunTimes times{settings, cloud.taken_at};
         options.victim_filter = &times;
         const auto by_rows =
             make_plan(wanted, CloudIndex{cloud, protection}, Ledger{}, *strategy, "any", options);
@@ -141,6 +143,68 @@ TEST(BrakesProperties, RowsTellTheSameAsALookAtEveryServer) {
         RC_ASSERT(victim_ids(by_rows) == victim_ids(by_list));
         RC_ASSERT(by_rows.index() == by_list.index());
     });
+}
+
+/// Something happens to the cloud, to the clock, or to what is known of workloads.
+void change(Snapshot& cloud, CloudIndex& index, Safeguards& safeguards, TimePoint& now, int step) {
+    static const std::vector<const char*> projects{"gold", "silver", "cheap"};
+    switch (upto(3)) {
+        case 0: now += std::chrono::minutes{upto(6)}; return;
+        case 1: now -= std::chrono::minutes{upto(2)}; return;
+        case 2:
+            safeguards.note_victim({now, RequestId{"cull-" + std::to_string(step)},
+                                    ServerId{"gone-" + std::to_string(step)}, "web-9",
+                                    ProjectId{projects[static_cast<std::size_t>(upto(2))]},
+                                    "elsewhere", ""});
+            return;
+        default: break;
+    }
+    auto& host =
+        cloud.hosts[static_cast<std::size_t>(upto(static_cast<int>(cloud.hosts.size()) - 1))];
+    if (host.servers.empty()) return;
+    auto& server =
+        host.servers[static_cast<std::size_t>(upto(static_cast<int>(host.servers.size()) - 1))];
+    server.launched = now - std::chrono::minutes{upto(12)};
+    server.locked = upto(3) == 0;
+    index.put(host);
+}
+
+TEST(BrakesProperties, WhatIsKnownOfYoungServersIsWhatAFreshLookTells) {
+    int spared = 0;
+    holds("an index that is kept decides like a new one", [&] {
+        Snapshot cloud = braked_cloud(4, 6);
+        SafeguardSettings settings;
+        settings.protect.min_run_time = std::chrono::minutes{upto(1) * upto(8)};
+        settings.thrash = {.after = 1, .grace = 4min, .max_grace = 15min};
+        Safeguards safeguards{settings};
+        const Protection protection{settings.protect};
+        CloudIndex kept{cloud, protection};
+        Ledger ledger;
+        TimePoint now = cloud.taken_at;
+        for (int step = 0; step < 10; ++step) {
+            change(cloud, kept, safeguards, now, step);
+            PlanOptions options;
+            options.now = now;
+            Request wanted = any_request();
+            wanted.id = RequestId{"req-" + std::to_string(step)};
+            const auto strategy = make_strategy("cost");
+            const auto by_kept =
+                plan_under(safeguards, wanted, kept, ledger, *strategy, "cost", options);
+            const auto by_new = plan_under(safeguards, wanted, CloudIndex{cloud, protection},
+                                           ledger, *strategy, "cost", options);
+            RC_ASSERT(by_kept.index() == by_new.index());
+            RC_ASSERT(victim_ids(by_kept) == victim_ids(by_new));
+            const auto* const made = std::get_if<Plan>(&by_kept);
+            if (made != nullptr && upto(1) == 0) ledger.enter(wanted, *made, now);
+            RunTimes times{settings, now};
+            times.keep(safeguards.thrashing(now));
+            for (const auto& host : cloud.hosts)
+                spared += std::any_of(host.servers.begin(), host.servers.end(), [&](const auto& s) {
+                    return s.revocable() && times.keeps(s, host);
+                });
+        }
+    });
+    EXPECT_GT(spared, 1000) << "hosts with servers that are kept";
 }
 
 TEST(BrakesProperties, NeverOverALimitWhateverTheHistory) {
@@ -336,7 +400,7 @@ TEST(BrakesProperties, ThrashingWorkloadsDieOnlyWhenTheyAreNeeded) {
         const auto decision = decide(safeguards, cloud, wanted, "cost", 1);
         const auto* const made = std::get_if<Plan>(&decision);
         if (made == nullptr) return;
-        RunTimes times{0min, "", cloud.taken_at};
+        RunTimes times{settings, cloud.taken_at};
         times.keep(safeguards.thrashing(cloud.taken_at));
         bool dies = false;
         for (const auto& [server, host] : gone_in(*made, cloud))
