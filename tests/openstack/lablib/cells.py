@@ -6,8 +6,11 @@ Notifications go where those of the first cell go: the reaper hears one broker.
 
 import os
 import subprocess
+from collections.abc import Iterator
+from contextlib import contextmanager
 
 import pymysql
+import pymysql.cursors
 from keystoneauth1 import adapter
 
 from . import processes, schemas, services
@@ -30,6 +33,7 @@ def enter(place: Place, lab: Description, nova: adapter.Adapter, host: str) -> N
     if not processes.is_running(place, CONDUCTOR):
         processes.start(place, CONDUCTOR, conductor.argv, conductor.env)
         processes.wait_ready(place, CONDUCTOR, conductor.ready, conductor.timeout)
+    _share_a_number(place, host)
     _register(place, lab, nova, host, transport_of(lab))
 
 
@@ -42,15 +46,9 @@ def leave(place: Place, lab: Description, nova: adapter.Adapter, host: str) -> N
 def set_disabled(place: Place, lab: Description, disabled: bool) -> None:
     """What builds skip is told to the scheduler when it starts. (nova-manage update_cell would also
     give the cell the URLs of its own configuration, which are those of the first cell.)"""
-    connection = pymysql.connect(
-        unix_socket=str(place.path("run", "mariadb.sock")), user="root", database="nova_api", autocommit=True
-    )
-    try:
-        with connection.cursor() as cursor:
-            change = "UPDATE cell_mappings SET disabled = %s WHERE name = %s"
-            changed = cursor.execute(change, (disabled, OTHER_CELL))
-    finally:
-        connection.close()
+    with _rows(place, "nova_api") as rows:
+        change = "UPDATE cell_mappings SET disabled = %s WHERE name = %s"
+        changed = rows.execute(change, (disabled, OTHER_CELL))
     if changed != 1:
         raise LabError(f"{changed} cells of the name {OTHER_CELL} were changed")
     _restart(place, lab, "nova-scheduler")
@@ -59,6 +57,28 @@ def set_disabled(place: Place, lab: Description, disabled: bool) -> None:
 def transport_of(lab: Description) -> str:
     broker = lab["broker"]
     return broker["url"].removesuffix("/") + f"/{OTHER_CELL}"
+
+
+def _share_a_number(place: Place, host: str) -> None:
+    """The host gets the number that another one has in the first cell, however often hosts moved before."""
+    other = "SELECT MIN(id) FROM compute_nodes WHERE deleted = 0 AND hypervisor_hostname <> %s"
+    with _rows(place, "nova") as rows:
+        rows.execute(other, (host,))
+        [number] = rows.fetchone()
+    with _rows(place, f"nova_{OTHER_CELL}") as rows:
+        rows.execute("DELETE FROM compute_nodes")
+        rows.execute(f"ALTER TABLE compute_nodes AUTO_INCREMENT = {number:d}")
+
+
+@contextmanager
+def _rows(place: Place, database: str) -> Iterator[pymysql.cursors.Cursor]:
+    socket = str(place.path("run", "mariadb.sock"))
+    connection = pymysql.connect(unix_socket=socket, user="root", database=database, autocommit=True)
+    try:
+        with connection.cursor() as cursor:
+            yield cursor
+    finally:
+        connection.close()
 
 
 def _make(place: Place, lab: Description) -> None:
