@@ -1,7 +1,5 @@
 #include "reaper/rooms/room_promises.hpp"
 
-#include <algorithm>
-
 namespace reaper {
 namespace {
 
@@ -9,7 +7,7 @@ template <class Index, class Key>
 void forget(Index& index, const Key& key, RoomPromises::Number number) {
     const auto at = index.find(key);
     if (at == index.end()) return;
-    std::erase(at->second, number);
+    at->second.erase(number);
     if (at->second.empty()) index.erase(at);
 }
 
@@ -17,9 +15,9 @@ void forget(Index& index, const Key& key, RoomPromises::Number number) {
 
 RoomPromises::Number RoomPromises::add(RoomPromise promise) {
     const Number number = next_++;
-    on_[promise.host].push_back(number);
-    of_[promise.request].push_back(number);
-    if (!promise.group.empty()) of_group_[promise.group].push_back(number);
+    on_[promise.host].insert(number);
+    of_[promise.request].insert(number);
+    if (!promise.group.empty()) of_group_[promise.group].insert(number);
     if (promise.until) until_.emplace(*promise.until, number);
     all_.emplace_hint(all_.end(), number, std::move(promise));
     return number;
@@ -56,9 +54,8 @@ RoomPromises::Numbers RoomPromises::over(TimePoint now) const {
     Numbers over;
     for (const auto& [until, number] : until_) {
         if (now < until) break;
-        over.push_back(number);
+        over.insert(number);
     }
-    std::sort(over.begin(), over.end());
     return over;
 }
 

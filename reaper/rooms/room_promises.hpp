@@ -38,7 +38,7 @@ class RoomPromises {
 public:
     /// In the order of coming.
     using Number = std::uint64_t;
-    using Numbers = std::vector<Number>;
+    using Numbers = std::set<Number>;
 
     Number add(RoomPromise promise);
     /// It must be there.
