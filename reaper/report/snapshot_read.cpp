@@ -239,19 +239,31 @@ void check_ids(const Snapshot& snapshot) {
     }
 }
 
-/// What servers of the host hold there is part of what is used, with what others hold.
-void check_use(const Provider& provider, const Host& host) {
-    Resources held;
+using HeldOf = std::map<ResourceClass, Amount>;
+
+void add_held(HeldOf& sum, const Resources& held) {
+    for (const auto& [resource_class, amount] : held) {
+        Amount& all = sum[resource_class];
+        all = saturating_add(all, amount);
+    }
+}
+
+/// What servers of the host hold on its providers is part of what is used, with what others hold.
+void check_use(const Host& host) {
+    std::map<ProviderId, HeldOf> by_servers;
     for (const Server& server : host.servers)
-        if (const auto at = server.allocations.find(provider.id); at != server.allocations.end())
-            held += at->second;
-    for (const auto& [consumer, resources] : provider.other_consumers) held += resources;
-    for (const auto& [resource_class, amount] : held)
-        if (amount > provider.used.get(resource_class))
-            throw WrongJson{"provider " + printable(provider.id.str()) + " (host " +
-                            printable(host.name) + ") has used " + resource_class.str() + "=" +
-                            std::to_string(provider.used.get(resource_class)) +
-                            ", but its consumers hold " + std::to_string(amount)};
+        for (const auto& [id, resources] : server.allocations) add_held(by_servers[id], resources);
+    for (const Provider& provider : host.providers) {
+        HeldOf& held = by_servers[provider.id];
+        for (const auto& [consumer, resources] : provider.other_consumers)
+            add_held(held, resources);
+        for (const auto& [resource_class, amount] : held)
+            if (amount > provider.used.get(resource_class))
+                throw WrongJson{"provider " + printable(provider.id.str()) + " (host " +
+                                printable(host.name) + ") has used " + resource_class.str() + "=" +
+                                std::to_string(provider.used.get(resource_class)) +
+                                ", but its consumers hold " + std::to_string(amount)};
+    }
 }
 
 void check_holdings(const Snapshot& snapshot) {
@@ -274,7 +286,7 @@ void check_holdings(const Snapshot& snapshot) {
                     throw WrongJson{"server " + printable(server.id.str()) + " (host " +
                                     printable(host.name) + ") holds something on provider " +
                                     printable(provider.str()) + ", which no host has"};
-        for (const Provider& provider : host.providers) check_use(provider, host);
+        check_use(host);
     }
 }
 
