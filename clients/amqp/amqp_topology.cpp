@@ -15,7 +15,7 @@ constexpr std::int64_t no_delivery_limit = std::numeric_limits<std::int32_t>::ma
 /// One is enough; each reaper that stands by adds one now and then, and the active one takes it.
 constexpr std::int64_t max_tokens = 100;
 
-std::string quoted(const std::string& kind, const std::string& name) {
+std::string in_quotes(const std::string& kind, const std::string& name) {
     return kind + " '" + name + "'";
 }
 
@@ -47,7 +47,7 @@ Outcome declare(Connection& connection, const std::string& name, const Table& ar
     const amqp_queue_declare_ok_t* found =
         amqp_queue_declare(connection.raw(), scratch_channel, bytes(name), 0, temporary ? 0 : 1,
                            temporary ? 1 : 0, temporary ? 1 : 0, arguments.raw());
-    auto failed = connection.check(scratch_channel, "declaring " + quoted("queue", name));
+    auto failed = connection.check(scratch_channel, "declaring " + in_quotes("queue", name));
     if (!failed && found && counts) *counts = {found->message_count, found->consumer_count};
     return failed;
 }
@@ -124,14 +124,15 @@ Outcome take_losses(Connection& connection, const std::string& events_queue, boo
     lost = counts.messages > 0;
     if (!lost) return {};
     amqp_queue_purge(connection.raw(), scratch_channel, bytes(name));
-    return connection.check(scratch_channel, "emptying " + quoted("queue", name));
+    return connection.check(scratch_channel, "emptying " + in_quotes("queue", name));
 }
 
 Outcome look_for_exchange(Connection& connection, const config::Broker& broker) {
     if (auto failed = connection.open_channel(scratch_channel)) return failed;
     amqp_exchange_declare(connection.raw(), scratch_channel, bytes(broker.exchange), bytes("topic"),
                           1, 0, 0, 0, amqp_empty_table);
-    return connection.check(scratch_channel, "looking for " + quoted("exchange", broker.exchange));
+    return connection.check(scratch_channel,
+                            "looking for " + in_quotes("exchange", broker.exchange));
 }
 
 std::string unique_name(const std::string& queue, const std::string& purpose) {
@@ -152,8 +153,8 @@ Outcome bind_queue(Connection& connection, const config::Broker& broker, const s
         amqp_queue_bind(connection.raw(), scratch_channel, bytes(name), bytes(broker.exchange),
                         bytes(key), amqp_empty_table);
         auto failed = connection.check(
-            scratch_channel, "binding " + quoted("queue", name) + " to " +
-                                 quoted("exchange", broker.exchange) + " with key " + key);
+            scratch_channel, "binding " + in_quotes("queue", name) + " to " +
+                                 in_quotes("exchange", broker.exchange) + " with key " + key);
         if (failed && failed->code == 403) {
             failed->error.what +=
                 ": the user needs the right write on the queue and read on the "
@@ -171,8 +172,8 @@ Outcome unbind_queue(Connection& connection, const config::Broker& broker, const
         amqp_queue_unbind(connection.raw(), scratch_channel, bytes(name), bytes(broker.exchange),
                           bytes(key), amqp_empty_table);
         const auto failed =
-            connection.check(scratch_channel, "unbinding " + quoted("queue", name) + " from " +
-                                                  quoted("exchange", broker.exchange));
+            connection.check(scratch_channel, "unbinding " + in_quotes("queue", name) + " from " +
+                                                  in_quotes("exchange", broker.exchange));
         if (failed && (failed->fatal || failed->code != 404)) return failed;
     }
     return {};
@@ -181,14 +182,14 @@ Outcome unbind_queue(Connection& connection, const config::Broker& broker, const
 Outcome delete_queue(Connection& connection, const std::string& name) {
     if (auto failed = connection.open_channel(scratch_channel)) return failed;
     amqp_queue_delete(connection.raw(), scratch_channel, bytes(name), 0, 0);
-    return connection.check(scratch_channel, "deleting " + quoted("queue", name));
+    return connection.check(scratch_channel, "deleting " + in_quotes("queue", name));
 }
 
 Outcome look_at_queue(Connection& connection, const std::string& name, QueueCounts& counts) {
     if (auto failed = connection.open_channel(scratch_channel)) return failed;
     const amqp_queue_declare_ok_t* found = amqp_queue_declare(
         connection.raw(), scratch_channel, bytes(name), 1, 0, 0, 0, amqp_empty_table);
-    if (auto failed = connection.check(scratch_channel, "looking at " + quoted("queue", name))) {
+    if (auto failed = connection.check(scratch_channel, "looking at " + in_quotes("queue", name))) {
         return failed;
     }
     if (found) counts = {found->message_count, found->consumer_count};

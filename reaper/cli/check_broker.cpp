@@ -15,14 +15,14 @@ void check_broker_use(const config::Broker& broker, const BrokerReport& found,
                 "the user may declare, bind and read its queues, and publish to them"});
     const std::string usual = config::Broker{}.topics.front();
     for (const std::string& topic : broker.topics) {
-        const std::string what = "topic " + reaper::quoted(topic);
+        const std::string what = "topic " + in_quotes(topic);
         const bool heard = std::find(found.unheard_topics.begin(), found.unheard_topics.end(),
                                      topic) == found.unheard_topics.end();
         if (heard)
             report({Verdict::ok, what, "used"});
         else if (found.usual_topic_heard)
             report({Verdict::fail, what,
-                    "nobody has published on it, while " + reaper::quoted(usual) +
+                    "nobody has published on it, while " + in_quotes(usual) +
                         " is used: set broker.topics to what [notifications] "
                         "versioned_notifications_topics is in nova.conf"});
         else

@@ -28,7 +28,7 @@ public:
         in_allowed_aggregates(host, aggregates);
         const auto found = cell_of(host, cells_);
         if (const auto* const why = std::get_if<std::string>(&found)) {
-            lost_.push_back(reaper::quoted(host.name) + " " + *why);
+            lost_.push_back(in_quotes(host.name) + " " + *why);
             return;
         }
         const std::string& name = std::get<const Cell*>(found)->name;
@@ -60,10 +60,10 @@ private:
                     return aggregate.name == wanted || aggregate.uuid == wanted;
                 }))
                 report_({Verdict::fail, "cells",
-                         "Nova has no aggregate " + reaper::quoted(wanted) + " (cell " +
-                             reaper::quoted(cell.name) + ")"});
+                         "Nova has no aggregate " + in_quotes(wanted) + " (cell " +
+                             in_quotes(cell.name) + ")"});
         const auto at = hosts_.find(cell.name);
-        const std::string detail = reaper::quoted(cell.name) + ": " +
+        const std::string detail = in_quotes(cell.name) + ": " +
                                    counted(at == hosts_.end() ? 0 : at->second, "host", "hosts") +
                                    (cell.disabled ? ", disabled: builds skip it" : "");
         report_({at == hosts_.end() ? Verdict::warn : Verdict::ok, "cells", detail});
@@ -79,8 +79,8 @@ private:
             const auto [at, is_new] = seen.emplace(std::pair(cell->second, each.number), each.host);
             if (is_new || at->second == each.host) continue;
             report_({Verdict::fail, "cells",
-                     reaper::quoted(at->second) + " and " + reaper::quoted(each.host) +
-                         " can't both be in cell " + reaper::quoted(cell->second) +
+                     in_quotes(at->second) + " and " + in_quotes(each.host) +
+                         " can't both be in cell " + in_quotes(cell->second) +
                          ": Nova gave them the same number; " + how_to_learn});
             return;
         }

@@ -21,13 +21,13 @@ using Carriers = std::map<std::string, std::size_t>;
 
 void tell_mark(const CloudCheck& check, const std::string& key, const std::string& word,
                const Carriers& carriers) {
-    const std::string what = key + " " + reaper::quoted(word);
+    const std::string what = key + " " + in_quotes(word);
     const auto exact = carriers.find(word);
     const std::size_t count = exact == carriers.end() ? 0 : exact->second;
     for (const auto& [other, number] : carriers)
         if (other != word && in_small_letters(other) == in_small_letters(word))
             check.warn(what, "does not protect the " + reaper::counted(number, "server") +
-                                 " with " + reaper::quoted(other) +
+                                 " with " + in_quotes(other) +
                                  ": capital letters and small ones are not the same");
     check.ok(what, reaper::counted(count, "server") + (count == 1 ? " carries it" : " carry it"));
 }

@@ -55,14 +55,14 @@ void tell_marked(const SchedulerRules& rules, const std::vector<AggregateRecord>
     if (tenants != nullptr && !rules.tenant_filter &&
         rules.own_aggregates == SchedulerRules::OwnAggregates::off)
         report({Verdict::warn, subject,
-                "aggregate " + reaper::quoted(tenants->name) +
+                "aggregate " + in_quotes(tenants->name) +
                     " has filter_tenant_id, and neither scheduler.tenant_filter nor "
                     "scheduler.own_aggregates is on: if nova-scheduler goes by it, servers are "
                     "deleted in vain"});
     const AggregateRecord* const isolated = marked(aggregates, "trait:", "required");
     if (isolated != nullptr && !rules.trait_isolation)
         report({Verdict::warn, subject,
-                "aggregate " + reaper::quoted(isolated->name) +
+                "aggregate " + in_quotes(isolated->name) +
                     " has trait:...=required, and scheduler.trait_isolation is off: if "
                     "nova-scheduler goes by it, servers are deleted in vain"});
 }

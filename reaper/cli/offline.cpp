@@ -56,7 +56,7 @@ void find_protected(config::Policy& policy, Snapshot& snapshot) {
     for (const auto& written : protect.projects) {
         protect.project_ids.emplace(written, written);
         if (!known.contains(written))
-            snapshot.remarks.push_back("protect.projects: " + reaper::quoted(written) +
+            snapshot.remarks.push_back("protect.projects: " + in_quotes(written) +
                                        " is the id of no project with servers in the snapshot, "
                                        "which has no names: it protects nobody here");
     }

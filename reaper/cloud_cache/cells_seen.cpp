@@ -13,7 +13,7 @@ std::optional<std::string> why(const std::vector<HostNumbers::Numbered>& numbere
     for (const auto& each : numbered) {
         const auto [at, is_new] = seen.emplace(each.number, each.host);
         if (!is_new && at->second != each.host)
-            return what + " " + quoted(at->second) + " and " + quoted(each.host) +
+            return what + " " + in_quotes(at->second) + " and " + in_quotes(each.host) +
                    " have the same number, " + std::to_string(each.number) +
                    ", which a cell gives once";
     }

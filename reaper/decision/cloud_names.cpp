@@ -86,7 +86,7 @@ struct Said {
 Said of_protected(const CloudName& name, const CloudDirectory& directory) {
     const ProjectSearch& search = search_for(directory, name.text);
     if (search.found)
-        return {Level::found, reaper::quoted(name.text) + " is " + project_text(*search.found)};
+        return {Level::found, in_quotes(name.text) + " is " + project_text(*search.found)};
     return {Level::missing, search.why_not +
                                 "; no server is deleted until it is found, or corrected or taken "
                                 "out of the configuration"};
@@ -96,9 +96,9 @@ Said of_valued(const CloudName& name, const CloudDirectory& directory) {
     const ProjectSearch& search = search_for(directory, name.text);
     const bool flavor = directory.flavors.contains(name.text);
     if (search.found)
-        return {Level::found, reaper::quoted(name.text) + " is " + project_text(*search.found) +
+        return {Level::found, in_quotes(name.text) + " is " + project_text(*search.found) +
                                   (flavor ? ", and a flavor" : "")};
-    if (flavor) return {Level::found, reaper::quoted(name.text) + " is a flavor"};
+    if (flavor) return {Level::found, in_quotes(name.text) + " is a flavor"};
     return {Level::missing,
             search.why_not + "; nor is there such a flavor: the priority is nobody's"};
 }
@@ -106,19 +106,17 @@ Said of_valued(const CloudName& name, const CloudDirectory& directory) {
 Said of_aggregate(const CloudName& name, const CloudDirectory& directory) {
     const auto* const aggregate = find_aggregate(directory, name.text);
     if (aggregate == nullptr)
-        return {Level::missing, "Nova has no aggregate " + reaper::quoted(name.text) +
+        return {Level::missing, "Nova has no aggregate " + in_quotes(name.text) +
                                     " (neither a name nor a UUID): no server is deleted for it"};
-    if (aggregate->hosts.empty())
-        return {Level::doubtful, reaper::quoted(name.text) + " has no host"};
-    return {Level::found,
-            reaper::quoted(name.text) + ": " + counted(aggregate->hosts.size(), "host")};
+    if (aggregate->hosts.empty()) return {Level::doubtful, in_quotes(name.text) + " has no host"};
+    return {Level::found, in_quotes(name.text) + ": " + counted(aggregate->hosts.size(), "host")};
 }
 
 Said of_class(const CloudName& name, const CloudDirectory& directory) {
     if (directory.classes.contains(ResourceClass{name.text}))
-        return {Level::found, reaper::quoted(name.text) + " is there"};
+        return {Level::found, in_quotes(name.text) + " is there"};
     const bool tagger = name.key.starts_with("taggers");
-    return {Level::missing, "Placement has no resource class " + reaper::quoted(name.text) +
+    return {Level::missing, "Placement has no resource class " + in_quotes(name.text) +
                                 (tagger ? ": nothing is revocable by it; 'reaper setup "
                                           "resource-tagging' makes it"
                                         : "; 'openstack resource class list' shows those that "
@@ -147,11 +145,11 @@ Said said_of(const CloudName& name, const CloudDirectory& directory) {
 
 NameFinding finding_of(const CloudName& name, const CloudDirectory& directory) {
     const std::string what =
-        name.kind == Kind::project_tag ? "projects tagged " + reaper::quoted(name.text) : name.key;
+        name.kind == Kind::project_tag ? "projects tagged " + in_quotes(name.text) : name.key;
     const auto untold = directory.not_asked.find(name.kind);
     if (untold != directory.not_asked.end())
         return {name, Level::doubtful, what,
-                reaper::quoted(name.text) + " could not be looked up: " + untold->second};
+                in_quotes(name.text) + " could not be looked up: " + untold->second};
     Said said = said_of(name, directory);
     return {name, said.level, what, std::move(said.detail)};
 }

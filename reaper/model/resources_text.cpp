@@ -33,21 +33,21 @@ Result<Resources> parse_resources(std::string_view text) {
         const std::size_t sign = part.find_first_of("=:");
         const std::string_view name = part.substr(0, sign);
         if (sign == std::string_view::npos || name.empty())
-            return wrong(quoted(part) + " is not CLASS=AMOUNT (example: VCPU=4,MEMORY_MB=2048)");
+            return wrong(in_quotes(part) + " is not CLASS=AMOUNT (example: VCPU=4,MEMORY_MB=2048)");
         if (!is_upper_name(name))
-            return wrong(quoted(name) +
+            return wrong(in_quotes(name) +
                          " is not a resource class: they are written like VCPU or CUSTOM_GPU");
         const std::string_view digits = part.substr(sign + 1);
         Amount amount = 0;
         const char* const end = digits.data() + digits.size();
         const auto [stop, failure] = std::from_chars(digits.data(), end, amount);
         if (failure != std::errc{} || stop != end || amount <= 0)
-            return wrong("the amount of " + std::string(name) + " is " + quoted(digits) +
+            return wrong("the amount of " + std::string(name) + " is " + in_quotes(digits) +
                          ", expected a whole number above 0");
         if (name.size() > 255)
-            return wrong("the name " + quoted(name) + " is longer than 255 characters");
+            return wrong("the name " + in_quotes(name) + " is longer than 255 characters");
         if (amount > max_placement_amount)
-            return wrong("the amount of " + std::string(name) + " is " + quoted(digits) +
+            return wrong("the amount of " + std::string(name) + " is " + in_quotes(digits) +
                          ", more than Placement can hold (" + std::to_string(max_placement_amount) +
                          ")");
         const ResourceClass resource_class{std::string(name)};

@@ -48,7 +48,7 @@ std::string printable(std::string_view text, std::size_t max_bytes) {
     return safe;
 }
 
-std::string quoted(std::string_view text) {
+std::string in_quotes(std::string_view text) {
     return "'" + printable(text, 100) + "'";
 }
 

@@ -27,7 +27,7 @@ bool is_invisible(char32_t character);
 std::string printable(std::string_view text, std::size_t max_bytes = 256);
 
 /// `'text'`, printable and cut after 100 bytes.
-std::string quoted(std::string_view text);
+std::string in_quotes(std::string_view text);
 
 /// `1 victim`, `2 victims`.
 std::string counted(std::integral auto number, std::string_view what) {

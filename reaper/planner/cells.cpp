@@ -30,8 +30,8 @@ std::variant<const Cell*, std::string> only_one(const std::vector<Cell>& cells, 
     for (const auto& cell : cells) {
         if (!has(cell)) continue;
         if (found != nullptr)
-            return "is in two cells by scheduler.cells, " + quoted(found->name) + " and " +
-                   quoted(cell.name);
+            return "is in two cells by scheduler.cells, " + in_quotes(found->name) + " and " +
+                   in_quotes(cell.name);
         found = &cell;
     }
     if (found == nullptr) return std::string{"is in no cell of scheduler.cells"};
@@ -63,7 +63,7 @@ std::variant<const Cell*, std::string> cell_of_server(const Request& request,
                                                       const std::vector<Cell>& cells,
                                                       const CloudIndex& cloud) {
     if (request.from_host.empty()) return std::string{"is on no host, and nobody tells its last"};
-    const std::string where = "was last on " + quoted(request.from_host) + ", which ";
+    const std::string where = "was last on " + in_quotes(request.from_host) + ", which ";
     const Host* const host = host_by_service(request.from_host, cloud);
     auto found = host != nullptr ? cell_of(*host, cells) : only_one(cells, [&](const Cell& cell) {
         return named_by(cell, request.from_host, request.from_host);

@@ -144,7 +144,7 @@ ConstraintChecker::Refusal ConstraintChecker::by_extra_specs(
     if (!rules_.extra_specs_filter || request_.operation == Operation::rebuild) return std::nullopt;
     if (const auto unmet = unmet_spec(request_.flavor_extra_specs, aggregates))
         return {{RejectionCode::isolated,
-                 "none of its aggregates has what the flavor asks for, " + quoted(*unmet)}};
+                 "none of its aggregates has what the flavor asks for, " + in_quotes(*unmet)}};
     return std::nullopt;
 }
 
@@ -170,7 +170,7 @@ ConstraintChecker::Refusal ConstraintChecker::by_tenant(const HostAggregates& ag
     }
     if (rules_.tenant_filter && others && !ours)
         return {{RejectionCode::isolated,
-                 "its aggregate " + quoted(of_others) + " is for other projects than " + whose}};
+                 "its aggregate " + in_quotes(of_others) + " is for other projects than " + whose}};
     using Own = SchedulerRules::OwnAggregates;
     const bool bound = rules_.own_aggregates == Own::required ||
                        (rules_.own_aggregates == Own::limit && owns_aggregates_);
@@ -182,7 +182,7 @@ ConstraintChecker::Refusal ConstraintChecker::by_isolation(const HostAggregates&
     if (!rules_.trait_isolation) return std::nullopt;
     for (const auto& [uuid, aggregate] : aggregates)
         if (const auto trait = isolating_trait(aggregate.metadata, required_traits_))
-            return {{RejectionCode::isolated, "its aggregate " + quoted(aggregate.name) +
+            return {{RejectionCode::isolated, "its aggregate " + in_quotes(aggregate.name) +
                                                   " is for requests that require " +
                                                   printable(*trait, 100)}};
     return std::nullopt;
@@ -222,7 +222,8 @@ ConstraintChecker::Refusal ConstraintChecker::by_mirror(const Host& host) const 
         }
     }
     if (zones > 0 && !zone_known)
-        return refuse("the aggregate of availability zone " + quoted(*request_.availability_zone));
+        return refuse("the aggregate of availability zone " +
+                      in_quotes(*request_.availability_zone));
     if (rules_.own_aggregates != SchedulerRules::OwnAggregates::off && own > 0 && !own_known)
         return refuse("the aggregate of the project");
     for (const auto& wanted : request_.placement.aggregates)
@@ -239,15 +240,15 @@ ConstraintChecker::Refusal ConstraintChecker::by_cell(const Host& host) const {
     const auto* const cell = std::get_if<const Cell*>(&found);
     if (!stays_in_cell(request_, rules_)) {
         if (cell == nullptr || !(*cell)->disabled) return std::nullopt;
-        return {{RejectionCode::disabled, "its cell " + quoted((*cell)->name) + " is disabled"}};
+        return {{RejectionCode::disabled, "its cell " + in_quotes((*cell)->name) + " is disabled"}};
     }
     const std::string stays =
         "the server stays in its cell" +
-        (cell_ == nullptr ? ", which is not known" : " " + quoted(cell_->name));
+        (cell_ == nullptr ? ", which is not known" : " " + in_quotes(cell_->name));
     if (cell == nullptr)
         return {{RejectionCode::other_cell, stays + ", and this host " + std::get<1>(found)}};
     if (cell_ != nullptr && (*cell)->name == cell_->name) return std::nullopt;
-    return {{RejectionCode::other_cell, stays + "; this host is in " + quoted((*cell)->name)}};
+    return {{RejectionCode::other_cell, stays + "; this host is in " + in_quotes((*cell)->name)}};
 }
 
 ConstraintChecker::Refusal ConstraintChecker::by_host(const Host& host) const {
@@ -257,7 +258,7 @@ ConstraintChecker::Refusal ConstraintChecker::by_host(const Host& host) const {
         !placement.only_hosts.contains(host.name)) {
         std::string names;
         for (const auto& name : placement.only_hosts)
-            names += (names.empty() ? "" : ", ") + quoted(name);
+            names += (names.empty() ? "" : ", ") + in_quotes(name);
         const std::string why =
             placement.why_only.empty() ? "the request is for" : placement.why_only;
         return {{RejectionCode::not_requested, why + " " + names + " only"}};
@@ -267,7 +268,7 @@ ConstraintChecker::Refusal ConstraintChecker::by_host(const Host& host) const {
     const ServerGroup& group = placement.group;
     if (group.policy.empty() && with_.empty() && apart_.empty() && placement.with.empty())
         return std::nullopt;
-    const std::string of_group = " of its server group " + quoted(group.name);
+    const std::string of_group = " of its server group " + in_quotes(group.name);
     if (group.together() && !members_.empty() && on(members_, host) == 0)
         return {{RejectionCode::server_group,
                  "the servers" + of_group +
@@ -327,7 +328,7 @@ std::optional<std::string> outside_all_shards(const Request& request, const Sche
             return std::nullopt;
     }
     const std::string zone = request.availability_zone
-                                 ? " in availability zone " + quoted(*request.availability_zone)
+                                 ? " in availability zone " + in_quotes(*request.availability_zone)
                                  : "";
     return "it is outside the watched aggregates (" + to_string(rules.watched) +
            "): none of their hosts is a place for it" + zone;

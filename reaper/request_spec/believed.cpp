@@ -32,10 +32,10 @@ std::optional<Doubt> doubt_of_build(const FailureNotice& notice, const Requester
                                     const std::string& server) {
     if (!facts.host.empty())
         return Doubt{Then::refuse,
-                     "Nova says that " + server + " is on host " + reaper::quoted(facts.host)};
+                     "Nova says that " + server + " is on host " + in_quotes(facts.host)};
     if (facts.status != "ERROR")
         return Doubt{Then::look_again, "Nova says that " + server + " is " +
-                                           reaper::quoted(facts.status) + ", not failed"};
+                                           in_quotes(facts.status) + ", not failed"};
     if (!facts.fault) return Doubt{Then::look_again, "Nova tells no failure of " + server};
     const FailureCause told = facts.fault->cause;
     const FailureCause claimed =
@@ -44,17 +44,17 @@ std::optional<Doubt> doubt_of_build(const FailureNotice& notice, const Requester
     if (told == FailureCause::not_told && claimed == FailureCause::no_valid_host)
         return std::nullopt;
     return Doubt{Then::refuse, "Nova says that " + server + " failed for another reason: " +
-                                   reaper::quoted(facts.fault->message)};
+                                   in_quotes(facts.fault->message)};
 }
 
 /// What the record of the action says of a server that lives on.
 std::optional<Doubt> doubt_of_move(const ActionRecord& action, const std::string& server) {
-    const std::string name = "the action " + reaper::quoted(action.name) + " of " + server;
+    const std::string name = "the action " + in_quotes(action.name) + " of " + server;
     if (!action.ended) return Doubt{Then::wait, "Nova is still at " + name};
     if (!action.failed) return Doubt{Then::refuse, "Nova says that " + name + " did not fail"};
     if (action.cause == FailureCause::other)
-        return Doubt{Then::refuse, "Nova says that " + name + " failed for another reason: " +
-                                       reaper::quoted(action.message)};
+        return Doubt{Then::refuse, "Nova says that " + name +
+                                       " failed for another reason: " + in_quotes(action.message)};
     return std::nullopt;
 }
 
@@ -78,7 +78,7 @@ std::optional<Doubt> why_not_believed(const FailureNotice& notice, const Request
                      "Nova knows no action of " + server + " with this request id"};
     if (!fits(notice.event, facts.action->name))
         return Doubt{Then::refuse, "Nova says that this request id is the action " +
-                                       reaper::quoted(facts.action->name) + " of " + server +
+                                       in_quotes(facts.action->name) + " of " + server +
                                        ", which such a message is not about"};
     auto doubt = facts.action->name == "create" ? doubt_of_build(notice, facts, server)
                                                 : doubt_of_move(*facts.action, server);

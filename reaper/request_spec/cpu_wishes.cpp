@@ -28,8 +28,8 @@ Result<Text> said(const std::string& key, Text value,
 }
 
 Error overruled(const std::string& what, const Text& flavor, const Text& image) {
-    return Error{Errc::bad_input, "the flavor's " + what + " is " + reaper::quoted(*flavor) +
-                                      ", which the image's " + reaper::quoted(*image) +
+    return Error{Errc::bad_input, "the flavor's " + what + " is " + in_quotes(*flavor) +
+                                      ", which the image's " + in_quotes(*image) +
                                       " may not overrule: Nova refuses that"};
 }
 
@@ -72,7 +72,7 @@ Result<Amount> named_by(const std::string& mask, Amount vcpus) {
     const auto cpus = parse_cpu_list(
         excludes && vcpus > 0 ? "0-" + std::to_string(vcpus - 1) + "," + mask : mask);
     if (!cpus || *cpus->rbegin() >= vcpus)
-        return Error{Errc::bad_input, "the mask of its dedicated CPUs, " + reaper::quoted(mask) +
+        return Error{Errc::bad_input, "the mask of its dedicated CPUs, " + in_quotes(mask) +
                                           ", names no CPU of its " + std::to_string(vcpus) +
                                           ", or others"};
     return static_cast<Amount>(cpus->size());

@@ -13,7 +13,7 @@ constexpr std::string_view list_separators = ",;";
 constexpr std::string_view constraint_prefix = "constraint:";
 
 Error wrong(std::string_view text, const std::string& why) {
-    return {Errc::bad_input, "res-type constraint " + reaper::quoted(text) + ": " + why};
+    return {Errc::bad_input, "res-type constraint " + in_quotes(text) + ": " + why};
 }
 
 /// A constraint taken apart.
@@ -39,7 +39,7 @@ Result<Dependencies> parts_of(std::string_view text) {
         if (std::find(std::begin(res_type_keys), std::end(res_type_keys), key) ==
                 std::end(res_type_keys) &&
             !(key.empty() && !prefixed))
-            return wrong(text, "the key is " + reaper::quoted(key) + "; " + syntax);
+            return wrong(text, "the key is " + in_quotes(key) + "; " + syntax);
         if (operation != "==" && operation != "!=")
             return wrong(text, "the operator is neither == nor !=; " + std::string{syntax});
         parts.equal = operation == "==";
@@ -81,7 +81,7 @@ Result<Phases> phases_of(std::string_view constraint) {
     const bool regular = matches_glob(parts->pattern, to_string(ResType::regular));
     const bool revocable = matches_glob(parts->pattern, to_string(ResType::revocable));
     if (!regular && !revocable)
-        return wrong(constraint, reaper::quoted(parts->pattern) +
+        return wrong(constraint, in_quotes(parts->pattern) +
                                      " matches neither regular nor revocable; " + syntax);
     if (regular && revocable && !parts->equal)
         return wrong(constraint, "it leaves no kind of room: neither regular nor revocable");
@@ -94,7 +94,7 @@ Result<Phases> phases_of(const std::vector<std::string>& constraints) {
     if (constraints.empty()) return Phases{};
     if (constraints.size() == 1) return phases_of(std::string_view{constraints.front()});
     std::string all;
-    for (const auto& each : constraints) all += (all.empty() ? "" : " and ") + reaper::quoted(each);
+    for (const auto& each : constraints) all += (all.empty() ? "" : " and ") + in_quotes(each);
     return Error{Errc::bad_input, "res-type constraints " + all + ": " + only_one};
 }
 

@@ -33,7 +33,7 @@ Error not_one_of(const std::string& key, std::string_view value,
     std::string expected;
     for (const auto word : words) expected += (expected.empty() ? "" : ", ") + std::string{word};
     return Error{Errc::bad_input,
-                 key + " is " + reaper::quoted(value) + "; Nova takes one of: " + expected};
+                 key + " is " + in_quotes(value) + "; Nova takes one of: " + expected};
 }
 
 std::optional<std::string> Wishes::of_flavor(std::string_view name, std::string_view prefix) const {
@@ -46,10 +46,9 @@ std::optional<std::string> Wishes::of_image(std::string_view name, std::string_v
 
 Error Wishes::disagree(std::string_view name, std::string_view prefix) const {
     return Error{Errc::bad_input, "the flavor's " + key_of(prefix, ':', name) + " is " +
-                                      reaper::quoted(*of_flavor(name, prefix)) +
-                                      " and the image's " + key_of(prefix, '_', name) + " is " +
-                                      reaper::quoted(*of_image(name, prefix)) +
-                                      ": Nova refuses that"};
+                                      in_quotes(*of_flavor(name, prefix)) + " and the image's " +
+                                      key_of(prefix, '_', name) + " is " +
+                                      in_quotes(*of_image(name, prefix)) + ": Nova refuses that"};
 }
 
 Wishes::Text Wishes::of_either(std::string_view name, std::initializer_list<std::string_view> words,

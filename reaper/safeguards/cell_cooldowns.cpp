@@ -19,7 +19,7 @@ std::optional<std::string> CellCooldowns::why(const std::string& from_host,
     if (at == wasted_.end() && several_cells) at = wasted_.begin();
     if (at == wasted_.end()) return std::nullopt;
     const auto& [host, wasted] = *at;
-    return "room freed for a move from " + (host.empty() ? "an unknown host" : quoted(host)) +
+    return "room freed for a move from " + (host.empty() ? "an unknown host" : in_quotes(host)) +
            " (" + printable(wasted.request.str(), 64) + ") was not taken by " +
            format_time(wasted.at) +
            " UTC: it may have been in another cell, where a moved server can't go. " +
