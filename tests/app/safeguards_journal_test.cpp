@@ -9,7 +9,7 @@
 #include "fakes/fake_journal.hpp"
 #include "reaper/runtime/run_task.hpp"
 
-namespace reaper::test::journalled_brakes_test {
+namespace reaper::test::journalled_safeguards_test {
 namespace {
 
 using namespace std::chrono_literals;
@@ -180,4 +180,4 @@ TEST_F(SafeguardsOfTheJournal, CountDeletionsThatFailedInARow) {
 }
 
 }  // namespace
-}  // namespace reaper::test::journalled_brakes_test
+}  // namespace reaper::test::journalled_safeguards_test

@@ -12,7 +12,7 @@
 #include "seeded.hpp"
 #include "small_cloud.hpp"
 
-namespace reaper::brakes_properties_test {
+namespace reaper::safeguards_properties_test {
 namespace {
 
 using namespace reaper::testing;
@@ -86,7 +86,7 @@ std::vector<Gone> gone_in(const Plan& plan, const Snapshot& cloud) {
     return gone;
 }
 
-TEST(BrakesProperties, NeverAProtectedOrTooYoungServer) {
+TEST(SafeguardsProperties, NeverAProtectedOrTooYoungServer) {
     holds("whom the policy spares lives", [] {
         const Snapshot cloud = braked_cloud(3, 6);
         SafeguardSettings settings;
@@ -113,7 +113,7 @@ TEST(BrakesProperties, NeverAProtectedOrTooYoungServer) {
     });
 }
 
-TEST(BrakesProperties, RowsTellTheSameAsALookAtEveryServer) {
+TEST(SafeguardsProperties, RowsTellTheSameAsALookAtEveryServer) {
     holds("protection in the index and out of it; restraint and spared servers", [] {
         const Snapshot cloud = braked_cloud(4, 6);
         const Request wanted = any_request();
@@ -169,7 +169,7 @@ void change(Snapshot& cloud, CloudIndex& index, Safeguards& safeguards, TimePoin
     index.put(host);
 }
 
-TEST(BrakesProperties, WhatIsKnownOfYoungServersIsWhatAFreshLookTells) {
+TEST(SafeguardsProperties, WhatIsKnownOfYoungServersIsWhatAFreshLookTells) {
     int spared = 0;
     holds("an index that is kept decides like a new one", [&] {
         Snapshot cloud = braked_cloud(4, 6);
@@ -207,7 +207,7 @@ TEST(BrakesProperties, WhatIsKnownOfYoungServersIsWhatAFreshLookTells) {
     EXPECT_GT(spared, 1000) << "hosts with servers that are kept";
 }
 
-TEST(BrakesProperties, NeverOverALimitWhateverTheHistory) {
+TEST(SafeguardsProperties, NeverOverALimitWhateverTheHistory) {
     holds("victims of the window and of the plan together stay within each limit", [] {
         const Snapshot cloud = braked_cloud(3, 6);
         const auto history = any_history(cloud);
@@ -252,7 +252,7 @@ TEST(BrakesProperties, NeverOverALimitWhateverTheHistory) {
     });
 }
 
-TEST(BrakesProperties, ForANumberOfVictimsThereIsAPlanWheneverEnumerationFindsOne) {
+TEST(SafeguardsProperties, ForANumberOfVictimsThereIsAPlanWheneverEnumerationFindsOne) {
     holds("the fewest victims decide, whatever the strategy wants", [] {
         SeededRng rng{static_cast<std::uint64_t>(upto(1'000'000))};
         const Snapshot cloud = small_cloud({3, 6, upto(1) == 0}, rng);
@@ -320,7 +320,7 @@ private:
     std::map<std::string, int> counts_;
 };
 
-TEST(BrakesProperties, UnderSeveralLimitsARefusalThatIsCalledProvenIsRight) {
+TEST(SafeguardsProperties, UnderSeveralLimitsARefusalThatIsCalledProvenIsRight) {
     int refused = 0;
     int missed = 0;
     holds("no way there either by enumeration", [&] {
@@ -357,7 +357,7 @@ TEST(BrakesProperties, UnderSeveralLimitsARefusalThatIsCalledProvenIsRight) {
     EXPECT_LE(missed * 20, refused);
 }
 
-TEST(BrakesProperties, ADoubtedHostIsUsedOnlyWhenItIsNeeded) {
+TEST(SafeguardsProperties, ADoubtedHostIsUsedOnlyWhenItIsNeeded) {
     holds("without the doubted hosts there is no plan", [] {
         const Snapshot cloud = braked_cloud(4, 5);
         const Request wanted = any_request();
@@ -386,7 +386,7 @@ TEST(BrakesProperties, ADoubtedHostIsUsedOnlyWhenItIsNeeded) {
     });
 }
 
-TEST(BrakesProperties, ThrashingWorkloadsDieOnlyWhenTheyAreNeeded) {
+TEST(SafeguardsProperties, ThrashingWorkloadsDieOnlyWhenTheyAreNeeded) {
     holds("with young ones of the workload left out there is no plan", [] {
         const Snapshot cloud = braked_cloud(3, 5);
         const Request wanted = any_request();
@@ -418,4 +418,4 @@ TEST(BrakesProperties, ThrashingWorkloadsDieOnlyWhenTheyAreNeeded) {
 }
 
 }  // namespace
-}  // namespace reaper::brakes_properties_test
+}  // namespace reaper::safeguards_properties_test

@@ -8,7 +8,7 @@
 #include "cloud_builder.hpp"
 #include "reaper/decision/guarded_plan.hpp"
 
-namespace reaper::brakes_test {
+namespace reaper::safeguards_test {
 namespace {
 
 using namespace reaper::testing;
@@ -385,4 +385,4 @@ TEST(Cooldown, RoomInTheMakingForTheRequestItselfStillCounts) {
 }
 
 }  // namespace
-}  // namespace reaper::brakes_test
+}  // namespace reaper::safeguards_test

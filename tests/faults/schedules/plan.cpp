@@ -85,7 +85,7 @@ public:
         draw_settings();
         draw_demands();
         draw_faults();
-        draw_brakes();
+        draw_safeguards();
         draw_forgeries();
         draw_reloads();
         draw_takeovers();
@@ -159,7 +159,7 @@ private:
     Item item(Kind kind, Chance& rng) const { return item_of(plan_, kind, rng); }
 
     /// With rng of their own: the rest of a schedule is the same with safeguards and without.
-    void draw_brakes() {
+    void draw_safeguards() {
         Chance rng{plan_.seed ^ 0xb4a3e5U};
         if (rng.percent(40)) return;
         auto& [protect, limits, thrash, breaker, project_breaker, shape_cooldown, host_cooldown] =
@@ -370,7 +370,7 @@ std::string describe(const Item& item) {
 
 namespace {
 
-std::string describe_brakes(const SchedulePlan& plan) {
+std::string describe_safeguards(const SchedulePlan& plan) {
     const SafeguardSettings& safeguards = plan.policy.safeguards;
     std::string text;
     const auto limit = [&](const char* what, int most) {
@@ -413,7 +413,8 @@ std::string describe(const SchedulePlan& plan) {
         ", max age " + seconds_text(plan.trigger.max_age) + ", " +
         std::to_string(plan.cull.max_parallel_deletions) + " deletions at a time, " +
         std::to_string(plan.http.max_retries) + " retries, call timeout " +
-        seconds_text(plan.http.call_timeout) + describe_brakes(plan) + describe_cloud(plan) + '\n';
+        seconds_text(plan.http.call_timeout) + describe_safeguards(plan) + describe_cloud(plan) +
+        '\n';
     for (std::size_t i = 0; i < plan.items.size(); ++i)
         text += "  [" + std::to_string(i) + "] " + describe(plan.items[i]) + '\n';
     return text;
