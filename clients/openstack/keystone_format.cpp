@@ -35,12 +35,14 @@ TokenBody token_from(const JsonPlace& token) {
     const JsonPlace user = token["user"];
     body.info.user_id = user["id"].text();
     body.info.user_name = user["name"].text();
-    body.info.user_domain = user["domain"]["name"].text();
+    const JsonPlace domain = user["domain"];
+    body.info.user_domain = domain["name"].text();
     const auto project = token.maybe("project");
     if (!project) token.fail("for no project; set project_name");
     body.info.project_id = (*project)["id"].text();
     body.info.project_name = (*project)["name"].text();
-    body.info.project_domain = (*project)["domain"]["name"].text();
+    const JsonPlace project_domain = (*project)["domain"];
+    body.info.project_domain = project_domain["name"].text();
     token["roles"].each(
         [&](const JsonPlace& role) { body.info.roles.push_back(role["name"].text()); });
     body.info.expires = token["expires_at"].time();
@@ -73,13 +75,16 @@ Result<Project> read_project(std::string_view body, const std::string& where) {
 }
 
 Result<std::string> read_domain_name(std::string_view body, const std::string& where) {
-    return read_answer(body, where,
-                       [](const JsonPlace& top) { return top["domain"]["name"].text(); });
+    return read_answer(body, where, [](const JsonPlace& top) {
+        const JsonPlace domain = top["domain"];
+        return domain["name"].text();
+    });
 }
 
 Result<std::string> read_keystone_version(std::string_view body, const std::string& where) {
     return read_answer(body, where, [](const JsonPlace& top) {
-        const std::string id = top["version"]["id"].text();
+        const JsonPlace version = top["version"];
+        const std::string id = version["id"].text();
         return id.starts_with('v') ? id.substr(1) : id;
     });
 }

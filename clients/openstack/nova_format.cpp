@@ -197,7 +197,8 @@ HypervisorRecord hypervisor_from(const JsonPlace& row) {
     HypervisorRecord record;
     record.id = HostId(row["id"].text());
     record.name = row["hypervisor_hostname"].text();
-    record.service_host = row["service"]["host"].text();
+    const JsonPlace service = row["service"];
+    record.service_host = service["host"].text();
     record.type = row.text_or_empty("hypervisor_type");
     return record;
 }
@@ -229,8 +230,9 @@ ServerGroup group_from(const JsonPlace& row) {
     } else {
         row["policies"].each([&](const JsonPlace& older) { group.policy = older.text(); });
     }
-    if (row.has("rules") && row["rules"].has("max_server_per_host")) {
-        const std::int64_t most = row["rules"]["max_server_per_host"].integer();
+    const auto rules = row.maybe("rules");
+    if (rules && rules->has("max_server_per_host")) {
+        const std::int64_t most = (*rules)["max_server_per_host"].integer();
         constexpr std::int64_t beyond_any_host = 1'000'000;
         group.max_on_a_host = static_cast<int>(std::clamp<std::int64_t>(most, 1, beyond_any_host));
     }
@@ -316,7 +318,8 @@ Result<std::string> read_action_host(std::string_view body, const std::string& w
     return read_answer(body, where, [](const JsonPlace& top) {
         std::string host;
         std::optional<TimePoint> newest;
-        const auto events = top["instanceAction"].maybe("events");
+        const JsonPlace action = top["instanceAction"];
+        const auto events = action.maybe("events");
         if (!events) return host;
         events->each([&](const JsonPlace& row) {
             // The conductor's own events have the conductor's host.

@@ -35,14 +35,14 @@ void JsonPlace::expect(bool met, const char* what) const {
     if (!met) fail(std::string("expected ") + what + ", found " + value_->type_name());
 }
 
-JsonPlace JsonPlace::operator[](std::string_view name) const {
+JsonPlace JsonPlace::operator[](std::string_view name) const& {
     expect(value_->is_object(), "an object");
     const auto found = value_->find(name);
     if (found == value_->end()) below(*value_, name).fail("missing");
     return below(*found, name);
 }
 
-std::optional<JsonPlace> JsonPlace::maybe(std::string_view name) const {
+std::optional<JsonPlace> JsonPlace::maybe(std::string_view name) const& {
     expect(value_->is_object(), "an object");
     const auto found = value_->find(name);
     if (found == value_->end() || found->is_null()) return std::nullopt;

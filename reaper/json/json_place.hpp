@@ -24,7 +24,8 @@ struct WrongJson {
 };
 
 /// A value and how it was reached. The path is put together only when something is wrong. Refers to
-/// the document, to the names and to the place that it came from; all must outlive it.
+/// the document, to the names and to the place that it came from; all must outlive it: no member of
+/// a place that has no name.
 class JsonPlace {
 public:
     static constexpr std::size_t no_index = std::string_view::npos;
@@ -43,11 +44,13 @@ public:
     void expect(bool met, const char* what) const;
 
     /// The member; fails if this is no object or has no such member.
-    JsonPlace operator[](std::string_view name) const;
+    JsonPlace operator[](std::string_view name) const&;
+    JsonPlace operator[](std::string_view name) const&& = delete;
     /// The member, unless it is absent or null.
-    std::optional<JsonPlace> maybe(std::string_view name) const;
+    std::optional<JsonPlace> maybe(std::string_view name) const&;
+    std::optional<JsonPlace> maybe(std::string_view name) const&& = delete;
     /// Is the member there, and not null?
-    bool has(std::string_view name) const { return maybe(name).has_value(); }
+    bool has(std::string_view name) const { return this->maybe(name).has_value(); }
     /// `visit(name, place)` for each member.
     template <class Visit>
     void each_member(Visit visit) const {

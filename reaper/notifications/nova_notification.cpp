@@ -66,7 +66,8 @@ Flavor flavor_of(const JsonPlace& object) {
 /// Those of ports have no alias; what they ask for is the port's.
 std::vector<PciRequest> pci_requests_in(const JsonPlace& object) {
     std::vector<PciRequest> all;
-    const auto requests = nova_data(object).maybe("requests");
+    const JsonPlace data = nova_data(object);
+    const auto requests = data.maybe("requests");
     if (!requests) return all;
     int devices = 0;
     requests->each([&](const JsonPlace& each) {
@@ -102,7 +103,8 @@ void read_request_spec(const JsonPlace& payload, FailureNotice& notice) {
     if (const auto n = spec.maybe("num_instances")) notice.num_instances = n->count(1);
     if (const auto flavor = spec.maybe("flavor")) {
         notice.flavor = flavor_of(*flavor);
-        if (const auto id = nova_data(*flavor).maybe("flavorid")) notice.flavor_id = name_in(*id);
+        const JsonPlace data = nova_data(*flavor);
+        if (const auto id = data.maybe("flavorid")) notice.flavor_id = name_in(*id);
     }
     if (const auto image = spec.maybe("image")) {
         const JsonPlace data = nova_data(*image);

@@ -220,7 +220,8 @@ void check_format(const json& document) {
     if (document.is_null() || document.value("format", json()) != "reaper-snapshot") {
         throw WrongJson{"not a snapshot of the reaper (it has no \"format\": \"reaper-snapshot\")"};
     }
-    check_version(JsonPlace(document)["version"].value());
+    const JsonPlace top(document);
+    check_version(top["version"].value());
 }
 
 /// Nobody twice: hosts, providers and servers have ids of their own.
