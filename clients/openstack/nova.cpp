@@ -50,7 +50,7 @@ public:
 
     ResultTask<std::vector<ServerRecord>> servers(Compute::Progress progress) {
         std::string everything = "/servers/detail?all_tenants=1&limit=" + std::to_string(page_size);
-        co_return co_await list(std::move(everything), std::move(progress));
+        co_return co_await list(std::move(everything), std::move(progress), ListOptions());
     }
 
     ResultTask<std::vector<ServerRecord>> ended_servers(TimePoint since) {
@@ -58,7 +58,8 @@ public:
             "/servers/detail?all_tenants=1&deleted=true&limit=" + std::to_string(page_size) +
             "&changes-since=" + http::escape(iso_seconds(since));
         Compute::Progress silent;
-        auto listed = co_await list(std::move(path), std::move(silent), true);
+        const ListOptions deleted_too{.with_deleted = true, .links_tell = false};
+        auto listed = co_await list(std::move(path), std::move(silent), deleted_too);
         if (listed)
             std::erase_if(*listed, [](const ServerRecord& record) {
                 return record.server.status != "DELETED" || !record.terminated;
@@ -72,7 +73,8 @@ public:
                            std::to_string(page_size);
         if (since) path += "&changes-since=" + http::escape(iso_seconds(*since));
         Compute::Progress silent;
-        auto listed = co_await list(std::move(path), std::move(silent), true);
+        const ListOptions deleted_too{.with_deleted = true, .links_tell = false};
+        auto listed = co_await list(std::move(path), std::move(silent), deleted_too);
         if (listed)
             std::erase_if(*listed, [](const ServerRecord& record) {
                 return record.server.status != "SOFT_DELETED";
@@ -85,7 +87,8 @@ public:
         std::string path = "/servers/detail?all_tenants=1&limit=" + std::to_string(page_size) +
                            "&host=" + http::escape(service_host);
         Compute::Progress silent;
-        auto listed = co_await list(std::move(path), std::move(silent));
+        const ListOptions of_a_host{.with_deleted = false, .links_tell = true};
+        auto listed = co_await list(std::move(path), std::move(silent), of_a_host);
         // Without the right to filter by host, Nova answers with the servers of all hosts.
         if (listed)
             std::erase_if(*listed, [&](const ServerRecord& record) {
@@ -94,11 +97,18 @@ public:
         co_return listed;
     }
 
+    struct ListOptions {
+        bool with_deleted = false;
+        /// A page without a link to a next one is the last. So it is where all servers have a host:
+        /// rows that Nova counts and leaves out, or has twice, have none.
+        bool links_tell = false;
+    };
+
     /// All pages of `path`.
     ResultTask<std::vector<ServerRecord>> list(std::string path, Compute::Progress progress,
-                                               bool with_deleted = false) {
+                                               ListOptions options) {
         for (int start = 0; start <= max_restarts; ++start) {
-            auto listed = co_await try_servers(path, progress, with_deleted);
+            auto listed = co_await try_servers(path, progress, options);
             if (!listed) co_return listed.error();
             if (*listed) co_return std::move(**listed);
             spdlog::debug("nova: the server at the end of a page was deleted; listing again");
@@ -148,7 +158,7 @@ public:
         std::string path = "/servers/detail?all_tenants=1&limit=" + std::to_string(page_size) +
                            "&reservation_id=" + http::escape(reservation);
         Compute::Progress silent;
-        auto listed = co_await list(std::move(path), std::move(silent));
+        auto listed = co_await list(std::move(path), std::move(silent), ListOptions());
         // A filter that Nova does not allow is passed over.
         if (listed)
             std::erase_if(*listed, [&](const ServerRecord& record) {
@@ -216,7 +226,7 @@ public:
         std::string path = "/servers/detail?all_tenants=1&limit=" + std::to_string(page_size) +
                            "&status=SHELVED_OFFLOADED&changes-since=" + http::escape(when);
         Compute::Progress silent;
-        auto listed = co_await list(std::move(path), std::move(silent));
+        auto listed = co_await list(std::move(path), std::move(silent), ListOptions());
         if (listed)
             std::erase_if(*listed, [](const ServerRecord& record) {
                 return record.server.status != "SHELVED_OFFLOADED";
@@ -328,7 +338,7 @@ private:
         std::string path = "/servers/detail?all_tenants=1&limit=" + std::to_string(page_size) +
                            "&uuid=" + http::escape(id.str());
         Compute::Progress silent;
-        auto listed = co_await list(std::move(path), std::move(silent));
+        auto listed = co_await list(std::move(path), std::move(silent), ListOptions());
         if (!listed) co_return listed.error();
         for (const ServerRecord& record : *listed)
             if (record.server.id == id) co_return true;
@@ -386,7 +396,7 @@ private:
 
     /// None if the list must be read again from its start.
     ResultTask<std::optional<std::vector<ServerRecord>>> try_servers(
-        const std::string& list_path, const Compute::Progress& progress, bool with_deleted) {
+        const std::string& list_path, const Compute::Progress& progress, ListOptions options) {
         using Listed = std::optional<std::vector<ServerRecord>>;
         std::vector<ServerRecord> all;
         Interner interner;
@@ -408,8 +418,8 @@ private:
             if (progress) progress(seen.size());
             const auto ended = is_end(seen.size() > before, page->more, answer->where, marker);
             if (!ended) co_return ended.error();
-            if (*ended) {
-                if (!with_deleted) all = without_deleted(std::move(all));
+            if (*ended || (options.links_tell && !page->more)) {
+                if (!options.with_deleted) all = without_deleted(std::move(all));
                 co_return Listed(std::move(all));
             }
         }

@@ -35,6 +35,12 @@ bool ask_anew(const std::vector<ServerId>& older, const Request& request) {
     });
 }
 
+/// For how long somebody who was seen to wait is not asked about again: nobody can leave, ask anew
+/// and be refused in less.
+constexpr Duration seen_for{300};
+/// Culls under way that are asked about for one request: those seen longest ago.
+constexpr std::size_t max_asked = 4;
+
 std::string names(const std::vector<ServerId>& servers) {
     constexpr std::size_t most = 10;
     std::string text;
@@ -133,6 +139,7 @@ ResultTask<void> FreedRoomTracker::check() {
         if (!watched.concluding && (all || now >= watched.until)) due.push_back(id);
     }
     for (auto& id : due) co_await conclude(std::move(id), "");
+    std::erase_if(waiting_, [this](const auto& seen) { return settled_since(seen.first); });
     co_return Result<void>{};
 }
 
@@ -337,31 +344,55 @@ Task<void> FreedRoomTracker::make_way_for(const Request& request, bool refused) 
     co_await take_over(request);
 }
 
+void FreedRoomTracker::saw_waiting(const RequestId& request) {
+    waiting_.insert_or_assign(request, dependencies_.cloud.clock.steady());
+}
+
+std::vector<RequestId> FreedRoomTracker::to_ask_about(
+    const std::map<RequestId, Request>& under_way) const {
+    const Duration now = dependencies_.cloud.clock.steady();
+    std::vector<std::pair<Duration, RequestId>> order;
+    for (const auto& [id, other] : under_way) {
+        // Of a multi-create not all requesters may be known yet.
+        if (other.slots > static_cast<int>(other.requesters.size())) continue;
+        const auto seen = waiting_.find(id);
+        const Duration when = seen == waiting_.end() ? Duration::min() : seen->second;
+        if (seen == waiting_.end() || now - when > seen_for) order.emplace_back(when, id);
+    }
+    std::sort(order.begin(), order.end());
+    if (order.size() > max_asked) order.resize(max_asked);
+    std::vector<RequestId> ids;
+    for (auto& [when, id] : order) ids.push_back(std::move(id));
+    return ids;
+}
+
 /// Culls under way whose room is for this request by now: they are for somebody who went away and
 /// this one asks for the same, or for the very servers that ask anew.
 Task<void> FreedRoomTracker::take_over(const Request& request) {
     std::map<RequestId, Request> under_way;
     std::set<RequestId> asked_anew;
-    dependencies_.rooms.ledger().each_promise([&](const Ledger::Promise& promise) {
-        if (promise.until.has_value() || promise.request == request.id) return;
+    const auto look = [&](const Ledger::Promise& promise) {
+        if (promise.request == request.id) return;
         if (ask_anew(promise.requesters, request)) {
             asked_anew.insert(promise.request);
             return;
         }
         const bool alike = promise.slot == request.resources ||
                            (request.fallback && promise.slot == request.fallback->resources);
-        if (promise.project != request.project || !alike) return;
+        if (!alike) return;
         const auto [at, first] = under_way.try_emplace(promise.request);
         at->second.operation = Operation::resize;  // gone for good counts, not where it runs
         at->second.requesters = promise.requesters;
         at->second.slots = promise.slots + (first ? 0 : at->second.slots);
-    });
+    };
+    dependencies_.rooms.ledger().each_under_way_for(request.project, look);
     for (const auto& id : asked_anew) hand_over(id, request.id, "its server asks anew");
-    for (const auto& [id, other] : under_way) {
-        // Of a multi-create not all requesters may be known yet.
-        if (other.slots > static_cast<int>(other.requesters.size())) continue;
-        const bool waits = co_await somebody_waits(other);
-        if (!waits && !settled_since(id)) hand_over(id, request.id, "its requester went away");
+    for (const auto& id : to_ask_about(under_way)) {
+        const bool waits = co_await somebody_waits(under_way.at(id));
+        if (waits)
+            saw_waiting(id);
+        else if (!settled_since(id))
+            hand_over(id, request.id, "its requester went away");
     }
 }
 

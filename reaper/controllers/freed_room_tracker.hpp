@@ -53,6 +53,8 @@ public:
     /// servers that ask here, is released.
     /// `refused`: Nova found no host for it, so that room which it could have had is no use.
     Task<void> make_way_for(const Request& request, bool refused);
+    /// Somebody waits for what the request asks, as Nova told just now.
+    void saw_waiting(const RequestId& request);
     /// Servers of its project and shape that are younger than `since`, as the cache shows them.
     std::set<ServerId> second_tries(const Request& request, TimePoint since) const;
     /// Concludes what is due. To be called every `step`.
@@ -85,6 +87,7 @@ private:
     Task<bool> read_again(const Watched& watched);
     Task<std::string> found_elsewhere(const Watched& watched);
     Task<bool> somebody_waits(const Request& request);
+    std::vector<RequestId> to_ask_about(const std::map<RequestId, Request>& under_way) const;
     Task<void> take_over(const Request& request);
     bool serves(const Watched& watched, const Request& request) const;
     void note_landed(Watched& watched) const;
@@ -102,6 +105,7 @@ private:
     std::map<RequestId, Watched> watched_;
     std::map<RequestId, std::string> handed_;  ///< culls under way: why and to whom their room goes
     std::set<RequestId> heirs_;                ///< requests to whom freed room was handed
+    std::map<RequestId, Duration> waiting_;    ///< when somebody was last seen to wait; steady
 };
 
 }  // namespace reaper

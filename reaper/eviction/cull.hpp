@@ -42,10 +42,11 @@ struct Cull {
     std::map<ServerId, HostId> hosts;  ///< where each victim and each pending server is
     std::map<ServerId, State> states;
     std::map<ServerId, std::string> skipped;
-    Duration deadline{};            ///< steady
-    std::set<ServerId> ours;        ///< whose deletion we sent, now or before a restart
-    std::set<ServerId> unheard;     ///< of these, the ones whose answer was lost
-    std::set<ServerId> sent;        ///< deletions that went out, by this process
+    std::map<ServerId, RecheckResult> looks;  ///< at those that are fit, before anybody is deleted
+    Duration deadline{};                      ///< steady
+    std::set<ServerId> ours;                  ///< whose deletion we sent, now or before a restart
+    std::set<ServerId> unheard;               ///< of these, the ones whose answer was lost
+    std::set<ServerId> sent;                  ///< deletions that went out, by this process
     std::set<ServerId> erred;       ///< whose deletion was answered with an error, if at all
     std::set<ServerId> unfinished;  ///< a reaper's deletions, which are not the plan's
     std::set<ServerId> withheld;    ///< that were not forced, because nothing might be written

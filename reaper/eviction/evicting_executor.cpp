@@ -53,6 +53,8 @@ Task<void> EvictingExecutor::verify(Cull& cull, const Victim& victim) {
     } else if (look->verdict.kind == Kind::vanished) {
         co_await record(cull, victim, Step::vanished, look->verdict.reason);
         cull.state(victim) = Cull::State::gone;
+    } else if (look->verdict.kind == Kind::fit) {
+        cull.looks.insert_or_assign(victim.server, std::move(*look));
     }
 }
 
@@ -123,7 +125,11 @@ Task<void> EvictingExecutor::remove(Cull& cull, const Victim& victim) {
     // It may have waited long for its turn.
     co_await ask_whether_needed(cull);
     if (cull.stopped || !may_delete(cull)) co_return;
-    auto look = co_await cull.look.fresh_at(victim);
+    // The first ones go together, right after all were looked at.
+    std::optional<RecheckResult> earlier;
+    auto made = cull.looks.extract(victim.server);
+    if (made && cull.sent.empty()) earlier = std::move(made.mapped());
+    auto look = co_await cull.look.fresh_at(victim, std::move(earlier));
     if (!look) {
         cull.fail(look.error());
         co_return;

@@ -45,7 +45,7 @@ private:
     Task<void> remove(Cull& cull, const Victim& victim);
     Task<void> send_delete(Cull& cull, const Victim& victim, RecheckResult look);
     Task<void> wait_until_gone(Cull& cull, const Victim& victim);
-    Task<void> recheck_victim(Cull& cull, const Victim& victim);
+    Task<void> recheck_victim(Cull& cull, const Victim& victim, Allocations held, Duration began);
     Task<void> abandon(Cull& cull, const Victim& victim);
     Task<void> force_delete(Cull& cull, const Victim& victim, RecheckResult look);
     Task<void> verify_all(Cull& cull);

@@ -68,7 +68,10 @@ Task<void> EvictingExecutor::wait_until_gone(Cull& cull, const Victim& victim) {
     const Duration longest = settings_.cull.poll_interval * 10;
     std::string last = "Placement was not asked yet";
     bool seen = false;  // Placement told, at last, that it still holds room
+    // What was just sent, and heard, has not had its time yet.
+    bool push = !cull.sent.contains(victim.server) || cull.unheard.contains(victim.server);
     while (true) {
+        const Duration began = cloud_.clock.steady();
         auto held = co_await cloud_.placement.allocations(victim.server);
         if (held && held->empty()) {
             cull.state(victim) = Cull::State::gone;
@@ -79,7 +82,8 @@ Task<void> EvictingExecutor::wait_until_gone(Cull& cull, const Victim& victim) {
         seen = held.has_value();
         last = seen ? "it still holds room in Placement" : held.error().what;
         if (cloud_.clock.steady() >= cull.deadline) break;
-        if (held) co_await recheck_victim(cull, victim);
+        if (held && push) co_await recheck_victim(cull, victim, std::move(*held), began);
+        push = true;
         // Nothing may be written: whoever plans next may finish it.
         if (cull.unfinished.contains(victim.server) && cull.withheld.contains(victim.server))
             cull.state(victim) = Cull::State::unfinished;
@@ -101,9 +105,11 @@ Task<void> EvictingExecutor::wait_until_gone(Cull& cull, const Victim& victim) {
 }
 
 /// Looks at a victim that still holds its room: does its deletion need another push?
-Task<void> EvictingExecutor::recheck_victim(Cull& cull, const Victim& victim) {
+Task<void> EvictingExecutor::recheck_victim(Cull& cull, const Victim& victim, Allocations held,
+                                            Duration began) {
     if (cull.state(victim) == Cull::State::forced) co_return;
-    auto look = co_await cull.look.fresh_at(victim);
+    auto look = co_await cull.look.at(victim, std::move(held), began);
+    if (look && !cull.look.is_fresh(*look)) look = co_await cull.look.fresh_at(victim);
     if (!look) co_return;
     const FreshVerdict& verdict = look->verdict;
     const bool unheard = cull.unheard.contains(victim.server);

@@ -11,6 +11,8 @@ namespace {
 
 /// How old, from its beginning, the last look at a victim may be when the deletion goes out.
 constexpr Duration recheck_valid_for{5000};
+/// How old it may be when a deletion takes it over that comes right after it.
+constexpr Duration moment{1000};
 /// A look that takes longer, so often in a row: the cloud is too slow to be trusted.
 constexpr int looks_at_most = 3;
 
@@ -21,11 +23,16 @@ Recheck::Recheck(boost::asio::any_io_executor executor, CloudPorts cloud,
     : cloud_(cloud), settings_(settings), reading_(executor, 1) {}
 
 Task<Result<RecheckResult>> Recheck::at(const Victim& victim) {
+    const Duration began = cloud_.clock.steady();
+    auto held = co_await cloud_.placement.allocations(victim.server);
+    if (!held) co_return held.error();
+    co_return co_await at(victim, std::move(*held), began);
+}
+
+Task<Result<RecheckResult>> Recheck::at(const Victim& victim, Allocations held, Duration began) {
     RecheckResult look;
-    look.began = cloud_.clock.steady();
+    look.began = began;
     const std::uint64_t earlier = begun_;
-    auto allocations = co_await cloud_.placement.allocations(victim.server);
-    if (!allocations) co_return allocations.error();
     auto record = co_await cloud_.compute.server(victim.server);
     if (!record) co_return record.error();
     auto known = co_await read_tag_data_after(earlier);
@@ -34,7 +41,7 @@ Task<Result<RecheckResult>> Recheck::at(const Victim& victim) {
     look.tag_data = number_;
     const FreshRules rules{asked_by_->taggers, tag_data_, asked_by_->protection,
                            asked_by_->safeguards.protect.min_run_time};
-    look.verdict = judge_fresh(victim, *record, *allocations, rules, cloud_.clock.now());
+    look.verdict = judge_fresh(victim, *record, held, rules, cloud_.clock.now());
     co_return look;
 }
 
@@ -52,6 +59,13 @@ Task<Result<RecheckResult>> Recheck::fresh_at(const Victim& victim) {
     co_return Error{Errc::timeout, "the cloud takes more than " +
                                        format_duration(recheck_valid_for) +
                                        " to tell about one server: too slow to delete by"};
+}
+
+Task<Result<RecheckResult>> Recheck::fresh_at(const Victim& victim,
+                                              std::optional<RecheckResult> earlier) {
+    if (earlier && is_fresh(*earlier) && cloud_.clock.steady() - earlier->began <= moment)
+        co_return std::move(*earlier);
+    co_return co_await fresh_at(victim);
 }
 
 /// Whose projects are tagged, by a reading that was begun after this one: looks side by side share

@@ -28,9 +28,14 @@ public:
     Recheck(boost::asio::any_io_executor executor, CloudPorts cloud, const LiveSettings& settings);
 
     Task<Result<RecheckResult>> at(const Victim& victim);
+    /// The same where Placement was asked already, at `began`.
+    Task<Result<RecheckResult>> at(const Victim& victim, Allocations held, Duration began);
     /// One that is fresh when it is there; Errc::timeout if the cloud is too slow for that, or the
     /// policy changes all the time.
     Task<Result<RecheckResult>> fresh_at(const Victim& victim);
+    /// The same, and `earlier` does if it was begun a moment ago and would still be made so.
+    Task<Result<RecheckResult>> fresh_at(const Victim& victim,
+                                         std::optional<RecheckResult> earlier);
     /// May a deletion still rest on it? Not if it is old, or if another policy is in force, or if
     /// Keystone has told something else since.
     bool is_fresh(const RecheckResult& look) const;

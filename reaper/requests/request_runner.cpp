@@ -146,6 +146,7 @@ ResultTask<std::optional<std::string>> RequestRunner::still_needed() {
         why = std::move(*not_waiting);
     }
     const int waiting = std::max(slots_asked_ - gone, 0);
+    if (gone == 0) services_.tracker.saw_waiting(request_.id);
     if (waiting >= request_.slots) co_return std::nullopt;
     request_.slots = waiting;
     if (waiting > 0)

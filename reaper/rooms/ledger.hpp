@@ -142,6 +142,11 @@ public:
     void each_promise(Visit visit) const {
         for (const auto& [number, promise] : promises_.all()) visit(promise);
     }
+    /// To requests of the project whose culls are under way.
+    template <class Visit>
+    void each_under_way_for(const ProjectId& project, Visit visit) const {
+        for (const auto number : promises_.under_way_for(project)) visit(promises_[number]);
+    }
     bool empty() const noexcept {
         return evictions_.empty() && promises_.empty() && given_up_.empty();
     }

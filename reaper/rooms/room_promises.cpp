@@ -18,7 +18,10 @@ RoomPromises::Number RoomPromises::add(RoomPromise promise) {
     on_[promise.host].insert(number);
     of_[promise.request].insert(number);
     if (!promise.group.empty()) of_group_[promise.group].insert(number);
-    if (promise.until) until_.emplace(*promise.until, number);
+    if (promise.until)
+        until_.emplace(*promise.until, number);
+    else
+        under_way_[promise.project].insert(number);
     all_.emplace_hint(all_.end(), number, std::move(promise));
     return number;
 }
@@ -29,13 +32,13 @@ RoomPromise RoomPromises::take(Number number) {
     forget(on_, promise.host, number);
     forget(of_, promise.request, number);
     if (!promise.group.empty()) forget(of_group_, promise.group, number);
-    if (promise.until) until_.erase({*promise.until, number});
+    forget_time_of(promise, number);
     return promise;
 }
 
 void RoomPromises::hold_until(Number number, TimePoint until) {
     RoomPromise& promise = all_.at(number);
-    if (promise.until) until_.erase({*promise.until, number});
+    forget_time_of(promise, number);
     promise.until = until;
     until_.emplace(until, number);
 }
@@ -48,6 +51,14 @@ void RoomPromises::shift(Duration by) {
         *promise.until += by;
         until_.emplace(*promise.until, number);
     }
+}
+
+/// It is found by its end, or by having none, no more.
+void RoomPromises::forget_time_of(const RoomPromise& promise, Number number) {
+    if (promise.until)
+        until_.erase({*promise.until, number});
+    else
+        forget(under_way_, promise.project, number);
 }
 
 RoomPromises::Numbers RoomPromises::over(TimePoint now) const {

@@ -1,5 +1,5 @@
-// Room that is kept for requests, found by host, by request and by server group without a look at
-// the rest. Pure data, one thread.
+// Room that is kept for requests, found by host, by request, by server group, and by project while
+// a cull is under way, without a look at the rest. Pure data, one thread.
 #pragma once
 
 #include <cstdint>
@@ -56,6 +56,10 @@ public:
     const Numbers& on(const HostId& host) const { return numbers(on_, host); }
     const Numbers& of(const RequestId& request) const { return numbers(of_, request); }
     const Numbers& of_group(const std::string& group) const { return numbers(of_group_, group); }
+    /// Of culls that are under way.
+    const Numbers& under_way_for(const ProjectId& project) const {
+        return numbers(under_way_, project);
+    }
     /// Those whose time is over.
     Numbers over(TimePoint now) const;
     bool empty() const noexcept { return all_.empty(); }
@@ -71,10 +75,13 @@ private:
         return at == index.end() ? none : at->second;
     }
 
+    void forget_time_of(const RoomPromise& promise, Number number);
+
     std::map<Number, RoomPromise> all_;
     Index<HostId> on_;
     Index<RequestId> of_;
     Index<std::string> of_group_;  // those of a group
+    Index<ProjectId> under_way_;   // those without an end
     std::set<std::pair<TimePoint, Number>> until_;
     Number next_ = 0;
 };

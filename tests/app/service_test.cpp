@@ -156,6 +156,26 @@ TEST_F(ServiceTest, Rule1AServerThatMovedAwayIsSpared) {
     EXPECT_EQ(cloud.count("DELETE " + moved), 0U);
 }
 
+TEST_F(ServiceTest, Rule1ALookThatIsNotOfThisMomentIsMadeAnew) {
+    full_host();
+    requester();
+    std::string looked_at;
+    cloud.on_call = [&](const std::string& call) -> std::optional<Error> {
+        if (looked_at.empty() && call.starts_with("server host1")) looked_at = call.substr(7);
+        const bool whether_somebody_waits = call == "server " + uuid_of("requester-1");
+        if (!looked_at.empty() && whether_somebody_waits) {
+            clock.advance(std::chrono::milliseconds{1500});
+            cloud.server_at(looked_at).record.server.locked = true;
+        }
+        return std::nullopt;
+    };
+    start();
+    messages->deliver(body_of(failure()));
+    EXPECT_EQ(outcome_of("req-1").kind, OutcomeKind::freed);
+    EXPECT_EQ(cloud.count("DELETE"), 1U);
+    EXPECT_TRUE(cloud.exists(looked_at));
+}
+
 TEST_F(ServiceTest, Rule2APlanThatBreaksBeforeTheFirstDeletionKillsNobody) {
     // Four slots need all four; one of them gets locked while the plan is verified.
     full_host();
@@ -510,16 +530,18 @@ TEST_F(ServiceTest, Rule2ALostDeletionOfAStoppedPlanIsNotSentAgain) {
 TEST_F(ServiceTest, AVictimThatItsUserDeletesSoftlyInMidPlanIsSpared) {
     full_host();
     requester();
+    settings.cull.max_parallel_deletions = 1;
     std::string theirs;
-    int reads = 0;
     cloud.on_call = [&](const std::string& call) -> std::optional<Error> {
-        if (!call.starts_with("server host1") || ++reads != 2) return std::nullopt;
+        if (!call.starts_with("server host1") || cloud.count("DELETE") != 1 || !theirs.empty() ||
+            cloud.count("DELETE " + call.substr(7)) > 0)
+            return std::nullopt;
         theirs = call.substr(7);
         cloud.server_at(theirs).record.server.status = "SOFT_DELETED";
         return std::nullopt;
     };
     start();
-    messages->deliver(body_of(failure()));
+    messages->deliver(body_of(failure(4)));
     EXPECT_EQ(outcome_of("req-1").kind, OutcomeKind::freed);
     EXPECT_EQ(cloud.count("FORCE"), 0U);
     EXPECT_TRUE(cloud.exists(theirs));

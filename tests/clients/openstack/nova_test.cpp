@@ -283,6 +283,16 @@ TEST_F(NovaTest, APageWithoutALinkIsNotTheEndWhileItBringsServers) {
     EXPECT_THAT(ids_of(*servers), ElementsAre("a", "b"));
 }
 
+TEST_F(NovaTest, AListOfAHostEndsWhereNoLinkFollows) {
+    const std::string host = server_row("a")["OS-EXT-SRV-ATTR:host"];
+    const std::string of_host = list_path + "&host=" + host;
+    cloud.on(of_host, page({"a"}, true));
+    cloud.on(of_host + "&marker=a", page({"b"}, false));
+    const auto servers = cloud.run(nova().servers_on(host));
+    ASSERT_TRUE(servers) << servers.error().what;
+    EXPECT_THAT(ids_of(*servers), ElementsAre("a", "b"));
+}
+
 TEST_F(NovaTest, TakesAServerThatIsOnTwoPagesOnce) {
     cloud.on(list_path, page({"a", "b"}, true));
     cloud.on(list_path + "&marker=b", page({"b", "c"}, false));
