@@ -50,7 +50,10 @@ void CloudCache::replace(Snapshot snapshot, std::shared_ptr<const Taggers> tagge
     unfinished_.clear();
     soft_deleted_.clear();
     interner_.prune();
-    for (auto& host : snapshot.hosts) {
+    // What was read is freed at the end, in whole pages: what is kept of it shares none with it.
+    for (const auto& read : snapshot.hosts) {
+        auto kept = std::make_unique<Host>(read);
+        Host& host = *kept;
         interner_.share(host);
         const HostId id = host.id;
         by_service_.emplace(host.service_host, id);
@@ -60,8 +63,7 @@ void CloudCache::replace(Snapshot snapshot, std::shared_ptr<const Taggers> tagge
             if (server.unfinished_deletion) unfinished_[server.id].server = server;
         }
         auto& entry = hosts_[id];
-        host.servers.shrink_to_fit();
-        entry.host = std::make_unique<Host>(std::move(host));
+        entry.host = std::move(kept);
         index_.put(*entry.host);
     }
 }

@@ -15,11 +15,8 @@ bool has_tree(const Host& host, const HostReading& reading) {
 }
 
 void set_room(Host& host, const HostReading& reading) {
-    std::map<ServerId, Server*> servers;
-    for (auto& server : host.servers) {
-        server.allocations.clear();
-        servers.emplace(server.id, &server);
-    }
+    std::map<ServerId, Allocations> of_servers;
+    for (const auto& server : host.servers) of_servers.try_emplace(server.id);
     for (auto& provider : host.providers) {
         const ProviderState& state = reading.states.at(provider.id);
         provider.inventories = state.inventories;
@@ -29,13 +26,14 @@ void set_room(Host& host, const HostReading& reading) {
         for (const auto& [consumer, held] : state.allocations) {
             if (held.empty()) continue;
             provider.used += held;
-            const auto at = servers.find(consumer);
-            if (at != servers.end())
-                at->second->allocations[provider.id] = held;
+            const auto at = of_servers.find(consumer);
+            if (at != of_servers.end())
+                at->second[provider.id] = held;
             else
                 provider.other_consumers.emplace(consumer, held);
         }
     }
+    for (auto& server : host.servers) server.allocations = std::move(of_servers.at(server.id));
 }
 
 bool adopt(Host& host, Server& server) {
@@ -43,7 +41,7 @@ bool adopt(Host& host, Server& server) {
     for (auto& provider : host.providers) {
         const auto at = provider.other_consumers.find(server.id);
         if (at == provider.other_consumers.end()) continue;
-        server.allocations[provider.id] = at->second;
+        server.allocations.insert_or_assign(provider.id, at->second);
         provider.other_consumers.erase(at);
         listed = true;
     }

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <malloc.h>
 #include <spdlog/spdlog.h>
 #include <utility>
 
@@ -103,8 +102,6 @@ ResultTask<void> CacheRefresher::rebuild() {
     for (const auto& [event, arrived] : recorded_) cache_.apply(event, arrived);
     recorded_.clear();
     recorded_.shrink_to_fit();
-    // The lists were many times what is kept of them.
-    ::malloc_trim(0);
     if (overflowed_) builds_before_flow_ = number;
     const auto took = duration_cast<milliseconds>(ports_.clock.now() - built_at_);
     ages_ = cache_.ages();

@@ -62,7 +62,7 @@ struct Server {
     Shared<std::map<std::string, std::string>> flavor_extra_specs;
     Shared<std::map<std::string, std::string>> metadata;
     Shared<std::set<std::string>> tags;
-    Allocations allocations;  ///< what Placement says that it holds; empty if nothing
+    Shared<Allocations> allocations;  ///< what Placement says that it holds; empty if nothing
     /// Why the server is revocable, in a tagger's words; absent for a regular server.
     std::optional<SharedText> revocable_because;
     SharedText revocable_by;  ///< the names of the taggers that say so; empty for a regular server

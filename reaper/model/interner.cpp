@@ -1,6 +1,8 @@
 #include "reaper/model/interner.hpp"
 
+#include <algorithm>
 #include <utility>
+#include <vector>
 
 namespace reaper {
 namespace {
@@ -24,7 +26,19 @@ Resources Interner::resources(const Resources& resources) {
     return shared;
 }
 
+Allocations Interner::allocations(const Allocations& allocations) {
+    Allocations shared;
+    for (const auto& [provider, amounts] : allocations)
+        shared.emplace_hint(shared.end(), id(provider), resources(amounts));
+    return shared;
+}
+
 void Interner::share(Server& server) {
+    share_all_but_allocations(server);
+    server.allocations = allocations(server.allocations);
+}
+
+void Interner::share_all_but_allocations(Server& server) {
     server.project = id(server.project);
     server.host = text(server.host);
     server.status = text(server.status);
@@ -35,10 +49,6 @@ void Interner::share(Server& server) {
     share_in(maps_, server.flavor_extra_specs);
     share_in(maps_, server.metadata);
     server.name.shrink_to_fit();
-    Allocations held;
-    for (const auto& [provider, amounts] : server.allocations)
-        held.emplace_hint(held.end(), id(provider), resources(amounts));
-    server.allocations = std::move(held);
 }
 
 void Interner::share(Shared<std::set<Trait>>& traits) {
@@ -58,7 +68,17 @@ void Interner::share(Host& host) {
         for (auto& [consumer, held] : provider.other_consumers) held = resources(held);
     }
     host.id = host.providers.empty() ? host.id : host.providers.front().id;
-    for (auto& server : host.servers) share(server);
+    std::vector<Shared<Allocations>> held;
+    for (auto& server : host.servers) {
+        share_all_but_allocations(server);
+        const auto equal = std::find(held.begin(), held.end(), server.allocations);
+        if (equal == held.end()) {
+            server.allocations = allocations(server.allocations);
+            held.push_back(server.allocations);
+        } else {
+            server.allocations = *equal;
+        }
+    }
 }
 
 void Interner::prune() {

@@ -14,7 +14,8 @@ namespace reaper {
 
 class Interner {
 public:
-    /// Everything in the host that others are likely to share.
+    /// Everything in the host that others are likely to share; what equal servers of it hold is
+    /// one, too.
     void share(Host& host);
     void share(Server& server);
     void share(Shared<std::set<Trait>>& traits);
@@ -30,6 +31,8 @@ private:
         return Id::of(text(id.text()));
     }
     Resources resources(const Resources& resources);
+    Allocations allocations(const Allocations& allocations);
+    void share_all_but_allocations(Server& server);
 
     std::unordered_set<SharedText> texts_;
     std::map<TextMap, Shared<TextMap>> maps_;

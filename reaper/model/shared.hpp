@@ -1,13 +1,14 @@
 // A container that copies share until one of them is changed.
 #pragma once
 
+#include <atomic>
 #include <initializer_list>
-#include <memory>
 #include <utility>
 
 namespace reaper {
 
-/// Reads like a `const Container` (a map or a set); an empty one takes no memory.
+/// Reads like a `const Container` (a map or a set). Eight bytes; an empty one takes no memory
+/// beyond. Copies may be used in different threads.
 template <class Container>
 class Shared {
 public:
@@ -16,12 +17,24 @@ public:
 
     Shared() = default;
     Shared(Container all)  // NOLINT(google-explicit-constructor): it stands for the container
-        : held_(all.empty() ? nullptr : std::make_shared<const Container>(std::move(all))) {}
+        : rep_(all.empty() ? nullptr : new Rep(std::move(all))) {}
     Shared(std::initializer_list<value_type> all) : Shared(Container(all)) {}
+    Shared(const Shared& other) noexcept : rep_(other.rep_) {
+        if (rep_ != nullptr) rep_->users.fetch_add(1, std::memory_order_relaxed);
+    }
+    Shared(Shared&& other) noexcept : rep_(std::exchange(other.rep_, nullptr)) {}
+    Shared& operator=(Shared other) noexcept {
+        std::swap(rep_, other.rep_);
+        return *this;
+    }
+    ~Shared() {
+        if (rep_ != nullptr && rep_->users.fetch_sub(1, std::memory_order_acq_rel) == 1)
+            delete rep_;
+    }
 
     const Container& get() const noexcept {
         static const Container none;
-        return held_ ? *held_ : none;
+        return rep_ == nullptr ? none : rep_->all;
     }
     operator const Container&() const noexcept { return get(); }  // NOLINT(google-explicit-*)
     const_iterator begin() const noexcept { return get().begin(); }
@@ -42,7 +55,9 @@ public:
     }
 
     /// True if no copy shares it.
-    bool unshared() const noexcept { return held_.use_count() <= 1; }
+    bool unshared() const noexcept {
+        return rep_ == nullptr || rep_->users.load(std::memory_order_relaxed) == 1;
+    }
 
     /// A copy of its own to change; worth it for a few only.
     template <class... Arguments>
@@ -55,19 +70,25 @@ public:
     }
 
     friend bool operator==(const Shared& a, const Shared& b) {
-        return a.held_ == b.held_ || a.get() == b.get();
+        return a.rep_ == b.rep_ || a.get() == b.get();
     }
     friend bool operator==(const Shared& a, const Container& b) { return a.get() == b; }
 
 private:
+    struct Rep {
+        explicit Rep(Container container) : all(std::move(container)) {}
+        const Container all;
+        std::atomic<unsigned> users = 1;
+    };
+
     template <class Change>
     void change(Change apply) {
         Container own = get();
         apply(own);
-        held_ = std::make_shared<const Container>(std::move(own));
+        *this = Shared(std::move(own));
     }
 
-    std::shared_ptr<const Container> held_;  // null: empty
+    Rep* rep_ = nullptr;  // null: empty
 };
 
 }  // namespace reaper

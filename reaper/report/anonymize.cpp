@@ -188,7 +188,7 @@ private:
         server.flavor_extra_specs = std::move(specs);
         server.metadata = std::move(metadata);
         server.tags = swap_all(tags_, server.tags);
-        server.allocations = swap_keys(providers_, server.allocations);
+        server.allocations = swap_keys(providers_, server.allocations.get());
         if (server.revocable_because) server.revocable_because = anonymous_reason;
     }
     void change(TagData& tag_data) {

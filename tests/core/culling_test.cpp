@@ -118,7 +118,7 @@ TEST(Culling, WhatIsHeldOnNestedProvidersIsTold) {
     Host host = small_host();
     nest(host, "a-slots", {{"CUSTOM_PREEMPTIBLE", 4}});
     const ProviderId slots{"a-slots"};
-    host.servers[1].allocations[slots] = Resources{{"CUSTOM_PREEMPTIBLE", 1}};
+    host.servers[1].allocations.insert_or_assign(slots, Resources{{"CUSTOM_PREEMPTIBLE", 1}});
     host.providers[1].used = Resources{{"CUSTOM_PREEMPTIBLE", 1}};
     const auto found = ask(host, {{"VCPU", 6}});
     ASSERT_TRUE(found);

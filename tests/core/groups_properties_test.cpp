@@ -47,18 +47,19 @@ Host random_host(const std::string& name) {
     for (int i = 0; i < servers; ++i) {
         Server each = upto(4) == 0 ? server(name + "-s" + std::to_string(i), made.id, {}, i)
                                    : revocable(name + "-s" + std::to_string(i), made.id, {}, i);
+        Allocations held;
         for (int part = 0; part <= upto(1); ++part) {
             const auto& on = made.providers[static_cast<std::size_t>(
                 upto(static_cast<int>(made.providers.size()) - 1))];
             for (const auto& [resource_class, inventory] : on.inventories) {
-                const Amount left = inventory.total - on.used.get(resource_class) -
-                                    each.allocations[on.id].get(resource_class);
+                const Amount left =
+                    inventory.total - on.used.get(resource_class) - held[on.id].get(resource_class);
                 if (left > 0 && upto(2) > 0)
-                    each.allocations[on.id].add(resource_class,
-                                                1 + upto(static_cast<int>(left) - 1));
+                    held[on.id].add(resource_class, 1 + upto(static_cast<int>(left) - 1));
             }
         }
-        std::erase_if(each.allocations, [](const auto& held) { return held.second.empty(); });
+        std::erase_if(held, [](const auto& part) { return part.second.empty(); });
+        each.allocations = std::move(held);
         put(made, std::move(each));
     }
     return made;

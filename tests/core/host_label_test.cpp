@@ -23,7 +23,9 @@ const ResourceClasses slots{slot_class};
 
 Server labeled(const std::string& id, const Host& on) {
     Server made = revocable(id, on.id, small);
-    made.allocations[on.providers.back().id].add(slot_class, 1);
+    Allocations held = made.allocations;
+    held[on.providers.back().id].add(slot_class, 1);
+    made.allocations = std::move(held);
     return made;
 }
 

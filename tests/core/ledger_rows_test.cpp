@@ -169,8 +169,7 @@ private:
         from.servers.pop_back();
         from.providers[0].used -= moved.resources();
         const Resources held = moved.resources();
-        moved.allocations.clear();
-        moved.allocations.emplace(to.id, held);
+        moved.allocations = Allocations{{to.id, held}};
         put(to, std::move(moved));
         index_.put(from);
         index_.put(to);

@@ -97,7 +97,8 @@ TEST(RevocableRoom, SeveralHostsTogetherGiveTheSlots) {
 TEST(RevocableRoom, RevocableServersInTheWayDoNotDie) {
     Host one = full_host("a", {{"CUSTOM_REVOCABLE_VCPU", 2}});
     Server there = revocable("batch", one.id, {{"MEMORY_MB", 1024}});
-    there.allocations[one.providers.back().id] = Resources{{"CUSTOM_REVOCABLE_VCPU", 2}};
+    there.allocations.insert_or_assign(one.providers.back().id,
+                                       Resources{{"CUSTOM_REVOCABLE_VCPU", 2}});
     put(one, there);
     const auto decision = found(request(slot), cloud_of({one}), oversold);
     EXPECT_THAT(refusal(decision), HasSubstr("that a revocable slot takes"));

@@ -92,7 +92,7 @@ TEST(Room, EvictionUnderWayKeepsTheRoomTheSameFromListedToGone) {
 
     // Placement lists it no more, Nova still does.
     Host other_half = listed;
-    other_half.servers[0].allocations.clear();
+    other_half.servers[0].allocations = {};
     other_half.providers[0].used -= slot;
     EXPECT_EQ(slots_on(other_half, slot, ledger), 1);
 

@@ -67,7 +67,7 @@ TEST(ResourceTagger, ServersThatHoldTheClassOnAnyProviderAreRevocable) {
     const ProviderId nested{"a-slots"};
     Server held = server("v", root, {{"VCPU", 2}});
     EXPECT_EQ(tagger->why_revocable(held, {}), std::nullopt);
-    held.allocations[nested] = Resources{{"CUSTOM_PREEMPTIBLE", 1}};
+    held.allocations.insert_or_assign(nested, Resources{{"CUSTOM_PREEMPTIBLE", 1}});
     EXPECT_THAT(tagger->why_revocable(held, {}),
                 Optional(std::string{"it holds CUSTOM_PREEMPTIBLE in Placement"}));
     EXPECT_EQ(resource_tagger_of({{"class", std::string{"CUSTOM_SPOT"}}})->why_revocable(held, {}),

@@ -116,7 +116,7 @@ TEST(Anonymize, TheSamePlanComesOut) {
                 ServerId{"7e2d0c3a-0000-4000-8000-0000000000" + std::to_string(10 * h + s + 10)};
             server.host = host.name;
             server.status = "ACTIVE";
-            server.allocations[host.id] = {{"VCPU", 1 + (h * s) % 3}};
+            server.allocations.insert_or_assign(host.id, Resources{{"VCPU", 1 + (h * s) % 3}});
             server.revocable_because = "a tag";
             root.used += server.resources();
             host.servers.push_back(server);

@@ -65,8 +65,8 @@ Server server(const std::string& name, char digit, bool revocable) {
     result.status = "ACTIVE";
     result.created = noon(-hour);
     result.flavor_name = "small";
-    result.allocations[ProviderId{"11111111-0000-4000-8000-000000000001"}] = {
-        {"VCPU", 2}, {"MEMORY_MB", 2048}, {"DISK_GB", 20}};
+    result.allocations = Allocations{{ProviderId{"11111111-0000-4000-8000-000000000001"},
+                                      {{"VCPU", 2}, {"MEMORY_MB", 2048}, {"DISK_GB", 20}}}};
     if (revocable) {
         result.revocable_because = "project a1b2c3d4 carries the tag preemptible";
         result.revocable_by = "project";

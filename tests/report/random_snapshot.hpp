@@ -110,7 +110,7 @@ private:
         made.metadata = words();
         if (maybe()) made.tags = {word()};
         for (const Provider& one : host.providers)
-            if (maybe()) made.allocations[one.id] = resources();
+            if (maybe()) made.allocations.insert_or_assign(one.id, resources());
         if (maybe()) made.revocable_because = "its project " + made.project.str();
         return made;
     }

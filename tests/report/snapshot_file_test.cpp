@@ -281,7 +281,7 @@ TEST(SnapshotFile, WhatIsHeldElsewhereIsLeftOut) {
     SnapshotFile file = example_file();
     auto& server = file.snapshot.hosts.front().servers.front();
     const Allocations here = server.allocations;
-    server.allocations[ProviderId{"shared-storage"}] = {{"DISK_GB", 10}};
+    server.allocations.insert_or_assign(ProviderId{"shared-storage"}, Resources{{"DISK_GB", 10}});
     const auto back = read_snapshot(written(file));
     ASSERT_TRUE(back) << back.error().what;
     EXPECT_EQ(back->snapshot.hosts.front().servers.front().allocations, here);
