@@ -53,8 +53,8 @@ private:
     boost::asio::steady_timer watchdog_;
     boost::asio::steady_timer status_due_;
     boost::asio::steady_timer start_due_;
-    std::string status_;          ///< what systemd was told last
-    std::string status_waiting_;  ///< what it is told next
+    std::string status_;                       ///< what systemd was told last
+    std::string status_waiting_ = "starting";  ///< what it is told next
     bool status_timer_runs_ = false;
     Service* service_ = nullptr;
     bool dry_run_ = false;

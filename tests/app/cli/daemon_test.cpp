@@ -1,6 +1,7 @@
 // The real daemon, with neither broker nor cloud: how it starts, reloads and leaves.
 #include <csignal>
 #include <filesystem>
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include "app/cli/notify_socket.hpp"
@@ -131,9 +132,10 @@ TEST_F(DaemonTest, AStartThatDoesNotComeEnds) {
     Program daemon({"--config", path, "run"}, environment());
     const auto result = daemon.finish();
     EXPECT_EQ(result.exit_code, 1);
-    EXPECT_NE(result.err.find("not ready within 300ms (start_within): waiting for the broker"),
-              std::string::npos)
-        << result.err;
+    // What it waits for, as far as it came.
+    EXPECT_THAT(result.err, ::testing::ContainsRegex(
+                                "not ready within 300ms .start_within.: (starting|waiting for the "
+                                "broker)"));
 }
 
 /// Exit status 2 is not started again: it is for what only another configuration mends.
