@@ -50,7 +50,8 @@ public:
 
     ResultTask<std::vector<ServerRecord>> servers(Compute::Progress progress) {
         std::string everything = "/servers/detail?all_tenants=1&limit=" + std::to_string(page_size);
-        co_return co_await list(std::move(everything), std::move(progress), ListOptions());
+        ListOptions plain;
+        co_return co_await list(std::move(everything), std::move(progress), std::move(plain));
     }
 
     ResultTask<std::vector<ServerRecord>> ended_servers(TimePoint since) {
@@ -58,8 +59,9 @@ public:
             "/servers/detail?all_tenants=1&deleted=true&limit=" + std::to_string(page_size) +
             "&changes-since=" + http::escape(iso_seconds(since));
         Compute::Progress silent;
-        const ListOptions deleted_too{.with_deleted = true, .links_tell = false};
-        auto listed = co_await list(std::move(path), std::move(silent), deleted_too);
+        ListOptions deleted_too;
+        deleted_too.with_deleted = true;
+        auto listed = co_await list(std::move(path), std::move(silent), std::move(deleted_too));
         if (listed)
             std::erase_if(*listed, [](const ServerRecord& record) {
                 return record.server.status != "DELETED" || !record.terminated;
@@ -73,8 +75,9 @@ public:
                            std::to_string(page_size);
         if (since) path += "&changes-since=" + http::escape(iso_seconds(*since));
         Compute::Progress silent;
-        const ListOptions deleted_too{.with_deleted = true, .links_tell = false};
-        auto listed = co_await list(std::move(path), std::move(silent), deleted_too);
+        ListOptions deleted_too;
+        deleted_too.with_deleted = true;
+        auto listed = co_await list(std::move(path), std::move(silent), std::move(deleted_too));
         if (listed)
             std::erase_if(*listed, [](const ServerRecord& record) {
                 return record.server.status != "SOFT_DELETED";
@@ -87,8 +90,9 @@ public:
         std::string path = "/servers/detail?all_tenants=1&limit=" + std::to_string(page_size) +
                            "&host=" + http::escape(service_host);
         Compute::Progress silent;
-        const ListOptions of_a_host{.with_deleted = false, .links_tell = true};
-        auto listed = co_await list(std::move(path), std::move(silent), of_a_host);
+        ListOptions of_a_host;
+        of_a_host.host = service_host;
+        auto listed = co_await list(std::move(path), std::move(silent), std::move(of_a_host));
         // Without the right to filter by host, Nova answers with the servers of all hosts.
         if (listed)
             std::erase_if(*listed, [&](const ServerRecord& record) {
@@ -99,9 +103,9 @@ public:
 
     struct ListOptions {
         bool with_deleted = false;
-        /// A page without a link to a next one is the last. So it is where all servers have a host:
-        /// rows that Nova counts and leaves out, or has twice, have none.
-        bool links_tell = false;
+        /// As long as all servers are on it, a page without a link to a next one is the last: rows
+        /// that Nova counts and leaves out, or has twice, have no host.
+        std::string host;
     };
 
     /// All pages of `path`.
@@ -158,7 +162,8 @@ public:
         std::string path = "/servers/detail?all_tenants=1&limit=" + std::to_string(page_size) +
                            "&reservation_id=" + http::escape(reservation);
         Compute::Progress silent;
-        auto listed = co_await list(std::move(path), std::move(silent), ListOptions());
+        ListOptions plain;
+        auto listed = co_await list(std::move(path), std::move(silent), std::move(plain));
         // A filter that Nova does not allow is passed over.
         if (listed)
             std::erase_if(*listed, [&](const ServerRecord& record) {
@@ -226,7 +231,8 @@ public:
         std::string path = "/servers/detail?all_tenants=1&limit=" + std::to_string(page_size) +
                            "&status=SHELVED_OFFLOADED&changes-since=" + http::escape(when);
         Compute::Progress silent;
-        auto listed = co_await list(std::move(path), std::move(silent), ListOptions());
+        ListOptions plain;
+        auto listed = co_await list(std::move(path), std::move(silent), std::move(plain));
         if (listed)
             std::erase_if(*listed, [](const ServerRecord& record) {
                 return record.server.status != "SHELVED_OFFLOADED";
@@ -338,7 +344,8 @@ private:
         std::string path = "/servers/detail?all_tenants=1&limit=" + std::to_string(page_size) +
                            "&uuid=" + http::escape(id.str());
         Compute::Progress silent;
-        auto listed = co_await list(std::move(path), std::move(silent), ListOptions());
+        ListOptions plain;
+        auto listed = co_await list(std::move(path), std::move(silent), std::move(plain));
         if (!listed) co_return listed.error();
         for (const ServerRecord& record : *listed)
             if (record.server.id == id) co_return true;
@@ -396,12 +403,14 @@ private:
 
     /// None if the list must be read again from its start.
     ResultTask<std::optional<std::vector<ServerRecord>>> try_servers(
-        const std::string& list_path, const Compute::Progress& progress, ListOptions options) {
+        const std::string& list_path, const Compute::Progress& progress,
+        const ListOptions& options) {
         using Listed = std::optional<std::vector<ServerRecord>>;
         std::vector<ServerRecord> all;
         Interner interner;
         std::unordered_map<ServerId, std::size_t> seen;
         std::string marker;
+        bool all_on_host = !options.host.empty();
         for (int number = 0; number < max_pages; ++number) {
             std::string path = with_marker(list_path, marker);
             auto answer = co_await get(std::move(path));
@@ -413,12 +422,13 @@ private:
             const std::size_t before = seen.size();
             for (ServerRecord& record : page->servers) {
                 interner.share(record.server);
+                all_on_host = all_on_host && record.server.host == options.host;
                 take(all, seen, std::move(record), marker);
             }
             if (progress) progress(seen.size());
             const auto ended = is_end(seen.size() > before, page->more, answer->where, marker);
             if (!ended) co_return ended.error();
-            if (*ended || (options.links_tell && !page->more)) {
+            if (*ended || (all_on_host && !page->more)) {
                 if (!options.with_deleted) all = without_deleted(std::move(all));
                 co_return Listed(std::move(all));
             }

@@ -35,11 +35,14 @@ bool ask_anew(const std::vector<ServerId>& older, const Request& request) {
     });
 }
 
-/// For how long somebody who was seen to wait is not asked about again: nobody can leave, ask anew
-/// and be refused in less.
+// While Nova's events flow, they tell who leaves. Who has not is asked about now and then all the
+// same, as an event may be lost:
+/// not sooner after it was seen to wait,
 constexpr Duration seen_for{300};
-/// Culls under way that are asked about for one request: those seen longest ago.
+/// and for one request no more than these, seen longest ago.
 constexpr std::size_t max_asked = 4;
+/// For how long it is remembered that a server left.
+constexpr Duration left_for = std::chrono::minutes{10};
 
 std::string names(const std::vector<ServerId>& servers) {
     constexpr std::size_t most = 10;
@@ -140,6 +143,7 @@ ResultTask<void> FreedRoomTracker::check() {
     }
     for (auto& id : due) co_await conclude(std::move(id), "");
     std::erase_if(waiting_, [this](const auto& seen) { return settled_since(seen.first); });
+    std::erase_if(left_, [now](const auto& left) { return now - left.second > left_for; });
     co_return Result<void>{};
 }
 
@@ -293,11 +297,13 @@ Task<void> FreedRoomTracker::note(Request request, FreedRoomResult freed_room) {
 
 // ---- like requests ----
 
-Task<bool> FreedRoomTracker::somebody_waits(const Request& request) {
-    if (request.requesters.empty()) co_return true;
+/// None if that can't be told.
+Task<std::optional<bool>> FreedRoomTracker::somebody_waits(const Request& request) {
+    if (request.requesters.empty()) co_return std::nullopt;
     for (const auto& requester : request.requesters) {
         auto record = co_await dependencies_.cloud.compute.server(requester);
-        if (!record || !why_not_waiting(request, requester, *record)) co_return true;
+        if (!record) co_return std::nullopt;
+        if (!why_not_waiting(request, requester, *record)) co_return true;
     }
     co_return false;
 }
@@ -344,24 +350,43 @@ Task<void> FreedRoomTracker::make_way_for(const Request& request, bool refused) 
     co_await take_over(request);
 }
 
-void FreedRoomTracker::saw_waiting(const RequestId& request) {
-    waiting_.insert_or_assign(request, dependencies_.cloud.clock.steady());
+void FreedRoomTracker::saw_waiting(const RequestId& request, Duration asked_at) {
+    waiting_.insert_or_assign(request, asked_at);
+}
+
+void FreedRoomTracker::note_left(const std::vector<CloudEvent>& events) {
+    const Duration now = dependencies_.cloud.clock.steady();
+    for (const auto& event : events) {
+        if (const auto* const gone = std::get_if<ServerGone>(&event))
+            left_.insert_or_assign(gone->id, now);
+        const auto* const seen = std::get_if<ServerSeen>(&event);
+        if (seen == nullptr) continue;
+        const Server& server = seen->record.server;
+        if (server.soft_deleted() || server.task_state == "deleting")
+            left_.insert_or_assign(server.id, now);
+    }
 }
 
 std::vector<RequestId> FreedRoomTracker::to_ask_about(
     const std::map<RequestId, Request>& under_way) const {
     const Duration now = dependencies_.cloud.clock.steady();
+    std::vector<RequestId> ids;
     std::vector<std::pair<Duration, RequestId>> order;
     for (const auto& [id, other] : under_way) {
         // Of a multi-create not all requesters may be known yet.
         if (other.slots > static_cast<int>(other.requesters.size())) continue;
+        const bool left = std::any_of(other.requesters.begin(), other.requesters.end(),
+                                      [&](const ServerId& each) { return left_.contains(each); });
+        if (left || !dependencies_.refresher.flowing()) {
+            ids.push_back(id);
+            continue;
+        }
         const auto seen = waiting_.find(id);
         const Duration when = seen == waiting_.end() ? Duration::min() : seen->second;
         if (seen == waiting_.end() || now - when > seen_for) order.emplace_back(when, id);
     }
     std::sort(order.begin(), order.end());
     if (order.size() > max_asked) order.resize(max_asked);
-    std::vector<RequestId> ids;
     for (auto& [when, id] : order) ids.push_back(std::move(id));
     return ids;
 }
@@ -388,9 +413,11 @@ Task<void> FreedRoomTracker::take_over(const Request& request) {
     dependencies_.rooms.ledger().each_under_way_for(request.project, look);
     for (const auto& id : asked_anew) hand_over(id, request.id, "its server asks anew");
     for (const auto& id : to_ask_about(under_way)) {
-        const bool waits = co_await somebody_waits(under_way.at(id));
-        if (waits)
-            saw_waiting(id);
+        const Duration asked_at = dependencies_.cloud.clock.steady();
+        const auto waits = co_await somebody_waits(under_way.at(id));
+        if (!waits) continue;
+        if (*waits)
+            saw_waiting(id, asked_at);
         else if (!settled_since(id))
             hand_over(id, request.id, "its requester went away");
     }

@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "reaper/cloud_reader/cache_refresher.hpp"
+#include "reaper/model/cloud_event.hpp"
 #include "reaper/ports/cloud_ports.hpp"
 #include "reaper/ports/journal.hpp"
 #include "reaper/rooms/room_keeper.hpp"
@@ -53,8 +54,10 @@ public:
     /// servers that ask here, is released.
     /// `refused`: Nova found no host for it, so that room which it could have had is no use.
     Task<void> make_way_for(const Request& request, bool refused);
-    /// Somebody waits for what the request asks, as Nova told just now.
-    void saw_waiting(const RequestId& request);
+    /// Somebody waits for what the request asks: so said Nova, asked at `asked_at` (steady).
+    void saw_waiting(const RequestId& request, Duration asked_at);
+    /// Who asked for room may have left, if one of these events is about it.
+    void note_left(const std::vector<CloudEvent>& events);
     /// Servers of its project and shape that are younger than `since`, as the cache shows them.
     std::set<ServerId> second_tries(const Request& request, TimePoint since) const;
     /// Concludes what is due. To be called every `step`.
@@ -86,7 +89,7 @@ private:
     Task<void> conclude(RequestId id, std::string why_now);
     Task<bool> read_again(const Watched& watched);
     Task<std::string> found_elsewhere(const Watched& watched);
-    Task<bool> somebody_waits(const Request& request);
+    Task<std::optional<bool>> somebody_waits(const Request& request);
     std::vector<RequestId> to_ask_about(const std::map<RequestId, Request>& under_way) const;
     Task<void> take_over(const Request& request);
     bool serves(const Watched& watched, const Request& request) const;
@@ -106,6 +109,7 @@ private:
     std::map<RequestId, std::string> handed_;  ///< culls under way: why and to whom their room goes
     std::set<RequestId> heirs_;                ///< requests to whom freed room was handed
     std::map<RequestId, Duration> waiting_;    ///< when somebody was last seen to wait; steady
+    std::map<ServerId, Duration> left_;        ///< of whom events told, and when; steady
 };
 
 }  // namespace reaper

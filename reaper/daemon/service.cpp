@@ -296,7 +296,8 @@ void Service::Impl::listen_to_events() {
     ports_.events->start(std::move(handlers));
 }
 
-/// Searches for hosts are remembered, everything else changes the cache.
+/// Searches for hosts are remembered, everything else changes the cache. Who leaves may have waited
+/// for room.
 void Service::Impl::on_events(std::vector<CloudEvent> events) {
     const TimePoint now = ports_.cloud.clock.now();
     std::erase_if(events, [&](CloudEvent& event) {
@@ -305,7 +306,9 @@ void Service::Impl::on_events(std::vector<CloudEvent> events) {
         schedules_.note(std::move(*schedule), now);
         return true;
     });
-    if (!events.empty()) parts_->refresher.on_events(std::move(events));
+    if (events.empty()) return;
+    parts_->tracker.note_left(events);
+    parts_->refresher.on_events(std::move(events));
 }
 
 Task<void> Service::Impl::check_clock() {

@@ -68,10 +68,11 @@ Task<void> EvictingExecutor::wait_until_gone(Cull& cull, const Victim& victim) {
     const Duration longest = settings_.cull.poll_interval * 10;
     std::string last = "Placement was not asked yet";
     bool seen = false;  // Placement told, at last, that it still holds room
-    // What was just sent, and heard, has not had its time yet.
+    // What was just sent, and heard, has not had its time yet, if there will be some.
     bool push = !cull.sent.contains(victim.server) || cull.unheard.contains(victim.server);
     while (true) {
         const Duration began = cloud_.clock.steady();
+        push = push || began + interval >= cull.deadline;
         auto held = co_await cloud_.placement.allocations(victim.server);
         if (held && held->empty()) {
             cull.state(victim) = Cull::State::gone;

@@ -25,7 +25,7 @@ struct WrongJson {
 
 /// A value and how it was reached. The path is put together only when something is wrong. Refers to
 /// the document, to the names and to the place that it came from; all must outlive it: no member of
-/// a place that has no name.
+/// a place that has no name (but for one that is reached by `->`, which nobody keeps).
 class JsonPlace {
 public:
     static constexpr std::size_t no_index = std::string_view::npos;

@@ -135,6 +135,7 @@ ResultTask<std::optional<std::string>> RequestRunner::still_needed() {
         co_await services_.cloud.clock.sleep(moment);
     if (const auto newer = newest_.superseding(request_))
         co_return "request " + newer->str() + " of the same server is newer";
+    const Duration asked_at = services_.cloud.clock.steady();
     int gone = 0;
     std::string why;
     for (const auto& requester : request_.requesters) {
@@ -146,7 +147,7 @@ ResultTask<std::optional<std::string>> RequestRunner::still_needed() {
         why = std::move(*not_waiting);
     }
     const int waiting = std::max(slots_asked_ - gone, 0);
-    if (gone == 0) services_.tracker.saw_waiting(request_.id);
+    if (gone == 0) services_.tracker.saw_waiting(request_.id, asked_at);
     if (waiting >= request_.slots) co_return std::nullopt;
     request_.slots = waiting;
     if (waiting > 0)

@@ -263,13 +263,34 @@ TEST_F(RequesterFirstTest, TheRoomOfACullWhoseRequesterWentAwayServesTheNextLike
     messages->deliver(body_of(another("req-1", "r1")));
     run_until([&] { return cloud.count("DELETE") == 1; });
     cloud.remove(uuid_of("r1"));
-    clock.advance(std::chrono::milliseconds{400});
     messages->deliver(body_of(another("req-2", "r2")));
     EXPECT_EQ(outcome_of("req-2").kind, OutcomeKind::already_there);
     EXPECT_EQ(outcome_of("req-1").kind, OutcomeKind::freed);
     EXPECT_EQ(cloud.count("DELETE"), 1U);
     EXPECT_EQ(freed_room_of("req-1").kind, FreedRoomResultKind::handed_over);
     EXPECT_TRUE(small.fits_in(cloud.free_on("host1")));
+}
+
+TEST_F(RequesterFirstTest, OfManyLikeCullsTheRoomOfWhoLeftServesTheNextLikeRequest) {
+    // Few of them are asked about, and none that was seen to wait just now: an event tells who
+    // left.
+    with_events = true;
+    full_host("host1");
+    full_host("host2");
+    constexpr int culls = 7;
+    start();
+    for (int i = 1; i <= culls + 1; ++i) requester("r" + std::to_string(i));
+    for (int i = 1; i <= culls; ++i) {
+        const std::string number = std::to_string(i);
+        messages->deliver(body_of(another("req-" + number, "r" + number)));
+    }
+    run_until([&] { return cloud.count("DELETE") == culls; });
+    cloud.remove(uuid_of("r4"));
+    events->tell(ServerGone{ServerId{uuid_of("r4")}, "", clock.now()});
+    messages->deliver(body_of(another("req-8", "r8")));
+    EXPECT_EQ(outcome_of("req-8").kind, OutcomeKind::already_there);
+    EXPECT_EQ(cloud.count("DELETE"), std::size_t{culls});
+    EXPECT_EQ(freed_room_of("req-4").kind, FreedRoomResultKind::handed_over);
 }
 
 TEST_F(RequesterFirstTest, AServerThatAsksAnewTakesOverTheRoomThatIsOnItsWay) {

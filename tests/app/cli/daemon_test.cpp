@@ -127,15 +127,20 @@ TEST_F(DaemonTest, ADryRunKeepsNoJournal) {
 
 /// Nobody waits for ever for a start: systemd starts it again.
 TEST_F(DaemonTest, AStartThatDoesNotComeEnds) {
-    const std::string path =
-        directory_.write("reaper.yaml", config("1min", "reaper") + "start_within: 300ms\n");
-    Program daemon({"--config", path, "run"}, environment());
-    const auto result = daemon.finish();
-    EXPECT_EQ(result.exit_code, 1);
-    // What it waits for, as far as it came.
-    EXPECT_THAT(result.err, ::testing::ContainsRegex(
-                                "not ready within 300ms .start_within.: (starting|waiting for the "
-                                "broker)"));
+    // On a busy machine it comes less far in the same time.
+    bool knows_why = false;
+    for (const std::string within : {"300ms", "3s", "30s"}) {
+        const std::string path = directory_.write(
+            "reaper.yaml", config("1min", "reaper") + "start_within: " + within + "\n");
+        Program daemon({"--config", path, "run"}, environment());
+        const auto result = daemon.finish();
+        EXPECT_EQ(result.exit_code, 1);
+        const std::string said = "not ready within " + within + " (start_within): ";
+        knows_why = result.err.find(said + "waiting for the broker") != std::string::npos;
+        if (knows_why) break;
+        EXPECT_THAT(result.err, ::testing::HasSubstr(said + "starting"));
+    }
+    EXPECT_TRUE(knows_why);
 }
 
 /// Exit status 2 is not started again: it is for what only another configuration mends.

@@ -293,6 +293,21 @@ TEST_F(NovaTest, AListOfAHostEndsWhereNoLinkFollows) {
     EXPECT_THAT(ids_of(*servers), ElementsAre("a", "b"));
 }
 
+TEST_F(NovaTest, AListOfAHostGoesOnWhereItIsOneOfAllHosts) {
+    // As without the right to filter by host: then builds that fail make pages short.
+    json elsewhere = server_row("x");
+    const std::string host = elsewhere["OS-EXT-SRV-ATTR:host"];
+    elsewhere["OS-EXT-SRV-ATTR:host"] = "another";
+    const std::string of_host = list_path + "&host=" + host;
+    const json body{{"servers", {server_row("a"), elsewhere}}};
+    cloud.on(of_host, json_reply(200, body.dump()));
+    cloud.on(of_host + "&marker=x", page({"b"}, false));
+    cloud.on(of_host + "&marker=b", page({}, false));
+    const auto servers = cloud.run(nova().servers_on(host));
+    ASSERT_TRUE(servers) << servers.error().what;
+    EXPECT_THAT(ids_of(*servers), ElementsAre("a", "b"));
+}
+
 TEST_F(NovaTest, TakesAServerThatIsOnTwoPagesOnce) {
     cloud.on(list_path, page({"a", "b"}, true));
     cloud.on(list_path + "&marker=b", page({"b", "c"}, false));
