@@ -50,8 +50,8 @@ void CloudCache::replace(Snapshot snapshot, std::shared_ptr<const Taggers> tagge
     unfinished_.clear();
     soft_deleted_.clear();
     interner_.prune();
-    // What was read is freed at the end, mostly in whole pages: what is kept of it, the texts aside,
-    // has pages of its own.
+    // What was read is freed at the end, mostly in whole pages: what is kept of it, the texts
+    // aside, has pages of its own.
     for (const auto& read : snapshot.hosts) {
         auto kept = std::make_unique<Host>(read);
         Host& host = *kept;
