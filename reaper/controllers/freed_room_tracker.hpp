@@ -67,6 +67,9 @@ public:
     std::size_t watched() const noexcept { return watched_.size(); }
 
 private:
+    /// At a time; the one that would end first makes room.
+    static constexpr std::size_t max_watched = 20'000;
+
     struct Watched {
         Request request;
         bool culled = false;
