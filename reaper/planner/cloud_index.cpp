@@ -114,16 +114,8 @@ ReadRow CloudIndex::read_under(std::uint32_t row, const VictimFilter* victim_fil
 /// Rows grow wider when a class is met for the first time.
 void CloudIndex::widen() {
     const std::size_t stride = names_.classes();
-    std::vector<ClassRow> classes(rows_.capacity() * stride);
-    std::vector<WorkCurve> curves(rows_.capacity() * stride);
-    for (std::size_t i = 0; stride_ > 0 && i < classes_.size() / stride_; ++i) {
-        const auto from = static_cast<std::ptrdiff_t>(i * stride_);
-        const auto to = static_cast<std::ptrdiff_t>(i * stride);
-        std::copy_n(classes_.begin() + from, stride_, classes.begin() + to);
-        std::copy_n(curves_.begin() + from, stride_, curves.begin() + to);
-    }
-    classes_ = std::move(classes);
-    curves_ = std::move(curves);
+    classes_ = widened(classes_, stride_, stride, rows_.capacity());
+    curves_ = widened(curves_, stride_, stride, rows_.capacity());
     stride_ = stride;
 }
 

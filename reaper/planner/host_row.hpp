@@ -4,6 +4,7 @@
 // that many hosts share.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <cstdint>
 #include <cstring>
@@ -65,6 +66,17 @@ struct HostRow {
     /// Projects of its revocable servers, one for each server.
     std::vector<std::uint32_t> projects;
 };
+
+/// Tables by row, of `stride` cells each, as so many rows of `wider`.
+template <class Cell>
+std::vector<Cell> widened(const std::vector<Cell>& cells, std::size_t stride, std::size_t wider,
+                          std::size_t rows) {
+    std::vector<Cell> all(rows * wider);
+    for (std::size_t row = 0; stride > 0 && (row + 1) * stride <= cells.size(); ++row)
+        std::copy_n(cells.begin() + static_cast<std::ptrdiff_t>(row * stride), stride,
+                    all.begin() + static_cast<std::ptrdiff_t>(row * wider));
+    return all;
+}
 
 inline std::uint64_t hash_of(std::string_view text) {
     return std::hash<std::string_view>{}(text);

@@ -94,16 +94,8 @@ void LedgerRows::make_room(std::uint32_t row, std::size_t stride) {
         curves_.resize(touched_.size() * stride);
         return;
     }
-    std::vector<ClassRow> classes(touched_.size() * stride);
-    std::vector<WorkCurve> curves(touched_.size() * stride);
-    for (std::size_t i = 0; i < had; ++i) {
-        const auto from = static_cast<std::ptrdiff_t>(i * stride_);
-        const auto to = static_cast<std::ptrdiff_t>(i * stride);
-        std::copy_n(classes_.begin() + from, stride_, classes.begin() + to);
-        std::copy_n(curves_.begin() + from, stride_, curves.begin() + to);
-    }
-    classes_ = std::move(classes);
-    curves_ = std::move(curves);
+    classes_ = widened(classes_, stride_, stride, touched_.size());
+    curves_ = widened(curves_, stride_, stride, touched_.size());
     stride_ = stride;
 }
 
