@@ -51,16 +51,16 @@ void Safeguards::note_refused_deletion(const ServerId& server) {
 // ---- culls and what became of them ----
 
 void Safeguards::note_cull(const Request& request) {
-    Unproven cull{request.project, shape_key(request), std::nullopt};
+    UnprovenCulls::Cull cull{request.project, shape_key(request), std::nullopt};
     if (is_move(request.operation)) cull.moves_from = request.from_host;
-    under_way_.insert_or_assign(request.id, std::move(cull));
+    unproven_.add(request.id, std::move(cull));
 }
 
 std::vector<Safeguards::Change> Safeguards::note_freed_room(const Request& request, CullWorth worth,
                                                             const std::vector<HostId>& untaken,
                                                             TimePoint at) {
     std::vector<Change> changes;
-    under_way_.erase(request.id);
+    unproven_.erase(request.id);
     note_cooldown(request.id, untaken, at);
     note_shape(request, worth, at, changes);
     // While the breaker tries, one try that goes wrong is enough against its project: the next try
@@ -117,12 +117,12 @@ void Safeguards::note_move(const Request& request, std::optional<bool> taken, Ti
 
 std::optional<std::string> Safeguards::why_no_move(const Request& request) const {
     // What was begun is brought to its end.
-    if (under_way_.contains(request.id)) return std::nullopt;
-    const auto unproven = std::find_if(under_way_.begin(), under_way_.end(), [&](const auto& each) {
-        const auto& from = each.second.moves_from;
-        return from && (several_cells_ || *from == request.from_host);
+    if (unproven_.contains(request.id)) return std::nullopt;
+    const auto& moves = unproven_.moves();
+    const auto unproven = std::find_if(moves.begin(), moves.end(), [&](const auto& each) {
+        return several_cells_ || each.second == request.from_host;
     });
-    if (unproven == under_way_.end()) return cell_cooldowns_.why(request.from_host, several_cells_);
+    if (unproven == moves.end()) return cell_cooldowns_.why(request.from_host, several_cells_);
     return "room was freed for another move (" + printable(unproven->first.str(), 64) +
            "), and it is not known yet whether it was in the right cell. " +
            (several_cells_ ? "Nova has several cells, and" : "If Nova has several cells,") +
@@ -152,32 +152,21 @@ void Safeguards::reset_circuits() {
 
 // ---- may a plan begin? ----
 
-int Safeguards::unproven_of(const ProjectId& project) const {
-    return static_cast<int>(
-        std::count_if(under_way_.begin(), under_way_.end(),
-                      [&](const auto& each) { return each.second.project == project; }));
-}
-
-bool Safeguards::unproven_shape(const std::string& shape) const {
-    return std::any_of(under_way_.begin(), under_way_.end(),
-                       [&](const auto& each) { return each.second.shape == shape; });
-}
-
 std::optional<Safeguards::Held> Safeguards::why_not_now(const Request& request,
                                                         TimePoint now) const {
     // What was begun is brought to its end: half of it would have been for nothing.
-    if (under_way_.contains(request.id)) return std::nullopt;
+    if (unproven_.contains(request.id)) return std::nullopt;
     const std::string wait = ", and what became of the last one is not known yet";
     const CircuitState cloud = breaker_.state(now);
     if (cloud == CircuitState::open)
         return Held{safeguard::breaker, "the circuit breaker is open: " + breaker_.reason()};
-    if (cloud == CircuitState::half_open && !under_way_.empty())
+    if (cloud == CircuitState::half_open && !unproven_.empty())
         return Held{safeguard::breaker, "the circuit breaker tries one cull at a time" + wait};
 
     const std::string& project = request.project.str();
     const std::string who = name_of(request.project);
     const CircuitState of_project = projects_.state(project, now);
-    const int unproven = unproven_of(request.project);
+    const int unproven = unproven_.of_project(request.project);
     if (of_project == CircuitState::open)
         return Held{safeguard::project_breaker,
                     counted(projects_.wasted_in_a_row(project), "cull") + " in a row of " + who +
@@ -199,7 +188,7 @@ std::optional<Safeguards::Held> Safeguards::why_not_now(const Request& request,
                     "room freed for " + who + " (" + shape_text(request) +
                         ") went unused; no servers are deleted for that shape of it " +
                         when(shapes_.until(shape))};
-    if (of_shape == CircuitState::half_open && unproven_shape(shape))
+    if (of_shape == CircuitState::half_open && unproven_.any_of_shape(shape))
         return Held{safeguard::shape_cooldown,
                     "one cull at a time is tried for this shape of " + who + wait};
     return std::nullopt;

@@ -21,6 +21,7 @@
 #include "reaper/safeguards/host_cooldowns.hpp"
 #include "reaper/safeguards/protection.hpp"
 #include "reaper/safeguards/settings.hpp"
+#include "reaper/safeguards/unproven_culls.hpp"
 #include "reaper/safeguards/victim_history.hpp"
 
 namespace reaper {
@@ -76,7 +77,7 @@ public:
     /// Servers are to be deleted for the request; until its freed-room result is noted, or that it
     /// came to nothing.
     void note_cull(const Request& request);
-    void note_no_cull(const RequestId& request) { under_way_.erase(request); }
+    void note_no_cull(const RequestId& request) { unproven_.erase(request); }
     /// What became of the room of a request's cull, and the hosts on which it was not taken.
     /// Returns what that changes.
     std::vector<Change> note_freed_room(const Request& request, CullWorth worth,
@@ -122,11 +123,6 @@ public:
 
 private:
     /// A cull of which it is not known yet whether it helped.
-    struct Unproven {
-        ProjectId project;
-        std::string shape;
-        std::optional<std::string> moves_from;  ///< the service host, of a server that moves
-    };
     struct NamedShape {
         ProjectId project;
         std::string what;
@@ -135,8 +131,6 @@ private:
                       std::vector<Change>& changes);
     void note_shape(const Request& request, CullWorth worth, TimePoint at,
                     std::vector<Change>& changes);
-    int unproven_of(const ProjectId& project) const;
-    bool unproven_shape(const std::string& shape) const;
 
     SafeguardSettings settings_;
     Protection protection_;
@@ -146,7 +140,7 @@ private:
     CullCircuits projects_;
     CullCircuits shapes_;  ///< by project and shape
     std::map<std::string, NamedShape> shape_names_;
-    std::map<RequestId, Unproven> under_way_;
+    UnprovenCulls unproven_;
     CellCooldowns cell_cooldowns_;
     bool several_cells_ = false;
 };

@@ -164,6 +164,11 @@ class Figures:
     def add(self, name, value):
         self.rows.setdefault(name, []).append(value)
 
+    def save(self, file):
+        """For programs: numbers by name, one for each size."""
+        numbers = {name: [float(value) for value in values] for name, values in self.rows.items()}
+        file.write_text(json.dumps(numbers))
+
     def show(self, sizes):
         width = max(len(name) for name in self.rows) + 2
         print(f"{'':{width}}" + "".join(f"{size:>14}" for size in sizes), flush=True)

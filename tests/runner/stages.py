@@ -383,13 +383,30 @@ def placement(run: Runner) -> Counts:
     return asked + run.check(f"answer the same (seed {seed})", "placement-tests", *answer)
 
 
+def built_too(run: Runner, stage: str, *targets: str) -> bool:
+    """Of the optimised build, what the other stages do without."""
+    command = ("cmake", "--build", "--preset", "release", "-j", run.jobs)
+    more = ("--target", *targets) if targets else ()
+    return run.built("release") and run.run("build them", stage, BUILD_DEADLINE_S, *command, *more)
+
+
+def optimised(run: Runner) -> Counts:
+    """What compilers make of a mistake that sanitizers pass over."""
+    if not built_too(run, "optimised"):
+        return needs_build("release", "optimised")
+    return unit_tests(run, "release")
+
+
 def bench(run: Runner) -> Counts:
-    """That they run at all; their figures are on the screen of who runs them alone."""
-    build = ("cmake", "--build", "--preset", "release", "-j", run.jobs, "--target", "reaper_bench")
-    if not run.configured("release") or not run.run("build them", "bench", BUILD_DEADLINE_S, *build):
+    if not built_too(run, "bench", "reaper_bench"):
         return needs_build("release", "bench")
-    program = str(run.build_dir("release") / "bin" / "reaper_bench")
-    return run.check("run them briefly", "bench", program, "--benchmark_min_time=0.01")
+    programs = run.build_dir("release") / "bin"
+    each = (str(programs / "reaper_bench"), "--benchmark_min_time=0.01")
+    compare = (PYTHON, "-B", "tests/bench/compare", "--bin", str(programs))
+    ran = run.check("run each", "bench", *each, deadline_s=SOAK_DEADLINE_S)
+    compared = run.check("compare with what was kept", "bench-compare", *compare)
+    run.show_line("bench-compare", "figures are as good")
+    return ran + compared
 
 
 def queries(run: Runner) -> Counts:
@@ -417,11 +434,12 @@ STAGES = (
 SOAK = (
     Stage("each", "every source compiled by itself, unit tests with all sanitizers", each),
     Stage("clang-each", "clang and clang-tidy on every source by itself, the tests' too", clang_each),
+    Stage("optimised", "unit tests of the optimised build", optimised),
     Stage("schedules", f"{SOAK_SCHEDULES} schedules of faults", many_schedules),
     Stage("mutants", "each rule broken on purpose, and caught", mutants),
     Stage("fuzz-long", f"every fuzzer for {FUZZ_SOAK_SECONDS} s", fuzz_long),
     Stage("placement", "room for groups as Placement's own code tells it, new cases", placement),
-    Stage("bench", "the benchmarks run", bench),
+    Stage("bench", "the benchmarks run, and are as good as when their figures were kept", bench),
     Stage("queries", "what Nova asks of Placement is what was recorded", queries),
 )
 
