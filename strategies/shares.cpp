@@ -9,10 +9,6 @@ namespace {
 /// Steps of one dynamic program, some nanoseconds each.
 constexpr std::size_t max_core_steps = 1'000'000;
 
-Price price_between(const Cost& from, std::size_t extra, const Cost& to, std::size_t to_extra) {
-    return Price{to - from, static_cast<Amount>(to_extra - extra)};
-}
-
 }  // namespace
 
 void Shares::put(std::size_t host, std::size_t extra, const Cost& cost, bool searched) {
@@ -22,7 +18,8 @@ void Shares::put(std::size_t host, std::size_t extra, const Cost& cost, bool sea
         hosts_.emplace_back().host = host;
     }
     auto& choices = hosts_[static_cast<std::size_t>(at_[host])];
-    choices.changed = true;
+    if (!std::exchange(choices.changed, true))
+        changed_.push_back(static_cast<std::uint32_t>(at_[host]));
     const auto at =
         std::lower_bound(choices.list.begin(), choices.list.end(), extra,
                          [](const Choice& choice, std::size_t e) { return choice.extra < e; });
@@ -56,119 +53,96 @@ std::vector<Share> Shares::searched() const {
     return some;
 }
 
-void Shares::draw_hull(Choices& choices) {
+/// Its edges take the place of those that it had.
+void Shares::draw_hull(std::uint32_t at) {
+    auto& choices = hosts_[at];
     choices.changed = false;
+    for (const Edge& edge : choices.hull) edges_.remove(edge);
     auto& hull = choices.hull;
     hull.clear();
-    const auto between = [&](std::int32_t a, std::int32_t b) {
-        const auto& to = choices.list[static_cast<std::size_t>(b)];
-        if (a == none) return price_between(Cost{}, 0, to.cost, to.extra);
-        const auto& from = choices.list[static_cast<std::size_t>(a)];
-        return price_between(from.cost, from.extra, to.cost, to.extra);
+    const auto from = [&](std::int32_t choice, const Choice& to) {
+        const std::size_t extra = extra_of(choices, choice);
+        return Price{to.cost - cost_of(choices, choice), static_cast<Amount>(to.extra - extra)};
     };
     for (std::int32_t next = 0; next < static_cast<std::int32_t>(choices.list.size()); ++next) {
-        while (!hull.empty()) {
-            const std::int32_t before = hull.size() > 1 ? hull[hull.size() - 2] : none;
-            if (between(before, hull.back()) < between(hull.back(), next)) break;
-            hull.pop_back();
-        }
-        hull.push_back(next);
+        const auto& to = choices.list[static_cast<std::size_t>(next)];
+        while (!hull.empty() && !(hull.back().price < from(hull.back().to, to))) hull.pop_back();
+        hull.push_back(Edge{from(hull.empty() ? none : hull.back().to, to), at, next});
     }
+    for (const Edge& edge : hull) edges_.add(edge);
+}
+
+bool Shares::is_searched(const Edge& edge) const {
+    return hosts_[edge.at].list[static_cast<std::size_t>(edge.to)].searched;
 }
 
 bool Shares::find_price(std::size_t slots) {
     slots_ = slots;
-    auto& edges = edges_;
-    edges.clear();
-    std::size_t possible = 0;
-    for (std::size_t at = 0; at < hosts_.size(); ++at) {
-        auto& choices = hosts_[at];
-        if (choices.changed) draw_hull(choices);
-        choices.taken = none;
-        std::size_t extra = 0;
-        Cost cost;
-        for (const std::int32_t to : choices.hull) {
-            const auto& choice = choices.list[static_cast<std::size_t>(to)];
-            edges.push_back(Edge{price_between(cost, extra, choice.cost, choice.extra),
-                                 static_cast<std::uint32_t>(at), to});
-            extra = choice.extra;
-            cost = choice.cost;
-        }
-        possible += extra;
-    }
-    if (possible < slots) return false;
-    // The cheapest edges that give as many: half of what is open is put in order each time.
-    auto first = edges.begin();
-    auto end = edges.end();
+    for (const std::uint32_t at : takers_) hosts_[at].taken = none;
+    takers_.clear();
+    for (const std::uint32_t at : changed_)
+        if (hosts_[at].changed) draw_hull(at);
+    changed_.clear();
     given_ = 0;
-    while (end - first > 1) {
-        const auto middle = first + (end - first) / 2;
-        std::nth_element(first, middle, end);
-        std::size_t sum = 0;
-        for (auto edge = first; edge != middle; ++edge)
-            sum += static_cast<std::size_t>(edge->price.slots);
-        if (given_ + sum >= slots) {
-            end = middle;
-        } else {
-            given_ += sum;
-            first = middle;
+    return edges_.each(nullptr, [&](const Edge& edge) {
+        const auto more = static_cast<std::size_t>(edge.price.slots);
+        if (hosts_[edge.at].taken == none) takers_.push_back(edge.at);
+        if (given_ + more >= slots) {
+            last_ = edge;
+            price_ = edge.price;
+            return false;
         }
-    }
-    last_ = *first;
-    price_ = last_.price;
-    beyond_ = static_cast<std::size_t>(first - edges.begin()) + 1;
-    for (auto edge = edges.begin(); edge != first; ++edge)
-        hosts_[edge->at].taken = std::max(hosts_[edge->at].taken, edge->to);
-    return true;
+        given_ += more;
+        hosts_[edge.at].taken = edge.to;
+        return true;
+    });
 }
 
-std::vector<Share> Shares::next(std::size_t count) const {
-    std::vector<Edge> next;
-    for (std::size_t i = beyond_; i < edges_.size(); ++i)
-        if (!hosts_[edges_[i].at].list[static_cast<std::size_t>(edges_[i].to)].searched)
-            next.push_back(edges_[i]);
-    count = std::min(count, next.size());
-    std::partial_sort(next.begin(), next.begin() + static_cast<std::ptrdiff_t>(count), next.end());
+std::vector<Share> Shares::next(std::size_t count) {
     std::vector<Share> shares;
-    for (std::size_t i = 0; i < count; ++i) {
-        const auto& choices = hosts_[next[i].at];
-        shares.push_back(Share{choices.host, extra_of(choices, next[i].to)});
-    }
+    edges_.each(&last_, [&](const Edge& edge) {
+        if (!is_searched(edge))
+            shares.push_back(Share{hosts_[edge.at].host, extra_of(hosts_[edge.at], edge.to)});
+        return shares.size() < count;
+    });
     return shares;
 }
 
 std::vector<Share> Shares::at_price() const {
     std::vector<Share> shares;
-    for (std::size_t at = 0; at < hosts_.size(); ++at) {
+    for (const std::uint32_t at : takers_) {
         const auto& choices = hosts_[at];
         const std::int32_t choice = at == last_.at ? last_.to : choices.taken;
-        if (choice != none) shares.push_back(Share{choices.host, extra_of(choices, choice)});
+        shares.push_back(Share{choices.host, extra_of(choices, choice)});
     }
     return shares;
 }
 
-/// By slots: of a host that gives nothing at the price only the cheapest count, as many as could be
-/// in use together: any other could be exchanged for one of these that is not.
-std::vector<std::optional<Cost>> Shares::dearest_that_count() const {
-    std::vector<std::optional<Cost>> dearest(slots_ + 1);
-    if (hosts_.size() <= slots_) return dearest;
-    std::vector<std::vector<Cost>> costs(slots_ + 1);
-    for (const auto& choices : hosts_)
-        for (const auto& choice : choices.list)
-            if (choice.extra <= slots_) costs[choice.extra].push_back(choice.cost);
-    for (std::size_t extra = 1; extra <= slots_; ++extra) {
-        const std::size_t count = slots_ - extra + 1;
-        if (costs[extra].size() <= count) continue;
-        const auto last = costs[extra].begin() + static_cast<std::ptrdiff_t>(count - 1);
-        std::nth_element(costs[extra].begin(), last, costs[extra].end());
-        dearest[extra] = *last;
+/// Of hosts that give nothing at the price only the cheapest count, for each number of slots as
+/// many as could be in use together: any other could be exchanged for one of these that is not.
+void Shares::drop_dear(std::vector<Change>& all) const {
+    std::vector<std::vector<Change*>> by_slots(slots_ + 1);
+    for (auto& change : all)
+        if (hosts_[change.at].taken == none)
+            by_slots[static_cast<std::size_t>(change.slots)].push_back(&change);
+    bool any = false;
+    for (std::size_t slots = 1; slots <= slots_; ++slots) {
+        auto& some = by_slots[slots];
+        const std::size_t count = slots_ - slots + 1;
+        if (some.size() <= count) continue;
+        const auto last = some.begin() + static_cast<std::ptrdiff_t>(count - 1);
+        std::nth_element(some.begin(), last, some.end(),
+                         [](const Change* a, const Change* b) { return a->above < b->above; });
+        const Scaled dearest = (*last)->above;
+        for (Change* const change : some)
+            if (dearest < change->above) change->slots = 0;
+        any = true;
     }
-    return dearest;
+    if (any) std::erase_if(all, [](const Change& change) { return change.slots == 0; });
 }
 
 std::vector<Shares::Change> Shares::changes(const Scaled* limit) const {
     std::vector<Change> all;
-    const auto dearest = dearest_that_count();
     for (std::size_t at = 0; at < hosts_.size(); ++at) {
         const auto& choices = hosts_[at];
         const Cost cost = cost_of(choices, choices.taken);
@@ -183,13 +157,10 @@ std::vector<Shares::Change> Shares::changes(const Scaled* limit) const {
         for (std::size_t i = 0; i < choices.list.size(); ++i) {
             const auto& choice = choices.list[i];
             const auto to = static_cast<std::int32_t>(i);
-            if (to == choices.taken || choice.extra > slots_) continue;
-            if (choices.taken == none && dearest[choice.extra] &&
-                *dearest[choice.extra] < choice.cost)
-                continue;
-            add(to, choice.cost, choice.extra);
+            if (to != choices.taken && choice.extra <= slots_) add(to, choice.cost, choice.extra);
         }
     }
+    drop_dear(all);
     return all;
 }
 

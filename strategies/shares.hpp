@@ -10,8 +10,9 @@
 // found can be part of a better one: a dynamic program over these, hosts with the least first, in
 // which the gap shrinks, until the next host's least is no longer within it.
 //
-// O(choices) for the price; the core that the program runs over is a few hosts, mostly. Its steps
-// are limited: then the best found stands, with the bound.
+// The price takes as long as there are slots and choices that changed since the last time; the core
+// that the program runs over is a few hosts, mostly. Its steps are limited: then the best found
+// stands, with the bound.
 #pragma once
 
 #include <cstddef>
@@ -19,6 +20,7 @@
 #include <optional>
 #include <vector>
 
+#include "strategies/edge_order.hpp"
 #include "strategies/price.hpp"
 
 namespace reaper {
@@ -48,7 +50,7 @@ public:
     std::vector<Share> at_price() const;
 
     /// Those that were not searched and would come next if the price rose.
-    std::vector<Share> next(std::size_t count) const;
+    std::vector<Share> next(std::size_t count);
 
     /// After the price: the best way; false if none is known.
     bool find_best();
@@ -70,22 +72,10 @@ private:
     static constexpr std::size_t max_steps = 3'000'000;
     struct Choices {
         std::size_t host = 0;
-        std::vector<Choice> list;        // by extra
-        std::vector<std::int32_t> hull;  // those below all lines between two others
-        bool changed = true;
+        std::vector<Choice> list;  // by extra
+        std::vector<Edge> hull;    // to those below all lines between two others
+        bool changed = false;
         std::int32_t taken = none;  // at the price
-    };
-    /// From one choice of a hull to the next.
-    struct Edge {
-        Price price;
-        std::uint32_t at = 0;  // of the host in `hosts_`
-        std::int32_t to = none;
-
-        friend bool operator<(const Edge& a, const Edge& b) {
-            if (a.price < b.price) return true;
-            if (b.price < a.price) return false;
-            return a.at != b.at ? a.at < b.at : a.to < b.to;
-        }
     };
     /// Another choice than at the price.
     struct Change {
@@ -96,9 +86,10 @@ private:
     };
     struct Core;
 
-    static void draw_hull(Choices& choices);
+    void draw_hull(std::uint32_t at);
+    bool is_searched(const Edge& edge) const;
     std::vector<Change> changes(const Scaled* limit) const;
-    std::vector<std::optional<Cost>> dearest_that_count() const;
+    void drop_dear(std::vector<Change>& all) const;
     std::optional<std::vector<std::int32_t>> before() const;
     std::optional<Change> best_single(std::size_t open) const;
     void keep(const std::vector<std::int32_t>& chosen);
@@ -110,14 +101,15 @@ private:
     }
 
     std::vector<Choices> hosts_;
-    std::vector<std::int32_t> at_;  // by host: in `hosts_`
+    std::vector<std::uint32_t> changed_;  // of these, the ones whose hull is to be drawn again
+    std::vector<std::int32_t> at_;        // by host: in `hosts_`
     std::size_t slots_ = 0;
     std::size_t steps_left_ = max_steps;
     Price price_;
-    std::size_t given_ = 0;  // at the price
-    Edge last_;              // taken in part
-    std::vector<Edge> edges_;
-    std::size_t beyond_ = 0;  // the first edge that is not taken at all
+    std::size_t given_ = 0;              // at the price
+    Edge last_;                          // taken in part
+    std::vector<std::uint32_t> takers_;  // hosts that give something at the price
+    EdgeOrder edges_;
     std::vector<Share> best_;
     Cost least_;
     std::optional<Scaled> gap_;
