@@ -36,6 +36,7 @@ void CloudCache::replace(Snapshot snapshot, std::shared_ptr<const Taggers> tagge
                          TagData tag_data) {
     for (auto& host : snapshot.hosts) keep_limits(host);
     for (const auto& [id, entry] : hosts_) index_.erase(id);
+    order_.clear();
     hosts_.clear();
     by_service_.clear();
     services_seen_ = false;
@@ -63,8 +64,9 @@ void CloudCache::replace(Snapshot snapshot, std::shared_ptr<const Taggers> tagge
             if (server.soft_deleted()) soft_deleted_.insert(server.id);
             if (server.unfinished_deletion) unfinished_[server.id].server = server;
         }
-        auto& entry = hosts_[id];
+        auto& [key, entry] = *hosts_.try_emplace(id).first;
         entry.host = std::move(kept);
+        put_in_order(key, entry);
         index_.put(*entry.host);
     }
 }
@@ -163,6 +165,7 @@ bool CloudCache::apply(const HostReading& reading) {
     interner_.share(host);
     host.read_at = reading.began;
     host.estimated = false;
+    put_in_order(at->first, at->second);
     index_.put(host);
     return true;
 }
@@ -175,6 +178,7 @@ void CloudCache::erase(const HostId& id) {
     const auto [first, last] = by_service_.equal_range(host.service_host);
     by_service_.erase(std::find_if(first, last, [&](const auto& s) { return s.second == id; }));
     index_.erase(id);
+    order_.take(at->second.place);
     hosts_.erase(at);
     stale_ = true;
 }
@@ -274,8 +278,11 @@ void CloudCache::see(const ServiceSeen& event, TimePoint arrived) {
 
 void CloudCache::shift(Duration by) {
     told_.shift(by);
-    for (auto& [id, entry] : hosts_)
-        if (entry.touched_at != TimePoint{}) entry.touched_at += by;
+    for (auto& [id, entry] : hosts_) {
+        if (entry.touched_at == TimePoint{}) continue;
+        entry.touched_at += by;
+        put_in_order(id, entry);
+    }
 }
 
 // ---- servers ----
@@ -372,9 +379,25 @@ void CloudCache::take_server(const ServerId& id, TimePoint arrived) {
 }
 
 void CloudCache::touch(const HostId& id, TimePoint arrived) {
-    Entry& entry = hosts_.at(id);
+    const auto at = hosts_.find(id);
+    Entry& entry = at->second;
     entry.touched_at = std::max(entry.touched_at, arrived);
+    put_in_order(at->first, entry);
     index_.put(*entry.host);
+}
+
+/// `id`: the key of the entry.
+void CloudCache::put_in_order(const HostId& id, Entry& entry) {
+    if (entry.place.host != nullptr) order_.take(entry.place);
+    const Host& host = *entry.host;
+    entry.place = {ReadingOrder::Kind::exact, host.read_at, host.read_at, &id};
+    if (entry.touched_at >= host.read_at && entry.touched_at != TimePoint{}) {
+        entry.place.kind = ReadingOrder::Kind::touched;
+        entry.place.since = entry.touched_at;
+    } else if (host.estimated) {
+        entry.place.kind = ReadingOrder::Kind::estimated;
+    }
+    order_.put(entry.place);
 }
 
 /// The host that runs the server: by its service, and by its node where a service has several.
@@ -414,38 +437,11 @@ const Host* CloudCache::find(const HostId& id) const {
 }
 
 std::vector<HostId> CloudCache::due(std::size_t count, TimePoint settled, TimePoint expired) const {
-    std::vector<std::tuple<int, TimePoint, HostId>> found;
-    for (const auto& [id, entry] : hosts_) {
-        const Host& host = *entry.host;
-        if (entry.touched_at >= host.read_at && entry.touched_at != TimePoint{}) {
-            if (entry.touched_at <= settled) found.emplace_back(0, entry.touched_at, id);
-        } else if (host.estimated) {
-            found.emplace_back(1, host.read_at, id);
-        } else if (host.read_at < expired) {
-            found.emplace_back(2, host.read_at, id);
-        }
-    }
-    const auto end = found.begin() + static_cast<std::ptrdiff_t>(std::min(count, found.size()));
-    std::partial_sort(found.begin(), end, found.end());
-    std::vector<HostId> ids;
-    for (auto at = found.begin(); at != end; ++at) ids.push_back(std::move(std::get<2>(*at)));
-    return ids;
+    return order_.due(count, settled, expired);
 }
 
 CacheAges CloudCache::ages() const {
-    CacheAges ages;
-    ages.hosts = hosts_.size();
-    ages.servers = where_.size();
-    ages.built_at = built_at_;
-    ages.oldest_read_at = TimePoint::max();
-    for (const auto& [id, entry] : hosts_) {
-        const Host& host = *entry.host;
-        if (host.estimated) ++ages.estimated;
-        if (entry.touched_at >= host.read_at && entry.touched_at != TimePoint{}) ++ages.touched;
-        ages.oldest_read_at = std::min(ages.oldest_read_at, host.read_at);
-    }
-    if (hosts_.empty()) ages.oldest_read_at = built_at_;
-    return ages;
+    return {hosts_.size(), where_.size(), built_at_, order_.oldest_read_at(built_at_)};
 }
 
 std::vector<Resources> CloudCache::common_shapes(std::size_t count) const {

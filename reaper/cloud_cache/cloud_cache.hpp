@@ -23,6 +23,7 @@
 #include "reaper/cloud_cache/assemble.hpp"
 #include "reaper/cloud_cache/event_memory.hpp"
 #include "reaper/cloud_cache/host_reading.hpp"
+#include "reaper/cloud_cache/reading_order.hpp"
 #include "reaper/model/cloud_event.hpp"
 #include "reaper/model/interner.hpp"
 #include "reaper/planner/cloud_index.hpp"
@@ -33,8 +34,6 @@ namespace reaper {
 struct CacheAges {
     std::size_t hosts = 0;
     std::size_t servers = 0;
-    std::size_t estimated = 0;   ///< hosts that were never read exactly
-    std::size_t touched = 0;     ///< hosts to which something happened since they were read
     TimePoint built_at{};        ///< when the bulk reading was begun
     TimePoint oldest_read_at{};  ///< of all hosts
 };
@@ -94,6 +93,7 @@ private:
     struct Entry {
         std::unique_ptr<Host> host;  // the index holds its address
         TimePoint touched_at{};      // when the last event about it came
+        ReadingOrder::Place place;   // in the order of readings
     };
 
     void see(const ServerSeen& event, TimePoint arrived);
@@ -107,9 +107,11 @@ private:
     void keep_limits(Host& host) const;
     static bool holds_on(const ServerId& server, const HostReading& reading);
     void touch(const HostId& id, TimePoint arrived);
+    void put_in_order(const HostId& id, Entry& entry);
     const HostId* place_of(const std::string& service_host, const std::string& node) const;
 
     std::map<HostId, Entry> hosts_;
+    ReadingOrder order_;
     std::multimap<std::string, HostId> by_service_;
     std::set<std::string> unmatched_services_;  ///< known to have no host here
     std::unordered_map<ServerId, HostId> where_;

@@ -104,9 +104,9 @@ ResultTask<void> CacheRefresher::rebuild() {
     recorded_.shrink_to_fit();
     if (overflowed_) builds_before_flow_ = number;
     const auto took = duration_cast<milliseconds>(ports_.clock.now() - built_at_);
-    ages_ = cache_.ages();
+    const CacheAges ages = cache_.ages();
     spdlog::log(first ? spdlog::level::info : spdlog::level::debug,
-                "cloud cache: {} hosts with {} servers, read in {} ms", ages_.hosts, ages_.servers,
+                "cloud cache: {} hosts with {} servers, read in {} ms", ages.hosts, ages.servers,
                 took.count());
     on_change_();
     if (first)
@@ -226,8 +226,7 @@ ResultTask<void> CacheRefresher::locate(std::set<ServerId> servers) {
 
 void CacheRefresher::on_clock_step(Duration by) {
     // What was read stays as old as it is; what the hosts' own times mean now, a new reading tells.
-    for (TimePoint* time :
-         {&built_at_, &tried_build_at_, &started_at_, &services_at_, &ages_.oldest_read_at})
+    for (TimePoint* time : {&built_at_, &tried_build_at_, &started_at_, &services_at_})
         if (*time != TimePoint{}) *time += by;
     cache_.shift(by);
     unfinished_.on_clock_step();
@@ -264,7 +263,6 @@ void CacheRefresher::on_events(std::vector<CloudEvent> events) {
 
 ResultTask<void> CacheRefresher::refresh() {
     auto done = co_await refresh_parts();
-    if (built()) ages_ = cache_.ages();
     if (!done) co_return done.error();
     if (!flowing_ && built()) co_return Result<void>{};
     const double per_step =
@@ -304,8 +302,9 @@ Task<void> CacheRefresher::reconcile() {
 
 std::string CacheRefresher::status() const {
     if (!built()) return doing_.empty() ? "not read yet" : "reading the cloud: " + doing_;
-    const Duration age = ports_.clock.now() - ages_.oldest_read_at;
-    return std::to_string(ages_.hosts) + " hosts, " + std::to_string(ages_.servers) +
+    const CacheAges ages = cache_.ages();
+    const Duration age = ports_.clock.now() - ages.oldest_read_at;
+    return std::to_string(ages.hosts) + " hosts, " + std::to_string(ages.servers) +
            " servers, read within " + format_duration(age) + (flowing_ ? "" : ", no events");
 }
 

@@ -74,7 +74,7 @@ public:
     /// Asks Nova where these servers are, and reads the hosts where the cache has it otherwise.
     ResultTask<void> locate(std::set<ServerId> servers);
 
-    /// How old the cache is, for people, as of the last step; what is being read while it is built.
+    /// How old the cache is, for people; what is being read while it is built.
     std::string status() const;
     /// False until the cloud was read for the first time: the cache is empty then.
     bool built() const noexcept { return build_ != 0; }
@@ -115,7 +115,6 @@ private:
     AsyncSemaphore building_;  ///< one bulk reading at a time
 
     CloudCache cache_;
-    CacheAges ages_;  ///< of it, a moment ago: every host counts for them
     UnfinishedDeletions unfinished_;
     std::set<ServerId> soft_deleted_;  ///< in the cache when the unfinished ones were asked for
     // Bulk readings are numbered, because several things may happen in the same millisecond.
