@@ -106,6 +106,7 @@ private:
     Task<void> wait_for_cloud();
     Task<std::optional<Error>> cloud_trouble();
     void report();
+    void report_searches() const;
     std::size_t in_flight() const { return parts_ ? parts_->coordinator.in_flight() : 0; }
     RequestCoordinator::Spawn spawner();
     void spawn(Task<void> task);
@@ -222,6 +223,7 @@ ResultTask<void> Service::Impl::run() {
         spawn(run_periodically(std::move(task), ports_.cloud.clock, stopping_));
     spawn(wait_for_cloud());
     while (!stopping_ || active_ > 0) co_await parts_->idle.async_receive(asio::use_awaitable);
+    report_searches();
     co_await parts_->reserver.give_all_back();
     co_await ports_.messages.stop();
     if (ports_.events != nullptr) co_await ports_.events->stop();
@@ -410,6 +412,18 @@ void Service::Impl::report() {
                       ", served: " + std::to_string(parts_ ? parts_->coordinator.served() : 0) +
                       "; cache: " + (parts_ ? parts_->refresher.status() : "none");
     if (on_status_) on_status_(std::move(status));
+}
+
+void Service::Impl::report_searches() const {
+    const DurationHistogram& times = parts_->decisions.search_times();
+    if (times.count() == 0) return;
+    const auto ms = [](DurationHistogram::Length length) {
+        return std::chrono::duration<double, std::milli>{length}.count();
+    };
+    spdlog::info(
+        "{} searches for hosts and victims: median {:.2f} ms of processor time, 99 % within {:.2f} "
+        "ms, longest {:.2f} ms",
+        times.count(), ms(times.within(500)), ms(times.within(990)), ms(times.longest()));
 }
 
 RequestCoordinator::Spawn Service::Impl::spawner() {

@@ -5,6 +5,7 @@
 
 #include "reaper/decision/decide.hpp"
 #include "reaper/planner/host_label.hpp"
+#include "reaper/runtime/machine.hpp"
 
 namespace reaper {
 namespace {
@@ -105,8 +106,10 @@ ResultTask<Decision> FreshDecision::decide(std::shared_ptr<const CompiledPolicy>
         rooms_.observe([&cache](const HostId& id) { return cache.find(id); },
                        cache.index().changes(), now);
         safeguards_.see_several_cells(refresher_.several_cells());
+        const auto began = thread_cpu_time();
         Decision decision = reaper::decide(*policy, request, cache.index(), cache.tag_data(),
                                            rooms_.ledger(), now, safeguards_, skipped);
+        search_times_.add(thread_cpu_time() - began);
         // No servers are deleted while deletions that a reaper left unfinished bring the room.
         const bool takes_room = std::holds_alternative<Plan>(decision);
         const bool refused = std::holds_alternative<NotEnough>(decision);

@@ -18,6 +18,7 @@
 #include "reaper/cloud_reader/cache_refresher.hpp"
 #include "reaper/decision/decide.hpp"
 #include "reaper/rooms/room_keeper.hpp"
+#include "reaper/runtime/duration_histogram.hpp"
 #include "reaper/safeguards/safeguards.hpp"
 
 namespace reaper {
@@ -38,6 +39,10 @@ public:
                                 const Request& request, std::map<ServerId, std::string> skipped,
                                 std::optional<std::uint64_t> builds_known = std::nullopt);
 
+    /// Processor time of each look for hosts and victims (several for a decision, if readings change
+    /// the cloud).
+    const DurationHistogram& search_times() const { return search_times_; }
+
 private:
     std::vector<HostId> unread_hosts(const Decision& decision, const std::set<HostId>& fresh,
                                      bool second_look) const;
@@ -48,6 +53,7 @@ private:
     Clock& clock_;
     RoomKeeper& rooms_;
     Safeguards& safeguards_;
+    DurationHistogram search_times_;
 };
 
 }  // namespace reaper

@@ -1,11 +1,16 @@
-// The machine that we run on, for people.
+// The machine that we run on.
 #pragma once
 
+#include <chrono>
 #include <string>
 
 namespace reaper {
 
-/// Its host name; `localhost` if it has none.
+/// Its host name, for people; `localhost` if it has none.
 std::string machine_name();
+
+/// Processor time of this thread: the difference of two tells what the work between them cost,
+/// however busy the machine is.
+std::chrono::microseconds thread_cpu_time();
 
 }  // namespace reaper

@@ -151,8 +151,9 @@ class Reaper:
         return eventually(f"the reaper says '{words}'", said)
 
     def end(self):
-        self.process.send_signal(signal.SIGTERM)
-        self.process.wait(60)
+        if self.process.poll() is None:
+            self.process.send_signal(signal.SIGTERM)
+            self.process.wait(60)
 
 
 class Figures:
