@@ -145,7 +145,7 @@ json remarks_of(const Snapshot& snapshot) {
     const std::size_t kept = max_snapshot_remarks - 1;
     json some(
         std::vector<std::string>(all.begin(), all.begin() + static_cast<std::ptrdiff_t>(kept)));
-    some.push_back("and " + std::to_string(all.size() - kept) + " more remarks");
+    some.push_back(more_remarks(all.size() - kept));
     return some;
 }
 
@@ -162,6 +162,10 @@ json frame(const SnapshotFile& file) {
 }
 
 }  // namespace
+
+std::string more_remarks(std::size_t count) {
+    return "and " + std::to_string(count) + " more remarks";
+}
 
 json to_json(const SnapshotFile& file) {
     json document = frame(file);

@@ -5,6 +5,7 @@
 
 #include <nlohmann/json.hpp>
 #include <ostream>
+#include <string>
 #include <string_view>
 
 #include "reaper/model/cloud.hpp"
@@ -15,8 +16,11 @@
 namespace reaper::report {
 
 inline constexpr int snapshot_version = 1;
-/// Of these a file has no more; where there are more, the last one says so.
+/// Of these a file has no more, and none are read beyond them; where there are more, the last one
+/// says so.
 inline constexpr std::size_t max_snapshot_remarks = 1'000;
+/// That last one.
+std::string more_remarks(std::size_t count);
 
 struct SnapshotFile {
     Snapshot snapshot;

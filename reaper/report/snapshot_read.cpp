@@ -309,11 +309,15 @@ json read_parts(std::string_view text, std::vector<Host>& hosts) {
 }
 
 void read_remarks(const JsonPlace& in, Snapshot& snapshot) {
+    std::size_t more = 0;
     in.each([&](const JsonPlace& remark) {
-        if (snapshot.remarks.size() >= max_snapshot_remarks)
-            in.fail("more than " + std::to_string(max_snapshot_remarks));
-        snapshot.remarks.push_back(remark.text(max_remark));
+        std::string text = remark.text(max_remark);
+        if (snapshot.remarks.size() < max_snapshot_remarks)
+            snapshot.remarks.push_back(std::move(text));
+        else
+            ++more;
     });
+    if (more > 0) snapshot.remarks.back() = more_remarks(more + 1);
 }
 
 SnapshotFile read(std::string_view text) {
