@@ -156,6 +156,34 @@ void Joint::widen(std::size_t slots, const Scaled& gap) {
     collect(slots);
 }
 
+/// Nothing that is collected makes up the number: whoever gives as many as are open at the price
+/// for least does, beyond what it gives at the price. The host that would give more than are open
+/// can.
+void Joint::make_up() {
+    const Share open = known_.open();
+    std::optional<Cost> least;
+    std::size_t least_on = open.host;
+    for (std::size_t host = 0; host < hosts_.size(); ++host) {
+        if (known_.given_by(host) > 0 ||
+            hosts_.possible(host) - hosts_.ready(host) < static_cast<Amount>(open.extra))
+            continue;
+        Cost bound;
+        const Amount all = hosts_.ready(host) + static_cast<Amount>(open.extra);
+        if (!searches_.bound(host, all, sketch_, least ? &*least : nullptr, bound)) continue;
+        if (least && !(bound < *least)) continue;
+        least = bound;
+        least_on = host;
+    }
+    for (const std::size_t host : {least_on, open.host}) {
+        const std::size_t extra = known_.given_by(host) + open.extra;
+        if (known_.cost(host, extra) != nullptr) continue;
+        Cost bound;
+        searches_.bound(host, hosts_.ready(host) + static_cast<Amount>(extra), sketch_, nullptr,
+                        bound);
+        put(host, extra, bound, false);
+    }
+}
+
 void Joint::put(std::size_t host, std::size_t extra, Cost cost, bool searched) {
     tell_apart(host, extra, cost);
     known_.put(host, extra, cost, searched);
@@ -227,9 +255,8 @@ void Joint::solve(std::size_t slots) {
             batch = std::min(2 * batch, max_batch);
             continue;
         }
-        if (!known_.find_best()) {  // nothing that is collected makes up the number
-            all_ = true;
-            collect(slots);
+        if (!known_.find_best()) {
+            make_up();
             continue;
         }
         if (!covers(slots, known_.gap())) {

@@ -40,6 +40,7 @@ private:
     void collect_cheapest(std::size_t slots, std::size_t supply);
     void collect(std::size_t slots);
     void widen(std::size_t slots, const Scaled& gap);
+    void make_up();
     bool covers(std::size_t slots, const Scaled& gap) const;
     std::size_t search(const std::vector<Share>& shares);
     void put(std::size_t host, std::size_t extra, Cost cost, bool searched);

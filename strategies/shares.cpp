@@ -23,19 +23,49 @@ void Shares::put(std::size_t host, std::size_t extra, const Cost& cost, bool sea
     const auto at =
         std::lower_bound(choices.list.begin(), choices.list.end(), extra,
                          [](const Choice& choice, std::size_t e) { return choice.extra < e; });
-    if (at != choices.list.end() && at->extra == extra)
+    const auto edge_of = [&](const Cost& of) {
+        return Edge{Price{of, static_cast<Amount>(extra)}, static_cast<std::uint32_t>(at_[host]),
+                    static_cast<std::int32_t>(extra)};
+    };
+    EdgeOrder& order = order_of(extra);
+    if (at != choices.list.end() && at->extra == extra) {
+        if (at->cost != cost) {
+            order.remove(edge_of(at->cost));
+            order.add(edge_of(cost));
+        }
         *at = Choice{extra, cost, searched};
-    else
-        choices.list.insert(at, Choice{extra, cost, searched});
+        return;
+    }
+    choices.list.insert(at, Choice{extra, cost, searched});
+    order.add(edge_of(cost));
+}
+
+EdgeOrder& Shares::order_of(std::size_t extra) {
+    if (extra >= by_extra_.size()) by_extra_.resize(extra + 1);
+    return by_extra_[extra];
+}
+
+/// `none` if there is none.
+std::int32_t Shares::find_choice(const Choices& choices, std::size_t extra) const {
+    const auto& list = choices.list;
+    const auto at =
+        std::lower_bound(list.begin(), list.end(), extra,
+                         [](const Choice& choice, std::size_t e) { return choice.extra < e; });
+    return at != list.end() && at->extra == extra ? static_cast<std::int32_t>(at - list.begin())
+                                                  : none;
+}
+
+std::size_t Shares::given_by(std::size_t host) const {
+    if (host >= at_.size() || at_[host] == none) return 0;
+    const auto& choices = hosts_[static_cast<std::size_t>(at_[host])];
+    return extra_of(choices, choices.taken);
 }
 
 const Cost* Shares::cost(std::size_t host, std::size_t extra) const {
     if (host >= at_.size() || at_[host] == none) return nullptr;
-    const auto& list = hosts_[static_cast<std::size_t>(at_[host])].list;
-    const auto at =
-        std::lower_bound(list.begin(), list.end(), extra,
-                         [](const Choice& choice, std::size_t e) { return choice.extra < e; });
-    return at != list.end() && at->extra == extra ? &at->cost : nullptr;
+    const auto& choices = hosts_[static_cast<std::size_t>(at_[host])];
+    const std::int32_t choice = find_choice(choices, extra);
+    return choice == none ? nullptr : &choices.list[static_cast<std::size_t>(choice)].cost;
 }
 
 bool Shares::searched(const Share& share) const {
@@ -120,47 +150,37 @@ std::vector<Share> Shares::at_price() const {
 
 /// Of hosts that give nothing at the price only the cheapest count, for each number of slots as
 /// many as could be in use together: any other could be exchanged for one of these that is not.
-void Shares::drop_dear(std::vector<Change>& all) const {
-    std::vector<std::vector<Change*>> by_slots(slots_ + 1);
-    for (auto& change : all)
-        if (hosts_[change.at].taken == none)
-            by_slots[static_cast<std::size_t>(change.slots)].push_back(&change);
-    bool any = false;
-    for (std::size_t slots = 1; slots <= slots_; ++slots) {
-        auto& some = by_slots[slots];
-        const std::size_t count = slots_ - slots + 1;
-        if (some.size() <= count) continue;
-        const auto last = some.begin() + static_cast<std::ptrdiff_t>(count - 1);
-        std::nth_element(some.begin(), last, some.end(),
-                         [](const Change* a, const Change* b) { return a->above < b->above; });
-        const Scaled dearest = (*last)->above;
-        for (Change* const change : some)
-            if (dearest < change->above) change->slots = 0;
-        any = true;
-    }
-    if (any) std::erase_if(all, [](const Change& change) { return change.slots == 0; });
-}
-
-std::vector<Shares::Change> Shares::changes(const Scaled* limit) const {
+std::vector<Shares::Change> Shares::changes(const Scaled* limit) {
     std::vector<Change> all;
-    for (std::size_t at = 0; at < hosts_.size(); ++at) {
+    const auto add = [&](std::uint32_t at, std::int32_t to) {
         const auto& choices = hosts_[at];
-        const Cost cost = cost_of(choices, choices.taken);
-        const auto extra = static_cast<Amount>(extra_of(choices, choices.taken));
-        const auto add = [&](std::int32_t to, const Cost& new_cost, std::size_t new_extra) {
-            Change change{
-                {}, static_cast<Amount>(new_extra) - extra, static_cast<std::uint32_t>(at), to};
-            if (above_price(price_, new_cost - cost, change.slots, limit, change.above))
-                all.push_back(change);
-        };
-        if (choices.taken != none) add(none, Cost{}, 0);
-        for (std::size_t i = 0; i < choices.list.size(); ++i) {
-            const auto& choice = choices.list[i];
-            const auto to = static_cast<std::int32_t>(i);
-            if (to != choices.taken && choice.extra <= slots_) add(to, choice.cost, choice.extra);
-        }
+        const auto more = static_cast<Amount>(extra_of(choices, to)) -
+                          static_cast<Amount>(extra_of(choices, choices.taken));
+        Change change{{}, more, at, to};
+        const Cost cost = cost_of(choices, to) - cost_of(choices, choices.taken);
+        if (!above_price(price_, cost, more, limit, change.above)) return false;
+        all.push_back(change);
+        return true;
+    };
+    for (const std::uint32_t at : takers_) {
+        const auto& choices = hosts_[at];
+        if (choices.taken == none) continue;
+        add(at, none);
+        for (std::int32_t to = 0; to < static_cast<std::int32_t>(choices.list.size()); ++to)
+            if (to != choices.taken && extra_of(choices, to) <= slots_) add(at, to);
     }
-    drop_dear(all);
+    for (std::size_t extra = 1; extra <= std::min(slots_, by_extra_.size() - 1); ++extra) {
+        std::size_t left = slots_ - extra + 1;
+        // What is above the limit is so for all that cost more.
+        by_extra_[extra].each(nullptr, [&](const Edge& edge) {
+            const auto& choices = hosts_[edge.at];
+            if (choices.taken != none) return true;
+            return add(edge.at, find_choice(choices, extra)) && --left > 0;
+        });
+    }
+    std::sort(all.begin(), all.end(), [](const Change& a, const Change& b) {
+        return a.at != b.at ? a.at < b.at : a.to < b.to;
+    });
     return all;
 }
 
@@ -252,33 +272,35 @@ std::optional<std::vector<std::int32_t>> Shares::before() const {
 }
 
 /// The cheapest change of one host that gives so many more.
-std::optional<Shares::Change> Shares::best_single(std::size_t open) const {
+std::optional<Shares::Change> Shares::best_single(std::size_t open) {
     std::optional<Change> best;
-    for (std::size_t at = 0; at < hosts_.size(); ++at) {
+    const auto consider = [&](std::uint32_t at) {
         const auto& choices = hosts_[at];
-        const std::size_t extra = extra_of(choices, choices.taken) + open;
-        const auto choice = std::lower_bound(
-            choices.list.begin(), choices.list.end(), extra,
-            [](const Choice& each, std::size_t wanted) { return each.extra < wanted; });
-        if (choice == choices.list.end() || choice->extra != extra) continue;
-        Change change{{},
-                      static_cast<Amount>(open),
-                      static_cast<std::uint32_t>(at),
-                      static_cast<std::int32_t>(choice - choices.list.begin())};
-        if (above_price(price_, choice->cost - cost_of(choices, choices.taken), change.slots,
-                        best ? &best->above : nullptr, change.above))
+        const std::int32_t to = find_choice(choices, extra_of(choices, choices.taken) + open);
+        if (to == none) return;
+        Change change{{}, static_cast<Amount>(open), at, to};
+        if (above_price(price_, cost_of(choices, to) - cost_of(choices, choices.taken),
+                        change.slots, best ? &best->above : nullptr, change.above))
             best = change;
-    }
+    };
+    for (const std::uint32_t at : takers_)
+        if (hosts_[at].taken != none) consider(at);
+    if (open < by_extra_.size())
+        by_extra_[open].each(nullptr, [&](const Edge& edge) {
+            if (hosts_[edge.at].taken != none) return true;
+            consider(edge.at);
+            return false;
+        });
     return best;
 }
 
 bool Shares::find_best() {
     const std::size_t open = slots_ - given_;
-    std::vector<std::int32_t> chosen;
+    std::vector<std::int32_t> chosen(hosts_.size(), none);
     Cost at_price;
-    for (const auto& choices : hosts_) {
-        chosen.push_back(choices.taken);
-        at_price += cost_of(choices, choices.taken);
+    for (const std::uint32_t at : takers_) {
+        chosen[at] = hosts_[at].taken;
+        at_price += cost_of(hosts_[at], chosen[at]);
     }
     gap_.reset();
     if (static_cast<std::size_t>(price_.slots) == open) {
@@ -293,7 +315,7 @@ bool Shares::find_best() {
     if (first) {
         Cost cost;
         for (std::size_t at = 0; at < hosts_.size(); ++at)
-            cost += cost_of(hosts_[at], (*first)[at]);
+            if ((*first)[at] != none) cost += cost_of(hosts_[at], (*first)[at]);
         above_price(price_, cost - at_price, static_cast<Amount>(open), nullptr, gap_.emplace());
     }
     if (const auto single = best_single(open); single && (!gap_ || single->above < *gap_)) {

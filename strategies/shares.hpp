@@ -52,6 +52,11 @@ public:
     /// Those that were not searched and would come next if the price rose.
     std::vector<Share> next(std::size_t count);
 
+    /// How many slots are open at the price, and who would give a part of what it could.
+    Share open() const { return {hosts_[last_.at].host, slots_ - given_}; }
+    /// What the host gives at the price.
+    std::size_t given_by(std::size_t host) const;
+
     /// After the price: the best way; false if none is known.
     bool find_best();
     const std::vector<Share>& best() const { return best_; }
@@ -87,11 +92,12 @@ private:
     struct Core;
 
     void draw_hull(std::uint32_t at);
+    EdgeOrder& order_of(std::size_t extra);
+    std::int32_t find_choice(const Choices& choices, std::size_t extra) const;
     bool is_searched(const Edge& edge) const;
-    std::vector<Change> changes(const Scaled* limit) const;
-    void drop_dear(std::vector<Change>& all) const;
+    std::vector<Change> changes(const Scaled* limit);
     std::optional<std::vector<std::int32_t>> before() const;
-    std::optional<Change> best_single(std::size_t open) const;
+    std::optional<Change> best_single(std::size_t open);
     void keep(const std::vector<std::int32_t>& chosen);
     Cost cost_of(const Choices& choices, std::int32_t choice) const {
         return choice == none ? Cost{} : choices.list[static_cast<std::size_t>(choice)].cost;
@@ -110,6 +116,8 @@ private:
     Edge last_;                          // taken in part
     std::vector<std::uint32_t> takers_;  // hosts that give something at the price
     EdgeOrder edges_;
+    /// The choices by number of slots, each from nothing: `Edge::to` is that number.
+    std::vector<EdgeOrder> by_extra_;
     std::vector<Share> best_;
     Cost least_;
     std::optional<Scaled> gap_;
