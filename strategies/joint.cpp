@@ -11,6 +11,8 @@ namespace {
 constexpr int max_rounds = 2'000;
 /// Hosts beyond the price that are searched before the knapsack is solved again.
 constexpr std::size_t max_batch = 32;
+/// The same of those that may be part of a better way: a search costs more than a knapsack.
+constexpr std::size_t max_likely = 4;
 
 /// One way to share slots out is never as good as another: the sum of the hosts' places in the
 /// order of names decides, then a sum of numbers as good as random, for each host and choice one.
@@ -108,29 +110,11 @@ void Joint::collect_cheapest(std::size_t slots, std::size_t supply) {
     }
     all_ = given < supply;
     if (!all_) cut_ = heap.front().price;
-    cut_slack_ = Scaled{};
     for (const auto& [share, bound] : found) {
         const Cost* const worst = all_ ? nullptr : cut.of(static_cast<Amount>(share.extra));
         if (worst == nullptr || !(*worst < bound))
             known_.put(share.host, share.extra, bound, false);
     }
-}
-
-/// Everything up to the cut that is not known yet.
-void Joint::collect(std::size_t slots) {
-    Cut cut;
-    if (!all_) cut.set(cut_, cut_slack_);
-    for (std::size_t host = 0; host < hosts_.size(); ++host)
-        for (Amount extra = 1; extra <= most_extra(host, slots); ++extra) {
-            Cost bound;
-            const Cost* const worst = cut.of(extra);
-            const auto number = static_cast<std::size_t>(extra);
-            if (known_.cost(host, number) != nullptr ||
-                !searches_.bound(host, hosts_.ready(host) + extra, sketch_, worst, bound))
-                continue;
-            tell_apart(host, number, bound);
-            if (worst == nullptr || !(*worst < bound)) known_.put(host, number, bound, false);
-        }
 }
 
 /// Whether all is collected that may be part of a way within the gap.
@@ -141,7 +125,7 @@ bool Joint::covers(std::size_t slots, const Scaled& gap) const {
     for (const Amount number : {Amount{1}, std::min(most_on_one_, static_cast<Amount>(slots))})
         for (std::size_t i = 0; i < max_levels; ++i) {
             const Scaled::Wide need = Scaled::Wide{price.cost[i]} * number + gap[i];
-            const Scaled::Wide have = Scaled::Wide{cut_.cost[i]} * number + cut_slack_[i];
+            const Scaled::Wide have = Scaled::Wide{cut_.cost[i]} * number;
             const Scaled::Wide left = have * price.slots - need * cut_.slots;
             if (left < 0) return false;
             if (left > 0) break;
@@ -149,11 +133,31 @@ bool Joint::covers(std::size_t slots, const Scaled& gap) const {
     return true;
 }
 
-/// Collects what is within twice the gap, as the price may rise yet.
-void Joint::widen(std::size_t slots, const Scaled& gap) {
-    for (std::size_t i = 0; i < max_levels; ++i)
-        cut_slack_[i] = gap[i] * 2 * cut_.slots / known_.price().slots + (gap[i] > 0 ? 1 : 0);
-    collect(slots);
+/// Whether all is collected that may be part of any way: for each number of slots the hosts that
+/// cost least, as many as decide. False if some were not.
+bool Joint::complete(std::size_t slots) {
+    bool complete = true;
+    const auto most = std::min(most_on_one_, static_cast<Amount>(slots));
+    for (std::size_t extra = 1; extra <= static_cast<std::size_t>(most); ++extra) {
+        Offers& offers =
+            offers_.try_emplace(extra, searches_, static_cast<Amount>(extra), false).first->second;
+        // Those that were searched meanwhile go where they belong now.
+        std::vector<std::size_t> raised;
+        do {
+            for (const std::size_t host : raised) offers.search(host);
+            raised.clear();
+            for (const Offer* const offer : offers.first(known_.that_decide(extra)))
+                if (!offer->searched && known_.cost(offer->host, extra) != nullptr &&
+                    known_.searched(Share{offer->host, extra}))
+                    raised.push_back(offer->host);
+        } while (!raised.empty());
+        for (const Offer* const offer : offers.first(known_.that_decide(extra))) {
+            if (known_.cost(offer->host, extra) != nullptr) continue;
+            put(offer->host, extra, offer->cost, false);
+            complete = false;
+        }
+    }
+    return complete;
 }
 
 /// Nothing that is collected makes up the number: whoever gives as many as are open at the price
@@ -244,6 +248,7 @@ void Joint::solve(std::size_t slots) {
     if (supply_ == 0) collect_cheapest(slots, supply_ = slots);
     known_.renew_steps();
     std::size_t batch = 1;
+    std::size_t likely = 1;
     for (int round = 0;; ++round) {
         const bool stopped = searches_.stopped() || known_.used_up() || round >= max_rounds;
         if (!known_.find_price(slots) || !covers(slots, Scaled{})) {
@@ -259,14 +264,15 @@ void Joint::solve(std::size_t slots) {
             make_up();
             continue;
         }
-        if (!covers(slots, known_.gap())) {
-            widen(slots, known_.gap());
-            continue;
-        }
+        if (!covers(slots, known_.gap()) && !complete(slots)) continue;
         least_ = known_.least();
         for (std::size_t level = max_objective_levels; level < max_levels; ++level)
             least_[level] = 0;
-        if (!stopped && search(known_.best()) > 0) continue;
+        if (!stopped && search(known_.best()) > 0) {
+            search(known_.likeliest(likely));
+            likely = std::min(2 * likely, max_likely);
+            continue;
+        }
         return settle(slots);
     }
 }

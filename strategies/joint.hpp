@@ -7,12 +7,14 @@
 // over is collected at a price: a pass over all hosts takes in what costs no more by its bound. The
 // first price is the one at which the hosts would give as many slots at their cheapest, as far as
 // is known without a search; when the knapsack's price has risen above it, there is a pass for
-// twice as many, and when the gap of the best way found reaches beyond, one that takes in the gap.
-// A pass is O(hosts * slots on one of them).
+// twice as many, and when the gap of the best way found reaches beyond, the hosts that cost least
+// for each number of slots are taken in, as many as decide (Offers). A pass is O(hosts * slots on
+// one of them).
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <vector>
 
@@ -38,8 +40,7 @@ private:
     class Cut;
 
     void collect_cheapest(std::size_t slots, std::size_t supply);
-    void collect(std::size_t slots);
-    void widen(std::size_t slots, const Scaled& gap);
+    bool complete(std::size_t slots);
     void make_up();
     bool covers(std::size_t slots, const Scaled& gap) const;
     std::size_t search(const std::vector<Share>& shares);
@@ -53,11 +54,11 @@ private:
     const HostList& hosts_;
     HostSketch sketch_;
     Shares known_;
-    Price cut_;  ///< all is collected that costs no more, and the slack on top
-    Scaled cut_slack_;
-    bool all_ = false;        ///< everything is collected
-    std::size_t supply_ = 0;  ///< slots that what is collected gives at least
-    Amount most_on_one_ = 0;  ///< slots
+    Price cut_;                             ///< all is collected that costs no more
+    bool all_ = false;                      ///< everything is collected
+    std::size_t supply_ = 0;                ///< slots that what is collected gives at least
+    Amount most_on_one_ = 0;                ///< slots
+    std::map<std::size_t, Offers> offers_;  ///< by number of slots, where more than that may count
     std::vector<Share> shares_;
     Cost cost_;
     Cost least_;

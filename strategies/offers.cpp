@@ -113,8 +113,11 @@ bool Searches::bound(std::size_t host, Amount slots, HostSketch& sketch, const C
     return worst == nullptr || bound <= *worst;
 }
 
-Offers::Offers(Searches& searches, Amount extra)
-    : searches_{searches}, extra_{extra}, known_(searches.problem().hosts.size(), false) {}
+Offers::Offers(Searches& searches, Amount extra, bool by_victims)
+    : searches_{searches},
+      extra_{extra},
+      by_victims_{by_victims},
+      known_(searches.problem().hosts.size(), false) {}
 
 Amount Offers::slots_on(std::size_t host) const {
     return searches_.problem().hosts.ready(host) + extra_;
@@ -136,7 +139,7 @@ void Offers::refill(std::size_t count) {
         Offer offer;
         offer.cost = cost;
         offer.host = host;
-        offer.checker = searches_.bounds().checker(sketch_);
+        if (by_victims_) offer.checker = searches_.bounds().checker(sketch_);
         if (full) {
             if (!(offer < kept.front())) continue;
             std::pop_heap(kept.begin(), kept.end());
@@ -173,11 +176,13 @@ std::vector<const Offer*> Offers::known() const {
 }
 
 void Offers::search(std::size_t host) {
-    const Cover& cover = searches_.best(host, slots_on(host));
     const auto at = by_host_.find(host);
+    if (at == by_host_.end()) return;
+    const Cover& cover = searches_.best(host, slots_on(host));
     offers_.erase(at->second);
     // Where the search was cut, only its bound is sure.
-    Offer offer{cover.proven ? cover.cost : cover.bound, cover.checker, host, true};
+    Offer offer{cover.proven ? cover.cost : cover.bound, {}, host, true};
+    if (by_victims_) offer.checker = cover.checker;
     at->second = offers_.insert(std::move(offer)).first;
 }
 

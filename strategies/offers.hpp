@@ -84,13 +84,14 @@ struct Offer {
 class Offers {
 public:
     /// Hosts that can give `extra` slots beyond the ready ones. `searches` must outlive this.
-    Offers(Searches& searches, Amount extra);
+    /// `by_victims`: among equal costs the tie rule's order decides, else only that of hosts.
+    Offers(Searches& searches, Amount extra, bool by_victims = true);
 
     /// The first `count` offers: no other host costs less. Fewer, if there are no more.
     std::vector<const Offer*> first(std::size_t count);
     /// All that were looked at.
     std::vector<const Offer*> known() const;
-    /// Searches the host of one of them, and puts it where it then belongs.
+    /// Searches the host of one of them, and puts it where it then belongs; of another nothing.
     void search(std::size_t host);
 
 private:
@@ -100,6 +101,7 @@ private:
 
     Searches& searches_;
     Amount extra_;
+    bool by_victims_;
     HostSketch sketch_;
     std::set<Offer> offers_;
     std::vector<bool> known_;  // hosts that are among the offers

@@ -294,6 +294,22 @@ std::optional<Shares::Change> Shares::best_single(std::size_t open) {
     return best;
 }
 
+std::vector<Share> Shares::likeliest(std::size_t count) const {
+    std::vector<const Change*> open;
+    for (const auto& change : looked_at_)
+        if (change.to != none &&
+            !hosts_[change.at].list[static_cast<std::size_t>(change.to)].searched)
+            open.push_back(&change);
+    const auto end = open.begin() + static_cast<std::ptrdiff_t>(std::min(count, open.size()));
+    std::partial_sort(open.begin(), end, open.end(),
+                      [](const Change* a, const Change* b) { return a->above < b->above; });
+    std::vector<Share> shares;
+    for (auto change = open.begin(); change != end; ++change)
+        shares.push_back(
+            Share{hosts_[(*change)->at].host, extra_of(hosts_[(*change)->at], (*change)->to)});
+    return shares;
+}
+
 bool Shares::find_best() {
     const std::size_t open = slots_ - given_;
     std::vector<std::int32_t> chosen(hosts_.size(), none);
@@ -303,6 +319,7 @@ bool Shares::find_best() {
         at_price += cost_of(hosts_[at], chosen[at]);
     }
     gap_.reset();
+    looked_at_.clear();
     if (static_cast<std::size_t>(price_.slots) == open) {
         chosen[last_.at] = last_.to;
         gap_.emplace();
@@ -323,7 +340,8 @@ bool Shares::find_best() {
         first = chosen;
         (*first)[single->at] = single->to;
     }
-    auto all = changes(gap_ ? &*gap_ : nullptr);
+    looked_at_ = changes(gap_ ? &*gap_ : nullptr);
+    const auto& all = looked_at_;
     // By host, the host with the least first.
     std::vector<std::pair<const Change*, const Change*>> hosts;
     for (std::size_t i = 0; i < all.size();) {

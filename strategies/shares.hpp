@@ -54,12 +54,19 @@ public:
 
     /// How many slots are open at the price, and who would give a part of what it could.
     Share open() const { return {hosts_[last_.at].host, slots_ - given_}; }
+    /// So many of those that cost least for a number of slots decide: any other could be exchanged
+    /// for one of them.
+    std::size_t that_decide(std::size_t extra) const {
+        return extra > slots_ ? 0 : slots_ - extra + 1 + takers_.size();
+    }
     /// What the host gives at the price.
     std::size_t given_by(std::size_t host) const;
 
     /// After the price: the best way; false if none is known.
     bool find_best();
     const std::vector<Share>& best() const { return best_; }
+    /// Those that were not searched and might be part of a better way, the likeliest first.
+    std::vector<Share> likeliest(std::size_t count) const;
     /// The steps of all dynamic programs together are used up: what was best before stays.
     bool used_up() const { return steps_left_ == 0; }
     /// No way costs less.
@@ -119,6 +126,7 @@ private:
     /// The choices by number of slots, each from nothing: `Edge::to` is that number.
     std::vector<EdgeOrder> by_extra_;
     std::vector<Share> best_;
+    std::vector<Change> looked_at_;  // for the best way
     Cost least_;
     std::optional<Scaled> gap_;
 };
