@@ -5,10 +5,9 @@
 #include <boost/beast/http/parser.hpp>
 #include <boost/beast/http/read.hpp>
 #include <boost/beast/http/write.hpp>
-#include <sys/socket.h>
 #include <utility>
 
-#include "clients/http/resolve.hpp"
+#include "clients/http/dial.hpp"
 
 namespace reaper::http {
 
@@ -72,70 +71,23 @@ Task<std::variant<Exchange, Failure>> exchange_on(Stream& stream, beast::flat_bu
 
 Connection::Connection(const asio::any_io_executor& executor, Endpoint endpoint,
                        std::shared_ptr<TlsContext> tls)
-    : endpoint_(std::move(endpoint)), context_(std::move(tls)) {
-    if (endpoint_.tls)
-        tls_.emplace(executor, context_->ssl);
-    else
-        plain_.emplace(executor);
-}
-
-Connection::Plain& Connection::tcp() {
-    return tls_ ? tls_->next_layer() : *plain_;
-}
+    : endpoint_(std::move(endpoint)),
+      context_(std::move(tls)),
+      stream_(executor, endpoint_.tls ? ssl_of(context_) : nullptr) {}
 
 Task<std::optional<Failure>> Connection::open(TimeLimit limit) {
-    auto found = co_await resolve(tcp().get_executor(), endpoint_, limit);
-    if (auto* failure = std::get_if<Failure>(&found)) co_return std::move(*failure);
-    const Addresses& addresses = std::get<Addresses>(found);
-
-    boost::system::error_code error;
-    for (std::size_t i = 0; i < addresses.size(); ++i) {
-        // An address that swallows packets must leave time for the next one.
-        const auto now = std::chrono::steady_clock::now();
-        const auto share = (limit - now) / static_cast<int>(addresses.size() - i);
-        tcp().expires_at(now + share);
-        co_await tcp().async_connect(addresses[i],
-                                     asio::redirect_error(asio::use_awaitable, error));
-        if (!error || error == asio::error::operation_aborted) break;
-        boost::system::error_code ignored;
-        tcp().socket().close(ignored);
-    }
-    if (error == beast::error::timeout) co_return Failure{Errc::timeout, "no connection in time"};
-    if (error) co_return explain(error, Stage::connecting, 0);
-    tcp().socket().set_option(asio::ip::tcp::no_delay(true), error);
-    if (tls_) co_return co_await shake_hands(limit);
-    co_return std::nullopt;
-}
-
-Task<std::optional<Failure>> Connection::shake_hands(TimeLimit limit) {
-    SSL* const ssl = tls_->native_handle();
-    if (!prepare_tls(ssl, endpoint_, context_->options.verify))
-        co_return Failure{Errc::tls, "the host's name can't be checked against a certificate",
-                          false};
-    boost::system::error_code error;
-    tcp().expires_at(limit);
-    co_await tls_->async_handshake(asio::ssl::stream_base::client,
-                                   asio::redirect_error(asio::use_awaitable, error));
-    if (error == beast::error::timeout)
-        co_return Failure{Errc::timeout, "no TLS handshake in time"};
-    if (error) co_return explain_handshake(error, ssl, context_->options, endpoint_);
-    co_return std::nullopt;
+    static const TlsOptions none;
+    const TlsOptions& options = context_ ? context_->options : none;
+    co_return co_await dial(stream_, endpoint_, options, limit);
 }
 
 Task<std::variant<Exchange, Failure>> Connection::exchange(const WireRequest& request,
                                                            std::uint64_t max_body_bytes,
                                                            TimeLimit limit) {
-    tcp().expires_at(limit);
-    if (tls_) co_return co_await exchange_on(*tls_, buffer_, request, max_body_bytes);
-    co_return co_await exchange_on(*plain_, buffer_, request, max_body_bytes);
-}
-
-bool Connection::looks_alive() {
-    if (!tcp().socket().is_open()) return false;
-    char byte = 0;
-    const auto got = ::recv(tcp().socket().native_handle(), &byte, 1, MSG_PEEK | MSG_DONTWAIT);
-    // Nothing to read is the only good news: 0 is the end, data is an alert or an orphan answer.
-    return got < 0 && (errno == EAGAIN || errno == EWOULDBLOCK);
+    stream_.expires_at(limit);
+    if (auto* const tls = stream_.tls())
+        co_return co_await exchange_on(*tls, buffer_, request, max_body_bytes);
+    co_return co_await exchange_on(stream_.tcp(), buffer_, request, max_body_bytes);
 }
 
 }  // namespace reaper::http

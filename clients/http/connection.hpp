@@ -3,16 +3,15 @@
 
 #include <boost/asio/any_io_executor.hpp>
 #include <boost/beast/core/flat_buffer.hpp>
-#include <boost/beast/core/tcp_stream.hpp>
 #include <boost/beast/http/message.hpp>
 #include <boost/beast/http/string_body.hpp>
-#include <boost/beast/ssl/ssl_stream.hpp>
 #include <memory>
 #include <optional>
 #include <variant>
 
 #include "clients/http/failure.hpp"
 #include "clients/http/message.hpp"
+#include "clients/http/socket_stream.hpp"
 #include "clients/http/tls.hpp"
 #include "clients/http/url.hpp"
 #include "reaper/runtime/task.hpp"
@@ -41,19 +40,12 @@ public:
                                                    std::uint64_t max_body_bytes, TimeLimit limit);
 
     /// False if the server closed it, or sent something that nobody asked for, since the last call.
-    bool looks_alive();
+    bool looks_alive() { return stream_.looks_alive(); }
 
 private:
-    using Plain = boost::beast::tcp_stream;
-    using Tls = boost::beast::ssl_stream<Plain>;
-
-    Plain& tcp();
-    Task<std::optional<Failure>> shake_hands(TimeLimit limit);
-
     Endpoint endpoint_;
     std::shared_ptr<TlsContext> context_;
-    std::optional<Plain> plain_;  // one of the two
-    std::optional<Tls> tls_;
+    SocketStream stream_;
     boost::beast::flat_buffer buffer_;
 };
 

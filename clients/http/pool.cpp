@@ -41,24 +41,17 @@ Lease::~Lease() {
 }
 
 std::unique_ptr<Connection> Lease::take_idle() {
-    pool_->drop_old();
-    auto& idle = pool_->idle_;
-    while (!idle.empty()) {
-        auto connection = std::move(idle.back().connection);
-        idle.pop_back();
-        if (connection->looks_alive()) return connection;
-    }
-    return nullptr;
+    return pool_->idle_.take();
 }
 
 void Lease::put_back(std::unique_ptr<Connection> connection) {
-    auto& idle = pool_->idle_;
-    if (idle.size() < pool_->limits_.max_connections)
-        idle.push_back({std::move(connection), std::chrono::steady_clock::now()});
+    pool_->idle_.put_back(std::move(connection));
 }
 
 Pool::Pool(asio::any_io_executor executor, PoolLimits limits)
-    : executor_(std::move(executor)), limits_(limits) {}
+    : executor_(std::move(executor)),
+      limits_(limits),
+      idle_(limits.max_connections, limits.idle_timeout) {}
 
 Task<std::variant<Lease, Failure>> Pool::acquire(TimeLimit limit) {
     const auto self = shared_from_this();
@@ -93,11 +86,6 @@ void Pool::release() {
     waiting_.pop_front();
     next->granted = true;
     next->turn_or_late.cancel();
-}
-
-void Pool::drop_old() {
-    const auto oldest = std::chrono::steady_clock::now() - limits_.idle_timeout;
-    std::erase_if(idle_, [&](const Idle& entry) { return entry.since <= oldest; });
 }
 
 }  // namespace reaper::http

@@ -7,9 +7,9 @@
 #include <cstddef>
 #include <list>
 #include <memory>
-#include <vector>
 
 #include "clients/http/connection.hpp"
+#include "clients/http/idle_connections.hpp"
 #include "reaper/model/time.hpp"
 
 namespace reaper::http {
@@ -46,17 +46,13 @@ public:
     Task<std::variant<Lease, Failure>> acquire(TimeLimit limit);
 
     /// Closes connections that have been idle for too long.
-    void drop_old();
+    void drop_old() { idle_.drop_old(); }
     std::size_t idle() const { return idle_.size(); }
 
 private:
     friend class Lease;
     struct Waiter;
     class Place;
-    struct Idle {
-        std::unique_ptr<Connection> connection;
-        TimeLimit since;
-    };
 
     void release();
 
@@ -64,7 +60,7 @@ private:
     PoolLimits limits_;
     std::size_t active_ = 0;
     std::list<Waiter*> waiting_;
-    std::vector<Idle> idle_;  // the oldest first
+    IdleConnections<std::unique_ptr<Connection>> idle_;
 };
 
 }  // namespace reaper::http

@@ -17,6 +17,12 @@ struct TlsContext {
     TlsOptions options;
 };
 
+/// What a connection is made with; keeps the whole context alive.
+inline std::shared_ptr<boost::asio::ssl::context> ssl_of(
+    const std::shared_ptr<TlsContext>& context) {
+    return {context, &context->ssl};
+}
+
 /// TLS 1.2 or later. `bad_input` names the file that can't be read or does not fit.
 Result<std::shared_ptr<TlsContext>> make_tls_context(TlsOptions options);
 

@@ -1,4 +1,4 @@
-// Where a server listens. Internal to clients/http_server.
+// Where a server listens.
 #pragma once
 
 #include <boost/asio/ip/tcp.hpp>

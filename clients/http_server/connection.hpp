@@ -1,7 +1,6 @@
 // One connection of the server, over any stream. Internal to clients/http_server.
 #pragma once
 
-#include <array>
 #include <boost/asio/as_tuple.hpp>
 #include <boost/asio/ssl/stream_base.hpp>
 #include <boost/asio/use_awaitable.hpp>
@@ -12,6 +11,7 @@
 #include <spdlog/spdlog.h>
 #include <utility>
 
+#include "clients/http_server/lingering_close.hpp"
 #include "clients/http_server/refusal.hpp"
 #include "clients/http_server/sender.hpp"
 #include "clients/http_server/server.hpp"
@@ -44,7 +44,7 @@ public:
             again = co_await serve_one(first);
             first = false;
         }
-        co_await leave();
+        co_await lingering_close(stream_);
     }
     void close() {
         boost::system::error_code ignored;
@@ -53,18 +53,12 @@ public:
 
 private:
     using Ended = std::tuple<boost::system::error_code, std::size_t>;
-    static constexpr bool secure = requires(Stream & stream) {
-        stream.handshake(boost::asio::ssl::stream_base::server);
-    };
-    /// What a client may still send while we close.
-    static constexpr std::size_t max_left_over = 64 * 1024;
-    static constexpr std::chrono::seconds linger{1};
 
     static auto told() { return boost::asio::as_tuple(boost::asio::use_awaitable); }
     auto& lowest() { return beast::get_lowest_layer(stream_); }
 
     Task<bool> shake_hands() {
-        if constexpr (secure) {
+        if constexpr (SecureStream<Stream>) {
             lowest().expires_after(settings_.limits.read);
             const auto [error] =
                 co_await stream_.async_handshake(boost::asio::ssl::stream_base::server, told());
@@ -211,26 +205,6 @@ private:
         const auto chunk = beast_http::make_chunk(bytes);
         const Ended written = co_await boost::asio::async_write(stream_, chunk, told());
         co_return !std::get<0>(written);
-    }
-
-    /// Closed with unread bytes, the connection would be reset, and the answer lost with it.
-    Task<void> leave() {
-        boost::system::error_code ignored;
-        if constexpr (secure) {
-            lowest().expires_after(linger);
-            const auto [gone] = co_await stream_.async_shutdown(told());
-            if (gone) co_return;
-        }
-        lowest().socket().shutdown(boost::asio::socket_base::shutdown_send, ignored);
-        lowest().expires_after(linger);
-        std::array<char, 4096> rest{};
-        std::size_t taken = 0;
-        while (taken < max_left_over) {
-            const auto into = boost::asio::buffer(rest);
-            const Ended read = co_await lowest().async_read_some(into, told());
-            if (std::get<0>(read)) co_return;
-            taken += std::get<1>(read);
-        }
     }
 
     Stream stream_;

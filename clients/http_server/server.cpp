@@ -6,11 +6,12 @@
 #include <boost/asio/steady_timer.hpp>
 #include <functional>
 #include <map>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include "clients/http_server/address.hpp"
 #include "clients/http_server/connection.hpp"
+#include "clients/http_server/listening.hpp"
+#include "clients/http_server/tls.hpp"
 
 namespace reaper {
 
@@ -50,7 +51,7 @@ struct Shared {
     asio::any_io_executor executor;
     HttpServerSettings settings;
     HttpHandler handler;
-    std::optional<asio::ssl::context> tls;
+    std::shared_ptr<asio::ssl::context> tls;
     std::map<std::uint64_t, std::function<void()>> open;  ///< each with how to close it
     std::uint64_t last_number = 0;
     asio::steady_timer room;  ///< ended when a connection is
@@ -91,13 +92,6 @@ void take(const std::shared_ptr<Shared>& shared, stream_protocol::socket socket)
     spawn(shared, Local{std::move(socket)});
 }
 
-/// No file descriptor is left, or the like: a moment later there may be one.
-Task<void> wait_a_moment(std::shared_ptr<Shared> shared, error_code why) {
-    spdlog::warn("{}: {}; trying again", shared->settings.name, why.message());
-    asio::steady_timer pause{shared->executor, std::chrono::seconds{1}};
-    co_await pause.async_wait(asio::as_tuple(asio::use_awaitable));
-}
-
 template <class Acceptor>
 Task<void> accept(std::shared_ptr<Shared> shared, std::shared_ptr<Acceptor> acceptor) {
     while (!shared->stopped) {
@@ -111,61 +105,8 @@ Task<void> accept(std::shared_ptr<Shared> shared, std::shared_ptr<Acceptor> acce
         if (!error)
             take(shared, std::move(socket));
         else if (error != asio::error::connection_aborted)
-            co_await wait_a_moment(shared, error);
+            co_await wait_after_failed_accept(shared->executor, shared->settings.name, error);
     }
-}
-
-/// A socket's file stays when its process dies; nobody answers on it then.
-void remove_left_over(const UnixEndpoint& endpoint, const asio::any_io_executor& executor) {
-    stream_protocol::socket probe{executor};
-    error_code error;
-    probe.connect(endpoint, error);
-    struct stat found {};
-    if (error == asio::error::connection_refused && ::lstat(endpoint.path().c_str(), &found) == 0 &&
-        S_ISSOCK(found.st_mode))
-        ::unlink(endpoint.path().c_str());
-}
-
-template <class Acceptor, class Endpoint>
-error_code open(Acceptor& acceptor, const Endpoint& endpoint) {
-    error_code error;
-    acceptor.open(endpoint.protocol(), error);
-    if constexpr (std::is_same_v<Endpoint, TcpEndpoint>) {
-        if (!error) acceptor.set_option(asio::socket_base::reuse_address(true), error);
-        if (!error) acceptor.bind(endpoint, error);
-    } else if (!error) {
-        remove_left_over(endpoint, acceptor.get_executor());
-        const ::mode_t before = ::umask(0177);
-        acceptor.bind(endpoint, error);
-        ::umask(before);
-    }
-    if (!error) acceptor.listen(asio::socket_base::max_listen_connections, error);
-    return error;
-}
-
-Result<void> set_up_tls(Shared& shared) {
-    if (!shared.settings.tls) return {};
-    const HttpServerTls& files = *shared.settings.tls;
-    error_code error;
-    std::string file = files.cert_file;
-    auto& context = shared.tls.emplace(asio::ssl::context::tls_server);
-    context.set_options(asio::ssl::context::default_workarounds | asio::ssl::context::no_tlsv1 |
-                            asio::ssl::context::no_tlsv1_1,
-                        error);
-    if (!error) context.use_certificate_chain_file(file, error);
-    if (!error) {
-        file = files.key_file;
-        context.use_private_key_file(file, asio::ssl::context::pem, error);
-    }
-    if (!error && !files.client_ca_file.empty()) {
-        file = files.client_ca_file;
-        context.load_verify_file(file, error);
-        context.set_verify_mode(asio::ssl::verify_peer | asio::ssl::verify_fail_if_no_peer_cert);
-    }
-    if (error)
-        return Error{Errc::bad_input,
-                     shared.settings.name + ": can't use " + file + " for TLS: " + error.message()};
-    return {};
 }
 
 template <class Protocol>
@@ -207,7 +148,7 @@ template <class Protocol>
 Result<std::unique_ptr<HttpServer>> listen(std::shared_ptr<Shared> shared,
                                            const typename Protocol::endpoint& endpoint) {
     auto acceptor = std::make_shared<typename Protocol::acceptor>(shared->executor);
-    error_code error = open(*acceptor, endpoint);
+    error_code error = open_acceptor(*acceptor, endpoint);
     auto here = endpoint;
     if (!error) here = acceptor->local_endpoint(error);
     if (error)
@@ -227,7 +168,11 @@ Result<std::unique_ptr<HttpServer>> listen_http(boost::asio::any_io_executor exe
                                           "' is no address; expected IP:PORT or unix:/PATH"};
     auto shared =
         std::make_shared<Shared>(std::move(executor), std::move(settings), std::move(handler));
-    if (const auto ready = set_up_tls(*shared); !ready) return ready.error();
+    if (shared->settings.tls) {
+        auto tls = make_server_tls(*shared->settings.tls, shared->settings.name);
+        if (!tls) return tls.error();
+        shared->tls = std::move(*tls);
+    }
     if (const auto* tcp_endpoint = std::get_if<TcpEndpoint>(&*endpoint))
         return listen<tcp>(std::move(shared), *tcp_endpoint);
     return listen<stream_protocol>(std::move(shared), std::get<UnixEndpoint>(*endpoint));

@@ -1,0 +1,71 @@
+// A connection as a stream of bytes, with or without TLS, whichever side opened it.
+//
+// Every operation ends by itself: it has the deadline that was set last with `expires_*` (as
+// Beast's tcp_stream has it), after which the connection is closed. One reading and one writing
+// operation may be under way at a time.
+#pragma once
+
+#include <array>
+#include <boost/asio/any_io_executor.hpp>
+#include <boost/asio/buffer.hpp>
+#include <boost/asio/ip/tcp.hpp>
+#include <boost/asio/ssl/context.hpp>
+#include <boost/beast/core/tcp_stream.hpp>
+#include <boost/beast/ssl/ssl_stream.hpp>
+#include <boost/system/error_code.hpp>
+#include <cstddef>
+#include <memory>
+#include <optional>
+
+#include "clients/http/failure.hpp"
+#include "reaper/model/time.hpp"
+#include "reaper/runtime/task.hpp"
+
+namespace reaper::http {
+
+/// What came of reading or writing.
+struct Moved {
+    boost::system::error_code error;
+    std::size_t bytes = 0;  ///< also before an error
+};
+
+class SocketStream {
+public:
+    using Plain = boost::beast::tcp_stream;
+    using Tls = boost::beast::ssl_stream<Plain>;
+    using TlsSettings = std::shared_ptr<boost::asio::ssl::context>;
+    /// Written one after the other; empty ones are left out.
+    using Pieces = std::array<boost::asio::const_buffer, 4>;
+
+    /// Not connected yet. `tls` is null for a connection without.
+    SocketStream(const boost::asio::any_io_executor& executor, TlsSettings tls);
+    /// Accepted. The handshake is still to come.
+    SocketStream(boost::asio::ip::tcp::socket socket, TlsSettings tls);
+
+    Plain& tcp() { return tls_ ? tls_->next_layer() : *plain_; }
+    Tls* tls() { return tls_ ? &*tls_ : nullptr; }  ///< null: without TLS
+
+    void expires_after(Duration span) { tcp().expires_after(span); }
+    void expires_at(TimeLimit limit) { tcp().expires_at(limit); }
+
+    Task<boost::system::error_code> shake_hands(boost::asio::ssl::stream_base::handshake_type type);
+    Task<Moved> read_some(boost::asio::mutable_buffer into);
+    /// All of it; each step forward has a deadline of its own.
+    Task<Moved> write(Pieces pieces, Duration each_step);
+
+    /// False if the peer closed it, or sent something that nobody asked for. For one without
+    /// operations under way.
+    bool looks_alive();
+    /// Has the peer ended its side? Whatever it sent before may still be unread.
+    bool peer_left();
+    void close();
+    /// Closes so that the peer's next operation fails, whatever it has read.
+    void reset();
+
+private:
+    TlsSettings context_;
+    std::optional<Plain> plain_;  // one of the two
+    std::optional<Tls> tls_;
+};
+
+}  // namespace reaper::http

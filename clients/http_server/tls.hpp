@@ -1,0 +1,17 @@
+// What a server with TLS shows, and what it demands of its clients.
+#pragma once
+
+#include <boost/asio/ssl/context.hpp>
+#include <memory>
+#include <string>
+
+#include "clients/http_server/server.hpp"
+#include "reaper/model/error.hpp"
+
+namespace reaper {
+
+/// TLS 1.2 or later. `bad_input` names the file that can't be read or does not fit, after `name`.
+Result<std::shared_ptr<boost::asio::ssl::context>> make_server_tls(const HttpServerTls& files,
+                                                                   const std::string& name);
+
+}  // namespace reaper
