@@ -63,7 +63,7 @@ HOMES = {
     "yaml-cpp": (r"^yaml-cpp/", ("config/",)),
     "librabbitmq": (r"^(amqp[a-z_]*\.h|rabbitmq-c/.*)$", ("clients/amqp/",)),
     "SQLite": (r"^sqlite3\.h$", ("clients/journal/",)),
-    "Beast": (r"^boost/beast", ("clients/http/", "clients/http_server/")),
+    "Beast": (r"^boost/beast", ("clients/http/", "clients/http_server/", "clients/http_proxy/")),
     "CLI11": (r"^CLI/", ("reaper/cli/",)),
     "libsystemd": (r"^systemd/", ("reaper/daemon/",)),
 }

@@ -1,0 +1,153 @@
+#include "clients/http_proxy/client_connection.hpp"
+
+#include <chrono>
+#include <spdlog/spdlog.h>
+#include <utility>
+
+#include "clients/http_proxy/error_answer.hpp"
+#include "clients/http_proxy/header_rules.hpp"
+#include "clients/http_server/lingering_close.hpp"
+
+namespace reaper::proxy {
+
+using std::chrono::steady_clock;
+
+class ClientConnection::IdleMark {
+public:
+    explicit IdleMark(ClientConnection& connection)
+        : idle_(connection.shared_->idle), at_(idle_.insert(idle_.end(), &connection)) {}
+    IdleMark(const IdleMark&) = delete;
+    IdleMark& operator=(const IdleMark&) = delete;
+    ~IdleMark() { end(); }
+    void end() {
+        if (std::exchange(ended_, true)) return;
+        idle_.erase(at_);
+    }
+    bool ended() const { return ended_; }
+
+private:
+    std::list<ClientConnection*>& idle_;
+    std::list<ClientConnection*>::iterator at_;
+    bool ended_ = false;
+};
+
+ClientConnection::ClientConnection(std::shared_ptr<Shared> shared,
+                                   boost::asio::ip::tcp::socket socket)
+    : shared_(std::move(shared)),
+      stream_(std::move(socket), shared_->tls),
+      open_at_(shared_->open.insert(shared_->open.end(), this)) {}
+
+ClientConnection::~ClientConnection() {
+    shared_->open.erase(open_at_);
+    shared_->room.cancel();
+}
+
+void ClientConnection::close() {
+    if (under_way_ != nullptr) under_way_->give_up();
+    stream_.close();
+}
+
+Task<void> ClientConnection::serve() {
+    boost::system::error_code ignored;
+    stream_.tcp().socket().set_option(boost::asio::ip::tcp::no_delay(true), ignored);
+    stream_.expires_after(shared_->settings.limits.head);
+    const auto refused = co_await stream_.shake_hands(boost::asio::ssl::stream_base::server);
+    if (refused) co_return;
+    bool more = true;
+    while (more) {
+        HeadRead read = co_await read_head();
+        if (std::holds_alternative<Closed>(read)) co_return;
+        if (auto* bad = std::get_if<BadMessage>(&read))
+            more = co_await refuse(*bad);
+        else
+            more = co_await serve_one(std::get<RequestHead>(std::move(read)));
+        more = more && !shared_->draining;
+    }
+    co_await leave();
+}
+
+Task<void> ClientConnection::leave() {
+    if (!stream_.tcp().socket().is_open()) co_return;
+    if (auto* const tls = stream_.tls())
+        co_await lingering_close(*tls);
+    else
+        co_await lingering_close(stream_.tcp());
+}
+
+Task<ClientConnection::HeadRead> ClientConnection::read_head() {
+    const HttpProxyLimits& limits = shared_->settings.limits;
+    HeadSearch search;
+    IdleMark idle{*this};
+    auto limit = steady_clock::now() + limits.idle;
+    while (true) {
+        if (!input_.empty() && !idle.ended()) {
+            idle.end();
+            limit = steady_clock::now() + limits.head;
+        }
+        // RFC 9112, 2.2: empty lines before a request.
+        while (input_.text().starts_with("\r\n")) {
+            input_.consume(2);
+            search = {};
+        }
+        const auto state = search.look(input_.text());
+        if (state == HeadSearch::State::bad)
+            co_return BadMessage{400, "a line does not end with CR LF"};
+        if (state == HeadSearch::State::whole) break;
+        if (input_.full()) co_return BadMessage{431, "the head of the request is too long"};
+        input_.release();
+        stream_.expires_at(limit);
+        const auto moved = co_await stream_.read_some(input_.room());
+        input_.added(moved.bytes);
+        if (moved.error && moved.bytes == 0) co_return Closed{};
+    }
+    auto parsed = parse_request_head(input_.text().substr(0, search.end()));
+    input_.consume(search.end());
+    if (auto* bad = std::get_if<BadMessage>(&parsed)) co_return std::move(*bad);
+    co_return std::get<RequestHead>(std::move(parsed));
+}
+
+Task<bool> ClientConnection::serve_one(RequestHead head) {
+    auto framing = framing_of(head);
+    if (auto* bad = std::get_if<BadMessage>(&framing)) co_return co_await refuse(*bad);
+    auto target = upstream_target(shared_->prefixes, head.target);
+    const bool keep = keeps_connection(head.minor, head.headers) && !shared_->draining;
+    Call call{std::move(head), target.value_or(""), std::get<Framing>(framing), keep};
+    HttpProxyState& state = shared_->state;
+    ++state.calls;
+    under_way_ = &call.guard;
+    const auto began = steady_clock::now();
+    bool more = false;
+    std::exception_ptr failed;
+    try {
+        if (target) {
+            more = co_await serve_call(call);
+        } else {
+            call.keep = call.keep && call.framing.kind == Framing::Kind::none;
+            const OwnAnswer nothing_here =
+                error_answer(404, "there is nothing under this path, only under " +
+                                      shared_->prefixes.ours + "/");
+            more = co_await give(call, nothing_here);
+        }
+    } catch (...) {
+        failed = std::current_exception();
+    }
+    under_way_ = nullptr;
+    --state.calls;
+    ++state.served;
+    if (failed) std::rethrow_exception(failed);
+    if (spdlog::should_log(spdlog::level::debug)) {
+        const auto took = std::chrono::duration_cast<Duration>(steady_clock::now() - began);
+        spdlog::debug("{}: {} {} {} in {} ms", shared_->settings.name, call.head.method,
+                      shown(call.head.target), call.status, took.count());
+    }
+    co_return more;
+}
+
+Task<bool> ClientConnection::serve_call(Call& call) {
+    const auto& handler = shared_->handler;
+    if (handler != nullptr && handler->wants(call.head.method, call.head.target))
+        co_return co_await decide(call);
+    co_return co_await pass_on(call);
+}
+
+}  // namespace reaper::proxy

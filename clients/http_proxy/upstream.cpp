@@ -1,0 +1,181 @@
+#include "clients/http_proxy/upstream.hpp"
+
+#include <algorithm>
+#include <array>
+#include <boost/asio/error.hpp>
+#include <spdlog/spdlog.h>
+#include <utility>
+
+#include "clients/http/dial.hpp"
+#include "clients/http_proxy/header_rules.hpp"
+
+namespace reaper::proxy {
+
+namespace {
+
+using http::Failure;
+
+constexpr std::size_t max_kept = 64;
+constexpr int max_interim_answers = 16;
+
+/// RFC 9110, 9.2.1: it changes nothing, so that it may be sent again.
+bool is_safe(std::string_view method) {
+    constexpr std::array<std::string_view, 4> safe{"GET", "HEAD", "OPTIONS", "TRACE"};
+    return std::find(safe.begin(), safe.end(), method) != safe.end();
+}
+
+Failure cancelled() {
+    return {Errc::cancelled, "nobody waits for the answer any more", false};
+}
+
+Failure bad_answer(std::string cause) {
+    return {Errc::bad_answer, std::move(cause), false, true};
+}
+
+}  // namespace
+
+Upstream::Upstream(boost::asio::any_io_executor executor, std::string name, http::Endpoint endpoint,
+                   std::shared_ptr<http::TlsContext> tls, const HttpProxyLimits& limits)
+    : executor_(std::move(executor)),
+      name_(std::move(name)),
+      endpoint_(std::move(endpoint)),
+      tls_(std::move(tls)),
+      limits_(limits),
+      idle_(max_kept, limits.upstream_idle) {}
+
+Task<Upstream::Answered> Upstream::ask(const Outgoing& out, CallGuard& guard,
+                                       const Interim& interim) {
+    while (true) {
+        auto sent = co_await send(out, guard);
+        if (auto* failure = std::get_if<Failure>(&sent)) co_return std::move(*failure);
+        auto connection = std::get<std::shared_ptr<UpstreamConnection>>(std::move(sent));
+        const bool was_kept = connection->calls > 1;
+        auto answered = co_await receive(std::move(connection), out.method, guard, interim);
+        const auto* failure = std::get_if<Failure>(&answered);
+        // Closed by the upstream just then: that says nothing about the upstream.
+        const bool stale = failure != nullptr && was_kept && !failure->answer_began &&
+                           failure->code == Errc::unreachable && is_safe(out.method);
+        if (stale && !guard.gone()) continue;
+        if (failure != nullptr) note(*failure);
+        co_return answered;
+    }
+}
+
+Task<Upstream::Connected> Upstream::send(const Outgoing& out, CallGuard& guard) {
+    const Duration freshness =
+        is_safe(out.method) && out.whole ? limits_.upstream_idle : limits_.surely_alive;
+    while (true) {
+        if (guard.gone()) co_return cancelled();
+        auto connection = idle_.take(freshness);
+        const bool was_kept = connection != nullptr;
+        if (!was_kept) {
+            auto made = co_await connect(guard);
+            if (auto* failure = std::get_if<Failure>(&made)) {
+                note(*failure);
+                co_return std::move(*failure);
+            }
+            connection = std::get<std::shared_ptr<UpstreamConnection>>(std::move(made));
+        }
+        ++connection->calls;
+        guard.works_on(connection);
+        const auto moved = co_await write(*connection, out);
+        connection->request_sent = out.whole && !moved.error;
+        if (!moved.error) co_return connection;
+        if (guard.gone()) co_return cancelled();
+        if (was_kept && moved.bytes == 0) continue;
+        // The upstream may have answered before it had all of the request.
+        if (moved.error != boost::beast::error::timeout) co_return connection;
+        const Failure failure = http::explain(moved.error, http::Stage::sending, 0);
+        note(failure);
+        co_return failure;
+    }
+}
+
+Task<Upstream::Connected> Upstream::connect(CallGuard& guard) {
+    auto tls = endpoint_.tls ? http::ssl_of(tls_) : nullptr;
+    auto connection = std::make_shared<UpstreamConnection>(executor_, std::move(tls));
+    guard.works_on(connection);
+    const auto limit = std::chrono::steady_clock::now() + limits_.connect;
+    static const http::TlsOptions none;
+    const http::TlsOptions& options = tls_ ? tls_->options : none;
+    auto failure = co_await http::dial(connection->stream, endpoint_, options, limit);
+    if (guard.gone()) co_return cancelled();
+    if (!failure) co_return connection;
+    failure->sent = false;
+    co_return std::move(*failure);
+}
+
+Task<http::Moved> Upstream::write(UpstreamConnection& connection, const Outgoing& out) {
+    const http::SocketStream::Pieces pieces{
+        boost::asio::buffer(out.head), boost::asio::const_buffer(out.body.data(), out.body.size())};
+    co_return co_await connection.stream.write(pieces, limits_.upstream);
+}
+
+Task<Upstream::Answered> Upstream::receive(std::shared_ptr<UpstreamConnection> connection,
+                                           std::string_view method, CallGuard& guard,
+                                           const Interim& interim) {
+    for (int count = 0; count < max_interim_answers; ++count) {
+        AnswerHead head;
+        auto failure = co_await read_head(*connection, head);
+        if (guard.gone()) co_return cancelled();
+        if (failure) co_return std::move(*failure);
+        if (head.status >= 200) {
+            auto framing = framing_of(head, method == "HEAD");
+            if (auto* bad = std::get_if<BadMessage>(&framing))
+                co_return bad_answer(std::move(bad->why));
+            note_answer();
+            co_return std::make_unique<AnswerStream>(shared_from_this(), std::move(connection),
+                                                     std::move(head), std::get<Framing>(framing));
+        }
+        // Upgrade is not passed on, so nobody asked for another protocol.
+        if (head.status == 101) co_return bad_answer("the answer changes the protocol");
+        if (!interim) continue;
+        const bool told = co_await interim(head);
+        if (!told) co_return cancelled();
+    }
+    co_return bad_answer("only interim answers (1xx)");
+}
+
+Task<std::optional<Failure>> Upstream::read_head(UpstreamConnection& connection, AnswerHead& head) {
+    InputBuffer& input = connection.input;
+    HeadSearch search;
+    while (true) {
+        const auto state = search.look(input.text());
+        if (state == HeadSearch::State::bad) co_return bad_answer("this is no HTTP answer");
+        if (state == HeadSearch::State::whole) break;
+        if (input.full()) co_return bad_answer("the answer's headers are too large");
+        connection.stream.expires_after(limits_.upstream);
+        const auto moved = co_await connection.stream.read_some(input.room());
+        input.added(moved.bytes);
+        if (!moved.error) continue;
+        Failure failure = http::explain(moved.error, http::Stage::reading, 0);
+        failure.answer_began = !input.empty();
+        co_return failure;
+    }
+    auto parsed = parse_answer_head(input.text().substr(0, search.end()));
+    input.consume(search.end());
+    if (auto* bad = std::get_if<BadMessage>(&parsed)) co_return bad_answer(std::move(bad->why));
+    head = std::get<AnswerHead>(std::move(parsed));
+    co_return std::nullopt;
+}
+
+void Upstream::keep(std::shared_ptr<UpstreamConnection> connection) {
+    if (!connection->request_sent) return;
+    connection->input.release();
+    connection->stream.tcp().expires_never();
+    idle_.drop_old();
+    idle_.put_back(std::move(connection));
+}
+
+void Upstream::note(const Failure& failure) {
+    if (failure.code == Errc::cancelled || !std::exchange(answers_, false)) return;
+    spdlog::error("{}: {} does not answer as it should: {}", name_, to_string(endpoint_),
+                  failure.cause);
+}
+
+void Upstream::note_answer() {
+    if (std::exchange(answers_, true)) return;
+    spdlog::info("{}: {} answers again", name_, to_string(endpoint_));
+}
+
+}  // namespace reaper::proxy
