@@ -1,5 +1,7 @@
 #include "config/checks.hpp"
 
+#include <arpa/inet.h>
+#include <optional>
 #include <sstream>
 
 #include "config/values.hpp"
@@ -96,6 +98,62 @@ bool is_loopback_address(const std::string& text) {
     return count == 4 && ip.back() != '.';
 }
 
+struct IpPort {
+    std::string ip;  ///< IPv6 in brackets
+    std::int64_t port = 0;
+};
+
+std::optional<IpPort> ip_port_of(const std::string& text) {
+    const std::size_t colon = text.rfind(':');
+    if (colon == std::string::npos) return std::nullopt;
+    const std::string ip = text.substr(0, colon);
+    const auto port = integer_of(text.substr(colon + 1));
+    if (!port || *port < 1 || *port > 65535) return std::nullopt;
+    in6_addr parsed{};
+    const bool six = ip.size() > 2 && ip.front() == '[' && ip.back() == ']';
+    const std::string bare = six ? ip.substr(1, ip.size() - 2) : ip;
+    if (::inet_pton(six ? AF_INET6 : AF_INET, bare.c_str(), &parsed) != 1) return std::nullopt;
+    return IpPort{ip, *port};
+}
+
+/// What would ask itself for ever.
+bool leads_to(const std::string& url, const IpPort& listen) {
+    const std::size_t start = url.find("://");
+    if (start == std::string::npos) return false;
+    const std::string authority =
+        url.substr(start + 3, url.find_first_of("/?", start + 3) - start - 3);
+    const std::string port = ":" + std::to_string(listen.port);
+    return authority == listen.ip + port ||
+           (authority == "localhost" + port && listen.ip.starts_with("127."));
+}
+
+void check_gateway(const Gateway& gateway, Findings& findings) {
+    check_certificate("gateway.tls", gateway.cert_file, gateway.key_file, findings);
+    if (!gateway.client_ca_file.empty() && gateway.cert_file.empty() &&
+        !findings.has("gateway.tls.cert_file"))
+        findings.error("gateway.tls.client_ca_file", "is given without cert_file",
+                       "cert_file and key_file with it");
+    const std::string& prefix = gateway.path_prefix;
+    if (!prefix.empty() && (prefix.front() != '/' || prefix.find_first_of("?# %") != prefix.npos))
+        findings.error("gateway.path_prefix", "is " + shown(prefix),
+                       "a path such as /placement, or /");
+    if (gateway.placement_url.find_first_of("?#") != std::string::npos)
+        findings.error("gateway.placement_url", "has a query or a fragment",
+                       "Placement's endpoint, such as http://controller:8778/placement");
+    if (gateway.listen.empty()) {
+        if (findings.has("gateway") && !findings.has("gateway.listen"))
+            findings.warn("gateway", "has no listen: there is no gateway", "listen: IP:PORT");
+        return;
+    }
+    const auto listen = ip_port_of(gateway.listen);
+    if (!listen)
+        findings.error("gateway.listen", "is " + shown(gateway.listen),
+                       "an address and a port from 1 to 65535, such as 127.0.0.1:8780");
+    else if (leads_to(gateway.placement_url, *listen))
+        findings.error("gateway.placement_url", "is the gateway itself",
+                       "the endpoint of Placement");
+}
+
 /// Reports about the credentials of one place.
 struct Reporter {
     const CredentialPlace& place;
@@ -184,6 +242,7 @@ void check_settings(const Draft& draft, Findings& findings) {
     if (!settings.admin.socket.empty() && settings.admin.socket.front() != '/')
         findings.error("admin.socket", "is " + shown(settings.admin.socket),
                        "an absolute path, such as /run/reaper/admin.sock");
+    check_gateway(settings.gateway, findings);
     const bool urls = findings.has("broker.urls") || findings.has("broker.urls_file") ||
                       findings.has("broker.urls_env");
     if (!urls)

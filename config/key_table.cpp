@@ -57,6 +57,11 @@ Target broker_at() {
 }
 
 template <auto Member>
+Target gateway_at() {
+    return at<&Settings::gateway, Member>();
+}
+
+template <auto Member>
 Target cull_at() {
     return at<&Settings::cull, Member>();
 }
@@ -492,6 +497,35 @@ const Section admin{
          at<&Settings::admin, &Admin::socket>()},
     }};
 
+const Section gateway{
+    "gateway",
+    "stands before Placement for nova-scheduler, and passes everything through",
+    {
+        {"listen", Text{255}, "", "IP:PORT; default: off", gateway_at<&Gateway::listen>()},
+        {"placement_url", Url{http_urls}, "", "Placement itself; default: as the catalog has it",
+         gateway_at<&Gateway::placement_url>()},
+        {"path_prefix", Text{1024}, "",
+         "path under which it is asked, such as /placement; default: that of Placement's URL",
+         gateway_at<&Gateway::path_prefix>()},
+        {"max_connections", WholeNumber{1, 100'000}, "512", "of clients, open at once",
+         gateway_at<&Gateway::max_connections>()},
+        {"upstream_timeout", Span{1ms, 24h}, "5min",
+         "how long Placement may take to answer, and between two pieces of an answer",
+         gateway_at<&Gateway::upstream_timeout>()},
+    }};
+
+const Section gateway_tls{
+    "gateway.tls",
+    "with it, the gateway speaks TLS",
+    {
+        {"cert_file", ReadableFile{}, "", "PEM, with the chain; with key_file",
+         gateway_at<&Gateway::cert_file>()},
+        {"key_file", ReadableFile{true}, "", "its key, PEM", gateway_at<&Gateway::key_file>()},
+        {"client_ca_file", ReadableFile{}, "",
+         "PEM; clients must show a certificate of it; default: they need none",
+         gateway_at<&Gateway::client_ca_file>()},
+    }};
+
 const Section log{
     "log",
     "what is written, where",
@@ -505,10 +539,12 @@ const Section log{
 }  // namespace
 
 const std::vector<Section>& sections() {
-    static const std::vector<Section> all{top,    cloud,   auth,    endpoints,       http,
-                                          broker, trigger, cull,    scheduler,       protect,
-                                          limits, thrash,  breaker, project_breaker, shape_cooldown,
-                                          cache,  labels,  journal, admin,           log};
+    static const std::vector<Section> all{
+        top,         cloud,   auth,    endpoints,       http,
+        broker,      trigger, cull,    scheduler,       protect,
+        limits,      thrash,  breaker, project_breaker, shape_cooldown,
+        cache,       labels,  journal, admin,           gateway,
+        gateway_tls, log};
     return all;
 }
 

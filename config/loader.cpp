@@ -62,7 +62,7 @@ std::string section_of(const ConfigError& error) {
 
 /// Mistakes in sections that say where and how to reach things. Without taggers, whoever has the
 /// servers says which are revocable.
-bool of_the_surroundings(const ConfigError& error) {
+bool of_the_surroundings(const ConfigError& error, const Draft&) {
     if (error.key == "taggers" && error.line == 0) return true;
     const std::string section = section_of(error);
     return section == "cloud" || section == "http" || section == "broker" || section == "journal" ||
@@ -70,10 +70,27 @@ bool of_the_surroundings(const ConfigError& error) {
 }
 
 /// Mistakes that LocalSettings has no part in; those without a key are about all of the file.
-bool not_local(const ConfigError& error) {
+bool not_local(const ConfigError& error, const Draft&) {
     const std::string section = section_of(error);
     return !section.empty() && section != "journal" && section != "admin" &&
            section != "pause_file";
+}
+
+/// Mistakes that GatewaySettings has no part in.
+bool not_gateway(const ConfigError& error, const Draft& draft) {
+    const std::string section = section_of(error);
+    if (section.empty() || section == "gateway" || section == "http" || section == "log" ||
+        section == "start_within")
+        return false;
+    if (section != "cloud") return true;
+    for (const char* const used :
+         {"cloud.ca_file", "cloud.cert_file", "cloud.key_file", "cloud.verify_tls"})
+        if (error.key == used) return false;
+    const auto& overrides = draft.settings.cloud.endpoint_overrides;
+    const auto placement = overrides.find("placement");
+    // It is known where Placement is: Keystone need not be asked.
+    return !draft.settings.gateway.placement_url.empty() ||
+           (placement != overrides.end() && !placement->second.empty());
 }
 
 ConfigError unreadable_file(const std::string& path, const Error& error) {
@@ -89,7 +106,8 @@ ConfigError unreadable_file(const std::string& path, const Error& error) {
 /// The file, as far as it is right but for mistakes that play no part.
 std::variant<Draft, std::vector<ConfigError>> load_part(const std::string& path,
                                                         const Environment& environment,
-                                                        bool (*plays_no_part)(const ConfigError&)) {
+                                                        bool (*plays_no_part)(const ConfigError&,
+                                                                              const Draft&)) {
     const auto file = environment.read_file(path);
     if (!file) return std::vector<ConfigError>{unreadable_file(path, file.error())};
     Draft draft;
@@ -99,7 +117,7 @@ std::variant<Draft, std::vector<ConfigError>> load_part(const std::string& path,
     for (const ConfigError& error : errors)
         if (draft.broker_unknown.empty() && section_of(error) == "broker")
             draft.broker_unknown = to_string(error);
-    std::erase_if(errors, plays_no_part);
+    std::erase_if(errors, [&](const ConfigError& error) { return plays_no_part(error, draft); });
     // Secrets that it names may be in files that only the service can read.
     std::erase_if(errors, [&](const ConfigError& error) { return error.file != path; });
     if (!errors.empty()) return errors;
@@ -136,6 +154,20 @@ std::variant<LocalSettings, std::vector<ConfigError>> load_local(const std::stri
             std::move(draft->settings.admin),   std::move(draft->settings.policy.safeguards),
             std::move(draft->settings.broker),  std::move(draft->broker_unknown)};
     return std::get<std::vector<ConfigError>>(std::move(loaded));
+}
+
+std::variant<GatewaySettings, std::vector<ConfigError>> load_gateway(
+    const std::string& path, const Environment& environment) {
+    auto loaded = load_part(path, environment, not_gateway);
+    auto* const draft = std::get_if<Draft>(&loaded);
+    if (draft == nullptr) return std::get<std::vector<ConfigError>>(std::move(loaded));
+    Settings& settings = draft->settings;
+    if (settings.gateway.listen.empty())
+        return std::vector<ConfigError>{
+            {path, 0, "gateway.listen", "is not there", "IP:PORT, such as 127.0.0.1:8780"}};
+    return GatewaySettings{std::move(settings.gateway), std::move(settings.cloud),
+                           std::move(settings.http), std::move(settings.log),
+                           settings.start_within};
 }
 
 Policy standard_policy() {

@@ -49,6 +49,19 @@ struct LocalSettings {
 std::variant<LocalSettings, std::vector<ConfigError>> load_local(const std::string& path,
                                                                  const Environment& environment);
 
+/// What `reaper gateway` needs.
+struct GatewaySettings {
+    Gateway gateway;
+    Cloud cloud;  ///< credentials only where the file says nothing of where Placement is
+    Http http;
+    Log log;
+    milliseconds start_within{};
+};
+
+/// These alone: no broker, no tagger, and no cloud if the file says where Placement is.
+std::variant<GatewaySettings, std::vector<ConfigError>> load_gateway(
+    const std::string& path, const Environment& environment);
+
 /// What holds when no file says anything.
 Policy standard_policy();
 

@@ -157,6 +157,17 @@ struct Admin {
     std::string socket;  ///< path of a Unix socket, for acting too; empty: none
 };
 
+/// `gateway:` where nova-scheduler asks for Placement (reaper/daemon/gateway.hpp).
+struct Gateway {
+    std::string listen;         ///< IP:PORT; empty: no gateway
+    std::string placement_url;  ///< empty: as the cloud's APIs are found
+    std::string path_prefix;    ///< under which clients ask; empty: the path of Placement's URL
+    std::string cert_file, key_file;  ///< PEM; both, or none for no TLS
+    std::string client_ca_file;       ///< clients must show a certificate of it; empty: none
+    int max_connections = 512;
+    milliseconds upstream_timeout{300'000};
+};
+
 /// `journal:` the durable record.
 struct JournalFile {
     std::string path = "/var/lib/reaper/journal.db";
@@ -181,6 +192,7 @@ struct Settings {
     JournalFile journal;
     Log log;
     Admin admin;
+    Gateway gateway;
     /// While this file is there, nothing is deleted (reaper/ports/pause_switch.hpp).
     std::string pause_file = "/var/lib/reaper/paused";
     /// How long the daemon waits at its start for broker and cloud before it ends; 0: for ever.

@@ -259,6 +259,7 @@ void describe(CLI::App& app, Parsed& parsed) {
     add_global_options(app, parsed);
     add_command(app, "run", help::run)
         ->add_flag("--dry-run", parsed.run.dry_run, "Delete nothing; print each plan");
+    add_command(app, "gateway", help::gateway);
     add_plan(app, parsed);
     add_request(app, parsed);
     add_snapshot_option(*add_command(app, "hosts", help::hosts), parsed.hosts.snapshot_file);
@@ -479,6 +480,7 @@ Result<Command> finish_command(const CLI::App& chosen, const Parsed& parsed) {
         return usage ? Result<Command>{*usage} : usage.error();
     }
     if (name == "run") return Command{parsed.run};
+    if (name == "gateway") return Command{GatewayCommand{}};
     if (name == "hosts") return Command{parsed.hosts};
     if (name == "snapshot") return Command{parsed.snapshot};
     if (name == "pause") return Command{parsed.pause};

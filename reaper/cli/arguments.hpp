@@ -32,6 +32,9 @@ struct RunCommand {
     bool dry_run = false;
 };
 
+/// The gateway alone.
+struct GatewayCommand {};
+
 struct PlanCommand : DescribedRequest {      // when neither of these two says what for
     std::vector<std::string> notifications;  ///< files; `-` is stdin
     std::string requests_file;               ///< `-` is stdin
@@ -91,7 +94,7 @@ struct PauseCommand {
 struct ResumeCommand {};
 struct StatusCommand {};
 
-using Command = std::variant<RunCommand, PlanCommand, RequestCommand, HostsCommand,
+using Command = std::variant<RunCommand, GatewayCommand, PlanCommand, RequestCommand, HostsCommand,
                              CandidatesCommand, SetupCommand, SnapshotCommand, CheckCommand,
                              HistoryCommand, UsageCommand, PauseCommand, ResumeCommand,
                              StatusCommand, StrategiesCommand, TaggersCommand, ConfigCommand>;

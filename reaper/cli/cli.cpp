@@ -20,6 +20,8 @@ ExitCode dispatch(const Arguments& arguments) {
             using Chosen = std::remove_cvref_t<decltype(command)>;
             if constexpr (std::is_same_v<Chosen, RunCommand>)
                 return run_daemon(global, command, terminal);
+            else if constexpr (std::is_same_v<Chosen, GatewayCommand>)
+                return run_gateway(global, command, terminal);
             else if constexpr (std::is_same_v<Chosen, PlanCommand>)
                 return show_plan(global, command, terminal);
             else if constexpr (std::is_same_v<Chosen, RequestCommand>)

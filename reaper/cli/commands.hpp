@@ -8,6 +8,8 @@ namespace reaper::cli {
 
 ExitCode run_daemon(const GlobalOptions& global, const RunCommand& command,
                     const Terminal& terminal);
+ExitCode run_gateway(const GlobalOptions& global, const GatewayCommand& command,
+                     const Terminal& terminal);
 ExitCode show_plan(const GlobalOptions& global, const PlanCommand& command,
                    const Terminal& terminal);
 ExitCode request_room(const GlobalOptions& global, const RequestCommand& command,

@@ -53,6 +53,25 @@ journal, and prints each plan to stdout.)",
   reaper --config ./reaper.yaml run --log-level debug
 )"};
 
+const Text gateway{
+    "The gateway alone: stands before Placement, passes everything on",
+    R"(The gateway without the daemon: an HTTP proxy that nova-scheduler asks instead of Placement
+([placement] endpoint_override in nova.conf), and that passes every request and answer through as it
+is. It needs gateway.listen in the configuration; neither broker nor journal; and no Keystone if
+gateway.placement_url says where Placement is. 'reaper run' has the same gateway in it.
+
+Under systemd it is ready when it listens. SIGTERM and SIGINT: it takes no new connections, lets
+calls under way end (30 s at most), and leaves.)",
+    R"(Examples:
+  reaper gateway
+  reaper --config ./gateway.yaml gateway --log-level debug
+
+  gateway.yaml:
+    gateway:
+      listen: 127.0.0.1:8780
+      placement_url: http://controller:8778
+)"};
+
 const Text plan{
     "What would be deleted for a request, and why (deletes nothing)",
     R"(What the daemon would do, now: the victims, the room before and after on each host, the

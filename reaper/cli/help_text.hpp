@@ -11,6 +11,7 @@ struct Text {
 
 extern const Text program;
 extern const Text run;
+extern const Text gateway;
 extern const Text plan;
 extern const Text request;
 extern const Text hosts;

@@ -1,12 +1,16 @@
 // `reaper run`: puts the daemon together.
 #include <boost/asio/io_context.hpp>
+#include <csignal>
+#include <optional>
 #include <spdlog/spdlog.h>
 #include <utility>
 
 #include "clients/pause/pause_file.hpp"
 #include "reaper/cli/commands.hpp"
+#include "reaper/cli/daemon_lines.hpp"
 #include "reaper/daemon/composition.hpp"
 #include "reaper/daemon/daemon_shell.hpp"
+#include "reaper/daemon/gateway.hpp"
 #include "reaper/daemon/logging.hpp"
 #include "reaper/decision/policy.hpp"
 #include "reaper/report/json.hpp"
@@ -34,17 +38,6 @@ RecordFeed::Listener reporter(const Terminal& terminal) {
     };
 }
 
-/// Lines about a configuration that may not be loaded yet: journald gets their priority, people the
-/// program's name.
-std::function<void(std::string)> teller(const Terminal& terminal, spdlog::level::level_enum level) {
-    if (daemon_style("auto") != LogStyle::journald)
-        return [&terminal, level](const std::string& line) {
-            level == spdlog::level::warn ? terminal.warn(line) : terminal.complain(line);
-        };
-    set_up_logging(LogStyle::journald, "info", false);
-    return [level](const std::string& line) { spdlog::log(level, "{}", line); };
-}
-
 ExitCode leave(ExitCode code, const std::string& why) {
     spdlog::error("{}", why);
     return code;
@@ -55,8 +48,8 @@ ExitCode leave(ExitCode code, const std::string& why) {
 ExitCode run_daemon(const GlobalOptions& global, const RunCommand& command,
                     const Terminal& terminal) {
     std::signal(SIGPIPE, SIG_IGN);  // whoever read our output may leave; the culls go on
-    auto loaded = read_config(global.config_file, teller(terminal, spdlog::level::err),
-                              teller(terminal, spdlog::level::warn));
+    auto loaded = read_config(global.config_file, daemon_lines(terminal, spdlog::level::err),
+                              daemon_lines(terminal, spdlog::level::warn));
     // What is missing now may be there later: systemd tries again.
     if (!loaded.settings) return loaded.unreadable ? ExitCode::failed : ExitCode::usage;
     auto& settings = loaded.settings;
@@ -76,23 +69,43 @@ ExitCode run_daemon(const GlobalOptions& global, const RunCommand& command,
     RecordFeed feed(**journal);
     const auto printed = command.dry_run ? feed.listen(reporter(terminal)) : nullptr;
 
-    DaemonShell shell(io, *settings, {global.config_file, global.log_level.has_value()});
+    DaemonShell::Reload reload{global.config_file, global.log_level.has_value()};
+    DaemonShell shell(io, *settings, std::move(reload));
     PauseFile pause{settings->pause_file};
     PauseFile breaker{breaker_file(settings->pause_file)};
     const ServicePorts ports{cloud->ports(), feed, *messages, events.get(), pause, breaker};
+    // A dry run may stand beside the daemon, whose ports and socket they are.
+    if (command.dry_run) settings->admin = {};
+    if (command.dry_run) settings->gateway = {};
+    std::optional<Gateway> gateway;
+    ServiceStatus status;  // of the service, as it was told last
+    const auto tell = [&] {
+        ServiceStatus told = status;
+        if (gateway && told.ready) told.line += "; " + gateway->line();
+        shell.on_status(told);
+    };
     Service service(ports, live_settings(*settings, *policy, command.dry_run),
-                    [&shell](const ServiceStatus& status) { shell.on_status(status); });
+                    [&](ServiceStatus now) {
+                        status = std::move(now);
+                        tell();
+                    });
+    if (!settings->gateway.listen.empty()) {
+        gateway.emplace(io, Gateway::Settings{settings->gateway, settings->cloud, settings->http},
+                        cloud->parts.session.get(), [&](const ServiceStatus&) { tell(); });
+        const auto listening = gateway->listen();
+        if (!listening) return leave(ExitCode::failed, listening.error().what);
+    }
     const api::Backend backend{[&service] { return service.view(); }, feed,
                                [&service] { return service.operators(); }};
-    // A dry run may stand beside the daemon, whose port and socket they are.
-    if (command.dry_run) settings->admin = {};
     const auto admin = daemon_admin(io, *settings, backend);
     if (!admin) return leave(ExitCode::failed, admin.error().what);
     for (const auto& server : *admin)
         spdlog::info("admin API: {}{}/v1", server->port() == 0 ? "" : "http://", server->address());
     spdlog::info("reaper {} starts{}, configuration {}", REAPER_VERSION,
                  command.dry_run ? " (dry run: nothing is deleted)" : "", global.config_file);
-    return shell.run(service, command.dry_run);
+    if (!gateway) return shell.run(service, command.dry_run);
+    WithGateway both(io, service, *gateway);
+    return shell.run(both, command.dry_run);
 }
 
 }  // namespace reaper::cli

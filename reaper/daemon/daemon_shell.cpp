@@ -21,7 +21,8 @@ const char* signal_name(int number) {
 
 }  // namespace
 
-DaemonShell::DaemonShell(boost::asio::io_context& io, config::Settings settings, Reload reload)
+DaemonShell::DaemonShell(boost::asio::io_context& io, config::Settings settings,
+                         std::optional<Reload> reload)
     : io_(io),
       in_force_(std::move(settings)),
       reload_(std::move(reload)),
@@ -73,7 +74,7 @@ void DaemonShell::give_up(ExitCode code, const std::string& why) {
     spdlog::error("{}", why);
     manager_.status(why);
     manager_.stopping();
-    service_->stop();
+    work_->stop();
 }
 
 // At most one a second, the newest: the socket to systemd is short, and a full one would hold us
@@ -96,8 +97,8 @@ void DaemonShell::tell_status_later() {
     status_due_.async_wait(on_time);
 }
 
-ExitCode DaemonShell::run(Service& service, bool dry_run) {
-    service_ = &service;
+ExitCode DaemonShell::run(DaemonWork& work, bool dry_run) {
+    work_ = &work;
     dry_run_ = dry_run;
     wait_for_signal();
     feed_watchdog();
@@ -105,9 +106,9 @@ ExitCode DaemonShell::run(Service& service, bool dry_run) {
     auto on_end = [this](std::exception_ptr thrown, Result<void> result) {
         this->on_end(thrown, std::move(result));
     };
-    boost::asio::co_spawn(io_, service.run(), on_end);
+    boost::asio::co_spawn(io_, work.run(), on_end);
     io_.run();
-    service_ = nullptr;
+    work_ = nullptr;
     return exit_code_;
 }
 
@@ -158,25 +159,29 @@ void DaemonShell::stop(int number) {
     manager_.stopping();
     manager_.status("draining");
     spdlog::info("{}: draining; repeat to force", signal_name(number));
-    service_->stop();
+    work_->stop();
 }
 
 void DaemonShell::reload() {
     if (stopping_) return;
+    if (!reload_) {
+        spdlog::warn("SIGHUP: nothing is read again; a restart does it");
+        return;
+    }
     manager_.reloading();
     const auto complain = [](const std::string& line) { spdlog::error("{}", line); };
     const auto warn = [](const std::string& line) { spdlog::warn("{}", line); };
-    auto wanted = load_config(reload_.config_file, complain, warn);
+    auto wanted = load_config(reload_->config_file, complain, warn);
     if (wanted) {
         if (auto policy = compile_policy(wanted->policy); !policy) {
-            complain(reload_.config_file + ": " + policy.error().what);
+            complain(reload_->config_file + ": " + policy.error().what);
             wanted.reset();
         } else {
             const config::Difference change = config::difference(in_force_, *wanted);
             in_force_ = config::with_live_values(std::move(in_force_), *wanted);
-            if (!reload_.level_fixed) set_log_level(in_force_.log.level);
-            service_->reload(live_settings(in_force_, *policy, dry_run_));
-            spdlog::info("SIGHUP: {} read again; {}", reload_.config_file, to_string(change));
+            if (!reload_->level_fixed) set_log_level(in_force_.log.level);
+            work_->reload(live_settings(in_force_, *policy, dry_run_));
+            spdlog::info("SIGHUP: {} read again; {}", reload_->config_file, to_string(change));
         }
     }
     if (!wanted) spdlog::error("SIGHUP: reload refused, the old configuration stays in force");

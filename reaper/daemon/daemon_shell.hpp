@@ -1,4 +1,4 @@
-// The shell of the daemon: signals, systemd, reload; the service inside does the work.
+// The shell of the daemon: signals, systemd, reload; what is inside does the work.
 #pragma once
 
 #include <boost/asio/io_context.hpp>
@@ -10,9 +10,9 @@
 #include <string>
 
 #include "config/settings.hpp"
+#include "reaper/daemon/daemon_work.hpp"
 #include "reaper/daemon/exit_code.hpp"
 #include "reaper/daemon/sd_notify.hpp"
-#include "reaper/daemon/service.hpp"
 
 namespace reaper {
 
@@ -24,13 +24,14 @@ public:
         bool level_fixed = false;  ///< the command line's log level wins
     };
 
-    /// `settings`: those that the service was made with.
-    DaemonShell(boost::asio::io_context& io, config::Settings settings, Reload reload);
+    /// `settings`: those that the work was made with. Without `reload`, SIGHUP changes nothing.
+    DaemonShell(boost::asio::io_context& io, config::Settings settings,
+                std::optional<Reload> reload);
 
-    /// For Service: readiness and status line to systemd.
+    /// For the work: readiness and status line to systemd.
     void on_status(const ServiceStatus& status);
-    /// Runs `service` to its end, on this thread.
-    ExitCode run(Service& service, bool dry_run);
+    /// Runs `work` to its end, on this thread.
+    ExitCode run(DaemonWork& work, bool dry_run);
 
 private:
     void wait_for_signal();
@@ -47,7 +48,7 @@ private:
 
     boost::asio::io_context& io_;
     config::Settings in_force_;
-    Reload reload_;
+    std::optional<Reload> reload_;
     ServiceManager manager_;
     boost::asio::signal_set signals_;
     boost::asio::steady_timer watchdog_;
@@ -56,7 +57,7 @@ private:
     std::string status_;                       ///< what systemd was told last
     std::string status_waiting_ = "starting";  ///< what it is told next
     bool status_timer_runs_ = false;
-    Service* service_ = nullptr;
+    DaemonWork* work_ = nullptr;
     bool dry_run_ = false;
     bool was_ready_ = false;  ///< systemd has been told
     bool is_ready_ = false;

@@ -8,6 +8,7 @@
 #include <string>
 
 #include "reaper/api/daemon_view.hpp"
+#include "reaper/daemon/daemon_work.hpp"
 #include "reaper/decision/live_settings.hpp"
 #include "reaper/ports/cloud_ports.hpp"
 #include "reaper/ports/event_source.hpp"
@@ -28,30 +29,21 @@ struct ServicePorts {
     Switch& breaker;  ///< where the circuit breaker keeps that it is open
 };
 
-/// How it is, for readiness and `STATUS=`.
-struct ServiceStatus {
-    bool ready = false;  ///< the broker delivers, and the cloud answered
-    std::string line;    ///< for people
-    /// Keystone or the broker refuses our credentials; who, and why. Nothing but another
-    /// configuration mends that.
-    std::optional<std::string> refused{};
-};
-
 /// One thread: everything runs on the executor of the coroutine that calls `run`.
-class Service {
+class Service final : public DaemonWork {
 public:
     Service(ServicePorts ports, LiveSettings settings,
             std::function<void(ServiceStatus)> on_status);
-    ~Service();
+    ~Service() override;
 
     /// Resumes what the journal left unfinished, then serves until `stop`. Returns when everything
     /// in flight is finished and acknowledged; an error if the journal can't be read.
-    ResultTask<void> run();
+    ResultTask<void> run() override;
     /// Takes nothing new; `run` returns when what is in flight is done. Idempotent.
-    void stop();
+    void stop() override;
     /// Holds at once, also for requests that are under way: what they planned under another policy
     /// and did not send yet is planned again.
-    void reload(LiveSettings settings);
+    void reload(LiveSettings settings) override;
     /// None before the cloud was read for the first time.
     std::optional<DaemonView> view() const;
     /// Where operators ask for room; null while it does not run.

@@ -82,7 +82,7 @@ INSTANTIATE_TEST_SUITE_P(
                 "watched_aggregates, "
                 "host_cooldown, cloud, http, broker, trigger, cull, scheduler, protect, limits, "
                 "thrash, breaker, project_breaker, shape_cooldown, cache, labels, journal, admin, "
-                "log"},
+                "gateway, log"},
         Mistake{"RenamedSection", "picture: {events: false}\n",
                 "reaper.yaml:9: picture: is called differently now; expected cache"},
         Mistake{"RenamedScheduler", "landing: {tenant_filter: true}\n",
@@ -147,6 +147,28 @@ INSTANTIATE_TEST_SUITE_P(
         Mistake{"AdminOnNoPort", "admin: {listen: '127.0.0.1:0'}\n",
                 "reaper.yaml:9: admin.listen: is \"127.0.0.1:0\"; expected an address on loopback "
                 "and a port from 1 to 65535, such as 127.0.0.1:8787"},
+        Mistake{"GatewayByName", "gateway: {listen: 'localhost:8780'}\n",
+                "reaper.yaml:9: gateway.listen: is \"localhost:8780\"; expected an address and a "
+                "port from 1 to 65535, such as 127.0.0.1:8780"},
+        Mistake{"GatewayWithoutPort", "gateway: {listen: '[::1]'}\n",
+                "reaper.yaml:9: gateway.listen: is \"[::1]\"; expected an address and a port from "
+                "1 to 65535, such as 127.0.0.1:8780"},
+        Mistake{
+            "GatewayToItself",
+            "gateway: {listen: '127.0.0.1:8780', placement_url: 'http://localhost:8780/x'}\n",
+            "reaper.yaml:9: gateway.placement_url: is the gateway itself; expected the endpoint "
+            "of Placement"},
+        Mistake{"GatewayToAQuery",
+                "gateway: {listen: '0.0.0.0:8780', placement_url: 'http://a/b?c'}\n",
+                "reaper.yaml:9: gateway.placement_url: has a query or a fragment; expected "
+                "Placement's endpoint, such as http://controller:8778/placement"},
+        Mistake{"GatewayWithHalfAPath",
+                "gateway: {listen: '0.0.0.0:8780', path_prefix: placement}\n",
+                "reaper.yaml:9: gateway.path_prefix: is \"placement\"; expected a path such as "
+                "/placement, or /"},
+        Mistake{"GatewayWithNobody", "gateway: {listen: '0.0.0.0:8780', max_connections: 0}\n",
+                "reaper.yaml:9: gateway.max_connections: is \"0\"; expected a whole number from 1 "
+                "to 100000"},
         Mistake{"PromiseBeyondTheWatch", "cull: {promise: 20min}\n",
                 "reaper.yaml:9: cull.promise: is 20min, more than cull.watch (15min); expected at "
                 "most as much"},
@@ -234,6 +256,52 @@ TEST(Loader, WhatIsWrongWithTheJournalIsToldWhereItIsNeeded) {
     ASSERT_NE(errors, nullptr);
     ASSERT_EQ(errors->size(), 1U);
     EXPECT_THAT(to_string(errors->front()), HasSubstr("/r.yaml:1: journal.path"));
+}
+
+TEST(Loader, AGatewayThatKnowsPlacementNeedsNothingElse) {
+    World world;
+    world.files["/g.yaml"] = {
+        "gateway: {listen: '[::]:8780', placement_url: 'https://p/placement', path_prefix: /}\n"
+        "cloud: {verify_tls: false}\n"
+        "broker: nonsense\n"
+        "log: {level: debug}\n",
+        false};
+    const auto loaded = load_gateway("/g.yaml", world.environment());
+    const auto* const settings = std::get_if<GatewaySettings>(&loaded);
+    ASSERT_NE(settings, nullptr);
+    EXPECT_EQ(settings->gateway.listen, "[::]:8780");
+    EXPECT_EQ(settings->gateway.placement_url, "https://p/placement");
+    EXPECT_EQ(settings->gateway.path_prefix, "/");
+    EXPECT_EQ(settings->gateway.max_connections, 512);
+    EXPECT_EQ(settings->gateway.upstream_timeout, std::chrono::minutes{5});
+    EXPECT_FALSE(settings->cloud.verify_tls);
+    EXPECT_EQ(settings->log.level, "debug");
+}
+
+TEST(Loader, WhatAGatewayLacksIsTold) {
+    World world;
+    const auto mistakes = [&](const std::string& text) {
+        world.files["/g.yaml"] = {text, false};
+        const auto loaded = load_gateway("/g.yaml", world.environment());
+        std::string told;
+        if (const auto* const errors = std::get_if<std::vector<ConfigError>>(&loaded))
+            for (const auto& error : *errors) told += to_string(error) + "\n";
+        return told;
+    };
+    EXPECT_THAT(mistakes("log: {level: info}\n"), HasSubstr("cloud: has no credentials"));
+    EXPECT_EQ(mistakes("gateway: {placement_url: 'http://p'}\n"),
+              "/g.yaml: gateway.listen: is not there; expected IP:PORT, such as 127.0.0.1:8780\n");
+    EXPECT_THAT(mistakes("gateway: {listen: '127.0.0.1:1'}\n"),
+                HasSubstr("cloud: has no credentials"));
+    EXPECT_EQ(mistakes("gateway: {listen: '127.0.0.1:1'}\ncloud: {endpoints: {placement: "
+                       "'http://p'}}\n"),
+              "");
+    EXPECT_THAT(mistakes("gateway: {listen: '127.0.0.1:1', placement_url: 'http://p', tls: "
+                         "{key_file: /none.pem}}\n"),
+                HasSubstr("/g.yaml:1: gateway.tls.key_file: can't read"));
+    EXPECT_THAT(mistakes("gateway: {listen: '127.0.0.1:1', placement_url: 'http://p'}\n"
+                         "cloud: {ca_file: /none.pem}\n"),
+                HasSubstr("/g.yaml:2: cloud.ca_file: can't read"));
 }
 
 /// A mount, a secret or a right may come later; a wrong word stays wrong.

@@ -328,8 +328,8 @@ TEST_F(ProxyFailuresTest, StoppingLetsCallsEndAndClosesTheRest) {
     upstream_hears(get, 1);
     const std::uint16_t port = proxy->port();
     bool drained = false;
-    boost::asio::co_spawn(io, proxy->drain(test::patience),
-                          [&](std::exception_ptr) { drained = true; });
+    auto drain = proxy->drain(test::patience);
+    boost::asio::co_spawn(io, std::move(drain), [&](std::exception_ptr) { drained = true; });
     until([&] { return idle->ended(); });
     EXPECT_FALSE(drained);
     boost::asio::ip::tcp::socket late(io);
@@ -349,8 +349,8 @@ TEST_F(ProxyFailuresTest, StoppingLetsCallsEndAndClosesTheRest) {
     again->say(get);
     until([&] { return upstream.accepted() == 3; });
     drained = false;
-    boost::asio::co_spawn(io, proxy->drain(Duration{20}),
-                          [&](std::exception_ptr) { drained = true; });
+    auto short_drain = proxy->drain(Duration{20});
+    boost::asio::co_spawn(io, std::move(short_drain), [&](std::exception_ptr) { drained = true; });
     until([&] { return drained && again->ended(); });
 }
 
