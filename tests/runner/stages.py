@@ -316,6 +316,24 @@ def tsan(run: Runner) -> Counts:
     return found
 
 
+def suites(run: Runner) -> Counts:
+    """What judges must be able to fail."""
+    if not run.built("release"):
+        return needs_build("release", "suites")
+    folder, report = "tests/gateway_suites", run.logs / "suites.xml"
+    report.unlink(missing_ok=True)
+    found = run.check("wrong proxies are noticed", "suites-self", PYTHON, "-B", f"{folder}/self_test")
+    command = (PYTHON, "-B", f"{folder}/run", "--report", str(report))
+    reaper = {"REAPER": str(run.build_dir("release") / "bin" / "reaper")}
+    good = run.run("run the suites", "suites", CHECK_DEADLINE_S, *command, env=reaper)
+    if not good:
+        run.show_tail("suites")
+    for line in progress.tail(run.log("suites"), 400):
+        if "requests over TCP" in line:
+            run.screen.say(f"    {line}")
+    return found + run.consistent("suites", good, counts.from_junit(report, "suites"))
+
+
 def sim(run: Runner) -> Counts:
     if not run.built("release"):
         return needs_build("release", "sim")
@@ -425,6 +443,7 @@ STAGES = (
     Stage("clang", "clang: no result is discarded, no warning, no bug that clang-tidy finds", clang),
     Stage("fuzz", "fuzzers of every parser of outside bytes, for a bounded time", fuzz),
     Stage("tsan", "thread sanitizer: the AMQP client and the journal", tsan),
+    Stage("suites", "suites that others wrote, through the gateway as without it", suites),
     Stage("sim", "scenarios on a simulated OpenStack", sim),
     Stage("faults", "the power goes, the disk fills up, the clock steps under a real daemon", faults),
     Stage("lab", "scenarios on a real OpenStack", lab),
