@@ -39,8 +39,8 @@ public:
                                 const Request& request, std::map<ServerId, std::string> skipped,
                                 std::optional<std::uint64_t> builds_known = std::nullopt);
 
-    /// Processor time of each look for hosts and victims (several for a decision, if readings change
-    /// the cloud).
+    /// Processor time of each look for hosts and victims (several for a decision, if readings
+    /// change the cloud).
     const DurationHistogram& search_times() const { return search_times_; }
 
 private:
