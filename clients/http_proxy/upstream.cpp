@@ -41,7 +41,8 @@ Upstream::Upstream(boost::asio::any_io_executor executor, std::string name, http
       endpoint_(std::move(endpoint)),
       tls_(std::move(tls)),
       limits_(limits),
-      idle_(max_kept, limits.upstream_idle) {}
+      idle_(max_kept, limits.upstream_idle),
+      sweep_(executor_) {}
 
 Task<Upstream::Answered> Upstream::ask(const Outgoing& out, CallGuard& guard,
                                        const Interim& interim) {
@@ -163,8 +164,28 @@ void Upstream::keep(std::shared_ptr<UpstreamConnection> connection) {
     if (!connection->request_sent) return;
     connection->input.release();
     connection->stream.tcp().expires_never();
-    idle_.drop_old();
     idle_.put_back(std::move(connection));
+    if (!sweeping_) sweep();
+}
+
+/// Closes what is not used any more, also when nobody asks.
+void Upstream::sweep() {
+    sweeping_ = idle_.size() > 0;
+    if (!sweeping_) return;
+    sweep_.expires_after(limits_.upstream_idle + Duration{1});
+    auto on_time = [weak = weak_from_this()](boost::system::error_code error) {
+        const auto self = weak.lock();
+        if (error || self == nullptr) return;
+        self->idle_.drop_old();
+        self->sweep();
+    };
+    sweep_.async_wait(std::move(on_time));
+}
+
+void Upstream::forget_idle() {
+    idle_.clear();
+    sweep_.cancel();
+    sweeping_ = false;
 }
 
 void Upstream::note(const Failure& failure) {

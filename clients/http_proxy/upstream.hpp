@@ -10,6 +10,7 @@
 #pragma once
 
 #include <boost/asio/any_io_executor.hpp>
+#include <boost/asio/steady_timer.hpp>
 #include <functional>
 #include <memory>
 #include <optional>
@@ -56,7 +57,7 @@ public:
     /// Takes a connection for the next request.
     void keep(std::shared_ptr<UpstreamConnection> connection);
     /// No connection is kept any more.
-    void forget_idle() { idle_.clear(); }
+    void forget_idle();
     const HttpProxyLimits& limits() const { return limits_; }
     /// Tells the log when the upstream stops or begins to answer.
     void note(const http::Failure& failure);
@@ -66,6 +67,7 @@ private:
     Task<http::Moved> write(UpstreamConnection& connection, const Outgoing& out);
     Task<std::optional<http::Failure>> read_head(UpstreamConnection& connection, AnswerHead& head);
     void note_answer();
+    void sweep();
 
     boost::asio::any_io_executor executor_;
     std::string name_;
@@ -73,6 +75,8 @@ private:
     std::shared_ptr<http::TlsContext> tls_;
     HttpProxyLimits limits_;
     http::IdleConnections<std::shared_ptr<UpstreamConnection>> idle_;
+    boost::asio::steady_timer sweep_;
+    bool sweeping_ = false;
     bool answers_ = true;
 };
 

@@ -305,6 +305,16 @@ TEST_F(ProxyFailuresTest, WhatMustNotBeSentTwiceGoesOnAFreshConnection) {
     EXPECT_EQ(upstream.accepted(), 2U) << "what is safe goes on a kept one";
 }
 
+TEST_F(ProxyFailuresTest, AConnectionThatNobodyUsesIsClosed) {
+    limits.upstream_idle = Duration{20};
+    start();
+    const auto peer = warmed_up();
+    until([&] { return upstream.peer(0).ended(); });
+    EXPECT_FALSE(peer->ended());
+    peer->say(get);
+    upstream_hears(get, 1);
+}
+
 TEST_F(ProxyFailuresTest, AConnectionWithMoreThanItsAnswerIsNotKept) {
     start();
     const auto peer = client();
