@@ -22,7 +22,9 @@ struct Edge {
     friend bool operator<(const Edge& a, const Edge& b) {
         if (a.price < b.price) return true;
         if (b.price < a.price) return false;
-        return a.at != b.at ? a.at < b.at : a.to < b.to;
+        if (a.at != b.at) return a.at < b.at;
+        if (a.to != b.to) return a.to < b.to;
+        return a.price.slots < b.price.slots;
     }
 };
 

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <limits>
+#include <stdexcept>
 #include <utility>
 
 namespace reaper {
@@ -22,6 +23,11 @@ void tell_apart(std::size_t host, std::size_t extra, Cost& cost) {
     mixed = (mixed ^ (mixed >> 30)) * 0xbf58476d1ce4e5b9;
     mixed = (mixed ^ (mixed >> 27)) * 0x94d049bb133111eb;
     cost[max_objective_levels + 1] = static_cast<Amount>(mixed >> 20);
+}
+
+Cost without_ties(Cost cost) {
+    std::fill(cost.level.begin() + max_objective_levels, cost.level.end(), Amount{0});
+    return cost;
 }
 
 }  // namespace
@@ -117,45 +123,51 @@ void Joint::collect_cheapest(std::size_t slots, std::size_t supply) {
     }
 }
 
-/// Whether all is collected that may be part of a way within the gap.
-bool Joint::covers(std::size_t slots, const Scaled& gap) const {
-    if (all_) return true;
+/// Whether all is collected of one number of slots that may be part of a way within the gap.
+bool Joint::covers_number(Amount number, const Scaled& gap) const {
     const Price& price = known_.price();
-    // Both are straight lines over the number of slots: their ends tell.
-    for (const Amount number : {Amount{1}, std::min(most_on_one_, static_cast<Amount>(slots))})
-        for (std::size_t i = 0; i < max_levels; ++i) {
-            const Scaled::Wide need = Scaled::Wide{price.cost[i]} * number + gap[i];
-            const Scaled::Wide have = Scaled::Wide{cut_.cost[i]} * number;
-            const Scaled::Wide left = have * price.slots - need * cut_.slots;
-            if (left < 0) return false;
-            if (left > 0) break;
-        }
+    for (std::size_t i = 0; i < max_levels; ++i) {
+        const Scaled::Wide need = Scaled::Wide{price.cost[i]} * number + gap[i];
+        const Scaled::Wide have = Scaled::Wide{cut_.cost[i]} * number;
+        const Scaled::Wide left = have * price.slots - need * cut_.slots;
+        if (left != 0) return left > 0;
+    }
     return true;
 }
 
-/// Whether all is collected that may be part of any way: for each number of slots the hosts that
-/// cost least, as many as decide. False if some were not.
-bool Joint::complete(std::size_t slots) {
+/// The same of all numbers. Both are straight lines over the number: their ends tell.
+bool Joint::covers(std::size_t slots, const Scaled& gap) const {
+    return all_ || (covers_number(1, gap) &&
+                    covers_number(std::min(most_on_one_, static_cast<Amount>(slots)), gap));
+}
+
+/// Whether all is collected that may be part of a way within the gap: for each number of slots the
+/// hosts that cost least, as many as decide. False if some were not.
+bool Joint::complete(std::size_t slots, const Scaled& gap) {
     bool complete = true;
     const auto most = std::min(most_on_one_, static_cast<Amount>(slots));
-    for (std::size_t extra = 1; extra <= static_cast<std::size_t>(most); ++extra) {
-        Offers& offers =
-            offers_.try_emplace(extra, searches_, static_cast<Amount>(extra), false).first->second;
-        // Those that were searched meanwhile go where they belong now.
-        std::vector<std::size_t> raised;
+    for (Amount number = 1; number <= most; ++number) {
+        if (covers_number(number, gap)) continue;
+        const auto extra = static_cast<std::size_t>(number);
+        const Cost dearest = whole_cost(known_.price(), number, gap);
+        Offers& offers = offers_.try_emplace(extra, searches_, number, false).first->second;
+        std::vector<std::pair<std::size_t, Cost>> raised, fresh;
         do {
-            for (const std::size_t host : raised) offers.search(host);
+            for (const auto& [host, cost] : raised) offers.raise(host, cost);
             raised.clear();
-            for (const Offer* const offer : offers.first(known_.that_decide(extra)))
-                if (!offer->searched && known_.cost(offer->host, extra) != nullptr &&
-                    known_.searched(Share{offer->host, extra}))
-                    raised.push_back(offer->host);
+            fresh.clear();
+            for (const Offer* const offer : offers.first(known_.that_decide(extra))) {
+                if (dearest < offer->cost) break;
+                const Cost* const known = known_.cost(offer->host, extra);
+                if (known == nullptr) {
+                    fresh.emplace_back(offer->host, offer->cost);
+                } else if (const Cost cost = without_ties(*known); offer->cost < cost) {
+                    raised.emplace_back(offer->host, cost);
+                }
+            }
         } while (!raised.empty());
-        for (const Offer* const offer : offers.first(known_.that_decide(extra))) {
-            if (known_.cost(offer->host, extra) != nullptr) continue;
-            put(offer->host, extra, offer->cost, false);
-            complete = false;
-        }
+        for (const auto& [host, cost] : fresh) put(host, extra, cost, false);
+        complete = complete && fresh.empty();
     }
     return complete;
 }
@@ -247,11 +259,14 @@ void Joint::settle(std::size_t slots) {
 void Joint::solve(std::size_t slots) {
     if (supply_ == 0) collect_cheapest(slots, supply_ = slots);
     known_.renew_steps();
+    least_ = Cost{};
     std::size_t batch = 1;
     std::size_t likely = 1;
     for (int round = 0;; ++round) {
         const bool stopped = searches_.stopped() || known_.used_up() || round >= max_rounds;
-        if (!known_.find_price(slots) || !covers(slots, Scaled{})) {
+        const bool priced = known_.find_price(slots);
+        if (!priced && all_) throw std::logic_error("more slots are asked for than are possible");
+        if (!priced || !covers(slots, Scaled{})) {
             collect_cheapest(slots, supply_ *= 2);
             continue;
         }
@@ -264,10 +279,9 @@ void Joint::solve(std::size_t slots) {
             make_up();
             continue;
         }
-        if (!covers(slots, known_.gap()) && !complete(slots)) continue;
-        least_ = known_.least();
-        for (std::size_t level = max_objective_levels; level < max_levels; ++level)
-            least_[level] = 0;
+        if (!covers(slots, known_.gap()) && !complete(slots, known_.gap())) continue;
+        // Each round's bound holds, also where a later one was cut short.
+        least_ = std::max(least_, without_ties(known_.least()));
         if (!stopped && search(known_.best()) > 0) {
             search(known_.likeliest(likely));
             likely = std::min(2 * likely, max_likely);

@@ -40,7 +40,8 @@ private:
     class Cut;
 
     void collect_cheapest(std::size_t slots, std::size_t supply);
-    bool complete(std::size_t slots);
+    bool covers_number(Amount number, const Scaled& gap) const;
+    bool complete(std::size_t slots, const Scaled& gap);
     void make_up();
     bool covers(std::size_t slots, const Scaled& gap) const;
     std::size_t search(const std::vector<Share>& shares);

@@ -175,15 +175,20 @@ std::vector<const Offer*> Offers::known() const {
     return all;
 }
 
-void Offers::search(std::size_t host) {
+void Offers::put(std::size_t host, Offer offer) {
     const auto at = by_host_.find(host);
-    if (at == by_host_.end()) return;
-    const Cover& cover = searches_.best(host, slots_on(host));
     offers_.erase(at->second);
-    // Where the search was cut, only its bound is sure.
-    Offer offer{cover.proven ? cover.cost : cover.bound, {}, host, true};
-    if (by_victims_) offer.checker = cover.checker;
     at->second = offers_.insert(std::move(offer)).first;
+}
+
+void Offers::search(std::size_t host) {
+    const Cover& cover = searches_.best(host, slots_on(host));
+    // Where the search was cut, only its bound is sure.
+    put(host, Offer{cover.proven ? cover.cost : cover.bound, cover.checker, host, true});
+}
+
+void Offers::raise(std::size_t host, const Cost& cost) {
+    put(host, Offer{cost, {}, host, true});
 }
 
 }  // namespace reaper

@@ -91,10 +91,13 @@ public:
     std::vector<const Offer*> first(std::size_t count);
     /// All that were looked at.
     std::vector<const Offer*> known() const;
-    /// Searches the host of one of them, and puts it where it then belongs; of another nothing.
+    /// Searches the host of one of them, and puts it where it then belongs.
     void search(std::size_t host);
+    /// It is known otherwise that one of them costs so much at least: puts it there.
+    void raise(std::size_t host, const Cost& cost);
 
 private:
+    void put(std::size_t host, Offer offer);
     Amount slots_on(std::size_t host) const;
     /// The next hosts by bound, at least `count` of them.
     void refill(std::size_t count);

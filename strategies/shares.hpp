@@ -54,10 +54,10 @@ public:
 
     /// How many slots are open at the price, and who would give a part of what it could.
     Share open() const { return {hosts_[last_.at].host, slots_ - given_}; }
-    /// So many of those that cost least for a number of slots decide: any other could be exchanged
-    /// for one of them.
+    /// Of those that cost least for a number of slots so many decide: no more are in use together
+    /// with one of them, so that any other could be exchanged.
     std::size_t that_decide(std::size_t extra) const {
-        return extra > slots_ ? 0 : slots_ - extra + 1 + takers_.size();
+        return extra > slots_ ? 0 : slots_ - extra + 1;
     }
     /// What the host gives at the price.
     std::size_t given_by(std::size_t host) const;
