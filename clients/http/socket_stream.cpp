@@ -1,5 +1,6 @@
 #include "clients/http/socket_stream.hpp"
 
+#include <algorithm>
 #include <boost/asio/redirect_error.hpp>
 #include <boost/asio/use_awaitable.hpp>
 #include <boost/beast/core/buffer_traits.hpp>
@@ -51,6 +52,9 @@ Task<Moved> SocketStream::read_some(asio::mutable_buffer into) {
 
 Task<Moved> SocketStream::write(Pieces pieces, Duration each_step) {
     Moved moved;
+    // TLS would write nothing, for ever, as long as the first one is empty.
+    std::stable_partition(pieces.begin(), pieces.end(),
+                          [](const asio::const_buffer& piece) { return piece.size() > 0; });
     beast::buffers_suffix<Pieces> rest{pieces};
     while (!moved.error && beast::buffer_bytes(rest) > 0) {
         expires_after(each_step);
@@ -61,6 +65,7 @@ Task<Moved> SocketStream::write(Pieces pieces, Duration each_step) {
         else
             step = co_await plain_->async_write_some(
                 rest, asio::redirect_error(asio::use_awaitable, moved.error));
+        if (step == 0 && !moved.error) moved.error = asio::error::broken_pipe;
         moved.bytes += step;
         rest.consume(step);
     }

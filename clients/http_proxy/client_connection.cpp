@@ -15,7 +15,9 @@ using std::chrono::steady_clock;
 class ClientConnection::IdleMark {
 public:
     explicit IdleMark(ClientConnection& connection)
-        : idle_(connection.shared_->idle), at_(idle_.insert(idle_.end(), &connection)) {}
+        : idle_(connection.shared_->idle), at_(idle_.insert(idle_.end(), &connection)) {
+        connection.shared_->room.cancel();  // it may give way to another
+    }
     IdleMark(const IdleMark&) = delete;
     IdleMark& operator=(const IdleMark&) = delete;
     ~IdleMark() { end(); }

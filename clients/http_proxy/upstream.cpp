@@ -46,8 +46,9 @@ Upstream::Upstream(boost::asio::any_io_executor executor, std::string name, http
 
 Task<Upstream::Answered> Upstream::ask(const Outgoing& out, CallGuard& guard,
                                        const Interim& interim) {
+    bool anew = false;
     while (true) {
-        auto sent = co_await send(out, guard);
+        auto sent = co_await send(out, guard, anew);
         if (auto* failure = std::get_if<Failure>(&sent)) co_return std::move(*failure);
         auto connection = std::get<std::shared_ptr<UpstreamConnection>>(std::move(sent));
         const bool was_kept = connection->calls > 1;
@@ -56,18 +57,19 @@ Task<Upstream::Answered> Upstream::ask(const Outgoing& out, CallGuard& guard,
         // Closed by the upstream just then: that says nothing about the upstream.
         const bool stale = failure != nullptr && was_kept && !failure->answer_began &&
                            failure->code == Errc::unreachable && is_safe(out.method);
+        anew = true;
         if (stale && !guard.gone()) continue;
         if (failure != nullptr) note(*failure);
         co_return answered;
     }
 }
 
-Task<Upstream::Connected> Upstream::send(const Outgoing& out, CallGuard& guard) {
+Task<Upstream::Connected> Upstream::send(const Outgoing& out, CallGuard& guard, bool anew) {
     const Duration freshness =
         is_safe(out.method) && out.whole ? limits_.upstream_idle : limits_.surely_alive;
     while (true) {
         if (guard.gone()) co_return cancelled();
-        auto connection = idle_.take(freshness);
+        auto connection = anew ? nullptr : idle_.take(freshness);
         const bool was_kept = connection != nullptr;
         if (!was_kept) {
             auto made = co_await connect(guard);
@@ -83,9 +85,10 @@ Task<Upstream::Connected> Upstream::send(const Outgoing& out, CallGuard& guard) 
         connection->request_sent = out.whole && !moved.error;
         if (!moved.error) co_return connection;
         if (guard.gone()) co_return cancelled();
-        if (was_kept && moved.bytes == 0) continue;
+        const bool late = moved.error == boost::beast::error::timeout;
+        if (was_kept && moved.bytes == 0 && !late) continue;
         // The upstream may have answered before it had all of the request.
-        if (moved.error != boost::beast::error::timeout) co_return connection;
+        if (!late) co_return connection;
         const Failure failure = http::explain(moved.error, http::Stage::sending, 0);
         note(failure);
         co_return failure;

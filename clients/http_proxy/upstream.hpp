@@ -50,7 +50,8 @@ public:
 
     /// The same in two steps, for a body that is sent piece by piece. What `receive` fails with is
     /// the caller's to note.
-    Task<Connected> send(const Outgoing& out, CallGuard& guard);
+    /// `anew`: on no kept connection.
+    Task<Connected> send(const Outgoing& out, CallGuard& guard, bool anew = false);
     Task<Answered> receive(std::shared_ptr<UpstreamConnection> connection, std::string_view method,
                            CallGuard& guard, const Interim& interim);
 

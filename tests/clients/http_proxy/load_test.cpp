@@ -162,6 +162,28 @@ TEST_F(ProxyLoadTest, WhoReadsNothingForTooLongIsSentAway) {
     until([&] { return upstream.peer().ended() && proxy->state().connections == 0; });
 }
 
+TEST_F(ProxyLoadTest, AConnectionThatBecomesIdleGivesWayToOneThatWaits) {
+    limits.connections = 2;
+    start();
+    const std::string get = "GET /a HTTP/1.1\r\nHost: a\r\n\r\n";
+    const auto first = client();
+    const auto second = client();
+    first->say(get);
+    upstream_hears(get, 0);
+    second->say(get);
+    upstream_hears(get, 1);
+    const auto third = client();
+    third->say(get);
+    settle();
+    const std::string answer = "HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n";
+    upstream.peer(0).say(answer);
+    client_hears(*first, answer);
+    // By the kept connection of the first.
+    upstream_hears(get + get, 0);
+    upstream.peer(0).say(answer);
+    client_hears(*third, answer);
+}
+
 class ProxyTlsTest : public test::ProxyTest {
 protected:
     ProxyTlsTest() {
@@ -216,6 +238,39 @@ TEST_F(ProxyTlsTest, OnBothSidesWithCertificatesOfAll) {
     }
     EXPECT_EQ(server.connections(), 1);
     EXPECT_EQ(proxy->state().connections, 1U);
+}
+
+/// A megabyte with its length, each way, where only one side has TLS.
+TEST_F(ProxyTlsTest, OnOneSideAlone) {
+    const std::string large = noise(1024 * 1024);
+    const auto answer = [&](const test::ServerRequest& request) {
+        test::Reply reply;
+        reply.body = request.method == "GET" ? large : std::to_string(request.body.size());
+        return reply;
+    };
+    const auto ours = authority.issue("gateway", "IP:127.0.0.1");
+    for (const bool in_front : {true, false}) {
+        test::HttpServer server =
+            in_front ? test::HttpServer(io, answer)
+                     : test::HttpServer(io, answer,
+                                        authority.server(authority.issue("up", "IP:127.0.0.1")));
+        auto settings = settings_for();
+        settings.upstream.endpoint = {!in_front, "127.0.0.1", server.port()};
+        settings.upstream_tls.ca_file = authority.ca_file();
+        if (in_front) settings.tls = HttpServerTls{ours.cert_file, ours.key_file};
+        start(std::move(settings));
+        auto by = http::make_client(io.get_executor(), options, clock).value();
+        for (const auto method : {http::Method::put, http::Method::get}) {
+            http::Request request;
+            request.method = method;
+            request.url = (in_front ? "https://" : "http://") + proxy->address() + "/a";
+            if (method == http::Method::put) request.body = large;
+            const auto said = test::run(io, by->call(std::move(request)));
+            ASSERT_TRUE(said) << said.error().what;
+            EXPECT_TRUE(said->body == (method == http::Method::get ? large : "1048576"));
+        }
+        proxy.reset();
+    }
 }
 
 TEST_F(ProxyTlsTest, AnUpstreamOfAnotherAuthorityIsNotTrusted) {
