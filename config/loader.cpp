@@ -165,9 +165,8 @@ std::variant<GatewaySettings, std::vector<ConfigError>> load_gateway(
     if (settings.gateway.listen.empty())
         return std::vector<ConfigError>{
             {path, 0, "gateway.listen", "is not there", "IP:PORT, such as 127.0.0.1:8780"}};
-    return GatewaySettings{std::move(settings.gateway), std::move(settings.cloud),
-                           std::move(settings.http), std::move(settings.log),
-                           settings.start_within};
+    return GatewaySettings{std::move(settings.gateway), std::move(settings.cloud), settings.http,
+                           std::move(settings.log), settings.start_within};
 }
 
 Policy standard_policy() {
