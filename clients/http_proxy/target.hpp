@@ -17,10 +17,10 @@ struct PathPrefixes {
 std::string path_prefix(std::string_view path);
 
 /// Only the prefix is exchanged; everything else stays as it is, byte for byte. None: the target is
-/// not under our prefix.
+/// not under our prefix, or may lead out of it (`..`).
 std::optional<std::string> upstream_target(const PathPrefixes& prefixes, std::string_view target);
 
-/// For logs: without the values of keys such as `token`.
+/// For logs: path and query, without the values of keys such as `token`.
 std::string shown(std::string_view target);
 
 }  // namespace reaper::proxy

@@ -267,6 +267,13 @@ TEST(ProxyTarget, OnlyThePrefixIsExchanged) {
     EXPECT_EQ(upstream_target(out, "/gate/way"), "/");
     EXPECT_EQ(upstream_target(out, "https://h/gate/way/x"), "https://h/x");
     EXPECT_EQ(upstream_target({"", ""}, "/%zz"), "/%zz");
+    for (const char* const out_of_it : {"/placement/..", "/placement/../identity",
+                                        "/placement/a/%2e%2E/../x", "/placement/.%2e/x"})
+        EXPECT_EQ(upstream_target(same, out_of_it), std::nullopt) << out_of_it;
+    EXPECT_EQ(upstream_target(into, "/../identity"), std::nullopt);
+    EXPECT_EQ(upstream_target(same, "/placement/...?x=/../y"), "/placement/...?x=/../y");
+    EXPECT_EQ(upstream_target({"", ""}, "/a/../b"), "/a/../b");
+    EXPECT_EQ(shown("http://user:secret@host/a?b=1"), "/a?b=1");
     EXPECT_EQ(path_prefix("/"), "");
     EXPECT_EQ(path_prefix("placement/"), "/placement");
     EXPECT_EQ(path_prefix("/a/b//"), "/a/b");
