@@ -18,6 +18,7 @@
 #include "reaper/decision/policy.hpp"
 #include "reaper/notifications/nova_notification.hpp"
 #include "reaper/notifications/schedule_event.hpp"
+#include "reaper/request_spec/candidates_query.hpp"
 #include "reaper/request_spec/placement_query.hpp"
 #include "reaper/runtime/run_task.hpp"
 #include "reaper/triggers/requester.hpp"
@@ -255,6 +256,48 @@ TEST(PlacementQueries, AreThoseOfNova) {
     std::ostringstream found;
     found << std::ifstream{file}.rdbuf();
     EXPECT_EQ(found.str(), expected) << "REAPER_UPDATE_GOLDEN=1 writes " << file << " anew";
+}
+
+/// What a query reads as: its host and the aggregates that it leaves out are no part of a request.
+PlacementQuery of_shape(PlacementQuery query) {
+    std::erase_if(query, [](const auto& each) {
+        return each.first == "limit" || each.first == "in_tree" || each.second.starts_with("!in:");
+    });
+    return query;
+}
+
+TEST(PlacementQueries, OfNovaAreUnderstoodAndWrittenAsTheyWere) {
+    for (const json& record : records()) {
+        const bool whole = record["case"] != "a group of traits alone";
+        for (const auto& query : asked_by_nova(record)) {
+            const auto read = read_candidates_query(query);
+            ASSERT_EQ(read.has_value(), whole) << record["case"];
+            if (!read) continue;
+            const auto written = placement_queries(as_asked(Request{}, *read), {}, {}, {});
+            EXPECT_EQ(to_string(of_shape(written.front())), to_string(of_shape(query)))
+                << record["case"];
+        }
+    }
+}
+
+TEST(PlacementQueries, OfNovaAreKnownAsThoseOfTheirRequest) {
+    int itself = 0, fallback = 0;
+    for (const json& record : records()) {
+        const auto built = Replay{record}.request(rules_of(record["scheduler"]));
+        const auto* const request = std::get_if<Request>(&built);
+        const bool told = std::none_of(unknown.begin(), unknown.end(), [&](const Unknown& each) {
+            return each.name == record["case"].get<std::string>();
+        });
+        if (request == nullptr) continue;
+        for (const auto& query : asked_by_nova(record)) {
+            const AskedAs as = asked_as(*request, *read_candidates_query(query));
+            EXPECT_TRUE(!told || as != AskedAs::other) << record["case"];
+            itself += as == AskedAs::itself;
+            fallback += as == AskedAs::fallback;
+        }
+    }
+    EXPECT_GE(itself, 60);
+    EXPECT_GE(fallback, 8);
 }
 
 }  // namespace
