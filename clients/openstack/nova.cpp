@@ -225,17 +225,19 @@ public:
         co_return std::optional<std::string>();
     }
 
-    ResultTask<std::vector<ServerRecord>> shelved_since(TimePoint since) {
-        // Without the right to ask for a status of all projects, Nova may answer with others.
-        const std::string when = iso_seconds(since);
-        std::string path = "/servers/detail?all_tenants=1&limit=" + std::to_string(page_size) +
-                           "&status=SHELVED_OFFLOADED&changes-since=" + http::escape(when);
+    ResultTask<std::vector<ServerRecord>> servers_in(std::set<std::string> statuses,
+                                                     std::optional<TimePoint> since) {
+        std::string path = "/servers/detail?all_tenants=1&limit=" + std::to_string(page_size);
+        for (const auto& status : statuses) path += "&status=" + status;
+        if (since) path += "&changes-since=" + http::escape(iso_seconds(*since));
         Compute::Progress silent;
         ListOptions plain;
         auto listed = co_await list(std::move(path), std::move(silent), std::move(plain));
+        // Without the right to ask for a status of all projects, Nova may answer with others; and
+        // of several statuses it makes a question that is wider than each.
         if (listed)
-            std::erase_if(*listed, [](const ServerRecord& record) {
-                return record.server.status != "SHELVED_OFFLOADED";
+            std::erase_if(*listed, [&](const ServerRecord& record) {
+                return !statuses.contains(record.server.status);
             });
         co_return listed;
     }
@@ -335,7 +337,7 @@ public:
         co_return true;
     }
 
-    ResultTask<std::set<std::string>> flavor_names() { return list_flavor_names(service_); }
+    ResultTask<std::map<std::string, Flavor>> all_flavors() { return list_flavors(service_); }
 
 private:
     /// "Gone" and "not for you to see" are the same answer about one server; the list tells them
@@ -527,8 +529,9 @@ public:
     ResultTask<HostNumbers> host_numbers() override {
         return http::keeping(nova_, nova_->host_numbers());
     }
-    ResultTask<std::vector<ServerRecord>> shelved_since(TimePoint since) override {
-        return http::keeping(nova_, nova_->shelved_since(since));
+    ResultTask<std::vector<ServerRecord>> servers_in(std::set<std::string> statuses,
+                                                     std::optional<TimePoint> since) override {
+        return http::keeping(nova_, nova_->servers_in(std::move(statuses), since));
     }
     ResultTask<std::vector<HypervisorRecord>> hypervisors() override {
         return http::keeping(nova_, nova_->hypervisors());
@@ -542,8 +545,8 @@ public:
     ResultTask<std::vector<AggregateRecord>> aggregates() override {
         return http::keeping(nova_, nova_->aggregates());
     }
-    ResultTask<std::set<std::string>> flavor_names() override {
-        return http::keeping(nova_, nova_->flavor_names());
+    ResultTask<std::map<std::string, Flavor>> all_flavors() override {
+        return http::keeping(nova_, nova_->all_flavors());
     }
     ResultTask<std::optional<ServerGroup>> server_group(std::string id) override {
         return http::keeping(nova_, nova_->server_group(std::move(id)));

@@ -13,13 +13,13 @@ constexpr int max_flavor_pages = 1000;
 
 }  // namespace
 
-ResultTask<std::set<std::string>> list_flavor_names(std::shared_ptr<Service> nova) {
-    std::set<std::string> names;
+ResultTask<std::map<std::string, Flavor>> list_flavors(std::shared_ptr<Service> nova) {
+    std::map<std::string, Flavor> flavors;
     std::string marker;
     // A page that adds nothing is the end, whatever the links say.
     for (int number = 0; number < max_flavor_pages; ++number) {
         ServiceCall call;
-        call.path = "/flavors?is_public=None&limit=" + std::to_string(flavors_on_a_page);
+        call.path = "/flavors/detail?is_public=None&limit=" + std::to_string(flavors_on_a_page);
         if (!marker.empty()) call.path += "&marker=" + http::escape(marker);
         auto answer = co_await nova->call(std::move(call));
         if (!answer) co_return answer.error();
@@ -29,9 +29,9 @@ ResultTask<std::set<std::string>> list_flavor_names(std::shared_ptr<Service> nov
         if (answer->response.status != 200) co_return nova->refusal(*answer);
         auto page = read_flavors(answer->response.body, answer->where);
         if (!page) co_return page.error();
-        const std::size_t before = names.size();
-        names.insert(page->names.begin(), page->names.end());
-        if (names.size() == before) co_return names;
+        const std::size_t before = flavors.size();
+        flavors.merge(page->flavors);
+        if (flavors.size() == before) co_return flavors;
         marker = page->last_id;
     }
     co_return Error{Errc::bad_answer, "nova: the list of flavors does not end"};

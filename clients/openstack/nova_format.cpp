@@ -42,6 +42,19 @@ Flavor flavor_from(const JsonPlace& row) {
     return flavor;
 }
 
+/// As the flavor API shows it; extra specs may be missing.
+Flavor shown_flavor_from(const JsonPlace& row) {
+    Flavor flavor;
+    flavor.name = row["name"].text();
+    flavor.vcpus = row["vcpus"].integer();
+    flavor.memory_mb = row["ram"].integer();
+    flavor.root_gb = row["disk"].integer();
+    flavor.ephemeral_gb = row["OS-FLV-EXT-DATA:ephemeral"].integer();
+    flavor.swap_mb = swap_of(row);
+    if (const auto specs = row.maybe("extra_specs")) flavor.extra_specs = specs->text_map();
+    return flavor;
+}
+
 /// A server in a cell that Nova can't reach: what is missing stays empty, above all the host.
 ServerRecord partial_server(const JsonPlace& row) {
     ServerRecord record;
@@ -279,18 +292,7 @@ Result<ActionRecord> read_action(std::string_view body, const std::string& where
 Result<ShownFlavor> read_flavor(std::string_view body, const std::string& where) {
     return read_answer(body, where, [](const JsonPlace& top) {
         const JsonPlace row = top["flavor"];
-        ShownFlavor shown;
-        shown.flavor.name = row["name"].text();
-        shown.flavor.vcpus = row["vcpus"].integer();
-        shown.flavor.memory_mb = row["ram"].integer();
-        shown.flavor.root_gb = row["disk"].integer();
-        shown.flavor.ephemeral_gb = row["OS-FLV-EXT-DATA:ephemeral"].integer();
-        shown.flavor.swap_mb = swap_of(row);
-        if (const auto specs = row.maybe("extra_specs")) {
-            shown.flavor.extra_specs = specs->text_map();
-            shown.has_extra_specs = true;
-        }
-        return shown;
+        return ShownFlavor{shown_flavor_from(row), row.has("extra_specs")};
     });
 }
 
@@ -361,8 +363,8 @@ Result<FlavorPage> read_flavors(std::string_view body, const std::string& where)
     return read_answer(body, where, [](const JsonPlace& top) {
         FlavorPage page;
         top["flavors"].each([&](const JsonPlace& row) {
-            page.names.push_back(row["name"].text());
             page.last_id = row["id"].text();
+            page.flavors.insert_or_assign(page.last_id, shown_flavor_from(row));
         });
         return page;
     });

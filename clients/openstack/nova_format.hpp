@@ -54,10 +54,10 @@ Result<std::vector<HostNumbers::Numbered>> read_hypervisor_numbers(std::string_v
                                                                    const std::string& where);
 
 struct FlavorPage {
-    std::vector<std::string> names;
+    std::map<std::string, Flavor> flavors;  ///< by id
     std::string last_id;  ///< what the next page is asked after; empty: the page is empty
 };
-/// `{"flavors": [{"id", "name"}]}`
+/// `{"flavors": [{"id", "name", "vcpus", ...}]}`
 Result<FlavorPage> read_flavors(std::string_view body, const std::string& where);
 
 struct HypervisorPage {

@@ -27,9 +27,10 @@ ResultTask<void> add_projects(CloudPorts cloud, const std::vector<CloudName>& na
 }
 
 ResultTask<void> add_flavors(CloudPorts cloud, CloudDirectory& directory) {
-    auto flavors = co_await cloud.compute.flavor_names();
+    auto flavors = co_await cloud.compute.all_flavors();
     if (!flavors) co_return flavors.error();
-    directory.flavors = std::move(*flavors);
+    directory.flavors.clear();
+    for (const auto& [id, flavor] : *flavors) directory.flavors.insert(flavor.name);
     co_return Result<void>{};
 }
 

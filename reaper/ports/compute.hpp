@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <functional>
+#include <map>
 #include <optional>
 #include <set>
 #include <string>
@@ -56,16 +57,19 @@ public:
     virtual ResultTask<std::optional<Flavor>> flavor(std::string id) = 0;
     /// The service host where it is or was last, as far as its actions tell; none if they don't.
     virtual ResultTask<std::optional<std::string>> last_host(ServerId id) = 0;
-    /// Servers that are shelved and off their host, and were changed since then.
-    virtual ResultTask<std::vector<ServerRecord>> shelved_since(TimePoint since) = 0;
+    /// Those whose status is one of these (`BUILD`, `SHELVED_OFFLOADED`, ...), and, if told, that
+    /// were changed since then. Servers that no cell has yet are listed in any case.
+    virtual ResultTask<std::vector<ServerRecord>> servers_in(std::set<std::string> statuses,
+                                                             std::optional<TimePoint> since) = 0;
     virtual ResultTask<std::vector<HypervisorRecord>> hypervisors() = 0;
     virtual ResultTask<std::vector<ComputeServiceRecord>> compute_services() = 0;
     /// That of one host; none if Nova lists no such service.
     virtual ResultTask<std::optional<ComputeServiceRecord>> compute_service(std::string host) = 0;
     virtual ResultTask<HostNumbers> host_numbers() = 0;
     virtual ResultTask<std::vector<AggregateRecord>> aggregates() = 0;
-    /// Names of all flavors, those that are not public too.
-    virtual ResultTask<std::set<std::string>> flavor_names() = 0;
+    /// All flavors by id, those that are not public too; without extra specs where Nova is too old
+    /// to list them, or hides them from us.
+    virtual ResultTask<std::map<std::string, Flavor>> all_flavors() = 0;
     /// A server group by its id; none if there is no such group (any more).
     virtual ResultTask<std::optional<ServerGroup>> server_group(std::string id) = 0;
 

@@ -15,6 +15,7 @@ namespace {
 constexpr Duration overlap{60'000};
 /// Of one look; the others are the next look's.
 constexpr std::size_t max_at_once = 200;
+const std::set<std::string> off_their_hosts{"SHELVED_OFFLOADED"};
 
 }  // namespace
 
@@ -34,7 +35,8 @@ ResultTask<void> UnshelveTrigger::check() {
     if (seen_.empty()) pass_began_ = now;
     TimePoint since = now - max_age;
     if (looked_at_ != TimePoint{}) since = std::max(since, looked_at_ - overlap);
-    auto shelved = co_await dependencies_.cloud.compute.shelved_since(since);
+    auto statuses = off_their_hosts;
+    auto shelved = co_await dependencies_.cloud.compute.servers_in(std::move(statuses), since);
     if (!shelved) co_return shelved.error();
     std::size_t looks = 0;
     for (auto& record : *shelved) {

@@ -221,7 +221,7 @@ TEST_F(UnshelveTest, WithoutAnIntervalNobodyLooks) {
     settings.trigger.unshelve_interval = {};
     start();
     wait(std::chrono::minutes{1});
-    EXPECT_EQ(cloud.count("shelved"), 0U);
+    EXPECT_EQ(cloud.count("servers in"), 0U);
 }
 
 }  // namespace

@@ -54,6 +54,12 @@ Resources FakeCloud::free_on(const std::string& host) {
     return room;
 }
 
+std::vector<std::string> FakeCloud::host_names() const {
+    std::vector<std::string> names;
+    for (const auto& [name, host] : hosts_) names.push_back(name);
+    return names;
+}
+
 std::vector<std::string> FakeCloud::living(const std::string& host) {
     settle();
     std::vector<std::string> ids;
@@ -140,12 +146,10 @@ ResultTask<ProjectSearch> FakeCloud::find_project(std::string written) {
     co_return search;
 }
 
-ResultTask<std::set<std::string>> FakeCloud::flavor_names() {
+ResultTask<std::map<std::string, Flavor>> FakeCloud::all_flavors() {
     co_await breathe();
     if (auto error = note("flavors")) co_return *error;
-    std::set<std::string> names;
-    for (const auto& [id, flavor] : flavors) names.insert(flavor.name);
-    co_return names;
+    co_return flavors;
 }
 
 ResultTask<std::set<ResourceClass>> FakeCloud::resource_classes() {
@@ -266,12 +270,15 @@ ResultTask<HostNumbers> FakeCloud::host_numbers() {
     co_return numbers;
 }
 
-ResultTask<std::vector<ServerRecord>> FakeCloud::shelved_since(TimePoint) {
+ResultTask<std::vector<ServerRecord>> FakeCloud::servers_in(std::set<std::string> statuses,
+                                                            std::optional<TimePoint>) {
     co_await breathe();
-    if (auto error = note("shelved")) co_return *error;
+    std::string asked = "servers in";
+    for (const auto& status : statuses) asked += " " + status;
+    if (auto error = note(asked)) co_return *error;
     std::vector<ServerRecord> records;
     for (const auto& [id, server] : servers_)
-        if (server.record.server.status == "SHELVED_OFFLOADED") records.push_back(server.record);
+        if (statuses.contains(server.record.server.status)) records.push_back(server.record);
     co_return records;
 }
 

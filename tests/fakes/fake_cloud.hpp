@@ -54,6 +54,8 @@ public:
     void soft_delete_by(const std::string& id, const std::string& user);
     bool exists(const std::string& id);
     Resources free_on(const std::string& host);
+    Resources capacity_of(const std::string& host) const { return hosts_.at(host).capacity; }
+    std::vector<std::string> host_names() const;
     std::vector<std::string> living(const std::string& host);
 
     std::set<ProjectId> tagged{ProjectId{"spot"}};
@@ -110,12 +112,13 @@ public:
     ResultTask<std::vector<ActionRecord>> actions(ServerId id) override;
     ResultTask<std::optional<std::string>> last_host(ServerId id) override;
     ResultTask<HostNumbers> host_numbers() override;
-    ResultTask<std::vector<ServerRecord>> shelved_since(TimePoint since) override;
+    ResultTask<std::vector<ServerRecord>> servers_in(std::set<std::string> statuses,
+                                                     std::optional<TimePoint> since) override;
     ResultTask<std::vector<HypervisorRecord>> hypervisors() override;
     ResultTask<std::vector<ComputeServiceRecord>> compute_services() override;
     ResultTask<std::optional<ComputeServiceRecord>> compute_service(std::string host) override;
     ResultTask<std::vector<AggregateRecord>> aggregates() override;
-    ResultTask<std::set<std::string>> flavor_names() override;
+    ResultTask<std::map<std::string, Flavor>> all_flavors() override;
     ResultTask<std::optional<ServerGroup>> server_group(std::string id) override;
     ResultTask<DeleteAnswer> delete_server(ServerId id, StillWanted wanted) override;
     ResultTask<DeleteAnswer> force_delete_server(ServerId id, StillWanted wanted) override;

@@ -379,17 +379,30 @@ TEST_F(NovaTest, AServerThatIsListedAndNotShownIsNotGone) {
         << "what can't be told is no answer";
 }
 
-TEST_F(NovaTest, ListsTheNamesOfAllFlavorsInPages) {
-    const std::string path = "GET /nova/v2.1/flavors?is_public=None&limit=1000";
-    cloud.on(path, json_reply(200, R"({"flavors": [{"id": "1", "name": "small"},
-                                                   {"id": "2", "name": "large"}]})"));
-    cloud.on(path + "&marker=2", json_reply(200, R"({"flavors": [{"id": "3", "name": "gpu"}]})"));
-    cloud.on(path + "&marker=3", json_reply(200, R"({"flavors": []})"));
-    const auto names = cloud.run(nova().flavor_names());
-    ASSERT_TRUE(names) << names.error().what;
-    EXPECT_THAT(*names, ElementsAre("gpu", "large", "small"));
+json shown_flavor(const std::string& id, const std::string& name) {
+    return json{{"id", id},    {"name", name}, {"vcpus", 2},
+                {"ram", 2048}, {"disk", 20},   {"OS-FLV-EXT-DATA:ephemeral", 1},
+                {"swap", ""}};
+}
+
+TEST_F(NovaTest, ListsAllFlavorsInPages) {
+    const std::string path = "GET /nova/v2.1/flavors/detail?is_public=None&limit=1000";
+    const auto page = [](std::vector<json> rows) {
+        return json_reply(200, json{{"flavors", std::move(rows)}}.dump());
+    };
+    json gpu = shown_flavor("3", "gpu");
+    gpu["extra_specs"] = {{"resources:VGPU", "1"}};
+    gpu["swap"] = 512;
+    cloud.on(path, page({shown_flavor("1", "small"), shown_flavor("2", "large")}));
+    cloud.on(path + "&marker=2", page({gpu}));
+    cloud.on(path + "&marker=3", page({}));
+    const auto flavors = cloud.run(nova().all_flavors());
+    ASSERT_TRUE(flavors) << flavors.error().what;
+    ASSERT_EQ(flavors->size(), 3U);
+    EXPECT_EQ(flavors->at("1"), (Flavor{"small", 2, 2048, 20, 1, 0, {}}));
+    EXPECT_EQ(flavors->at("3"), (Flavor{"gpu", 2, 2048, 20, 1, 512, {{"resources:VGPU", "1"}}}));
     cloud.on(path + "&marker=2", json_reply(400, "{}"));
-    EXPECT_EQ(cloud.run(nova().flavor_names()).error().code, Errc::conflict);
+    EXPECT_EQ(cloud.run(nova().all_flavors()).error().code, Errc::conflict);
 }
 
 TEST_F(NovaTest, TheVersionOfItsApiTellsTheRelease) {
@@ -519,9 +532,21 @@ TEST_F(NovaTest, ListsServersThatWereShelvedOrChangedLately) {
         json_reply(200, R"({"servers": []})"));
     const TimePoint since{std::chrono::sys_days{std::chrono::year{2026} / 11 / 20} + 13h + 12min +
                           30s + 700ms};
-    const auto listed = cloud.run(nova().shelved_since(since));
+    const auto listed = cloud.run(nova().servers_in({"SHELVED_OFFLOADED"}, since));
     ASSERT_TRUE(listed) << listed.error().what;
     EXPECT_THAT(ids_of(*listed), ElementsAre("a"));
+}
+
+TEST_F(NovaTest, ListsServersOfSeveralStatuses) {
+    json resized = server_row("a");
+    resized["status"] = "RESIZE";
+    json body{{"servers", {resized, server_row("b")}}};
+    cloud.on(list_path + "&status=MIGRATING&status=RESIZE", json_reply(200, body.dump()));
+    cloud.on(list_path + "&status=MIGRATING&status=RESIZE&marker=b",
+             json_reply(200, R"({"servers": []})"));
+    const auto listed = cloud.run(nova().servers_in({"RESIZE", "MIGRATING"}, {}));
+    ASSERT_TRUE(listed) << listed.error().what;
+    EXPECT_THAT(ids_of(*listed), ElementsAre("a")) << "Nova's answer to several is wider";
 }
 
 TEST_F(NovaTest, DeletionsAnswerInThreeWays) {
