@@ -512,6 +512,12 @@ const Section gateway{
         {"upstream_timeout", Span{1ms, 24h}, "5min",
          "how long Placement may take to answer, and between two pieces of an answer",
          gateway_at<&Gateway::upstream_timeout>()},
+        {"deadline", Span{1s, 10min}, "20s",
+         "how long nova-scheduler waits for room at most, then it gets Placement's answer",
+         gateway_at<&Gateway::deadline>(), true},
+        {"max_held", WholeNumber{0, 1000}, "16",
+         "searches for a host that wait for room at a time; others pass; 0: all pass",
+         gateway_at<&Gateway::max_held>(), true},
     }};
 
 const Section gateway_tls{

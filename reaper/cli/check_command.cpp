@@ -50,6 +50,8 @@ void check_parts(const config::Settings& settings, const Report& report, const T
         return;
     }
     terminal.progress("asking the cloud ...");
+    run_task(io, check_gateway(io.get_executor(), *cloud->clock, *cloud->parts.session, settings,
+                               report));
     run_task(io, check_whole_cloud(*cloud, settings.policy, report));
 }
 

@@ -1,6 +1,7 @@
 // The single checks of `reaper check`. Each reads, adds what it found, and never stops the others.
 #pragma once
 
+#include <boost/asio/any_io_executor.hpp>
 #include <functional>
 
 #include "clients/amqp/broker_probe.hpp"
@@ -31,6 +32,10 @@ void check_broker_use(const config::Broker& broker, const BrokerReport& found,
 
 /// Which of several reapers serves the queue.
 void check_activity(const Activity& activity, const Report& report);
+
+/// The gateway, where one is configured: asked as nova-scheduler would. False: something is wrong.
+Task<bool> check_gateway(boost::asio::any_io_executor executor, Clock& clock, CloudSession& session,
+                         const config::Settings& settings, const Report& report);
 
 /// Keystone, Placement and Nova; their rights; what the policy names in the cloud.
 Task<void> check_cloud(CloudPorts cloud, CloudSession& session, config::Policy policy,

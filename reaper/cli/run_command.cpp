@@ -90,8 +90,9 @@ ExitCode run_daemon(const GlobalOptions& global, const RunCommand& command,
                         tell();
                     });
     if (!settings->gateway.listen.empty()) {
-        gateway.emplace(io, Gateway::Settings{settings->gateway, settings->cloud, settings->http},
-                        cloud->parts.session.get(), [&](const ServiceStatus&) { tell(); });
+        gateway.emplace(
+            io, Gateway::Settings{settings->gateway, settings->cloud, settings->http},
+            cloud->parts.session.get(), [&](const ServiceStatus&) { tell(); }, service.gateway());
         const auto listening = gateway->listen();
         if (!listening) return leave(ExitCode::failed, listening.error().what);
     }

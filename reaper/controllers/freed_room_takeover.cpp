@@ -1,6 +1,7 @@
 // Like requests: which freed room Nova's refusal of one disproves, and whose room, still on its
 // way, goes to another one because nobody waits for it any more.
 #include <algorithm>
+#include <iterator>
 #include <spdlog/spdlog.h>
 #include <utility>
 
@@ -74,25 +75,62 @@ Task<void> FreedRoomTracker::make_way_for(const Request& request, bool refused) 
     }
     const std::string why =
         "Nova refused " + printable(request.id.str(), 64) + ", which asks for the same";
+    const std::size_t asking_anew = left.size();
+    auto others = co_await given_up(request);
+    std::move(others.begin(), others.end(), std::back_inserter(left));
     for (auto& id : disproved) {
         std::string reason = why;
         co_await conclude(std::move(id), std::move(reason));
     }
-    for (auto& id : left) {
+    for (std::size_t i = 0; i < left.size(); ++i) {
+        RequestId& id = left[i];
+        const std::string why_left =
+            i < asking_anew ? "its server asks anew" : "its server failed, and a like one asks";
         // At once: it may be long until what became of the room can be told.
         dependencies_.rooms.handed_over(id);
         const auto at = watched_.find(id);
         if (at == watched_.end()) continue;
         std::string unused;
         if (serves(at->second, request))
-            hand_over(id, request.id, "its server asks anew");
-        else if (at->second.culled)
+            hand_over(id, request.id, why_left);
+        else if (at->second.culled && i < asking_anew)
             unused = "its server asks anew, as " + printable(request.id.str(), 64) +
                      ", for something else";
         if (const auto handed = handed_.extract(id)) at->second.handed_to = handed.mapped();
         co_await conclude(std::move(id), std::move(unused));
     }
     co_await take_over(request);
+}
+
+Task<void> FreedRoomTracker::refused_all_the_same(RequestId id) {
+    if (!watched_.contains(id)) co_return;
+    std::string reason = "Nova refused the request though its search was told of the room";
+    co_await conclude(std::move(id), std::move(reason));
+}
+
+/// Whose room a like request that waits in the gateway may have: their servers failed, and a second
+/// try is another server.
+Task<std::vector<RequestId>> FreedRoomTracker::given_up(const Request& request) {
+    std::vector<RequestId> alike, found;
+    if (request.source != RequestSource::gateway) co_return found;
+    for (const auto& [id, watched] : watched_)
+        if (id != request.id && watched.request.slots <= request.slots &&
+            same_demands(request, watched.request) && !watched.request.requesters.empty())
+            alike.push_back(id);
+    if (alike.size() > max_asked) alike.resize(max_asked);
+    for (const RequestId& id : alike) {
+        const auto at = watched_.find(id);
+        if (at == watched_.end()) continue;
+        const Request older = at->second.request;
+        bool searched = false;
+        for (const ServerId& server : older.requesters) {
+            ServerId asked = server;
+            auto record = co_await dependencies_.cloud.compute.server(std::move(asked));
+            searched = searched || !record || is_searched_for(older, *record);
+        }
+        if (!searched) found.push_back(id);
+    }
+    co_return found;
 }
 
 void FreedRoomTracker::saw_waiting(const RequestId& request, Duration asked_at) {

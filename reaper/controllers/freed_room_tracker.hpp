@@ -54,6 +54,8 @@ public:
     /// servers that ask here, is released.
     /// `refused`: Nova found no host for it, so that room which it could have had is no use.
     Task<void> make_way_for(const Request& request, bool refused);
+    /// Nova was told of the freed room, and refused the request: something else keeps it off.
+    Task<void> refused_all_the_same(RequestId id);
     /// Somebody waits for what the request asks: so said Nova, asked at `asked_at` (steady).
     void saw_waiting(const RequestId& request, Duration asked_at);
     /// Who asked for room may have left, if one of these events is about it.
@@ -95,6 +97,7 @@ private:
     Task<std::optional<bool>> somebody_waits(const Request& request);
     std::vector<RequestId> to_ask_about(const std::map<RequestId, Request>& under_way) const;
     Task<void> take_over(const Request& request);
+    Task<std::vector<RequestId>> given_up(const Request& request);
     bool serves(const Watched& watched, const Request& request) const;
     void note_landed(Watched& watched) const;
     void hand_over(const RequestId& id, const RequestId& to, const std::string& why);

@@ -26,7 +26,7 @@ void enter_plans(Ledger& ledger, const RequestRecord& record) {
         steps.begin(), steps.end(), [](const auto& step) { return step.second == Step::gone; });
     for (const PlanEntry& entry : record.plans) {
         const auto* const nothing = std::get_if<NothingToDo>(&entry.decision);
-        if (nothing != nullptr && promises_room(*nothing, somebody_died))
+        if (nothing != nullptr && promises_room(record.request.source, *nothing, somebody_died))
             ledger.enter(record.request, nothing->hosts, entry.at);
         if (std::holds_alternative<NotEnough>(entry.decision))
             ledger.release_promises(record.request.id);

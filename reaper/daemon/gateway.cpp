@@ -143,8 +143,9 @@ std::string Gateway::line() const {
         return "gateway: not listening yet" +
                (waits_for_.empty() ? std::string{} : ": " + printable(waits_for_));
     const std::size_t calls = proxy_->state().calls;
+    const std::string decided = handler_ ? handler_->line() : std::string{};
     return "gateway: " + proxy_->address() + ", " + std::to_string(calls) +
-           (calls == 1 ? " call" : " calls");
+           (calls == 1 ? " call" : " calls") + (decided.empty() ? "" : ", ") + decided;
 }
 
 void Gateway::report() {

@@ -16,6 +16,8 @@
 #include "reaper/controllers/inventory_reserver.hpp"
 #include "reaper/controllers/safeguard_controller.hpp"
 #include "reaper/controllers/server_labels.hpp"
+#include "reaper/decision/decide.hpp"
+#include "reaper/gateway/placement_gateway.hpp"
 #include "reaper/model/text.hpp"
 #include "reaper/model/time_text.hpp"
 #include "reaper/requests/coordinator.hpp"
@@ -75,6 +77,7 @@ public:
     void use(std::shared_ptr<const CompiledPolicy> policy);
     std::optional<DaemonView> view() const;
     OperatorTrigger* operators() { return parts_ && listening_ ? &parts_->operators : nullptr; }
+    PlacementGateway* gateway() { return parts_ && listening_ ? &parts_->gateway : nullptr; }
 
 private:
     /// Everything that the work is done with, in the order in which one needs the other.
@@ -96,6 +99,7 @@ private:
         NovaFailures nova_failures;
         UnshelveTrigger unshelve;
         OperatorTrigger operators;
+        PlacementGateway gateway;
     };
 
     std::vector<PeriodicTask> periodic_tasks();
@@ -105,6 +109,7 @@ private:
     Task<void> check_clock();
     Task<void> wait_for_cloud();
     Task<std::optional<Error>> cloud_trouble();
+    std::optional<std::string> why_no_help() const;
     void report();
     void report_searches() const;
     std::size_t in_flight() const { return parts_ ? parts_->coordinator.in_flight() : 0; }
@@ -182,8 +187,9 @@ Service::Impl::Parts::Parts(Impl& service, const asio::any_io_executor& executor
       nova_failures({service.ports_.cloud, service.ports_.journal, service.ports_.messages,
                      service.settings_.trigger,
                      [&service] { return service.settings_.policy->scheduler; }, service.schedules_,
-                     [this] { return refresher.flowing(); }, coordinator, service.spawner(),
-                     service.stopping_}),
+                     [this] { return refresher.flowing(); },
+                     [this](const RequestId& id) { return gateway.had_hosts(id); }, coordinator,
+                     service.spawner(), service.stopping_}),
       unshelve({service.ports_.cloud, service.settings_.trigger,
                 [&service] { return service.settings_.policy->scheduler; }, service.schedules_,
                 service.ports_.messages, [&service] { return service.broker_.consuming; },
@@ -193,7 +199,22 @@ Service::Impl::Parts::Parts(Impl& service, const asio::any_io_executor& executor
                 },
                 coordinator, service.stopping_}),
       operators({service.ports_.cloud, service.settings_.trigger, service.ports_.messages,
-                 coordinator, service.stopping_}) {}
+                 coordinator, service.stopping_}),
+      gateway(
+          executor,
+          {service.ports_.cloud, refresher, service.rooms_.ledger(), service.ports_.messages,
+           service.settings_.gateway, [&service] { return service.settings_.policy->scheduler; },
+           [&service] { return service.why_no_help(); },
+           [&service, this](const Request& request) {
+               return why_revocable(request, service.settings_.policy->taggers,
+                                    refresher.cache().tag_data());
+           },
+           [&service, this](const Request& request) {
+               return decide(*service.settings_.policy, request, refresher.cache().index(),
+                             refresher.cache().tag_data(), service.rooms_.ledger(),
+                             service.ports_.cloud.clock.now(), safeguards.safeguards());
+           },
+           coordinator, service.stopping_}) {}
 
 // ---- life ----
 
@@ -391,6 +412,16 @@ Task<void> Service::Impl::wait_for_cloud() {
     }
 }
 
+/// Why nobody who waits can be helped now; none if all is well.
+std::optional<std::string> Service::Impl::why_no_help() const {
+    if (const auto paused = parts_->safeguards.paused_reason()) return paused;
+    if (const auto unknown = parts_->safeguards.not_known_yet()) return unknown;
+    if (!broker_.consuming) return "the broker can't be reached";
+    if (ports_.messages.serving() == 0) return "another reaper serves the queue";
+    if (!cloud_answered_) return "the cloud does not answer";
+    return std::nullopt;
+}
+
 void Service::Impl::report() {
     ServiceStatus status;
     status.ready = broker_.consuming && cloud_answered_;
@@ -464,6 +495,39 @@ std::optional<DaemonView> Service::view() const {
 }
 OperatorTrigger* Service::operators() {
     return impl_->operators();
+}
+
+namespace {
+
+/// What the gateway's proxy holds on to: it may take calls before the service runs, and after.
+class WhileItRuns final : public ProxyHandler {
+public:
+    explicit WhileItRuns(std::function<ProxyHandler*()> handler) : handler_(std::move(handler)) {}
+
+    bool wants(std::string_view method, std::string_view target) const override {
+        const ProxyHandler* const handler = handler_();
+        return handler != nullptr && handler->wants(method, target);
+    }
+    std::string line() const override {
+        const ProxyHandler* const handler = handler_();
+        return handler == nullptr ? "passing everything through: not serving" : handler->line();
+    }
+    Task<ProxyAnswer> handle(HttpRequest request, ProxyCall& call) override {
+        co_return co_await handler_()->handle(std::move(request), call);
+    }
+
+private:
+    std::function<ProxyHandler*()> handler_;
+};
+
+}  // namespace
+
+std::shared_ptr<ProxyHandler> Service::gateway() {
+    const std::weak_ptr<Impl> weak = impl_;
+    return std::make_shared<WhileItRuns>([weak]() -> ProxyHandler* {
+        const auto impl = weak.lock();
+        return impl ? impl->gateway() : nullptr;
+    });
 }
 
 }  // namespace reaper

@@ -15,6 +15,7 @@
 #include "reaper/ports/journal.hpp"
 #include "reaper/ports/message_source.hpp"
 #include "reaper/ports/pause_switch.hpp"
+#include "reaper/ports/proxy_handler.hpp"
 #include "reaper/triggers/operator.hpp"
 
 namespace reaper {
@@ -48,6 +49,8 @@ public:
     std::optional<DaemonView> view() const;
     /// Where operators ask for room; null while it does not run.
     OperatorTrigger* operators();
+    /// Decides nova-scheduler's searches for hosts, while the service runs; else all pass through.
+    std::shared_ptr<ProxyHandler> gateway();
 
 private:
     class Impl;

@@ -18,6 +18,7 @@ struct LiveSettings {
     config::Trigger trigger;
     config::Cache cache;  ///< fixed at the start
     config::Labels labels{};
+    config::Gateway gateway{};
     bool dry_run = false;  ///< plans are reported, nothing is deleted; fixed at the start
 };
 

@@ -48,6 +48,9 @@ struct FailureNotice {
     std::optional<std::string> availability_zone;
     std::vector<PciRequest> pci{};  ///< that the flavor asks for by its aliases
     TimePoint sent_at{};
+    /// `_context_global_request_id`: by which Nova names the request to Placement, if its user gave
+    /// one; several requests may have the same. Else empty.
+    RequestId global_id{};
 
     friend bool operator==(const FailureNotice&, const FailureNotice&) = default;
 };

@@ -34,6 +34,7 @@ enum class RequestSource {
     nova_failure,  ///< Nova's NoValidHost or MaxRetriesExceeded
     unshelve,      ///< an unshelving that found no host, of which Nova tells nobody
     operator_,     ///< `reaper request`
+    gateway,       ///< nova-scheduler, which waits for the answer
 };
 
 std::string_view to_string(RequestSource source);

@@ -122,6 +122,8 @@ FailureNotice notice_of(const JsonPlace& message, const JsonPlace& payload, Fail
     notice.message_id = name_in(message["message_id"]);
     notice.event = event;
     notice.request_id = RequestId(name_in(message["_context_request_id"]));
+    if (const auto global = message.maybe("_context_global_request_id"))
+        notice.global_id = RequestId(name_in(*global));
     notice.exception = printable(exception);
     notice.exception_line = exception_line;
     notice.server = ServerId(uuid_in(payload["instance_uuid"]));

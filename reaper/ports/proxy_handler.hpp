@@ -78,6 +78,8 @@ public:
     /// Does the handler decide this one? Asked for every request; all others stream. `target` is as
     /// on the wire.
     virtual bool wants(std::string_view method, std::string_view target) const = 0;
+    /// How it is, for the status line: a clause; empty: nothing to tell.
+    virtual std::string line() const { return {}; }
     /// Called with the whole request. It must end by itself, and soon after the client has gone;
     /// what it returns then goes nowhere. `call` lives until then. An exception becomes a 500.
     virtual Task<ProxyAnswer> handle(HttpRequest request, ProxyCall& call) = 0;

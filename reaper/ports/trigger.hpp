@@ -22,6 +22,11 @@ public:
     virtual ~Lease() = default;
     /// Is it surely ours at this moment? Cheap.
     virtual bool held() const = 0;
+    /// Why it is not, for people: a clause.
+    virtual std::string why_not() const {
+        return "the connection to the broker was lost or can't be proven alive: another reaper may "
+               "serve the request by now";
+    }
 };
 
 /// One need for room, as a trigger tells it.

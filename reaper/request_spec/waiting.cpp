@@ -39,6 +39,9 @@ std::optional<std::string> why_moved(const Server& server, const Request& reques
     if (!request.excluded_hosts.empty() && !server.host.empty() &&
         !request.excluded_hosts.contains(server.host))
         return "is on " + printable(server.host, 64) + " by now";
+    // Nova is at it while the gateway holds its search for a host.
+    if (request.source == RequestSource::gateway && server.status != "VERIFY_RESIZE")
+        return std::nullopt;
     if (is_any_of(server.status, {"RESIZE", "VERIFY_RESIZE", "MIGRATING", "REVERT_RESIZE"}))
         return "is on its way to another host already (" + printable(server.status, 32) + ")";
     return std::nullopt;
@@ -58,6 +61,18 @@ std::optional<std::string> why_not_waiting(const Request& request, const ServerI
         leaves_its_host(request.operation) ? why_moved(server, request) : why_placed(server);
     if (!why) return std::nullopt;
     return name + *why;
+}
+
+bool is_searched_for(const Request& request, const std::optional<ServerRecord>& record) {
+    if (!record) return false;
+    const Server& server = record->server;
+    if (is_any_of(server.task_state, {"deleting", "soft-deleting"})) return false;
+    if (request.operation == Operation::build)
+        return server.status == "BUILD" && server.host.empty();
+    if (request.operation == Operation::unshelve)
+        return server.host.empty() && !server.task_state.empty();
+    return is_any_of(server.status, {"RESIZE", "MIGRATING", "REBUILD"}) &&
+           request.excluded_hosts.contains(server.host);
 }
 
 }  // namespace reaper

@@ -15,4 +15,8 @@ namespace reaper {
 std::optional<std::string> why_not_waiting(const Request& request, const ServerId& requester,
                                            const std::optional<ServerRecord>& record);
 
+/// Is Nova at it, so that the requester may still come for the room by itself? A server that failed
+/// to boot never does: its user has to ask again.
+bool is_searched_for(const Request& request, const std::optional<ServerRecord>& record);
+
 }  // namespace reaper

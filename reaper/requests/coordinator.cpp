@@ -115,12 +115,16 @@ void RequestCoordinator::refuse_expired(TriggeredRequest triggered, std::string 
     spawn_(note_and_tell(std::move(entry), std::move(triggered.done), std::move(outcome)));
 }
 
-bool RequestCoordinator::leased(const RequestId& id) const {
+std::optional<std::string> RequestCoordinator::why_not_leased(const RequestId& id) const {
+    std::string why = "its source is asked again";  // a former process left it
     const auto at = in_flight_.find(id);
-    if (at == in_flight_.end()) return false;
-    const auto& leases = at->second.leases;
-    return std::any_of(leases.begin(), leases.end(),
-                       [](const auto& lease) { return lease && lease->held(); });
+    if (at == in_flight_.end()) return why;
+    for (const auto& lease : at->second.leases) {
+        if (!lease) continue;
+        if (lease->held()) return std::nullopt;
+        why = lease->why_not();
+    }
+    return why;
 }
 
 /// The request is served no more, and its outcome is journaled.
@@ -174,6 +178,12 @@ Task<void> RequestCoordinator::serve(TriggeredRequest triggered) {
                                      record->outcome->reason;
         spdlog::info("{}: message {}: {}", id.str(), entry.verdict, entry.reason);
         const bool noted = co_await note(std::move(entry));
+        // Nova found hosts when its search was answered, and took none.
+        if (settled && triggered.had_hosts && record->request.source == RequestSource::gateway &&
+            triggered.request.source == RequestSource::nova_failure) {
+            RequestId refused = id;
+            co_await services_.tracker.refused_all_the_same(std::move(refused));
+        }
         if (settled && noted) {
             tell(id, *record->outcome);
             on_change_();

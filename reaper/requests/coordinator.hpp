@@ -63,7 +63,7 @@ private:
     };
 
     // For the runners.
-    bool leased(const RequestId& id) const override;
+    std::optional<std::string> why_not_leased(const RequestId& id) const override;
 
     void begin(TriggeredRequest triggered);
     void join(InFlight& known, TriggeredRequest triggered);

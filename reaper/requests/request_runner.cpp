@@ -117,10 +117,7 @@ Task<std::optional<Outcome>> RequestRunner::resume(RequestRecord record) {
 std::optional<std::string> RequestRunner::blocked_reason() const {
     if (auto paused = services_.safeguards.paused_reason()) return "the reaper is " + *paused;
     if (auto unknown = services_.safeguards.not_known_yet()) return unknown;
-    if (!active_.leased(request_.id))
-        return "the connection to the broker was lost or can't be proven alive: another reaper may "
-               "serve the request by now";
-    return std::nullopt;
+    return active_.why_not_leased(request_.id);
 }
 
 std::optional<std::string> RequestRunner::outdated_reason() const {
@@ -210,7 +207,8 @@ Task<bool> RequestRunner::until_allowed(std::optional<Outcome>& ended) {
             co_return false;
         }
         const auto unknown = services_.safeguards.not_known_yet();
-        if (!unknown && (active_.leased(request_.id) || settings_.dry_run)) co_return true;
+        const auto not_ours = active_.why_not_leased(request_.id);
+        if (!unknown && (!not_ours || settings_.dry_run)) co_return true;
         if (services_.stopping) co_return false;
         if (unknown && out_of_time()) {
             ended = cut_short(OutcomeKind::failed, *unknown);
@@ -222,12 +220,14 @@ Task<bool> RequestRunner::until_allowed(std::optional<Outcome>& ended) {
         }
         if (out_of_time()) {
             ended = cut_short(OutcomeKind::handed_over,
-                              "the connection to the broker was lost, and the request did not come "
-                              "again: another reaper has it, or the queue dropped its message");
+                              not_ours.value_or("it was given back") +
+                                  "; the request did not come again: another reaper has it, or "
+                                  "the queue dropped its message");
             co_return false;
         }
         if (!told)
-            spdlog::info("{}: waiting until this reaper serves the queue again", request_.id.str());
+            spdlog::info("{}: waiting until it is told again: {}", request_.id.str(),
+                         not_ours.value_or("not ours"));
         // If another finishes it, the room is promised no longer than that one promises it.
         const TimePoint now = services_.cloud.clock.now();
         if (!told && deleted_ > 0)

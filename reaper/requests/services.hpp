@@ -40,8 +40,8 @@ struct RequestServices {
 class ActiveRequests {
 public:
     virtual ~ActiveRequests() = default;
-    /// Is the right to act for it surely ours?
-    virtual bool leased(const RequestId& id) const = 0;
+    /// Why the right to act for it is not surely ours, for people; none if it is.
+    virtual std::optional<std::string> why_not_leased(const RequestId& id) const = 0;
 };
 
 /// What one runner works with.

@@ -45,8 +45,11 @@ void take_out(std::unordered_map<Key, std::set<ServerId>>& index, const Key& key
 
 }  // namespace
 
-bool promises_room(const NothingToDo& nothing, bool somebody_died) {
-    return !nothing.pending_releases().empty() || (somebody_died && !nothing.hosts.empty());
+bool promises_room(RequestSource source, const NothingToDo& nothing, bool somebody_died) {
+    if (!nothing.pending_releases().empty()) return true;
+    const bool kept =
+        somebody_died || (source == RequestSource::gateway && nothing.room == ResType::regular);
+    return kept && !nothing.hosts.empty();
 }
 
 Ledger::Ledger(const std::vector<Eviction>& evictions, std::vector<Promise> promises) {

@@ -31,8 +31,8 @@ namespace reaper {
 
 /// Is the room of such a decision promised to its request? What others are freeing is, and, once
 /// servers were deleted for the request, the room that is there: it replaces what its plans
-/// promised.
-bool promises_room(const NothingToDo& nothing, bool somebody_died);
+/// promised. To one that waits in the gateway, for the claim is about to come, all of it.
+bool promises_room(RequestSource source, const NothingToDo& nothing, bool somebody_died);
 
 class Ledger {
 public:
@@ -134,6 +134,7 @@ public:
     Resources promised_to_others(const HostId& host, const RequestId& request) const;
     /// All of them, in the order of coming. One with 0 slots left counts for nothing.
     std::vector<Promise> promises() const;
+    bool promises_anything() const noexcept { return !promises_.empty(); }
     std::vector<const Promise*> promises_on(const HostId& host) const;
     bool promises_anything_on(const HostId& host) const { return !promises_.on(host).empty(); }
     std::vector<const Promise*> promises_of(const RequestId& request) const;

@@ -13,7 +13,7 @@ void RoomKeeper::decided(const Request& request, const Decision& decision, bool 
     const auto* const nothing = std::get_if<NothingToDo>(&decision);
     if (plan != nullptr)
         ledger_.enter(request, *plan, now);
-    else if (nothing != nullptr && promises_room(*nothing, somebody_died))
+    else if (nothing != nullptr && promises_room(request.source, *nothing, somebody_died))
         ledger_.enter(request, nothing->hosts, now);
     else
         return;

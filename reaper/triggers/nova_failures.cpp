@@ -112,7 +112,8 @@ void NovaFailures::on_notice(FailureNotice notice, const Delivery& delivery) {
     triggered.event_id = notice.message_id;
     triggered.event_type = event_type(notice.event);
     triggered.maybe_served = delivery.redelivered;
-    triggered.had_hosts = notice.exception.starts_with("MaxRetriesExceeded");
+    triggered.had_hosts = notice.exception.starts_with("MaxRetriesExceeded") ||
+                          dependencies_.had_hosts(notice.request_id);
     triggered.lease = std::make_shared<MessageLease>(dependencies_.messages, delivery.ticket);
     claims_.add(notice);
     const auto shared = std::make_shared<const FailureNotice>(std::move(notice));
@@ -127,6 +128,9 @@ void NovaFailures::on_notice(FailureNotice notice, const Delivery& delivery) {
 /// Nova's own word on the requester.
 ResultTask<std::variant<Request, Refused>> NovaFailures::complete(FailureNotice notice) {
     const Duration max_age = dependencies_.settings.max_age;
+    auto served = co_await served_by_gateway(notice);
+    if (!served) co_return served.error();
+    if (*served) co_return std::variant<Request, Refused>{std::move(**served)};
     auto schedule = co_await schedule_of(notice);
     SchedulerRules rules = dependencies_.scheduler();
     auto completed = co_await confirm_request(dependencies_.cloud, notice, std::move(schedule),
@@ -140,6 +144,21 @@ ResultTask<std::variant<Request, Refused>> NovaFailures::complete(FailureNotice 
     }
     request->deadline = request->sent_at + max_age;
     co_return completed;
+}
+
+/// The gateway knows a request by the id that its user gave, where there is one.
+ResultTask<std::optional<Refused>> NovaFailures::served_by_gateway(FailureNotice notice) {
+    if (notice.global_id.empty() || notice.global_id == notice.request_id)
+        co_return std::optional<Refused>{};
+    auto record = co_await dependencies_.journal.record(notice.global_id);
+    if (!record) co_return record.error();
+    if (!*record || (*record)->request.source != RequestSource::gateway || (*record)->plans.empty())
+        co_return std::optional<Refused>{};
+    const auto& requesters = (*record)->request.requesters;
+    if (std::find(requesters.begin(), requesters.end(), notice.server) == requesters.end())
+        co_return std::optional<Refused>{};
+    co_return std::optional<Refused>{
+        Refused{"the gateway served it already, as " + printable(notice.global_id.str(), 64)}};
 }
 
 /// What the scheduler was asked. Its message came before that of the failure, but by another queue:

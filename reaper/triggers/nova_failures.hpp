@@ -33,6 +33,8 @@ public:
         const ScheduleMemory& schedules;
         /// Nova's INFO notifications come in: a search for hosts is told there before its failure.
         std::function<bool()> events_flow;
+        /// Its search for a host had some, as the gateway saw.
+        std::function<bool(const RequestId&)> had_hosts;
         RequestSink& sink;
         std::function<void(Task<void>)> spawn;  ///< runs a coroutine of the trigger
         const bool& stopping;
@@ -47,6 +49,7 @@ private:
     void on_ignored(Ignored ignored, DeliveryTicket ticket);
     void on_malformed(Malformed malformed, Delivery delivery);
     ResultTask<std::variant<Request, Refused>> complete(FailureNotice notice);
+    ResultTask<std::optional<Refused>> served_by_gateway(FailureNotice notice);
     Task<std::optional<Schedule>> schedule_of(FailureNotice notice);
     Task<bool> note(MessageEntry entry);
     Task<void> note_and_acknowledge(MessageEntry entry, DeliveryTicket ticket);

@@ -23,6 +23,7 @@ LiveSettings ReaperUnderTest::live_settings() const {
     live.trigger = settings.trigger;
     live.cache = settings.cache;
     live.labels = settings.labels;
+    live.gateway = settings.gateway;
     live.dry_run = dry_run;
     return live;
 }

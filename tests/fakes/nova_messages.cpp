@@ -61,6 +61,8 @@ std::string body_of(const NovaFailure& failure) {
                           {"timestamp", failure.timestamp},
                           {"_unique_id", "u"},
                           {"_context_request_id", failure.request_id},
+                          {"_context_global_request_id",
+                           failure.global_id.empty() ? nullptr : nlohmann::json(failure.global_id)},
                           {"_context_project_id", failure.project}};
     const json envelope = {{"oslo.version", "2.0"}, {"oslo.message", message.dump()}};
     return envelope.dump();

@@ -76,7 +76,8 @@ void Checker::sync_plans() {
         if (const auto* plan = std::get_if<Plan>(&decision)) record.plan = *plan;
         // Room that is on its way is promised, too.
         if (const auto* nothing = std::get_if<NothingToDo>(&decision))
-            if (promises_room(*nothing, culled_[record.machine].contains(record.request)))
+            if (promises_room(known->second.request.source, *nothing,
+                              culled_[record.machine].contains(record.request)))
                 record.plan->hosts = nothing->hosts;
         enter(record);
     }

@@ -1,0 +1,103 @@
+// Check of the gateway: does it listen, lead to Placement, help, and is it asked by nova-scheduler?
+#include <nlohmann/json.hpp>
+#include <utility>
+
+#include "clients/http/client.hpp"
+#include "clients/http/url.hpp"
+#include "reaper/cli/checks.hpp"
+#include "reaper/daemon/gateway.hpp"
+#include "reaper/model/text.hpp"
+
+namespace reaper::cli {
+namespace {
+
+constexpr std::chrono::milliseconds patience{5'000};
+
+ResultTask<http::Response> get(http::Client& client, std::string url) {
+    http::Request request;
+    request.url = std::move(url);
+    request.service = "gateway";
+    co_return co_await client.call(std::move(request));
+}
+
+/// Under which the gateway is asked: that of Placement, if nothing else is set.
+Task<std::string> path_of(CloudSession& session, const config::Settings& settings) {
+    if (!settings.gateway.path_prefix.empty())
+        co_return settings.gateway.path_prefix == "/" ? "" : settings.gateway.path_prefix;
+    std::string placement = known_placement_url(settings.gateway, settings.cloud);
+    if (placement.empty()) {
+        auto found = co_await session.endpoint(CloudService::placement);
+        if (found) placement = found->url;
+    }
+    const auto url = http::parse_url(placement);
+    std::string path = url ? url->path : "";
+    while (path.ends_with('/')) path.pop_back();
+    co_return path;
+}
+
+/// How it is, as `GET /reaper-gateway` tells.
+Finding finding_of(const std::string& name, const http::Response& answer) {
+    const auto state = nlohmann::json::parse(answer.body, nullptr, false);
+    const bool told = state.is_object() && state.contains("passes_through");
+    if (!told)
+        return {Verdict::warn, name,
+                "answers, but decides nothing: it is no 'reaper run' that serves (HTTP " +
+                    std::to_string(answer.status) + ")"};
+    if (!state["passes_through"].is_null())
+        return {Verdict::warn, name,
+                "passes everything through: " +
+                    printable(state.value("passes_through", std::string{}), 300)};
+    const auto searches = state.value("searches", std::uint64_t{0});
+    if (searches == 0)
+        return {Verdict::warn, name,
+                "nova-scheduler has asked it for no host yet: let [placement] endpoint_override in "
+                "its nova.conf lead here, and boot a server"};
+    return {Verdict::ok, name,
+            "nova-scheduler looked for hosts here " + reaper::counted(searches, "time") +
+                ", the last " + std::to_string(state.value("last_search_s", std::uint64_t{0})) +
+                " s ago; " + std::to_string(state.value("served", std::uint64_t{0})) +
+                " got room that was freed"};
+}
+
+}  // namespace
+
+Task<bool> check_gateway(boost::asio::any_io_executor executor, Clock& clock, CloudSession& session,
+                         const config::Settings& settings, const Report& report) {
+    const config::Gateway& gateway = settings.gateway;
+    if (gateway.listen.empty()) co_return true;
+    const std::string name = "gateway " + gateway.listen;
+    http::Options options = http_options(settings.cloud, settings.http);
+    options.max_retries = 0;
+    options.call_timeout = options.connect_timeout = patience;
+    auto client = http::make_client(executor, std::move(options), clock);
+    if (!client) {
+        report({Verdict::fail, name, client.error().what});
+        co_return false;
+    }
+    auto path = co_await path_of(session, settings);
+    const std::string place =
+        (gateway.cert_file.empty() ? "http://" : "https://") + gateway.listen + path;
+    std::string url = place + "/reaper-gateway";
+    const auto state = co_await get(**client, std::move(url));
+    if (!state) {
+        report({Verdict::warn, name,
+                state.error().what + "; is 'reaper run' running? Without it, nova-scheduler finds "
+                                     "no Placement here"});
+        co_return false;
+    }
+    // The list of Placement's versions, which it gives to everybody.
+    url = place + "/";
+    const auto versions = co_await get(**client, std::move(url));
+    const bool placement =
+        versions && versions->ok() && versions->body.find("\"versions\"") != std::string::npos;
+    if (placement)
+        report(finding_of(name, *state));
+    else
+        report(
+            {Verdict::fail, name,
+             "does not lead to Placement: " +
+                 (versions ? "HTTP " + std::to_string(versions->status) : versions.error().what)});
+    co_return placement;
+}
+
+}  // namespace reaper::cli

@@ -1,0 +1,61 @@
+#include "reaper/gateway/call_words.hpp"
+
+#include <boost/algorithm/string/predicate.hpp>
+#include <boost/url/parse_query.hpp>
+#include <boost/url/url.hpp>
+#include <utility>
+
+namespace reaper {
+
+std::string_view path_of(std::string_view target) {
+    return target.substr(0, target.find('?'));
+}
+
+RequestId request_of(const HttpHeaders& headers) {
+    for (const auto& [name, value] : headers)
+        if (boost::algorithm::iequals(name, "X-Openstack-Request-Id")) return RequestId{value};
+    return {};
+}
+
+std::optional<PlacementQuery> parameters_of(std::string_view target) {
+    const auto mark = target.find('?');
+    if (mark == target.npos) return PlacementQuery{};
+    const auto read = boost::urls::parse_query(target.substr(mark + 1));
+    if (!read) return std::nullopt;
+    PlacementQuery query;
+    boost::urls::encoding_opts forms;
+    forms.space_as_plus = true;
+    for (const auto& parameter : *read)
+        query.emplace_back(parameter.key.decode(forms), parameter.value.decode(forms));
+    return query;
+}
+
+std::string with_query(std::string_view target, const PlacementQuery& query) {
+    std::string made{path_of(target)};
+    boost::urls::url encoder;
+    auto parameters = encoder.params();
+    for (const auto& [name, value] : query) parameters.append({name, value});
+    return made + "?" + std::string{encoder.encoded_query()};
+}
+
+std::optional<ServerId> claimed_server(std::string_view path) {
+    constexpr std::string_view before = "/allocations/";
+    const auto at = path.rfind(before);
+    if (at == path.npos) return std::nullopt;
+    const std::string_view id = path.substr(at + before.size());
+    if (id.empty() || id.find('/') != id.npos) return std::nullopt;
+    return ServerId{std::string{id}};
+}
+
+int status_of(const ProxyAnswer& answer) {
+    if (const auto* const own = std::get_if<OwnAnswer>(&answer)) return own->status;
+    const auto* const passed = std::get_if<std::unique_ptr<UpstreamAnswer>>(&answer);
+    return passed == nullptr ? 0 : (*passed)->status();
+}
+
+bool has_room(const Outcome& outcome) {
+    return outcome.kind == OutcomeKind::freed || outcome.kind == OutcomeKind::already_there ||
+           outcome.kind == OutcomeKind::revocable_room;
+}
+
+}  // namespace reaper

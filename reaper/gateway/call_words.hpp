@@ -1,0 +1,29 @@
+// Words of a call of nova-scheduler's: targets, headers, answers.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "reaper/model/ids.hpp"
+#include "reaper/model/request_record.hpp"
+#include "reaper/ports/proxy_handler.hpp"
+#include "reaper/request_spec/placement_query.hpp"
+
+namespace reaper {
+
+std::string_view path_of(std::string_view target);
+/// The API request that it is for, as Nova names it; empty if it is not told.
+RequestId request_of(const HttpHeaders& headers);
+/// The parameters of a target's query, undone; none if they can't be read.
+std::optional<PlacementQuery> parameters_of(std::string_view target);
+/// The target with other parameters.
+std::string with_query(std::string_view target, const PlacementQuery& query);
+/// The server of `/allocations/SERVER`; none if the path is another one.
+std::optional<ServerId> claimed_server(std::string_view path);
+/// 0 for an Error.
+int status_of(const ProxyAnswer& answer);
+/// Has the request its room, so that its search or claim is worth to be tried again?
+bool has_room(const Outcome& outcome);
+
+}  // namespace reaper

@@ -1,0 +1,182 @@
+#include "reaper/gateway/candidates.hpp"
+
+#include <algorithm>
+#include <limits>
+#include <utility>
+
+#include "reaper/json/json_place.hpp"
+
+namespace reaper {
+namespace {
+
+constexpr const char* const ways_name = "allocation_requests";
+constexpr const char* const hosts_name = "provider_summaries";
+
+HostId root_of(const std::string& provider, const JsonPlace& row) {
+    const std::string root = row.text_or_empty("root_provider_uuid");
+    return HostId{root.empty() ? provider : root};
+}
+
+/// How often `amounts` fit into `room`.
+Amount times(const Resources& amounts, const Resources& room) {
+    Amount fits = std::numeric_limits<Amount>::max();
+    for (const auto& [name, amount] : amounts) {
+        if (amount > 0) fits = std::min(fits, std::max<Amount>(room.get(name), 0) / amount);
+    }
+    return fits;
+}
+
+}  // namespace
+
+Result<Candidates> Candidates::read(std::string_view body) {
+    Candidates read;
+    try {
+        read.answer_ = nlohmann::json::parse(body);
+        const JsonPlace top(read.answer_);
+        const JsonPlace summaries = top[hosts_name];
+        summaries.each_member([&](const std::string& provider, const JsonPlace& row) {
+            const HostId root = root_of(provider, row);
+            read.roots_.emplace(ProviderId{provider}, root);
+            Resources& free = read.free_[root];
+            const JsonPlace classes = row["resources"];
+            classes.each_member([&](const std::string& name, const JsonPlace& room) {
+                const Amount left = room["capacity"].integer() - room["used"].integer();
+                free.add(ResourceClass{name}, std::max<Amount>(left, 0));
+            });
+        });
+        const JsonPlace ways = top[ways_name];
+        ways.each([&](const JsonPlace& way) {
+            PlacementWay& candidate = read.ways_.emplace_back();
+            const JsonPlace allocations = way["allocations"];
+            allocations.each_member([&](const std::string& provider, const JsonPlace& row) {
+                const auto root = read.roots_.find(ProviderId{provider});
+                row.expect(root != read.roots_.end(), "a provider of provider_summaries");
+                const JsonPlace amounts = row["resources"];
+                candidate[root->second] += amounts.resources();
+            });
+        });
+    } catch (const WrongJson& wrong) {
+        return Error{Errc::bad_answer, wrong.what};
+    } catch (const nlohmann::json::exception&) {
+        return Error{Errc::bad_answer, "no JSON"};
+    }
+    return read;
+}
+
+std::set<HostId> Candidates::hosts() const {
+    std::set<HostId> hosts;
+    for (const PlacementWay& way : ways_)
+        for (const auto& [host, amounts] : way) hosts.insert(host);
+    return hosts;
+}
+
+Amount Candidates::places_besides(const std::set<HostId>& hosts) const {
+    std::map<HostId, Amount> most;
+    for (const PlacementWay& way : ways_) {
+        // Of a way over several hosts, the one that it fits least often counts.
+        HostId scarcest;
+        Amount fits = std::numeric_limits<Amount>::max();
+        for (const auto& [host, amounts] : way) {
+            const Amount here = times(amounts, free_.at(host));
+            if (here < fits || scarcest.str().empty()) scarcest = host;
+            fits = std::min(fits, here);
+        }
+        const bool besides = std::none_of(
+            way.begin(), way.end(), [&](const auto& part) { return hosts.contains(part.first); });
+        if (!besides) continue;
+        Amount& known = most[scarcest];
+        known = std::max(known, fits);
+    }
+    Amount sum = 0;
+    for (const auto& [host, fits] : most)
+        sum += std::min<Amount>(fits, std::numeric_limits<int>::max());
+    return sum;
+}
+
+bool Candidates::withhold(const Withheld& withheld) {
+    std::set<HostId> changed;
+    for (const HostId& host : hosts()) {
+        const Resources kept = withheld(host);
+        if (kept.empty()) continue;
+        free_[host] -= kept;
+        changed.insert(host);
+    }
+    if (changed.empty()) return false;
+    auto& rows = answer_[ways_name];
+    std::vector<PlacementWay> left;
+    nlohmann::json left_rows = nlohmann::json::array();
+    for (std::size_t i = 0; i < ways_.size(); ++i) {
+        const bool fits = std::all_of(ways_[i].begin(), ways_[i].end(), [&](const auto& part) {
+            return !changed.contains(part.first) || times(part.second, free_.at(part.first)) >= 1;
+        });
+        if (!fits) continue;
+        left.push_back(std::move(ways_[i]));
+        left_rows.push_back(std::move(rows[i]));
+    }
+    const bool fewer = left.size() < ways_.size();
+    ways_ = std::move(left);
+    rows = std::move(left_rows);
+    return fewer;
+}
+
+std::string Candidates::text() const {
+    const std::set<HostId> left = hosts();
+    nlohmann::json answer = answer_;
+    auto& summaries = answer[hosts_name];
+    for (const auto& [provider, root] : roots_)
+        if (!left.contains(root) && !added_.contains(root)) summaries.erase(provider.str());
+    return answer.dump();
+}
+
+void Candidates::add(const std::vector<OfferedHost>& hosts, const Resources& amounts) {
+    nlohmann::json wanted = nlohmann::json::object();
+    for (const auto& [name, amount] : amounts) wanted[name.str()] = amount;
+    for (const OfferedHost& offered : hosts) {
+        const std::string& id = offered.host.str();
+        nlohmann::json rooms = nlohmann::json::object();
+        for (const auto& [name, capacity] : offered.capacity)
+            rooms[name.str()] = {{"capacity", capacity}, {"used", offered.used.get(name)}};
+        nlohmann::json traits = nlohmann::json::array();
+        for (const Trait& trait : offered.traits) traits.push_back(trait.str());
+        answer_[ways_name].push_back({{"allocations", {{id, {{"resources", wanted}}}}},
+                                      {"mappings", {{"", nlohmann::json::array({id})}}}});
+        answer_[hosts_name][id] = {{"resources", std::move(rooms)},
+                                   {"traits", std::move(traits)},
+                                   {"parent_provider_uuid", nullptr},
+                                   {"root_provider_uuid", id}};
+        added_.insert(offered.host);
+    }
+}
+
+std::optional<Allocations> read_claim(std::string_view body) {
+    Allocations asked;
+    try {
+        const nlohmann::json document = nlohmann::json::parse(body);
+        const JsonPlace top(document);
+        const JsonPlace allocations = top["allocations"];
+        allocations.each_member([&](const std::string& provider, const JsonPlace& row) {
+            const JsonPlace amounts = row["resources"];
+            asked.emplace(ProviderId{provider}, amounts.resources());
+        });
+    } catch (const WrongJson&) {
+        return std::nullopt;
+    } catch (const nlohmann::json::exception&) {
+        return std::nullopt;
+    }
+    return asked;
+}
+
+std::string no_room_text(std::string_view request) {
+    return nlohmann::json{
+        {"errors",
+         {{{"status", 409},
+           {"title", "Conflict"},
+           {"detail",
+            "There was a conflict when trying to complete your request.\n\n Unable to "
+            "allocate inventory: the room is promised to another request "},
+           {"code", "placement.undefined_code"},
+           {"request_id", request}}}}}
+        .dump();
+}
+
+}  // namespace reaper

@@ -1,0 +1,73 @@
+// Placement's answer to `GET /allocation_candidates`: read, counted, and written without those
+// candidates whose room is somebody else's.
+//
+// Source: Placement's API, microversions 1.29 and later (Nova asks at 1.36).
+#pragma once
+
+#include <cstddef>
+#include <functional>
+#include <map>
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <set>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "reaper/model/cloud.hpp"
+#include "reaper/model/error.hpp"
+#include "reaper/model/ids.hpp"
+#include "reaper/model/resources.hpp"
+
+namespace reaper {
+
+/// A host of which nothing has to be free.
+struct OfferedHost {
+    HostId host;
+    Resources capacity;
+    Resources used;
+    std::set<Trait> traits;
+};
+
+/// One way to place one server. More than one host is in it only where providers are shared.
+using PlacementWay = std::map<HostId, Resources>;
+
+class Candidates {
+public:
+    /// `bad_answer`: it is not of that form.
+    static Result<Candidates> read(std::string_view body);
+
+    bool none() const { return ways_.empty(); }
+    std::size_t count() const { return ways_.size(); }
+    /// Root providers that a candidate takes something of.
+    std::set<HostId> hosts() const;
+    /// Servers that find room one after the other, as the answer tells it: by host, what is free
+    /// over what one takes. Where providers are nested, at most so many.
+    Amount places() const { return places_besides({}); }
+    /// The same without some hosts.
+    Amount places_besides(const std::set<HostId>& hosts) const;
+
+    /// What of a host's free room is not for who asks.
+    using Withheld = std::function<Resources(const HostId&)>;
+    /// Takes room off each host, and the candidates out that no longer fit. True if one did.
+    bool withhold(const Withheld& withheld);
+    /// One candidate more for each host, all of it from its root provider. They count as no places.
+    void add(const std::vector<OfferedHost>& hosts, const Resources& amounts);
+    /// The answer with the candidates that are left, those that were added, and what it tells of
+    /// their hosts.
+    std::string text() const;
+
+private:
+    nlohmann::json answer_;
+    std::vector<PlacementWay> ways_;  ///< in the order of the answer's allocation_requests
+    std::map<HostId, Resources> free_;
+    std::map<ProviderId, HostId> roots_;
+    std::set<HostId> added_;
+};
+
+/// What `PUT /allocations/CONSUMER` asks for, by provider; none if it can't be read.
+std::optional<Allocations> read_claim(std::string_view body);
+/// Placement's answer (409) to a claim for which there is no room.
+std::string no_room_text(std::string_view request);
+
+}  // namespace reaper

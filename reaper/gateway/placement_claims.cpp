@@ -1,0 +1,194 @@
+// The gateway's second part: hosts that are offered to whoever asks, and claims, which tell who
+// does.
+#include <algorithm>
+#include <spdlog/spdlog.h>
+#include <utility>
+
+#include "reaper/gateway/call_words.hpp"
+#include "reaper/gateway/placement_gateway.hpp"
+#include "reaper/model/text.hpp"
+
+namespace reaper {
+namespace {
+
+/// At most; a few more where one plan needs several.
+constexpr std::size_t hosts_offered = 3;
+/// A search that was offered hosts claims one of them within.
+constexpr Duration offered_for{60'000};
+
+/// Where a decision has its slots.
+std::set<HostId> hosts_of(const Decision& decision) {
+    std::set<HostId> hosts;
+    if (const auto* const plan = std::get_if<Plan>(&decision))
+        for (const HostPlan& host : plan->hosts) hosts.insert(host.host);
+    if (const auto* const nothing = std::get_if<NothingToDo>(&decision))
+        for (const HostPlan& host : nothing->hosts) hosts.insert(host.host);
+    return hosts;
+}
+
+OfferedHost root_of(const Host& host) {
+    const Provider& root = host.providers.front();
+    OfferedHost offered{host.id, {}, root.used, root.traits.get()};
+    for (const auto& [name, inventory] : root.inventories)
+        offered.capacity.set(name, inventory.capacity());
+    return offered;
+}
+
+bool has_all(const Resources& capacity, const Resources& asked) {
+    return std::all_of(asked.begin(), asked.end(),
+                       [&](const auto& each) { return capacity.get(each.first) > 0; });
+}
+
+}  // namespace
+
+void PlacementGateway::note_offer(const RequestId& id, Offer offer) {
+    std::erase_if(offers_,
+                  [&](const auto& each) { return offer.at - each.second.at > offered_for; });
+    offers_.insert_or_assign(id, std::move(offer));
+}
+
+/// Adds hosts where room could be freed for whoever asks. False: that would help nobody.
+bool PlacementGateway::offer(const RequestId& id, const CandidatesQuery& query,
+                             std::vector<Request> may_be, Asked& asked) {
+    std::erase_if(
+        may_be, [&](const Request& each) { return dependencies_.why_revocable(each).has_value(); });
+    const auto largest =
+        std::max_element(may_be.begin(), may_be.end(),
+                         [](const Request& a, const Request& b) { return a.slots < b.slots; });
+    if (largest == may_be.end()) return false;
+    Request wanted = std::move(*largest);
+    wanted.id = id;
+    if (narrow(wanted, query)) return false;
+    const auto rooms = rooms_for(std::move(wanted), asked.candidates->hosts());
+    std::vector<OfferedHost> offered;
+    for (const Host* const host : rooms) {
+        auto room = root_of(*host);
+        if (has_all(room.capacity, query.shape.resources)) offered.push_back(std::move(room));
+    }
+    if (offered.empty()) return false;
+    Offer made{query, asked.candidates->hosts(), dependencies_.cloud.clock.steady()};
+    made.nothing_free = asked.candidates->none();
+    for (const OfferedHost& host : offered) made.hosts.insert(host.host);
+    note_offer(id, std::move(made));
+    ++counts_.offered;
+    spdlog::debug("gateway: {}: {} offered, a claim will tell who asks", printable(id.str()),
+                  counted(static_cast<int>(offered.size()), "host"));
+    asked.candidates->add(offered, query.shape.resources);
+    OwnAnswer answer;
+    answer.headers = {{"Content-Type", "application/json"}};
+    answer.body = asked.candidates->text();
+    asked.answer = std::move(answer);
+    return true;
+}
+
+/// Where room for the request could be freed, besides on some hosts; not where others were offered
+/// it, if it can be elsewhere.
+std::vector<const Host*> PlacementGateway::rooms_for(Request wanted,
+                                                     const std::set<HostId>& besides) const {
+    const CloudCache& cache = dependencies_.refresher.cache();
+    const auto leave_out = [&cache](Request& request, const std::set<HostId>& left_out) {
+        for (const HostId& host : left_out)
+            if (const Host* const known = cache.find(host))
+                request.excluded_hosts.emplace(known->service_host, "offered already");
+    };
+    leave_out(wanted, besides);
+    Request apart = wanted;
+    for (const auto& [other, offer] : offers_)
+        if (offer.nothing_free && !offer.served) leave_out(apart, offer.hosts);
+    auto hosts = hosts_of(dependencies_.consider(apart));
+    if (hosts.empty()) hosts = hosts_of(dependencies_.consider(wanted));
+    // What one host can give may be gone when it is claimed.
+    while (!hosts.empty() && hosts.size() < hosts_offered) {
+        leave_out(wanted, hosts);
+        const auto others = hosts_of(dependencies_.consider(wanted));
+        if (others.empty()) break;
+        hosts.insert(others.begin(), others.end());
+    }
+    std::vector<const Host*> found;
+    for (const HostId& host : hosts)
+        if (const Host* const known = cache.find(host)) found.push_back(known);
+    return found;
+}
+
+Task<ProxyAnswer> PlacementGateway::claim(HttpRequest request, ProxyCall& call) {
+    const RequestId id = request_of(request.headers);
+    const auto server = claimed_server(path_of(request.target));
+    const auto asked = read_claim(request.body);
+    const bool known = server && asked && !asked->empty() && offers_.contains(id);
+    if (known && offers_.at(id).nothing_free) co_await help_claim(id, *server, call);
+    while (true) {
+        ProxyAnswer answer = co_await try_claim(request, call, asked);
+        const int status = status_of(answer);
+        const auto offer = offers_.find(id);
+        if (!known || offer == offers_.end() || call.client_gone()) co_return answer;
+        if (status < 300) offer->second.claimed.insert(*server);
+        if (status != 409) co_return answer;
+        const bool again = co_await help_claim(id, *server, call);
+        if (!again) co_return answer;
+    }
+}
+
+/// Placement's answer, or our own, which is the same as if there were no room.
+Task<ProxyAnswer> PlacementGateway::try_claim(HttpRequest request, ProxyCall& call,
+                                              std::optional<Allocations> asked) {
+    RequestId id = request_of(request.headers);
+    bool of_others = false;
+    if (asked && !promised_.none()) of_others = co_await promised_.claimed(std::move(*asked), id);
+    if (of_others) {
+        spdlog::info("gateway: {}: a claim is refused: the room is promised to others",
+                     printable(id.str()));
+        OwnAnswer refused;
+        refused.status = 409;
+        refused.headers = {{"Content-Type", "application/json"}};
+        refused.body = no_room_text(id.str());
+        co_return ProxyAnswer{std::move(refused)};
+    }
+    auto answered = co_await call.ask(std::move(request));
+    if (!answered) co_return ProxyAnswer{answered.error()};
+    co_return ProxyAnswer{std::move(*answered)};
+}
+
+/// Whoever claims is known: a regular one is served now, once for all of its servers that have no
+/// room yet. False: nothing was done.
+Task<bool> PlacementGateway::help_claim(RequestId id, ServerId server, ProxyCall& call) {
+    if (counts_.held >= dependencies_.settings.max_held || passes_through()) co_return false;
+    if (std::exchange(offers_.at(id).served, true)) co_return false;
+    const Held held{counts_};
+    auto found = co_await who_asks_.of_server(id, std::move(server));
+    const auto offered = offers_.find(id);
+    if (offered == offers_.end()) co_return false;
+    const Offer offer = offered->second;
+    std::string why;
+    if (!found)
+        why = found.error().what;
+    else if (!*found)
+        why = "Nova schedules no such server";
+    else if (const auto* const refused = std::get_if<Refused>(&**found))
+        why = refused->reason;
+    else if (auto revocable = dependencies_.why_revocable(std::get<Request>(**found)))
+        why = "the requester is revocable: " + *revocable;
+    std::optional<Request> wanted;
+    if (why.empty()) {
+        wanted = std::get<Request>(std::move(**found));
+        if (auto unfit = narrow(*wanted, offer.query)) why = std::move(*unfit);
+    }
+    if (!why.empty()) {
+        pass(id, why);
+        co_return false;
+    }
+    std::erase_if(wanted->requesters,
+                  [&](const ServerId& each) { return offer.claimed.contains(each); });
+    wanted->slots = std::max<int>(1, static_cast<int>(wanted->requesters.size()));
+    wanted->placement.only_hosts.clear();
+    wanted->placement.why_only = "offered to nova-scheduler";
+    for (const HostId& host : offer.hosts)
+        if (const Host* const known = dependencies_.refresher.cache().find(host))
+            wanted->placement.only_hosts.insert(known->service_host);
+    const auto outcome = co_await wait_for(std::move(*wanted), call, true);
+    const bool way = outcome && has_room(*outcome);
+    if (way) note_hosts(id);
+    ++(way ? counts_.served : counts_.in_vain);
+    co_return way;
+}
+
+}  // namespace reaper

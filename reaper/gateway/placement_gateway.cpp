@@ -1,0 +1,386 @@
+#include "reaper/gateway/placement_gateway.hpp"
+
+#include <algorithm>
+#include <spdlog/spdlog.h>
+#include <utility>
+
+#include "reaper/gateway/call_words.hpp"
+#include "reaper/model/text.hpp"
+
+namespace reaper {
+namespace {
+
+constexpr std::string_view path_end = "/allocation_candidates";
+/// Placement has no such path.
+constexpr std::string_view state_path_end = "/reaper-gateway";
+/// An answer that is longer has many candidates.
+constexpr std::size_t short_answer = 64UL * 1024;
+/// An answer that is longer passes as it is.
+constexpr std::size_t longest_answer = 32UL * 1024 * 1024;
+constexpr int long_answers_at_once = 2;
+/// So many servers are rarely asked for at once; who asks is not looked into for more places.
+constexpr Amount many_places = 64;
+/// Others may claim so many before who asks does.
+constexpr Amount few_places = 16;
+/// While it is not certain who asks, and while an offer would do.
+constexpr Duration usual_patience{2'500};
+constexpr Duration patience_before_offer{250};
+/// Between two looks whether the outcome is there.
+constexpr Duration glance{20};
+/// Placement may show freed room a moment later.
+constexpr Duration between_tries{100};
+constexpr int most_tries = 20;
+/// So many calls in a row whose request had no outcome in time: something is wrong.
+constexpr int most_late = 3;
+constexpr Duration pass_for{30'000};
+/// Until the message of a search that failed has come.
+constexpr Duration remembered_for = std::chrono::minutes{10};
+
+/// What Nova asks besides, for the same servers: dedicated CPUs as VCPU.
+PlacementQuery fallback_query(PlacementQuery query, const Request& request) {
+    const auto of_shape = [](const auto& each) {
+        return each.first == "resources" || each.first == "required";
+    };
+    std::erase_if(query, of_shape);
+    const auto second = placement_queries(by_fallback(request), {}, {}, {});
+    for (const auto& each : second.front())
+        if (of_shape(each)) query.push_back(each);
+    return query;
+}
+
+/// Does the host belong to one of these aggregates, for nova-scheduler?
+bool in_one_of(const Host& host, const std::set<std::string>& aggregates) {
+    const auto wanted = [&](const std::string& id) { return aggregates.contains(id); };
+    if (host.placement_aggregates)
+        return std::any_of(host.placement_aggregates->begin(), host.placement_aggregates->end(),
+                           wanted);
+    const HostAggregates& known = host.member_of.get();
+    return std::any_of(known.begin(), known.end(),
+                       [&](const auto& each) { return wanted(each.first); });
+}
+
+}  // namespace
+
+/// The right to act: nova-scheduler waits, and the broker serves the queue to us.
+class PlacementGateway::CallLease final : public Lease {
+public:
+    CallLease(std::shared_ptr<const Waiting> waiting, const MessageSource& messages)
+        : waiting_(std::move(waiting)), messages_(messages) {}
+    bool held() const override { return waiting_->open && messages_.serving() != 0; }
+    std::string why_not() const override {
+        return waiting_->open ? Lease::why_not() : "nova-scheduler waits for the answer no more";
+    }
+
+private:
+    std::shared_ptr<const Waiting> waiting_;
+    const MessageSource& messages_;
+};
+
+PlacementGateway::PlacementGateway(const boost::asio::any_io_executor& executor,
+                                   Dependencies dependencies)
+    : dependencies_(std::move(dependencies)),
+      who_asks_(dependencies_.cloud, dependencies_.scheduler),
+      promised_(dependencies_.cloud, dependencies_.refresher, dependencies_.ledger),
+      long_answers_(executor, long_answers_at_once) {}
+
+bool PlacementGateway::wants(std::string_view method, std::string_view target) const {
+    const std::string_view path = path_of(target);
+    if (method == "GET") return path.ends_with(path_end) || path.ends_with(state_path_end);
+    return method == "PUT" && claimed_server(path) && (!offers_.empty() || !promised_.none());
+}
+
+std::optional<std::string> PlacementGateway::passes_through() const {
+    if (dependencies_.stopping) return "stopping";
+    if (dependencies_.cloud.clock.steady() < passes_until_)
+        return "requests had no outcome in time, " + std::to_string(most_late) + " in a row";
+    return dependencies_.unable();
+}
+
+std::string PlacementGateway::line() const {
+    if (const auto why = passes_through()) return "passing everything through: " + printable(*why);
+    if (counts_.held == 0) return {};
+    return std::to_string(counts_.held) + " waiting for room";
+}
+
+OwnAnswer PlacementGateway::state() const {
+    const auto passes = passes_through();
+    const Duration since_last = dependencies_.cloud.clock.steady() - counts_.last_search;
+    OwnAnswer answer;
+    answer.status = passes ? 503 : 200;
+    answer.headers = {{"Content-Type", "application/json"}};
+    answer.body =
+        nlohmann::json{
+            {"version", 2},
+            {"passes_through", passes ? nlohmann::json(*passes) : nlohmann::json(nullptr)},
+            {"searches", counts_.searches},
+            {"last_search_s", counts_.searches == 0 ? nlohmann::json(nullptr)
+                                                    : nlohmann::json(since_last.count() / 1000)},
+            {"held", counts_.held},
+            {"served", counts_.served},
+            {"in_vain", counts_.in_vain},
+            {"offered", counts_.offered},
+            {"passed", counts_.passed}}
+            .dump() +
+        "\n";
+    return answer;
+}
+
+void PlacementGateway::pass(const RequestId& id, const std::string& why) {
+    ++counts_.passed;
+    spdlog::info("gateway: {}: Placement's answer passes as it is: {}", printable(id.str()), why);
+}
+
+Task<ProxyAnswer> PlacementGateway::handle(HttpRequest request, ProxyCall& call) {
+    if (path_of(request.target).ends_with(state_path_end)) co_return ProxyAnswer{state()};
+    if (request.method == "PUT") co_return co_await claim(std::move(request), call);
+    co_return co_await search(std::move(request), call);
+}
+
+Task<ProxyAnswer> PlacementGateway::search(HttpRequest request, ProxyCall& call) {
+    const RequestId id = request_of(request.headers);
+    ++counts_.searches;
+    counts_.last_search = dependencies_.cloud.clock.steady();
+    Asked first = co_await ask(request, call, id);
+    // Without candidates that could be read: Placement refused, or can't be understood.
+    if (!first.candidates || first.candidates->places() >= many_places)
+        co_return std::move(first.answer);
+    const auto parameters = parameters_of(request.target);
+    auto query = parameters ? read_candidates_query(*parameters)
+                            : Result<CandidatesQuery>{Error{Errc::bad_input, "a broken query"}};
+    if (const auto why = why_pass(id, query)) {
+        if (first.candidates->none()) pass(id, *why);
+        co_return std::move(first.answer);
+    }
+    const Held held{counts_};
+    Asked last = co_await help(std::move(request), call, std::move(*query), std::move(first));
+    co_return std::move(last.answer);
+}
+
+std::optional<std::string> PlacementGateway::why_pass(const RequestId& id,
+                                                      const Result<CandidatesQuery>& query) {
+    if (id.empty()) return "it names no request";
+    if (!query) return "it asks for what is not known here: " + query.error().what;
+    if (counts_.held >= dependencies_.settings.max_held)
+        return std::to_string(counts_.held) + " calls wait already (gateway.max_held)";
+    return passes_through();
+}
+
+void PlacementGateway::note_hosts(const RequestId& id) {
+    const Duration now = dependencies_.cloud.clock.steady();
+    std::erase_if(had_hosts_, [&](const auto& each) { return now - each.second > remembered_for; });
+    had_hosts_[id] = now;
+}
+
+// ---- what Placement says ----
+
+Task<PlacementGateway::Asked> PlacementGateway::ask(HttpRequest request, ProxyCall& call,
+                                                    RequestId id) {
+    Asked asked{Error{}};
+    auto answered = co_await call.ask(std::move(request));
+    if (!answered) {
+        asked.answer = answered.error();
+        co_return asked;
+    }
+    UpstreamAnswer& answer = **answered;
+    if (answer.status() != 200) {
+        asked.answer = std::move(*answered);
+        co_return asked;
+    }
+    auto whole = co_await read(answer);
+    asked.answer = std::move(*answered);
+    if (!whole || *whole != BodyRead::whole) co_return asked;
+    auto candidates = Candidates::read(answer.body());
+    if (!candidates) {
+        spdlog::warn("gateway: Placement's candidates can't be read, they pass as they are: {}",
+                     candidates.error().what);
+        co_return asked;
+    }
+    asked.had_hosts = !candidates->none();
+    auto hosts = candidates->hosts();
+    RequestId asking = id;
+    auto kept = co_await promised_.withheld(std::move(hosts), std::move(asking));
+    const bool fewer = candidates->withhold([&](const HostId& host) {
+        const auto at = kept.find(host);
+        return at == kept.end() ? Resources{} : at->second;
+    });
+    if (asked.had_hosts && fewer) note_hosts(id);
+    if (fewer) {
+        OwnAnswer own;
+        own.status = answer.status();
+        own.reason = answer.reason();
+        own.headers = answer.headers();
+        own.body = candidates->text();
+        asked.answer = std::move(own);
+    }
+    asked.candidates = std::move(*candidates);
+    co_return asked;
+}
+
+/// A long answer has many candidates: it is looked into only if some of them may be promised.
+ResultTask<BodyRead> PlacementGateway::read(UpstreamAnswer& answer) {
+    auto read = co_await answer.read_all(short_answer);
+    const bool more = read && *read == BodyRead::too_large;
+    if (!more || promised_.none()) co_return read;
+    const auto turn = co_await long_answers_.acquire();
+    co_return co_await answer.read_all(longest_answer);
+}
+
+// ---- who asks, and what can be done ----
+
+Task<PlacementGateway::Asked> PlacementGateway::help(HttpRequest request, ProxyCall& call,
+                                                     CandidatesQuery query, Asked first) {
+    const RequestId id = request_of(request.headers);
+    const bool none = first.candidates->none();
+    if (!none) {
+        Offer told{query, first.candidates->hosts(), dependencies_.cloud.clock.steady()};
+        note_offer(id, std::move(told));
+    }
+    if (first.candidates->places() >= few_places) {
+        auto more = co_await who_asks_.may_want_more(first.candidates->places());
+        if (!more || !*more) co_return first;
+    }
+    const bool offers = query.groups.empty();
+    std::function<bool()> gone = [&call] { return call.client_gone(); };
+    const Duration wait = !none ? Duration{0} : offers ? patience_before_offer : usual_patience;
+    auto found = co_await who_asks_.find(id, query, std::move(gone), wait);
+    std::vector<Request> may_be;
+    std::string why;
+    if (!found) {
+        why = found.error().what;
+    } else if (auto* const unknown = std::get_if<NotCertain>(&*found)) {
+        why = "it is not certain who asks: " + unknown->why;
+        may_be = std::move(unknown->may_be);
+    } else if (const auto* const refused = std::get_if<Refused>(&*found)) {
+        why = refused->reason;
+    } else if (auto revocable = dependencies_.why_revocable(std::get<Request>(*found))) {
+        why = "the requester is revocable: " + *revocable;
+    } else {
+        auto wanted = std::get<Request>(std::move(*found));
+        const auto unfit = narrow(wanted, query);
+        if (!unfit && !is_enough(*first.candidates, wanted))
+            co_return co_await serve(std::move(request), call, std::move(wanted), std::move(first));
+        why = unfit.value_or("it has its places");
+        if (!unfit && wanted.operation == Operation::build) may_be.push_back(std::move(wanted));
+    }
+    const bool offered = offers && offer(id, query, std::move(may_be), first);
+    if (none && !offered) pass(id, why);
+    co_return first;
+}
+
+/// Has Placement offered places for all of its servers? In a server group, the planner has to tell.
+bool PlacementGateway::is_enough(const Candidates& candidates, const Request& wanted) const {
+    const PlacementConstraints& placement = wanted.placement;
+    if (placement.group.apart() || placement.group.together() || !placement.with.empty() ||
+        !placement.apart_from.empty())
+        return false;
+    std::set<HostId> no_places;
+    for (const HostId& id : candidates.hosts()) {
+        const Host* const host = dependencies_.refresher.cache().find(id);
+        if (host != nullptr && wanted.excluded_hosts.contains(host->service_host))
+            no_places.insert(id);
+    }
+    return candidates.places_besides(no_places) >= wanted.slots;
+}
+
+/// In the words of the query; why that can't be.
+std::optional<std::string> PlacementGateway::narrow(Request& request,
+                                                    const CandidatesQuery& query) const {
+    const CloudCache& cache = dependencies_.refresher.cache();
+    request = as_asked(std::move(request), query);
+    if (!query.in_tree.empty()) {
+        const Host* const host = cache.find(query.in_tree);
+        if (host == nullptr) return "it asks for a host that is not known";
+        request.placement.only_hosts = {host->service_host};
+        request.placement.why_only = "asked for";
+    }
+    if (!query.forbidden_aggregates.empty())
+        for (const Host* const host : cache.hosts())
+            if (in_one_of(*host, query.forbidden_aggregates))
+                request.excluded_hosts.emplace(host->service_host,
+                                               "it is in an aggregate that is not asked for");
+    return std::nullopt;
+}
+
+Task<PlacementGateway::Asked> PlacementGateway::serve(HttpRequest request, ProxyCall& call,
+                                                      Request wanted, Asked first) {
+    const RequestId id = wanted.id;
+    const Duration began = dependencies_.cloud.clock.steady();
+    const bool pair = wanted.fallback && dependencies_.scheduler().pcpu_fallback;
+    if (pair) {
+        const bool found = co_await found_by_fallback(request, call, wanted);
+        if (found) co_return first;  // which is asked next
+    }
+    const auto outcome = co_await wait_for(wanted, call, first.had_hosts);
+    if (outcome && !has_room(*outcome)) {
+        ++counts_.in_vain;
+        co_return first;
+    }
+    Asked last = std::move(first);
+    bool way = false;
+    for (int tries = 1; !call.client_gone(); ++tries) {
+        Asked again = co_await ask(request, call, id);
+        if (!again.candidates) break;  // Placement fails now: what it said before is no worse
+        last = std::move(again);
+        way = !last.candidates->none() && last.candidates->places() >= wanted.slots;
+        if (way || !outcome || tries >= most_tries) break;
+        co_await dependencies_.cloud.clock.sleep(between_tries);
+    }
+    if (way) note_hosts(id);
+    ++(way ? counts_.served : counts_.in_vain);
+    const Duration took = dependencies_.cloud.clock.steady() - began;
+    spdlog::info("gateway: {}: {} after {} ms ({})", printable(id.str()),
+                 way ? "candidates" : "no candidates", took.count(),
+                 outcome ? to_string(outcome->kind) : "not in time");
+    co_return last;
+}
+
+/// Nova asks for dedicated CPUs first, and then for the same as VCPU, and takes either.
+Task<bool> PlacementGateway::found_by_fallback(HttpRequest request, ProxyCall& call,
+                                               Request wanted) {
+    const auto parameters = parameters_of(request.target);
+    if (!parameters) co_return false;
+    RequestId id = wanted.id;
+    request.target = with_query(request.target, fallback_query(*parameters, wanted));
+    const Asked other = co_await ask(std::move(request), call, std::move(id));
+    co_return other.candidates && !other.candidates->none() &&
+        other.candidates->places() >= wanted.slots;
+}
+
+/// None: not before the deadline, the client left, or the reaper stops.
+Task<std::optional<Outcome>> PlacementGateway::wait_for(Request wanted, ProxyCall& call,
+                                                        bool had_hosts) {
+    const Clock& clock = dependencies_.cloud.clock;
+    const auto waiting = std::make_shared<Waiting>();
+    const RequestId id = wanted.id;
+    const Duration until = clock.steady() + dependencies_.settings.deadline;
+    call.on_client_gone([waiting] { waiting->open = false; });
+    TriggeredRequest triggered;
+    wanted.source = RequestSource::gateway;
+    wanted.sent_at = clock.now();
+    wanted.deadline = clock.now() + dependencies_.settings.deadline;
+    triggered.request = std::move(wanted);
+    triggered.event_id = "gateway/" + id.str() + "/" + std::to_string(++calls_);
+    triggered.event_type = "allocation_candidates";
+    triggered.had_hosts = had_hosts;
+    triggered.lease = std::make_shared<CallLease>(waiting, dependencies_.messages);
+    triggered.done = [waiting](const Outcome& outcome) { waiting->outcome = outcome; };
+    dependencies_.sink.submit(std::move(triggered));
+    while (!waiting->outcome && waiting->open && !dependencies_.stopping && clock.steady() < until)
+        co_await dependencies_.cloud.clock.sleep(glance);
+    call.on_client_gone({});
+    waiting->open = false;
+    note_lateness(!waiting->outcome && !call.client_gone() && !dependencies_.stopping);
+    co_return waiting->outcome;
+}
+
+void PlacementGateway::note_lateness(bool late) {
+    late_in_a_row_ = late ? late_in_a_row_ + 1 : 0;
+    if (late_in_a_row_ < most_late) return;
+    late_in_a_row_ = 0;
+    passes_until_ = dependencies_.cloud.clock.steady() + pass_for;
+    spdlog::error(
+        "gateway: {} requests in a row had no outcome in time: everything passes through for {} s",
+        most_late, pass_for.count() / 1000);
+}
+
+}  // namespace reaper

@@ -1,0 +1,165 @@
+// What the gateway decides: nova-scheduler's searches for a host (`GET /allocation_candidates`),
+// and its claims (`PUT /allocations/SERVER`).
+//
+// Each is asked of Placement first. Room that is promised to other requests is no candidate of
+// this one. If nothing is left, or less than the request has servers, and it is certain who asks,
+// the request is served as those of the other triggers are, while nova-scheduler waits; then
+// Placement is asked again. In every other case its answer passes as it came.
+//
+// The request has the id that its failure message would have, and so one cull. It is leased as long
+// as nova-scheduler waits and this reaper serves the queue.
+//
+// Several requests may be waiting of which nobody can tell who asks, as when revocable servers of
+// the same flavor are asked for all the time. If one of them is regular and could be helped, the
+// search is offered the hosts where room could be freed, without anybody being deleted:
+// nova-scheduler's filters look at them, and its claim names the server. A regular one is served
+// then, while the claim waits; that of any other one goes to Placement, which refuses it, as
+// nothing is free.
+//
+// Where Placement has few places, others may claim them first. A claim for which there is no room
+// any more is served in the same way, if it is that of a regular server.
+//
+// `GET /reaper-gateway`, a path that Placement does not have, tells how it is: 200, or 503 while
+// everything passes through.
+//
+// A claim that would take room which is promised to others is refused as Placement refuses one for
+// which there is no room.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "config/settings.hpp"
+#include "reaper/cloud_reader/cache_refresher.hpp"
+#include "reaper/gateway/candidates.hpp"
+#include "reaper/gateway/promised_room.hpp"
+#include "reaper/gateway/who_asks.hpp"
+#include "reaper/model/plan.hpp"
+#include "reaper/ports/message_source.hpp"
+#include "reaper/ports/proxy_handler.hpp"
+#include "reaper/ports/trigger.hpp"
+#include "reaper/rooms/ledger.hpp"
+#include "reaper/runtime/async.hpp"
+
+namespace reaper {
+
+/// For people and `status`.
+struct GatewayCounts {
+    std::uint64_t searches = 0;
+    Duration last_search{};     ///< when, on the steady clock
+    int held = 0;               ///< searches that wait for their answer now
+    std::uint64_t served = 0;   ///< got a host after a cull, or room that was there after all
+    std::uint64_t in_vain = 0;  ///< were served, and got Placement's own answer
+    std::uint64_t offered = 0;  ///< are decided when they are claimed
+    std::uint64_t passed = 0;   ///< found nothing, and nothing was done: see the log
+};
+
+class PlacementGateway final : public ProxyHandler {
+public:
+    /// All of it must outlive the gateway and the calls that it handles; `settings` may change.
+    struct Dependencies {
+        CloudPorts cloud;
+        const CacheRefresher& refresher;
+        const Ledger& ledger;
+        const MessageSource& messages;  ///< who serves the queue
+        const config::Gateway& settings;
+        std::function<SchedulerRules()> scheduler;  ///< how nova-scheduler is set up, by now
+        /// Why nobody can be helped now; none if all is well.
+        std::function<std::optional<std::string>()> unable;
+        /// Why a requester is revocable, by what is known now; none if it is regular.
+        std::function<std::optional<std::string>(const Request&)> why_revocable;
+        /// What would be decided for a request, by what is known now: nothing is done.
+        std::function<Decision(const Request&)> consider;
+        RequestSink& sink;
+        const bool& stopping;
+    };
+    PlacementGateway(const boost::asio::any_io_executor& executor, Dependencies dependencies);
+
+    bool wants(std::string_view method, std::string_view target) const override;
+    std::string line() const override;
+    Task<ProxyAnswer> handle(HttpRequest request, ProxyCall& call) override;
+
+    const GatewayCounts& counts() const noexcept { return counts_; }
+    /// Of late, Placement had hosts for this request: nova-scheduler was told of them, or they were
+    /// kept for others. That Nova refuses it says nothing against their room.
+    bool had_hosts(const RequestId& id) const { return had_hosts_.contains(id); }
+    /// Why everything passes through; none if not.
+    std::optional<std::string> passes_through() const;
+
+private:
+    /// An answer of Placement's, and what it says; the candidates are none if it can't be told.
+    struct Asked {
+        ProxyAnswer answer;
+        std::optional<Candidates> candidates{};
+        bool had_hosts = false;  ///< before room that is promised to others was taken off
+    };
+    /// Nova-scheduler waits.
+    struct Waiting {
+        bool open = true;
+        std::optional<Outcome> outcome{};
+    };
+    class CallLease;
+    /// One that waits.
+    class Held {
+    public:
+        explicit Held(GatewayCounts& counts) : counts_(counts) { ++counts_.held; }
+        ~Held() { --counts_.held; }
+        Held(const Held&) = delete;
+        Held& operator=(const Held&) = delete;
+
+    private:
+        GatewayCounts& counts_;
+    };
+
+    /// Hosts that a search was told of, whoever makes it, while room is scarce.
+    struct Offer {
+        CandidatesQuery query;
+        std::set<HostId> hosts;
+        Duration at{};              ///< on the steady clock
+        bool nothing_free = false;  ///< it is known that Placement has no room there
+        bool served = false;        ///< whoever claimed is known, and was served if it is regular
+        std::set<ServerId> claimed{};  ///< these have their room
+    };
+
+    OwnAnswer state() const;
+    Task<ProxyAnswer> search(HttpRequest request, ProxyCall& call);
+    Task<Asked> ask(HttpRequest request, ProxyCall& call, RequestId id);
+    ResultTask<BodyRead> read(UpstreamAnswer& answer);
+    std::optional<std::string> why_pass(const RequestId& id, const Result<CandidatesQuery>& query);
+    Task<Asked> help(HttpRequest request, ProxyCall& call, CandidatesQuery query, Asked first);
+    Task<Asked> serve(HttpRequest request, ProxyCall& call, Request wanted, Asked first);
+    bool is_enough(const Candidates& candidates, const Request& wanted) const;
+    Task<bool> found_by_fallback(HttpRequest request, ProxyCall& call, Request wanted);
+    Task<std::optional<Outcome>> wait_for(Request wanted, ProxyCall& call, bool had_hosts);
+    void note_lateness(bool late);
+    std::optional<std::string> narrow(Request& request, const CandidatesQuery& query) const;
+    void pass(const RequestId& id, const std::string& why);
+    // Claims.
+    bool offer(const RequestId& id, const CandidatesQuery& query, std::vector<Request> may_be,
+               Asked& asked);
+    std::vector<const Host*> rooms_for(Request wanted, const std::set<HostId>& besides) const;
+    Task<ProxyAnswer> claim(HttpRequest request, ProxyCall& call);
+    Task<ProxyAnswer> try_claim(HttpRequest request, ProxyCall& call,
+                                std::optional<Allocations> asked);
+    void note_offer(const RequestId& id, Offer offer);
+    Task<bool> help_claim(RequestId id, ServerId server, ProxyCall& call);
+    void note_hosts(const RequestId& id);
+
+    Dependencies dependencies_;
+    WhoAsks who_asks_;
+    PromisedRoom promised_;
+    std::map<RequestId, Offer> offers_;
+    AsyncSemaphore long_answers_;  ///< that are read whole at a time
+    GatewayCounts counts_;
+    std::uint64_t calls_ = 0;
+    std::map<RequestId, Duration> had_hosts_;  ///< since when, on the steady clock
+    int late_in_a_row_ = 0;
+    Duration passes_until_{};  ///< on the steady clock: too many were late
+};
+
+}  // namespace reaper

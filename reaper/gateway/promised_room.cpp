@@ -1,0 +1,82 @@
+#include "reaper/gateway/promised_room.hpp"
+
+#include <algorithm>
+#include <utility>
+
+namespace reaper {
+namespace {
+
+/// Of one answer: who holds what of promised room.
+constexpr int most_looks = 24;
+
+/// Of `amounts`, what a host's providers give.
+Resources on(const Host* host, const Allocations& amounts) {
+    Resources sum;
+    for (const auto& held : amounts) {
+        const bool here = host == nullptr ||
+                          std::any_of(host->providers.begin(), host->providers.end(),
+                                      [&](const Provider& each) { return each.id == held.first; });
+        if (here) sum += held.second;
+    }
+    return sum;
+}
+
+/// What of `amounts` is more than in `others`.
+Resources more_than(const Resources& others, const Resources& amounts) {
+    Resources more;
+    for (const auto& [name, amount] : amounts)
+        more.set(name, std::max<Amount>(amount - others.get(name), 0));
+    return more;
+}
+
+}  // namespace
+
+Task<std::map<HostId, Resources>> PromisedRoom::withheld(std::set<HostId> hosts, RequestId from) {
+    std::map<HostId, Resources> kept;
+    int looks = 0;
+    for (const HostId& host : hosts) {
+        if (ledger_.promised_to_others(host, from).empty()) continue;
+        Resources room = co_await withheld_on(host, from, looks);
+        if (!room.empty()) kept.emplace(host, std::move(room));
+    }
+    co_return kept;
+}
+
+Task<Resources> PromisedRoom::withheld_on(HostId host, RequestId from, int& looks) {
+    std::set<ServerId> holders;
+    for (const ServerId& victim : ledger_.evicting_on(host)) holders.insert(victim);
+    for (const auto* const promise : ledger_.promises_on(host))
+        if (promise->request != from && promise->slots > 0)
+            holders.insert(promise->requesters.begin(), promise->requesters.end());
+    Resources held;
+    for (const ServerId& holder : holders) {
+        if (++looks > most_looks) break;
+        ServerId consumer = holder;
+        auto allocations = co_await cloud_.placement.allocations(std::move(consumer));
+        if (allocations) held += on(refresher_.cache().find(host), *allocations);
+    }
+    co_return more_than(held, ledger_.promised_to_others(host, from));
+}
+
+Task<bool> PromisedRoom::claimed(Allocations asked, RequestId from) {
+    int looks = 0;
+    for (const auto& [provider, resources] : asked) {
+        if (ledger_.promised_to_others(provider, from).empty()) continue;
+        ProviderId root = provider;
+        auto state = co_await cloud_.placement.room(std::move(root));
+        if (!state) continue;
+        Resources free;
+        for (const auto& [name, inventory] : state->inventories)
+            free.add(name, inventory.capacity());
+        for (const auto& [consumer, amounts] : state->allocations) free -= amounts;
+        HostId host = provider;
+        RequestId who = from;
+        const Resources kept = co_await withheld_on(std::move(host), std::move(who), looks);
+        for (const auto& [name, amount] : kept)
+            if (resources.get(name) > 0 && resources.get(name) > free.get(name) - amount)
+                co_return true;
+    }
+    co_return false;
+}
+
+}  // namespace reaper

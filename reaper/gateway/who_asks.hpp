@@ -1,0 +1,84 @@
+// Who waits for an answer of Placement's: which servers nova-scheduler looks for a host for.
+//
+// The query names the API request. Of an operation on a server that there is (resize, migrate,
+// evacuate, unshelve, ...) Nova's record of actions has that id. Of servers to boot it has none
+// yet: there Nova lists the servers that are being scheduled, and the query fits some of them.
+// Those of calls that are known already are left out; while several requests fit that are not
+// alike, they are looked at again, as those of others go on.
+#pragma once
+
+#include <functional>
+#include <map>
+#include <memory>
+#include <optional>
+#include <set>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "reaper/gateway/shared_list.hpp"
+#include "reaper/model/request.hpp"
+#include "reaper/ports/cloud_ports.hpp"
+#include "reaper/request_spec/candidates_query.hpp"
+#include "reaper/runtime/task.hpp"
+
+namespace reaper {
+
+/// Why it is not certain who asks; for people. And who may.
+struct NotCertain {
+    std::string why;
+    std::vector<Request> may_be{};
+};
+
+class WhoAsks {
+public:
+    /// `rules` tells how nova-scheduler is set up, by now.
+    WhoAsks(CloudPorts cloud, std::function<SchedulerRules()> rules);
+    WhoAsks(const WhoAsks&) = delete;  // its lists know its place
+    WhoAsks& operator=(const WhoAsks&) = delete;
+
+    /// The request that the query is asked for, with its requesters, as Nova tells it; its shape is
+    /// not the query's yet. Refused: no room can help it. As long as Nova lists its servers
+    /// as waiting for a host, they are asked for by no other call. `give_up`: nobody waits for the
+    /// answer any more.
+    using Answer = std::variant<Request, Refused, NotCertain>;
+    /// `patience`: for how long it is looked again while it is not certain.
+    ResultTask<Answer> find(RequestId id, CandidatesQuery query, std::function<bool()> give_up,
+                            Duration patience);
+    /// The request to boot that this server belongs to; none if it is not being scheduled.
+    ResultTask<std::optional<Answer>> of_server(RequestId id, ServerId server);
+    /// Could there be somebody for whom so many places are not enough? A request to boot with more
+    /// servers; or a server that is moved, for which its own host is no place.
+    ResultTask<bool> may_want_more(Amount places);
+
+private:
+    using Servers = std::shared_ptr<const SharedList::Servers>;
+    /// The servers of one request to boot.
+    using Booting = std::vector<ServerRecord>;
+    using Built = std::variant<Request, Refused>;
+
+    ResultTask<Servers> look_at_boots();
+    ResultTask<std::vector<ServerRecord>> read_moves();
+    void forget_others(const SharedList::Servers& booting, const std::set<RequestId>& known_before);
+    ResultTask<std::optional<Answer>> move_of(RequestId id, CandidatesQuery query, Servers moving);
+    ResultTask<Answer> of_move(ServerRecord record, ActionRecord action, CandidatesQuery query);
+    ResultTask<std::vector<Built>> boots_for(RequestId id, CandidatesQuery query, Servers booting);
+    ResultTask<Built> known_of(RequestId id, Booting servers);
+    ResultTask<Built> built(RequestId id, Booting servers);
+    ResultTask<std::variant<std::string, NotCertain>> new_flavor(ServerRecord record,
+                                                                 CandidatesQuery query);
+    Answer taken(const RequestId& id, Built found);
+    bool taken_by_other(const RequestId& id, const Booting& servers) const;
+
+    CloudPorts cloud_;
+    std::function<SchedulerRules()> rules_;
+    /// Servers that a call is known to be for, or was a moment ago.
+    std::map<RequestId, std::set<ServerId>> taken_;
+    /// What was found out about servers that are still being scheduled, by the first of them; its
+    /// id is that of the call that asked first.
+    std::map<ServerId, Built> built_;
+    SharedList booting_;  ///< being scheduled
+    SharedList moving_;   ///< may be
+};
+
+}  // namespace reaper

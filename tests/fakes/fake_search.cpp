@@ -1,0 +1,123 @@
+#include "fakes/fake_search.hpp"
+
+#include <boost/asio/co_spawn.hpp>
+#include <nlohmann/json.hpp>
+#include <utility>
+
+#include "fakes/breathe.hpp"
+#include "reaper/gateway/call_words.hpp"
+#include "reaper/gateway/candidates.hpp"
+#include "reaper/request_spec/candidates_query.hpp"
+
+namespace reaper::test {
+namespace {
+
+using nlohmann::json;
+
+class FakeAnswer final : public UpstreamAnswer {
+public:
+    FakeAnswer(int status, std::string body) : status_(status), body_(std::move(body)) {}
+
+    int status() const override { return status_; }
+    const std::string& reason() const override { return reason_; }
+    const HttpHeaders& headers() const override { return headers_; }
+    ResultTask<BodyRead> read_all(std::size_t most) override {
+        co_await breathe();
+        if (body_.size() > most) co_return BodyRead::too_large;
+        co_return BodyRead::whole;
+    }
+    const std::string& body() const override { return body_; }
+
+private:
+    int status_;
+    std::string reason_ = "OK";
+    HttpHeaders headers_{{"Content-Type", "application/json"}};
+    std::string body_;
+};
+
+/// The server has what it claims, and is on the host; false: there is no room.
+bool claim(FakeCloud& cloud, const HttpRequest& request) {
+    const std::string server = request.target.substr(request.target.rfind('/') + 1);
+    const Allocations asked = read_claim(request.body).value();
+    for (const auto& [provider, amounts] : asked) {
+        const std::string host = provider.str().substr(3);
+        if (!amounts.fits_in(cloud.free_on(host))) return false;
+        ServerRecord record = cloud.server_at(server).record;
+        record.server.host = host;
+        record.server.task_state = "spawning";
+        cloud.add(FakeServer{std::move(record), HostId{provider.str()}, amounts, {}});
+    }
+    return true;
+}
+
+}  // namespace
+
+std::string candidates_of(FakeCloud& cloud, const std::string& target) {
+    const auto parameters = parameters_of(target);
+    const auto query = read_candidates_query(parameters.value());
+    json ways = json::array();
+    json summaries = json::object();
+    for (const auto& name : cloud.host_names()) {
+        const std::string id = "rp-" + name;
+        const Resources free = cloud.free_on(name);
+        const bool asked_for = query->in_tree.empty() || query->in_tree.str() == id;
+        if (!asked_for || !query->shape.resources.fits_in(free)) continue;
+        json amounts, rooms;
+        for (const auto& [resource_class, amount] : query->shape.resources)
+            amounts[resource_class.str()] = amount;
+        for (const auto& [resource_class, amount] : cloud.capacity_of(name))
+            rooms[resource_class.str()] = {{"capacity", amount},
+                                           {"used", amount - free.get(resource_class)}};
+        ways.push_back({{"allocations", {{id, {{"resources", amounts}}}}}});
+        summaries[id] = {{"resources", rooms}, {"root_provider_uuid", id}};
+    }
+    return json{{"allocation_requests", ways}, {"provider_summaries", summaries}}.dump();
+}
+
+void FakeSearch::begin(boost::asio::io_context& io, std::shared_ptr<ProxyHandler> handler,
+                       HttpRequest request) {
+    boost::asio::co_spawn(io, run(std::move(handler), std::move(request)),
+                          [](std::exception_ptr error) {
+                              if (error) std::rethrow_exception(error);
+                          });
+}
+
+Task<void> FakeSearch::run(std::shared_ptr<ProxyHandler> handler, HttpRequest request) {
+    auto answer = co_await handler->handle(std::move(request), *this);
+    told_ = nullptr;
+    if (auto* const made = std::get_if<OwnAnswer>(&answer)) {
+        own = true;
+        answered = made->status;
+        body = made->body;
+    } else if (auto* const passed = std::get_if<std::unique_ptr<UpstreamAnswer>>(&answer)) {
+        answered = (*passed)->status();
+        body = (*passed)->body();
+    } else {
+        failed = true;
+    }
+}
+
+void FakeSearch::leave() {
+    gone_ = true;
+    if (told_) std::exchange(told_, nullptr)();
+}
+
+void FakeSearch::on_client_gone(std::function<void()> told) {
+    told_ = std::move(told);
+    if (gone_ && told_) std::exchange(told_, nullptr)();
+}
+
+ResultTask<std::unique_ptr<UpstreamAnswer>> FakeSearch::ask(HttpRequest request) {
+    co_await breathe();
+    asked.push_back(request.target);
+    int said = status;
+    std::string text = "{}";
+    if (said == 200 && request.method == "PUT")
+        said = claim(cloud_, request) ? 204 : 409;
+    else if (said == 200)
+        text = candidates_of(cloud_, request.target);
+    std::unique_ptr<UpstreamAnswer> answer = std::make_unique<FakeAnswer>(said, std::move(text));
+    co_return answer;
+}
+
+}  // namespace reaper::test
