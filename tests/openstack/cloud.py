@@ -138,6 +138,10 @@ class Cloud(ABC):
         """Returns the id of the request."""
 
     @abstractmethod
+    def migrate_without_waiting(self, server: Server) -> str:
+        """A cold migration; the id of the request."""
+
+    @abstractmethod
     def live_migrate_without_waiting(self, server: Server) -> str:
         """Returns the id of the request."""
 

@@ -112,6 +112,19 @@ class LabCloud(OpenStackCloud):
         finally:
             cells.set_disabled(self.place, self.lab, False)
 
+    @contextmanager
+    def scheduler_asks(self, url: str) -> Iterator[None]:
+        """nova-scheduler looks for Placement there."""
+        overlay = self.place.path("etc", "nova-scheduler.conf")
+        before = overlay.read_text()
+        overlay.write_text(f"[placement]\nendpoint_override = {url}\n")
+        try:
+            cells.restart(self.place, self.lab, "nova-scheduler")
+            yield
+        finally:
+            overlay.write_text(before)
+            cells.restart(self.place, self.lab, "nova-scheduler")
+
     def _wait_registered(self, host: str) -> None:
         """A host that registered anew is another provider, and Nova finds it after a while."""
 

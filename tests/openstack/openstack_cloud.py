@@ -157,6 +157,9 @@ class OpenStackCloud(Cloud):
     def resize_without_waiting(self, server: Server, flavor: str) -> str:
         return self._act(server, {"resize": {"flavorRef": self.lab["flavors"][flavor]}})
 
+    def migrate_without_waiting(self, server: Server) -> str:
+        return self._act_as_admin(server, {"migrate": None})
+
     def live_migrate_without_waiting(self, server: Server) -> str:
         return self._act_as_admin(server, {"os-migrateLive": {"host": None, "block_migration": "auto"}})
 

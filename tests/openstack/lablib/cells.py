@@ -51,7 +51,7 @@ def set_disabled(place: Place, lab: Description, disabled: bool) -> None:
         changed = rows.execute(change, (disabled, OTHER_CELL))
     if changed != 1:
         raise LabError(f"{changed} cells of the name {OTHER_CELL} were changed")
-    _restart(place, lab, "nova-scheduler")
+    restart(place, lab, "nova-scheduler")
 
 
 def transport_of(lab: Description) -> str:
@@ -104,8 +104,8 @@ def _make(place: Place, lab: Description) -> None:
     cell = ["--name", OTHER_CELL, "--database_connection", database, "--transport-url", transport_of(lab)]
     schemas.manage_nova(place, [["cell_v2", "create_cell", *cell]])
     # They keep what cells there are.
-    _restart(place, lab, "nova-scheduler")
-    _restart(place, lab, "nova-api")
+    restart(place, lab, "nova-scheduler")
+    restart(place, lab, "nova-api")
 
 
 def _register(
@@ -120,6 +120,7 @@ def _register(
     services.start(place, lab, compute)
 
 
-def _restart(place: Place, lab: Description, service: str) -> None:
+def restart(place: Place, lab: Description, service: str) -> None:
+    """With its configuration as it is now."""
     processes.stop(place, [service])
     services.start(place, lab, service)

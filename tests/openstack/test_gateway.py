@@ -1,0 +1,237 @@
+"""nova-scheduler asks the gateway: the regular server boots at the first try, and nobody sees an error."""
+
+import threading
+import time
+import urllib.request
+from typing import Any, Callable, Iterator
+
+import pytest
+
+from cloud import Cloud, Server, eventually
+from fleet import Fleet, assert_freed, assert_nobody_died, fill
+from gateway_process import asking_the_gateway
+from lab_cloud import LabCloud
+from reaper_process import Reaper
+
+# One worker has it all: the scheduler is restarted once.
+pytestmark = [pytest.mark.lab_only, pytest.mark.xdist_group("gateway")]
+
+FULL_OF_SPOT = [("spot", "small", 5)]
+FULL = [("regular", "large", 1)]
+HALF_SPOT = [("spot", "medium", 1), ("regular", "medium", 1)]
+
+
+@pytest.fixture(scope="module")
+def listen(lab_cloud: LabCloud, tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    """Where the gateway of each scenario listens."""
+    with asking_the_gateway(lab_cloud, tmp_path_factory.mktemp("gateway")) as address:
+        yield address
+
+
+@pytest.fixture
+def gateway(cloud: Cloud, listen: str, install: Callable[..., Reaper]) -> Reaper:
+    reaper = install()
+    reaper.config["gateway"] = {"listen": listen, "deadline": "5min"}  # the machine may be busy
+    reaper.start()
+    wait_until_asked(listen)
+    return reaper
+
+
+def wait_until_asked(listen: str) -> None:
+    """It helps, and haproxy knows, which looks every second."""
+
+    def helps() -> bool:
+        with urllib.request.urlopen(f"http://{listen}/reaper-gateway") as answer:
+            return bool(answer.status == 200)
+
+    eventually("the gateway helps", lambda: tried(helps))
+    time.sleep(2)
+
+
+def tried(ask: Callable[[], bool]) -> bool:
+    try:
+        return ask()
+    except OSError:
+        return False
+
+
+def filled(cloud: Cloud, *holdings: Any) -> Fleet:
+    return fill(cloud, dict(zip(cloud.hosts, holdings)), exactly=False)
+
+
+def assert_served(reaper: Reaper, request: str, operation: str, slots: int = 1) -> None:
+    story = reaper.story(request)
+    assert story is not None, "the request is not in the journal"
+    assert story["request"]["source"] == "gateway"
+    assert story["request"]["operation"] == operation
+    assert story["request"]["slots"] == slots
+    assert story["outcome"]["kind"] == "freed", story["outcome"]
+
+
+def hosts_of(cloud: Cloud, servers: list[Server]) -> list[str | None]:
+    return [cloud.look(server).host for server in servers]
+
+
+def test_a_boot(cloud: Cloud, gateway: Reaper) -> None:
+    fleet = filled(cloud, HALF_SPOT, FULL_OF_SPOT, FULL)
+    mark = cloud.mark()
+    [server] = cloud.ask("medium")
+    cloud.wait_for([server], "ACTIVE")
+    assert hosts_of(cloud, [server]) == [cloud.hosts[0]]
+    assert_freed(fleet, mark, 1, among=fleet.spot(cloud.hosts[0]))
+    assert_served(gateway, server.request, "build")
+    checked = gateway.command("check").stdout
+    assert "nova-scheduler looked for hosts here" in checked and "1 got room that was freed" in checked, checked
+
+
+def test_several_servers_where_there_are_fewer_places(cloud: Cloud, gateway: Reaper) -> None:
+    fleet = filled(cloud, [("spot", "small", 4)], FULL, FULL)
+    mark = cloud.mark()
+    servers = cloud.ask("small", count=3)
+    cloud.wait_for(servers, "ACTIVE")
+    assert_freed(fleet, mark, 2, among=fleet.spot())
+    assert_served(gateway, servers[0].request, "build", slots=3)
+
+
+def test_a_forced_host(cloud: Cloud, gateway: Reaper) -> None:
+    one, two, three = cloud.hosts
+    fleet = filled(cloud, FULL_OF_SPOT, FULL_OF_SPOT, FULL)
+    mark = cloud.mark()
+    [server] = cloud.ask("small", host=two)
+    cloud.wait_for([server], "ACTIVE")
+    assert hosts_of(cloud, [server]) == [two]
+    assert_freed(fleet, mark, 1, among=fleet.spot(two))
+
+
+def test_a_group_that_has_to_be_apart(cloud: Cloud, gateway: Reaper) -> None:
+    one, two, three = cloud.hosts
+    group = cloud.make_group("apart", "anti-affinity")
+    [member] = cloud.boot("small", "regular", one, hints=group)
+    fleet = filled(cloud, [("spot", "small", 4)], [("spot", "medium", 2)], FULL)
+    mark = cloud.mark()
+    [server] = cloud.ask("small", hints=group)
+    cloud.wait_for([server], "ACTIVE")
+    assert hosts_of(cloud, [member, server]) == [one, two]
+    assert_freed(fleet, mark, 1, among=fleet.spot(two))
+
+
+def test_a_resize(cloud: Cloud, gateway: Reaper) -> None:
+    one, two, three = cloud.hosts
+    [server] = cloud.boot("small", "regular", three)
+    fleet = filled(cloud, HALF_SPOT, FULL_OF_SPOT, [("regular", "small", 4)])
+    mark = cloud.mark()
+    request = cloud.resize_without_waiting(server, "medium")
+    cloud.wait_for([server], "VERIFY_RESIZE")
+    assert hosts_of(cloud, [server]) == [one]
+    assert_freed(fleet, mark, 1, among=fleet.spot(one))
+    assert_served(gateway, request, "resize")
+
+
+def test_migrations_and_an_unshelving(cloud: Cloud, gateway: Reaper) -> None:
+    one, two, three = cloud.hosts
+    servers = cloud.boot("small", "regular", three, count=3)
+    # Of its own host's room a server has nothing.
+    fleet = filled(cloud, FULL_OF_SPOT, FULL, [("regular", "small", 1)])
+    live, cold, shelved = servers
+    mark = cloud.mark()
+
+    requests = {"live-migrate": cloud.live_migrate_without_waiting(live)}
+    eventually("it is there", lambda: cloud.look(live).host == one)
+    cloud.wait_for([live], "ACTIVE")
+    gateway.wait_freed_room(requests["live-migrate"])  # it was in the right cell
+
+    requests["migrate"] = cloud.migrate_without_waiting(cold)
+    cloud.wait_for([cold], "VERIFY_RESIZE")
+    assert hosts_of(cloud, [cold]) == [one]
+    gateway.wait_freed_room(requests["migrate"])
+
+    cloud.shelve(shelved)
+    cloud.boot("small", "regular", three, count=3)
+    requests["unshelve"] = cloud.unshelve_without_waiting(shelved)
+    cloud.wait_for([shelved], "ACTIVE")
+    assert hosts_of(cloud, [shelved]) == [one]
+
+    assert_freed(fleet, mark, 3, among=fleet.spot(one))
+    for operation, request in requests.items():
+        assert_served(gateway, request, operation)
+
+
+def test_an_evacuation(cloud: Cloud, gateway: Reaper) -> None:
+    one, two, three = cloud.hosts
+    [server] = cloud.boot("small", "regular", three)
+    fleet = filled(cloud, FULL_OF_SPOT, FULL, [("regular", "small", 4)])
+    cloud.say_that_it_is_down(three)
+    mark = cloud.mark()
+    request = cloud.evacuate_without_waiting(server)
+    eventually("it is there", lambda: cloud.look(server).host == one)
+    cloud.wait_for([server], "ACTIVE")
+    assert_freed(fleet, mark, 1, among=fleet.spot(one))
+    assert_served(gateway, request, "evacuate")
+
+
+def test_who_may_not_have_it_is_refused_as_ever(cloud: Cloud, gateway: Reaper) -> None:
+    fleet = filled(cloud, FULL_OF_SPOT, FULL, FULL)
+    mark = cloud.mark()
+    cloud.ask_in_vain("small", project="spot")
+    # As large as no host can be made.
+    cloud.ask_in_vain("large", count=2)
+    assert gateway.command("pause", "--reason", "somebody looks into it").returncode == 0
+    cloud.ask_in_vain("small")
+    assert_nobody_died(fleet, mark)
+
+
+def test_freed_room_is_offered_to_nobody_else(cloud: Cloud, gateway: Reaper) -> None:
+    """Revocable servers are asked for all the time, and room is freed for a regular one."""
+    fleet = filled(cloud, FULL_OF_SPOT, FULL, FULL)
+    stop = threading.Event()
+    others: list[Server] = []
+
+    def boot_spot() -> None:
+        while not stop.is_set():
+            others.extend(cloud.ask("small", project="spot"))
+            time.sleep(0.05)
+
+    mark = cloud.mark()
+    crowd = threading.Thread(target=boot_spot)
+    crowd.start()
+    try:
+        regular = [cloud.ask("small")[0] for _ in range(3)]
+        cloud.wait_for(regular, "ACTIVE")
+    finally:
+        stop.set()
+        crowd.join()
+    cloud.wait_for(others, "ERROR")
+    assert_freed(fleet, mark, 3, among=fleet.spot())
+
+
+def test_a_gateway_that_dies_in_the_middle_of_it(cloud: Cloud, gateway: Reaper, listen: str) -> None:
+    fleet = filled(cloud, FULL_OF_SPOT, FULL, FULL)
+    mark = cloud.mark()
+    with cloud.hold_deletions(cloud.hosts[0]):
+        [server] = cloud.ask("small")
+        eventually("a victim is chosen", lambda: cloud.reaper_deletions(mark))
+        gateway.kill()
+        cloud.wait_for([server], "ERROR")  # Placement itself is asked again, and has no room
+    gateway.start()
+    gateway.wait_outcome(server.request)
+    wait_until_asked(listen)
+    [again] = cloud.ask("small")
+    cloud.wait_for([again], "ACTIVE")
+    assert_freed(fleet, mark, 1, among=fleet.spot())
+
+
+def test_no_boot_fails_while_it_is_upgraded(cloud: Cloud, gateway: Reaper) -> None:
+    servers: list[Server] = []
+
+    def boot() -> None:
+        for _ in range(8):
+            servers.extend(cloud.ask("small"))
+            time.sleep(0.4)
+
+    user = threading.Thread(target=boot)
+    user.start()
+    for _ in range(2):
+        gateway.stop()
+        gateway.start()
+    user.join()
+    cloud.wait_for(servers, "ACTIVE")
