@@ -132,6 +132,7 @@ Task<ProxyAnswer> PlacementGateway::claim(HttpRequest request, ProxyCall& call) 
 Task<ProxyAnswer> PlacementGateway::try_claim(HttpRequest request, ProxyCall& call,
                                               std::optional<Allocations> asked) {
     RequestId id = request_of(request.headers);
+    const auto turn = co_await claims_.acquire();
     bool of_others = false;
     if (asked && !promised_.none()) of_others = co_await promised_.claimed(std::move(*asked), id);
     if (of_others) {

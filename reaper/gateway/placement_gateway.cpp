@@ -81,7 +81,8 @@ PlacementGateway::PlacementGateway(const boost::asio::any_io_executor& executor,
     : dependencies_(std::move(dependencies)),
       who_asks_(dependencies_.cloud, dependencies_.scheduler),
       promised_(dependencies_.cloud, dependencies_.refresher, dependencies_.ledger),
-      long_answers_(executor, long_answers_at_once) {}
+      long_answers_(executor, long_answers_at_once),
+      claims_(executor, 1) {}
 
 bool PlacementGateway::wants(std::string_view method, std::string_view target) const {
     const std::string_view path = path_of(target);

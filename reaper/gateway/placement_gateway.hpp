@@ -155,6 +155,7 @@ private:
     PromisedRoom promised_;
     std::map<RequestId, Offer> offers_;
     AsyncSemaphore long_answers_;  ///< that are read whole at a time
+    AsyncSemaphore claims_;        ///< one at a time while room is promised: the next sees it taken
     GatewayCounts counts_;
     std::uint64_t calls_ = 0;
     std::map<RequestId, Duration> had_hosts_;  ///< since when, on the steady clock

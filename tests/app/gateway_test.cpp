@@ -338,6 +338,17 @@ TEST_F(GatewayTest, WhatItsServerTookIsPromisedNoMore) {
     EXPECT_THAT(search_for("req-2"), ElementsAre("rp-host1"));
 }
 
+TEST_F(GatewayTest, TwoClaimsAtOnceTakeNoPromisedRoomTogether) {
+    full_host();
+    booting("new");
+    start();
+    EXPECT_THAT(search_for("req-1"), ElementsAre("rp-host1"));
+    cloud.remove(cloud.living("host1").front());  // there is room for one more
+    FakeSearch& one = claim("req-2", booting("spot-1", "spot"), "rp-host1");
+    FakeSearch& two = claim("req-3", booting("spot-2", "spot"), "rp-host1");
+    EXPECT_EQ(claimed(one) + claimed(two), 204 + 409);
+}
+
 TEST_F(GatewayTest, AForcedHostIsTheOneWhereRoomIsFreed) {
     full_host("host1");
     full_host("host2");
