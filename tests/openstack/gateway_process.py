@@ -15,8 +15,9 @@ SAMPLE = Path(__file__).parents[2] / "deploy" / "haproxy.cfg"
 
 
 @contextmanager
-def asking_the_gateway(cloud: LabCloud, directory: Path) -> Iterator[str]:
-    """The address where a reaper has to listen; where none does, Placement itself is asked."""
+def asking_the_gateway(cloud: LabCloud, directory: Path) -> Iterator[tuple[str, str]]:
+    """The address where a reaper has to listen (where none does, Placement itself is asked), and that of
+    haproxy."""
     given = ports.free_ports(["haproxy", "gateway"])
     address = f"{ports.LOOPBACK}:{given['gateway']}"
     front = f"{ports.LOOPBACK}:{given['haproxy']}"
@@ -34,4 +35,4 @@ def asking_the_gateway(cloud: LabCloud, directory: Path) -> Iterator[str]:
         ends.callback(process.terminate)
         eventually("haproxy listens", lambda: ports.answers(given["haproxy"]))
         ends.enter_context(cloud.scheduler_asks(f"http://{front}"))
-        yield address
+        yield address, front
