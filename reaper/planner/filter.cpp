@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "reaper/model/standard_traits.hpp"
 #include "reaper/model/text.hpp"
 #include "reaper/planner/eligibility.hpp"
 #include "reaper/rooms/host_packing.hpp"
@@ -11,8 +12,6 @@ namespace reaper {
 namespace {
 
 using Refusal = std::optional<std::pair<RejectionCode, std::string>>;
-
-const Trait disabled_trait{"COMPUTE_STATUS_DISABLED"};
 
 bool root_has_trait(const Host& host, const Trait& trait) {
     return !host.providers.empty() && host.root().traits.contains(trait);

@@ -4,6 +4,7 @@
 #include <stdexcept>
 
 #include "reaper/model/amount.hpp"
+#include "reaper/model/standard_traits.hpp"
 #include "reaper/planner/eligibility.hpp"
 
 namespace reaper {
@@ -91,7 +92,6 @@ void HostFilter::flag_special() {
 }
 
 std::optional<RejectionCode> HostFilter::judge_profile(const Profile& profile) const {
-    static const Trait disabled_trait{"COMPUTE_STATUS_DISABLED"};
     const auto& request = input_.request;
     if (!profile.up) return RejectionCode::down;
     if (!profile.enabled || profile.traits.contains(disabled_trait)) return RejectionCode::disabled;

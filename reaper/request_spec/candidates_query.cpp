@@ -6,12 +6,11 @@
 #include <string_view>
 #include <utility>
 
+#include "reaper/model/standard_traits.hpp"
 #include "reaper/model/text.hpp"
 
 namespace reaper {
 namespace {
-
-const Trait disabled_trait{"COMPUTE_STATUS_DISABLED"};
 
 Error not_understood(const std::string& what) {
     return Error{Errc::bad_input, what};

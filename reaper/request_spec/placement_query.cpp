@@ -5,13 +5,13 @@
 #include <string_view>
 
 #include "reaper/model/aggregate_rules.hpp"
+#include "reaper/model/standard_traits.hpp"
 
 namespace reaper {
 namespace {
 
 /// `[scheduler] max_placement_results`, if nobody changed it.
 constexpr const char* usual_limit = "1000";
-const Trait disabled_trait{"COMPUTE_STATUS_DISABLED"};
 
 std::string joined(const std::vector<std::string>& words) {
     std::string text;
