@@ -518,6 +518,9 @@ const Section gateway{
         {"max_held", WholeNumber{0, 1000}, "16",
          "searches for a host that wait for room at a time; others pass; 0: all pass",
          gateway_at<&Gateway::max_held>(), true},
+        {"keep_room", Flag{}, "true",
+         "keep what victims held in Placement (a consumer of type RESERVATION) until it is claimed",
+         gateway_at<&Gateway::keep_room>(), true},
     }};
 
 const Section gateway_tls{

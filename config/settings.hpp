@@ -168,6 +168,7 @@ struct Gateway {
     milliseconds upstream_timeout{300'000};
     milliseconds deadline{20'000};  ///< so long a search for a host waits for room
     int max_held = 16;              ///< searches that wait at a time; further ones pass through
+    bool keep_room = true;          ///< freed room is kept in Placement until its request claims it
 };
 
 /// `journal:` the durable record.

@@ -7,6 +7,7 @@
 #include "clients/http/keeping.hpp"
 #include "clients/http/url.hpp"
 #include "clients/openstack/placement_format.hpp"
+#include "reaper/json/json_holdings.hpp"
 
 namespace reaper::openstack {
 
@@ -88,6 +89,37 @@ public:
         co_return read_consumer_allocations(answer->response.body, answer->where);
     }
 
+    ResultTask<Consumer> consumer(ServerId id) {
+        if (id.empty()) co_return Error{Errc::bad_input, "placement: consumer without an id"};
+        std::string path = "/allocations/" + http::escape(id.str());
+        auto answer = co_await get(std::move(path));
+        if (!answer) co_return answer.error();
+        co_return read_consumer(answer->response.body, answer->where);
+    }
+
+    ResultTask<Resources> usage_of(std::string project) {
+        std::string path = "/usages?project_id=" + http::escape(project);
+        auto answer = co_await get(std::move(path));
+        if (!answer) co_return answer.error();
+        co_return read_usages(answer->response.body, answer->where);
+    }
+
+    ResultTask<void> set_holdings(std::vector<ConsumerChange> changes, Duration deadline) {
+        auto version = co_await service_->speaks();
+        if (!version) co_return version.error();
+        ServiceCall call;
+        call.method = http::Method::post;
+        call.path = "/allocations";
+        call.body = holdings_json(changes, *version >= types_since).dump();
+        call.deadline = deadline;
+        auto answer = co_await service_->call(std::move(call));
+        if (!answer) co_return answer.error();
+        if (answer->response.status == 204) co_return Result<void>{};
+        Error refused = service_->refusal(*answer);
+        if (answer->response.status == 403) refused.what += manage_right;
+        co_return refused;
+    }
+
     ResultTask<ReservedAnswer> change_reserved(ReservedChange change, Duration deadline) {
         if (change.provider.empty() || change.resource_class.empty())
             co_return Error{Errc::bad_input, "placement: inventory without provider or class"};
@@ -128,6 +160,12 @@ private:
     static constexpr const char* write_right =
         "; the reaper holds freed room with Placement's policy "
         "placement:resource_providers:inventories:update (or set the tagger's freed_room to open)";
+    static constexpr const char* manage_right =
+        "; the reaper keeps freed room with Placement's policy placement:allocations:manage (or "
+        "set "
+        "gateway.keep_room to false)";
+    /// Consumers have types since then.
+    static constexpr Version types_since{1, 38};
 
     struct Looked {
         Inventory inventory;
@@ -219,6 +257,15 @@ public:
     }
     ResultTask<Allocations> allocations(ServerId consumer) override {
         return http::keeping(calls_, calls_->allocations(std::move(consumer)));
+    }
+    ResultTask<Consumer> consumer(ServerId id) override {
+        return http::keeping(calls_, calls_->consumer(std::move(id)));
+    }
+    ResultTask<Resources> usage_of(std::string project) override {
+        return http::keeping(calls_, calls_->usage_of(std::move(project)));
+    }
+    ResultTask<void> set_holdings(std::vector<ConsumerChange> changes, Duration deadline) override {
+        return http::keeping(calls_, calls_->set_holdings(std::move(changes), deadline));
     }
     ResultTask<ReservedAnswer> change_reserved(ReservedChange change, Duration deadline) override {
         return http::keeping(calls_, calls_->change_reserved(std::move(change), deadline));

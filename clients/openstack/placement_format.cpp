@@ -164,4 +164,33 @@ Result<Allocations> read_consumer_allocations(std::string_view body, const std::
         body, where, [](const JsonPlace& top) { return held_by<ProviderId>(top["allocations"]); });
 }
 
+Result<Resources> read_usages(std::string_view body, const std::string& where) {
+    return read_answer(body, where, [](const JsonPlace& top) {
+        Resources sum;
+        const auto add = [&](const std::string& name, const JsonPlace& amount) {
+            if (name != "consumer_count") sum.add(ResourceClass{name}, amount.amount());
+        };
+        top["usages"].each_member([&](const std::string& name, const JsonPlace& row) {
+            if (row.is_group())
+                row.each_member(add);
+            else
+                add(name, row);
+        });
+        return sum;
+    });
+}
+
+Result<Consumer> read_consumer(std::string_view body, const std::string& where) {
+    return read_answer(body, where, [](const JsonPlace& top) {
+        Consumer consumer;
+        consumer.holds = held_by<ProviderId>(top["allocations"]);
+        if (consumer.holds.empty()) return consumer;
+        consumer.generation = top["consumer_generation"].integer();
+        consumer.project = top["project_id"].text();
+        consumer.user = top["user_id"].text();
+        consumer.type = top.text_or_empty("consumer_type");
+        return consumer;
+    });
+}
+
 }  // namespace reaper::openstack

@@ -43,5 +43,11 @@ Result<std::map<ServerId, Resources>> read_provider_allocations(std::string_view
                                                                 const std::string& where);
 /// Of one consumer: `{"allocations": {PROVIDER: {"resources": {"VCPU": 2}}}}`
 Result<Allocations> read_consumer_allocations(std::string_view body, const std::string& where);
+/// Of one project: `{"usages": {"VCPU": 2}}`, or since 1.38 `{"usages": {TYPE: {"VCPU": 2,
+/// "consumer_count": 1}}}`; all types together.
+Result<Resources> read_usages(std::string_view body, const std::string& where);
+/// Of one consumer, with `"consumer_generation"`, `"project_id"`, `"user_id"` and
+/// `"consumer_type"`, which an unknown consumer has not.
+Result<Consumer> read_consumer(std::string_view body, const std::string& where);
 
 }  // namespace reaper::openstack

@@ -86,6 +86,12 @@ ResultTask<EndpointInfo> Service::info() {
     co_return info;
 }
 
+ResultTask<Version> Service::speaks() {
+    auto found = co_await agreed();
+    if (!found) co_return found.error();
+    co_return found->version;
+}
+
 ResultTask<Version> Service::newest() {
     agreed_.reset();
     auto found = co_await agreed();

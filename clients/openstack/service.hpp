@@ -21,6 +21,8 @@ public:
     /// With this version, which every release has.
     ResultTask<Answer> call_with(ServiceCall call, Version version);
     ResultTask<EndpointInfo> info();
+    /// The agreed version, for who writes what it means.
+    ResultTask<Version> speaks();
     /// The newest version that the service has: asked anew.
     ResultTask<Version> newest();
     Error refusal(const Answer& answer) const { return session_->refusal(answer); }

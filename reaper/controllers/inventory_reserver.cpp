@@ -22,12 +22,6 @@ std::string label(const InventoryHold& hold) {
            printable(hold.provider.str(), 64) + ")";
 }
 
-/// After these it is certain that Placement did not do it.
-bool surely_not_done(Errc code) {
-    return code == Errc::forbidden || code == Errc::rejected || code == Errc::unauthorized ||
-           code == Errc::not_found || code == Errc::conflict || code == Errc::bad_input;
-}
-
 }  // namespace
 
 ResultTask<void> InventoryReserver::restore() {

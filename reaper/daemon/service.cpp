@@ -18,6 +18,7 @@
 #include "reaper/controllers/server_labels.hpp"
 #include "reaper/decision/decide.hpp"
 #include "reaper/gateway/placement_gateway.hpp"
+#include "reaper/kept_room/kept_rooms.hpp"
 #include "reaper/model/text.hpp"
 #include "reaper/model/time_text.hpp"
 #include "reaper/requests/coordinator.hpp"
@@ -37,9 +38,16 @@ namespace asio = boost::asio;
 namespace {
 
 constexpr Duration between_clock_checks{1000};
+constexpr Duration hour = std::chrono::hours{1};
+/// Of requests that ended longer ago, nothing is kept.
+constexpr Duration kept_for_at_most = std::chrono::days{1};
 
 CloudPorts with_clock(const CloudPorts& cloud, Clock& clock) {
     return {cloud.identity, cloud.compute, cloud.placement, cloud.images, clock};
+}
+
+CloudPorts with_placement(const CloudPorts& cloud, Placement& placement) {
+    return {cloud.identity, cloud.compute, placement, cloud.images, cloud.clock};
 }
 
 /// Of a dry run: it deletes nothing, so nothing of it is paused.
@@ -118,18 +126,22 @@ private:
 
     WatchedClock clock_;
     NeverPaused never_paused_;
-    ServicePorts ports_;  ///< with that clock, and that switch in a dry run
     LiveSettings settings_;
+    RoomKeeper rooms_;
+    CloudPorts cloud_;  ///< with that clock
+    KeptRooms kept_rooms_;
+    /// With that clock, that switch in a dry run, and Placement as the kept rooms show it.
+    ServicePorts ports_;
     std::function<void(ServiceStatus)> on_status_;
 
     asio::any_io_executor executor_;
-    RoomKeeper rooms_;
     ScheduleMemory schedules_;
     bool stopping_ = false;
     std::unique_ptr<Parts> parts_;  ///< while it runs
     std::size_t active_ = 0;        ///< coroutines that must end before we do
     bool listening_ = false;        ///< the journal is read, requests are taken
     bool cloud_answered_ = false;
+    bool looked_for_others_ = false;            ///< for room that they keep, since we serve
     std::optional<std::string> cloud_refused_;  ///< our credentials, at the start
     BrokerState broker_;
 };
@@ -137,15 +149,19 @@ private:
 Service::Impl::Impl(ServicePorts ports, LiveSettings settings,
                     std::function<void(ServiceStatus)> on_status)
     : clock_(ports.cloud.clock),
-      ports_{with_clock(ports.cloud, clock_),
+      settings_(harmless(std::move(settings))),
+      rooms_(!settings_.dry_run),
+      cloud_(with_clock(ports.cloud, clock_)),
+      kept_rooms_(
+          {cloud_, rooms_.ledger(),
+           [this] { return settings_.dry_run || stopping_ ? 0 : ports_.messages.serving(); }}),
+      ports_{with_placement(cloud_, kept_rooms_.view()),
              ports.journal,
              ports.messages,
              ports.events,
-             settings.dry_run ? never_paused_ : ports.pause,
-             settings.dry_run ? never_paused_ : ports.breaker},
-      settings_(harmless(std::move(settings))),
-      on_status_(std::move(on_status)),
-      rooms_(!settings_.dry_run) {
+             settings_.dry_run ? never_paused_ : ports.pause,
+             settings_.dry_run ? never_paused_ : ports.breaker},
+      on_status_(std::move(on_status)) {
     if (!settings_.cache.events) ports_.events = nullptr;
     settings_.cache.events = ports_.events != nullptr;
 }
@@ -181,8 +197,8 @@ Service::Impl::Parts::Parts(Impl& service, const asio::any_io_executor& executor
                 service.stopping_}),
       decisions(refresher, service.ports_.cloud.clock, service.rooms_, safeguards.safeguards()),
       coordinator({service.ports_.cloud, service.ports_.journal, service.rooms_, refresher,
-                   decisions, warmer, preconditions, safeguards, tracker, reserver, planning,
-                   deletions, service.settings_, service.stopping_},
+                   decisions, warmer, preconditions, safeguards, tracker, reserver,
+                   service.kept_rooms_, planning, deletions, service.settings_, service.stopping_},
                   service.spawner(), [&service] { service.report(); }),
       nova_failures({service.ports_.cloud, service.ports_.journal, service.ports_.messages,
                      service.settings_.trigger,
@@ -200,21 +216,21 @@ Service::Impl::Parts::Parts(Impl& service, const asio::any_io_executor& executor
                 coordinator, service.stopping_}),
       operators({service.ports_.cloud, service.settings_.trigger, service.ports_.messages,
                  coordinator, service.stopping_}),
-      gateway(
-          executor,
-          {service.ports_.cloud, refresher, service.rooms_.ledger(), service.ports_.messages,
-           service.settings_.gateway, [&service] { return service.settings_.policy->scheduler; },
-           [&service] { return service.why_no_help(); },
-           [&service, this](const Request& request) {
-               return why_revocable(request, service.settings_.policy->taggers,
-                                    refresher.cache().tag_data());
-           },
-           [&service, this](const Request& request) {
-               return decide(*service.settings_.policy, request, refresher.cache().index(),
-                             refresher.cache().tag_data(), service.rooms_.ledger(),
-                             service.ports_.cloud.clock.now(), safeguards.safeguards());
-           },
-           coordinator, service.stopping_}) {}
+      gateway(executor, {service.cloud_, refresher, service.rooms_.ledger(), service.kept_rooms_,
+                         service.ports_.messages, service.settings_.gateway,
+                         [&service] { return service.settings_.policy->scheduler; },
+                         [&service] { return service.why_no_help(); },
+                         [&service, this](const Request& request) {
+                             return why_revocable(request, service.settings_.policy->taggers,
+                                                  refresher.cache().tag_data());
+                         },
+                         [&service, this](const Request& request) {
+                             return decide(
+                                 *service.settings_.policy, request, refresher.cache().index(),
+                                 refresher.cache().tag_data(), service.rooms_.ledger(),
+                                 service.ports_.cloud.clock.now(), safeguards.safeguards());
+                         },
+                         coordinator, service.stopping_}) {}
 
 // ---- life ----
 
@@ -227,6 +243,9 @@ ResultTask<void> Service::Impl::run() {
         // What a former process reserved is given back; a dry run writes nothing to the cloud.
         auto held = co_await parts_->reserver.restore();
         if (!held) co_return held.error();
+        const TimePoint since = ports_.cloud.clock.now() - kept_for_at_most;
+        auto kept = co_await kept_rooms_.restore(ports_.journal, since);
+        if (!kept) co_return kept.error();
     }
     // The broker tells again of what it has, and so does the look for unshelvings. Of the rest only
     // we know.
@@ -246,6 +265,7 @@ ResultTask<void> Service::Impl::run() {
     while (!stopping_ || active_ > 0) co_await parts_->idle.async_receive(asio::use_awaitable);
     report_searches();
     co_await parts_->reserver.give_all_back();
+    co_await kept_rooms_.let_all_go();
     co_await ports_.messages.stop();
     if (ports_.events != nullptr) co_await ports_.events->stop();
     co_return Result<void>{};
@@ -275,6 +295,11 @@ std::vector<PeriodicTask> Service::Impl::periodic_tasks() {
                      [this] { return parts_->tracker.check(); }, std::chrono::seconds{10}});
     tasks.push_back({"giving reserved inventory back", every(InventoryReserver::step),
                      [this] { return parts_->reserver.check(); }, std::chrono::seconds{5}});
+    tasks.push_back({"ending what is kept of freed room", every(KeptRooms::step),
+                     [this] { return kept_rooms_.check(); }, std::chrono::seconds{5}});
+    if (!settings_.gateway.listen.empty() && !settings_.dry_run)
+        tasks.push_back({"looking for freed room that another reaper keeps", every(hour),
+                         [this] { return kept_rooms_.settle_others(true); }, hour});
     tasks.push_back(
         {"labeling servers", every(ServerLabels::step), [this] { return parts_->labels.check(); }});
     tasks.push_back({"looking for unshelvings that found no host",
@@ -414,6 +439,7 @@ Task<void> Service::Impl::wait_for_cloud() {
 
 /// Why nobody who waits can be helped now; none if all is well.
 std::optional<std::string> Service::Impl::why_no_help() const {
+    if (settings_.dry_run) return "a dry run changes nothing";
     if (const auto paused = parts_->safeguards.paused_reason()) return paused;
     if (const auto unknown = parts_->safeguards.not_known_yet()) return unknown;
     if (!broker_.consuming) return "the broker can't be reached";

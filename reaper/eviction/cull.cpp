@@ -95,6 +95,9 @@ Execution Cull::conclude() const {
     } else if (no_longer_needed) {
         execution.end = Execution::End::no_longer_needed;
         execution.reason = *no_longer_needed;
+    } else if (taken) {
+        execution.end = Execution::End::replan;
+        execution.reason = *taken;
     } else if (stuck > 0) {
         execution.end = Execution::End::incomplete;
         execution.reason =

@@ -59,6 +59,7 @@ struct Cull {
     std::optional<Error> failure;
     std::optional<std::string> no_longer_needed;  ///< why nobody waits for all of it
     std::optional<std::string> blocked;           ///< why no more may be sent
+    std::optional<std::string> taken;             ///< why the plan's room is not there any more
 
 private:
     void add_unfinished(const PendingRelease& other);

@@ -36,6 +36,7 @@ Task<Execution> EvictingExecutor::carry_out(Request request, Plan plan,
     if (!cull.stopped) co_await verify_all(cull);
     if (!cull.stopped) co_await hold_room(cull);
     if (!cull.stopped) co_await ask_whether_needed(cull);
+    if (!cull.stopped) co_await take_free_room(cull, std::move(plan.hosts));
     if (!cull.stopped) co_await finish_all(cull);
     if (!cull.stopped) co_await remove_all(cull);
     co_await wait_for_all(cull);
@@ -68,6 +69,15 @@ Task<void> EvictingExecutor::verify_all(Cull& cull) {
 Task<void> EvictingExecutor::hold_room(Cull& cull) {
     auto hosts = cull.hosts_of_untouched();
     if (!hosts.empty()) co_await guard_.hold_room(std::move(hosts));
+}
+
+/// Of a plan of which nothing was done.
+Task<void> EvictingExecutor::take_free_room(Cull& cull, std::vector<HostPlan> hosts) {
+    if (cull.count_untouched() < cull.victims.size() || !may_delete(cull)) co_return;
+    auto taken = co_await guard_.take_free_room(std::move(hosts));
+    if (!taken) co_return;
+    cull.stopped = true;
+    cull.taken = std::move(taken);
 }
 
 /// No servers are deleted for a requester that is gone. Who comes while somebody asks waits for the
@@ -157,6 +167,18 @@ Task<void> EvictingExecutor::remove(Cull& cull, const Victim& victim) {
 
 Task<void> EvictingExecutor::send_delete(Cull& cull, const Victim& victim, RecheckResult look) {
     if (!may_delete(cull)) co_return;
+    ServerId server = victim.server;
+    HostId host = cull.hosts[server];
+    Allocations held = look.held;
+    const bool same =
+        co_await guard_.keep_room(std::move(server), std::move(host), std::move(held));
+    if (!same) {
+        co_await skip(cull, victim, "what it holds changed since it was looked at");
+        co_return;
+    }
+    // Meanwhile another one may have found a reason to stop.
+    const bool stopped = cull.stopped && cull.state(victim) == Cull::State::planned;
+    if (stopped || !may_delete(cull)) co_return;
     // Rule 5: what can't be written is not done.
     std::string reason = victim.reason;
     const bool written = co_await record(cull, victim, Step::delete_sent, std::move(reason));

@@ -50,6 +50,7 @@ private:
     Task<void> force_delete(Cull& cull, const Victim& victim, RecheckResult look);
     Task<void> verify_all(Cull& cull);
     Task<void> hold_room(Cull& cull);
+    Task<void> take_free_room(Cull& cull, std::vector<HostPlan> hosts);
     Task<void> ask_whether_needed(Cull& cull);
     Task<void> finish_all(Cull& cull);
     Task<void> finish(Cull& cull, const Victim& victim, RecheckResult look);

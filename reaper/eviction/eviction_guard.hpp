@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "reaper/model/cloud.hpp"
 #include "reaper/model/plan.hpp"
 #include "reaper/runtime/task.hpp"
 
@@ -26,6 +27,13 @@ public:
     virtual ResultTask<std::optional<std::string>> still_needed() = 0;
     /// Before anybody is deleted on these hosts: keeps newcomers off the room that comes free.
     virtual Task<void> hold_room(std::vector<HostId> hosts) = 0;
+
+    /// Before anybody is deleted: takes the room that the plan counts on and that is free already.
+    /// Why not, if somebody has it by now: the plan does not hold.
+    virtual Task<std::optional<std::string>> take_free_room(std::vector<HostPlan> hosts) = 0;
+    /// Right before the deletion of the victim goes out: keeps what it holds for who needs it.
+    /// False: that is something else than `held`, what the last look told; nothing was done.
+    virtual Task<bool> keep_room(ServerId victim, HostId host, Allocations held) = 0;
 
     /// The deletion of the victim goes out now.
     virtual void on_sent(const Victim& victim) = 0;

@@ -42,6 +42,7 @@ Task<Result<RecheckResult>> Recheck::at(const Victim& victim, Allocations held, 
     const FreshRules rules{asked_by_->taggers, tag_data_, asked_by_->protection,
                            asked_by_->safeguards.protect.min_run_time};
     look.verdict = judge_fresh(victim, *record, held, rules, cloud_.clock.now());
+    look.held = std::move(held);
     co_return look;
 }
 

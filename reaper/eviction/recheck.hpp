@@ -20,6 +20,7 @@ struct RecheckResult {
     Duration began{};  ///< when its first question went out; steady
     std::shared_ptr<const CompiledPolicy> policy;
     std::uint64_t tag_data = 0;  ///< the number of the answers to the taggers' questions
+    Allocations held{};
 };
 
 /// The ports and the settings must outlive it, and it its coroutines.

@@ -148,35 +148,4 @@ void Candidates::add(const std::vector<OfferedHost>& hosts, const Resources& amo
     }
 }
 
-std::optional<Allocations> read_claim(std::string_view body) {
-    Allocations asked;
-    try {
-        const nlohmann::json document = nlohmann::json::parse(body);
-        const JsonPlace top(document);
-        const JsonPlace allocations = top["allocations"];
-        allocations.each_member([&](const std::string& provider, const JsonPlace& row) {
-            const JsonPlace amounts = row["resources"];
-            asked.emplace(ProviderId{provider}, amounts.resources());
-        });
-    } catch (const WrongJson&) {
-        return std::nullopt;
-    } catch (const nlohmann::json::exception&) {
-        return std::nullopt;
-    }
-    return asked;
-}
-
-std::string no_room_text(std::string_view request) {
-    return nlohmann::json{
-        {"errors",
-         {{{"status", 409},
-           {"title", "Conflict"},
-           {"detail",
-            "There was a conflict when trying to complete your request.\n\n Unable to "
-            "allocate inventory: the room is promised to another request "},
-           {"code", "placement.undefined_code"},
-           {"request_id", request}}}}}
-        .dump();
-}
-
 }  // namespace reaper

@@ -65,9 +65,4 @@ private:
     std::set<HostId> added_;
 };
 
-/// What `PUT /allocations/CONSUMER` asks for, by provider; none if it can't be read.
-std::optional<Allocations> read_claim(std::string_view body);
-/// Placement's answer (409) to a claim for which there is no room.
-std::string no_room_text(std::string_view request);
-
 }  // namespace reaper

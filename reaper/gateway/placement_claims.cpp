@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "reaper/gateway/call_words.hpp"
+#include "reaper/gateway/claim_text.hpp"
 #include "reaper/gateway/placement_gateway.hpp"
 #include "reaper/model/text.hpp"
 
@@ -17,13 +18,10 @@ constexpr std::size_t hosts_offered = 3;
 constexpr Duration offered_for{60'000};
 
 /// Where a decision has its slots.
-std::set<HostId> hosts_of(const Decision& decision) {
-    std::set<HostId> hosts;
-    if (const auto* const plan = std::get_if<Plan>(&decision))
-        for (const HostPlan& host : plan->hosts) hosts.insert(host.host);
-    if (const auto* const nothing = std::get_if<NothingToDo>(&decision))
-        for (const HostPlan& host : nothing->hosts) hosts.insert(host.host);
-    return hosts;
+std::set<HostId> ids_of(const Decision& decision) {
+    std::set<HostId> ids;
+    for (const HostPlan& host : hosts_of(decision)) ids.insert(host.host);
+    return ids;
 }
 
 OfferedHost root_of(const Host& host) {
@@ -32,6 +30,13 @@ OfferedHost root_of(const Host& host) {
     for (const auto& [name, inventory] : root.inventories)
         offered.capacity.set(name, inventory.capacity());
     return offered;
+}
+
+OwnAnswer own_answer(const Candidates& candidates) {
+    OwnAnswer answer;
+    answer.headers = {{"Content-Type", "application/json"}};
+    answer.body = candidates.text();
+    return answer;
 }
 
 bool has_all(const Resources& capacity, const Resources& asked) {
@@ -74,11 +79,42 @@ bool PlacementGateway::offer(const RequestId& id, const CandidatesQuery& query,
     spdlog::debug("gateway: {}: {} offered, a claim will tell who asks", printable(id.str()),
                   counted(static_cast<int>(offered.size()), "host"));
     asked.candidates->add(offered, query.shape.resources);
-    OwnAnswer answer;
-    answer.headers = {{"Content-Type", "application/json"}};
-    answer.body = asked.candidates->text();
-    asked.answer = std::move(answer);
+    asked.answer = own_answer(*asked.candidates);
     return true;
+}
+
+/// Adds the hosts where room is kept for the request. False: it is kept in a way that a candidate
+/// can't tell.
+bool PlacementGateway::tell_of_kept_room(const RequestId& id, const CandidatesQuery& query,
+                                         Asked& asked) const {
+    const auto rooms = dependencies_.kept_rooms.kept_for(id);
+    if (rooms.empty()) return true;
+    if (!query.groups.empty()) return false;
+    std::set<HostId> hosts;
+    for (const KeptRoom& room : rooms) hosts.insert(room.host);
+    std::vector<OfferedHost> told;
+    for (const HostId& host : hosts) {
+        if (asked.candidates->hosts().contains(host)) continue;
+        const Host* const known = dependencies_.refresher.cache().find(host);
+        if (known == nullptr) return false;
+        OfferedHost room = root_of(*known);
+        if (!query.shape.resources.fits_in(room.capacity)) return false;
+        told.push_back(std::move(room));
+    }
+    if (told.empty()) return true;
+    asked.candidates->add(told, query.shape.resources);
+    asked.answer = own_answer(*asked.candidates);
+    return true;
+}
+
+/// With those that are kept for the request.
+Amount PlacementGateway::places_of(const RequestId& id, const Candidates& candidates) const {
+    std::set<HostId> hosts;
+    for (const KeptRoom& room : dependencies_.kept_rooms.kept_for(id)) hosts.insert(room.host);
+    Amount places = candidates.places();
+    for (const auto* const promise : dependencies_.ledger.promises_of(id))
+        if (hosts.contains(promise->host)) places += promise->slots;
+    return places;
 }
 
 /// Where room for the request could be freed, besides on some hosts; not where others were offered
@@ -95,12 +131,12 @@ std::vector<const Host*> PlacementGateway::rooms_for(Request wanted,
     Request apart = wanted;
     for (const auto& [other, offer] : offers_)
         if (offer.nothing_free && !offer.served) leave_out(apart, offer.hosts);
-    auto hosts = hosts_of(dependencies_.consider(apart));
-    if (hosts.empty()) hosts = hosts_of(dependencies_.consider(wanted));
+    auto hosts = ids_of(dependencies_.consider(apart));
+    if (hosts.empty()) hosts = ids_of(dependencies_.consider(wanted));
     // What one host can give may be gone when it is claimed.
     while (!hosts.empty() && hosts.size() < hosts_offered) {
         leave_out(wanted, hosts);
-        const auto others = hosts_of(dependencies_.consider(wanted));
+        const auto others = ids_of(dependencies_.consider(wanted));
         if (others.empty()) break;
         hosts.insert(others.begin(), others.end());
     }
@@ -119,13 +155,36 @@ Task<ProxyAnswer> PlacementGateway::claim(HttpRequest request, ProxyCall& call) 
     while (true) {
         ProxyAnswer answer = co_await try_claim(request, call, asked);
         const int status = status_of(answer);
-        const auto offer = offers_.find(id);
-        if (!known || offer == offers_.end() || call.client_gone()) co_return answer;
-        if (status < 300) offer->second.claimed.insert(*server);
-        if (status != 409) co_return answer;
-        const bool again = co_await help_claim(id, *server, call);
-        if (!again) co_return answer;
+        if (!known) co_return answer;
+        bool again = false;
+        if (status == 409 && offers_.contains(id) && !call.client_gone())
+            again = co_await help_claim(id, *server, call);
+        if (again) continue;
+        if (offers_.contains(id) && offers_.at(id).served)
+            spdlog::info("gateway: {}: server {} claims {}: {}", printable(id.str()),
+                         printable(server->str()), names_of(*asked), status);
+        note_claim(id, *server, *asked, status);
+        co_return answer;
     }
+}
+
+/// The hosts of a claim, for people.
+std::string PlacementGateway::names_of(const Allocations& asked) const {
+    std::string names;
+    for (const auto& [provider, amounts] : asked) {
+        const Host* const host = dependencies_.refresher.cache().find(provider);
+        if (host != nullptr) names += (names.empty() ? "" : ", ") + printable(host->name, 64);
+    }
+    return names.empty() ? "room elsewhere" : names;
+}
+
+void PlacementGateway::note_claim(const RequestId& id, const ServerId& server,
+                                  const Allocations& asked, int status) {
+    const auto offer = offers_.find(id);
+    if (offer == offers_.end()) return;
+    if (status < 300) offer->second.claimed.insert(server);
+    if (status != 409) return;
+    for (const auto& [provider, amounts] : asked) offer->second.refused[server].insert(provider);
 }
 
 /// Placement's answer, or our own, which is the same as if there were no room.
@@ -133,19 +192,40 @@ Task<ProxyAnswer> PlacementGateway::try_claim(HttpRequest request, ProxyCall& ca
                                               std::optional<Allocations> asked) {
     RequestId id = request_of(request.headers);
     const auto turn = co_await claims_.acquire();
-    bool of_others = false;
-    if (asked && !promised_.none()) of_others = co_await promised_.claimed(std::move(*asked), id);
+    std::optional<std::string> of_others;
+    if (asked && !promised_.none()) of_others = co_await promised_.claimed(*asked, id);
     if (of_others) {
-        spdlog::info("gateway: {}: a claim is refused: the room is promised to others",
-                     printable(id.str()));
+        spdlog::info("gateway: {}: a claim is refused: {}", printable(id.str()), *of_others);
         OwnAnswer refused;
         refused.status = 409;
         refused.headers = {{"Content-Type", "application/json"}};
         refused.body = no_room_text(id.str());
         co_return ProxyAnswer{std::move(refused)};
     }
+    co_return co_await send_claim(std::move(request), call, std::move(asked));
+}
+
+/// Together with what is kept for it: the room is its own, and was nobody else's in between.
+Task<ProxyAnswer> PlacementGateway::send_claim(HttpRequest request, ProxyCall& call,
+                                               std::optional<Allocations> asked) {
+    KeptRooms& kept = dependencies_.kept_rooms;
+    const RequestId id = request_of(request.headers);
+    std::vector<ConsumerChange> changes;
+    if (asked && kept.keeps_for(id)) {
+        auto found = co_await kept.hand_over(id, std::move(*asked));
+        if (found) changes = std::move(*found);
+    }
+    const std::string path{path_of(request.target)};
+    auto joint =
+        changes.empty() ? std::nullopt : joint_claim(request.body, *claimed_server(path), changes);
+    if (joint) {
+        request.method = "POST";
+        request.target = path.substr(0, path.rfind('/'));
+        request.body = std::move(*joint);
+    }
     auto answered = co_await call.ask(std::move(request));
     if (!answered) co_return ProxyAnswer{answered.error()};
+    if (joint && (*answered)->status() < 300) kept.handed_over(changes);
     co_return ProxyAnswer{std::move(*answered)};
 }
 
@@ -155,7 +235,7 @@ Task<bool> PlacementGateway::help_claim(RequestId id, ServerId server, ProxyCall
     if (counts_.held >= dependencies_.settings.max_held || passes_through()) co_return false;
     if (std::exchange(offers_.at(id).served, true)) co_return false;
     const Held held{counts_};
-    auto found = co_await who_asks_.of_server(id, std::move(server));
+    auto found = co_await who_asks_.of_server(id, server);
     const auto offered = offers_.find(id);
     if (offered == offers_.end()) co_return false;
     const Offer offer = offered->second;
@@ -182,9 +262,13 @@ Task<bool> PlacementGateway::help_claim(RequestId id, ServerId server, ProxyCall
     wanted->slots = std::max<int>(1, static_cast<int>(wanted->requesters.size()));
     wanted->placement.only_hosts.clear();
     wanted->placement.why_only = "offered to nova-scheduler";
-    for (const HostId& host : offer.hosts)
-        if (const Host* const known = dependencies_.refresher.cache().find(host))
-            wanted->placement.only_hosts.insert(known->service_host);
+    const auto refused = offer.refused.find(server);
+    for (const HostId& host : offer.hosts) {
+        const Host* const known = dependencies_.refresher.cache().find(host);
+        const bool over = refused != offer.refused.end() && refused->second.contains(host);
+        if (known != nullptr && !over) wanted->placement.only_hosts.insert(known->service_host);
+    }
+    if (wanted->placement.only_hosts.empty()) co_return false;
     const auto outcome = co_await wait_for(std::move(*wanted), call, true);
     const bool way = outcome && has_room(*outcome);
     if (way) note_hosts(id);

@@ -80,7 +80,8 @@ PlacementGateway::PlacementGateway(const boost::asio::any_io_executor& executor,
                                    Dependencies dependencies)
     : dependencies_(std::move(dependencies)),
       who_asks_(dependencies_.cloud, dependencies_.scheduler),
-      promised_(dependencies_.cloud, dependencies_.refresher, dependencies_.ledger),
+      promised_(dependencies_.cloud, dependencies_.refresher, dependencies_.ledger,
+                dependencies_.kept_rooms),
       long_answers_(executor, long_answers_at_once),
       claims_(executor, 1) {}
 
@@ -120,6 +121,7 @@ OwnAnswer PlacementGateway::state() const {
             {"served", counts_.served},
             {"in_vain", counts_.in_vain},
             {"offered", counts_.offered},
+            {"kept", dependencies_.kept_rooms.size()},
             {"passed", counts_.passed}}
             .dump() +
         "\n";
@@ -259,7 +261,8 @@ Task<PlacementGateway::Asked> PlacementGateway::help(HttpRequest request, ProxyC
         auto wanted = std::get<Request>(std::move(*found));
         const auto unfit = narrow(wanted, query);
         if (!unfit && !is_enough(*first.candidates, wanted))
-            co_return co_await serve(std::move(request), call, std::move(wanted), std::move(first));
+            co_return co_await serve(std::move(request), call, std::move(query), std::move(wanted),
+                                     std::move(first));
         why = unfit.value_or("it has its places");
         if (!unfit && wanted.operation == Operation::build) may_be.push_back(std::move(wanted));
     }
@@ -303,7 +306,8 @@ std::optional<std::string> PlacementGateway::narrow(Request& request,
 }
 
 Task<PlacementGateway::Asked> PlacementGateway::serve(HttpRequest request, ProxyCall& call,
-                                                      Request wanted, Asked first) {
+                                                      CandidatesQuery query, Request wanted,
+                                                      Asked first) {
     const RequestId id = wanted.id;
     const Duration began = dependencies_.cloud.clock.steady();
     const bool pair = wanted.fallback && dependencies_.scheduler().pcpu_fallback;
@@ -319,10 +323,10 @@ Task<PlacementGateway::Asked> PlacementGateway::serve(HttpRequest request, Proxy
     Asked last = std::move(first);
     bool way = false;
     for (int tries = 1; !call.client_gone(); ++tries) {
-        Asked again = co_await ask(request, call, id);
+        Asked again = co_await ask_for_its_room(request, call, query, id);
         if (!again.candidates) break;  // Placement fails now: what it said before is no worse
         last = std::move(again);
-        way = !last.candidates->none() && last.candidates->places() >= wanted.slots;
+        way = places_of(id, *last.candidates) >= wanted.slots;
         if (way || !outcome || tries >= most_tries) break;
         co_await dependencies_.cloud.clock.sleep(between_tries);
     }
@@ -333,6 +337,18 @@ Task<PlacementGateway::Asked> PlacementGateway::serve(HttpRequest request, Proxy
                  way ? "candidates" : "no candidates", took.count(),
                  outcome ? to_string(outcome->kind) : "not in time");
     co_return last;
+}
+
+/// What Placement says, and of the room that is kept for the request; where that can't be told, it
+/// is let go.
+Task<PlacementGateway::Asked> PlacementGateway::ask_for_its_room(HttpRequest request,
+                                                                 ProxyCall& call,
+                                                                 CandidatesQuery query,
+                                                                 RequestId id) {
+    Asked asked = co_await ask(request, call, id);
+    if (!asked.candidates || tell_of_kept_room(id, query, asked)) co_return asked;
+    co_await dependencies_.kept_rooms.let_go(id);
+    co_return co_await ask(std::move(request), call, std::move(id));
 }
 
 /// Nova asks for dedicated CPUs first, and then for the same as VCPU, and takes either.

@@ -39,6 +39,7 @@
 #include "reaper/gateway/candidates.hpp"
 #include "reaper/gateway/promised_room.hpp"
 #include "reaper/gateway/who_asks.hpp"
+#include "reaper/kept_room/kept_rooms.hpp"
 #include "reaper/model/plan.hpp"
 #include "reaper/ports/message_source.hpp"
 #include "reaper/ports/proxy_handler.hpp"
@@ -63,9 +64,10 @@ class PlacementGateway final : public ProxyHandler {
 public:
     /// All of it must outlive the gateway and the calls that it handles; `settings` may change.
     struct Dependencies {
-        CloudPorts cloud;
+        CloudPorts cloud;  ///< with Placement as it is
         const CacheRefresher& refresher;
         const Ledger& ledger;
+        KeptRooms& kept_rooms;
         const MessageSource& messages;  ///< who serves the queue
         const config::Gateway& settings;
         std::function<SchedulerRules()> scheduler;  ///< how nova-scheduler is set up, by now
@@ -124,6 +126,8 @@ private:
         bool nothing_free = false;  ///< it is known that Placement has no room there
         bool served = false;        ///< whoever claimed is known, and was served if it is regular
         std::set<ServerId> claimed{};  ///< these have their room
+        /// Hosts that nova-scheduler was refused for a server, and will not claim for it again.
+        std::map<ServerId, std::set<HostId>> refused{};
     };
 
     OwnAnswer state() const;
@@ -132,7 +136,12 @@ private:
     ResultTask<BodyRead> read(UpstreamAnswer& answer);
     std::optional<std::string> why_pass(const RequestId& id, const Result<CandidatesQuery>& query);
     Task<Asked> help(HttpRequest request, ProxyCall& call, CandidatesQuery query, Asked first);
-    Task<Asked> serve(HttpRequest request, ProxyCall& call, Request wanted, Asked first);
+    Task<Asked> serve(HttpRequest request, ProxyCall& call, CandidatesQuery query, Request wanted,
+                      Asked first);
+    Task<Asked> ask_for_its_room(HttpRequest request, ProxyCall& call, CandidatesQuery query,
+                                 RequestId id);
+    bool tell_of_kept_room(const RequestId& id, const CandidatesQuery& query, Asked& asked) const;
+    Amount places_of(const RequestId& id, const Candidates& candidates) const;
     bool is_enough(const Candidates& candidates, const Request& wanted) const;
     Task<bool> found_by_fallback(HttpRequest request, ProxyCall& call, Request wanted);
     Task<std::optional<Outcome>> wait_for(Request wanted, ProxyCall& call, bool had_hosts);
@@ -147,6 +156,11 @@ private:
     Task<ProxyAnswer> try_claim(HttpRequest request, ProxyCall& call,
                                 std::optional<Allocations> asked);
     void note_offer(const RequestId& id, Offer offer);
+    Task<ProxyAnswer> send_claim(HttpRequest request, ProxyCall& call,
+                                 std::optional<Allocations> asked);
+    std::string names_of(const Allocations& asked) const;
+    void note_claim(const RequestId& id, const ServerId& server, const Allocations& asked,
+                    int status);
     Task<bool> help_claim(RequestId id, ServerId server, ProxyCall& call);
     void note_hosts(const RequestId& id);
 

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "reaper/model/text.hpp"
+
 namespace reaper {
 namespace {
 
@@ -44,11 +46,12 @@ Task<std::map<HostId, Resources>> PromisedRoom::withheld(std::set<HostId> hosts,
 
 Task<Resources> PromisedRoom::withheld_on(HostId host, RequestId from, int& looks) {
     std::set<ServerId> holders;
-    for (const ServerId& victim : ledger_.evicting_on(host)) holders.insert(victim);
+    for (const ServerId& victim : ledger_.evicting_on(host))
+        if (!kept_.keeps(victim)) holders.insert(victim);
     for (const auto* const promise : ledger_.promises_on(host))
         if (promise->request != from && promise->slots > 0)
             holders.insert(promise->requesters.begin(), promise->requesters.end());
-    Resources held;
+    Resources held = kept_.kept_for_others_on(host, from);
     for (const ServerId& holder : holders) {
         if (++looks > most_looks) break;
         ServerId consumer = holder;
@@ -58,7 +61,19 @@ Task<Resources> PromisedRoom::withheld_on(HostId host, RequestId from, int& look
     co_return more_than(held, ledger_.promised_to_others(host, from));
 }
 
-Task<bool> PromisedRoom::claimed(Allocations asked, RequestId from) {
+std::string PromisedRoom::why_taken(const HostId& host, const RequestId& from,
+                                    const ResourceClass& name, Amount free, Amount kept) const {
+    const Host* const known = refresher_.cache().find(host);
+    std::string why = "of " + std::to_string(free) + " " + name.str() + " on " +
+                      printable(known == nullptr ? host.str() : known->name, 64) + ", " +
+                      std::to_string(kept) + " are promised to";
+    for (const auto* const promise : ledger_.promises_on(host))
+        if (promise->request != from && promise->slots > 0)
+            why += " " + printable(promise->request.str(), 64);
+    return why;
+}
+
+Task<std::optional<std::string>> PromisedRoom::claimed(Allocations asked, RequestId from) {
     int looks = 0;
     for (const auto& [provider, resources] : asked) {
         if (ledger_.promised_to_others(provider, from).empty()) continue;
@@ -70,13 +85,14 @@ Task<bool> PromisedRoom::claimed(Allocations asked, RequestId from) {
             free.add(name, inventory.capacity());
         for (const auto& [consumer, amounts] : state->allocations) free -= amounts;
         HostId host = provider;
+        free += kept_.kept_on(host, from);
         RequestId who = from;
         const Resources kept = co_await withheld_on(std::move(host), std::move(who), looks);
         for (const auto& [name, amount] : kept)
             if (resources.get(name) > 0 && resources.get(name) > free.get(name) - amount)
-                co_return true;
+                co_return why_taken(provider, from, name, free.get(name), amount);
     }
-    co_return false;
+    co_return std::nullopt;
 }
 
 }  // namespace reaper

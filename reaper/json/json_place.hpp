@@ -68,6 +68,7 @@ public:
 
     bool is_null() const { return value_->is_null(); }
     bool is_text() const { return value_->is_string(); }
+    bool is_group() const { return value_->is_object(); }
     /// A text of at most so many bytes.
     const std::string& text(std::size_t most = std::string::npos) const;
     /// A text that is not empty.

@@ -21,4 +21,9 @@ std::string_view to_string(Errc code) {
     return "unknown";
 }
 
+bool surely_not_done(Errc code) {
+    return code == Errc::forbidden || code == Errc::rejected || code == Errc::unauthorized ||
+           code == Errc::not_found || code == Errc::conflict || code == Errc::bad_input;
+}
+
 }  // namespace reaper

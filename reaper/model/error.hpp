@@ -26,6 +26,8 @@ enum class Errc {
 };
 
 std::string_view to_string(Errc code);
+/// Of a write: after such an answer it is certain that it was not done.
+bool surely_not_done(Errc code);
 
 /// A failure: its kind, and one line for people with what, where and what to do. Never a secret.
 struct Error {

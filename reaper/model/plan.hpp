@@ -152,6 +152,8 @@ struct NotEnough {
 
 using Decision = std::variant<Plan, NothingToDo, NotEnough, Refused>;
 
+/// Where it has its slots, freed or free already; none for a refusal.
+std::vector<HostPlan> hosts_of(const Decision& decision);
 /// One line for people and logs.
 std::string summary(const Decision& decision);
 

@@ -120,6 +120,23 @@ struct ProviderState {
     std::map<ServerId, Resources> allocations;
 };
 
+/// Who holds room, with what a change must name.
+struct Consumer {
+    Allocations holds{};  ///< empty: there is no such consumer
+    std::optional<std::int64_t> generation{};
+    std::string project{};
+    std::string user{};
+    std::string type{};  ///< RESERVATION, ...; empty where Placement is too old to tell
+    friend bool operator==(const Consumer&, const Consumer&) = default;
+};
+
+/// What one consumer is to hold: `holds` in place of what it held. The rest is as it was found; of
+/// a new one the generation is none.
+struct ConsumerChange {
+    ServerId id;
+    Consumer wanted;
+};
+
 /// One provider as Placement's bulk answers tell it.
 struct ProviderSummary {
     ProviderId id;

@@ -44,7 +44,16 @@ public:
     virtual ResultTask<std::set<std::string>> aggregates(ProviderId id) = 0;
     /// What one consumer holds, on all providers; empty if nothing.
     virtual ResultTask<Allocations> allocations(ServerId consumer) = 0;
-    /// The only write. It is repeated a bounded number of times when the provider is changed at
+    /// The same with who it is; its `holds` is empty if there is none of that id.
+    virtual ResultTask<Consumer> consumer(ServerId id) = 0;
+    /// What all consumers of a project hold together.
+    virtual ResultTask<Resources> usage_of(std::string project) = 0;
+    /// All of it or nothing, so that room changes hands without being free in between. `conflict`:
+    /// one of them was changed meanwhile, or there is no room. After `timeout` and `unreachable` it
+    /// may or may not have happened.
+    virtual ResultTask<void> set_holdings(std::vector<ConsumerChange> changes,
+                                          Duration deadline) = 0;
+    /// It is repeated a bounded number of times when the provider is changed at
     /// the same time, and takes about `deadline` at most. `not_found` if the provider is gone or
     /// has no such inventory. After `timeout` and `unreachable` it may or may not have happened.
     virtual ResultTask<ReservedAnswer> change_reserved(ReservedChange change,

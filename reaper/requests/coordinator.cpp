@@ -178,9 +178,13 @@ Task<void> RequestCoordinator::serve(TriggeredRequest triggered) {
                                      record->outcome->reason;
         spdlog::info("{}: message {}: {}", id.str(), entry.verdict, entry.reason);
         const bool noted = co_await note(std::move(entry));
+        const bool failed = settled && record->request.source == RequestSource::gateway &&
+                            triggered.request.source == RequestSource::nova_failure;
+        // Who had room that was there tries again by another request.
+        if (failed && record->outcome->kind == OutcomeKind::already_there)
+            services_.rooms.handed_over(id);
         // Nova found hosts when its search was answered, and took none.
-        if (settled && triggered.had_hosts && record->request.source == RequestSource::gateway &&
-            triggered.request.source == RequestSource::nova_failure) {
+        if (failed && triggered.had_hosts) {
             RequestId refused = id;
             co_await services_.tracker.refused_all_the_same(std::move(refused));
         }

@@ -169,6 +169,65 @@ Task<void> RequestRunner::hold_room(std::vector<HostId> hosts) {
     co_await services_.reserver.take(std::move(request), std::move(places));
 }
 
+bool RequestRunner::keeps_room() const {
+    return request_.source == RequestSource::gateway && settings_.gateway.keep_room &&
+           !settings_.dry_run;
+}
+
+/// What of the plan's slots on a host is free already, if its root provider has all of it; where
+/// that can't be told, nothing.
+Resources RequestRunner::free_part(const HostPlan& plan) const {
+    const Host* const host = services_.refresher.cache().find(plan.host);
+    if (host == nullptr || host->providers.empty() || !request_.groups.empty()) return {};
+    // What other requests leave of their victims' room is on its way, not free.
+    const Ledger& ledger = services_.rooms.ledger();
+    const auto of_another = [&](const ServerId& server) {
+        const Ledger::Eviction* const eviction = ledger.eviction(server);
+        return eviction->request != request_.id && !eviction->ended;
+    };
+    const auto evicting = ledger.evicting_on(plan.host);
+    if (std::any_of(evicting.begin(), evicting.end(), of_another) ||
+        !services_.kept_rooms.kept_for_others_on(plan.host, request_.id).empty())
+        return {};
+    const Resources& slot = plan.slot.empty() ? request_.resources : plan.slot;
+    Resources wanted = slot * plan.slots;
+    for (const Victim& victim : plan.victims) wanted -= victim.resources;
+    for (const PendingRelease& other : plan.pending_releases) {
+        const auto known =
+            std::find_if(host->servers.begin(), host->servers.end(),
+                         [&](const Server& each) { return each.id == other.server; });
+        if (known == host->servers.end()) return {};
+        wanted -= known->resources();
+    }
+    Resources part;
+    for (const auto& [name, amount] : wanted) {
+        if (!host->root().inventories.contains(name)) return {};
+        if (amount > 0) part.set(name, amount);
+    }
+    return part;
+}
+
+Task<std::optional<std::string>> RequestRunner::take_free_room(std::vector<HostPlan> hosts) {
+    if (!keeps_room()) co_return std::nullopt;
+    for (const HostPlan& plan : hosts) {
+        Resources amounts = free_part(plan);
+        RequestId request = request_.id;
+        HostId host = plan.host;
+        const bool taken = co_await services_.kept_rooms.take_free(
+            std::move(request), std::move(host), std::move(amounts));
+        if (!taken) co_return "room on " + printable(plan.host_name) + " was taken meanwhile";
+    }
+    co_return std::nullopt;
+}
+
+/// Who waits in the gateway is handed it.
+Task<bool> RequestRunner::keep_room(ServerId victim, HostId host, Allocations held) {
+    if (!keeps_room()) co_return true;
+    RequestId request = request_.id;
+    co_return co_await services_.kept_rooms.keep(std::move(request), std::move(host),
+                                                 std::move(victim), std::move(held));
+}
+
 // ---- rounds ----
 
 Task<std::optional<Outcome>> RequestRunner::rounds() {
@@ -239,7 +298,7 @@ Task<bool> RequestRunner::until_allowed(std::optional<Outcome>& ended) {
 
 Task<std::optional<Outcome>> RequestRunner::act_on(Decision decision) {
     if (auto* nothing = std::get_if<NothingToDo>(&decision)) {
-        if (nothing->pending_releases().empty()) co_return conclude(*nothing);
+        if (nothing->pending_releases().empty()) co_return co_await take_room(std::move(*nothing));
         co_return co_await wait_for_room(std::move(*nothing));
     }
     if (auto* refused = std::get_if<Refused>(&decision)) {
@@ -255,6 +314,22 @@ Task<std::optional<Outcome>> RequestRunner::act_on(Decision decision) {
     }
     std::map<ServerId, Progress> unknown;
     co_return co_await carry_out(std::get<Plan>(std::move(decision)), std::move(unknown));
+}
+
+/// The room is there.
+Task<std::optional<Outcome>> RequestRunner::take_room(NothingToDo nothing) {
+    if (nothing.room == ResType::regular) {
+        std::vector<HostPlan> hosts = nothing.hosts;
+        auto taken = co_await take_free_room(std::move(hosts));
+        if (taken) {
+            ++in_vain_;
+            last_reason_ = std::move(*taken);
+            spdlog::info("{}: planning again: {}", request_.id.str(), last_reason_);
+            services_.rooms.plans_again(request_.id, deleted_ > 0);
+            co_return std::nullopt;
+        }
+    }
+    co_return conclude(nothing);
 }
 
 /// The room is on its way, because others delete what holds it.

@@ -52,6 +52,8 @@ private:
     std::optional<std::string> outdated_reason() const override;
     ResultTask<std::optional<std::string>> still_needed() override;
     Task<void> hold_room(std::vector<HostId> hosts) override;
+    Task<std::optional<std::string>> take_free_room(std::vector<HostPlan> hosts) override;
+    Task<bool> keep_room(ServerId victim, HostId host, Allocations held) override;
     void on_sent(const Victim& victim) override {
         services_.safeguards.on_sent(request_.id, victim);
     }
@@ -65,6 +67,9 @@ private:
     /// when stopping.
     Task<bool> until_allowed(std::optional<Outcome>& ended);
     Task<std::optional<Outcome>> act_on(Decision decision);
+    bool keeps_room() const;
+    Resources free_part(const HostPlan& plan) const;
+    Task<std::optional<Outcome>> take_room(NothingToDo nothing);
     Task<std::optional<Outcome>> wait_for_room(NothingToDo nothing);
     /// A decision on a fresh cache, journalled and entered into the ledger; none when stopping.
     ResultTask<std::optional<Decision>> decide();

@@ -96,6 +96,10 @@ std::optional<std::string> RequestRunner::served_by_another() {
 
 ResultTask<Decision> RequestRunner::decide_now() {
     const auto turn = co_await services_.planning.acquire();
+    if (!settings_.gateway.listen.empty()) {
+        auto settled = co_await services_.kept_rooms.settle_others(false);
+        if (!settled) co_return settled.error();
+    }
     auto decided = co_await consult();
     // Decided under a policy that is in force no more.
     while (decided && outdated_reason()) decided = co_await consult();

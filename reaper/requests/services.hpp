@@ -7,6 +7,7 @@
 #include "reaper/controllers/inventory_reserver.hpp"
 #include "reaper/controllers/safeguard_controller.hpp"
 #include "reaper/decision/live_settings.hpp"
+#include "reaper/kept_room/kept_rooms.hpp"
 #include "reaper/ports/cloud_ports.hpp"
 #include "reaper/ports/journal.hpp"
 #include "reaper/requests/fresh_decision.hpp"
@@ -30,6 +31,7 @@ struct RequestServices {
     SafeguardController& safeguards;
     FreedRoomTracker& tracker;
     InventoryReserver& reserver;
+    KeptRooms& kept_rooms;
     AsyncSemaphore& planning;   ///< one permit: a plan is entered before the next one is made
     AsyncSemaphore& deletions;  ///< bounds the deletions sent at a time
     const LiveSettings& settings;

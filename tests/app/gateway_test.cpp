@@ -1,10 +1,8 @@
 // The gateway: nova-scheduler finds no host, room is freed while it waits, and it finds one.
 #include <gmock/gmock.h>
-#include <list>
 #include <nlohmann/json.hpp>
 
-#include "app/full_house.hpp"
-#include "fakes/fake_search.hpp"
+#include "app/gateway_house.hpp"
 
 namespace reaper::test::gateway_test {
 namespace {
@@ -14,70 +12,7 @@ using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 
-const std::string two_cpus =
-    "/placement/allocation_candidates?limit=1000&"
-    "resources=DISK_GB%3A20%2CMEMORY_MB%3A2048%2CVCPU%3A2&"
-    "root_required=%21COMPUTE_STATUS_DISABLED";
-
-class GatewayTest : public FullHouse {
-protected:
-    /// A server that nova-scheduler looks for a host for.
-    ServerId booting(const std::string& id, const std::string& project = "regular",
-                     const std::string& reservation = "", int vcpus = 2) {
-        requester(id, project, vcpus);
-        ServerRecord& record = cloud.server_at(uuid_of(id)).record;
-        record.server.status = "BUILD";
-        record.server.task_state = "scheduling";
-        record.fault.reset();
-        record.reservation = reservation.empty() ? "r-" + id : reservation;
-        return record.server.id;
-    }
-    FakeSearch& search(const std::string& request, const std::string& target = two_cpus) {
-        FakeSearch& made = searches_.emplace_back(cloud);
-        made.begin(io(), service().gateway(),
-                   HttpRequest{"GET", target, {{"x-openstack-request-id", request}}});
-        return made;
-    }
-    /// The claim of a server on a host.
-    FakeSearch& claim(const std::string& request, const ServerId& server,
-                      const std::string& provider, int vcpus = 2) {
-        const json amounts = {
-            {"VCPU", vcpus}, {"MEMORY_MB", vcpus * 1024}, {"DISK_GB", vcpus * 10}};
-        const json body = {{"allocations", {{provider, {{"resources", amounts}}}}}};
-        HttpRequest put{"PUT",
-                        "/allocations/" + server.str(),
-                        {{"X-Openstack-Request-Id", request}},
-                        body.dump()};
-        FakeSearch& made = searches_.emplace_back(cloud);
-        EXPECT_TRUE(service().gateway()->wants(put.method, put.target));
-        made.begin(io(), service().gateway(), std::move(put));
-        return made;
-    }
-    int claimed(FakeSearch& made) {
-        run_until([&] { return made.done(); });
-        return made.answered;
-    }
-    /// Its hosts, when it has its answer.
-    std::vector<std::string> found(FakeSearch& made) {
-        run_until([&] { return made.done(); });
-        std::vector<std::string> hosts;
-        const json answer = json::parse(made.body.value_or("{}"));
-        for (const auto& way : answer.value("allocation_requests", json::array()))
-            for (const auto& [provider, amounts] : way["allocations"].items())
-                hosts.push_back(provider);
-        for (const auto& host : hosts)
-            EXPECT_TRUE(answer["provider_summaries"].contains(host)) << answer.dump();
-        EXPECT_EQ(answer.value("provider_summaries", json::object()).size(), hosts.size());
-        return hosts;
-    }
-    std::vector<std::string> search_for(const std::string& request,
-                                        const std::string& target = two_cpus) {
-        return found(search(request, target));
-    }
-
-private:
-    std::list<FakeSearch> searches_;
-};
+class GatewayTest : public GatewayHouse {};
 
 TEST_F(GatewayTest, RoomIsFreedWhileTheSchedulerWaits) {
     full_host();
@@ -175,82 +110,6 @@ TEST_F(GatewayTest, ASearchThatNobodyWaitsForPasses) {
     EXPECT_TRUE(journal.records.empty());
 }
 
-TEST_F(GatewayTest, WhereAClaimMayBeAnybodysItTellsWhoAsks) {
-    full_host();
-    const ServerId server = booting("new");
-    const ServerId other = booting("other", "spot");
-    start();
-    FakeSearch& first = search("req-1");
-    FakeSearch& second = search("req-2");
-    EXPECT_THAT(found(first), ElementsAre("rp-host1"));
-    EXPECT_THAT(found(second), ElementsAre("rp-host1"));
-    EXPECT_TRUE(first.own);
-    EXPECT_EQ(cloud.count("DELETE"), 0U) << "for an offer nobody dies";
-    EXPECT_TRUE(journal.records.empty());
-    EXPECT_EQ(claimed(claim("req-1", other, "rp-host1")), 409) << "there is no room";
-    EXPECT_EQ(cloud.count("DELETE"), 0U);
-    EXPECT_EQ(claimed(claim("req-2", server, "rp-host1")), 204);
-    EXPECT_EQ(cloud.count("DELETE"), 1U);
-    EXPECT_EQ(outcome_of("req-2").kind, OutcomeKind::freed);
-    EXPECT_THAT(record("req-2").request.requesters, ElementsAre(server));
-    EXPECT_FALSE(journal.records.contains(RequestId{"req-1"}));
-}
-
-TEST_F(GatewayTest, AnOfferIsForAllServersOfARequest) {
-    full_host();
-    const ServerId one = booting("n1", "regular", "r-many");
-    const ServerId two = booting("n2", "regular", "r-many");
-    booting("other", "spot");
-    start();
-    EXPECT_THAT(search_for("req-1"), ElementsAre("rp-host1"));
-    EXPECT_EQ(claimed(claim("req-1", two, "rp-host1")), 204);
-    EXPECT_EQ(claimed(claim("req-1", one, "rp-host1")), 204);
-    EXPECT_EQ(record("req-1").request.slots, 2);
-    EXPECT_EQ(cloud.count("DELETE"), 2U);
-}
-
-TEST_F(GatewayTest, WhereAllWhoMayAskAreRevocableNothingIsOffered) {
-    full_host();
-    booting("a", "spot");
-    booting("b", "spot", "", 2);
-    cloud.server_at(uuid_of("b")).record.server.metadata = {{"res-type", "~revocable"}};
-    start();
-    FakeSearch& made = search("req-1");
-    EXPECT_THAT(found(made), IsEmpty());
-    EXPECT_FALSE(made.own);
-}
-
-TEST_F(GatewayTest, AClaimThatComesTooLateIsHelped) {
-    full_host();
-    cloud.remove("host1a");
-    const ServerId server = booting("new");
-    const ServerId other = booting("other", "spot");
-    start();
-    EXPECT_THAT(search_for("req-1"), ElementsAre("rp-host1"));
-    EXPECT_THAT(search_for("req-2"), ElementsAre("rp-host1"));
-    EXPECT_EQ(claimed(claim("req-2", other, "rp-host1")), 204) << "the last place";
-    EXPECT_TRUE(journal.records.empty());
-    EXPECT_EQ(claimed(claim("req-1", server, "rp-host1")), 204);
-    EXPECT_EQ(outcome_of("req-1").kind, OutcomeKind::freed);
-    EXPECT_EQ(cloud.count("DELETE"), 1U);
-    const ServerId more = booting("more", "spot");
-    EXPECT_EQ(claimed(claim("req-2", more, "rp-host1")), 409) << "a revocable one's is not";
-}
-
-TEST_F(GatewayTest, AClaimOfPromisedRoomIsRefused) {
-    full_host();
-    const ServerId server = booting("new");
-    const ServerId late = booting("late", "spot", "", 4);  // whose search was answered before
-    start();
-    EXPECT_THAT(search_for("req-1"), ElementsAre("rp-host1"));
-    cloud.remove(cloud.living("host1").front());  // there is room for one more
-    const ServerId small_one = booting("small", "spot");
-    EXPECT_EQ(claimed(claim("req-2", late, "rp-host1", 4)), 409);
-    EXPECT_EQ(claimed(claim("req-3", small_one, "rp-host1")), 204);
-    EXPECT_EQ(claimed(claim("req-4", booting("more", "spot"), "rp-host1")), 409);
-    EXPECT_EQ(claimed(claim("req-1", server, "rp-host1")), 204);
-}
-
 TEST_F(GatewayTest, TheOtherOneGoesOnAndThenItIsCertain) {
     full_host();
     const ServerId server = booting("new");
@@ -292,61 +151,6 @@ TEST_F(GatewayTest, WhereAllOfThemFindPlacesNobodyDies) {
     EXPECT_THAT(found(made), ElementsAre("rp-host1"));
     EXPECT_EQ(made.asked.size(), 1U);
     EXPECT_TRUE(journal.records.empty());
-}
-
-TEST_F(GatewayTest, FreedRoomIsNoCandidateOfAnybodyElse) {
-    full_host();
-    booting("new");
-    start();
-    EXPECT_THAT(search_for("req-1"), ElementsAre("rp-host1"));
-    booting("spot-1", "spot");
-    FakeSearch& other = search("req-2");
-    EXPECT_THAT(found(other), IsEmpty());
-    EXPECT_TRUE(other.own);
-    // Nor of another regular one, who gets room of its own.
-    cloud.remove(uuid_of("spot-1"));
-    booting("regular-2");
-    EXPECT_THAT(search_for("req-3"), ElementsAre("rp-host1"));
-    EXPECT_EQ(cloud.living("host1").size(), 2U);
-    // Its own it finds again and again.
-    EXPECT_THAT(search_for("req-1"), ElementsAre("rp-host1"));
-}
-
-TEST_F(GatewayTest, ASecondTryGetsTheRoomOfTheFirst) {
-    full_host();
-    booting("requester-1");
-    cloud.deletion_takes = std::chrono::seconds{10};
-    settings.gateway.deadline = std::chrono::seconds{5};
-    start();
-    EXPECT_THAT(search_for("req-1"), IsEmpty());
-    requester();  // too late: it is in ERROR
-    EXPECT_EQ(outcome_of("req-1").kind, OutcomeKind::freed);
-    booting("again");
-    EXPECT_THAT(search_for("req-2"), ElementsAre("rp-host1"));
-    EXPECT_EQ(cloud.count("DELETE"), 1U);
-    EXPECT_EQ(record("req-1").freed_room->kind, FreedRoomResultKind::handed_over);
-}
-
-TEST_F(GatewayTest, WhatItsServerTookIsPromisedNoMore) {
-    full_host();
-    booting("new");
-    start();
-    EXPECT_THAT(search_for("req-1"), ElementsAre("rp-host1"));
-    boots(uuid_of("new"), "host1");
-    cloud.remove("host1d");
-    booting("spot-1", "spot");
-    EXPECT_THAT(search_for("req-2"), ElementsAre("rp-host1"));
-}
-
-TEST_F(GatewayTest, TwoClaimsAtOnceTakeNoPromisedRoomTogether) {
-    full_host();
-    booting("new");
-    start();
-    EXPECT_THAT(search_for("req-1"), ElementsAre("rp-host1"));
-    cloud.remove(cloud.living("host1").front());  // there is room for one more
-    FakeSearch& one = claim("req-2", booting("spot-1", "spot"), "rp-host1");
-    FakeSearch& two = claim("req-3", booting("spot-2", "spot"), "rp-host1");
-    EXPECT_EQ(claimed(one) + claimed(two), 204 + 409);
 }
 
 TEST_F(GatewayTest, AForcedHostIsTheOneWhereRoomIsFreed) {

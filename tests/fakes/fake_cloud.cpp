@@ -51,6 +51,9 @@ Resources FakeCloud::free_on(const std::string& host) {
     Resources room = hosts_.at(host).capacity;
     for (const auto& [id, server] : servers_)
         if (server.provider == hosts_.at(host).id) room -= server.resources;
+    for (const auto& [id, consumer] : consumers)
+        if (const auto held = consumer.holds.find(hosts_.at(host).id); held != consumer.holds.end())
+            room -= held->second;
     return room;
 }
 
@@ -386,6 +389,9 @@ ProviderState FakeCloud::state_of(const ProviderId& id) const {
     for (const auto& [server_id, server] : servers_)
         if (server.provider == id && !server.resources.empty())
             state.allocations[server_id] = server.resources;
+    for (const auto& [consumer_id, consumer] : consumers)
+        if (const auto held = consumer.holds.find(id); held != consumer.holds.end())
+            state.allocations[consumer_id] = held->second;
     return state;
 }
 
@@ -463,6 +469,67 @@ ResultTask<Allocations> FakeCloud::allocations(ServerId consumer) {
     if (found != servers_.end() && !found->second.resources.empty())
         held[found->second.provider] = found->second.resources;
     co_return held;
+}
+
+ResultTask<Consumer> FakeCloud::consumer(ServerId id) {
+    co_await breathe();
+    if (auto error = note("consumer " + id.str())) co_return *error;
+    settle();
+    co_return consumer_now(id);
+}
+
+Consumer FakeCloud::consumer_now(const ServerId& id) const {
+    if (const auto known = consumers.find(id); known != consumers.end()) return known->second;
+    Consumer consumer;
+    const auto server = servers_.find(id);
+    if (server == servers_.end() || server->second.resources.empty()) return consumer;
+    consumer.holds[server->second.provider] = server->second.resources;
+    consumer.generation = 1;
+    consumer.project = server->second.record.server.project.str();
+    consumer.user = "somebody";
+    consumer.type = "unknown";
+    return consumer;
+}
+
+ResultTask<void> FakeCloud::set_holdings(std::vector<ConsumerChange> changes, Duration) {
+    co_await breathe();
+    std::string named = "holdings";
+    for (const auto& change : changes)
+        named += " " + change.id.str() + (change.wanted.holds.empty() ? ":none" : "");
+    if (auto error = note(named)) co_return *error;
+    settle();
+    std::map<HostId, Resources> more;
+    for (const auto& change : changes) {
+        const Consumer now = consumer_now(change.id);
+        if (now.generation != change.wanted.generation)
+            co_return Error{Errc::conflict, "placement: another generation"};
+        for (const auto& [provider, amounts] : change.wanted.holds) more[provider] += amounts;
+        for (const auto& [provider, amounts] : now.holds) more[provider] -= amounts;
+    }
+    for (const auto& [name, host] : hosts_)
+        if (more.contains(host.id) && !more.at(host.id).fits_in(free_on(name)))
+            co_return Error{Errc::conflict, "placement: no room on " + name};
+    for (auto& [id, wanted] : changes) {
+        consumers.erase(id);
+        if (const auto server = servers_.find(id); server != servers_.end()) {
+            server->second.resources = {};
+            if (!wanted.holds.empty()) server->second.resources = wanted.holds.begin()->second;
+        } else if (!wanted.holds.empty()) {
+            wanted.generation = wanted.generation.value_or(0) + 1;
+            consumers.emplace(id, std::move(wanted));
+        }
+    }
+    co_return Result<void>{};
+}
+
+ResultTask<Resources> FakeCloud::usage_of(std::string project) {
+    co_await breathe();
+    if (auto error = note("usage of " + project)) co_return *error;
+    Resources sum;
+    for (const auto& [id, consumer] : consumers)
+        for (const auto& [provider, amounts] : consumer.holds)
+            if (consumer.project == project) sum += amounts;
+    co_return sum;
 }
 
 }  // namespace reaper::test

@@ -85,6 +85,8 @@ public:
     bool ignore_deletes = false;         ///< accepted, never done
     bool conflict_on_delete = false;     ///< 409: not in this state
     std::map<std::string, ComputeServiceRecord> services;
+    /// That are no servers.
+    std::map<ServerId, Consumer> consumers;
     /// By host and class; 0 if not there.
     std::map<std::pair<std::string, std::string>, Amount> reserved;
     void remove_host(const std::string& name) { hosts_.erase(name); }
@@ -130,6 +132,9 @@ public:
     ResultTask<ProviderState> provider(ProviderId id) override;
     ResultTask<std::set<std::string>> aggregates(ProviderId id) override;
     ResultTask<Allocations> allocations(ServerId consumer) override;
+    ResultTask<Consumer> consumer(ServerId id) override;
+    ResultTask<Resources> usage_of(std::string project) override;
+    ResultTask<void> set_holdings(std::vector<ConsumerChange> changes, Duration deadline) override;
     ResultTask<ReservedAnswer> change_reserved(ReservedChange change, Duration deadline) override;
     ResultTask<std::optional<ImageProperties>> image(std::string id) override;
 
@@ -138,6 +143,7 @@ private:
     void settle();
     void note_deletion(const ServerId& id, const std::string& user);
     ProviderState state_of(const ProviderId& id) const;
+    Consumer consumer_now(const ServerId& id) const;
 
     struct FakeHost {
         std::string name;

@@ -7,6 +7,7 @@
 #include "fakes/breathe.hpp"
 #include "reaper/gateway/call_words.hpp"
 #include "reaper/gateway/candidates.hpp"
+#include "reaper/gateway/claim_text.hpp"
 #include "reaper/request_spec/candidates_query.hpp"
 
 namespace reaper::test {
@@ -36,9 +37,8 @@ private:
 };
 
 /// The server has what it claims, and is on the host; false: there is no room.
-bool claim(FakeCloud& cloud, const HttpRequest& request) {
-    const std::string server = request.target.substr(request.target.rfind('/') + 1);
-    const Allocations asked = read_claim(request.body).value();
+bool claim(FakeCloud& cloud, const std::string& server, const std::string& body) {
+    const Allocations asked = read_claim(body).value();
     for (const auto& [provider, amounts] : asked) {
         const std::string host = provider.str().substr(3);
         if (!amounts.fits_in(cloud.free_on(host))) return false;
@@ -48,6 +48,28 @@ bool claim(FakeCloud& cloud, const HttpRequest& request) {
         cloud.add(FakeServer{std::move(record), HostId{provider.str()}, amounts, {}});
     }
     return true;
+}
+
+/// The same with changes of others that are no servers, all or nothing.
+bool claim_together(FakeCloud& cloud, const std::string& body) {
+    const auto before = cloud.consumers;
+    std::string server, claimed;
+    const json changes = json::parse(body);
+    for (const auto& [id, wanted] : changes.items()) {
+        const ServerId consumer{id};
+        if (!cloud.consumers.contains(consumer)) {
+            server = id;
+            claimed = wanted.dump();
+            continue;
+        }
+        Consumer& known = cloud.consumers.at(consumer);
+        if (wanted["consumer_generation"] != known.generation) return false;
+        known.holds = read_claim(wanted.dump()).value();
+        if (known.holds.empty()) cloud.consumers.erase(consumer);
+    }
+    const bool done = claim(cloud, server, claimed);
+    if (!done) cloud.consumers = before;
+    return done;
 }
 
 }  // namespace
@@ -112,8 +134,11 @@ ResultTask<std::unique_ptr<UpstreamAnswer>> FakeSearch::ask(HttpRequest request)
     asked.push_back(request.target);
     int said = status;
     std::string text = "{}";
+    const std::string& target = request.target;
     if (said == 200 && request.method == "PUT")
-        said = claim(cloud_, request) ? 204 : 409;
+        said = claim(cloud_, target.substr(target.rfind('/') + 1), request.body) ? 204 : 409;
+    else if (said == 200 && request.method == "POST")
+        said = claim_together(cloud_, request.body) ? 204 : 409;
     else if (said == 200)
         text = candidates_of(cloud_, request.target);
     std::unique_ptr<UpstreamAnswer> answer = std::make_unique<FakeAnswer>(said, std::move(text));

@@ -184,21 +184,30 @@ def test_freed_room_is_offered_to_nobody_else(cloud: Cloud, gateway: Reaper) -> 
     fleet = filled(cloud, FULL_OF_SPOT, FULL, FULL)
     stop = threading.Event()
     others: list[Server] = []
+    bypassed: list[int] = []
 
     def boot_spot() -> None:
         while not stop.is_set():
             others.extend(cloud.ask("small", project="spot"))
             time.sleep(0.05)
 
+    def claim_directly() -> None:
+        while not stop.is_set():
+            bypassed.append(cloud.claim_directly(cloud.hosts[0], {"VCPU": 1}))
+
     mark = cloud.mark()
-    crowd = threading.Thread(target=boot_spot)
-    crowd.start()
+    crowd = [threading.Thread(target=boot_spot), threading.Thread(target=claim_directly)]
+    for each in crowd:
+        each.start()
     try:
         regular = [cloud.ask("small")[0] for _ in range(3)]
         cloud.wait_for(regular, "ACTIVE")
     finally:
         stop.set()
-        crowd.join()
+        for each in crowd:
+            each.join()
+    # Nor to who asks Placement itself: the room was never free.
+    assert len(bypassed) > 10 and set(bypassed) == {409}, bypassed
     cloud.wait_for(others, "ERROR")
     assert_freed(fleet, mark, 3, among=fleet.spot())
 

@@ -109,6 +109,98 @@ TEST_F(PlacementTest, AConsumerWithoutAllocationsHoldsNothing) {
     EXPECT_TRUE(cloud.run(placement().allocations(ServerId("x")))->empty());
 }
 
+// ---- who holds room ----
+
+TEST_F(PlacementTest, ReadsWhoAConsumerIs) {
+    const auto consumer = cloud.run(placement().consumer(ServerId(server)));
+    ASSERT_TRUE(consumer) << consumer.error().what;
+    const nlohmann::json recorded = recorded_answer("placement-allocations-of-server");
+    EXPECT_EQ(consumer->holds.size(), 2U);
+    EXPECT_EQ(consumer->generation, recorded["consumer_generation"].get<std::int64_t>());
+    EXPECT_EQ(consumer->project, recorded["project_id"].get<std::string>());
+    EXPECT_EQ(consumer->user, recorded["user_id"].get<std::string>());
+    EXPECT_EQ(consumer->type, "unknown") << "Nova gives its own none";
+}
+
+TEST_F(PlacementTest, AConsumerThatIsNotThereHoldsNothing) {
+    cloud.on("GET /placement/allocations/x", json_reply(200, R"({"allocations": {}})"));
+    EXPECT_EQ(*cloud.run(placement().consumer(ServerId("x"))), Consumer{});
+}
+
+TEST_F(PlacementTest, WhatAProjectUsesIsTheSumOfAllTypes) {
+    const std::string path = "GET /placement/usages?project_id=p";
+    cloud.on(path, json_reply(200, R"({"usages": {
+        "RESERVATION": {"consumer_count": 2, "VCPU": 4},
+        "unknown": {"consumer_count": 1, "VCPU": 1, "DISK_GB": 5}}})"));
+    EXPECT_EQ(*cloud.run(placement().usage_of("p")), (Resources{{"VCPU", 5}, {"DISK_GB", 5}}));
+    cloud.on(path, json_reply(200, R"({"usages": {"VCPU": 3}})"));
+    EXPECT_EQ(*cloud.run(placement().usage_of("p")), (Resources{{"VCPU", 3}}))
+        << "before types were known";
+    cloud.on(path, json_reply(200, R"({"usages": {}})"));
+    EXPECT_TRUE(cloud.run(placement().usage_of("p"))->empty());
+}
+
+class HoldingsTest : public PlacementTest {
+protected:
+    /// What a server held goes to another consumer.
+    Result<void> hand_over() {
+        Consumer owner{{}, 3, "project", "user", "unknown"};
+        Consumer keeper{{{ProviderId{root}, {{"VCPU", 2}}}}, {}, "project", "user", "RESERVATION"};
+        std::vector<ConsumerChange> changes{{ServerId{"old"}, owner}, {ServerId{"new"}, keeper}};
+        return cloud.run(placement().set_holdings(changes, std::chrono::seconds(5)));
+    }
+    nlohmann::json said() { return nlohmann::json::parse(cloud.server.requests().back().body); }
+    void answer(int status, const std::string& code) {
+        cloud.on("POST /placement/allocations",
+                 json_reply(status, R"({"errors": [{"status": 409, "title": "Conflict",
+                     "detail": "it is so", "code": ")" +
+                                        code + R"("}]})"));
+    }
+};
+
+TEST_F(HoldingsTest, AreSetAllAtOnce) {
+    cloud.on("POST /placement/allocations", json_reply(204, ""));
+    ASSERT_TRUE(hand_over());
+    EXPECT_EQ(said(), nlohmann::json::parse(R"({
+        "old": {"allocations": {}, "consumer_generation": 3, "project_id": "project",
+                "user_id": "user", "consumer_type": "INSTANCE"},
+        "new": {"allocations": {")" + root + R"(": {"resources": {"VCPU": 2}}},
+                "consumer_generation": null, "project_id": "project", "user_id": "user",
+                "consumer_type": "RESERVATION"}})"));
+}
+
+TEST_F(HoldingsTest, AnOldPlacementIsToldNoTypes) {
+    cloud.on("GET /placement/", json_reply(200, R"({"versions": [{"id": "v1.0",
+        "max_version": "1.36", "min_version": "1.0"}]})"));
+    cloud.on("POST /placement/allocations", json_reply(204, ""));
+    ASSERT_TRUE(hand_over());
+    EXPECT_FALSE(said()["new"].contains("consumer_type"));
+}
+
+TEST_F(HoldingsTest, ThatSomebodyChangedMeanwhileAreAConflict) {
+    answer(409, "placement.concurrent_update");
+    EXPECT_EQ(hand_over().error().code, Errc::conflict);
+}
+
+TEST_F(HoldingsTest, WithoutTheRightItIsToldWhichOne) {
+    answer(403, "placement.undefined_code");
+    const auto refused = hand_over();
+    EXPECT_EQ(refused.error().code, Errc::forbidden);
+    EXPECT_THAT(refused.error().what, HasSubstr("placement:allocations:manage"));
+}
+
+TEST_F(HoldingsTest, AreNotSetTwiceWhenTheAnswerIsLost) {
+    int posts = 0;
+    cloud.on("POST /placement/allocations", [&](const ServerRequest&) {
+        ++posts;
+        Reply reply = json_reply(204, "");
+        reply.no_answer = true;
+        return reply;
+    });
+    EXPECT_FALSE(hand_over());
+    EXPECT_EQ(posts, 1);
+}
+
 // ---- reserved ----
 
 class ReservedTest : public PlacementTest {

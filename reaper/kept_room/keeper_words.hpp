@@ -1,0 +1,41 @@
+// Words and steps that all of KeptRooms uses.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <utility>
+
+#include "reaper/model/records.hpp"
+#include "reaper/model/text.hpp"
+#include "reaper/runtime/clock.hpp"
+
+namespace reaper::keeper_words {
+
+/// Of one write.
+inline constexpr Duration call_deadline{5'000};
+inline constexpr const char* keeper_type = "RESERVATION";
+/// The project of all keepers, and the user of those that no server had: Placement takes any text.
+inline constexpr const char* own_name = "openstack-reaper";
+
+inline std::string name_of(const ServerId& server) {
+    return printable(server.str(), 64);
+}
+
+inline Resources sum_of(const Allocations& allocations) {
+    Resources sum;
+    for (const auto& held : allocations) sum += held.second;
+    return sum;
+}
+
+/// Has Nova let it go?
+inline bool is_gone(const std::optional<ServerRecord>& record) {
+    return !record || record->server.status == "DELETED";
+}
+
+/// It is to hold nothing any more.
+inline ConsumerChange emptied(ServerId id, Consumer consumer) {
+    consumer.holds.clear();
+    return {std::move(id), std::move(consumer)};
+}
+
+}  // namespace reaper::keeper_words

@@ -1,0 +1,297 @@
+#include "reaper/kept_room/kept_rooms.hpp"
+
+#include <algorithm>
+#include <spdlog/spdlog.h>
+#include <utility>
+
+#include "reaper/kept_room/keeper_words.hpp"
+#include "reaper/kept_room/kept_view.hpp"
+#include "reaper/model/kept_consumer.hpp"
+
+namespace reaper {
+
+using namespace keeper_words;
+
+namespace {
+
+constexpr Duration moment{50};
+
+/// Takes of `holds` what is asked for; true if that is something.
+bool take_from(Allocations& holds, Allocations& asked) {
+    bool taken = false;
+    for (auto& [provider, amounts] : holds) {
+        const auto wanted = asked.find(provider);
+        if (wanted == asked.end()) continue;
+        const Resources before = amounts;
+        for (const auto& [name, amount] : before) {
+            const Amount part = std::min(amount, wanted->second.get(name));
+            if (part <= 0) continue;
+            amounts.set(name, amount - part);
+            wanted->second.set(name, wanted->second.get(name) - part);
+            taken = true;
+        }
+    }
+    std::erase_if(holds, [](const auto& each) { return each.second.empty(); });
+    return taken;
+}
+
+}  // namespace
+
+KeptRooms::KeptRooms(Dependencies dependencies)
+    : dependencies_(std::move(dependencies)),
+      view_(std::make_unique<KeptView>(*this, dependencies_.cloud.placement)) {}
+
+KeptRooms::~KeptRooms() = default;
+
+Placement& KeptRooms::view() {
+    return *view_;
+}
+
+/// What may be kept for a request of a former process: it is looked at before it is spoken of.
+void KeptRooms::expect(const RequestRecord& record) {
+    const auto note = [&](const ServerId& server, const HostId& host, bool gone) {
+        Entry& kept = kept_[server];
+        kept.room = KeptRoom{record.request.id, host, {}, gone};
+        kept.sure = false;
+    };
+    for (const PlanEntry& entry : record.plans) {
+        for (const HostPlan& host : hosts_of(entry.decision)) {
+            if (const auto nobody = nobody_on(record.request.id, host.host))
+                note(*nobody, host.host, true);
+            for (const Victim& victim : host.victims)
+                if (keeper_of(victim.server)) note(victim.server, host.host, false);
+        }
+    }
+}
+
+ResultTask<void> KeptRooms::restore(Journal& journal, TimePoint since) {
+    auto records = co_await journal.unfinished();
+    if (!records) co_return records.error();
+    auto ended = co_await journal.culls_since(since);
+    if (!ended) co_return ended.error();
+    records->insert(records->end(), ended->begin(), ended->end());
+    for (const RequestRecord& record : *records)
+        if (record.request.source == RequestSource::gateway) expect(record);
+    co_return Result<void>{};
+}
+
+// ---- keeping ----
+
+Task<bool> KeptRooms::take_free(RequestId request, HostId host, Resources amounts) {
+    const auto nobody = nobody_on(request, host);
+    if (!nobody || amounts.empty()) co_return true;
+    const auto is_new = kept_.try_emplace(*nobody).second;
+    const auto entry = [&]() -> Entry& {
+        return kept_[*nobody];
+    };  // it may be handed over meanwhile
+    entry().room = KeptRoom{std::move(request), host, {}, true};
+    entry().busy = true;
+    Consumer wanted;
+    if (!is_new) {
+        ServerId keeper = *keeper_of(*nobody);
+        auto found = co_await dependencies_.cloud.placement.consumer(std::move(keeper));
+        if (found) wanted = std::move(*found);
+    }
+    wanted.holds.clear();
+    wanted.holds.emplace(std::move(host), std::move(amounts));
+    wanted.project = own_name;
+    wanted.user = own_name;
+    wanted.type = keeper_type;
+    entry().room.holds = wanted.holds;
+    std::vector<ConsumerChange> changes;
+    changes.push_back({*keeper_of(*nobody), std::move(wanted)});
+    auto done =
+        co_await dependencies_.cloud.placement.set_holdings(std::move(changes), call_deadline);
+    entry().busy = false;
+    entry().sure = done.has_value();
+    if (done) co_return true;
+    const bool taken = done.error().code == Errc::conflict;
+    spdlog::info("{}: free room can't be kept for it{}: {}", entry().room.request.str(),
+                 taken ? ", somebody has it" : "", done.error().what);
+    co_return !taken;
+}
+
+Task<bool> KeptRooms::keep(RequestId request, HostId host, ServerId victim, Allocations held) {
+    if (!keeper_of(victim)) co_return true;
+    const auto [at, is_new] = kept_.try_emplace(victim);
+    at->second.room.request = request;
+    if (!is_new) co_return true;
+    at->second.room.host = std::move(host);
+    at->second.busy = true;
+    const Taken taken = co_await take(victim, std::move(held));
+    if (taken == Taken::yes)
+        kept_.at(victim).busy = false;
+    else
+        kept_.erase(victim);
+    co_return taken != Taken::differs;
+}
+
+/// `no`: it may not be kept, and comes free for all.
+Task<KeptRooms::Taken> KeptRooms::take(ServerId victim, Allocations held) {
+    Entry& entry = kept_.at(victim);  // nobody else erases it while it is busy
+    const std::string request = entry.room.request.str();
+    auto owner = co_await dependencies_.cloud.placement.consumer(victim);
+    if (!owner) {
+        spdlog::warn("{}: the room of server {} is not kept for it: {}", request, name_of(victim),
+                     owner.error().what);
+        co_return Taken::no;
+    }
+    if (owner->holds != held) co_return Taken::differs;
+    Consumer keeper = *owner;
+    keeper.generation.reset();
+    keeper.project = own_name;
+    keeper.type = keeper_type;
+    entry.room.holds = keeper.holds;
+    std::vector<ConsumerChange> changes;
+    changes.push_back(emptied(victim, std::move(*owner)));
+    changes.push_back({*keeper_of(victim), std::move(keeper)});
+    auto done =
+        co_await dependencies_.cloud.placement.set_holdings(std::move(changes), call_deadline);
+    if (done) {
+        spdlog::debug("{}: the room of server {} is kept for it", request, name_of(victim));
+        co_return Taken::yes;
+    }
+    spdlog::warn("{}: the room of server {} may not be kept for it, and come free for all: {}",
+                 request, name_of(victim), done.error().what);
+    entry.sure = false;
+    co_return surely_not_done(done.error().code) ? Taken::no : Taken::yes;
+}
+
+// ---- what is there ----
+
+/// What Placement says of the keeper; it is forgotten if it holds nothing.
+Task<void> KeptRooms::look(ServerId server) {
+    ServerId keeper = *keeper_of(server);
+    auto found = co_await dependencies_.cloud.placement.consumer(std::move(keeper));
+    const auto at = kept_.find(server);
+    if (at == kept_.end() || at->second.busy) co_return;
+    if (!found) {
+        try_later(server, found.error().what);
+    } else if (found->holds.empty()) {
+        kept_.erase(at);
+    } else {
+        at->second.room.holds = std::move(found->holds);
+        at->second.sure = true;
+    }
+}
+
+/// Has Nova let the server go? Noted if so.
+ResultTask<bool> KeptRooms::let_go_at_nova(ServerId server) {
+    auto record = co_await dependencies_.cloud.compute.server(server);
+    if (!record) co_return record.error();
+    const bool gone = is_gone(*record);
+    const auto at = kept_.find(server);
+    if (gone && at != kept_.end()) at->second.room.gone = true;
+    co_return gone;
+}
+
+ResultTask<Allocations> KeptRooms::held_by(ServerId server) {
+    while (true) {
+        const auto at = kept_.find(server);
+        if (at == kept_.end()) co_return co_await dependencies_.cloud.placement.allocations(server);
+        if (at->second.room.gone) co_return Allocations{};
+        if (at->second.busy) {
+            co_await dependencies_.cloud.clock.sleep(moment);
+            continue;
+        }
+        at->second.sure = false;  // a deletion may rest on it
+        co_await look(server);
+        const auto still = kept_.find(server);
+        if (still == kept_.end()) continue;
+        if (still->second.sure) break;
+        co_return Error{Errc::unreachable,
+                        "placement: who holds the room of a server is not known"};
+    }
+    auto gone = co_await let_go_at_nova(server);
+    if (!gone) co_return gone.error();
+    const auto at = kept_.find(server);
+    if (*gone || at == kept_.end()) co_return Allocations{};
+    co_return at->second.room.holds;
+}
+
+void KeptRooms::show(std::map<ServerId, Resources>& allocations) const {
+    std::map<ServerId, Resources> victims;
+    std::erase_if(allocations, [&](const auto& each) {
+        const auto server = kept_of(each.first);
+        if (!server) return false;
+        const auto at = kept_.find(*server);
+        if (at == kept_.end()) return false;
+        if (!at->second.room.gone) victims[*server] = each.second;
+        return true;
+    });
+    for (auto& [server, amounts] : victims) allocations[server] += amounts;
+}
+
+Resources KeptRooms::shown_free_on(const ProviderId& provider) const {
+    Resources free;
+    for (const auto& [server, entry] : kept_) {
+        const auto here = entry.room.holds.find(provider);
+        if (entry.room.gone && here != entry.room.holds.end()) free += here->second;
+    }
+    return free;
+}
+
+std::vector<KeptRoom> KeptRooms::kept_for(const RequestId& request) const {
+    std::vector<KeptRoom> rooms;
+    for (const auto& [server, entry] : kept_)
+        if (entry.room.request == request && entry.room.gone) rooms.push_back(entry.room);
+    return rooms;
+}
+
+bool KeptRooms::keeps_for(const RequestId& request) const {
+    return std::any_of(kept_.begin(), kept_.end(),
+                       [&](const auto& each) { return each.second.room.request == request; });
+}
+
+Resources KeptRooms::kept_on(const HostId& host, const RequestId& request) const {
+    Resources sum;
+    for (const auto& [server, entry] : kept_)
+        if (entry.room.host == host && entry.room.request == request)
+            sum += sum_of(entry.room.holds);
+    return sum;
+}
+
+Resources KeptRooms::kept_for_others_on(const HostId& host, const RequestId& request) const {
+    Resources sum;
+    for (const auto& [server, entry] : kept_)
+        if (entry.room.host == host && entry.room.request != request)
+            sum += sum_of(entry.room.holds);
+    return sum;
+}
+
+// ---- handing over ----
+
+ResultTask<std::vector<ConsumerChange>> KeptRooms::hand_over(RequestId request, Allocations asked) {
+    std::vector<ServerId> servers;
+    for (const auto& [server, entry] : kept_)
+        if (entry.room.request == request && entry.room.gone && !entry.busy)
+            servers.push_back(server);
+    std::vector<ConsumerChange> changes;
+    for (const ServerId& server : servers) {
+        Allocations still_asked = asked;
+        const auto at = kept_.find(server);
+        if (at == kept_.end()) continue;
+        Allocations holds = at->second.room.holds;
+        if (!take_from(holds, still_asked)) continue;
+        ServerId keeper = *keeper_of(server);
+        auto found = co_await dependencies_.cloud.placement.consumer(std::move(keeper));
+        if (!found) co_return found.error();
+        Consumer wanted = std::move(*found);
+        if (!take_from(wanted.holds, asked)) continue;
+        changes.push_back({*keeper_of(server), std::move(wanted)});
+    }
+    co_return changes;
+}
+
+void KeptRooms::handed_over(const std::vector<ConsumerChange>& changes) {
+    for (const ConsumerChange& change : changes) {
+        const auto at = kept_.find(*kept_of(change.id));
+        if (at == kept_.end()) continue;
+        if (change.wanted.holds.empty())
+            kept_.erase(at);
+        else
+            at->second.room.holds = change.wanted.holds;
+    }
+}
+
+}  // namespace reaper

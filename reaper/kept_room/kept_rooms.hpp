@@ -1,0 +1,144 @@
+// Room that is kept in Placement between a victim and the server that it is freed for.
+//
+// Room that comes free is anybody's who asks Placement first. So before a victim is deleted for a
+// request that waits in the gateway, one transaction (`POST /allocations`) hands what it holds to a
+// consumer of ours, of type RESERVATION (kept_consumer.hpp): the deletion goes as usual, and no
+// moment shows the room free. The gateway hands it on to the requester in the same way. What is
+// promised to nobody any more is let go within a second or so, and what was taken from a server
+// whose deletion did not come to be is given back to it.
+//
+// Where a plan counts on room that is free already, that is taken in the same way, before anybody
+// is deleted: if it is gone by then, nobody dies for a plan that does not hold.
+//
+// Everything is written in Placement: the consumer's id tells whose room it is, its user is the
+// server's, and all of them are in one project of ours. So a process that finds such consumers, its
+// own of before a crash or another reaper's, can end them: give back what belongs to a server that
+// is there, let go of the rest. Those that are not its own it ends while it serves: then nobody
+// else is at work.
+//
+// It protects the room, it is no condition for a deletion: where it can't be kept, the log says so.
+//
+// Whoever else reads Placement does so through `view`, as if each victim held its room until Nova
+// let it go, and nobody held it then: the ledger promises it.
+//
+// One thread; the ports, the ledger and `serving` must outlive it.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <memory>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "reaper/model/plan.hpp"
+#include "reaper/model/request_record.hpp"
+#include "reaper/ports/cloud_ports.hpp"
+#include "reaper/ports/journal.hpp"
+#include "reaper/rooms/ledger.hpp"
+#include "reaper/runtime/backoff.hpp"
+
+namespace reaper {
+
+/// What became of one server's room.
+struct KeptRoom {
+    RequestId request;  ///< it is kept for; empty: not known any more
+    HostId host;
+    Allocations holds;
+    bool gone = false;  ///< Nova has let its server go
+};
+
+class KeptRooms {
+public:
+    struct Dependencies {
+        CloudPorts cloud;  ///< with Placement as it is
+        const Ledger& ledger;
+        /// Not 0: this reaper acts, and no other; another number each time that it begins to.
+        std::function<std::uint64_t()> serving;
+    };
+    explicit KeptRooms(Dependencies dependencies);
+    ~KeptRooms();
+    KeptRooms(const KeptRooms&) = delete;  // its view knows its place
+    KeptRooms& operator=(const KeptRooms&) = delete;
+
+    /// Placement for all others; lives as long as this.
+    Placement& view();
+
+    /// What a former process kept for requests of the gateway: these are looked at before anything
+    /// is said of them.
+    ResultTask<void> restore(Journal& journal, TimePoint since);
+    /// Room that is free, for the request alone. False: somebody has it by now.
+    Task<bool> take_free(RequestId request, HostId host, Resources amounts);
+    /// Right before the victim's deletion goes out. False: it holds something else than `held`, and
+    /// nothing was done.
+    Task<bool> keep(RequestId request, HostId host, ServerId victim, Allocations held);
+    /// What is due: let go of, given back, or looked at again. To be called every `step`.
+    ResultTask<void> check();
+    static constexpr Duration step{1000};
+    /// Looks whether another reaper left something; once while this one serves, or `anew`. Before
+    /// it has, what is used can't be told from what is kept for nobody.
+    ResultTask<void> settle_others(bool anew);
+    /// Before the process ends, for a few seconds.
+    Task<void> let_all_go();
+
+    /// Whose servers are gone.
+    std::vector<KeptRoom> kept_for(const RequestId& request) const;
+    bool keeps_for(const RequestId& request) const;
+    bool keeps(const ServerId& server) const { return kept_.contains(server); }
+    /// What is kept on a host, gone or not: for the request, or for all others.
+    Resources kept_on(const HostId& host, const RequestId& request) const;
+    Resources kept_for_others_on(const HostId& host, const RequestId& request) const;
+    /// Lets go of what is kept for the request, for who can't be handed it.
+    Task<void> let_go(RequestId request);
+    /// What must change, together with its claim of `asked`, so that it takes over what is kept for
+    /// it; empty: nothing is kept there.
+    ResultTask<std::vector<ConsumerChange>> hand_over(RequestId request, Allocations asked);
+    /// That was done.
+    void handed_over(const std::vector<ConsumerChange>& changes);
+    std::size_t size() const noexcept { return kept_.size(); }
+
+    // For the view.
+    /// Of a server whose room is kept: all of it until Nova has let it go, and then nothing.
+    ResultTask<Allocations> held_by(ServerId server);
+    /// Names the servers instead of who keeps their room, and leaves out those that are gone.
+    void show(std::map<ServerId, Resources>& allocations) const;
+    /// Takes up what others left there, so that it is shown as ours.
+    Task<void> adopt_from(ProviderId provider, const std::map<ServerId, Resources>& allocations);
+    /// What of a provider's use counts as free: it is promised.
+    Resources shown_free_on(const ProviderId& provider) const;
+
+private:
+    static constexpr Duration first_pause{1'000};
+    static constexpr Duration longest_pause{60'000};
+    struct Entry {
+        KeptRoom room;
+        bool sure = true;     ///< Placement said so; else it must be asked
+        bool busy = false;    ///< another coroutine is at it
+        Duration retry_at{};  ///< steady
+        GrowingPause pause{first_pause, longest_pause};
+    };
+
+    void expect(const RequestRecord& record);
+    enum class Taken { yes, no, differs };
+    Task<Taken> take(ServerId victim, Allocations held);
+    Task<void> look(ServerId server);
+    ResultTask<bool> let_go_at_nova(ServerId server);
+    Task<void> check_one(ServerId server);
+    Task<void> release(ServerId server);
+    Task<void> give_back(ServerId server, ProjectId project);
+    Task<void> look_at(ProviderId provider);
+    Task<void> take_away(ServerId server);
+    Task<void> adopt(ServerId consumer, HostId host);
+    bool promised(const KeptRoom& room) const;
+    bool under_way(const ServerId& server) const;
+    void try_later(const ServerId& server, const std::string& what);
+
+    Dependencies dependencies_;
+    std::map<ServerId, Entry> kept_;  ///< by the server whose room it was
+    std::uint64_t settled_for_ = 0;   ///< `serving` when it was looked for others' last
+    std::set<ServerId> foreign_;      ///< consumers that only look like ours
+    std::unique_ptr<Placement> view_;
+};
+
+}  // namespace reaper

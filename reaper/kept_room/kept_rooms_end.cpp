@@ -1,0 +1,256 @@
+// How kept room ends: let go, given back, and what others have left.
+#include <algorithm>
+#include <spdlog/spdlog.h>
+#include <utility>
+
+#include "reaper/kept_room/keeper_words.hpp"
+#include "reaper/kept_room/kept_rooms.hpp"
+#include "reaper/model/kept_consumer.hpp"
+#include "reaper/model/time_text.hpp"
+#include "reaper/runtime/async.hpp"
+
+namespace reaper {
+
+using namespace keeper_words;
+
+namespace {
+
+constexpr Duration stop_deadline{5'000};
+/// Providers that are looked at for it.
+constexpr std::size_t at_a_time = 8;
+constexpr std::size_t most_foreign = 1'000;
+
+}  // namespace
+
+// ---- ending ----
+
+bool KeptRooms::promised(const KeptRoom& room) const {
+    const TimePoint now = dependencies_.cloud.clock.now();
+    const auto promises = dependencies_.ledger.promises_on(room.host);
+    return std::any_of(promises.begin(), promises.end(), [&](const Ledger::Promise* promise) {
+        return promise->request == room.request && promise->slots > 0 &&
+               (!promise->until || now < *promise->until);
+    });
+}
+
+bool KeptRooms::under_way(const ServerId& server) const {
+    const Ledger::Eviction* const eviction = dependencies_.ledger.eviction(server);
+    return eviction != nullptr && !eviction->ended;
+}
+
+void KeptRooms::try_later(const ServerId& server, const std::string& what) {
+    Entry& entry = kept_.at(server);
+    const Duration pause = entry.pause.next();
+    entry.retry_at = dependencies_.cloud.clock.steady() + pause;
+    spdlog::warn("{}: the room of server {} is still kept, trying again in {}: {}",
+                 entry.room.request.str(), name_of(server), format_duration(pause), what);
+}
+
+ResultTask<void> KeptRooms::check() {
+    std::vector<ServerId> due;
+    const Duration now = dependencies_.cloud.clock.steady();
+    for (const auto& [server, entry] : kept_)
+        if (!entry.busy && entry.retry_at <= now) due.push_back(server);
+    for (const ServerId& server : due) co_await check_one(server);
+    co_return Result<void>{};
+}
+
+Task<void> KeptRooms::check_one(ServerId server) {
+    if (const auto at = kept_.find(server); at != kept_.end() && !at->second.sure)
+        co_await look(server);
+    auto at = kept_.find(server);
+    if (at == kept_.end() || at->second.busy || !at->second.sure) co_return;
+    if (!at->second.room.gone) {
+        if (under_way(server)) co_return;  // its cull looks after it
+        auto record = co_await dependencies_.cloud.compute.server(server);
+        at = kept_.find(server);
+        if (at == kept_.end() || at->second.busy || under_way(server)) co_return;
+        if (!record) {
+            try_later(server, record.error().what);
+            co_return;
+        }
+        at->second.room.gone = is_gone(*record);
+        // Deleted softly, or going and not gone in time: it holds its own again, as Nova expects.
+        if (!at->second.room.gone) {
+            co_await give_back(server, (*record)->server.project);
+            co_return;
+        }
+    }
+    if (!promised(at->second.room)) co_await release(server);
+}
+
+Task<void> KeptRooms::let_go(RequestId request) {
+    std::vector<ServerId> servers;
+    for (const auto& [server, entry] : kept_)
+        if (entry.room.request == request && entry.room.gone && !entry.busy)
+            servers.push_back(server);
+    for (const ServerId& server : servers) co_await release(server);
+}
+
+Task<void> KeptRooms::release(ServerId server) {
+    kept_.at(server).busy = true;
+    ServerId keeper = *keeper_of(server);
+    auto found = co_await dependencies_.cloud.placement.consumer(keeper);
+    Result<void> done;
+    if (found && !found->holds.empty()) {
+        std::vector<ConsumerChange> changes;
+        changes.push_back(emptied(std::move(keeper), std::move(*found)));
+        done =
+            co_await dependencies_.cloud.placement.set_holdings(std::move(changes), call_deadline);
+    } else if (!found) {
+        done = found.error();
+    }
+    const auto at = kept_.find(server);
+    if (at == kept_.end()) co_return;
+    at->second.busy = false;
+    if (done) {
+        spdlog::debug("{}: the room of server {} is let go", at->second.room.request.str(),
+                      name_of(server));
+        kept_.erase(at);
+        co_return;
+    }
+    at->second.sure = false;
+    try_later(server, done.error().what);
+}
+
+/// Its server is still there: it gets back what it held.
+Task<void> KeptRooms::give_back(ServerId server, ProjectId project) {
+    kept_.at(server).busy = true;
+    ServerId keeper = *keeper_of(server);
+    auto kept = co_await dependencies_.cloud.placement.consumer(keeper);
+    auto owner = co_await dependencies_.cloud.placement.consumer(server);
+    Result<void> done;
+    if (!kept || !owner) {
+        done = kept ? owner.error() : kept.error();
+    } else if (!kept->holds.empty()) {
+        std::vector<ConsumerChange> changes;
+        if (owner->holds.empty()) {
+            Consumer restored = *kept;
+            restored.generation.reset();
+            restored.project = project.str();
+            restored.type.clear();
+            changes.push_back({server, std::move(restored)});
+        }
+        changes.push_back(emptied(std::move(keeper), std::move(*kept)));
+        done =
+            co_await dependencies_.cloud.placement.set_holdings(std::move(changes), call_deadline);
+    }
+    Entry& entry = kept_.at(server);  // not handed over: its server is there
+    entry.busy = false;
+    if (!done) {
+        entry.sure = false;
+        try_later(server, done.error().what);
+        co_return;
+    }
+    spdlog::info("{}: server {} is there and has its room back", entry.room.request.str(),
+                 name_of(server));
+    // Nova may have let it go meanwhile, and would never take this away.
+    auto gone = co_await let_go_at_nova(server);
+    if (gone && *gone) co_await take_away(server);
+    kept_.erase(server);
+}
+
+/// Of a server that is no more.
+Task<void> KeptRooms::take_away(ServerId server) {
+    auto owner = co_await dependencies_.cloud.placement.consumer(server);
+    Result<void> done;
+    if (owner && !owner->holds.empty()) {
+        std::vector<ConsumerChange> changes;
+        changes.push_back(emptied(server, std::move(*owner)));
+        done =
+            co_await dependencies_.cloud.placement.set_holdings(std::move(changes), call_deadline);
+    } else if (!owner) {
+        done = owner.error();
+    }
+    if (!done)
+        spdlog::error(
+            "server {} is gone, but holds room in Placement: {}; by hand: openstack resource "
+            "provider allocation delete {}",
+            name_of(server), done.error().what, name_of(server));
+}
+
+Task<void> KeptRooms::let_all_go() {
+    const Duration until = dependencies_.cloud.clock.steady() + stop_deadline;
+    std::vector<ServerId> servers;
+    for (const auto& [server, entry] : kept_)
+        if (entry.room.gone && !entry.busy) servers.push_back(server);
+    for (const ServerId& server : servers)
+        if (dependencies_.cloud.clock.steady() < until) co_await release(server);
+    for (const auto& [server, entry] : kept_)
+        spdlog::warn(
+            "the room of server {} stays kept in Placement: the next start of the reaper ends "
+            "that; by hand, once the server is gone: openstack resource provider allocation "
+            "delete {}",
+            name_of(server), keeper_of(server)->str());
+}
+
+// ---- what others have left ----
+
+/// Placement tells in one answer what all keepers hold.
+ResultTask<void> KeptRooms::settle_others(bool anew) {
+    const std::uint64_t serving = dependencies_.serving();
+    if (serving == 0 || (serving == settled_for_ && !anew)) co_return Result<void>{};
+    std::string project = own_name;
+    const auto usage = co_await dependencies_.cloud.placement.usage_of(std::move(project));
+    if (!usage && !surely_not_done(usage.error().code) && usage.error().code != Errc::bad_answer)
+        co_return usage.error();
+    if (!usage) {
+        spdlog::warn(
+            "whether another reaper keeps room can't be told: {}; this needs Placement's "
+            "policy placement:usages",
+            usage.error().what);
+        settled_for_ = serving;
+        co_return Result<void>{};
+    }
+    Resources known;
+    for (const auto& [server, entry] : kept_) known += sum_of(entry.room.holds);
+    if (!usage->fits_in(known)) {
+        auto providers = co_await dependencies_.cloud.placement.providers();
+        if (!providers) co_return providers.error();
+        spdlog::info("room is kept that is not ours: looking for it on {} providers",
+                     providers->size());
+        for (std::size_t from = 0; from < providers->size(); from += at_a_time) {
+            std::vector<Task<void>> some;
+            for (std::size_t i = from; i < std::min(from + at_a_time, providers->size()); ++i)
+                some.push_back(look_at((*providers)[i].id));
+            co_await run_all(std::move(some));
+        }
+    }
+    settled_for_ = serving;
+    co_return Result<void>{};
+}
+
+Task<void> KeptRooms::look_at(ProviderId provider) {
+    auto state = co_await dependencies_.cloud.placement.room(provider);
+    if (state) co_await adopt_from(std::move(provider), state->allocations);
+}
+
+Task<void> KeptRooms::adopt_from(ProviderId provider,
+                                 const std::map<ServerId, Resources>& allocations) {
+    if (dependencies_.serving() == 0) co_return;
+    std::vector<ServerId> strangers;
+    for (const auto& [consumer, amounts] : allocations)
+        if (const auto server = kept_of(consumer);
+            server && !kept_.contains(*server) && !foreign_.contains(consumer))
+            strangers.push_back(consumer);
+    for (const ServerId& consumer : strangers) co_await adopt(consumer, provider);
+}
+
+Task<void> KeptRooms::adopt(ServerId consumer, HostId host) {
+    auto found = co_await dependencies_.cloud.placement.consumer(consumer);
+    const ServerId server = *kept_of(consumer);
+    if (!found || found->holds.empty() || kept_.contains(server)) co_return;
+    if (found->type != keeper_type) {
+        if (foreign_.size() < most_foreign) foreign_.insert(consumer);
+        co_return;
+    }
+    KeptRoom& room = kept_[server].room;
+    room.host = std::move(host);
+    room.holds = std::move(found->holds);
+    spdlog::info("the room of server {} was kept by another process: that is ended",
+                 name_of(server));
+    const auto gone = co_await let_go_at_nova(server);
+    if (!gone) spdlog::debug("server {}: {}", name_of(server), gone.error().what);
+}
+
+}  // namespace reaper

@@ -1,0 +1,149 @@
+// Whose room it is: hosts that are offered, claims that tell who asks, and promised room.
+#include <gmock/gmock.h>
+#include <nlohmann/json.hpp>
+
+#include "app/gateway_house.hpp"
+
+namespace reaper::test::gateway_claims_test {
+namespace {
+
+using nlohmann::json;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+
+class GatewayClaimsTest : public GatewayHouse {};
+
+TEST_F(GatewayClaimsTest, WhereAClaimMayBeAnybodysItTellsWhoAsks) {
+    full_host();
+    const ServerId server = booting("new");
+    const ServerId other = booting("other", "spot");
+    start();
+    FakeSearch& first = search("req-1");
+    FakeSearch& second = search("req-2");
+    EXPECT_THAT(found(first), ElementsAre("rp-host1"));
+    EXPECT_THAT(found(second), ElementsAre("rp-host1"));
+    EXPECT_TRUE(first.own);
+    EXPECT_EQ(cloud.count("DELETE"), 0U) << "for an offer nobody dies";
+    EXPECT_TRUE(journal.records.empty());
+    EXPECT_EQ(claimed(claim("req-1", other, "rp-host1")), 409) << "there is no room";
+    EXPECT_EQ(cloud.count("DELETE"), 0U);
+    EXPECT_EQ(claimed(claim("req-2", server, "rp-host1")), 204);
+    EXPECT_EQ(cloud.count("DELETE"), 1U);
+    EXPECT_EQ(outcome_of("req-2").kind, OutcomeKind::freed);
+    EXPECT_THAT(record("req-2").request.requesters, ElementsAre(server));
+    EXPECT_FALSE(journal.records.contains(RequestId{"req-1"}));
+}
+
+TEST_F(GatewayClaimsTest, AnOfferIsForAllServersOfARequest) {
+    full_host();
+    const ServerId one = booting("n1", "regular", "r-many");
+    const ServerId two = booting("n2", "regular", "r-many");
+    booting("other", "spot");
+    start();
+    EXPECT_THAT(search_for("req-1"), ElementsAre("rp-host1"));
+    EXPECT_EQ(claimed(claim("req-1", two, "rp-host1")), 204);
+    EXPECT_EQ(claimed(claim("req-1", one, "rp-host1")), 204);
+    EXPECT_EQ(record("req-1").request.slots, 2);
+    EXPECT_EQ(cloud.count("DELETE"), 2U);
+}
+
+TEST_F(GatewayClaimsTest, WhereAllWhoMayAskAreRevocableNothingIsOffered) {
+    full_host();
+    booting("a", "spot");
+    booting("b", "spot", "", 2);
+    cloud.server_at(uuid_of("b")).record.server.metadata = {{"res-type", "~revocable"}};
+    start();
+    FakeSearch& made = search("req-1");
+    EXPECT_THAT(found(made), IsEmpty());
+    EXPECT_FALSE(made.own);
+}
+
+TEST_F(GatewayClaimsTest, AClaimThatComesTooLateIsHelped) {
+    full_host();
+    cloud.remove("host1a");
+    const ServerId server = booting("new");
+    const ServerId other = booting("other", "spot");
+    start();
+    EXPECT_THAT(search_for("req-1"), ElementsAre("rp-host1"));
+    EXPECT_THAT(search_for("req-2"), ElementsAre("rp-host1"));
+    EXPECT_EQ(claimed(claim("req-2", other, "rp-host1")), 204) << "the last place";
+    EXPECT_TRUE(journal.records.empty());
+    EXPECT_EQ(claimed(claim("req-1", server, "rp-host1")), 204);
+    EXPECT_EQ(outcome_of("req-1").kind, OutcomeKind::freed);
+    EXPECT_EQ(cloud.count("DELETE"), 1U);
+    const ServerId more = booting("more", "spot");
+    EXPECT_EQ(claimed(claim("req-2", more, "rp-host1")), 409) << "a revocable one's is not";
+}
+
+TEST_F(GatewayClaimsTest, AClaimOfPromisedRoomIsRefused) {
+    full_host();
+    const ServerId server = booting("new");
+    const ServerId late = booting("late", "spot", "", 4);  // whose search was answered before
+    start();
+    EXPECT_THAT(search_for("req-1"), ElementsAre("rp-host1"));
+    cloud.remove(cloud.living("host1").front());  // there is room for one more
+    const ServerId small_one = booting("small", "spot");
+    EXPECT_EQ(claimed(claim("req-2", late, "rp-host1", 4)), 409);
+    EXPECT_EQ(claimed(claim("req-3", small_one, "rp-host1")), 204);
+    EXPECT_EQ(claimed(claim("req-4", booting("more", "spot"), "rp-host1")), 409);
+    EXPECT_EQ(claimed(claim("req-1", server, "rp-host1")), 204);
+}
+
+TEST_F(GatewayClaimsTest, FreedRoomIsNoCandidateOfAnybodyElse) {
+    full_host();
+    booting("new");
+    start();
+    EXPECT_THAT(search_for("req-1"), ElementsAre("rp-host1"));
+    booting("spot-1", "spot");
+    FakeSearch& other = search("req-2");
+    EXPECT_THAT(found(other), IsEmpty());
+    EXPECT_TRUE(other.own);
+    // Nor of another regular one, who gets room of its own.
+    cloud.remove(uuid_of("spot-1"));
+    booting("regular-2");
+    EXPECT_THAT(search_for("req-3"), ElementsAre("rp-host1"));
+    EXPECT_EQ(cloud.living("host1").size(), 2U);
+    // Its own it finds again and again.
+    EXPECT_THAT(search_for("req-1"), ElementsAre("rp-host1"));
+}
+
+TEST_F(GatewayClaimsTest, ASecondTryGetsTheRoomOfTheFirst) {
+    full_host();
+    booting("requester-1");
+    cloud.deletion_takes = std::chrono::seconds{10};
+    settings.gateway.deadline = std::chrono::seconds{5};
+    start();
+    EXPECT_THAT(search_for("req-1"), IsEmpty());
+    requester();  // too late: it is in ERROR
+    EXPECT_EQ(outcome_of("req-1").kind, OutcomeKind::freed);
+    booting("again");
+    EXPECT_THAT(search_for("req-2"), ElementsAre("rp-host1"));
+    EXPECT_EQ(cloud.count("DELETE"), 1U);
+    EXPECT_EQ(record("req-1").freed_room->kind, FreedRoomResultKind::handed_over);
+}
+
+TEST_F(GatewayClaimsTest, WhatItsServerTookIsPromisedNoMore) {
+    full_host();
+    booting("new");
+    start();
+    EXPECT_THAT(search_for("req-1"), ElementsAre("rp-host1"));
+    boots(uuid_of("new"), "host1");
+    cloud.remove("host1d");
+    booting("spot-1", "spot");
+    EXPECT_THAT(search_for("req-2"), ElementsAre("rp-host1"));
+}
+
+TEST_F(GatewayClaimsTest, TwoClaimsAtOnceTakeNoPromisedRoomTogether) {
+    full_host();
+    booting("new");
+    start();
+    EXPECT_THAT(search_for("req-1"), ElementsAre("rp-host1"));
+    cloud.remove(cloud.living("host1").front());  // there is room for one more
+    FakeSearch& one = claim("req-2", booting("spot-1", "spot"), "rp-host1");
+    FakeSearch& two = claim("req-3", booting("spot-2", "spot"), "rp-host1");
+    EXPECT_EQ(claimed(one) + claimed(two), 204 + 409);
+}
+
+}  // namespace
+}  // namespace reaper::test::gateway_claims_test
