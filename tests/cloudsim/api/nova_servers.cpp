@@ -1,6 +1,7 @@
 // Nova's /servers: list, show, delete.
 #include <algorithm>
 #include <nlohmann/json.hpp>
+#include <set>
 
 #include "tests/cloudsim/api/nova_parts.hpp"
 
@@ -22,7 +23,8 @@ struct Filter {
     const Host* host = nullptr;
     bool by_host = false;
     bool soft_deleted = false;
-    std::string name, status, reservation, flavor, user, uuid;
+    std::set<std::string> statuses;  ///< one of them; empty: any
+    std::string name, reservation, flavor, user, uuid;
     std::optional<bool> locked;
     std::vector<std::string> tags;
     std::optional<Time> changed_since;
@@ -31,7 +33,7 @@ struct Filter {
         if (project && server.project != *project) return false;
         if (by_host && server.host != host) return false;
         if (!name.empty() && server.name.find(name) == std::string::npos) return false;
-        if (!status.empty() && server.status() != status) return false;
+        if (!statuses.empty() && !statuses.contains(server.status())) return false;
         if (!reservation.empty() && server.reservation != reservation) return false;
         if (!flavor.empty() && server.flavor->id != flavor) return false;
         if (!user.empty() && call.world.names.text(server.user) != user) return false;
@@ -81,9 +83,11 @@ Filter filter_of(const Call& call) {
     Filter filter;
     set_project(call, filter);
     filter.name = anchors_dropped(request.parameter("name").value_or(""));
-    filter.status = request.parameter("status").value_or("");
-    std::transform(filter.status.begin(), filter.status.end(), filter.status.begin(),
-                   [](char c) { return c >= 'a' && c <= 'z' ? static_cast<char>(c - 32) : c; });
+    for (std::string status : request.parameters("status")) {
+        std::transform(status.begin(), status.end(), status.begin(),
+                       [](char c) { return c >= 'a' && c <= 'z' ? static_cast<char>(c - 32) : c; });
+        if (!status.empty()) filter.statuses.insert(std::move(status));
+    }
     filter.reservation = request.parameter("reservation_id").value_or("");
     filter.flavor = request.parameter("flavor").value_or("");
     filter.uuid = request.parameter("uuid").value_or("");

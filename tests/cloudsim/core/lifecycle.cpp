@@ -152,22 +152,35 @@ void Lifecycle::schedule(std::vector<Uuid> ids, CreateRequest request, const Con
         request.group = first.extra() && first.extra()->group
                             ? world_.nova.find_group(*first.extra()->group)
                             : nullptr;
-    const Placing placing = placing_of(world_, ids, request, first);
-    const Selection selection = select_destinations(world_, placing, by);
+    select_destinations(world_, placing_of(world_, ids, request, first), by,
+                        [this, by](const Placing& placing, const Selection& selection) {
+                            scheduled(placing, selection, by);
+                        });
+}
+
+void Lifecycle::scheduled(const Placing& placing, const Selection& selection,
+                          const ContextPtr& by) {
     if (const auto* none = std::get_if<NoValidHost>(&selection)) {
-        refuse(ids, placing, none->had_candidates, by);
+        refuse(placing.servers, placing, none->had_candidates, by);
         return;
     }
     const auto& chosen = std::get<std::vector<Host*>>(selection);
-    for (std::size_t at = 0; at < ids.size(); ++at)
-        build(*world_.nova.find_server(ids[at]), *chosen[at], by);
+    for (std::size_t at = 0; at < chosen.size(); ++at) {
+        Server* const server = world_.nova.find_server(placing.servers[at]);
+        if (server != nullptr && server->task == TaskState::scheduling)
+            build(*server, *chosen[at], by);
+        else
+            world_.placement.remove_consumer(placing.servers[at]);
+    }
 }
 
 void Lifecycle::refuse(const std::vector<Uuid>& ids, const Placing& placing, bool had_candidates,
                        const ContextPtr& by) {
     const Time now = world_.clock.now();
     for (const Uuid& id : ids) {
-        Server& server = *world_.nova.find_server(id);
+        Server* const waiting = world_.nova.find_server(id);
+        if (waiting == nullptr || waiting->task != TaskState::scheduling) continue;
+        Server& server = *waiting;
         server.updated = to_seconds(now);
         set_states(server, VmState::error, TaskState::none, conductor_publisher, by);
         server.more().fault = Fault{500, no_valid_host(had_candidates), to_seconds(now)};

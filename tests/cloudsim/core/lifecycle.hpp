@@ -76,6 +76,7 @@ public:
 
 private:
     void schedule(std::vector<Uuid> ids, CreateRequest request, const ContextPtr& by);
+    void scheduled(const Placing& placing, const Selection& selection, const ContextPtr& by);
     void refuse(const std::vector<Uuid>& ids, const Placing& placing, bool had_candidates,
                 const ContextPtr& by);
     void build(Server& server, Host& host, const ContextPtr& by);
@@ -87,13 +88,27 @@ private:
     void resize_scheduled(const Uuid& id, std::shared_ptr<const Flavor> flavor,
                           const ContextPtr& by);
     void resize_moved(const Uuid& id, const ContextPtr& by);
+    void resize_to(const Uuid& id, const Uuid& migration,
+                   const std::shared_ptr<const Flavor>& flavor, const Placing& placing,
+                   const Selection& selection, const ContextPtr& by);
     void resize_refused(Server& server, const Placing& placing, bool had_candidates,
                         const ContextPtr& by);
     using MoveStep = void (Lifecycle::*)(Server&, const ContextPtr&);
     /// The task is set now; the step comes when the scheduler's turn is, if it still is.
     Outcome begin_move(Server& server, const char* action, TaskState task, MoveStep step,
                        const ContextPtr& by);
+    /// What comes when its search has ended.
+    using Arrival = void (Lifecycle::*)(Server& server, const Uuid& migration,
+                                        const Placing& placing, const Selection& selection,
+                                        const ContextPtr& by);
+    void move(Server& server, const Uuid& migration, const ContextPtr& by, Arrival arrived);
     void live_migrate_scheduled(Server& server, const ContextPtr& by);
+    void live_migrate_to(Server& server, const Uuid& migration, const Placing& placing,
+                         const Selection& selection, const ContextPtr& by);
+    void evacuate_to(Server& server, const Uuid& migration, const Placing& placing,
+                     const Selection& selection, const ContextPtr& by);
+    void unshelve_to(Server& server, const Uuid& migration, const Placing& placing,
+                     const Selection& selection, const ContextPtr& by);
     void evacuate_scheduled(Server& server, const ContextPtr& by);
     void shelved(Server& server, const ContextPtr& by);
     void unshelve_scheduled(Server& server, const ContextPtr& by);

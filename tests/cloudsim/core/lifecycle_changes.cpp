@@ -117,8 +117,24 @@ void Lifecycle::resize_scheduled(const Uuid& id, std::shared_ptr<const Flavor> f
     placing.cell = server->host->cell;
     if (server->extra() && server->extra()->group)
         placing.group = world_.nova.find_group(*server->extra()->group);
-    const Selection selection = select_destinations(world_, placing, by);
-    if (const auto* none = std::get_if<NoValidHost>(&selection)) {
+    select_destinations(
+        world_, std::move(placing), by,
+        [this, id, migration, flavor, by](const Placing& asked, const Selection& selection) {
+            resize_to(id, migration, flavor, asked, selection, by);
+        });
+}
+
+void Lifecycle::resize_to(const Uuid& id, const Uuid& migration,
+                          const std::shared_ptr<const Flavor>& flavor, const Placing& placing,
+                          const Selection& selection, const ContextPtr& by) {
+    Server* const server = world_.nova.find_server(id);
+    const auto* const none = std::get_if<NoValidHost>(&selection);
+    if (server == nullptr || server->task != TaskState::resize_prep) {
+        if (none == nullptr) world_.placement.remove_consumer(id);
+        world_.placement.remove_consumer(migration);
+        return;
+    }
+    if (none != nullptr) {
         hand_over(world_, migration, id);
         resize_refused(*server, placing, none->had_candidates, by);
         return;

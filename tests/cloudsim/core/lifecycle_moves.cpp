@@ -35,6 +35,24 @@ Outcome Lifecycle::begin_move(Server& server, const char* action, TaskState task
     return {};
 }
 
+/// The server may be gone, or asked to do something else, when a host is found.
+void Lifecycle::move(Server& server, const Uuid& migration, const ContextPtr& by, Arrival arrived) {
+    const Uuid id = server.id;
+    const TaskState task = server.task;
+    select_destinations(world_, elsewhere(world_, server), by,
+                        [this, id, task, migration, by, arrived](const Placing& placing,
+                                                                 const Selection& selection) {
+                            Server* const moving = world_.nova.find_server(id);
+                            if (moving != nullptr && moving->task == task) {
+                                (this->*arrived)(*moving, migration, placing, selection, by);
+                                return;
+                            }
+                            if (!std::holds_alternative<NoValidHost>(selection))
+                                world_.placement.remove_consumer(id);
+                            world_.placement.remove_consumer(migration);
+                        });
+}
+
 // ---- live migration ----
 
 Outcome Lifecycle::live_migrate(Server& server, const ContextPtr& by) {
@@ -47,8 +65,11 @@ Outcome Lifecycle::live_migrate(Server& server, const ContextPtr& by) {
 void Lifecycle::live_migrate_scheduled(Server& server, const ContextPtr& by) {
     const Uuid migration = world_.rng.uuid();
     hand_over(world_, server.id, migration);
-    const Placing placing = elsewhere(world_, server);
-    const Selection selection = select_destinations(world_, placing, by);
+    move(server, migration, by, &Lifecycle::live_migrate_to);
+}
+
+void Lifecycle::live_migrate_to(Server& server, const Uuid& migration, const Placing& placing,
+                                const Selection& selection, const ContextPtr& by) {
     if (const auto* none = std::get_if<NoValidHost>(&selection)) {
         hand_over(world_, migration, server.id);
         set_states(server, server.state, TaskState::none, conductor_publisher, by);
@@ -88,8 +109,11 @@ Outcome Lifecycle::evacuate(Server& server, const ContextPtr& by) {
 }
 
 void Lifecycle::evacuate_scheduled(Server& server, const ContextPtr& by) {
-    const Placing placing = elsewhere(world_, server);
-    const Selection selection = select_destinations(world_, placing, by);
+    move(server, {}, by, &Lifecycle::evacuate_to);
+}
+
+void Lifecycle::evacuate_to(Server& server, const Uuid&, const Placing& placing,
+                            const Selection& selection, const ContextPtr& by) {
     if (const auto* none = std::get_if<NoValidHost>(&selection)) {
         set_states(server, VmState::error, TaskState::none, conductor_publisher, by);
         const std::string why = no_valid_host(none->had_candidates);
@@ -134,10 +158,13 @@ Outcome Lifecycle::unshelve(Server& server, const ContextPtr& by) {
                       by);
 }
 
-/// Where no host is found, Nova tells nobody: the record of actions alone knows.
 void Lifecycle::unshelve_scheduled(Server& server, const ContextPtr& by) {
-    const Placing placing = elsewhere(world_, server);
-    const Selection selection = select_destinations(world_, placing, by);
+    move(server, {}, by, &Lifecycle::unshelve_to);
+}
+
+/// Where no host is found, Nova tells nobody: the record of actions alone knows.
+void Lifecycle::unshelve_to(Server& server, const Uuid&, const Placing&, const Selection& selection,
+                            const ContextPtr& by) {
     server.updated = to_seconds(world_.clock.now());
     if (std::holds_alternative<NoValidHost>(selection)) {
         end_action(server, by, no_valid_host(false));

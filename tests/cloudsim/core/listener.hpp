@@ -47,6 +47,12 @@ struct ScheduleMoment {
     const ContextPtr& by;
 };
 
+/// It looks for hosts, through the door.
+struct SearchMoment {
+    const Placing& placing;
+    const ContextPtr& by;
+};
+
 /// No host was found.
 struct RefusalMoment {
     std::string_view method;  ///< `build_instances` or `migrate_server`
@@ -84,6 +90,7 @@ public:
     virtual void on_server(const ServerMoment&) {}
     virtual void on_schedule(const ScheduleMoment&) {}
     virtual void on_refusal(const RefusalMoment&) {}
+    virtual void on_search(const SearchMoment&) {}
     virtual void on_service(const ServiceMoment&) {}
     virtual void on_aggregate(const AggregateMoment&) {}
     virtual void on_effect(const Effect&) {}

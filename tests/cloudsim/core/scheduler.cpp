@@ -2,62 +2,13 @@
 
 #include <algorithm>
 #include <limits>
+#include <memory>
+#include <optional>
+#include <utility>
 
 namespace reaper::cloudsim {
 
 namespace {
-
-constexpr std::size_t max_placement_results = 1000;
-
-/// `trait:NAME=required|forbidden`, `trait1:NAME=required`
-void add_traits(World& world, const Flavor& flavor, CandidateQuery& query) {
-    for (const auto& [key, value] : flavor.extra_specs) {
-        const auto colon = key.find(':');
-        if (!key.starts_with("trait") || colon == std::string::npos) continue;
-        RequestGroup& group = query.groups[key.substr(5, colon - 5)];
-        const NameId trait = world.names.id(key.substr(colon + 1));
-        if (value == "required") group.required.push_back({trait});
-        if (value == "forbidden") group.forbidden.insert(trait);
-    }
-}
-
-void add_zone(World& world, const Placing& placing, CandidateQuery& query) {
-    if (placing.zone.empty()) return;
-    std::set<Uuid> wanted;
-    for (const auto& aggregate : world.nova.aggregates) {
-        const auto zone = aggregate->metadata.find("availability_zone");
-        if (zone != aggregate->metadata.end() && zone->second == placing.zone)
-            wanted.insert(aggregate->id);
-    }
-    if (!wanted.empty()) query.groups[""].member_of.push_back(std::move(wanted));
-}
-
-void add_isolation(World& world, const Placing& placing, CandidateQuery& query) {
-    if (!world.settings.tenant_isolation) return;
-    for (const auto& aggregate : world.nova.aggregates) {
-        bool isolated = false;
-        bool ours = false;
-        for (const auto& [key, value] : aggregate->metadata)
-            if (key.starts_with("filter_tenant_id")) {
-                isolated = true;
-                ours = ours || value == world.names.text(placing.project);
-            }
-        if (isolated && !ours) query.groups[""].not_member_of.insert(aggregate->id);
-    }
-}
-
-/// Nova's isolate_aggregates.
-void add_trait_isolation(World& world, CandidateQuery& query) {
-    if (!world.settings.trait_isolation) return;
-    std::set<NameId> required;
-    for (const auto& [suffix, group] : query.groups)
-        for (const auto& any_of : group.required) required.insert(any_of.begin(), any_of.end());
-    for (const auto& aggregate : world.nova.aggregates)
-        for (const auto& [key, value] : aggregate->metadata)
-            if (key.starts_with("trait:") && value == "required" &&
-                !required.contains(world.names.id(key.substr(6))))
-                query.groups[""].not_member_of.insert(aggregate->id);
-}
 
 /// How many of these are on the host; all but for themselves.
 std::size_t count_on(const World& world, const Placing& placing, const std::vector<Uuid>& servers,
@@ -217,35 +168,40 @@ bool would_serve(const std::vector<Provider*>& tree, const RequestGroup& group, 
     return room && admits(*tree.front(), traits);
 }
 
-bool claim(World& world, const Placing& placing, const Uuid& server, const Choice& choice) {
+Claim claim_for(World& world, const Placing& placing, const Uuid& server, const Choice& choice) {
     Claim claim;
     claim.consumer = server;
     claim.project = placing.project;
     claim.user = placing.user;
     claim.type = world.names.id("unknown");
     claim.held = choice.candidate->held;
-    return !world.placement.claim({claim});
+    return claim;
+}
+
+/// Without the hosts that the policy of its group forbids the next one.
+void keep_policy(const World& world, const Placing& placing, const std::vector<Host*>& chosen,
+                 std::vector<Choice>& choices) {
+    const bool strict_group = placing.group && (placing.group->policy == "anti-affinity" ||
+                                                placing.group->policy == "affinity");
+    if (!strict_group || chosen.empty()) return;
+    const bool together = placing.group->policy == "affinity";
+    std::erase_if(choices, [&](const Choice& choice) {
+        const auto here = std::count(chosen.begin(), chosen.end(), choice.host);
+        if (together) return here == 0;
+        const auto before = count_on(world, placing, placing.group->members, choice.host);
+        return here + static_cast<std::ptrdiff_t>(before) >= placing.group->max_on_a_host;
+    });
 }
 
 /// A host for each server, each chosen with those before it in place.
 std::vector<Host*> place_all(World& world, const Placing& placing, const Candidates& candidates) {
     std::vector<Host*> chosen;
     std::vector<Choice> choices = filtered(world, placing, candidates);
-    const bool strict_group = placing.group && (placing.group->policy == "anti-affinity" ||
-                                                placing.group->policy == "affinity");
     for (const Uuid& server : placing.servers) {
-        if (strict_group && !chosen.empty()) {
-            const bool together = placing.group->policy == "affinity";
-            std::erase_if(choices, [&](const Choice& choice) {
-                const auto here = std::count(chosen.begin(), chosen.end(), choice.host);
-                if (together) return here == 0;
-                const auto before = count_on(world, placing, placing.group->members, choice.host);
-                return here + static_cast<std::ptrdiff_t>(before) >= placing.group->max_on_a_host;
-            });
-        }
+        keep_policy(world, placing, chosen, choices);
         weigh(world, choices);
         const auto taken = std::find_if(choices.begin(), choices.end(), [&](const Choice& choice) {
-            return claim(world, placing, server, choice);
+            return !world.placement.claim({claim_for(world, placing, server, choice)});
         });
         if (taken == choices.end()) break;
         chosen.push_back(taken->host);
@@ -280,29 +236,9 @@ bool joins_others(const World& world, const Placing& placing) {
            count_on(world, placing, placing.group->members, nullptr) > 0;
 }
 
-CandidateQuery query_for(World& world, const Placing& placing) {
-    CandidateQuery query;
-    query.limit = max_placement_results;
-    for (const auto& [suffix, amounts] : resources_of(*placing.flavor, placing.image == nullptr))
-        for (const auto& [name, amount] : amounts)
-            query.groups[suffix].resources.emplace_back(world.names.id(name), amount);
-    add_traits(world, *placing.flavor, query);
-    add_zone(world, placing, query);
-    add_isolation(world, placing, query);
-    add_trait_isolation(world, query);
-    query.root_forbidden.insert(world.names.id("COMPUTE_STATUS_DISABLED"));
-    if (const auto policy = placing.flavor->extra_specs.find("group_policy");
-        policy != placing.flavor->extra_specs.end())
-        query.isolate = policy->second == "isolate";
-    const std::string& only = placing.forced.empty() ? placing.host : placing.forced;
-    if (!only.empty()) {
-        const Host* host = world.nova.find_host(only);
-        query.groups[""].in_tree = host ? host->provider->uuid : Uuid{};
-    }
-    return query;
-}
+namespace {
 
-Selection select_destinations(World& world, const Placing& placing, const ContextPtr& by) {
+Selection select_now(World& world, const Placing& placing, const ContextPtr& by) {
     const CandidateQuery query = query_for(world, placing);
     if (is_refused(query, *placing.flavor)) return NoValidHost{false};
     const Candidates candidates = find_candidates(world.placement, query);
@@ -318,6 +254,105 @@ Selection select_destinations(World& world, const Placing& placing, const Contex
     moment.end = true;
     world.tell([&](Listener& listener) { listener.on_schedule(moment); });
     return chosen;
+}
+
+/// One search through the door: a host for each server, one after the other.
+class Search : public std::enable_shared_from_this<Search> {
+public:
+    using Selected = std::function<void(const Placing&, const Selection&)>;
+
+    Search(World& world, Placing placing, ContextPtr by, Selected selected)
+        : world_(world),
+          placing_(std::move(placing)),
+          group_(placing_.group ? std::optional(placing_.group->id) : std::nullopt),
+          by_(std::move(by)),
+          selected_(std::move(selected)) {}
+
+    void begin() {
+        world_.tell([&](Listener& listener) { listener.on_search({placing_, by_}); });
+        const CandidateQuery query = query_for(world_, placing_);
+        if (is_refused(query, *placing_.flavor)) {
+            selected_(placing_, NoValidHost{false});
+            return;
+        }
+        world_.door->search(query, by_->request_id(),
+                            [self = shared_from_this()](std::optional<Candidates> found) {
+                                self->on_found(std::move(found));
+                            });
+    }
+
+private:
+    void on_found(std::optional<Candidates> found) {
+        look_again();
+        if (!found || found->requests.empty()) {
+            selected_(placing_, NoValidHost{false});
+            return;
+        }
+        candidates_ = std::move(*found);
+        const ScheduleMoment moment{false, placing_, by_};
+        world_.tell([&](Listener& listener) { listener.on_schedule(moment); });
+        begin_server();
+    }
+
+    void begin_server() {
+        if (chosen_.size() == placing_.count()) {
+            const ScheduleMoment moment{true, placing_, by_};
+            world_.tell([&](Listener& listener) { listener.on_schedule(moment); });
+            selected_(placing_, chosen_);
+            return;
+        }
+        choices_ = filtered(world_, placing_, candidates_);
+        keep_policy(world_, placing_, chosen_, choices_);
+        weigh(world_, choices_);
+        next_ = 0;
+        try_next();
+    }
+
+    void try_next() {
+        if (next_ == choices_.size()) {
+            for (std::size_t at = 0; at < chosen_.size(); ++at)
+                world_.placement.remove_consumer(placing_.servers[at]);
+            selected_(placing_, NoValidHost{true});
+            return;
+        }
+        const Choice choice = choices_[next_++];
+        const Uuid& server = placing_.servers[chosen_.size()];
+        world_.door->claim(claim_for(world_, placing_, server, choice), by_->request_id(),
+                           [self = shared_from_this(), host = choice.host](bool done) {
+                               self->look_again();
+                               if (!done) {
+                                   self->try_next();
+                                   return;
+                               }
+                               self->chosen_.push_back(host);
+                               self->begin_server();
+                           });
+    }
+
+    /// The group may have gone.
+    void look_again() { placing_.group = group_ ? world_.nova.find_group(*group_) : nullptr; }
+
+    World& world_;
+    Placing placing_;
+    std::optional<Uuid> group_;
+    ContextPtr by_;
+    Selected selected_;
+    Candidates candidates_;
+    std::vector<Host*> chosen_;
+    std::vector<Choice> choices_;
+    std::size_t next_ = 0;
+};
+
+}  // namespace
+
+void select_destinations(World& world, Placing placing, ContextPtr by,
+                         std::function<void(const Placing&, const Selection&)> selected) {
+    if (world.door == nullptr) {
+        selected(placing, select_now(world, placing, by));
+        return;
+    }
+    std::make_shared<Search>(world, std::move(placing), std::move(by), std::move(selected))
+        ->begin();
 }
 
 }  // namespace reaper::cloudsim

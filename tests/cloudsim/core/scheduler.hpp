@@ -2,6 +2,7 @@
 // a host, or none does.
 #pragma once
 
+#include <functional>
 #include <limits>
 #include <variant>
 #include <vector>
@@ -19,8 +20,10 @@ struct NoValidHost {
 using Selection = std::variant<std::vector<Host*>, NoValidHost>;
 
 /// Tells `scheduler.select_destinations.start` and `.end`, the former only if Placement had
-/// candidates, as Nova does.
-Selection select_destinations(World& world, const Placing& placing, const ContextPtr& by);
+/// candidates, as Nova does. `selected` is called at once, or later if there is a door: then
+/// servers may be gone by now, and what was claimed for them is theirs to let go.
+void select_destinations(World& world, Placing placing, ContextPtr by,
+                         std::function<void(const Placing&, const Selection&)> selected);
 
 constexpr std::size_t any_number = std::numeric_limits<std::size_t>::max();
 

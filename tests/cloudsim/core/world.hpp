@@ -8,6 +8,7 @@
 #include "tests/cloudsim/core/listener.hpp"
 #include "tests/cloudsim/core/nova.hpp"
 #include "tests/cloudsim/core/placement.hpp"
+#include "tests/cloudsim/core/placement_door.hpp"
 #include "tests/cloudsim/core/settings.hpp"
 
 namespace reaper::cloudsim {
@@ -25,6 +26,7 @@ struct World {
     Nova nova;
     Identity identity;
     std::vector<Listener*> listeners;  ///< not owned
+    PlacementDoor* door = nullptr;     ///< not owned; none: nova-scheduler asks Placement itself
     bool respawn = false;
     /// Deletions that are accepted and then never happen: how many of those to come.
     std::uint64_t deletions_to_lose = 0;

@@ -254,6 +254,7 @@ void Checker::on_sent(Exchange& call) {
 void Checker::on_arrival(Exchange& call) {
     truth_.record();
     bool forced = false;
+    if (sets_holdings(call.request)) note_holdings(call);
     if (!deleted_server(call.request, forced)) return;
     auto& basis = *std::static_pointer_cast<Basis>(call.note);
     const cloudsim::Server* server = site_.world().nova.find_server(basis.server);
@@ -266,7 +267,8 @@ void Checker::on_executed(Exchange& call) {
     truth_.record();
     const bool asks_token = call.request.target.find("/auth/tokens") != std::string::npos;
     if (call.request.method != "GET" && !asks_token) {
-        if (plan_.dry_run)
+        // A claim of nova-scheduler's only passes through.
+        if (plan_.dry_run && !(sets_holdings(call.request) && call.request.method == "PUT"))
             blame("rule-8", "a dry run sent " + call.request.method + ' ' + call.request.target);
         bool forced = false;
         const bool events =
@@ -274,6 +276,10 @@ void Checker::on_executed(Exchange& call) {
         if (events) return;  // its `res-type`
         if (sets_reserved(call.request)) {
             judge_hold(call);
+            return;
+        }
+        if (sets_holdings(call.request)) {
+            judge_holdings(call);
             return;
         }
         if (!deleted_server(call.request, forced))
@@ -314,7 +320,8 @@ void Checker::on_executed(Exchange& call) {
         reading->tags = tags;
     } else if (path.size() == 3 && path[0] == "placement" && path[1] == "allocations") {
         if (const auto id = Uuid::parse(path[2]))
-            reading->held = {*id, {{}, site_.world().holds_revocable(*id), false}};
+            reading->held = {kept_of(*id).value_or(*id),
+                             {{}, site_.world().holds_revocable(*id), false}};
     } else if (path.size() == 4 && path[0] == "placement" && path[1] == "resource_providers" &&
                path[3] == "allocations") {
         if (const auto id = Uuid::parse(path[2])) reading->room_of = truth_.host_of_provider(*id);
@@ -380,6 +387,7 @@ void Checker::at_the_end(const Broker& broker) {
             ++tally_.freed_rooms[std::string{to_string(record.freed_room->kind)}];
     }
     judge_holds_left();
+    judge_keeps_left();
     if (awaits_freed_room()) blame("freed-room", "what became of a cull is not in the journal");
     tally_.requests += truth_.demands().size();
     // Rule 9: of schedules in which the reaper could work all the time.
@@ -396,6 +404,7 @@ void Checker::at_the_end(const Broker& broker) {
     }
     for (const auto& entry : truth_.demands()) {
         const std::string& id = entry.first;
+        if (!entry.second.refused) continue;
         const auto noted = [&](const MessageEntry& note) { return note.request.str() == id; };
         const bool known = std::any_of(journals_.begin(), journals_.end(), [&](const auto* one) {
             return one->records.contains(RequestId{id}) ||

@@ -15,6 +15,7 @@
 
 #include "fakes/fake_journal.hpp"
 #include "faults/schedules/broker.hpp"
+#include "faults/schedules/gateway.hpp"
 #include "faults/schedules/network.hpp"
 #include "faults/schedules/truth.hpp"
 #include "reaper/ports/pause_switch.hpp"
@@ -24,7 +25,7 @@ namespace reaper::faults {
 /// What is counted over all schedules.
 struct Tally {
     std::uint64_t schedules = 0;
-    std::uint64_t requests = 0;   ///< that Nova refused
+    std::uint64_t requests = 0;   ///< that Nova refused, or that looked for hosts
     std::uint64_t deletions = 0;  ///< that the cloud accepted from the reaper
     std::uint64_t calls = 0;
     std::uint64_t crashes = 0;
@@ -37,6 +38,9 @@ struct Tally {
     std::uint64_t judged = 0;                         ///< deletions whose need was judged
     std::uint64_t places = 0;                         ///< plans whose places were
     std::uint64_t reserved = 0;                       ///< changes of `reserved`
+    std::uint64_t through_gateway = 0;                ///< schedules with a gateway
+    std::uint64_t searches = 0;                       ///< calls of nova-scheduler through it
+    std::uint64_t kept = 0;                           ///< changes of what victims hold
     std::uint64_t by_class = 0;                       ///< schedules with the tagger `resource`
     std::uint64_t constrained = 0;  ///< of these, for requests that some hosts refuse
     std::map<std::string, std::uint64_t> outcomes;
@@ -55,6 +59,8 @@ public:
     void on_write(const std::string& what);
     /// Whom to ask which messages the reaper holds.
     void watch(const Broker& broker) { broker_ = &broker; }
+    /// And for which nova-scheduler waits.
+    void watch(const Gateway& gateway) { gateway_ = &gateway; }
     void on_acknowledge(const Broker::Stored& message, bool set_aside);
     void on_delivery(const Broker::Stored& message);
     /// An operator ends the pause.
@@ -73,6 +79,8 @@ public:
     bool awaits_freed_room() const;
     /// Room is still held back by `reserved`.
     bool awaits_end_of_hold() const;
+    /// Room of victims is still kept in Placement.
+    bool awaits_end_of_keeping() const;
     /// When all faults are over and time has passed.
     void at_the_end(const Broker& broker);
 
@@ -254,6 +262,16 @@ private:
     void judge_hold(const Exchange& call);
     void judge_holds_left();
     static bool sets_reserved(const cloudsim::Request& request);
+    // judge_keeps.cpp
+    static bool sets_holdings(const cloudsim::Request& request);
+    bool is_requester(const Uuid& consumer) const;
+    Resources held_by(const Uuid& consumer) const;
+    bool is_room_of_a_plan(const Uuid& nobody, const Resources& held) const;
+    void note_holdings(const Exchange& call);
+    void judge_holdings(const Exchange& call);
+    std::vector<std::string> kept_rooms() const;
+    void judge_keeps_left();
+    bool is_revocable(const cloudsim::Server& server) const;
     std::vector<TimePoint> moments(const PlanRecord& plan, TimePoint until) const;
 
     const SchedulePlan& plan_;
@@ -281,6 +299,8 @@ private:
     std::vector<Promise> promises_;
     std::array<std::map<std::string, TimePoint>, 2> finished_;  ///< requests, by machine
     const Broker* broker_ = nullptr;
+    const Gateway* gateway_ = nullptr;
+    std::map<Uuid, Resources> holdings_before_;  ///< of a call that the cloud works on
     bool was_down_ = false;
     TimePoint started_at_{};                      ///< the present process
     std::map<std::string, TimePoint> delivered_;  ///< requests, to the present process

@@ -149,6 +149,15 @@ void draw_tagging(SchedulePlan& plan) {
     }
 }
 
+void draw_gateway(SchedulePlan& plan) {
+    Chance rng{plan.seed ^ 0x9a7e3a1U};
+    if (!rng.percent(30)) return;
+    plan.gateway.listen = "127.0.0.1:8780";
+    plan.gateway.deadline = seconds{rng.pick({3, 20, 20, 60})};
+    plan.gateway.max_held = rng.pick({1, 16, 16});
+    plan.gateway.keep_room = rng.percent(80);
+}
+
 std::string describe_cloud(const SchedulePlan& plan) {
     const auto& cloud = plan.cloud;
     std::string text;
@@ -171,6 +180,11 @@ std::string describe_cloud(const SchedulePlan& plan) {
     for (const auto& [name, total] : cloud.nested)
         text += ", nested " + std::to_string(total) + ' ' + name;
     if (cloud.nova_minor > 93) text += ", Nova shows hints";
+    if (plan.with_gateway()) {
+        text +=
+            ", gateway, deadline " + std::to_string(plan.gateway.deadline.count() / 1000) + " s";
+        if (!plan.gateway.keep_room) text += ", keeps no room";
+    }
     return text;
 }
 

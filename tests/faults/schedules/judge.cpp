@@ -96,7 +96,7 @@ void Checker::judge_right(const Exchange& call, const Basis& basis,
                           const cloudsim::Server& server) {
     const std::string id = server.id.text();
     const std::string project = site_.world().names.text(server.project);
-    const bool revocable = site_.world().is_revocable(server);
+    const bool revocable = is_revocable(server);
     const bool asked_tags = !plan_.by_tag() || basis.tags;
     const bool asked_class = !plan_.by_class() || basis.held;
     if (!basis.look || !asked_tags || !asked_class) {
@@ -139,6 +139,14 @@ void Checker::judge_right(const Exchange& call, const Basis& basis,
         ++tally_.races[became];
         trace_.line("a race: " + id + " became " + became + " after the last look");
     }
+}
+
+/// By what it holds, or what is kept of that.
+bool Checker::is_revocable(const cloudsim::Server& server) const {
+    const auto& world = site_.world();
+    return world.is_revocable(
+        world.is_tagged(server.project),
+        world.holds_revocable(server.id) || world.holds_revocable(keeper_of(server.id)));
 }
 
 /// Did an answer that came since then tell so? Such a one serves victims side by side.

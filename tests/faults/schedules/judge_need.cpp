@@ -48,8 +48,8 @@ void Checker::judge_stop(const PlanRecord& plan, const std::string& server) {
 
 /// Is it one of the promise's requesters, or a second try of the same shape that came after it?
 bool Checker::takes(const Holder& holder, const Promise& promise) const {
-    if (!holder.placed_at) return false;
     if (promise.requesters.contains(holder.consumer)) return true;
+    if (!holder.placed_at) return false;
     return holder.project == promise.project && holder.held == promise.slot &&
            *holder.placed_at >= std::chrono::floor<std::chrono::seconds>(promise.span.from);
 }

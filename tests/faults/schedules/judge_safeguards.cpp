@@ -51,7 +51,7 @@ void Checker::judge_held(const Basis& basis) {
     const bool held = std::any_of(queue.begin(), queue.end(), [&](const Broker::Stored& message) {
         return broker_->is_out(message) && names_in(message.body).request == plan->request;
     });
-    if (!held)
+    if (!held && (gateway_ == nullptr || !gateway_->waits_for(plan->request)))
         blame("rule-4", basis.server.text() + " is deleted for " + plan->request +
                             ", of which the reaper holds no message");
 }

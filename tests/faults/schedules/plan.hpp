@@ -110,6 +110,7 @@ struct SchedulePlan {
     config::Trigger trigger;
     config::Cache cache;
     config::Http http;
+    config::Gateway gateway;  ///< `listen` is empty: nova-scheduler asks Placement itself
     bool dry_run = false;
     bool soft_delete = false;
     std::string protected_project;          ///< name; empty: none
@@ -118,6 +119,7 @@ struct SchedulePlan {
     Duration storm{};                       ///< no fault begins after it
     std::vector<Item> items;
 
+    bool with_gateway() const { return !gateway.listen.empty(); }
     bool by_tag() const { return cloud.revocable_by != cloudsim::RevocableBy::resource; }
     bool by_class() const { return cloud.revocable_by != cloudsim::RevocableBy::project; }
     /// Whether anything tells the reaper an untruth that it can't know for one.

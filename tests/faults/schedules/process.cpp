@@ -27,6 +27,7 @@ LiveSettings settings_of(const SchedulePlan& plan, const Reloaded& configured) {
     settings.cull = plan.cull;
     settings.trigger = plan.trigger;
     settings.cache = plan.cache;
+    settings.gateway = plan.gateway;
     settings.dry_run = plan.dry_run;
     return settings;
 }
@@ -67,6 +68,12 @@ Process::~Process() {
 
 void Process::reload(const SchedulePlan& plan, const Reloaded& configured) {
     service_->reload(settings_of(plan, configured));
+}
+
+void Process::spawn(Task<void> task) {
+    boost::asio::co_spawn(*io_, std::move(task), [](std::exception_ptr error) {
+        if (error) std::rethrow_exception(error);
+    });
 }
 
 bool Process::poll_one() {

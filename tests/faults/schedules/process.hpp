@@ -29,6 +29,9 @@ public:
     /// Why it ended by itself; none while it runs.
     const std::optional<std::string>& ended() const { return ended_; }
     void stop() { service_->stop(); }
+    std::shared_ptr<ProxyHandler> gateway() { return service_->gateway(); }
+    /// Runs with it, and ends with it.
+    void spawn(Task<void> task);
     /// SIGHUP.
     void reload(const SchedulePlan& plan, const Reloaded& configured);
 

@@ -31,6 +31,9 @@ std::string table_of(const Tally& tally, std::uint64_t failed, double elapsed_s)
     row(table, "plans whose places were judged", tally.places);
     row(table, "... of requests that some hosts refuse", tally.constrained);
     row(table, "times that reserved was set", tally.reserved);
+    row(table, "schedules with a gateway", tally.through_gateway);
+    row(table, "calls of nova-scheduler through it", tally.searches);
+    row(table, "changes of what victims hold", tally.kept);
     table += "outcomes\n";
     for (const auto& [kind, number] : tally.outcomes) row(table, kind, number);
     table += "safeguards that refused\n";
@@ -61,6 +64,7 @@ std::string table_of(const Tally& tally, std::uint64_t failed, double elapsed_s)
     row(table, "results of freed room missing or untrue", of(tally, "freed-room"));
     row(table, "killed where the request may not land", of(tally, "constraint"));
     row(table, "room held wrongly or left held", of(tally, "held-room"));
+    row(table, "room kept wrongly or left kept", of(tally, "kept-room"));
     row(table, "requests lost", of(tally, "lost"));
     row(table, "without an end", of(tally, "liveness"));
     row(table, "reaper ended by itself", of(tally, "crash-loop"));

@@ -58,6 +58,7 @@ private:
     Checker checker_;
     Network network_;
     Broker broker_;
+    Gateway gateway_;
     cloudsim::Notifications notifications_;
     Actors actors_;
     std::unique_ptr<Process> process_;
@@ -82,6 +83,7 @@ Schedule::Schedule(const SchedulePlan& plan, const std::set<std::size_t>& withou
                tally),
       network_(timeline_, site_, trace_, tally.faults, plan.seed ^ 0x9e37U),
       broker_(timeline_, trace_, tally.faults, plan.seed ^ 0x79b9U),
+      gateway_(timeline_, site_, network_, trace_, plan.seed ^ 0x517cU),
       notifications_([this]() -> cloudsim::World& { return site_.world(); },
                      [this](cloudsim::Message message) {
                          if (message.routing_key.ends_with(".error"))
@@ -105,6 +107,10 @@ Schedule::Schedule(const SchedulePlan& plan, const std::set<std::size_t>& withou
     });
     broker_.on_delivery([this](const Broker::Stored& message) { checker_.on_delivery(message); });
     checker_.watch(broker_);
+    if (plan.with_gateway()) {
+        checker_.watch(gateway_);
+        site_.world().door = &gateway_;
+    }
     checker_.on_accepted_deletion([this] { on_deletion(); });
     for (auto& journal : journals_)
         journal.fails = [this](const std::string& what) {
@@ -242,6 +248,7 @@ void Schedule::start() {
     checker_.on_start();
     process_ = std::make_unique<Process>(plan_, configured_, timeline_, network_, broker_,
                                          journal(), pause_, breakers_[machine_], site_);
+    gateway_.ask_of(process_.get());
 }
 
 void Schedule::kill() {
@@ -252,6 +259,7 @@ void Schedule::kill() {
     const bool taken_over = std::exchange(taken_over_, false);
     ++tally_.faults[static_cast<std::size_t>(taken_over ? Kind::takeover : Kind::crash)];
     process_.reset();
+    gateway_.ask_of(nullptr);
     broker_.disconnect();
     checker_.on_kill();
     if (taken_over) {
@@ -273,11 +281,13 @@ void Schedule::drain() {
         } catch (const std::exception& error) {
             checker_.on_reaper_died(error.what());
             process_.reset();
+            gateway_.ask_of(nullptr);
             return;
         }
         if (const auto& ended = process_->ended()) {
             checker_.on_reaper_died(*ended);
             process_.reset();
+            gateway_.ask_of(nullptr);
             return;
         }
     }
@@ -287,7 +297,8 @@ bool Schedule::settled() const {
     if (!process_ || actors_.pending() > 0 || broker_.unacknowledged() > 0) return false;
     for (const auto& [id, record] : journals_[machine_].records)
         if (!record.outcome) return false;
-    return !checker_.awaits_end_of_hold() && !checker_.awaits_freed_room();
+    return !checker_.awaits_end_of_hold() && !checker_.awaits_freed_room() &&
+           !checker_.awaits_end_of_keeping();
 }
 
 bool Schedule::advance() {
@@ -321,8 +332,11 @@ ScheduleResult Schedule::run() {
         if (timeline_.true_now() > calm && settled()) break;
     } while (advance());
     checker_.at_the_end(broker_);
+    if (plan_.with_gateway()) ++tally_.through_gateway;
+    tally_.searches += gateway_.calls();
     ScheduleResult result;
     result.virtual_time = timeline_.true_now() - begin;
+    gateway_.ask_of(nullptr);
     process_.reset();
     result.violations = checker_.violations();
     result.trace_hash = trace_.hash();

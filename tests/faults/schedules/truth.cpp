@@ -20,6 +20,21 @@ const Holder* HostState::holder(const Uuid& consumer) const {
     return found == holders.end() ? nullptr : &*found;
 }
 
+namespace {
+
+constexpr std::uint64_t version_bits = 0xf000;
+
+}  // namespace
+
+Uuid keeper_of(const Uuid& server) {
+    return {(server.high & ~version_bits) | 0x8000U, server.low};
+}
+
+std::optional<Uuid> kept_of(const Uuid& consumer) {
+    if ((consumer.high & version_bits) != 0x8000U) return std::nullopt;
+    return Uuid{(consumer.high & ~version_bits) | 0x4000U, consumer.low};
+}
+
 Resources slot_of(const cloudsim::Flavor& flavor, bool from_volume) {
     Resources slot;
     const auto groups = cloudsim::resources_of(flavor, from_volume);
@@ -56,14 +71,22 @@ void Truth::record_host(const Host& host) {
     for (const Provider* child : host.provider->children) add_rooms(*child);
     for (const Consumer* consumer : host.provider->consumers) {
         Holder holder;
-        holder.consumer = consumer->uuid;
+        const auto kept = kept_of(consumer->uuid);
+        holder.consumer = kept.value_or(consumer->uuid);
         holder.project = names.text(consumer->project);
-        const auto* server = site_.world().nova.find_server(consumer->uuid);
+        const auto* server = site_.world().nova.find_server(holder.consumer);
+        if (kept && server == nullptr) {
+            // It is promised, as what is free is.
+            for (const Held& held : consumer->held)
+                if (held.provider->root == host.provider)
+                    state.free.add(ResourceClass{names.text(held.resource_class)}, held.amount);
+            continue;
+        }
         if (server != nullptr && server->task == TaskState::deleting)
             holder.leaving_since =
-                leaving_since_.try_emplace(consumer->uuid, timeline_.true_now()).first->second;
+                leaving_since_.try_emplace(holder.consumer, timeline_.true_now()).first->second;
         else
-            leaving_since_.erase(consumer->uuid);
+            leaving_since_.erase(holder.consumer);
         if (server != nullptr && server->host == &host) {
             const auto placed =
                 std::max(server->created, server->launched.value_or(server->created));
@@ -173,22 +196,34 @@ std::string Truth::host_of_provider(const Uuid& provider) const {
 }
 
 void Truth::on_refusal(const RefusalMoment& moment) {
-    Demand& demand = demands_[moment.by->request_id()];
-    if (!demand.id.empty()) return;  // a further message of the same request
-    demand.id = moment.by->request_id();
-    demand.project = site_.world().names.text(moment.placing.project);
-    demand.slot = slot_of(*moment.placing.flavor, moment.placing.image == nullptr);
-    demand.slots = static_cast<int>(moment.placing.count());
-    demand.servers.insert(moment.placing.servers.begin(), moment.placing.servers.end());
+    Demand& demand = note(moment.placing, moment.by);
+    if (demand.refused) return;  // a further message of the same request
+    demand.refused = true;
     demand.refused_at = timeline_.true_now();
-    demand.asks_class = site_.world().asks_revocable(*moment.placing.flavor);
-    demand.placing = moment.placing;
+}
+
+void Truth::on_search(const cloudsim::SearchMoment& moment) {
+    note(moment.placing, moment.by);
+}
+
+Demand& Truth::note(const cloudsim::Placing& placing, const cloudsim::ContextPtr& by) {
+    Demand& demand = demands_[by->request_id()];
+    if (!demand.id.empty()) return demand;
+    demand.id = by->request_id();
+    demand.project = site_.world().names.text(placing.project);
+    demand.slot = slot_of(*placing.flavor, placing.image == nullptr);
+    demand.slots = static_cast<int>(placing.count());
+    demand.servers.insert(placing.servers.begin(), placing.servers.end());
+    demand.refused_at = timeline_.true_now();
+    demand.asks_class = site_.world().asks_revocable(*placing.flavor);
+    demand.placing = placing;
     // Nobody can know hints that Nova does not show.
     if (site_.world().settings.nova_minor < 100) {
         demand.placing.same_host.clear();
         demand.placing.different_host.clear();
     }
     record_limits(demand);
+    return demand;
 }
 
 }  // namespace reaper::faults

@@ -17,7 +17,7 @@ namespace reaper::faults {
 
 using cloudsim::Uuid;
 
-/// A request that Nova refused for want of room.
+/// A request that Nova refused for want of room, or that looks for it through the gateway.
 struct Demand {
     std::string id;       ///< req-...
     std::string project;  ///< id
@@ -31,6 +31,7 @@ struct Demand {
     /// "": 1, if its affinity group has somebody somewhere.
     std::map<std::string, std::vector<std::pair<TimePoint, std::size_t>>> limits;
     std::set<std::string> never;  ///< hosts that no change of servers makes a place
+    bool refused = false;         ///< else nova-scheduler looks for hosts, or found them
     /// Since when nobody waits for it any more: all of its servers are gone, or run.
     std::optional<TimePoint> over_since;
 
@@ -94,8 +95,10 @@ public:
     std::string host_of_provider(const Uuid& provider) const;
 
     void on_refusal(const cloudsim::RefusalMoment& moment) override;
+    void on_search(const cloudsim::SearchMoment& moment) override;
 
 private:
+    Demand& note(const cloudsim::Placing& placing, const cloudsim::ContextPtr& by);
     void record_host(const cloudsim::Host& host);
     void record_projects();
     void record_demands();
@@ -109,6 +112,9 @@ private:
     std::map<Uuid, TimePoint> leaving_since_;
 };
 
+/// The consumer that keeps a server's room (reaper/model/kept_consumer.hpp), and whose it keeps.
+Uuid keeper_of(const Uuid& server);
+std::optional<Uuid> kept_of(const Uuid& consumer);
 /// What a flavor asks of a host.
 Resources slot_of(const cloudsim::Flavor& flavor, bool from_volume);
 /// How many slots fit into the room.

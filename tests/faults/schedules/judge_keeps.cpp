@@ -1,0 +1,138 @@
+// The judgement on kept room: what a victim holds goes to its keeper and back, to the requester's
+// claim, or comes free; nothing is made of nothing, and nothing stays kept.
+#include <algorithm>
+#include <nlohmann/json.hpp>
+
+#include "faults/schedules/checker.hpp"
+#include "reaper/model/kept_consumer.hpp"
+
+namespace reaper::faults {
+namespace {
+
+using nlohmann::json;
+
+/// Consumers that a `POST /allocations` names, or a `PUT /allocations/ID`.
+std::vector<Uuid> consumers_in(const cloudsim::Request& request) {
+    std::vector<Uuid> consumers;
+    if (request.method == "PUT") {
+        if (const auto id = Uuid::parse(request.path.back())) consumers.push_back(*id);
+        return consumers;
+    }
+    const json body = json::parse(request.body, nullptr, false);
+    if (!body.is_object()) return consumers;
+    for (const auto& [id, change] : body.items())
+        if (const auto consumer = Uuid::parse(id)) consumers.push_back(*consumer);
+    return consumers;
+}
+
+}  // namespace
+
+bool Checker::sets_holdings(const cloudsim::Request& request) {
+    const auto& path = request.path;
+    if (path.size() < 2 || path[0] != "placement" || path[1] != "allocations") return false;
+    return (request.method == "POST" && path.size() == 2) ||
+           (request.method == "PUT" && path.size() == 3);
+}
+
+bool Checker::is_requester(const Uuid& consumer) const {
+    const auto& demands = truth_.demands();
+    return std::any_of(demands.begin(), demands.end(),
+                       [&](const auto& entry) { return entry.second.servers.contains(consumer); });
+}
+
+Resources Checker::held_by(const Uuid& consumer) const {
+    Resources sum;
+    const auto* const known = site_.world().placement.find_consumer(consumer);
+    if (known == nullptr) return sum;
+    for (const cloudsim::Held& held : known->held)
+        sum.add(ResourceClass{site_.world().names.text(held.resource_class)}, held.amount);
+    return sum;
+}
+
+/// Is it room that a request found free on a host that it was promised, and no more than that?
+bool Checker::is_room_of_a_plan(const Uuid& nobody, const Resources& held) const {
+    for (const auto* const journal : journals_) {
+        for (const auto& [id, record] : journal->records) {
+            const Demand* const demand = truth_.demand(id.str());
+            for (const PlanEntry& entry : record.plans) {
+                for (const HostPlan& host : hosts_of(entry.decision)) {
+                    const auto its = nobody_on(id, host.host);
+                    if (its && its->str() == nobody.text() && demand != nullptr &&
+                        held.fits_in(demand->slot * host.slots))
+                        return true;
+                }
+            }
+        }
+    }
+    return false;
+}
+
+/// The cloud is about to work on it.
+void Checker::note_holdings(const Exchange& call) {
+    sync_plans();
+    holdings_before_.clear();
+    for (const Uuid& consumer : consumers_in(call.request))
+        holdings_before_[consumer] = held_by(consumer);
+}
+
+void Checker::judge_holdings(const Exchange& call) {
+    if (!plan_.with_gateway()) {
+        blame("kept-room", "somebody sets what consumers hold: " + call.request.target);
+        return;
+    }
+    if (call.response.status >= 300) return;
+    Resources before, after;
+    bool of_victim = false;
+    const auto consumers = consumers_in(call.request);
+    const std::set<Uuid> named(consumers.begin(), consumers.end());
+    for (const Uuid& consumer : consumers) {
+        const auto server = kept_of(consumer);
+        if (!server && !named.contains(keeper_of(consumer))) {
+            const bool let_go =
+                held_by(consumer).empty() && site_.world().nova.find_server(consumer) == nullptr;
+            if (!let_go && !is_requester(consumer))
+                blame("kept-room", consumer.text() + " claims room, and nobody asked");
+            continue;
+        }
+        if (server && is_room_of_a_plan(*server, held_by(consumer))) {
+            before += held_by(consumer);  // free before
+            after += held_by(consumer);
+            continue;
+        }
+        const std::string victim = server.value_or(consumer).text();
+        if (plan_for(victim, 0) == nullptr && plan_for(victim, 1) == nullptr)
+            blame("kept-room", "what " + victim +
+                                   " holds is changed, and no journal has it as "
+                                   "a victim");
+        before += holdings_before_[consumer];
+        after += held_by(consumer);
+        of_victim = of_victim || !server;
+    }
+    // Who was told of less gives less back.
+    const bool less = of_victim && !before.fits_in(after) && !plan_.lies();
+    if (!after.fits_in(before) || less)
+        blame("kept-room",
+              "of " + to_string(before) + " became " + to_string(after) + ": " + call.request.body);
+    ++tally_.kept;
+}
+
+std::vector<std::string> Checker::kept_rooms() const {
+    std::vector<std::string> kept;
+    for (const auto* provider : site_.world().placement.providers())
+        for (const auto* consumer : provider->consumers)
+            if (kept_of(consumer->uuid))
+                kept.push_back(consumer->uuid.text() + " on " + provider->name);
+    return kept;
+}
+
+/// Where a clock was set back, promises last for longer than we look.
+bool Checker::awaits_end_of_keeping() const {
+    return !plan_.has(Kind::clock_step) && !kept_rooms().empty();
+}
+
+void Checker::judge_keeps_left() {
+    if (plan_.has(Kind::clock_step)) return;
+    for (const auto& kept : kept_rooms()) blame("kept-room", "still kept: " + kept);
+}
+
+}  // namespace reaper::faults
