@@ -141,7 +141,6 @@ private:
     std::size_t active_ = 0;        ///< coroutines that must end before we do
     bool listening_ = false;        ///< the journal is read, requests are taken
     bool cloud_answered_ = false;
-    bool looked_for_others_ = false;            ///< for room that they keep, since we serve
     std::optional<std::string> cloud_refused_;  ///< our credentials, at the start
     BrokerState broker_;
 };
@@ -216,21 +215,21 @@ Service::Impl::Parts::Parts(Impl& service, const asio::any_io_executor& executor
                 coordinator, service.stopping_}),
       operators({service.ports_.cloud, service.settings_.trigger, service.ports_.messages,
                  coordinator, service.stopping_}),
-      gateway(executor, {service.cloud_, refresher, service.rooms_.ledger(), service.kept_rooms_,
-                         service.ports_.messages, service.settings_.gateway,
-                         [&service] { return service.settings_.policy->scheduler; },
-                         [&service] { return service.why_no_help(); },
-                         [&service, this](const Request& request) {
-                             return why_revocable(request, service.settings_.policy->taggers,
-                                                  refresher.cache().tag_data());
-                         },
-                         [&service, this](const Request& request) {
-                             return decide(
-                                 *service.settings_.policy, request, refresher.cache().index(),
+      gateway(executor,
+              {service.cloud_, refresher, service.rooms_.ledger(), service.kept_rooms_,
+               service.ports_.messages, service.settings_.gateway,
+               [&service] { return service.settings_.policy->scheduler; },
+               [&service] { return service.why_no_help(); },
+               [&service, this](const Request& request) {
+                   return why_revocable(request, service.settings_.policy->taggers,
+                                        refresher.cache().tag_data());
+               },
+               [&service, this](const Request& request) {
+                   return decide(*service.settings_.policy, request, refresher.cache().index(),
                                  refresher.cache().tag_data(), service.rooms_.ledger(),
                                  service.ports_.cloud.clock.now(), safeguards.safeguards());
-                         },
-                         coordinator, service.stopping_}) {}
+               },
+               coordinator, service.stopping_}) {}
 
 // ---- life ----
 

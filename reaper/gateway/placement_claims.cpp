@@ -12,6 +12,7 @@
 namespace reaper {
 namespace {
 
+constexpr int most_joint_claims = 3;
 /// At most; a few more where one plan needs several.
 constexpr std::size_t hosts_offered = 3;
 /// A search that was offered hosts claims one of them within.
@@ -20,7 +21,7 @@ constexpr Duration offered_for{60'000};
 /// Where a decision has its slots.
 std::set<HostId> ids_of(const Decision& decision) {
     std::set<HostId> ids;
-    for (const HostPlan& host : hosts_of(decision)) ids.insert(host.host);
+    for (const HostPlan& host : host_plans(decision)) ids.insert(host.host);
     return ids;
 }
 
@@ -210,22 +211,28 @@ Task<ProxyAnswer> PlacementGateway::send_claim(HttpRequest request, ProxyCall& c
                                                std::optional<Allocations> asked) {
     KeptRooms& kept = dependencies_.kept_rooms;
     const RequestId id = request_of(request.headers);
-    std::vector<ConsumerChange> changes;
-    if (asked && kept.keeps_for(id)) {
-        auto found = co_await kept.hand_over(id, std::move(*asked));
-        if (found) changes = std::move(*found);
-    }
     const std::string path{path_of(request.target)};
-    auto joint =
-        changes.empty() ? std::nullopt : joint_claim(request.body, *claimed_server(path), changes);
-    if (joint) {
-        request.method = "POST";
-        request.target = path.substr(0, path.rfind('/'));
-        request.body = std::move(*joint);
+    // A keeper may change in between: it is read again then.
+    for (int tries = 0; asked && tries < most_joint_claims && kept.keeps_for(id); ++tries) {
+        auto changes = co_await kept.hand_over(id, *asked);
+        if (!changes) continue;
+        auto body = joint_claim(request.body, *claimed_server(path), *changes);
+        if (changes->empty() || !body) break;
+        HttpRequest joint = request;
+        joint.method = "POST";
+        joint.target = path.substr(0, path.rfind('/'));
+        joint.body = std::move(*body);
+        auto answered = co_await call.ask(std::move(joint));
+        const int status = answered ? (*answered)->status() : 0;
+        if (status >= 200 && status < 300)
+            kept.handed_over(*changes);
+        else
+            kept.not_sure_of(*changes);
+        if (!answered) co_return ProxyAnswer{answered.error()};
+        if (status != 409) co_return ProxyAnswer{std::move(*answered)};
     }
     auto answered = co_await call.ask(std::move(request));
     if (!answered) co_return ProxyAnswer{answered.error()};
-    if (joint && (*answered)->status() < 300) kept.handed_over(changes);
     co_return ProxyAnswer{std::move(*answered)};
 }
 

@@ -27,9 +27,9 @@ inline Resources sum_of(const Allocations& allocations) {
     return sum;
 }
 
-/// Has Nova let it go?
+/// Has Nova let it go? One that it shows as DELETED may still hold CPUs and devices of its host.
 inline bool is_gone(const std::optional<ServerRecord>& record) {
-    return !record || record->server.status == "DELETED";
+    return !record;
 }
 
 /// It is to hold nothing any more.

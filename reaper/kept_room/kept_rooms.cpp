@@ -15,6 +15,8 @@ using namespace keeper_words;
 namespace {
 
 constexpr Duration moment{50};
+/// Without the right to write, it is not tried again so soon.
+constexpr Duration forbidden_for = std::chrono::minutes{10};
 
 /// Takes of `holds` what is asked for; true if that is something.
 bool take_from(Allocations& holds, Allocations& asked) {
@@ -55,7 +57,7 @@ void KeptRooms::expect(const RequestRecord& record) {
         kept.sure = false;
     };
     for (const PlanEntry& entry : record.plans) {
-        for (const HostPlan& host : hosts_of(entry.decision)) {
+        for (const HostPlan& host : host_plans(entry.decision)) {
             if (const auto nobody = nobody_on(record.request.id, host.host))
                 note(*nobody, host.host, true);
             for (const Victim& victim : host.victims)
@@ -65,11 +67,11 @@ void KeptRooms::expect(const RequestRecord& record) {
 }
 
 ResultTask<void> KeptRooms::restore(Journal& journal, TimePoint since) {
-    auto records = co_await journal.unfinished();
+    auto records = co_await journal.culls_since(since);
     if (!records) co_return records.error();
-    auto ended = co_await journal.culls_since(since);
-    if (!ended) co_return ended.error();
-    records->insert(records->end(), ended->begin(), ended->end());
+    auto unfinished = co_await journal.unfinished();
+    if (!unfinished) co_return unfinished.error();
+    records->insert(records->end(), unfinished->begin(), unfinished->end());
     for (const RequestRecord& record : *records)
         if (record.request.source == RequestSource::gateway) expect(record);
     co_return Result<void>{};
@@ -79,40 +81,57 @@ ResultTask<void> KeptRooms::restore(Journal& journal, TimePoint since) {
 
 Task<bool> KeptRooms::take_free(RequestId request, HostId host, Resources amounts) {
     const auto nobody = nobody_on(request, host);
-    if (!nobody || amounts.empty()) co_return true;
-    const auto is_new = kept_.try_emplace(*nobody).second;
-    const auto entry = [&]() -> Entry& {
-        return kept_[*nobody];
-    };  // it may be handed over meanwhile
-    entry().room = KeptRoom{std::move(request), host, {}, true};
-    entry().busy = true;
+    if (!nobody || amounts.empty() || !allowed()) co_return true;
+    const auto [at, is_new] = kept_.try_emplace(*nobody);
+    if (at->second.busy) co_return true;
+    at->second.busy = true;
     Consumer wanted;
     if (!is_new) {
         ServerId keeper = *keeper_of(*nobody);
         auto found = co_await dependencies_.cloud.placement.consumer(std::move(keeper));
-        if (found) wanted = std::move(*found);
+        const auto still = kept_.find(*nobody);
+        if (!found || still == kept_.end()) {
+            if (still != kept_.end()) still->second.busy = false;
+            co_return true;
+        }
+        wanted = std::move(*found);
     }
     wanted.holds.clear();
-    wanted.holds.emplace(std::move(host), std::move(amounts));
+    wanted.holds.emplace(host, std::move(amounts));
     wanted.project = own_name;
     wanted.user = own_name;
     wanted.type = keeper_type;
-    entry().room.holds = wanted.holds;
+    KeptRoom room{request, std::move(host), wanted.holds, true};
     std::vector<ConsumerChange> changes;
     changes.push_back({*keeper_of(*nobody), std::move(wanted)});
     auto done =
         co_await dependencies_.cloud.placement.set_holdings(std::move(changes), call_deadline);
-    entry().busy = false;
-    entry().sure = done.has_value();
+    const auto entry = kept_.find(*nobody);
+    if (entry != kept_.end()) {
+        entry->second.busy = false;
+        entry->second.sure = done.has_value();
+        entry->second.room = std::move(room);
+        if (!done && is_new && surely_not_done(done.error().code)) kept_.erase(entry);
+    }
     if (done) co_return true;
+    note_refusal(done.error());
     const bool taken = done.error().code == Errc::conflict;
-    spdlog::info("{}: free room can't be kept for it{}: {}", entry().room.request.str(),
+    spdlog::info("{}: free room can't be kept for it{}: {}", request.str(),
                  taken ? ", somebody has it" : "", done.error().what);
     co_return !taken;
 }
 
+bool KeptRooms::allowed() const {
+    return dependencies_.cloud.clock.steady() >= forbidden_until_;
+}
+
+void KeptRooms::note_refusal(const Error& error) {
+    if (error.code == Errc::forbidden)
+        forbidden_until_ = dependencies_.cloud.clock.steady() + forbidden_for;
+}
+
 Task<bool> KeptRooms::keep(RequestId request, HostId host, ServerId victim, Allocations held) {
-    if (!keeper_of(victim)) co_return true;
+    if (!keeper_of(victim) || !allowed()) co_return true;
     const auto [at, is_new] = kept_.try_emplace(victim);
     at->second.room.request = request;
     if (!is_new) co_return true;
@@ -154,6 +173,7 @@ Task<KeptRooms::Taken> KeptRooms::take(ServerId victim, Allocations held) {
     spdlog::warn("{}: the room of server {} may not be kept for it, and come free for all: {}",
                  request, name_of(victim), done.error().what);
     entry.sure = false;
+    note_refusal(done.error());
     co_return surely_not_done(done.error().code) ? Taken::no : Taken::yes;
 }
 
@@ -173,6 +193,16 @@ Task<void> KeptRooms::look(ServerId server) {
         at->second.room.holds = std::move(found->holds);
         at->second.sure = true;
     }
+}
+
+/// Of a former process, or whose last answer was lost.
+Task<void> KeptRooms::look_if_unsure(ServerId server) {
+    if (const auto at = kept_.find(server); at == kept_.end() || at->second.sure) co_return;
+    co_await look(server);
+    const auto at = kept_.find(server);
+    if (at == kept_.end() || at->second.room.gone) co_return;
+    const auto gone = co_await let_go_at_nova(server);
+    if (!gone) spdlog::debug("server {}: {}", name_of(server), gone.error().what);
 }
 
 /// Has Nova let the server go? Noted if so.
@@ -264,8 +294,12 @@ Resources KeptRooms::kept_for_others_on(const HostId& host, const RequestId& req
 ResultTask<std::vector<ConsumerChange>> KeptRooms::hand_over(RequestId request, Allocations asked) {
     std::vector<ServerId> servers;
     for (const auto& [server, entry] : kept_)
-        if (entry.room.request == request && entry.room.gone && !entry.busy)
-            servers.push_back(server);
+        if (entry.room.request == request && !entry.busy) servers.push_back(server);
+    for (const ServerId& server : servers) co_await look_if_unsure(server);
+    std::erase_if(servers, [&](const ServerId& server) {
+        const auto at = kept_.find(server);
+        return at == kept_.end() || !at->second.room.gone || !at->second.sure;
+    });
     std::vector<ConsumerChange> changes;
     for (const ServerId& server : servers) {
         Allocations still_asked = asked;
@@ -292,6 +326,21 @@ void KeptRooms::handed_over(const std::vector<ConsumerChange>& changes) {
         else
             at->second.room.holds = change.wanted.holds;
     }
+}
+
+void KeptRooms::not_sure_of(const std::vector<ConsumerChange>& changes) {
+    for (const ConsumerChange& change : changes)
+        if (const auto at = kept_.find(*kept_of(change.id)); at != kept_.end())
+            at->second.sure = false;
+}
+
+Resources KeptRooms::of_victims_on(const HostId& host, const RequestId& request) const {
+    const auto nobody = nobody_on(request, host);
+    Resources sum;
+    for (const auto& [server, entry] : kept_)
+        if (entry.room.host == host && entry.room.request == request && server != nobody)
+            sum += sum_of(entry.room.holds);
+    return sum;
 }
 
 }  // namespace reaper

@@ -88,6 +88,8 @@ public:
     bool keeps(const ServerId& server) const { return kept_.contains(server); }
     /// What is kept on a host, gone or not: for the request, or for all others.
     Resources kept_on(const HostId& host, const RequestId& request) const;
+    /// The former, without what was free already.
+    Resources of_victims_on(const HostId& host, const RequestId& request) const;
     Resources kept_for_others_on(const HostId& host, const RequestId& request) const;
     /// Lets go of what is kept for the request, for who can't be handed it.
     Task<void> let_go(RequestId request);
@@ -96,6 +98,10 @@ public:
     ResultTask<std::vector<ConsumerChange>> hand_over(RequestId request, Allocations asked);
     /// That was done.
     void handed_over(const std::vector<ConsumerChange>& changes);
+    /// Whether it was done is not known, or somebody changed one of them.
+    void not_sure_of(const std::vector<ConsumerChange>& changes);
+    /// Placement lets us; not if it refused lately for want of a right.
+    bool allowed() const;
     std::size_t size() const noexcept { return kept_.size(); }
 
     // For the view.
@@ -123,6 +129,8 @@ private:
     enum class Taken { yes, no, differs };
     Task<Taken> take(ServerId victim, Allocations held);
     Task<void> look(ServerId server);
+    Task<void> look_if_unsure(ServerId server);
+    void note_refusal(const Error& error);
     ResultTask<bool> let_go_at_nova(ServerId server);
     Task<void> check_one(ServerId server);
     Task<void> release(ServerId server);
@@ -136,6 +144,8 @@ private:
 
     Dependencies dependencies_;
     std::map<ServerId, Entry> kept_;  ///< by the server whose room it was
+    Duration forbidden_until_{};      ///< steady
+    int unsettled_ = 0;               ///< looks for others' that failed, in a row
     std::uint64_t settled_for_ = 0;   ///< `serving` when it was looked for others' last
     std::set<ServerId> foreign_;      ///< consumers that only look like ours
     std::unique_ptr<Placement> view_;

@@ -19,6 +19,8 @@ constexpr Duration stop_deadline{5'000};
 /// Providers that are looked at for it.
 constexpr std::size_t at_a_time = 8;
 constexpr std::size_t most_foreign = 1'000;
+/// After so many failures in a row nobody waits for it any more.
+constexpr int most_unsettled = 5;
 
 }  // namespace
 
@@ -48,6 +50,8 @@ void KeptRooms::try_later(const ServerId& server, const std::string& what) {
 
 ResultTask<void> KeptRooms::check() {
     std::vector<ServerId> due;
+    // Who serves now may have taken them up.
+    if (dependencies_.serving() == 0) co_return Result<void>{};
     const Duration now = dependencies_.cloud.clock.steady();
     for (const auto& [server, entry] : kept_)
         if (!entry.busy && entry.retry_at <= now) due.push_back(server);
@@ -88,7 +92,9 @@ Task<void> KeptRooms::let_go(RequestId request) {
 }
 
 Task<void> KeptRooms::release(ServerId server) {
-    kept_.at(server).busy = true;
+    const auto known = kept_.find(server);
+    if (known == kept_.end() || known->second.busy) co_return;
+    known->second.busy = true;
     ServerId keeper = *keeper_of(server);
     auto found = co_await dependencies_.cloud.placement.consumer(keeper);
     Result<void> done;
@@ -172,15 +178,17 @@ Task<void> KeptRooms::take_away(ServerId server) {
 Task<void> KeptRooms::let_all_go() {
     const Duration until = dependencies_.cloud.clock.steady() + stop_deadline;
     std::vector<ServerId> servers;
-    for (const auto& [server, entry] : kept_)
-        if (entry.room.gone && !entry.busy) servers.push_back(server);
-    for (const ServerId& server : servers)
-        if (dependencies_.cloud.clock.steady() < until) co_await release(server);
+    for (const auto& [server, entry] : kept_) servers.push_back(server);
+    for (const ServerId& server : servers) {
+        if (dependencies_.cloud.clock.steady() >= until) break;
+        co_await check_one(server);
+        const auto at = kept_.find(server);
+        if (at != kept_.end() && at->second.room.gone) co_await release(server);
+    }
     for (const auto& [server, entry] : kept_)
         spdlog::warn(
-            "the room of server {} stays kept in Placement: the next start of the reaper ends "
-            "that; by hand, once the server is gone: openstack resource provider allocation "
-            "delete {}",
+            "the room of server {} stays kept in Placement: the next start of a reaper ends that; "
+            "by hand, if the server is gone: openstack resource provider allocation delete {}",
             name_of(server), keeper_of(server)->str());
 }
 
@@ -192,16 +200,15 @@ ResultTask<void> KeptRooms::settle_others(bool anew) {
     if (serving == 0 || (serving == settled_for_ && !anew)) co_return Result<void>{};
     std::string project = own_name;
     const auto usage = co_await dependencies_.cloud.placement.usage_of(std::move(project));
-    if (!usage && !surely_not_done(usage.error().code) && usage.error().code != Errc::bad_answer)
-        co_return usage.error();
     if (!usage) {
-        spdlog::warn(
-            "whether another reaper keeps room can't be told: {}; this needs Placement's "
-            "policy placement:usages",
-            usage.error().what);
+        const bool without_right = surely_not_done(usage.error().code);
+        if (!without_right && ++unsettled_ < most_unsettled) co_return usage.error();
+        spdlog::warn("whether another reaper keeps room can't be told: {}{}", usage.error().what,
+                     without_right ? "; this needs Placement's policy placement:usages" : "");
         settled_for_ = serving;
         co_return Result<void>{};
     }
+    unsettled_ = 0;
     Resources known;
     for (const auto& [server, entry] : kept_) known += sum_of(entry.room.holds);
     if (!usage->fits_in(known)) {
@@ -240,7 +247,7 @@ Task<void> KeptRooms::adopt(ServerId consumer, HostId host) {
     auto found = co_await dependencies_.cloud.placement.consumer(consumer);
     const ServerId server = *kept_of(consumer);
     if (!found || found->holds.empty() || kept_.contains(server)) co_return;
-    if (found->type != keeper_type) {
+    if (found->project != own_name) {
         if (foreign_.size() < most_foreign) foreign_.insert(consumer);
         co_return;
     }

@@ -27,6 +27,11 @@ struct Inventory {
 
     /// `(total - reserved) * allocation_ratio`, rounded down as Placement does.
     Amount capacity() const;
+    /// May one consumer hold so much of it?
+    bool allows(Amount amount) const {
+        return amount >= min_unit && amount <= max_unit &&
+               (step_size <= 1 || amount % step_size == 0);
+    }
 
     friend bool operator==(const Inventory&, const Inventory&) = default;
 };

@@ -83,7 +83,7 @@ std::vector<PendingRelease> NothingToDo::pending_releases() const {
     return pending_on(hosts);
 }
 
-std::vector<HostPlan> hosts_of(const Decision& decision) {
+std::vector<HostPlan> host_plans(const Decision& decision) {
     if (const auto* const plan = std::get_if<Plan>(&decision)) return plan->hosts;
     if (const auto* const nothing = std::get_if<NothingToDo>(&decision)) return nothing->hosts;
     return {};

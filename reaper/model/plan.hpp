@@ -153,7 +153,7 @@ struct NotEnough {
 using Decision = std::variant<Plan, NothingToDo, NotEnough, Refused>;
 
 /// Where it has its slots, freed or free already; none for a refusal.
-std::vector<HostPlan> hosts_of(const Decision& decision);
+std::vector<HostPlan> host_plans(const Decision& decision);
 /// One line for people and logs.
 std::string summary(const Decision& decision);
 

@@ -155,7 +155,8 @@ ResultTask<std::optional<std::string>> RequestRunner::still_needed() {
 
 Task<void> RequestRunner::hold_room(std::vector<HostId> hosts) {
     const auto classes = settings_.policy->held_classes();
-    if (classes.empty() || blocked_reason()) co_return;
+    // Kept room is held against everybody, and could not be where the class is reserved.
+    if (classes.empty() || blocked_reason() || keeps_room()) co_return;
     std::vector<InventoryReserver::Place> places;
     for (const auto& id : hosts) {
         const Host* const host = services_.refresher.cache().find(id);
@@ -171,7 +172,7 @@ Task<void> RequestRunner::hold_room(std::vector<HostId> hosts) {
 
 bool RequestRunner::keeps_room() const {
     return request_.source == RequestSource::gateway && settings_.gateway.keep_room &&
-           !settings_.dry_run;
+           !settings_.dry_run && services_.kept_rooms.allowed();
 }
 
 /// What of the plan's slots on a host is free already, if its root provider has all of it; where
@@ -192,17 +193,19 @@ Resources RequestRunner::free_part(const HostPlan& plan) const {
     const Resources& slot = plan.slot.empty() ? request_.resources : plan.slot;
     Resources wanted = slot * plan.slots;
     for (const Victim& victim : plan.victims) wanted -= victim.resources;
-    for (const PendingRelease& other : plan.pending_releases) {
-        const auto known =
-            std::find_if(host->servers.begin(), host->servers.end(),
-                         [&](const Server& each) { return each.id == other.server; });
-        if (known == host->servers.end()) return {};
-        wanted -= known->resources();
-    }
+    // What others delete was waited for, and is free by now; what they left unfinished is not.
+    const bool unfinished =
+        std::any_of(plan.pending_releases.begin(), plan.pending_releases.end(),
+                    [](const PendingRelease& other) { return other.unfinished; });
+    if (unfinished) return {};
+    wanted -= services_.kept_rooms.of_victims_on(plan.host, request_.id);
     Resources part;
     for (const auto& [name, amount] : wanted) {
-        if (!host->root().inventories.contains(name)) return {};
-        if (amount > 0) part.set(name, amount);
+        const auto inventory = host->root().inventories.find(name);
+        if (inventory == host->root().inventories.end()) return {};
+        if (amount <= 0) continue;
+        if (!inventory->second.allows(amount)) return {};
+        part.set(name, amount);
     }
     return part;
 }

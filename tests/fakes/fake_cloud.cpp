@@ -46,6 +46,12 @@ bool FakeCloud::exists(const std::string& id) {
     return servers_.contains(ServerId{id});
 }
 
+std::string FakeCloud::host_of(const std::string& provider) const {
+    for (const auto& [name, host] : hosts_)
+        if (host.id.str() == provider) return name;
+    return {};
+}
+
 Resources FakeCloud::free_on(const std::string& host) {
     settle();
     Resources room = hosts_.at(host).capacity;

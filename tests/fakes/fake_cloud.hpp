@@ -31,6 +31,12 @@ public:
 
     // The world.
     void add_host(const std::string& name, Resources capacity, const std::string& zone = "nova");
+    /// Its root provider, `rp-NAME` unless it was given another id; and back.
+    std::string provider_of(const std::string& host) const { return hosts_.at(host).id.str(); }
+    std::string host_of(const std::string& provider) const;
+    void set_provider(const std::string& host, const std::string& id) {
+        hosts_.at(host).id = HostId{id};
+    }
     FakeServer& add_server(const std::string& id, const std::string& host,
                            const std::string& project, Resources resources);
     /// A failed server: no host, status ERROR. `Flavor{}`: 2 VCPU, 2048 MB, 20 GB.

@@ -40,7 +40,7 @@ private:
 bool claim(FakeCloud& cloud, const std::string& server, const std::string& body) {
     const Allocations asked = read_claim(body).value();
     for (const auto& [provider, amounts] : asked) {
-        const std::string host = provider.str().substr(3);
+        const std::string host = cloud.host_of(provider.str());
         if (!amounts.fits_in(cloud.free_on(host))) return false;
         ServerRecord record = cloud.server_at(server).record;
         record.server.host = host;
@@ -80,7 +80,7 @@ std::string candidates_of(FakeCloud& cloud, const std::string& target) {
     json ways = json::array();
     json summaries = json::object();
     for (const auto& name : cloud.host_names()) {
-        const std::string id = "rp-" + name;
+        const std::string id = cloud.provider_of(name);
         const Resources free = cloud.free_on(name);
         const bool asked_for = query->in_tree.empty() || query->in_tree.str() == id;
         if (!asked_for || !query->shape.resources.fits_in(free)) continue;

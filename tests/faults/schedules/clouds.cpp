@@ -149,9 +149,9 @@ void draw_tagging(SchedulePlan& plan) {
     }
 }
 
-void draw_gateway(SchedulePlan& plan) {
+void draw_gateway(SchedulePlan& plan, int percent) {
     Chance rng{plan.seed ^ 0x9a7e3a1U};
-    if (!rng.percent(30)) return;
+    if (!rng.percent(percent)) return;
     plan.gateway.listen = "127.0.0.1:8780";
     plan.gateway.deadline = seconds{rng.pick({3, 20, 20, 60})};
     plan.gateway.max_held = rng.pick({1, 16, 16});

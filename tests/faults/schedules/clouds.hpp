@@ -18,7 +18,7 @@ std::string describe_cloud(const SchedulePlan& plan);
 /// Of a schedule, once in its time: with its own seed.
 Item item_of(const SchedulePlan& plan, Kind kind, Chance& rng);
 
-/// nova-scheduler asks the reaper.
-void draw_gateway(SchedulePlan& plan);
+/// In so many of a hundred schedules nova-scheduler asks the reaper.
+void draw_gateway(SchedulePlan& plan, int percent);
 
 }  // namespace reaper::faults

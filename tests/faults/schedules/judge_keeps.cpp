@@ -55,7 +55,7 @@ bool Checker::is_room_of_a_plan(const Uuid& nobody, const Resources& held) const
         for (const auto& [id, record] : journal->records) {
             const Demand* const demand = truth_.demand(id.str());
             for (const PlanEntry& entry : record.plans) {
-                for (const HostPlan& host : hosts_of(entry.decision)) {
+                for (const HostPlan& host : host_plans(entry.decision)) {
                     const auto its = nobody_on(id, host.host);
                     if (its && its->str() == nobody.text() && demand != nullptr &&
                         held.fits_in(demand->slot * host.slots))
@@ -81,7 +81,7 @@ void Checker::judge_holdings(const Exchange& call) {
         return;
     }
     if (call.response.status >= 300) return;
-    Resources before, after;
+    Resources before, after, gained;
     bool of_victim = false;
     const auto consumers = consumers_in(call.request);
     const std::set<Uuid> named(consumers.begin(), consumers.end());
@@ -90,6 +90,7 @@ void Checker::judge_holdings(const Exchange& call) {
         if (!server && !named.contains(keeper_of(consumer))) {
             const bool let_go =
                 held_by(consumer).empty() && site_.world().nova.find_server(consumer) == nullptr;
+            gained += held_by(consumer);
             if (!let_go && !is_requester(consumer))
                 blame("kept-room", consumer.text() + " claims room, and nobody asked");
             continue;
@@ -110,7 +111,9 @@ void Checker::judge_holdings(const Exchange& call) {
     }
     // Who was told of less gives less back.
     const bool less = of_victim && !before.fits_in(after) && !plan_.lies();
-    if (!after.fits_in(before) || less)
+    // A claim takes from keepers what it asks for, and no more.
+    const bool lost = !gained.empty() && !before.fits_in(after + gained);
+    if (!after.fits_in(before) || less || lost)
         blame("kept-room",
               "of " + to_string(before) + " became " + to_string(after) + ": " + call.request.body);
     ++tally_.kept;

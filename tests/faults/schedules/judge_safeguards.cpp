@@ -121,7 +121,10 @@ bool Checker::was_taken(const std::string& request) const {
         for (const HostState* state :
              truth_.states(promise.host, promise.span.from, timeline_.true_now()))
             for (const Holder& holder : state->holders)
-                if (takes(holder, promise)) return true;
+                // By the gateway it is known from its claim on.
+                if (takes(holder, promise) ||
+                    (plan_.with_gateway() && promise.requesters.contains(holder.consumer)))
+                    return true;
     }
     return false;
 }

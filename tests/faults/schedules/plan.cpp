@@ -91,7 +91,6 @@ public:
         draw_takeovers();
         draw_constraints(plan_);
         draw_tagging(plan_);
-        draw_gateway(plan_);
         std::stable_sort(plan_.items.begin(), plan_.items.end(),
                          [](const Item& a, const Item& b) { return a.at < b.at; });
         return std::move(plan_);
