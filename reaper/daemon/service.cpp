@@ -215,21 +215,21 @@ Service::Impl::Parts::Parts(Impl& service, const asio::any_io_executor& executor
                 coordinator, service.stopping_}),
       operators({service.ports_.cloud, service.settings_.trigger, service.ports_.messages,
                  coordinator, service.stopping_}),
-      gateway(executor,
-              {service.cloud_, refresher, service.rooms_.ledger(), service.kept_rooms_,
-               service.ports_.messages, service.settings_.gateway,
-               [&service] { return service.settings_.policy->scheduler; },
-               [&service] { return service.why_no_help(); },
-               [&service, this](const Request& request) {
-                   return why_revocable(request, service.settings_.policy->taggers,
-                                        refresher.cache().tag_data());
-               },
-               [&service, this](const Request& request) {
-                   return decide(*service.settings_.policy, request, refresher.cache().index(),
+      gateway(executor, {service.cloud_, refresher, service.rooms_.ledger(), service.kept_rooms_,
+                         service.ports_.messages, service.settings_.gateway,
+                         [&service] { return service.settings_.policy->scheduler; },
+                         [&service] { return service.why_no_help(); },
+                         [&service, this](const Request& request) {
+                             return why_revocable(request, service.settings_.policy->taggers,
+                                                  refresher.cache().tag_data());
+                         },
+                         [&service, this](const Request& request) {
+                             return decide(
+                                 *service.settings_.policy, request, refresher.cache().index(),
                                  refresher.cache().tag_data(), service.rooms_.ledger(),
                                  service.ports_.cloud.clock.now(), safeguards.safeguards());
-               },
-               coordinator, service.stopping_}) {}
+                         },
+                         coordinator, service.stopping_}) {}
 
 // ---- life ----
 
