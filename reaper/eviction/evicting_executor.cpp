@@ -176,15 +176,17 @@ Task<void> EvictingExecutor::send_delete(Cull& cull, const Victim& victim, Reche
         co_await skip(cull, victim, "what it holds changed since it was looked at");
         co_return;
     }
+    const bool sent_before = cull.state(victim) == Cull::State::sent;
     // Meanwhile another one may have found a reason to stop.
-    const bool stopped = cull.stopped && cull.state(victim) == Cull::State::planned;
-    if (stopped || !may_delete(cull)) co_return;
-    // Rule 5: what can't be written is not done.
-    std::string reason = victim.reason;
-    const bool written = co_await record(cull, victim, Step::delete_sent, std::move(reason));
-    if (!written) {
+    bool goes_on = (sent_before || !cull.stopped) && may_delete(cull);
+    if (goes_on) {
+        // Rule 5: what can't be written is not done.
+        std::string reason = victim.reason;
+        goes_on = co_await record(cull, victim, Step::delete_sent, std::move(reason));
+    }
+    if (!goes_on) {
         // If it was sent before, whether Nova heard it is as open as it was.
-        if (cull.state(victim) == Cull::State::sent) cull.unheard.insert(victim.server);
+        if (sent_before) cull.unheard.insert(victim.server);
         co_return;
     }
     cull.state(victim) = Cull::State::sent;

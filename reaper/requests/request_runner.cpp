@@ -153,84 +153,6 @@ ResultTask<std::optional<std::string>> RequestRunner::still_needed() {
     co_return why;
 }
 
-Task<void> RequestRunner::hold_room(std::vector<HostId> hosts) {
-    const auto classes = settings_.policy->held_classes();
-    // Kept room is held against everybody, and could not be where the class is reserved.
-    if (classes.empty() || blocked_reason() || keeps_room()) co_return;
-    std::vector<InventoryReserver::Place> places;
-    for (const auto& id : hosts) {
-        const Host* const host = services_.refresher.cache().find(id);
-        if (host == nullptr) continue;
-        for (const auto& provider : host->providers)
-            for (const auto& held : classes)
-                if (provider.inventories.contains(held))
-                    places.push_back({id, host->name, provider.id, held});
-    }
-    RequestId request = request_.id;
-    co_await services_.reserver.take(std::move(request), std::move(places));
-}
-
-bool RequestRunner::keeps_room() const {
-    return request_.source == RequestSource::gateway && settings_.gateway.keep_room &&
-           !settings_.dry_run && services_.kept_rooms.allowed();
-}
-
-/// What of the plan's slots on a host is free already, if its root provider has all of it; where
-/// that can't be told, nothing.
-Resources RequestRunner::free_part(const HostPlan& plan) const {
-    const Host* const host = services_.refresher.cache().find(plan.host);
-    if (host == nullptr || host->providers.empty() || !request_.groups.empty()) return {};
-    // What other requests leave of their victims' room is on its way, not free.
-    const Ledger& ledger = services_.rooms.ledger();
-    const auto of_another = [&](const ServerId& server) {
-        const Ledger::Eviction* const eviction = ledger.eviction(server);
-        return eviction->request != request_.id && !eviction->ended;
-    };
-    const auto evicting = ledger.evicting_on(plan.host);
-    if (std::any_of(evicting.begin(), evicting.end(), of_another) ||
-        !services_.kept_rooms.kept_for_others_on(plan.host, request_.id).empty())
-        return {};
-    const Resources& slot = plan.slot.empty() ? request_.resources : plan.slot;
-    Resources wanted = slot * plan.slots;
-    for (const Victim& victim : plan.victims) wanted -= victim.resources;
-    // What others delete was waited for, and is free by now; what they left unfinished is not.
-    const bool unfinished =
-        std::any_of(plan.pending_releases.begin(), plan.pending_releases.end(),
-                    [](const PendingRelease& other) { return other.unfinished; });
-    if (unfinished) return {};
-    wanted -= services_.kept_rooms.of_victims_on(plan.host, request_.id);
-    Resources part;
-    for (const auto& [name, amount] : wanted) {
-        const auto inventory = host->root().inventories.find(name);
-        if (inventory == host->root().inventories.end()) return {};
-        if (amount <= 0) continue;
-        if (!inventory->second.allows(amount)) return {};
-        part.set(name, amount);
-    }
-    return part;
-}
-
-Task<std::optional<std::string>> RequestRunner::take_free_room(std::vector<HostPlan> hosts) {
-    if (!keeps_room()) co_return std::nullopt;
-    for (const HostPlan& plan : hosts) {
-        Resources amounts = free_part(plan);
-        RequestId request = request_.id;
-        HostId host = plan.host;
-        const bool taken = co_await services_.kept_rooms.take_free(
-            std::move(request), std::move(host), std::move(amounts));
-        if (!taken) co_return "room on " + printable(plan.host_name) + " was taken meanwhile";
-    }
-    co_return std::nullopt;
-}
-
-/// Who waits in the gateway is handed it.
-Task<bool> RequestRunner::keep_room(ServerId victim, HostId host, Allocations held) {
-    if (!keeps_room()) co_return true;
-    RequestId request = request_.id;
-    co_return co_await services_.kept_rooms.keep(std::move(request), std::move(host),
-                                                 std::move(victim), std::move(held));
-}
-
 // ---- rounds ----
 
 Task<std::optional<Outcome>> RequestRunner::rounds() {
@@ -317,22 +239,6 @@ Task<std::optional<Outcome>> RequestRunner::act_on(Decision decision) {
     }
     std::map<ServerId, Progress> unknown;
     co_return co_await carry_out(std::get<Plan>(std::move(decision)), std::move(unknown));
-}
-
-/// The room is there.
-Task<std::optional<Outcome>> RequestRunner::take_room(NothingToDo nothing) {
-    if (nothing.room == ResType::regular) {
-        std::vector<HostPlan> hosts = nothing.hosts;
-        auto taken = co_await take_free_room(std::move(hosts));
-        if (taken) {
-            ++in_vain_;
-            last_reason_ = std::move(*taken);
-            spdlog::info("{}: planning again: {}", request_.id.str(), last_reason_);
-            services_.rooms.plans_again(request_.id, deleted_ > 0);
-            co_return std::nullopt;
-        }
-    }
-    co_return conclude(nothing);
 }
 
 /// The room is on its way, because others delete what holds it.
