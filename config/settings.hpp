@@ -109,6 +109,7 @@ struct Scheduler {
     std::vector<std::string> watched_aggregates;  ///< names or UUIDs; `a|b`: one shard of both
     std::vector<Cell> cells;                      ///< Nova's; empty: not told
     bool cross_cell_resize = false;
+    bool res_type_traits = false;  ///< no key of its own: there is a gateway
 
     friend bool operator==(const Scheduler&, const Scheduler&) = default;
 };

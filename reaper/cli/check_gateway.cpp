@@ -56,7 +56,9 @@ Finding finding_of(const std::string& name, const http::Response& answer) {
             "nova-scheduler looked for hosts here " + reaper::counted(searches, "time") +
                 ", the last " + std::to_string(state.value("last_search_s", std::uint64_t{0})) +
                 " s ago; " + std::to_string(state.value("served", std::uint64_t{0})) +
-                " got room that was freed"};
+                " got room that was freed, " +
+                std::to_string(state.value("revocable", std::uint64_t{0})) +
+                " revocable room that they ask for"};
 }
 
 }  // namespace

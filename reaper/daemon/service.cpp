@@ -118,6 +118,7 @@ private:
     Task<void> wait_for_cloud();
     Task<std::optional<Error>> cloud_trouble();
     std::optional<std::string> why_no_help() const;
+    SchedulerRules scheduler_rules() const;
     void report();
     void report_searches() const;
     std::size_t in_flight() const { return parts_ ? parts_->coordinator.in_flight() : 0; }
@@ -200,13 +201,12 @@ Service::Impl::Parts::Parts(Impl& service, const asio::any_io_executor& executor
                    service.kept_rooms_, planning, deletions, service.settings_, service.stopping_},
                   service.spawner(), [&service] { service.report(); }),
       nova_failures({service.ports_.cloud, service.ports_.journal, service.ports_.messages,
-                     service.settings_.trigger,
-                     [&service] { return service.settings_.policy->scheduler; }, service.schedules_,
-                     [this] { return refresher.flowing(); },
+                     service.settings_.trigger, [&service] { return service.scheduler_rules(); },
+                     service.schedules_, [this] { return refresher.flowing(); },
                      [this](const RequestId& id) { return gateway.had_hosts(id); }, coordinator,
                      service.spawner(), service.stopping_}),
       unshelve({service.ports_.cloud, service.settings_.trigger,
-                [&service] { return service.settings_.policy->scheduler; }, service.schedules_,
+                [&service] { return service.scheduler_rules(); }, service.schedules_,
                 service.ports_.messages, [&service] { return service.broker_.consuming; },
                 [&service] {
                     return 2 * service.settings_.trigger.unshelve_interval +
@@ -217,7 +217,7 @@ Service::Impl::Parts::Parts(Impl& service, const asio::any_io_executor& executor
                  coordinator, service.stopping_}),
       gateway(executor, {service.cloud_, refresher, service.rooms_.ledger(), service.kept_rooms_,
                          service.ports_.messages, service.settings_.gateway,
-                         [&service] { return service.settings_.policy->scheduler; },
+                         [&service] { return service.scheduler_rules(); },
                          [&service] { return service.why_no_help(); },
                          [&service, this](const Request& request) {
                              return why_revocable(request, service.settings_.policy->taggers,
@@ -229,7 +229,9 @@ Service::Impl::Parts::Parts(Impl& service, const asio::any_io_executor& executor
                                  refresher.cache().tag_data(), service.rooms_.ledger(),
                                  service.ports_.cloud.clock.now(), safeguards.safeguards());
                          },
-                         coordinator, service.stopping_}) {}
+                         [&service] { return service.settings_.policy->revocable_classes; },
+                         [this](const ServerId& server) { labels.served(server); }, coordinator,
+                         service.stopping_}) {}
 
 // ---- life ----
 
@@ -434,6 +436,14 @@ Task<void> Service::Impl::wait_for_cloud() {
         report();
         co_await backoff.pause(stopping_);
     }
+}
+
+/// What a flavor says by traits of res-type counts once nova-scheduler has asked the gateway, which
+/// takes them out.
+SchedulerRules Service::Impl::scheduler_rules() const {
+    SchedulerRules rules = settings_.policy->scheduler;
+    if (parts_->gateway.counts().searches == 0) rules.res_type_traits = false;
+    return rules;
 }
 
 /// Why nobody who waits can be helped now; none if all is well.

@@ -1,5 +1,6 @@
 #include "reaper/decision/decide.hpp"
 
+#include <algorithm>
 #include <functional>
 #include <utility>
 
@@ -45,6 +46,16 @@ void mark_fallback(Decision& decision, const Resources& slot) {
         nothing->reason += "; " + why;
         for (auto& host : nothing->hosts) host.slot = slot;
     }
+}
+
+/// No host that is declared to be revocable is a place for it.
+Request for_regular_room(Request request, const CloudIndex& hosts) {
+    const auto& profiles = hosts.names().profiles();
+    const bool some = std::any_of(profiles.begin(), profiles.end(), [](const Profile& profile) {
+        return declared_type(profile.root_traits.get()) == ResType::revocable;
+    });
+    if (some) request.forbidden_traits.insert(revocable_trait);
+    return request;
 }
 
 /// Nova asks for both, and takes a host of either: the one with fewer victims.
@@ -105,7 +116,7 @@ Decision decide(const CompiledPolicy& policy, const Request& request, const Clou
                 return find_revocable_room(asked, hosts, ledger, policy.revocable_classes,
                                            &policy.scheduler);
             });
-        return unless_cooling_down(plan_either(request, policy.scheduler,
+        return unless_cooling_down(plan_either(for_regular_room(request, hosts), policy.scheduler,
                                                [&](const Request& asked) {
                                                    return plan_under(safeguards, asked, hosts,
                                                                      ledger, *policy.strategy,

@@ -28,6 +28,9 @@ Amount times(const Resources& amounts, const Resources& room) {
 
 }  // namespace
 
+Candidates::Candidates()
+    : answer_{{ways_name, nlohmann::json::array()}, {hosts_name, nlohmann::json::object()}} {}
+
 Result<Candidates> Candidates::read(std::string_view body) {
     Candidates read;
     try {
@@ -102,14 +105,38 @@ bool Candidates::withhold(const Withheld& withheld) {
         changed.insert(host);
     }
     if (changed.empty()) return false;
+    return leave_only([&](const PlacementWay& way) {
+        return std::all_of(way.begin(), way.end(), [&](const auto& part) {
+            return !changed.contains(part.first) || times(part.second, free_.at(part.first)) >= 1;
+        });
+    });
+}
+
+bool Candidates::keep_to(ResType type) {
+    return leave_only([&](const PlacementWay& way) {
+        return std::all_of(way.begin(), way.end(), [&](const auto& part) {
+            return declared_type(traits_of(part.first)).value_or(type) == type;
+        });
+    });
+}
+
+std::set<Trait> Candidates::traits_of(const HostId& host) const {
+    std::set<Trait> traits;
+    const auto& rows = answer_[hosts_name];
+    const auto row = rows.find(host.str());
+    if (row == rows.end() || !row->contains("traits")) return traits;
+    for (const auto& trait : row->at("traits"))
+        if (trait.is_string()) traits.insert(Trait{trait.get<std::string>()});
+    return traits;
+}
+
+/// True if some are left out.
+bool Candidates::leave_only(const std::function<bool(const PlacementWay&)>& wanted) {
     auto& rows = answer_[ways_name];
     std::vector<PlacementWay> left;
     nlohmann::json left_rows = nlohmann::json::array();
     for (std::size_t i = 0; i < ways_.size(); ++i) {
-        const bool fits = std::all_of(ways_[i].begin(), ways_[i].end(), [&](const auto& part) {
-            return !changed.contains(part.first) || times(part.second, free_.at(part.first)) >= 1;
-        });
-        if (!fits) continue;
+        if (!wanted(ways_[i])) continue;
         left.push_back(std::move(ways_[i]));
         left_rows.push_back(std::move(rows[i]));
     }

@@ -17,6 +17,7 @@
 #include "reaper/model/cloud.hpp"
 #include "reaper/model/error.hpp"
 #include "reaper/model/ids.hpp"
+#include "reaper/model/res_type.hpp"
 #include "reaper/model/resources.hpp"
 
 namespace reaper {
@@ -34,6 +35,8 @@ using PlacementWay = std::map<HostId, Resources>;
 
 class Candidates {
 public:
+    /// None at all.
+    Candidates();
     /// `bad_answer`: it is not of that form.
     static Result<Candidates> read(std::string_view body);
 
@@ -49,6 +52,9 @@ public:
 
     /// What of a host's free room is not for who asks.
     using Withheld = std::function<Resources(const HostId&)>;
+    /// Takes the hosts out whose root provider declares itself to be of another kind. True if there
+    /// was one.
+    bool keep_to(ResType type);
     /// Takes room off each host, and the candidates out that no longer fit. True if one did.
     bool withhold(const Withheld& withheld);
     /// One candidate more for each host, all of it from its root provider. They count as no places.
@@ -58,6 +64,9 @@ public:
     std::string text() const;
 
 private:
+    std::set<Trait> traits_of(const HostId& host) const;
+    bool leave_only(const std::function<bool(const PlacementWay&)>& wanted);
+
     nlohmann::json answer_;
     std::vector<PlacementWay> ways_;  ///< in the order of the answer's allocation_requests
     std::map<HostId, Resources> free_;

@@ -56,14 +56,17 @@ void PlacementGateway::note_offer(const RequestId& id, Offer offer) {
 /// Adds hosts where room could be freed for whoever asks. False: that would help nobody.
 bool PlacementGateway::offer(const RequestId& id, const CandidatesQuery& query,
                              std::vector<Request> may_be, Asked& asked) {
-    std::erase_if(
-        may_be, [&](const Request& each) { return dependencies_.why_revocable(each).has_value(); });
+    std::erase_if(may_be, [&](const Request& each) {
+        return !each.phases.admits(ResType::regular) ||
+               dependencies_.why_revocable(each).has_value();
+    });
     const auto largest =
         std::max_element(may_be.begin(), may_be.end(),
                          [](const Request& a, const Request& b) { return a.slots < b.slots; });
     if (largest == may_be.end()) return false;
     Request wanted = std::move(*largest);
     wanted.id = id;
+    wanted.phases = {};
     if (narrow(wanted, query)) return false;
     const auto rooms = rooms_for(std::move(wanted), asked.candidates->hosts());
     std::vector<OfferedHost> offered;
@@ -156,6 +159,8 @@ Task<ProxyAnswer> PlacementGateway::claim(HttpRequest request, ProxyCall& call) 
     while (true) {
         ProxyAnswer answer = co_await try_claim(request, call, asked);
         const int status = status_of(answer);
+        if (server && status >= 200 && status < 300 && wishes_.contains(id))
+            dependencies_.placed(*server);
         if (!known) co_return answer;
         bool again = false;
         if (status == 409 && offers_.contains(id) && !call.client_gone())
@@ -258,6 +263,8 @@ Task<bool> PlacementGateway::help_claim(RequestId id, ServerId server, ProxyCall
     std::optional<Request> wanted;
     if (why.empty()) {
         wanted = std::get<Request>(std::move(**found));
+        if (!wanted->phases.admits(ResType::regular)) why = "it admits revocable room alone";
+        wanted->phases = {};  // what was offered is regular
         if (auto unfit = narrow(*wanted, offer.query)) why = std::move(*unfit);
     }
     if (!why.empty()) {

@@ -6,6 +6,7 @@
 
 #include "reaper/gateway/call_words.hpp"
 #include "reaper/model/text.hpp"
+#include "reaper/request_spec/res_type_query.hpp"
 
 namespace reaper {
 namespace {
@@ -48,6 +49,11 @@ PlacementQuery fallback_query(PlacementQuery query, const Request& request) {
     return query;
 }
 
+/// It says so itself.
+bool admits_revocable(const Request& request) {
+    return request.phases.admits(ResType::revocable);
+}
+
 /// Does the host belong to one of these aggregates, for nova-scheduler?
 bool in_one_of(const Host& host, const std::set<std::string>& aggregates) {
     const auto wanted = [&](const std::string& id) { return aggregates.contains(id); };
@@ -88,7 +94,8 @@ PlacementGateway::PlacementGateway(const boost::asio::any_io_executor& executor,
 bool PlacementGateway::wants(std::string_view method, std::string_view target) const {
     const std::string_view path = path_of(target);
     if (method == "GET") return path.ends_with(path_end) || path.ends_with(state_path_end);
-    return method == "PUT" && claimed_server(path) && (!offers_.empty() || !promised_.none());
+    return method == "PUT" && claimed_server(path) &&
+           (!offers_.empty() || !wishes_.empty() || !promised_.none());
 }
 
 std::optional<std::string> PlacementGateway::passes_through() const {
@@ -121,6 +128,7 @@ OwnAnswer PlacementGateway::state() const {
             {"served", counts_.served},
             {"in_vain", counts_.in_vain},
             {"offered", counts_.offered},
+            {"revocable", counts_.revocable},
             {"kept", dependencies_.kept_rooms.size()},
             {"passed", counts_.passed}}
             .dump() +
@@ -143,11 +151,13 @@ Task<ProxyAnswer> PlacementGateway::search(HttpRequest request, ProxyCall& call)
     const RequestId id = request_of(request.headers);
     ++counts_.searches;
     counts_.last_search = dependencies_.cloud.clock.steady();
+    auto parameters = parameters_of(request.target);
+    if (parameters && !take_res_type(*parameters).constraints.empty())
+        co_return co_await search_by_type(std::move(request), call, std::move(*parameters));
     Asked first = co_await ask(request, call, id);
     // Without candidates that could be read: Placement refused, or can't be understood.
     if (!first.candidates || first.candidates->places() >= many_places)
         co_return std::move(first.answer);
-    const auto parameters = parameters_of(request.target);
     auto query = parameters ? read_candidates_query(*parameters)
                             : Result<CandidatesQuery>{Error{Errc::bad_input, "a broken query"}};
     if (const auto why = why_pass(id, query)) {
@@ -176,8 +186,9 @@ void PlacementGateway::note_hosts(const RequestId& id) {
 
 // ---- what Placement says ----
 
+/// `only`: hosts that are not declared to be of the other kind.
 Task<PlacementGateway::Asked> PlacementGateway::ask(HttpRequest request, ProxyCall& call,
-                                                    RequestId id) {
+                                                    RequestId id, std::optional<ResType> only) {
     Asked asked{Error{}};
     auto answered = co_await call.ask(std::move(request));
     if (!answered) {
@@ -202,12 +213,13 @@ Task<PlacementGateway::Asked> PlacementGateway::ask(HttpRequest request, ProxyCa
     auto hosts = candidates->hosts();
     RequestId asking = id;
     auto kept = co_await promised_.withheld(std::move(hosts), std::move(asking));
-    const bool fewer = candidates->withhold([&](const HostId& host) {
+    const bool others = only && candidates->keep_to(*only);
+    const bool kept_back = candidates->withhold([&](const HostId& host) {
         const auto at = kept.find(host);
         return at == kept.end() ? Resources{} : at->second;
     });
-    if (asked.had_hosts && fewer) note_hosts(id);
-    if (fewer) {
+    if (kept_back) note_hosts(id);
+    if (kept_back || others) {
         OwnAnswer own;
         own.status = answer.status();
         own.reason = answer.reason();
@@ -255,12 +267,19 @@ Task<PlacementGateway::Asked> PlacementGateway::help(HttpRequest request, ProxyC
         may_be = std::move(unknown->may_be);
     } else if (const auto* const refused = std::get_if<Refused>(&*found)) {
         why = refused->reason;
-    } else if (auto revocable = dependencies_.why_revocable(std::get<Request>(*found))) {
+    } else if (auto revocable = dependencies_.why_revocable(std::get<Request>(*found));
+               revocable && !admits_revocable(std::get<Request>(*found))) {
         why = "the requester is revocable: " + *revocable;
     } else {
         auto wanted = std::get<Request>(std::move(*found));
         const auto unfit = narrow(wanted, query);
-        if (!unfit && !is_enough(*first.candidates, wanted))
+        const bool enough = is_enough(*first.candidates, wanted);
+        if (!unfit && !enough && admits_revocable(wanted)) {
+            const Phases phases = wanted.phases;
+            co_return co_await in_phases(std::move(request), call, std::move(query), phases,
+                                         std::move(wanted), std::move(first));
+        }
+        if (!unfit && !enough)
             co_return co_await serve(std::move(request), call, std::move(query), std::move(wanted),
                                      std::move(first));
         why = unfit.value_or("it has its places");
@@ -331,6 +350,7 @@ Task<PlacementGateway::Asked> PlacementGateway::serve(HttpRequest request, Proxy
         co_await dependencies_.cloud.clock.sleep(between_tries);
     }
     if (way) note_hosts(id);
+    last.enough = way;
     ++(way ? counts_.served : counts_.in_vain);
     const Duration took = dependencies_.cloud.clock.steady() - began;
     spdlog::info("gateway: {}: {} after {} ms ({})", printable(id.str()),
@@ -345,10 +365,12 @@ Task<PlacementGateway::Asked> PlacementGateway::ask_for_its_room(HttpRequest req
                                                                  ProxyCall& call,
                                                                  CandidatesQuery query,
                                                                  RequestId id) {
-    Asked asked = co_await ask(request, call, id);
+    std::optional<ResType> only;
+    if (!query.res_type.empty()) only = ResType::regular;
+    Asked asked = co_await ask(request, call, id, only);
     if (!asked.candidates || tell_of_kept_room(id, query, asked)) co_return asked;
     co_await dependencies_.kept_rooms.let_go(id);
-    co_return co_await ask(std::move(request), call, std::move(id));
+    co_return co_await ask(std::move(request), call, std::move(id), only);
 }
 
 /// Nova asks for dedicated CPUs first, and then for the same as VCPU, and takes either.

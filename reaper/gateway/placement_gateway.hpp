@@ -19,6 +19,11 @@
 // Where Placement has few places, others may claim them first. A claim for which there is no room
 // any more is served in the same way, if it is that of a regular server.
 //
+// Flavors and images may say by traits which kind of room they admit (res_type_query.hpp), also to
+// a gateway that can't help now. These are taken out, and Placement is asked for each kind in its
+// turn: for revocable room, of a revocable class in place of what that stands for. Whoever asks may
+// say it elsewhere too; that is known when it is known who asks, and so goes first.
+//
 // `GET /reaper-gateway`, a path that Placement does not have, tells how it is: 200, or 503 while
 // everything passes through.
 //
@@ -52,12 +57,13 @@ namespace reaper {
 /// For people and `status`.
 struct GatewayCounts {
     std::uint64_t searches = 0;
-    Duration last_search{};     ///< when, on the steady clock
-    int held = 0;               ///< searches that wait for their answer now
-    std::uint64_t served = 0;   ///< got a host after a cull, or room that was there after all
-    std::uint64_t in_vain = 0;  ///< were served, and got Placement's own answer
-    std::uint64_t offered = 0;  ///< are decided when they are claimed
-    std::uint64_t passed = 0;   ///< found nothing, and nothing was done: see the log
+    Duration last_search{};       ///< when, on the steady clock
+    int held = 0;                 ///< searches that wait for their answer now
+    std::uint64_t served = 0;     ///< got a host after a cull, or room that was there after all
+    std::uint64_t in_vain = 0;    ///< were served, and got Placement's own answer
+    std::uint64_t offered = 0;    ///< are decided when they are claimed
+    std::uint64_t revocable = 0;  ///< got revocable room, as they admit it
+    std::uint64_t passed = 0;     ///< found nothing, and nothing was done: see the log
 };
 
 class PlacementGateway final : public ProxyHandler {
@@ -77,6 +83,10 @@ public:
         std::function<std::optional<std::string>(const Request&)> why_revocable;
         /// What would be decided for a request, by what is known now: nothing is done.
         std::function<Decision(const Request&)> consider;
+        /// Classes whose inventories are room that is offered as revocable, by now.
+        std::function<std::set<ResourceClass>()> revocable_classes;
+        /// A server that says which kind of room it admits got some.
+        std::function<void(const ServerId&)> placed;
         RequestSink& sink;
         const bool& stopping;
     };
@@ -99,6 +109,7 @@ private:
         ProxyAnswer answer;
         std::optional<Candidates> candidates{};
         bool had_hosts = false;  ///< before room that is promised to others was taken off
+        bool enough = false;     ///< it is known that all servers of the request find room
     };
     /// Nova-scheduler waits.
     struct Waiting {
@@ -132,7 +143,8 @@ private:
 
     OwnAnswer state() const;
     Task<ProxyAnswer> search(HttpRequest request, ProxyCall& call);
-    Task<Asked> ask(HttpRequest request, ProxyCall& call, RequestId id);
+    Task<Asked> ask(HttpRequest request, ProxyCall& call, RequestId id,
+                    std::optional<ResType> only = std::nullopt);
     ResultTask<BodyRead> read(UpstreamAnswer& answer);
     std::optional<std::string> why_pass(const RequestId& id, const Result<CandidatesQuery>& query);
     Task<Asked> help(HttpRequest request, ProxyCall& call, CandidatesQuery query, Asked first);
@@ -148,6 +160,18 @@ private:
     void note_lateness(bool late);
     std::optional<std::string> narrow(Request& request, const CandidatesQuery& query) const;
     void pass(const RequestId& id, const std::string& why);
+    // Kinds of room.
+    Task<ProxyAnswer> search_by_type(HttpRequest request, ProxyCall& call, PlacementQuery query);
+    Task<std::optional<Request>> who_says(HttpRequest request, ProxyCall& call,
+                                          CandidatesQuery query);
+    Task<Asked> in_phases(HttpRequest request, ProxyCall& call, Result<CandidatesQuery> query,
+                          Phases phases, std::optional<Request> wanted, std::optional<Asked> plain);
+    Task<Asked> ask_for_regular(HttpRequest request, ProxyCall& call, Result<CandidatesQuery> query,
+                                Phases phases, std::optional<Request> wanted,
+                                std::optional<Asked> plain);
+    Task<Asked> ask_for_revocable(HttpRequest request, ProxyCall& call,
+                                  std::optional<Request> wanted);
+    void note_wish(const RequestId& id);
     // Claims.
     bool offer(const RequestId& id, const CandidatesQuery& query, std::vector<Request> may_be,
                Asked& asked);
@@ -173,6 +197,7 @@ private:
     GatewayCounts counts_;
     std::uint64_t calls_ = 0;
     std::map<RequestId, Duration> had_hosts_;  ///< since when, on the steady clock
+    std::map<RequestId, Duration> wishes_;  ///< the same, of who says what kind of room it admits
     int late_in_a_row_ = 0;
     Duration passes_until_{};  ///< on the steady clock: too many were late
 };

@@ -27,4 +27,17 @@ std::optional<Phases> phases_from(std::string_view text) {
     return Phases{*first, both};
 }
 
+std::optional<ResType> declared_type(const std::set<Trait>& traits) {
+    const bool regular = traits.contains(regular_trait);
+    if (regular == traits.contains(revocable_trait)) return std::nullopt;
+    return regular ? ResType::regular : ResType::revocable;
+}
+
+ResourceClass stands_for(const ResourceClass& revocable_class) {
+    constexpr std::string_view prefix = "CUSTOM_REVOCABLE_";
+    const std::string_view name = revocable_class.str();
+    if (!name.starts_with(prefix)) return {};
+    return ResourceClass{std::string{name.substr(prefix.size())}};
+}
+
 }  // namespace reaper

@@ -2,8 +2,11 @@
 #pragma once
 
 #include <optional>
+#include <set>
 #include <string>
 #include <string_view>
+
+#include "reaper/model/ids.hpp"
 
 namespace reaper {
 
@@ -28,5 +31,15 @@ struct Phases {
 std::string to_string(const Phases& phases);
 /// The inverse, of these four words alone.
 std::optional<Phases> phases_from(std::string_view text);
+
+/// Traits of a host's root provider: the host has room of this kind alone, whatever it offers.
+inline const Trait regular_trait{"CUSTOM_RES_TYPE_REGULAR"};
+inline const Trait revocable_trait{"CUSTOM_RES_TYPE_REVOCABLE"};
+/// What the traits of a root provider declare; none if they have neither, or both.
+std::optional<ResType> declared_type(const std::set<Trait>& traits);
+
+/// Of a class that is named `CUSTOM_REVOCABLE_X`, X: so many of it stand for so many of X
+/// (oversubscribed room). Empty of any other, of which a revocable server takes one besides.
+ResourceClass stands_for(const ResourceClass& revocable_class);
 
 }  // namespace reaper

@@ -46,7 +46,12 @@ bool holds(const Host& host, ResType type) {
     });
 }
 
+std::optional<ResType> declared(const Host& host) {
+    return host.providers.empty() ? std::nullopt : declared_type(host.root().traits);
+}
+
 bool has_room_of(const Host& host, ResType type, const ResourceClasses& revocable_classes) {
+    if (declared(host).value_or(type) != type) return false;
     return holds(host, type) ||
            (type == ResType::regular ? offers_regular(host, revocable_classes)
                                      : offers_revocable(host, revocable_classes));
@@ -114,6 +119,8 @@ bool offers_revocable(const Host& host, const ResourceClasses& revocable_classes
 }
 
 HostLabel label_of(const Host& host, const ResourceClasses& revocable_classes) {
+    if (const auto type = declared(host))
+        return *type == ResType::regular ? HostLabel::regular : HostLabel::revocable;
     if (!has_room_of(host, ResType::revocable, revocable_classes)) return HostLabel::regular;
     return has_room_of(host, ResType::regular, revocable_classes) ? HostLabel::any
                                                                   : HostLabel::revocable;

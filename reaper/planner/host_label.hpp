@@ -11,6 +11,9 @@
 // server. So where no tagger goes by a class, no host offers revocable room: there the servers'
 // type is not the room's, and a host is `any` as long as revocable servers are on it.
 //
+// A host whose root provider has just one of the traits CUSTOM_RES_TYPE_REGULAR and
+// CUSTOM_RES_TYPE_REVOCABLE is declared to be that: it has no room of the other kind.
+//
 // Nothing is remembered: a label is computed from the host as the cache has it, and so follows
 // servers and inventories as they come and go. Source: Swarm on Mesos, "Mark Docker engine's
 // resource type with a special label", and how it wraps engines.

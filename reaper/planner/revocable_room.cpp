@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <limits>
 #include <optional>
-#include <string_view>
 #include <utility>
 
 #include "reaper/planner/filter.hpp"
@@ -14,7 +13,6 @@ namespace {
 
 /// Refused hosts that are told in full, of each reason; the rest are counted.
 constexpr int told_of_a_kind = 20;
-constexpr std::string_view stands_for = "CUSTOM_REVOCABLE_";
 
 /// The request as one for a revocable server: a class that the slot has no more was replaced, in
 /// its groups too.
@@ -24,8 +22,8 @@ Request as_revocable(Request request, const Resources& slot) {
         for (const auto& [resource_class, amount] : Resources{group.resources}) {
             if (slot.get(resource_class) > 0) continue;
             group.resources.set(resource_class, 0);
-            group.resources.add(ResourceClass{std::string{stands_for} + resource_class.str()},
-                                amount);
+            for (const auto& [taken, count] : slot)
+                if (stands_for(taken) == resource_class) group.resources.add(taken, amount);
         }
     return request;
 }
@@ -172,9 +170,7 @@ std::vector<Resources> revocable_slots(const Resources& slot,
     std::vector<Resources> slots;
     for (const auto& revocable : revocable_classes) {
         Resources taken = slot;
-        const std::string& name = revocable.str();
-        const ResourceClass replaced{name.starts_with(stands_for) ? name.substr(stands_for.size())
-                                                                  : std::string{}};
+        const ResourceClass replaced = stands_for(revocable);
         const Amount amount = slot.get(replaced);
         if (amount > 0) {
             taken.set(replaced, 0);

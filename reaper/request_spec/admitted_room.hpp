@@ -5,6 +5,9 @@
 //     2. the flavor's extra specs         reaper:res_type=~regular
 //     3. the image's properties           res_type=~regular
 //
+// Where nova-scheduler asks the gateway, a flavor and an image may say it by a trait as well
+// (res_type_query.hpp): `trait:CUSTOM_RES_TYPE_PREFER_REGULAR=required`.
+//
 // Each name may be written with a hyphen or an underscore; both at once in one place are two
 // constraints, which is an error.
 #pragma once
@@ -33,9 +36,9 @@ struct AdmittedRoom {
 TextMap without_marks(TextMap metadata);
 
 /// Refused, in one line with the place: a constraint that can't be understood, leaves nothing, or
-/// is one of two.
+/// is one of two. `traits`: they count too.
 std::variant<AdmittedRoom, Refused> admitted_room(const TextMap& metadata,
                                                   const TextMap& extra_specs,
-                                                  const TextMap& image_properties);
+                                                  const TextMap& image_properties, bool traits);
 
 }  // namespace reaper

@@ -8,22 +8,13 @@
 
 #include "reaper/model/standard_traits.hpp"
 #include "reaper/model/text.hpp"
+#include "reaper/request_spec/res_type_query.hpp"
 
 namespace reaper {
 namespace {
 
 Error not_understood(const std::string& what) {
     return Error{Errc::bad_input, what};
-}
-
-std::vector<std::string> words_of(std::string_view text) {
-    std::vector<std::string> words;
-    while (!text.empty()) {
-        const auto comma = text.find(',');
-        words.emplace_back(text.substr(0, comma));
-        text.remove_prefix(comma == text.npos ? text.size() : comma + 1);
-    }
-    return words;
 }
 
 Result<Resources> read_resources(std::string_view text) {
@@ -168,11 +159,14 @@ bool same_shape(const Request& request, const CandidatesQuery& query) {
 
 Result<CandidatesQuery> read_candidates_query(const PlacementQuery& query) {
     Reading reading;
-    for (const auto& [name, value] : query) {
+    ResTypeQuery asked = take_res_type(query);
+    for (const auto& [name, value] : asked.rest) {
         auto read = reading.parameter(name, value);
         if (!read) return read.error();
     }
-    return reading.take();
+    auto read = reading.take();
+    if (read) read->res_type = std::move(asked.constraints);
+    return read;
 }
 
 AskedAs asked_as(const Request& request, const CandidatesQuery& query) {

@@ -15,7 +15,8 @@
 namespace reaper {
 
 struct CandidatesQuery {
-    /// All that one slot takes, its groups included; the traits are those of no group.
+    /// All that one slot takes, its groups included; the traits are those of no group, without
+    /// those of res-type.
     SlotShape shape;
     std::vector<RequestGroup> groups;
     std::optional<GroupPolicy> group_policy;
@@ -23,7 +24,8 @@ struct CandidatesQuery {
     /// The root provider must be in one aggregate (by UUID) of each set, and in none of these.
     std::vector<std::set<std::string>> aggregates;
     std::set<std::string> forbidden_aggregates;
-    ProviderId in_tree;  ///< the host's tree has this provider; empty: any
+    ProviderId in_tree;                 ///< the host's tree has this provider; empty: any
+    std::vector<std::string> res_type;  ///< constraints (res_type_query.hpp)
 
     friend bool operator==(const CandidatesQuery&, const CandidatesQuery&) = default;
 };

@@ -13,13 +13,7 @@ namespace {
 /// `[scheduler] max_placement_results`, if nobody changed it.
 constexpr const char* usual_limit = "1000";
 
-std::string joined(const std::vector<std::string>& words) {
-    std::string text;
-    for (const auto& word : words) text += (text.empty() ? "" : ",") + word;
-    return text;
-}
-
-std::string joined(const std::set<std::string>& words) {
+std::string all_of(const std::set<std::string>& words) {
     return joined(std::vector<std::string>(words.begin(), words.end()));
 }
 
@@ -64,7 +58,7 @@ public:
         add("resources" + group.suffix, resources_text(group.resources));
         add_traits(group.suffix, group.required_traits, group.forbidden_traits);
         for (const auto& any_of : group.aggregates)
-            add("member_of" + group.suffix, "in:" + joined(any_of));
+            add("member_of" + group.suffix, "in:" + all_of(any_of));
         if (!group.in_tree.empty()) add("in_tree" + group.suffix, group.in_tree.str());
     }
     void add_shape() {
@@ -113,7 +107,7 @@ PlacementQuery query_of(const Request& request, const SchedulerRules& rules,
     std::set<std::set<std::string>> sets;
     const auto one_of = [&](const std::set<std::string>& any_of) {
         if (!any_of.empty() && sets.insert(any_of).second)
-            query.add("member_of", "in:" + joined(any_of));
+            query.add("member_of", "in:" + all_of(any_of));
     };
     for (const auto& any_of : request.placement.aggregates) one_of(any_of);
     if (rules.own_aggregates != SchedulerRules::OwnAggregates::off)
@@ -127,7 +121,7 @@ PlacementQuery query_of(const Request& request, const SchedulerRules& rules,
         const auto isolated = uuids(aggregates, [&](const auto& each) {
             return isolating_trait(each, traits).has_value();
         });
-        if (!isolated.empty()) query.add("member_of", "!in:" + joined(isolated));
+        if (!isolated.empty()) query.add("member_of", "!in:" + all_of(isolated));
     }
     const auto only = named(request, hosts);
     if (only.size() == 1) query.add("in_tree", *only.begin());
@@ -136,6 +130,22 @@ PlacementQuery query_of(const Request& request, const SchedulerRules& rules,
 }
 
 }  // namespace
+
+std::vector<std::string> words_of(std::string_view list) {
+    std::vector<std::string> words;
+    while (!list.empty()) {
+        const auto comma = list.find(',');
+        words.emplace_back(list.substr(0, comma));
+        list.remove_prefix(comma == list.npos ? list.size() : comma + 1);
+    }
+    return words;
+}
+
+std::string joined(const std::vector<std::string>& words) {
+    std::string text;
+    for (const auto& word : words) text += (text.empty() ? "" : ",") + word;
+    return text;
+}
 
 std::vector<PlacementQuery> placement_queries(const Request& request, const SchedulerRules& rules,
                                               const std::vector<AggregateRecord>& aggregates,

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -21,6 +22,10 @@ using PlacementQuery = std::vector<std::pair<std::string, std::string>>;
 std::vector<PlacementQuery> placement_queries(const Request& request, const SchedulerRules& rules,
                                               const std::vector<AggregateRecord>& aggregates,
                                               const std::vector<HypervisorRecord>& hosts);
+
+/// `A,B` taken apart; as many words as there are, empty ones too.
+std::vector<std::string> words_of(std::string_view list);
+std::string joined(const std::vector<std::string>& words);
 
 /// `limit=1000&resources=VCPU:2...`, for people: nothing is escaped.
 std::string to_string(const PlacementQuery& query);

@@ -9,6 +9,7 @@
 #include "reaper/request_spec/admitted_room.hpp"
 #include "reaper/request_spec/believed.hpp"
 #include "reaper/request_spec/request_filters.hpp"
+#include "reaper/request_spec/res_type_query.hpp"
 #include "reaper/request_spec/resource_request.hpp"
 
 namespace reaper {
@@ -117,6 +118,15 @@ ImageProperties image_of(const FailureNotice& notice, const RequesterFacts& fact
     return image_meta(std::move(image));
 }
 
+/// The gateway does not ask Placement for these.
+void leave_out_res_type(Request& request) {
+    remove_res_type_traits(request.required_traits);
+    remove_res_type_traits(request.forbidden_traits);
+    if (!request.fallback) return;
+    remove_res_type_traits(request.fallback->required_traits);
+    remove_res_type_traits(request.fallback->forbidden_traits);
+}
+
 /// What Placement is asked for one slot.
 std::optional<Refused> ask(const ServerSpec& spec, const SchedulerRules& rules, Request& request) {
     auto resources = resource_request(spec);
@@ -130,6 +140,7 @@ std::optional<Refused> ask(const ServerSpec& spec, const SchedulerRules& rules, 
     request.group_policy = resources->group_policy;
     request.fallback = std::move(resources->fallback);
     request.root_required_traits = std::move(*root);
+    if (rules.res_type_traits) leave_out_res_type(request);
     return std::nullopt;
 }
 
@@ -232,8 +243,9 @@ std::variant<Request, Refused> build_request(const FailureNotice& notice,
     if (auto* refused = std::get_if<Refused>(&shape)) return std::move(*refused);
     const auto& [flavor, boot_from_volume] = std::get<Wanted>(shape);
     const bool runs_already = std::get<Operation>(operation) != Operation::build;
-    auto admitted = admitted_room(runs_already ? without_marks(facts.metadata) : facts.metadata,
-                                  flavor.extra_specs, facts.image_properties);
+    auto admitted =
+        admitted_room(runs_already ? without_marks(facts.metadata) : facts.metadata,
+                      flavor.extra_specs, facts.image_properties, rules.res_type_traits);
     if (auto* refused = std::get_if<Refused>(&admitted)) return std::move(*refused);
 
     Request request;

@@ -11,7 +11,7 @@ using ::testing::AllOf;
 using ::testing::HasSubstr;
 
 AdmittedRoom admitted(const TextMap& metadata, const TextMap& specs, const TextMap& image) {
-    auto found = admitted_room(metadata, specs, image);
+    auto found = admitted_room(metadata, specs, image, true);
     if (const auto* const refused = std::get_if<Refused>(&found)) {
         ADD_FAILURE() << refused->reason;
         return {};
@@ -20,7 +20,7 @@ AdmittedRoom admitted(const TextMap& metadata, const TextMap& specs, const TextM
 }
 
 std::string refusal(const TextMap& metadata, const TextMap& specs, const TextMap& image) {
-    const auto found = admitted_room(metadata, specs, image);
+    const auto found = admitted_room(metadata, specs, image, true);
     const auto* const refused = std::get_if<Refused>(&found);
     return refused == nullptr ? "not refused" : refused->reason;
 }
@@ -67,6 +67,30 @@ TEST(AdmittedRoom, WhatCantBeUnderstoodIsRefusedWithItsPlace) {
 TEST(AdmittedRoom, BothNamesInOnePlaceAreTwoConstraints) {
     EXPECT_THAT(refusal({{"res-type", "regular"}, {"res_type", "regular"}}, {}, {}),
                 HasSubstr("one constraint at most"));
+}
+
+TEST(AdmittedRoom, ATraitSaysItWhereTheGatewayTakesItOut) {
+    const TextMap specs{{"trait:CUSTOM_RES_TYPE_PREFER_REVOCABLE", "required"}};
+    const auto by_flavor = admitted({}, specs, {{"res_type", "revocable"}});
+    EXPECT_EQ(to_string(by_flavor.phases), "~revocable");
+    EXPECT_EQ(by_flavor.because,
+              "the flavor's extra spec trait:CUSTOM_RES_TYPE_PREFER_REVOCABLE=required");
+    EXPECT_EQ(to_string(admitted({{"res-type", "regular"}}, specs, {}).phases), "regular");
+    const auto by_image = admitted({}, {}, {{"trait:CUSTOM_RES_TYPE_REVOCABLE", "forbidden"}});
+    EXPECT_EQ(to_string(by_image.phases), "regular");
+    EXPECT_THAT(by_image.because, HasSubstr("image's property"));
+    EXPECT_EQ(admitted({}, {{"trait:CUSTOM_RES_TYPE_REVOCABLE", "maybe"}}, {}), AdmittedRoom{});
+
+    const auto without_gateway = admitted_room({}, specs, {}, false);
+    EXPECT_EQ(std::get<AdmittedRoom>(without_gateway), AdmittedRoom{});
+}
+
+TEST(AdmittedRoom, ATraitBesideAnotherConstraintIsOneTooMany) {
+    EXPECT_THAT(
+        refusal({},
+                {{"reaper:res_type", "regular"}, {"trait:CUSTOM_RES_TYPE_REVOCABLE", "required"}},
+                {}),
+        HasSubstr("one constraint at most"));
 }
 
 TEST(AdmittedRoom, ABareMarkOnAServerThatRanIsNoWish) {

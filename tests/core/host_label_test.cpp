@@ -70,6 +70,23 @@ TEST(HostLabel, PinnedCpusAreCpusAndBareMetalHasNone) {
     EXPECT_EQ(label_of(metal, slots), HostLabel::revocable);
 }
 
+TEST(HostLabel, AHostIsWhatItsTraitDeclares) {
+    Host one = host("h", all_room);
+    nest(one, "h-slots", {{"CUSTOM_PREEMPTIBLE", 4}});
+    const auto declare = [&](std::set<Trait> traits) {
+        one.providers.front().traits = std::move(traits);
+    };
+    declare({revocable_trait});
+    EXPECT_EQ(label_of(one, slots), HostLabel::revocable);
+    EXPECT_FALSE(wrap(one, ResType::regular, slots));
+    EXPECT_TRUE(wrap(one, ResType::revocable, slots));
+    declare({regular_trait});
+    EXPECT_EQ(label_of(one, slots), HostLabel::regular);
+    EXPECT_FALSE(wrap(one, ResType::revocable, slots));
+    declare({regular_trait, revocable_trait});
+    EXPECT_EQ(label_of(one, slots), HostLabel::any);
+}
+
 TEST(HostLabel, AHostWithoutAnyRoomIsRegular) {
     EXPECT_EQ(label_of(host("h", {}), slots), HostLabel::regular);
 }

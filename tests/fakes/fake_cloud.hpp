@@ -64,6 +64,7 @@ public:
     std::vector<std::string> host_names() const;
     std::vector<std::string> living(const std::string& host);
 
+    std::map<std::string, std::set<Trait>> traits;  ///< of a host, by its name
     std::set<ProjectId> tagged{ProjectId{"spot"}};
     std::map<std::string, std::string> project_names;  ///< id by name; other texts are ids
     std::set<std::string> no_projects;                 ///< texts that lead nowhere

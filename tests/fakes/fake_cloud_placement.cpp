@@ -32,6 +32,8 @@ ProviderState FakeCloud::state_of(const ProviderId& id) const {
     ProviderState state;
     for (const auto& [name, host] : hosts_) {
         if (host.id != id) continue;
+        if (const auto known = traits.find(name); known != traits.end())
+            state.traits = known->second;
         for (const auto& [resource_class, total] : host.capacity) {
             Inventory& inventory = state.inventories[resource_class];
             inventory.total = total;

@@ -15,6 +15,8 @@ namespace {
 
 using nlohmann::json;
 
+const char* const no_candidates = R"({"allocation_requests": [], "provider_summaries": {}})";
+
 class FakeAnswer final : public UpstreamAnswer {
 public:
     FakeAnswer(int status, std::string body) : status_(status), body_(std::move(body)) {}
@@ -77,6 +79,7 @@ bool claim_together(FakeCloud& cloud, const std::string& body) {
 std::string candidates_of(FakeCloud& cloud, const std::string& target) {
     const auto parameters = parameters_of(target);
     const auto query = read_candidates_query(parameters.value());
+    if (!query->res_type.empty()) return no_candidates;  // no provider has these traits
     json ways = json::array();
     json summaries = json::object();
     for (const auto& name : cloud.host_names()) {
@@ -84,6 +87,8 @@ std::string candidates_of(FakeCloud& cloud, const std::string& target) {
         const Resources free = cloud.free_on(name);
         const bool asked_for = query->in_tree.empty() || query->in_tree.str() == id;
         if (!asked_for || !query->shape.resources.fits_in(free)) continue;
+        json traits = json::array();
+        for (const auto& trait : cloud.traits[name]) traits.push_back(trait.str());
         json amounts, rooms;
         for (const auto& [resource_class, amount] : query->shape.resources)
             amounts[resource_class.str()] = amount;
@@ -91,7 +96,7 @@ std::string candidates_of(FakeCloud& cloud, const std::string& target) {
             rooms[resource_class.str()] = {{"capacity", amount},
                                            {"used", amount - free.get(resource_class)}};
         ways.push_back({{"allocations", {{id, {{"resources", amounts}}}}}});
-        summaries[id] = {{"resources", rooms}, {"root_provider_uuid", id}};
+        summaries[id] = {{"resources", rooms}, {"root_provider_uuid", id}, {"traits", traits}};
     }
     return json{{"allocation_requests", ways}, {"provider_summaries", summaries}}.dump();
 }

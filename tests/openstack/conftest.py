@@ -32,8 +32,9 @@ sys.path.insert(0, str(Path(__file__).parent))
 pytest.register_assert_rewrite("cloud", "fleet", "reaper_process")
 
 from cloud import Cloud  # noqa: E402
+from fleet import OVERSOLD  # noqa: E402
 from lab_cloud import LabCloud  # noqa: E402
-from lablib import lifecycle  # noqa: E402
+from lablib import catalog, lifecycle  # noqa: E402
 from lablib.guard import guarded  # noqa: E402
 from lablib.place import Place  # noqa: E402
 from openstack_cloud import OpenStackCloud  # noqa: E402
@@ -194,6 +195,40 @@ def cloud(shared_cloud: OpenStackCloud) -> Cloud:
 @pytest.fixture(scope="session")
 def binary(request: pytest.FixtureRequest) -> Path:
     return binary_at(request.config, "reaper")
+
+
+@pytest.fixture
+def make_flavor(cloud: OpenStackCloud, monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[..., str]]:
+    """Makes flavors for one scenario: a name, the one that it is like, and extra specs."""
+    made: list[str] = []
+
+    def make(name: str, like: str, specs: dict[str, str]) -> str:
+        body = {"flavor": {"name": name, **catalog.FLAVORS[like]}}
+        flavor = cloud.nova.post("/flavors", json=body).json()["flavor"]["id"]
+        made.append(flavor)
+        cloud.nova.post(f"/flavors/{flavor}/os-extra_specs", json={"extra_specs": specs})
+        monkeypatch.setitem(cloud.lab["flavors"], name, flavor)
+        return name
+
+    yield make
+    for flavor in made:
+        cloud.nova.delete(f"/flavors/{flavor}")
+
+
+@pytest.fixture
+def oversold_host(cloud: OpenStackCloud) -> Iterator[str]:
+    """The first host, which offers room for one revocable `medium` beyond its VCPU."""
+    host = cloud.hosts[0]
+    cloud.placement.put(f"/resource_classes/{OVERSOLD}")
+    body = {"name": f"{host}-oversold", "parent_provider_uuid": cloud.providers[host]}
+    provider = f"/resource_providers/{cloud.placement.post('/resource_providers', json=body).json()['uuid']}"
+    generation = cloud.placement.get(provider).json()["generation"]
+    inventories = {"inventories": {OVERSOLD: {"total": 5}}, "resource_provider_generation": generation}
+    cloud.placement.put(f"{provider}/inventories", json=inventories)
+    yield host
+    for holder in cloud.placement.get(f"{provider}/allocations").json()["allocations"]:
+        cloud.placement.delete(f"/allocations/{holder}")
+    cloud.placement.delete(provider)
 
 
 @pytest.fixture

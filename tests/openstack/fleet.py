@@ -7,6 +7,9 @@ from cloud import Cloud, Server
 VCPUS_OF_A_HOST = 10
 FLAVORS = {"small": 2, "medium": 5, "large": 10}
 
+# Stands for VCPU: oversubscribed CPU, for revocable servers alone.
+OVERSOLD = "CUSTOM_REVOCABLE_VCPU"
+
 # What a host holds: (project, flavor, how many).
 Holding = tuple[str, str, int]
 

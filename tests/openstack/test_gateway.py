@@ -8,7 +8,7 @@ from typing import Any, Callable, Iterator
 import pytest
 
 from cloud import Cloud, Server, eventually
-from fleet import Fleet, assert_freed, assert_nobody_died, fill
+from fleet import OVERSOLD, Fleet, assert_freed, assert_nobody_died, fill
 from gateway_process import asking_the_gateway
 from lab_cloud import LabCloud
 from reaper_process import Reaper
@@ -30,7 +30,10 @@ def listen(lab_cloud: LabCloud, tmp_path_factory: pytest.TempPathFactory) -> Ite
 
 @pytest.fixture
 def gateway(cloud: Cloud, listen: tuple[str, str], install: Callable[..., Reaper]) -> Reaper:
-    reaper = install()
+    return helping(install(), listen)
+
+
+def helping(reaper: Reaper, listen: tuple[str, str]) -> Reaper:
     reaper.config["gateway"] = {"listen": listen[0], "deadline": "5min"}  # the machine may be busy
     reaper.start()
     wait_until_asked(listen[1])
@@ -65,6 +68,11 @@ def assert_served(reaper: Reaper, request: str, operation: str, slots: int = 1) 
     assert story["request"]["operation"] == operation
     assert story["request"]["slots"] == slots
     assert story["outcome"]["kind"] == "freed", story["outcome"]
+
+
+def gone(cloud: LabCloud, server: Server) -> None:
+    cloud.delete_without_waiting(server)
+    eventually("it holds nothing", lambda: not cloud.room_held_by(server))
 
 
 def hosts_of(cloud: Cloud, servers: list[Server]) -> list[str | None]:
@@ -210,6 +218,50 @@ def test_freed_room_is_offered_to_nobody_else(cloud: Cloud, gateway: Reaper) -> 
     assert len(bypassed) > 10 and set(bypassed) == {409}, bypassed
     cloud.wait_for(others, "ERROR")
     assert_freed(fleet, mark, 3, among=fleet.spot())
+
+
+def test_flavors_say_which_kind_of_room_they_admit(
+    cloud: LabCloud,
+    listen: tuple[str, str],
+    oversold_host: str,
+    install: Callable[..., Reaper],
+    make_flavor: Callable[..., str],
+) -> None:
+    reaper = install()
+    reaper.config["taggers"] = [{"name": "project"}, {"name": "resource", "class": OVERSOLD}]
+    helping(reaper, listen)
+    for kind in ("REVOCABLE", "PREFER_REVOCABLE", "PREFER_REGULAR"):
+        make_flavor(kind, "medium", {f"trait:CUSTOM_RES_TYPE_{kind}": "required"})
+    one, two, three = cloud.hosts
+    assert one == oversold_host
+    fleet = filled(cloud, FULL, FULL_OF_SPOT, FULL)
+    mark = cloud.mark()
+    [revocable] = cloud.ask("PREFER_REVOCABLE")
+    cloud.wait_for([revocable], "ACTIVE")
+    assert hosts_of(cloud, [revocable]) == [one]
+    held = cloud.room_held_by(revocable)
+    assert held.pop(OVERSOLD) == 5 and "VCPU" not in held, held
+    cloud.ask_in_vain("REVOCABLE")
+    assert not cloud.reaper_deletions(mark)
+    eventually("it is labelled", lambda: cloud.metadata_of(revocable).get("res-type") == "revocable")
+
+    [regular] = cloud.ask("PREFER_REVOCABLE")
+    cloud.wait_for([regular], "ACTIVE")
+    assert hosts_of(cloud, [regular]) == [two]
+    assert cloud.room_held_by(regular)["VCPU"] == 5
+    assert_freed(fleet, mark, 3, among=fleet.spot(two))
+    assert_served(reaper, regular.request, "build")
+
+    # The rest of the host is a regular server's, and then there is nobody to delete.
+    [last] = cloud.ask("PREFER_REGULAR")
+    cloud.wait_for([last], "ACTIVE")
+    assert hosts_of(cloud, [last]) == [two]
+    assert_freed(fleet, mark, 5, among=fleet.spot(two))
+    gone(cloud, revocable)
+    [again] = cloud.ask("PREFER_REGULAR")
+    cloud.wait_for([again], "ACTIVE")
+    assert hosts_of(cloud, [again]) == [one]
+    assert cloud.room_held_by(again)[OVERSOLD] == 5
 
 
 def test_a_gateway_that_dies_in_the_middle_of_it(cloud: Cloud, gateway: Reaper, listen: tuple[str, str]) -> None:

@@ -323,39 +323,21 @@ def trait(cloud: OpenStackCloud) -> Iterator[str]:
 
 
 @pytest.fixture
-def accelerated(cloud: OpenStackCloud, trait: str, monkeypatch: pytest.MonkeyPatch) -> Iterator[str]:
+def accelerated(trait: str, make_flavor: Callable[..., str]) -> str:
     """A `medium` that requires the trait."""
-    body = {"flavor": {"name": "accelerated", "vcpus": 5, "ram": 2048, "disk": 20}}
-    flavor = cloud.nova.post("/flavors", json=body).json()["flavor"]["id"]
-    specs = {"extra_specs": {f"trait:{trait}": "required"}}
-    cloud.nova.post(f"/flavors/{flavor}/os-extra_specs", json=specs)
-    monkeypatch.setitem(cloud.lab["flavors"], "accelerated", flavor)
-    yield "accelerated"
-    cloud.nova.delete(f"/flavors/{flavor}")
+    return make_flavor("accelerated", "medium", {f"trait:{trait}": "required"})
 
 
 @pytest.fixture
-def with_tpm(cloud: OpenStackCloud, monkeypatch: pytest.MonkeyPatch) -> Iterator[str]:
+def with_tpm(make_flavor: Callable[..., str]) -> str:
     """A `medium` that is to have a TPM; no host of the lab can emulate one."""
-    body = {"flavor": {"name": "with-tpm", "vcpus": 5, "ram": 2048, "disk": 20}}
-    flavor = cloud.nova.post("/flavors", json=body).json()["flavor"]["id"]
-    specs = {"extra_specs": {"hw:tpm_version": "2.0"}}
-    cloud.nova.post(f"/flavors/{flavor}/os-extra_specs", json=specs)
-    monkeypatch.setitem(cloud.lab["flavors"], "with-tpm", flavor)
-    yield "with-tpm"
-    cloud.nova.delete(f"/flavors/{flavor}")
+    return make_flavor("with-tpm", "medium", {"hw:tpm_version": "2.0"})
 
 
 @pytest.fixture
-def fast(cloud: OpenStackCloud, monkeypatch: pytest.MonkeyPatch) -> Iterator[str]:
+def fast(make_flavor: Callable[..., str]) -> str:
     """A `medium` that wishes for aggregates with `ssd=true`."""
-    body = {"flavor": {"name": "fast", "vcpus": 5, "ram": 2048, "disk": 20}}
-    flavor = cloud.nova.post("/flavors", json=body).json()["flavor"]["id"]
-    specs = {"extra_specs": {"aggregate_instance_extra_specs:ssd": "true"}}
-    cloud.nova.post(f"/flavors/{flavor}/os-extra_specs", json=specs)
-    monkeypatch.setitem(cloud.lab["flavors"], "fast", flavor)
-    yield "fast"
-    cloud.nova.delete(f"/flavors/{flavor}")
+    return make_flavor("fast", "medium", {"aggregate_instance_extra_specs:ssd": "true"})
 
 
 def test_an_aggregate_without_what_the_flavor_wishes_is_kept_off(

@@ -1,37 +1,23 @@
 """Requests say which kind of room they admit: in the server's metadata, the flavor or the image. Only
 regular room is made by deleting anybody; revocable room is told."""
 
-from typing import Any, Callable, Iterator
+from typing import Any, Callable
 
 import pytest
 
-from fleet import assert_freed, assert_nobody_died, fill
+from fleet import OVERSOLD, assert_freed, assert_nobody_died, fill
 from openstack_cloud import OpenStackCloud
 from reaper_process import Reaper
 
-# Stands for VCPU: oversubscribed CPU, for revocable servers alone.
-OVERSOLD = "CUSTOM_REVOCABLE_VCPU"
 FULL = [("regular", "large", 1)]
 SPOT = [("spot", "medium", 2)]
 
 
-def outcome_of(reaper: Reaper, cloud: OpenStackCloud, **asked: Any) -> dict[str, Any]:
-    [refused] = cloud.ask_in_vain("medium", **asked)
+def outcome_of(
+    reaper: Reaper, cloud: OpenStackCloud, flavor: str = "medium", **asked: Any
+) -> dict[str, Any]:
+    [refused] = cloud.ask_in_vain(flavor, **asked)
     return reaper.wait_outcome(refused.request)
-
-
-@pytest.fixture
-def oversold_host(cloud: OpenStackCloud) -> Iterator[str]:
-    """The first host, which offers room for one revocable `medium` beyond its VCPU."""
-    host = cloud.hosts[0]
-    cloud.placement.put(f"/resource_classes/{OVERSOLD}")
-    body = {"name": f"{host}-oversold", "parent_provider_uuid": cloud.providers[host]}
-    provider = f"/resource_providers/{cloud.placement.post('/resource_providers', json=body).json()['uuid']}"
-    generation = cloud.placement.get(provider).json()["generation"]
-    inventories = {"inventories": {OVERSOLD: {"total": 5}}, "resource_provider_generation": generation}
-    cloud.placement.put(f"{provider}/inventories", json=inventories)
-    yield host
-    cloud.placement.delete(provider)
 
 
 @pytest.fixture
@@ -93,19 +79,14 @@ def test_a_constraint_that_leaves_nothing_is_refused(cloud: OpenStackCloud, reap
 
 
 def test_the_flavor_says_it(
-    cloud: OpenStackCloud, reaper: Reaper, monkeypatch: pytest.MonkeyPatch
+    cloud: OpenStackCloud, reaper: Reaper, make_flavor: Callable[..., str]
 ) -> None:
-    body = {"flavor": {"name": "medium-revocable", "vcpus": 5, "ram": 2048, "disk": 20}}
-    flavor = cloud.nova.post("/flavors", json=body).json()["flavor"]["id"]
-    specs = {"extra_specs": {"reaper:res_type": "revocable"}}
-    cloud.nova.post(f"/flavors/{flavor}/os-extra_specs", json=specs)
+    flavor = make_flavor("medium-revocable", "medium", {"reaper:res_type": "revocable"})
     fleet = fill(cloud, {host: SPOT for host in cloud.hosts})
-    monkeypatch.setitem(cloud.lab["flavors"], "medium", flavor)
     mark = cloud.mark()
-    outcome = outcome_of(reaper, cloud)
+    outcome = outcome_of(reaper, cloud, flavor=flavor)
     assert outcome["kind"] == "revocable-only", outcome
     assert_nobody_died(fleet, mark)
-    cloud.nova.delete(f"/flavors/{flavor}")
 
 
 def test_the_image_says_it_unless_the_server_does(

@@ -1,0 +1,238 @@
+// The gateway and res-type: searches that say by a trait which kind of room they admit.
+#include <gmock/gmock.h>
+#include <nlohmann/json.hpp>
+
+#include "app/gateway_house.hpp"
+
+namespace reaper::test::gateway_kinds_test {
+namespace {
+
+using ::testing::AllOf;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+using ::testing::Not;
+
+const std::string prefix = "CUSTOM_RES_TYPE_";
+
+/// Nova's query for a flavor with such a trait.
+std::string two_cpus_that(const std::string& admit) {
+    return two_cpus + "&required=" + prefix + admit;
+}
+
+class GatewayKinds : public GatewayHouse {
+protected:
+    void SetUp() override { settings.policy.scheduler.res_type_traits = true; }
+
+    /// A server whose flavor has the trait.
+    ServerId booting_that(const std::string& admit, const std::string& project = "regular",
+                          const std::string& name = "new") {
+        const ServerId id = booting(name, project);
+        cloud.server_at(uuid_of(name)).record.flavor.extra_specs["trait:" + prefix + admit] =
+            "required";
+        return id;
+    }
+    /// Oversubscribed CPU, and a reaper that knows its class.
+    void oversold_host(const std::string& name, Amount vcpus) {
+        cloud.classes.insert("CUSTOM_REVOCABLE_VCPU");
+        settings.policy.taggers.push_back(
+            {"resource", {{"class", std::string{"CUSTOM_REVOCABLE_VCPU"}}}});
+        Resources capacity = small * 4;
+        capacity.set(ResourceClass{"CUSTOM_REVOCABLE_VCPU"}, vcpus);
+        cloud.add_host(name, capacity);
+        cloud.add_server(name + "-web", name, "regular", Resources{{"VCPU", 8}});
+    }
+    /// What the only candidate takes.
+    static nlohmann::json taken(const FakeSearch& made) {
+        const auto answer = nlohmann::json::parse(made.body.value());
+        return answer["allocation_requests"][0]["allocations"].front()["resources"];
+    }
+};
+
+const nlohmann::json two_oversold{
+    {"CUSTOM_REVOCABLE_VCPU", 2}, {"MEMORY_MB", 2048}, {"DISK_GB", 20}};
+
+TEST_F(GatewayKinds, TheTraitIsTakenOutAndRegularRoomFreed) {
+    full_host();
+    booting_that("REGULAR");
+    start();
+    FakeSearch& made = search("req-1", two_cpus_that("REGULAR"));
+    EXPECT_THAT(found(made), ElementsAre("rp-host1"));
+    for (const auto& target : made.asked) EXPECT_THAT(target, Not(HasSubstr(prefix)));
+    EXPECT_EQ(outcome_of("req-1").kind, OutcomeKind::freed);
+    EXPECT_THAT(record("req-1").request.phases_because, HasSubstr(prefix + "REGULAR=required"));
+    EXPECT_EQ(cloud.count("DELETE"), 1U);
+}
+
+TEST_F(GatewayKinds, RegularFirstCullsBeforeItTakesRevocableRoom) {
+    full_host();
+    oversold_host("host2", 4);
+    booting_that("PREFER_REGULAR");
+    start();
+    EXPECT_THAT(search_for("req-1", two_cpus_that("PREFER_REGULAR")), ElementsAre("rp-host1"));
+    EXPECT_EQ(cloud.count("DELETE"), 1U);
+}
+
+TEST_F(GatewayKinds, WhereNothingCanBeFreedRegularFirstGetsRevocableRoom) {
+    oversold_host("host2", 4);
+    booting_that("PREFER_REGULAR");
+    start();
+    FakeSearch& made = search("req-1", two_cpus_that("PREFER_REGULAR"));
+    EXPECT_THAT(found(made), ElementsAre("rp-host2"));
+    EXPECT_EQ(taken(made), two_oversold);
+    FakeSearch& state = search("", "/reaper-gateway");
+    run_until([&] { return state.done(); });
+    EXPECT_EQ(nlohmann::json::parse(*state.body)["revocable"], 1);
+}
+
+TEST_F(GatewayKinds, RevocableFirstCullsOnlyWithoutRevocableRoom) {
+    full_host();
+    oversold_host("host2", 4);
+    booting_that("PREFER_REVOCABLE");
+    start();
+    FakeSearch& made = search("req-1", two_cpus_that("PREFER_REVOCABLE"));
+    EXPECT_THAT(found(made), ElementsAre("rp-host2"));
+    EXPECT_EQ(taken(made), two_oversold);
+    EXPECT_EQ(cloud.count("DELETE"), 0U);
+    cloud.add_server("tenant", "host2", "spot", Resources{{"CUSTOM_REVOCABLE_VCPU", 3}});
+    booting_that("PREFER_REVOCABLE", "regular", "second");
+    EXPECT_THAT(search_for("req-2", two_cpus_that("PREFER_REVOCABLE")), ElementsAre("rp-host1"));
+    EXPECT_EQ(cloud.count("DELETE"), 1U);
+}
+
+TEST_F(GatewayKinds, RevocableAloneNeverCullsAndTakesNoRegularRoom) {
+    full_host();
+    cloud.add_host("empty", small * 4);
+    oversold_host("host2", 1);
+    booting_that("REVOCABLE");
+    start();
+    EXPECT_THAT(search_for("req-1", two_cpus_that("REVOCABLE")), IsEmpty());
+    EXPECT_EQ(cloud.count("DELETE"), 0U);
+}
+
+TEST_F(GatewayKinds, SeveralServersGetTheirRoomOfOneKind) {
+    full_host();
+    oversold_host("host2", 2);
+    booting_that("PREFER_REVOCABLE");
+    const ServerId other = booting("other", "regular", "r-new");
+    cloud.server_at(other.str()).record.flavor = cloud.server_at(uuid_of("new")).record.flavor;
+    start();
+    EXPECT_THAT(search_for("req-1", two_cpus_that("PREFER_REVOCABLE")), ElementsAre("rp-host1"));
+    EXPECT_EQ(cloud.count("DELETE"), 2U);
+}
+
+TEST_F(GatewayKinds, TheServersOwnWordGoesBeforeItsFlavors) {
+    full_host();
+    oversold_host("host2", 4);
+    booting_that("PREFER_REVOCABLE");
+    cloud.server_at(uuid_of("new")).record.server.metadata =
+        std::map<std::string, std::string>{{"res-type", "regular"}};
+    start();
+    EXPECT_THAT(search_for("req-1", two_cpus_that("PREFER_REVOCABLE")), ElementsAre("rp-host1"));
+    EXPECT_EQ(cloud.count("DELETE"), 1U);
+}
+
+TEST_F(GatewayKinds, WithoutATraitItsWordCountsWhereThereIsNoRoom) {
+    oversold_host("host2", 4);
+    booting("new");
+    cloud.server_at(uuid_of("new")).record.server.metadata =
+        std::map<std::string, std::string>{{"res-type", "~regular"}};
+    start();
+    FakeSearch& made = search("req-1");
+    EXPECT_THAT(found(made), ElementsAre("rp-host2"));
+    EXPECT_EQ(taken(made), two_oversold);
+}
+
+TEST_F(GatewayKinds, ARevocableRequesterCullsNobodyForAnyKind) {
+    full_host();
+    booting_that("ANY", "spot");
+    start();
+    EXPECT_THAT(search_for("req-1", two_cpus_that("ANY")), IsEmpty());
+    EXPECT_EQ(cloud.count("DELETE"), 0U);
+}
+
+TEST_F(GatewayKinds, WithoutARevocableClassRoomIsRevocableByItsServer) {
+    cloud.add_host("empty", small * 4);
+    booting_that("REVOCABLE", "spot");
+    start();
+    EXPECT_THAT(search_for("req-1", two_cpus_that("REVOCABLE")), ElementsAre("rp-empty"));
+    cloud.remove(uuid_of("new"));
+    booting_that("REVOCABLE", "regular");
+    EXPECT_THAT(search_for("req-2", two_cpus_that("REVOCABLE")), IsEmpty());
+}
+
+TEST_F(GatewayKinds, AHostOfOneKindOffersItselfForThatAlone) {
+    cloud.add_host("plain", small * 4);
+    cloud.add_host("spare", small * 4);
+    cloud.traits["spare"] = {revocable_trait};
+    booting_that("REGULAR");
+    start();
+    EXPECT_THAT(search_for("req-1", two_cpus_that("REGULAR")), ElementsAre("rp-plain"));
+}
+
+TEST_F(GatewayKinds, NobodyDiesOnAHostThatIsNotForHim) {
+    full_host();
+    cloud.traits["host1"] = {revocable_trait};
+    booting_that("REGULAR");
+    start();
+    EXPECT_THAT(search_for("req-1", two_cpus_that("REGULAR")), IsEmpty());
+    EXPECT_EQ(cloud.count("DELETE"), 0U);
+}
+
+TEST_F(GatewayKinds, TheTraitIsTakenOutEvenIfNobodyCanBeHelped) {
+    full_host();
+    cloud.add_host("empty", small * 4);
+    booting_that("REGULAR");
+    start();
+    pause.why = "somebody looks into it";
+    EXPECT_THAT(search_for("req-1", two_cpus_that("REGULAR")), ElementsAre("rp-empty"));
+    EXPECT_THAT(search_for("", two_cpus_that("PREFER_REVOCABLE")), ElementsAre("rp-empty"));
+}
+
+TEST_F(GatewayKinds, ContradictingTraitsGetNothing) {
+    cloud.add_host("empty", small * 4);
+    booting_that("REGULAR");
+    cloud.server_at(uuid_of("new")).record.flavor.extra_specs["trait:" + prefix + "REVOCABLE"] =
+        "required";
+    start();
+    FakeSearch& made = search("req-1", two_cpus_that("REGULAR") + "," + prefix + "REVOCABLE");
+    EXPECT_THAT(found(made), IsEmpty());
+    EXPECT_TRUE(made.own);
+    EXPECT_EQ(made.answered, 200);
+}
+
+TEST_F(GatewayKinds, WhatPlacementRefusesPassesAsItIs) {
+    oversold_host("host2", 4);
+    booting_that("PREFER_REVOCABLE");
+    start();
+    FakeSearch& made = search("req-1", two_cpus_that("PREFER_REVOCABLE"));
+    made.status = 503;
+    run_until([&] { return made.done(); });
+    EXPECT_EQ(made.answered, 503);
+}
+
+TEST_F(GatewayKinds, TheServerIsLabelledAsWhatItGot) {
+    oversold_host("host2", 4);
+    const ServerId server = booting_that("PREFER_REVOCABLE");
+    start();
+    search_for("req-1", two_cpus_that("PREFER_REVOCABLE"));
+    HttpRequest put{
+        "PUT",
+        "/allocations/" + server.str(),
+        {{"X-Openstack-Request-Id", "req-1"}},
+        nlohmann::json{{"allocations", {{"rp-host2", {{"resources", two_oversold}}}}}}.dump()};
+    FakeSearch claim{cloud};
+    EXPECT_TRUE(service().gateway()->wants(put.method, put.target));
+    claim.begin(io(), service().gateway(), std::move(put));
+    run_until([&] { return claim.done(); });
+    EXPECT_EQ(claim.answered, 204);
+    ServerRecord& record = cloud.server_at(server.str()).record;
+    record.server.status = "ACTIVE";
+    record.server.task_state = "";
+    run_until([&] { return cloud.count("MARK " + server.str()) > 0; });
+    EXPECT_EQ(cloud.server_at(server.str()).record.server.metadata.get().at("res-type"),
+              "revocable");
+}
+
+}  // namespace
+}  // namespace reaper::test::gateway_kinds_test
