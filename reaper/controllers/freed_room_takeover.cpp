@@ -222,6 +222,7 @@ bool FreedRoomTracker::serves(const Watched& watched, const Request& request) co
 void FreedRoomTracker::hand_over(const RequestId& id, const RequestId& to, const std::string& why) {
     spdlog::info("{}: {}; its room goes to {}", id.str(), why, to.str());
     dependencies_.rooms.handed_over(id);
+    dependencies_.handed_over(id, to);
     handed_.insert_or_assign(id, why + "; its room went to " + printable(to.str(), 64));
     if (handed_.size() > max_watched) handed_.erase(handed_.begin());
     heirs_.insert(to);

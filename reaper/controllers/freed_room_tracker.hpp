@@ -30,6 +30,8 @@ public:
         RoomKeeper& rooms;
         CacheRefresher& refresher;
         const bool& stopping;
+        /// The room of the first request goes to the second.
+        std::function<void(const RequestId&, const RequestId&)> handed_over;
     };
     /// Told of each freed-room result once it is certain; `FreedRoomResult::untaken` are the hosts
     /// in cooldown.

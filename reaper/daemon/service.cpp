@@ -185,7 +185,10 @@ Service::Impl::Parts::Parts(Impl& service, const asio::any_io_executor& executor
       labels({service.ports_.cloud, refresher, service.settings_, service.stopping_}),
       tracker(
           {service.ports_.cloud, service.ports_.journal, service.rooms_, refresher,
-           service.stopping_},
+           service.stopping_,
+           [&service](const RequestId& from, const RequestId& to) {
+               service.kept_rooms_.reassign(from, to);
+           }},
           [this](const Request& request, const FreedRoomResult& result) {
               safeguards.on_freed_room(request, result);
           },
@@ -215,23 +218,23 @@ Service::Impl::Parts::Parts(Impl& service, const asio::any_io_executor& executor
                 coordinator, service.stopping_}),
       operators({service.ports_.cloud, service.settings_.trigger, service.ports_.messages,
                  coordinator, service.stopping_}),
-      gateway(executor, {service.cloud_, refresher, service.rooms_.ledger(), service.kept_rooms_,
-                         service.ports_.messages, service.settings_.gateway,
-                         [&service] { return service.scheduler_rules(); },
-                         [&service] { return service.why_no_help(); },
-                         [&service, this](const Request& request) {
-                             return why_revocable(request, service.settings_.policy->taggers,
-                                                  refresher.cache().tag_data());
-                         },
-                         [&service, this](const Request& request) {
-                             return decide(
-                                 *service.settings_.policy, request, refresher.cache().index(),
-                                 refresher.cache().tag_data(), service.rooms_.ledger(),
-                                 service.ports_.cloud.clock.now(), safeguards.safeguards());
-                         },
-                         [&service] { return service.settings_.policy->revocable_classes; },
-                         [this](const ServerId& server) { labels.served(server); }, coordinator,
-                         service.stopping_}) {}
+      gateway(
+          executor,
+          {service.cloud_, refresher, service.rooms_, service.kept_rooms_, service.ports_.messages,
+           service.settings_.gateway, [&service] { return service.scheduler_rules(); },
+           [&service] { return service.why_no_help(); },
+           [&service, this](const Request& request) {
+               return why_revocable(request, service.settings_.policy->taggers,
+                                    refresher.cache().tag_data());
+           },
+           [&service, this](const Request& request) {
+               return decide(*service.settings_.policy, request, refresher.cache().index(),
+                             refresher.cache().tag_data(), service.rooms_.ledger(),
+                             service.ports_.cloud.clock.now(), safeguards.safeguards());
+           },
+           [&service] { return service.settings_.policy->revocable_classes; },
+           [this](const ServerId& server) { labels.served(server); }, coordinator,
+           service.stopping_}) {}
 
 // ---- life ----
 

@@ -116,8 +116,8 @@ Amount PlacementGateway::places_of(const RequestId& id, const Candidates& candid
     std::set<HostId> hosts;
     for (const KeptRoom& room : dependencies_.kept_rooms.kept_for(id)) hosts.insert(room.host);
     Amount places = candidates.places();
-    for (const auto* const promise : dependencies_.ledger.promises_of(id))
-        if (hosts.contains(promise->host)) places += promise->slots;
+    for (const auto* const promise : dependencies_.rooms.ledger().promises_of(id))
+        if (hosts.contains(promise->host)) places += promise->kept();
     return places;
 }
 
@@ -153,14 +153,14 @@ std::vector<const Host*> PlacementGateway::rooms_for(Request wanted,
 Task<ProxyAnswer> PlacementGateway::claim(HttpRequest request, ProxyCall& call) {
     const RequestId id = request_of(request.headers);
     const auto server = claimed_server(path_of(request.target));
-    const auto asked = read_claim(request.body);
+    std::optional<Allocations> asked = Allocations{};
+    if (request.method == "PUT") asked = read_claim(request.body);
     const bool known = server && asked && !asked->empty() && offers_.contains(id);
     if (known && offers_.at(id).nothing_free) co_await help_claim(id, *server, call);
     while (true) {
         ProxyAnswer answer = co_await try_claim(request, call, asked);
         const int status = status_of(answer);
-        if (server && status >= 200 && status < 300 && wishes_.contains(id))
-            dependencies_.placed(*server);
+        if (server && asked && status >= 200 && status < 300) note_success(id, *server, *asked);
         if (!known) co_return answer;
         bool again = false;
         if (status == 409 && offers_.contains(id) && !call.client_gone())
@@ -182,6 +182,16 @@ std::string PlacementGateway::names_of(const Allocations& asked) const {
         if (host != nullptr) names += (names.empty() ? "" : ", ") + printable(host->name, 64);
     }
     return names.empty() ? "room elsewhere" : names;
+}
+
+/// Room is the server's now; without hosts it holds none any more.
+void PlacementGateway::note_success(const RequestId& id, const ServerId& server,
+                                    const Allocations& asked) {
+    if (asked.empty()) return dependencies_.rooms.unclaimed(id, server);
+    std::set<HostId> hosts;
+    for (const auto& [provider, amounts] : asked) hosts.insert(provider);
+    dependencies_.rooms.claimed(id, server, hosts);
+    if (wishes_.contains(id)) dependencies_.placed(server);
 }
 
 void PlacementGateway::note_claim(const RequestId& id, const ServerId& server,

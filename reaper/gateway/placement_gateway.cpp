@@ -86,7 +86,7 @@ PlacementGateway::PlacementGateway(const boost::asio::any_io_executor& executor,
                                    Dependencies dependencies)
     : dependencies_(std::move(dependencies)),
       who_asks_(dependencies_.cloud, dependencies_.scheduler),
-      promised_(dependencies_.cloud, dependencies_.refresher, dependencies_.ledger,
+      promised_(dependencies_.cloud, dependencies_.refresher, dependencies_.rooms.ledger(),
                 dependencies_.kept_rooms),
       long_answers_(executor, long_answers_at_once),
       claims_(executor, 1) {}
@@ -94,8 +94,9 @@ PlacementGateway::PlacementGateway(const boost::asio::any_io_executor& executor,
 bool PlacementGateway::wants(std::string_view method, std::string_view target) const {
     const std::string_view path = path_of(target);
     if (method == "GET") return path.ends_with(path_end) || path.ends_with(state_path_end);
-    return method == "PUT" && claimed_server(path) &&
-           (!offers_.empty() || !wishes_.empty() || !promised_.none());
+    // A claim, or one that is taken back.
+    if (method != "PUT" && method != "DELETE") return false;
+    return claimed_server(path) && (!offers_.empty() || !wishes_.empty() || !promised_.none());
 }
 
 std::optional<std::string> PlacementGateway::passes_through() const {
@@ -143,7 +144,7 @@ void PlacementGateway::pass(const RequestId& id, const std::string& why) {
 
 Task<ProxyAnswer> PlacementGateway::handle(HttpRequest request, ProxyCall& call) {
     if (path_of(request.target).ends_with(state_path_end)) co_return ProxyAnswer{state()};
-    if (request.method == "PUT") co_return co_await claim(std::move(request), call);
+    if (request.method != "GET") co_return co_await claim(std::move(request), call);
     co_return co_await search(std::move(request), call);
 }
 

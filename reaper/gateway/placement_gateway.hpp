@@ -49,7 +49,7 @@
 #include "reaper/ports/message_source.hpp"
 #include "reaper/ports/proxy_handler.hpp"
 #include "reaper/ports/trigger.hpp"
-#include "reaper/rooms/ledger.hpp"
+#include "reaper/rooms/room_keeper.hpp"
 #include "reaper/runtime/async.hpp"
 
 namespace reaper {
@@ -72,7 +72,7 @@ public:
     struct Dependencies {
         CloudPorts cloud;  ///< with Placement as it is
         const CacheRefresher& refresher;
-        const Ledger& ledger;
+        RoomKeeper& rooms;
         KeptRooms& kept_rooms;
         const MessageSource& messages;  ///< who serves the queue
         const config::Gateway& settings;
@@ -183,6 +183,7 @@ private:
     Task<ProxyAnswer> send_claim(HttpRequest request, ProxyCall& call,
                                  std::optional<Allocations> asked);
     std::string names_of(const Allocations& asked) const;
+    void note_success(const RequestId& id, const ServerId& server, const Allocations& asked);
     void note_claim(const RequestId& id, const ServerId& server, const Allocations& asked,
                     int status);
     Task<bool> help_claim(RequestId id, ServerId server, ProxyCall& call);

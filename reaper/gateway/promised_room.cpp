@@ -49,8 +49,9 @@ Task<Resources> PromisedRoom::withheld_on(HostId host, RequestId from, int& look
     for (const ServerId& victim : ledger_.evicting_on(host))
         if (!kept_.keeps(victim)) holders.insert(victim);
     for (const auto* const promise : ledger_.promises_on(host))
-        if (promise->request != from && promise->slots > 0)
-            holders.insert(promise->requesters.begin(), promise->requesters.end());
+        if (promise->request != from && promise->kept() > 0)
+            for (const ServerId& requester : promise->requesters)
+                if (!ledger_.took_slot(promise->request, requester)) holders.insert(requester);
     Resources held = kept_.kept_for_others_on(host, from);
     for (const ServerId& holder : holders) {
         if (++looks > most_looks) break;
@@ -68,7 +69,7 @@ std::string PromisedRoom::why_taken(const HostId& host, const RequestId& from,
                       printable(known == nullptr ? host.str() : known->name, 64) + ", " +
                       std::to_string(kept) + " are promised to";
     for (const auto* const promise : ledger_.promises_on(host))
-        if (promise->request != from && promise->slots > 0)
+        if (promise->request != from && promise->kept() > 0)
             why += " " + printable(promise->request.str(), 64);
     return why;
 }

@@ -285,10 +285,12 @@ ResultTask<WhoAsks::Built> WhoAsks::known_of(RequestId id, Booting servers) {
     std::sort(servers.begin(), servers.end(),
               [](const auto& a, const auto& b) { return a.server.id < b.server.id; });
     const ServerId first = servers.front().server.id;
+    const std::size_t count = servers.size();
     const auto known = built_.find(first);
-    if (known != built_.end()) co_return known->second;
+    // Nova lists those of one request one after the other.
+    if (known != built_.end() && known->second.servers == count) co_return known->second.built;
     auto made = co_await built(std::move(id), std::move(servers));
-    if (made) built_.insert_or_assign(first, *made);
+    if (made) built_.insert_or_assign(first, Known{*made, count});
     co_return made;
 }
 

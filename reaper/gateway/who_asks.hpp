@@ -56,6 +56,10 @@ private:
     /// The servers of one request to boot.
     using Booting = std::vector<ServerRecord>;
     using Built = std::variant<Request, Refused>;
+    struct Known {
+        Built built;
+        std::size_t servers = 0;  ///< that Nova listed for the request
+    };
 
     ResultTask<Servers> look_at_boots();
     ResultTask<std::vector<ServerRecord>> read_moves();
@@ -76,7 +80,7 @@ private:
     std::map<RequestId, std::set<ServerId>> taken_;
     /// What was found out about servers that are still being scheduled, by the first of them; its
     /// id is that of the call that asked first.
-    std::map<ServerId, Built> built_;
+    std::map<ServerId, Known> built_;
     SharedList booting_;  ///< being scheduled
     SharedList moving_;   ///< may be
 };

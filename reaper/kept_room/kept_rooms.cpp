@@ -15,6 +15,8 @@ using namespace keeper_words;
 namespace {
 
 constexpr Duration moment{50};
+/// A request to which the room of another one goes.
+constexpr Duration decided_within{10'000};
 /// Without the right to write, it is not tried again so soon.
 constexpr Duration forbidden_for = std::chrono::minutes{10};
 
@@ -315,6 +317,15 @@ ResultTask<std::vector<ConsumerChange>> KeptRooms::hand_over(RequestId request, 
         changes.push_back({*keeper_of(server), std::move(wanted)});
     }
     co_return changes;
+}
+
+void KeptRooms::reassign(const RequestId& from, const RequestId& to) {
+    const Duration until = dependencies_.cloud.clock.steady() + decided_within;
+    for (auto& [server, entry] : kept_) {
+        if (entry.room.request != from) continue;
+        entry.room.request = to;
+        entry.stays_until = until;
+    }
 }
 
 void KeptRooms::handed_over(const std::vector<ConsumerChange>& changes) {

@@ -91,6 +91,8 @@ public:
     /// The former, without what was free already.
     Resources of_victims_on(const HostId& host, const RequestId& request) const;
     Resources kept_for_others_on(const HostId& host, const RequestId& request) const;
+    /// What is kept for one request is for another one from now on, which is about to be decided.
+    void reassign(const RequestId& from, const RequestId& to);
     /// Lets go of what is kept for the request, for who can't be handed it.
     Task<void> let_go(RequestId request);
     /// What must change, together with its claim of `asked`, so that it takes over what is kept for
@@ -119,9 +121,10 @@ private:
     static constexpr Duration longest_pause{60'000};
     struct Entry {
         KeptRoom room;
-        bool sure = true;     ///< Placement said so; else it must be asked
-        bool busy = false;    ///< another coroutine is at it
-        Duration retry_at{};  ///< steady
+        bool sure = true;        ///< Placement said so; else it must be asked
+        bool busy = false;       ///< another coroutine is at it
+        Duration retry_at{};     ///< steady
+        Duration stays_until{};  ///< steady: it is not let go before, promised or not
         GrowingPause pause{first_pause, longest_pause};
     };
 
@@ -135,7 +138,7 @@ private:
     Task<void> check_one(ServerId server);
     Task<void> release(ServerId server);
     Task<void> give_back(ServerId server, ProjectId project);
-    Task<void> look_at(ProviderId provider);
+    Task<void> look_at(ProviderId provider, std::size_t& failed);
     Task<void> take_away(ServerId server);
     Task<void> adopt(ServerId consumer, HostId host);
     bool promised(const KeptRoom& room) const;

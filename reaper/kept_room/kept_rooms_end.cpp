@@ -16,11 +16,20 @@ using namespace keeper_words;
 namespace {
 
 constexpr Duration stop_deadline{5'000};
-/// Providers that are looked at for it.
+/// Providers, or rooms, that are looked at.
 constexpr std::size_t at_a_time = 8;
 constexpr std::size_t most_foreign = 1'000;
 /// After so many failures in a row nobody waits for it any more.
 constexpr int most_unsettled = 5;
+
+Task<void> few_at_a_time(std::vector<Task<void>> tasks) {
+    for (std::size_t from = 0; from < tasks.size(); from += at_a_time) {
+        std::vector<Task<void>> some;
+        for (std::size_t i = from; i < std::min(from + at_a_time, tasks.size()); ++i)
+            some.push_back(std::move(tasks[i]));
+        co_await run_all(std::move(some));
+    }
+}
 
 }  // namespace
 
@@ -30,7 +39,7 @@ bool KeptRooms::promised(const KeptRoom& room) const {
     const TimePoint now = dependencies_.cloud.clock.now();
     const auto promises = dependencies_.ledger.promises_on(room.host);
     return std::any_of(promises.begin(), promises.end(), [&](const Ledger::Promise* promise) {
-        return promise->request == room.request && promise->slots > 0 &&
+        return promise->request == room.request && promise->kept() > 0 &&
                (!promise->until || now < *promise->until);
     });
 }
@@ -55,7 +64,9 @@ ResultTask<void> KeptRooms::check() {
     const Duration now = dependencies_.cloud.clock.steady();
     for (const auto& [server, entry] : kept_)
         if (!entry.busy && entry.retry_at <= now) due.push_back(server);
-    for (const ServerId& server : due) co_await check_one(server);
+    std::vector<Task<void>> checks;
+    for (const ServerId& server : due) checks.push_back(check_one(server));
+    co_await few_at_a_time(std::move(checks));
     co_return Result<void>{};
 }
 
@@ -80,7 +91,8 @@ Task<void> KeptRooms::check_one(ServerId server) {
             co_return;
         }
     }
-    if (!promised(at->second.room)) co_await release(server);
+    const bool stays = dependencies_.cloud.clock.steady() < at->second.stays_until;
+    if (!stays && !promised(at->second.room)) co_await release(server);
 }
 
 Task<void> KeptRooms::let_go(RequestId request) {
@@ -208,7 +220,6 @@ ResultTask<void> KeptRooms::settle_others(bool anew) {
         settled_for_ = serving;
         co_return Result<void>{};
     }
-    unsettled_ = 0;
     Resources known;
     for (const auto& [server, entry] : kept_) known += sum_of(entry.room.holds);
     if (!usage->fits_in(known)) {
@@ -216,19 +227,24 @@ ResultTask<void> KeptRooms::settle_others(bool anew) {
         if (!providers) co_return providers.error();
         spdlog::info("room is kept that is not ours: looking for it on {} providers",
                      providers->size());
-        for (std::size_t from = 0; from < providers->size(); from += at_a_time) {
-            std::vector<Task<void>> some;
-            for (std::size_t i = from; i < std::min(from + at_a_time, providers->size()); ++i)
-                some.push_back(look_at((*providers)[i].id));
-            co_await run_all(std::move(some));
-        }
+        std::size_t failed = 0;
+        std::vector<Task<void>> looks;
+        for (const ProviderRecord& provider : *providers)
+            looks.push_back(look_at(provider.id, failed));
+        co_await few_at_a_time(std::move(looks));
+        if (failed > 0 && ++unsettled_ < most_unsettled)
+            co_return Error{Errc::unreachable, "placement: " + std::to_string(failed) +
+                                                   " providers can't be read: what another reaper "
+                                                   "kept on them is not known"};
     }
+    unsettled_ = 0;
     settled_for_ = serving;
     co_return Result<void>{};
 }
 
-Task<void> KeptRooms::look_at(ProviderId provider) {
+Task<void> KeptRooms::look_at(ProviderId provider, std::size_t& failed) {
     auto state = co_await dependencies_.cloud.placement.room(provider);
+    if (!state && state.error().code != Errc::not_found) ++failed;
     if (state) co_await adopt_from(std::move(provider), state->allocations);
 }
 

@@ -99,6 +99,8 @@ void ConstraintChecker::find_members(const CloudIndex& cloud, const Ledger& ledg
     // A server that moves leaves its place.
     for (const auto& requester : request_.requesters) others.erase(requester);
     members_ = where_are(others, cloud);
+    // Who has a place may keep it, though room elsewhere is promised to him: he moves, or wants to.
+    if (group.together() && !members_.empty()) return;
     for (const auto* const promise : ledger.promises_of_group(group.id)) {
         const auto& theirs = promise->requesters;
         const bool others_wait =

@@ -102,12 +102,12 @@ void add_unlisted_room(const Host& host, const Ledger& ledger, const RowNames& n
 void take_off_promises(const Host& host, const Ledger& ledger, const RowNames& names,
                        std::vector<ClassRow>& classes) {
     for (const auto* const promise : ledger.promises_on(host.id)) {
-        if (promise->slots <= 0) continue;
+        if (promise->open() <= 0) continue;
         for (const auto& [resource_class, each] : promise->slot) {
             const auto number = names.find_class(resource_class);
             if (each <= 0 || number == RowNames::none) continue;
             auto& room = classes[number].room;
-            room = saturating_subtract(room, saturating_multiply(each, promise->slots));
+            room = saturating_subtract(room, saturating_multiply(each, promise->open()));
         }
     }
 }

@@ -69,6 +69,7 @@ private:
     Task<std::optional<Outcome>> act_on(Decision decision);
     bool keeps_room() const;
     Resources free_part(const HostPlan& plan) const;
+    bool others_free_room_on(const HostId& host) const;
     Task<std::optional<Outcome>> take_room(NothingToDo nothing);
     Task<std::optional<Outcome>> wait_for_room(NothingToDo nothing);
     /// A decision on a fresh cache, journalled and entered into the ledger; none when stopping.

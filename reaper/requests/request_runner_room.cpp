@@ -35,16 +35,6 @@ bool RequestRunner::keeps_room() const {
 Resources RequestRunner::free_part(const HostPlan& plan) const {
     const Host* const host = services_.refresher.cache().find(plan.host);
     if (host == nullptr || host->providers.empty() || !request_.groups.empty()) return {};
-    // What other requests leave of their victims' room is on its way, not free.
-    const Ledger& ledger = services_.rooms.ledger();
-    const auto of_another = [&](const ServerId& server) {
-        const Ledger::Eviction* const eviction = ledger.eviction(server);
-        return eviction->request != request_.id && !eviction->ended;
-    };
-    const auto evicting = ledger.evicting_on(plan.host);
-    if (std::any_of(evicting.begin(), evicting.end(), of_another) ||
-        !services_.kept_rooms.kept_for_others_on(plan.host, request_.id).empty())
-        return {};
     const Resources& slot = plan.slot.empty() ? request_.resources : plan.slot;
     Resources wanted = slot * plan.slots;
     for (const Victim& victim : plan.victims) wanted -= victim.resources;
@@ -65,6 +55,17 @@ Resources RequestRunner::free_part(const HostPlan& plan) const {
     return part;
 }
 
+/// What other requests leave of their victims' room may be part of the plan's, and is on its way.
+bool RequestRunner::others_free_room_on(const HostId& host) const {
+    const Ledger& ledger = services_.rooms.ledger();
+    const auto evicting = ledger.evicting_on(host);
+    return !services_.kept_rooms.kept_for_others_on(host, request_.id).empty() ||
+           std::any_of(evicting.begin(), evicting.end(), [&](const ServerId& server) {
+               const Ledger::Eviction* const eviction = ledger.eviction(server);
+               return eviction->request != request_.id && !eviction->ended;
+           });
+}
+
 Task<std::optional<std::string>> RequestRunner::take_free_room(std::vector<HostPlan> hosts) {
     if (!keeps_room()) co_return std::nullopt;
     for (const HostPlan& plan : hosts) {
@@ -73,7 +74,9 @@ Task<std::optional<std::string>> RequestRunner::take_free_room(std::vector<HostP
         HostId host = plan.host;
         const bool taken = co_await services_.kept_rooms.take_free(
             std::move(request), std::move(host), std::move(amounts));
-        if (!taken) co_return "room on " + printable(plan.host_name) + " was taken meanwhile";
+        // Then it can't be told whether all of it is free by now.
+        if (!taken && !others_free_room_on(plan.host))
+            co_return "room on " + printable(plan.host_name) + " was taken meanwhile";
     }
     co_return std::nullopt;
 }

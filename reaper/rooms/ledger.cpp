@@ -34,6 +34,19 @@ bool still_going(const ServerId& id, const Host& host) {
     });
 }
 
+/// Requesters that hold room there and that Nova does not show there: between a claim and the start
+/// of the build or the move.
+int claims_on(const Ledger::Promise& promise, const Host& host) {
+    const auto claims = std::count_if(
+        promise.requesters.begin(), promise.requesters.end(), [&](const ServerId& requester) {
+            return std::any_of(host.providers.begin(), host.providers.end(),
+                               [&](const Provider& provider) {
+                                   return provider.other_consumers.contains(requester);
+                               });
+        });
+    return std::min(static_cast<int>(claims), promise.slots);
+}
+
 template <class Key>
 void take_out(std::unordered_map<Key, std::set<ServerId>>& index, const Key& key,
               const ServerId& server) {
@@ -171,6 +184,7 @@ void Ledger::enter(const Request& request, const std::vector<HostPlan>& hosts, T
                     host.host,
                     host.slot.empty() ? request.resources : host.slot,
                     host.slots,
+                    0,
                     request.requesters,
                     now,
                     std::nullopt,
@@ -218,6 +232,32 @@ std::vector<Ledger::Settled> Ledger::lapse(const RequestId& request) {
         }
     release_promises(request);
     return settled;
+}
+
+void Ledger::claim(const RequestId& request, const ServerId& server,
+                   const std::set<HostId>& hosts) {
+    unclaim(request, server);
+    for (const auto number : promises_.of(request))
+        if (hosts.contains(promises_[number].host)) return;
+    for (const auto number : promises_.of(request)) {
+        Promise& promise = promises_.change(number);
+        if (!is_requester(promise, server) || promise.kept() == 0) continue;
+        promise.elsewhere.insert(server);
+        changes_.add({promise.host, {}});
+        return;
+    }
+}
+
+void Ledger::unclaim(const RequestId& request, const ServerId& server) {
+    for (const auto number : promises_.of(request)) {
+        Promise& promise = promises_.change(number);
+        if (promise.elsewhere.erase(server) > 0) changes_.add({promise.host, {}});
+    }
+}
+
+bool Ledger::took_slot(const RequestId& request, const ServerId& server) const {
+    const auto took = took_.find(server);
+    return took != took_.end() && took->second.request == request;
 }
 
 void Ledger::release(const RequestId& request) {
@@ -321,9 +361,11 @@ void Ledger::count_all_taken(const std::set<HostId>& hosts, const HostLookup& ho
             Promise& promise = promises->change(number);
             const Host* const host = host_of(promise.host);
             if (host == nullptr) continue;
-            const int before = promise.slots;
+            const int before = promise.open();
             count_taken(promise, *host, requesters_only, settled);
-            if (promise.slots != before && promises == &promises_) changes_.add({promise.host, {}});
+            promise.claimed = claims_on(promise, *host);
+            if (promise.open() != before && promises == &promises_)
+                changes_.add({promise.host, {}});
         }
 }
 
@@ -428,7 +470,7 @@ std::vector<ServerId> Ledger::evicting_on(const HostId& host) const {
 Resources Ledger::promised_to_others(const HostId& host, const RequestId& request) const {
     Resources promised;
     for (const Promise* const promise : promises_on(host))
-        if (promise->request != request) promised += promise->slot * promise->slots;
+        if (promise->request != request) promised += promise->slot * promise->kept();
     return promised;
 }
 

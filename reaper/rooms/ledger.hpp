@@ -2,6 +2,7 @@
 //
 // Room that two requests could both count is counted for one. For each host and class:
 //     room for a request = capacity - used + evicting - promised to other requests
+// (`used` has what requesters claimed in Placement, which does not count as promised then.)
 // where `evicting` are allocations of victims that Placement still lists (they are on their way
 // out), so that a victim's room is counted from the moment that its deletion is decided until
 // Placement shows it free, without a gap and never twice. (Mesos' arithmetic for evictions on
@@ -86,6 +87,13 @@ public:
     /// Nobody waits any more to see who takes them, and they are promised to nobody: the slots that
     /// were not taken. Its evictions stay.
     std::vector<Settled> lapse(const RequestId& request);
+    /// A requester of it claimed room on these hosts in Placement: if it is none that is promised
+    /// to it, it needs one slot less of those that are.
+    void claim(const RequestId& request, const ServerId& server, const std::set<HostId>& hosts);
+    /// The claim was taken back.
+    void unclaim(const RequestId& request, const ServerId& server);
+    /// Is the server counted as one that took a slot of the request?
+    bool took_slot(const RequestId& request, const ServerId& server) const;
     /// Nothing is held for `request` any more.
     void release(const RequestId& request);
     /// Its slots are promised to nobody any more (its requester went away), but its victims go on
@@ -130,7 +138,7 @@ public:
     void each_under_way(Visit visit) const {
         for (const ServerId& server : under_way_) visit(evictions_.at(server));
     }
-    /// Promises on a host to requests other than `request`.
+    /// Promises on a host to requests other than `request`, with slots that they claimed by now.
     Resources promised_to_others(const HostId& host, const RequestId& request) const;
     /// All of them, in the order of coming. One with 0 slots left counts for nothing.
     std::vector<Promise> promises() const;

@@ -117,11 +117,11 @@ void take_off_promises(HostRoom& room, const Host& host, const Shape& shape, con
     for (const auto& pool : room.pools) ++pools_of_need[pool.need];
     for (const auto* const held : ledger.promises_on(host.id)) {
         const auto& promise = *held;
-        if (promise.request == request || promise.slots <= 0) continue;
+        if (promise.request == request || promise.open() <= 0) continue;
         for (std::size_t need = 0; need < shape.size(); ++need) {
             const Amount each = promise.slot.get(shape[need].resource_class);
             if (each <= 0) continue;
-            const Amount all = saturating_multiply(each, promise.slots);
+            const Amount all = saturating_multiply(each, promise.open());
             if (pools_of_need[need] == 1) {
                 Claim& claim = claim_of(room, promise.request);
                 for (std::size_t i = 0; i < room.pools.size(); ++i) {
@@ -132,7 +132,7 @@ void take_off_promises(HostRoom& room, const Host& host, const Shape& shape, con
             } else {
                 const Amount cost = saturating_multiply(
                     parts_spoiled(promise, shape[need].resource_class, shape.least_part(need)),
-                    promise.slots);
+                    promise.open());
                 room.promised_slots[need] = saturating_add(room.promised_slots[need], cost);
                 room.promised[need] = saturating_add(room.promised[need], all);
             }

@@ -2,6 +2,7 @@
 // evictions and promises is decided here. Pure, one thread.
 #pragma once
 
+#include <set>
 #include <utility>
 #include <vector>
 
@@ -48,6 +49,14 @@ public:
     void ended(const RequestId& request, bool keeps_room, TimePoint at, Duration promise);
     /// Its room goes to another request.
     void handed_over(const RequestId& request) { ledger_.release_promises(request); }
+
+    /// A requester claimed room on these hosts in Placement, or gave it back.
+    void claimed(const RequestId& request, const ServerId& server, const std::set<HostId>& hosts) {
+        ledger_.claim(request, server, hosts);
+    }
+    void unclaimed(const RequestId& request, const ServerId& server) {
+        ledger_.unclaim(request, server);
+    }
 
     /// The server stays: found unfit, or its deletion never happened.
     void stays(const ServerId& server) { ledger_.drop_eviction(server); }

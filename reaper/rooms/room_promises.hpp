@@ -2,6 +2,7 @@
 // a cull is under way, without a look at the rest. Pure data, one thread.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <map>
 #include <optional>
@@ -24,6 +25,7 @@ struct RoomPromise {
     HostId host;
     Resources slot;  ///< of one slot
     int slots = 0;
+    int claimed = 0;  ///< of them: a requester holds them in Placement, and is not there yet
     std::vector<ServerId> requesters;  ///< known to wait for it
     TimePoint since{};
     std::optional<TimePoint> until;  ///< none while the cull is under way
@@ -32,6 +34,14 @@ struct RoomPromise {
     std::string group{};                   ///< the requesters' server group; empty: none
     /// Of a slot, what comes from one provider each.
     std::vector<Resources> groups{};
+
+    /// Requesters that hold room on another host by now: their slots here are of no use to them.
+    std::set<ServerId> elsewhere{};
+
+    /// Slots that are of use to the request.
+    int kept() const { return std::max(slots - static_cast<int>(elsewhere.size()), 0); }
+    /// Of them, those that nobody holds: what is promised besides all that is used.
+    int open() const { return std::max(kept() - claimed, 0); }
 };
 
 class RoomPromises {

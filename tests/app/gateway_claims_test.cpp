@@ -134,6 +134,38 @@ TEST_F(GatewayClaimsTest, WhatItsServerTookIsPromisedNoMore) {
     EXPECT_THAT(search_for("req-2"), ElementsAre("rp-host1"));
 }
 
+TEST_F(GatewayClaimsTest, WhoClaimedElsewhereNeedsItsRoomNoMore) {
+    full_host();
+    const ServerId server = booting("new");
+    start();
+    EXPECT_THAT(search_for("req-1"), ElementsAre("rp-host1"));
+    cloud.add_host("host2", small);
+    EXPECT_EQ(claimed(claim("req-1", server, "rp-host2")), 204);
+    booting("spot-1", "spot");
+    EXPECT_THAT(search_for("req-2"), ElementsAre("rp-host1"));
+    // nova-scheduler takes the claim back.
+    HttpRequest undo{
+        "DELETE", "/allocations/" + server.str(), {{"X-Openstack-Request-Id", "req-1"}}};
+    FakeSearch taken_back{cloud};
+    EXPECT_TRUE(service().gateway()->wants(undo.method, undo.target));
+    taken_back.begin(io(), service().gateway(), std::move(undo));
+    EXPECT_EQ(claimed(taken_back), 204);
+    EXPECT_THAT(search_for("req-2"), IsEmpty());
+}
+
+TEST_F(GatewayClaimsTest, NovaMayListTheServersOfARequestOneAfterTheOther) {
+    full_host();
+    const ServerId one = booting("n1", "regular", "r-many");
+    booting("other", "spot");
+    start();
+    EXPECT_THAT(search_for("req-other"), ElementsAre("rp-host1"));
+    const ServerId two = booting("n2", "regular", "r-many");
+    EXPECT_THAT(search_for("req-1"), ElementsAre("rp-host1"));
+    EXPECT_EQ(claimed(claim("req-1", one, "rp-host1")), 204);
+    EXPECT_EQ(claimed(claim("req-1", two, "rp-host1")), 204);
+    EXPECT_EQ(record("req-1").request.slots, 2);
+}
+
 TEST_F(GatewayClaimsTest, TwoClaimsAtOnceTakeNoPromisedRoomTogether) {
     full_host();
     booting("new");

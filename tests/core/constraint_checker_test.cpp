@@ -76,6 +76,13 @@ TEST(ConstraintChecker, AMateOnItsWayToAHostCountsAsThere) {
     EXPECT_EQ(rejection_of(together, "a").code, RejectionCode::server_group);
 }
 
+TEST(ConstraintChecker, AMemberThatIsToMoveIsStillWhereItIs) {
+    // Its resize may end on the promised host, or never.
+    const Request wanted = grouped("affinity", {ServerId{"c-member"}});
+    const auto decision = plan(wanted, three_hosts(), {}, promised_to_a_mate("b"));
+    EXPECT_EQ(rejection_of(decision, "b").code, RejectionCode::server_group);
+}
+
 TEST(ConstraintChecker, PromisesToOthersOrToTheServerItselfPutNobodyOff) {
     const auto of_others =
         plan(grouped("anti-affinity", {}), three_hosts(), {}, promised_to_a_mate("c", "g-2"));

@@ -92,6 +92,44 @@ TEST(Ledger, SettledPromisesHoldUntilTheirTime) {
     EXPECT_TRUE(ledger.empty());
 }
 
+TEST(Ledger, AClaimedSlotIsNotPromisedBesides) {
+    Ledger ledger;
+    Request wanted = request(slot, 2, "req-1");
+    wanted.requesters = {ServerId{"one"}, ServerId{"two"}};
+    ledger.enter(wanted, plan_on("a", 2, {}), at(0));
+    ledger.settle(RequestId{"req-1"}, at(10), at(60));
+    const auto open_with = [&](const Snapshot& seen) {
+        ledger.expire(seen, at(20));
+        return ledger.promises().front().open();
+    };
+    auto claimed = cloud({});
+    claimed.hosts.front().providers.front().other_consumers = {{ServerId{"one"}, slot},
+                                                               {ServerId{"stranger"}, slot}};
+    EXPECT_EQ(open_with(claimed), 1);
+    EXPECT_EQ(ledger.promised_to_others(on_a, nobody), slot * 2);
+    // The scheduler takes it back.
+    EXPECT_EQ(open_with(cloud({})), 2);
+    EXPECT_EQ(open_with(claimed), 1);
+    EXPECT_EQ(open_with(cloud({second_try("one", 15)})), 1) << "it is there";
+    EXPECT_EQ(ledger.promised_to_others(on_a, nobody), slot);
+}
+
+TEST(Ledger, ASlotOfWhoHasRoomElsewhereIsNotPromised) {
+    Ledger ledger;
+    const RequestId id{"req-1"};
+    Request wanted = request(slot, 2, "req-1");
+    wanted.requesters = {ServerId{"one"}, ServerId{"two"}};
+    ledger.enter(wanted, plan_on("a", 2, {}), at(0));
+    ledger.claim(id, ServerId{"one"}, {on_a});
+    ledger.claim(id, ServerId{"stranger"}, {HostId{"b"}});
+    EXPECT_EQ(ledger.promised_to_others(on_a, nobody), slot * 2);
+    ledger.claim(id, ServerId{"two"}, {HostId{"b"}});
+    ledger.claim(id, ServerId{"two"}, {HostId{"c"}});
+    EXPECT_EQ(ledger.promised_to_others(on_a, nobody), slot);
+    ledger.unclaim(id, ServerId{"two"});
+    EXPECT_EQ(ledger.promised_to_others(on_a, nobody), slot * 2);
+}
+
 TEST(Ledger, TellsWhatBecameOfSettledSlots) {
     Ledger ledger;
     ledger.enter(request(slot, 3, "req-1"), plan_on("a", 3, {}), at(100));

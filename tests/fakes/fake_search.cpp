@@ -142,6 +142,8 @@ ResultTask<std::unique_ptr<UpstreamAnswer>> FakeSearch::ask(HttpRequest request)
     const std::string& target = request.target;
     if (said == 200 && request.method == "PUT")
         said = claim(cloud_, target.substr(target.rfind('/') + 1), request.body) ? 204 : 409;
+    else if (said == 200 && request.method == "DELETE")
+        said = 204;  // the server stays where it is
     else if (said == 200 && request.method == "POST")
         said = claim_together(cloud_, request.body) ? 204 : 409;
     else if (said == 200)

@@ -19,6 +19,8 @@ public:
     virtual void search(const CandidateQuery& query, std::string request, Found found) = 0;
     using Claimed = std::function<void(bool)>;
     virtual void claim(const Claim& claim, std::string request, Claimed claimed) = 0;
+    /// What was claimed is given back, a moment later.
+    virtual void give_back(const Uuid& consumer, std::string request) = 0;
 };
 
 }  // namespace reaper::cloudsim

@@ -311,7 +311,7 @@ private:
     void try_next() {
         if (next_ == choices_.size()) {
             for (std::size_t at = 0; at < chosen_.size(); ++at)
-                world_.placement.remove_consumer(placing_.servers[at]);
+                world_.door->give_back(placing_.servers[at], by_->request_id());
             selected_(placing_, NoValidHost{true});
             return;
         }

@@ -198,7 +198,6 @@ private:
     std::optional<Uuid> deleted_server(const cloudsim::Request& request, bool& forced) const;
     void judge(const Exchange& call, const Basis& basis);
     void judge_right(const Exchange& call, const Basis& basis, const cloudsim::Server& server);
-    bool claims_under_way(const PlanRecord& plan) const;
     void judge_need(const Exchange& call, const Basis& basis, const cloudsim::Server& server);
     void judge_requester(const Exchange& call, const Basis& basis, const Demand& demand,
                          const PlanRecord& plan);

@@ -52,6 +52,7 @@ void Actors::join_group(Wish& wish) {
     trace_.line(group->name + " " + group->id.text() + ", " + group->policy + " " +
                 std::to_string(group->max_on_a_host) + ", has " +
                 std::to_string(group->members.size()));
+    for (const Uuid& member : group->members) trace_.line("  with " + member.text());
     wish.group = group.get();
     world().nova.groups.push_back(std::move(group));
 }

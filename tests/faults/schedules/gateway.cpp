@@ -26,12 +26,6 @@ namespace {
 /// What haproxy and nova-scheduler wait at most.
 constexpr Duration patience = seconds{90};
 
-std::string joined(const std::vector<std::string>& words) {
-    std::string text;
-    for (const auto& word : words) text += (text.empty() ? "" : ",") + word;
-    return text;
-}
-
 /// A set of aggregates, as in `member_of=in:A,B`.
 std::string any_of(const std::set<Uuid>& ids) {
     std::vector<std::string> words;
@@ -134,9 +128,10 @@ public:
 
     ResultTask<std::unique_ptr<UpstreamAnswer>> ask(HttpRequest request) override {
         http::Outgoing out;
-        out.request.method = request.method == "PUT"    ? http::Method::put
-                             : request.method == "POST" ? http::Method::post
-                                                        : http::Method::get;
+        out.request.method = request.method == "PUT"      ? http::Method::put
+                             : request.method == "POST"   ? http::Method::post
+                             : request.method == "DELETE" ? http::Method::del
+                                                          : http::Method::get;
         out.request.url = root_ + request.target;
         for (auto& [name, value] : request.headers) out.request.headers.push_back({name, value});
         out.request.body = std::move(request.body);
@@ -217,6 +212,16 @@ void Gateway::claim(const cloudsim::Claim& claim, std::string request, Claimed c
     call.body = body.dump();
     ask(std::move(call), request,
         [claimed = std::move(claimed)](int status, const std::string&) { claimed(status == 204); });
+}
+
+void Gateway::give_back(const Uuid& consumer, std::string request) {
+    HttpRequest call;
+    call.method = "DELETE";
+    call.target = "/placement/allocations/" + consumer.text();
+    // Nova tries until it is done.
+    ask(std::move(call), request, [this, consumer](int, const std::string&) {
+        site_.world().placement.remove_consumer(consumer);
+    });
 }
 
 std::string Gateway::token() {

@@ -30,6 +30,7 @@ public:
 
     void search(const cloudsim::CandidateQuery& query, std::string request, Found found) override;
     void claim(const cloudsim::Claim& claim, std::string request, Claimed claimed) override;
+    void give_back(const cloudsim::Uuid& consumer, std::string request) override;
 
 private:
     /// Status 0: it broke off.

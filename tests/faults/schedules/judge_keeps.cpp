@@ -31,7 +31,7 @@ bool Checker::sets_holdings(const cloudsim::Request& request) {
     const auto& path = request.path;
     if (path.size() < 2 || path[0] != "placement" || path[1] != "allocations") return false;
     return (request.method == "POST" && path.size() == 2) ||
-           (request.method == "PUT" && path.size() == 3);
+           ((request.method == "PUT" || request.method == "DELETE") && path.size() == 3);
 }
 
 bool Checker::is_requester(const Uuid& consumer) const {

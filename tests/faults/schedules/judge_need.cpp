@@ -48,9 +48,8 @@ void Checker::judge_stop(const PlanRecord& plan, const std::string& server) {
 
 /// Is it one of the promise's requesters, or a second try of the same shape that came after it?
 bool Checker::takes(const Holder& holder, const Promise& promise) const {
-    if (!holder.placed_at) return false;
     if (promise.requesters.contains(holder.consumer)) return true;
-    return holder.project == promise.project && holder.held == promise.slot &&
+    return holder.placed_at && holder.project == promise.project && holder.held == promise.slot &&
            *holder.placed_at >= std::chrono::floor<std::chrono::seconds>(promise.span.from);
 }
 
@@ -272,19 +271,6 @@ void Checker::explain(const PlanRecord& plan, const Demand& demand, const std::s
         }
 }
 
-/// Does a server hold room on a host of the plan, or did since that was read, without being there?
-bool Checker::claims_under_way(const PlanRecord& plan) const {
-    if (!plan_.with_gateway()) return false;
-    for (const HostPlan& host : plan.plan->hosts) {
-        const auto read = plan.read_at.find(host.host_name);
-        const TimePoint since = read == plan.read_at.end() ? plan.at : read->second;
-        for (const HostState* state : truth_.states(host.host_name, since, timeline_.true_now()))
-            for (const Holder& holder : state->holders)
-                if (!holder.placed_at && is_requester(holder.consumer)) return true;
-    }
-    return false;
-}
-
 void Checker::judge_need(const Exchange& call, const Basis& basis, const cloudsim::Server& server) {
     if (plan_.lies()) return;
     (void)call;
@@ -304,9 +290,6 @@ void Checker::judge_need(const Exchange& call, const Basis& basis, const cloudsi
         most = std::max(most, slots_at(plan, demand, at, std::nullopt));
         needed = needed || slots_at(plan, demand, at, id) < planned;
     }
-    // Between its claim and its build, Nova shows a server on no host: its room counts as taken and
-    // as promised.
-    needed = needed || claims_under_way(plan);
     if (!needed || (!plan.judged && most < planned)) explain(plan, demand, id);
     if (!needed)
         blame("rule-3", id + " is deleted for " + plan.request + ", and its " +
