@@ -30,6 +30,12 @@ void ServerLabels::served(const ServerId& server) {
     served_.try_emplace(server, dependencies_.cloud.clock.steady() + served_for);
 }
 
+void ServerLabels::placed(const ServerId& server) {
+    if (served_.size() >= max_served || dependencies_.settings.labels.servers == "none") return;
+    served_.insert_or_assign(server, dependencies_.cloud.clock.steady() + served_for);
+    placed_.insert(server);
+}
+
 ResultTask<void> ServerLabels::check() {
     auto servers = due();
     if (servers.empty()) co_return Result<void>{};
@@ -52,6 +58,7 @@ std::vector<ServerId> ServerLabels::due() {
     if (dependencies_.settings.labels.servers == "none") return servers;
     const Duration now = dependencies_.cloud.clock.steady();
     std::erase_if(served_, [&](const auto& entry) { return entry.second < now; });
+    std::erase_if(placed_, [&](const ServerId& id) { return !served_.contains(id); });
     for (const auto& [id, until] : served_)
         if (servers.size() < max_in_a_check) servers.push_back(id);
     if (dependencies_.settings.labels.servers != "all") return servers;
@@ -87,6 +94,9 @@ Task<ServerLabels::Labeled> ServerLabels::label(ServerId id, const Taggers& tagg
     const std::string type = revocable ? "revocable" : "regular";
     const auto there = server.metadata.find(key);
     if (there == server.metadata.end()) co_return co_await label_as(std::move(id), type);
+    // One of our two words there is of an earlier place, or it would not be in this one.
+    if (there->second != type && placed_.contains(id) && res_type_from(there->second))
+        co_return co_await label_as(std::move(id), type);
     if (there->second != type)
         spdlog::info("server {} runs as {}; its metadata says {}={}, which is its user's and stays",
                      id.str(), type, key, printable(there->second, 64));
@@ -111,6 +121,7 @@ void ServerLabels::settle(const ServerId& id, Labeled labeled) {
         spdlog::warn("server {} is not labeled: it failed {} times", id.str(), max_failures);
     failures_.erase(id);
     served_.erase(id);
+    placed_.erase(id);
     if (dependencies_.settings.labels.servers == "all") done_.insert(id);
 }
 

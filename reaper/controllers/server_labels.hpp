@@ -32,6 +32,9 @@ public:
     /// It took room that was freed for it.
     void served(const ServerId& server);
 
+    /// It was placed in the kind of room that it admits, and a label of before is out of date.
+    void placed(const ServerId& server);
+
     /// Labels what is due. To be called every `step`. An error: what is revocable can't be told
     /// now.
     ResultTask<void> check();
@@ -48,6 +51,7 @@ private:
 
     Dependencies dependencies_;
     std::map<ServerId, Duration> served_;  ///< until when (steady) it is tried
+    std::set<ServerId> placed_;            ///< of these
     std::set<ServerId> done_;              ///< of those in the cache
     std::map<ServerId, int> failures_;
 };

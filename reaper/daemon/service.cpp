@@ -17,6 +17,7 @@
 #include "reaper/controllers/safeguard_controller.hpp"
 #include "reaper/controllers/server_labels.hpp"
 #include "reaper/decision/decide.hpp"
+#include "reaper/decision/requester_class.hpp"
 #include "reaper/gateway/placement_gateway.hpp"
 #include "reaper/kept_room/kept_rooms.hpp"
 #include "reaper/model/text.hpp"
@@ -224,8 +225,9 @@ Service::Impl::Parts::Parts(Impl& service, const asio::any_io_executor& executor
            service.settings_.gateway, [&service] { return service.scheduler_rules(); },
            [&service] { return service.why_no_help(); },
            [&service, this](const Request& request) {
-               return why_revocable(request, service.settings_.policy->taggers,
-                                    refresher.cache().tag_data());
+               return why_requester_revocable(*service.settings_.policy, request,
+                                              refresher.cache().index(),
+                                              refresher.cache().tag_data());
            },
            [&service, this](const Request& request) {
                return decide(*service.settings_.policy, request, refresher.cache().index(),
@@ -233,7 +235,7 @@ Service::Impl::Parts::Parts(Impl& service, const asio::any_io_executor& executor
                              service.ports_.cloud.clock.now(), safeguards.safeguards());
            },
            [&service] { return service.settings_.policy->revocable_classes; },
-           [this](const ServerId& server) { labels.served(server); }, coordinator,
+           [this](const ServerId& server) { labels.placed(server); }, coordinator,
            service.stopping_}) {}
 
 // ---- life ----
@@ -441,11 +443,10 @@ Task<void> Service::Impl::wait_for_cloud() {
     }
 }
 
-/// What a flavor says by traits of res-type counts once nova-scheduler has asked the gateway, which
-/// takes them out.
+/// That the gateway takes traits of res-type out is known once nova-scheduler has asked it.
 SchedulerRules Service::Impl::scheduler_rules() const {
     SchedulerRules rules = settings_.policy->scheduler;
-    if (parts_->gateway.counts().searches == 0) rules.res_type_traits = false;
+    if (parts_->gateway.counts().searches == 0) rules.res_type_taken_out = false;
     return rules;
 }
 

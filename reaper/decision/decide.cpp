@@ -1,10 +1,10 @@
 #include "reaper/decision/decide.hpp"
 
-#include <algorithm>
 #include <functional>
 #include <utility>
 
 #include "reaper/decision/guarded_plan.hpp"
+#include "reaper/decision/requester_class.hpp"
 #include "reaper/planner/cells.hpp"
 #include "reaper/planner/constraint_checker.hpp"
 #include "reaper/planner/planner.hpp"
@@ -48,16 +48,6 @@ void mark_fallback(Decision& decision, const Resources& slot) {
     }
 }
 
-/// No host that is declared to be revocable is a place for it.
-Request for_regular_room(Request request, const CloudIndex& hosts) {
-    const auto& profiles = hosts.names().profiles();
-    const bool some = std::any_of(profiles.begin(), profiles.end(), [](const Profile& profile) {
-        return declared_type(profile.root_traits.get()) == ResType::revocable;
-    });
-    if (some) request.forbidden_traits.insert(revocable_trait);
-    return request;
-}
-
 /// Nova asks for both, and takes a host of either: the one with fewer victims.
 Decision plan_either(const Request& request, const SchedulerRules& rules,
                      const std::function<Decision(const Request&)>& plan) {
@@ -98,7 +88,7 @@ Decision decide(const CompiledPolicy& policy, const Request& request, const Clou
 Decision decide(const CompiledPolicy& policy, const Request& request, const CloudIndex& hosts,
                 const TagData& tag_data, const Ledger& ledger, TimePoint now,
                 Safeguards& safeguards, std::map<ServerId, std::string> skipped) {
-    if (auto why = why_revocable(request, policy.taggers, tag_data))
+    if (auto why = why_requester_revocable(policy, request, hosts, tag_data))
         return Refused{"the requester is revocable itself: " + *why};
     if (auto why = outside_all_shards(request, policy.scheduler, hosts))
         return Refused{std::move(*why)};
@@ -116,7 +106,7 @@ Decision decide(const CompiledPolicy& policy, const Request& request, const Clou
                 return find_revocable_room(asked, hosts, ledger, policy.revocable_classes,
                                            &policy.scheduler);
             });
-        return unless_cooling_down(plan_either(for_regular_room(request, hosts), policy.scheduler,
+        return unless_cooling_down(plan_either(request, policy.scheduler,
                                                [&](const Request& asked) {
                                                    return plan_under(safeguards, asked, hosts,
                                                                      ledger, *policy.strategy,

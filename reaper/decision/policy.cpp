@@ -36,7 +36,7 @@ Result<SchedulerRules> scheduler_rules(const config::Scheduler& settings) {
     rules.image_metadata_filter = settings.image_metadata_filter;
     rules.pcpu_fallback = settings.pcpu_fallback;
     rules.pci_in_placement = settings.pci_in_placement;
-    rules.res_type_traits = settings.res_type_traits;
+    rules.res_type_traits = rules.res_type_taken_out = settings.res_type_traits;
     if (settings.nova_release != "auto") {
         rules.release = nova_release_from(settings.nova_release);
         if (!rules.release)

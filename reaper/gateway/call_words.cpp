@@ -38,6 +38,17 @@ std::string with_query(std::string_view target, const PlacementQuery& query) {
     return made + "?" + std::string{encoder.encoded_query()};
 }
 
+PlacementQuery fallback_query(PlacementQuery query, const Request& request) {
+    const auto of_shape = [](const auto& each) {
+        return each.first == "resources" || each.first == "required";
+    };
+    std::erase_if(query, of_shape);
+    const auto second = placement_queries(by_fallback(request), {}, {}, {});
+    for (const auto& each : second.front())
+        if (of_shape(each)) query.push_back(each);
+    return query;
+}
+
 std::optional<ServerId> claimed_server(std::string_view path) {
     constexpr std::string_view before = "/allocations/";
     const auto at = path.rfind(before);

@@ -6,6 +6,7 @@
 #include <string_view>
 
 #include "reaper/model/ids.hpp"
+#include "reaper/model/request.hpp"
 #include "reaper/model/request_record.hpp"
 #include "reaper/ports/proxy_handler.hpp"
 #include "reaper/request_spec/placement_query.hpp"
@@ -19,6 +20,9 @@ RequestId request_of(const HttpHeaders& headers);
 std::optional<PlacementQuery> parameters_of(std::string_view target);
 /// The target with other parameters.
 std::string with_query(std::string_view target, const PlacementQuery& query);
+/// What Nova asks besides, for the same servers: dedicated CPUs as VCPU. The request has a
+/// fallback.
+PlacementQuery fallback_query(PlacementQuery query, const Request& request);
 /// The server of `/allocations/SERVER`; none if the path is another one.
 std::optional<ServerId> claimed_server(std::string_view path);
 /// 0 for an Error.

@@ -37,18 +37,6 @@ constexpr Duration pass_for{30'000};
 /// Until the message of a search that failed has come.
 constexpr Duration remembered_for = std::chrono::minutes{10};
 
-/// What Nova asks besides, for the same servers: dedicated CPUs as VCPU.
-PlacementQuery fallback_query(PlacementQuery query, const Request& request) {
-    const auto of_shape = [](const auto& each) {
-        return each.first == "resources" || each.first == "required";
-    };
-    std::erase_if(query, of_shape);
-    const auto second = placement_queries(by_fallback(request), {}, {}, {});
-    for (const auto& each : second.front())
-        if (of_shape(each)) query.push_back(each);
-    return query;
-}
-
 /// It says so itself.
 bool admits_revocable(const Request& request) {
     return request.phases.admits(ResType::revocable);
@@ -201,7 +189,8 @@ Task<PlacementGateway::Asked> PlacementGateway::ask(HttpRequest request, ProxyCa
         asked.answer = std::move(*answered);
         co_return asked;
     }
-    auto whole = co_await read(answer);
+    const bool every = only && some_host_is_declared();
+    auto whole = co_await read(answer, every);
     asked.answer = std::move(*answered);
     if (!whole || *whole != BodyRead::whole) co_return asked;
     auto candidates = Candidates::read(answer.body());
@@ -210,11 +199,11 @@ Task<PlacementGateway::Asked> PlacementGateway::ask(HttpRequest request, ProxyCa
                      candidates.error().what);
         co_return asked;
     }
+    const bool others = only && candidates->keep_to(*only);
     asked.had_hosts = !candidates->none();
     auto hosts = candidates->hosts();
     RequestId asking = id;
     auto kept = co_await promised_.withheld(std::move(hosts), std::move(asking));
-    const bool others = only && candidates->keep_to(*only);
     const bool kept_back = candidates->withhold([&](const HostId& host) {
         const auto at = kept.find(host);
         return at == kept.end() ? Resources{} : at->second;
@@ -232,11 +221,20 @@ Task<PlacementGateway::Asked> PlacementGateway::ask(HttpRequest request, ProxyCa
     co_return asked;
 }
 
-/// A long answer has many candidates: it is looked into only if some of them may be promised.
-ResultTask<BodyRead> PlacementGateway::read(UpstreamAnswer& answer) {
+/// Is any host of one kind of room alone?
+bool PlacementGateway::some_host_is_declared() const {
+    const auto& profiles = dependencies_.refresher.cache().index().names().profiles();
+    return std::any_of(profiles.begin(), profiles.end(), [](const Profile& profile) {
+        return declared_type(profile.root_traits).has_value();
+    });
+}
+
+/// A long answer has many candidates: it is looked into only if all have to be, or some of them may
+/// be promised.
+ResultTask<BodyRead> PlacementGateway::read(UpstreamAnswer& answer, bool whole) {
     auto read = co_await answer.read_all(short_answer);
     const bool more = read && *read == BodyRead::too_large;
-    if (!more || promised_.none()) co_return read;
+    if (!more || (!whole && promised_.none())) co_return read;
     const auto turn = co_await long_answers_.acquire();
     co_return co_await answer.read_all(longest_answer);
 }
@@ -297,6 +295,11 @@ bool PlacementGateway::is_enough(const Candidates& candidates, const Request& wa
     if (placement.group.apart() || placement.group.together() || !placement.with.empty() ||
         !placement.apart_from.empty())
         return false;
+    return has_places(candidates, wanted);
+}
+
+/// For all of them, besides on hosts that are no place for it.
+bool PlacementGateway::has_places(const Candidates& candidates, const Request& wanted) const {
     std::set<HostId> no_places;
     for (const HostId& id : candidates.hosts()) {
         const Host* const host = dependencies_.refresher.cache().find(id);
@@ -333,7 +336,10 @@ Task<PlacementGateway::Asked> PlacementGateway::serve(HttpRequest request, Proxy
     const bool pair = wanted.fallback && dependencies_.scheduler().pcpu_fallback;
     if (pair) {
         const bool found = co_await found_by_fallback(request, call, wanted);
-        if (found) co_return first;  // which is asked next
+        if (found) {
+            first.enough = true;  // by what is asked next
+            co_return first;
+        }
     }
     const auto outcome = co_await wait_for(wanted, call, first.had_hosts);
     if (outcome && !has_room(*outcome)) {

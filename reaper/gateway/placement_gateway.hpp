@@ -145,7 +145,8 @@ private:
     Task<ProxyAnswer> search(HttpRequest request, ProxyCall& call);
     Task<Asked> ask(HttpRequest request, ProxyCall& call, RequestId id,
                     std::optional<ResType> only = std::nullopt);
-    ResultTask<BodyRead> read(UpstreamAnswer& answer);
+    ResultTask<BodyRead> read(UpstreamAnswer& answer, bool whole);
+    bool some_host_is_declared() const;
     std::optional<std::string> why_pass(const RequestId& id, const Result<CandidatesQuery>& query);
     Task<Asked> help(HttpRequest request, ProxyCall& call, CandidatesQuery query, Asked first);
     Task<Asked> serve(HttpRequest request, ProxyCall& call, CandidatesQuery query, Request wanted,
@@ -155,6 +156,7 @@ private:
     bool tell_of_kept_room(const RequestId& id, const CandidatesQuery& query, Asked& asked) const;
     Amount places_of(const RequestId& id, const Candidates& candidates) const;
     bool is_enough(const Candidates& candidates, const Request& wanted) const;
+    bool has_places(const Candidates& candidates, const Request& wanted) const;
     Task<bool> found_by_fallback(HttpRequest request, ProxyCall& call, Request wanted);
     Task<std::optional<Outcome>> wait_for(Request wanted, ProxyCall& call, bool had_hosts);
     void note_lateness(bool late);
@@ -167,10 +169,11 @@ private:
     Task<Asked> in_phases(HttpRequest request, ProxyCall& call, Result<CandidatesQuery> query,
                           Phases phases, std::optional<Request> wanted, std::optional<Asked> plain);
     Task<Asked> ask_for_regular(HttpRequest request, ProxyCall& call, Result<CandidatesQuery> query,
-                                Phases phases, std::optional<Request> wanted,
-                                std::optional<Asked> plain);
+                                std::optional<Request> wanted, std::optional<Asked> plain);
     Task<Asked> ask_for_revocable(HttpRequest request, ProxyCall& call,
                                   std::optional<Request> wanted);
+    Task<bool> revocable_by_fallback(HttpRequest request, ProxyCall& call, Request wanted);
+    void note_revocable(const RequestId& id, const Asked& asked);
     void note_wish(const RequestId& id);
     // Claims.
     bool offer(const RequestId& id, const CandidatesQuery& query, std::vector<Request> may_be,

@@ -24,11 +24,6 @@ OwnAnswer no_candidates() {
     return answer;
 }
 
-/// As far as is known.
-bool has_places(const Candidates& candidates, const std::optional<Request>& wanted) {
-    return !candidates.none() && (!wanted || candidates.places() >= wanted->slots);
-}
-
 }  // namespace
 
 void PlacementGateway::note_wish(const RequestId& id) {
@@ -55,9 +50,12 @@ Task<ProxyAnswer> PlacementGateway::search_by_type(HttpRequest request, ProxyCal
     } else {
         read = Error{Errc::bad_input, *why};  // nobody is helped
     }
+    // Who says two things admits regular room, and nobody is deleted for it.
     if (!phases) {
-        spdlog::warn("gateway: {}: no candidates: {}", printable(id.str()), phases.error().what);
-        co_return ProxyAnswer{no_candidates()};
+        spdlog::warn("gateway: {}: nothing is done for it: {}", printable(id.str()),
+                     phases.error().what);
+        read = phases.error();
+        phases = Phases{};
     }
     note_wish(id);
     Asked last = co_await in_phases(std::move(request), call, std::move(read), *phases,
@@ -92,25 +90,42 @@ Task<PlacementGateway::Asked> PlacementGateway::in_phases(HttpRequest request, P
                                                           Phases phases,
                                                           std::optional<Request> wanted,
                                                           std::optional<Asked> plain) {
-    Asked last;
+    std::optional<Asked> regular, revocable;
     for (int phase = 1; phase <= (phases.both ? 2 : 1); ++phase) {
-        const bool revocable = (phases.first == ResType::revocable) == (phase == 1);
-        if (revocable) {
-            last = co_await ask_for_revocable(request, call, wanted);
+        const bool of_revocable = (phases.first == ResType::revocable) == (phase == 1);
+        std::optional<Asked>& asked = of_revocable ? revocable : regular;
+        if (of_revocable) {
+            asked = co_await ask_for_revocable(request, call, wanted);
+            note_revocable(request_of(request.headers), *asked);
         } else {
             auto known = std::exchange(plain, std::nullopt);
-            last = co_await ask_for_regular(request, call, query, phases, wanted, std::move(known));
+            asked = co_await ask_for_regular(request, call, query, wanted, std::move(known));
         }
-        // Placement failed.
-        if (!last.candidates || last.enough) co_return last;
+        // Or Placement failed.
+        if (!asked->candidates || asked->enough) co_return std::move(*asked);
     }
-    co_return last;
+    // As of any other search: hosts may be offered, and a claim tells who asks.
+    if (regular && !wanted && query && !passes_through())
+        regular = co_await help(std::move(request), call, std::move(*query), std::move(*regular));
+    // Some places are better than none.
+    const bool some = regular && (!regular->candidates || !regular->candidates->none());
+    if (some || !revocable) co_return std::move(*regular);
+    co_return std::move(*revocable);
+}
+
+void PlacementGateway::note_revocable(const RequestId& id, const Asked& asked) {
+    if (!asked.enough || !asked.candidates || asked.candidates->none()) return;
+    ++counts_.revocable;
+    note_hosts(id);
+    spdlog::info("gateway: {}: revocable room, as it admits it", printable(id.str()));
 }
 
 /// May free room.
-Task<PlacementGateway::Asked> PlacementGateway::ask_for_regular(
-    HttpRequest request, ProxyCall& call, Result<CandidatesQuery> query, Phases phases,
-    std::optional<Request> wanted, std::optional<Asked> plain) {
+Task<PlacementGateway::Asked> PlacementGateway::ask_for_regular(HttpRequest request,
+                                                                ProxyCall& call,
+                                                                Result<CandidatesQuery> query,
+                                                                std::optional<Request> wanted,
+                                                                std::optional<Asked> plain) {
     Asked first;
     if (plain) {
         first = std::move(*plain);
@@ -120,12 +135,8 @@ Task<PlacementGateway::Asked> PlacementGateway::ask_for_regular(
     }
     if (!first.candidates) co_return first;
     first.enough = wanted ? is_enough(*first.candidates, *wanted) : !first.candidates->none();
-    if (first.enough || !query || passes_through()) co_return first;
-    // As of any other search, unless another kind is looked for next.
-    const bool last = !phases.both || phases.first == ResType::revocable;
-    if (!wanted && last)
-        co_return co_await help(std::move(request), call, std::move(*query), std::move(first));
-    if (!wanted || dependencies_.why_revocable(*wanted)) co_return first;
+    if (first.enough || !query || !wanted || passes_through()) co_return first;
+    if (dependencies_.why_revocable(*wanted)) co_return first;
     wanted->phases = {};
     co_return co_await serve(std::move(request), call, std::move(*query), std::move(*wanted),
                              std::move(first));
@@ -145,25 +156,37 @@ Task<PlacementGateway::Asked> PlacementGateway::ask_for_revocable(HttpRequest re
         searches.push_back(request);
         searches.back().target = with_query(request.target, *query);
     }
-    if (classes.empty() && wanted && dependencies_.why_revocable(*wanted))
-        searches.push_back(std::move(request));
+    const bool regular = wanted && !dependencies_.why_revocable(*wanted);
+    if (classes.empty() && !regular) searches.push_back(request);
     Asked last;
     last.answer = no_candidates();
     last.candidates.emplace();
     for (HttpRequest& search : searches) {
         Asked asked = co_await ask(std::move(search), call, id, ResType::revocable);
-        // Nobody ever offered any of that class.
-        if (status_of(asked.answer) == 400) continue;
+        // So it is where nobody ever offered any of that class.
+        if (status_of(asked.answer) == 400) {
+            last.answer = std::move(asked.answer);
+            continue;
+        }
         last = std::move(asked);
         if (!last.candidates) co_return last;
-        last.enough = has_places(*last.candidates, wanted);
-        if (!last.enough) continue;
-        ++counts_.revocable;
-        note_hosts(id);
-        spdlog::info("gateway: {}: revocable room, as it admits it", printable(id.str()));
-        co_return last;
+        last.enough = wanted ? has_places(*last.candidates, *wanted) : !last.candidates->none();
+        if (last.enough) co_return last;
     }
+    const bool pair = wanted && wanted->fallback && dependencies_.scheduler().pcpu_fallback;
+    if (!pair) co_return last;
+    last.enough = co_await revocable_by_fallback(std::move(request), call, std::move(*wanted));
     co_return last;
+}
+
+/// Nova asks for dedicated CPUs first, and then for the same as VCPU: is there room for that?
+Task<bool> PlacementGateway::revocable_by_fallback(HttpRequest request, ProxyCall& call,
+                                                   Request wanted) {
+    const auto parameters = parameters_of(request.target);
+    request.target = with_query(request.target, fallback_query(*parameters, wanted));
+    wanted.fallback.reset();
+    const Asked other = co_await ask_for_revocable(std::move(request), call, std::move(wanted));
+    co_return other.enough;
 }
 
 }  // namespace reaper

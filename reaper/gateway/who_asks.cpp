@@ -6,6 +6,7 @@
 
 #include "reaper/model/text.hpp"
 #include "reaper/request_spec/request_builder.hpp"
+#include "reaper/request_spec/res_type_query.hpp"
 #include "reaper/triggers/requester.hpp"
 
 namespace reaper {
@@ -33,7 +34,21 @@ bool within(const Resources& resources, const Resources& asked) {
     return resources.fits_in(asked);
 }
 
+/// Does it say by traits what the query says? (An image may say more than its flavor.)
+bool says_the_same(const Request& request, const CandidatesQuery& query) {
+    const auto& said = query.res_type;
+    if (said.empty()) return request.res_type_traits.empty();
+    return !request.phases_because.empty() &&
+           std::all_of(request.res_type_traits.begin(), request.res_type_traits.end(),
+                       [&](const Trait& trait) {
+                           const auto constraint = res_type_constraint_of(trait.str(), true);
+                           return constraint &&
+                                  std::find(said.begin(), said.end(), *constraint) != said.end();
+                       });
+}
+
 bool fits(const Request& request, const CandidatesQuery& query) {
+    if (!says_the_same(request, query)) return false;
     return asked_as(request, query) != AskedAs::other ||
            within(request.resources, query.shape.resources);
 }

@@ -81,9 +81,11 @@ struct SchedulerRules {
     /// `[filter_scheduler] pci_in_placement`: PCI devices that a flavor asks for are asked for of
     /// Placement.
     bool pci_in_placement = false;
-    /// nova-scheduler asks the gateway, which takes the traits of res-type out of its queries
-    /// (reaper/request_spec/res_type_query.hpp): of Placement nobody asks for them.
+    /// There is a gateway: traits of res-type say which kind of room is admitted
+    /// (reaper/request_spec/res_type_query.hpp).
     bool res_type_traits = false;
+    /// nova-scheduler has asked it, which takes them out: of Placement nobody asks for them.
+    bool res_type_taken_out = false;
     /// `watched_aggregates`: shards, each the hosts that are in any of its aggregates (names or
     /// UUIDs). Hosts outside all shards are never culled on. Empty: one shard, the whole cloud.
     std::vector<std::set<std::string>> watched;

@@ -80,6 +80,10 @@ struct Request {
     Phases phases{};       ///< the kinds of room that it admits (res_type.hpp)
     /// Where that was said, with what was written, for people; empty: nowhere.
     std::string phases_because{};
+    bool runs_revocable = false;  ///< so says the metadata of its server, which ran before
+    /// Traits of res-type that it requires, and that the gateway takes out of what Placement is
+    /// asked (reaper/request_spec/res_type_query.hpp).
+    std::set<Trait> res_type_traits{};
 
     friend bool operator==(const Request&, const Request&) = default;
 };

@@ -38,13 +38,13 @@ std::variant<const Cell*, std::string> only_one(const std::vector<Cell>& cells, 
     return found;
 }
 
+}  // namespace
+
 const Host* host_by_service(const std::string& name, const CloudIndex& cloud) {
     for (const std::uint32_t row : cloud.order())
         if (cloud.row(row).host->service_host == name) return cloud.row(row).host;
     return nullptr;
 }
-
-}  // namespace
 
 bool stays_in_cell(const Request& request, const SchedulerRules& rules) {
     const bool may_cross =

@@ -14,6 +14,9 @@ namespace reaper {
 
 class CloudIndex;
 
+/// The host of this name of its compute service; null: there is none.
+const Host* host_by_service(const std::string& name, const CloudIndex& cloud);
+
 /// Does the request's server have to stay in its cell?
 bool stays_in_cell(const Request& request, const SchedulerRules& rules);
 

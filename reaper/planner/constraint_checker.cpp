@@ -72,6 +72,7 @@ ConstraintChecker::ConstraintChecker(const Request& request, const SchedulerRule
     : request_{request},
       rules_{rules != nullptr ? *rules : no_rules},
       required_traits_{all_required_traits(request)} {
+    required_traits_.insert(request.res_type_traits.begin(), request.res_type_traits.end());
     const PlacementConstraints& placement = request.placement;
     find_members(cloud, ledger);
     with_ = where_are(placement.with, cloud);

@@ -60,7 +60,7 @@ private:
 
     const Request& request_;
     const SchedulerRules& rules_;
-    const std::set<Trait> required_traits_;  ///< of the request and its groups
+    std::set<Trait> required_traits_;  ///< as Nova knows them, of the request and its groups
     bool choosy_ = false;
     bool by_aggregate_ = false;  ///< Placement's aggregates decide
     bool all_on_one_ = false;

@@ -61,6 +61,9 @@ Refusal refused_by_state(const Host& host, const FilterInput& input) {
             if (has_trait(host, trait))
                 return {{RejectionCode::forbidden_trait,
                          "it has the forbidden trait " + printable(trait.str())}};
+    if (!host.providers.empty())
+        if (auto why = why_other_room(host.root().traits, input.room))
+            return {{RejectionCode::forbidden_trait, std::move(*why)}};
     if (input.in_cooldown != nullptr)
         if (const auto at = input.in_cooldown->find(host.id); at != input.in_cooldown->end())
             return {{RejectionCode::in_cooldown, at->second}};
@@ -202,6 +205,13 @@ std::string why_not_enough(const HostRoom& room, const ByPool& emptied, const Sh
 }
 
 }  // namespace
+
+std::optional<std::string> why_other_room(const std::set<Trait>& root_traits, ResType room) {
+    const auto type = declared_type(root_traits);
+    if (!type || *type == room) return std::nullopt;
+    return "it is declared to have " + std::string{to_string(*type)} + " room alone (trait " +
+           (*type == ResType::regular ? regular_trait : revocable_trait).str() + ")";
+}
 
 std::variant<HostOption, Rejection> filter_host(const Host& host, const FilterInput& input) {
     const auto reject = [&](RejectionCode code, std::string reason) {

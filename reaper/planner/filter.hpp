@@ -29,7 +29,12 @@ struct FilterInput {
     /// Hosts that are left out, each with the reason; may be null.
     const std::map<HostId, std::string>* in_cooldown = nullptr;
     const ConstraintChecker* checker = nullptr;  ///< none: all will do
+    /// A host that is declared to have room of the other kind alone is left out.
+    ResType room = ResType::regular;
 };
+
+/// Why not, of a host with these traits of its root provider.
+std::optional<std::string> why_other_room(const std::set<Trait>& root_traits, ResType room);
 
 /// The host with its room and candidates, or why it can't give a single slot. `host` must outlive
 /// the result.

@@ -106,6 +106,7 @@ std::optional<RejectionCode> HostFilter::judge_profile(const Profile& profile) c
         if (!profile.traits.contains(trait)) return RejectionCode::missing_trait;
     for (const auto& trait : request.forbidden_traits)
         if (profile.traits.contains(trait)) return RejectionCode::forbidden_trait;
+    if (why_other_room(profile.root_traits, input_.room)) return RejectionCode::forbidden_trait;
     return std::nullopt;
 }
 

@@ -96,6 +96,7 @@ private:
         const std::map<ServerId, std::string> skipped;
         FilterInput input{request_, shape, ledger_, skipped};
         input.checker = &checker_;
+        input.room = ResType::revocable;
         auto filtered = filter_host(host, input);
         if (auto* rejection = std::get_if<Rejection>(&filtered)) return std::move(*rejection);
         const HostRoom& room = std::get<HostOption>(filtered).room;

@@ -100,6 +100,7 @@ json to_json(const Request& request) {
     if (request.fallback) object["fallback"] = to_json(*request.fallback);
     if (request.deadline != TimePoint{}) object["deadline"] = iso_time(request.deadline);
     if (!request.from_host.empty()) object["from_host"] = request.from_host;
+    if (request.runs_revocable) object["runs_revocable"] = true;
     if (!request.groups.empty()) {
         object["groups"] = to_json(request.groups);
         if (request.group_policy)

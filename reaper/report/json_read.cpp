@@ -161,6 +161,7 @@ Request request(const JsonPlace& in) {
     if (const auto source = in.maybe("source")) result.source = word(*source, request_source_from);
     if (const auto deadline = in.maybe("deadline")) result.deadline = deadline->time();
     result.from_host = in.text_or_empty("from_host");
+    result.runs_revocable = in.has("runs_revocable");
     if (const auto groups = in.maybe("groups")) result.groups = groups_from(*groups);
     if (const auto policy = in.maybe("group_policy"))
         result.group_policy = word(*policy, group_policy_from);

@@ -42,10 +42,19 @@ Written written_in(const TextMap& texts, const std::string& prefix, bool traits)
 
 }  // namespace
 
+std::optional<ResType> mark_in(const TextMap& metadata) {
+    for (const auto key : res_type_keys) {
+        const auto at = metadata.find(std::string{key});
+        if (at == metadata.end()) continue;
+        if (const auto type = res_type_from(at->second)) return type;
+    }
+    return std::nullopt;
+}
+
 TextMap without_marks(TextMap metadata) {
     for (const auto key : res_type_keys) {
         const auto at = metadata.find(std::string{key});
-        if (at != metadata.end() && at->second == "regular") metadata.erase(at);
+        if (at != metadata.end() && res_type_from(at->second)) metadata.erase(at);
     }
     return metadata;
 }

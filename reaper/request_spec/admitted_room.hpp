@@ -13,6 +13,7 @@
 #pragma once
 
 #include <map>
+#include <optional>
 #include <string>
 #include <variant>
 
@@ -30,10 +31,11 @@ struct AdmittedRoom {
     friend bool operator==(const AdmittedRoom&, const AdmittedRoom&) = default;
 };
 
-/// The metadata without a bare `regular`: on a server that ran, that is the reaper's own word for
-/// what it ran as, and no wish. A bare `revocable` stays: the reaper's is on revocable servers
-/// alone, which never cull, so that on others it is their user's.
+/// The metadata without a bare `regular` or `revocable`: on a server that ran, that is the reaper's
+/// own word for what it ran as, and no wish.
 TextMap without_marks(TextMap metadata);
+/// What such a word says.
+std::optional<ResType> mark_in(const TextMap& metadata);
 
 /// Refused, in one line with the place: a constraint that can't be understood, leaves nothing, or
 /// is one of two. `traits`: they count too.

@@ -117,7 +117,8 @@ PlacementQuery query_of(const Request& request, const SchedulerRules& rules,
         one_of(uuids(aggregates,
                      [&](const auto& each) { return is_zone(each, *request.availability_zone); }));
     if (rules.trait_isolation) {
-        const auto traits = all_required_traits(request);
+        auto traits = all_required_traits(request);
+        traits.insert(request.res_type_traits.begin(), request.res_type_traits.end());
         const auto isolated = uuids(aggregates, [&](const auto& each) {
             return isolating_trait(each, traits).has_value();
         });

@@ -120,7 +120,7 @@ ImageProperties image_of(const FailureNotice& notice, const RequesterFacts& fact
 
 /// The gateway does not ask Placement for these.
 void leave_out_res_type(Request& request) {
-    remove_res_type_traits(request.required_traits);
+    request.res_type_traits = remove_res_type_traits(request.required_traits);
     remove_res_type_traits(request.forbidden_traits);
     if (!request.fallback) return;
     remove_res_type_traits(request.fallback->required_traits);
@@ -140,7 +140,7 @@ std::optional<Refused> ask(const ServerSpec& spec, const SchedulerRules& rules, 
     request.group_policy = resources->group_policy;
     request.fallback = std::move(resources->fallback);
     request.root_required_traits = std::move(*root);
-    if (rules.res_type_traits) leave_out_res_type(request);
+    if (rules.res_type_taken_out) leave_out_res_type(request);
     return std::nullopt;
 }
 
@@ -269,6 +269,7 @@ std::variant<Request, Refused> build_request(const FailureNotice& notice,
     request.flavor_extra_specs = flavor.extra_specs;
     request.image = facts.image;
     request.sent_at = sent_at(notice, facts);
+    request.runs_revocable = runs_already && mark_in(facts.metadata) == ResType::revocable;
     request.phases = std::get<AdmittedRoom>(admitted).phases;
     request.phases_because = std::move(std::get<AdmittedRoom>(admitted).because);
     return request;

@@ -43,10 +43,14 @@ std::optional<std::string> res_type_constraint_of(std::string_view trait, bool r
     return std::nullopt;
 }
 
-void remove_res_type_traits(std::set<Trait>& traits) {
-    std::erase_if(traits, [](const Trait& trait) {
-        return res_type_constraint_of(trait.str(), true).has_value();
+std::set<Trait> remove_res_type_traits(std::set<Trait>& traits) {
+    std::set<Trait> removed;
+    std::erase_if(traits, [&](const Trait& trait) {
+        const bool ours = res_type_constraint_of(trait.str(), true).has_value();
+        if (ours) removed.insert(trait);
+        return ours;
     });
+    return removed;
 }
 
 ResTypeQuery take_res_type(const PlacementQuery& query) {

@@ -24,7 +24,8 @@ namespace reaper {
 
 /// The constraint that such a trait is, required or forbidden; none for another trait.
 std::optional<std::string> res_type_constraint_of(std::string_view trait, bool required);
-void remove_res_type_traits(std::set<Trait>& traits);
+/// Those that were there.
+std::set<Trait> remove_res_type_traits(std::set<Trait>& traits);
 
 struct ResTypeQuery {
     PlacementQuery rest;                   ///< what Placement may be asked

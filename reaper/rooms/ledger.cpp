@@ -184,7 +184,6 @@ void Ledger::enter(const Request& request, const std::vector<HostPlan>& hosts, T
                     host.host,
                     host.slot.empty() ? request.resources : host.slot,
                     host.slots,
-                    0,
                     request.requesters,
                     now,
                     std::nullopt,

@@ -25,7 +25,6 @@ struct RoomPromise {
     HostId host;
     Resources slot;  ///< of one slot
     int slots = 0;
-    int claimed = 0;  ///< of them: a requester holds them in Placement, and is not there yet
     std::vector<ServerId> requesters;  ///< known to wait for it
     TimePoint since{};
     std::optional<TimePoint> until;  ///< none while the cull is under way
@@ -35,6 +34,8 @@ struct RoomPromise {
     /// Of a slot, what comes from one provider each.
     std::vector<Resources> groups{};
 
+    /// Of the slots, those that a requester holds in Placement without being there yet.
+    int claimed = 0;
     /// Requesters that hold room on another host by now: their slots here are of no use to them.
     std::set<ServerId> elsewhere{};
 

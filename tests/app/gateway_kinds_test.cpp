@@ -156,8 +156,7 @@ TEST_F(GatewayKinds, WithoutARevocableClassRoomIsRevocableByItsServer) {
     booting_that("REVOCABLE", "spot");
     start();
     EXPECT_THAT(search_for("req-1", two_cpus_that("REVOCABLE")), ElementsAre("rp-empty"));
-    cloud.remove(uuid_of("new"));
-    booting_that("REVOCABLE", "regular");
+    booting_that("REVOCABLE", "regular", "other");
     EXPECT_THAT(search_for("req-2", two_cpus_that("REVOCABLE")), IsEmpty());
 }
 
@@ -168,6 +167,17 @@ TEST_F(GatewayKinds, AHostOfOneKindOffersItselfForThatAlone) {
     booting_that("REGULAR");
     start();
     EXPECT_THAT(search_for("req-1", two_cpus_that("REGULAR")), ElementsAre("rp-plain"));
+}
+
+TEST_F(GatewayKinds, AHostWithAllTraitsIsForAllThoughAnotherIsNot) {
+    full_host();
+    cloud.traits["host1"] = {regular_trait, revocable_trait};
+    cloud.add_host("spare", small * 4);
+    cloud.traits["spare"] = {revocable_trait};
+    booting_that("REGULAR");
+    start();
+    EXPECT_THAT(search_for("req-1", two_cpus_that("REGULAR")), ElementsAre("rp-host1"));
+    EXPECT_EQ(cloud.count("DELETE"), 1U);
 }
 
 TEST_F(GatewayKinds, NobodyDiesOnAHostThatIsNotForHim) {
@@ -187,18 +197,51 @@ TEST_F(GatewayKinds, TheTraitIsTakenOutEvenIfNobodyCanBeHelped) {
     pause.why = "somebody looks into it";
     EXPECT_THAT(search_for("req-1", two_cpus_that("REGULAR")), ElementsAre("rp-empty"));
     EXPECT_THAT(search_for("", two_cpus_that("PREFER_REVOCABLE")), ElementsAre("rp-empty"));
+    EXPECT_THAT(search_for("req-2", two_cpus_that("REVOCABLE")), ElementsAre("rp-empty"));
 }
 
-TEST_F(GatewayKinds, ContradictingTraitsGetNothing) {
+TEST_F(GatewayKinds, PlacesOfOneKindStayThoughThereAreNoneOfTheOther) {
     cloud.add_host("empty", small * 4);
+    oversold_host("host2", 1);
+    booting_that("ANY", "spot");
+    ServerRecord& record = cloud.server_at(uuid_of("new")).record;
+    record.groups = {"g-1"};
+    cloud.groups["g-1"] = ServerGroup{"g-1", "g", "anti-affinity", 1, {record.server.id}};
+    start();
+    EXPECT_THAT(search_for("req-1", two_cpus_that("ANY")), ElementsAre("rp-empty"));
+}
+
+TEST_F(GatewayKinds, WhoMovesOutOfRevocableRoomCullsNobody) {
+    full_host();
+    oversold_host("host2", 4);
+    const std::string id = uuid_of("mover");
+    cloud.add_server(id, "host2", "regular", Resources{{"CUSTOM_REVOCABLE_VCPU", 2}});
+    ServerRecord& record = cloud.server_at(id).record;
+    record.flavor = flavor_of(2);
+    record.flavor.extra_specs["trait:" + prefix + "PREFER_REGULAR"] = "required";
+    record.server.status = "MIGRATING";
+    record.server.task_state = "migrating";
+    ActionRecord action;
+    action.name = "live-migration";
+    action.request = RequestId{"req-1"};
+    cloud.recorded_actions["req-1"] = action;
+    start();
+    search_for("req-1", two_cpus_that("PREFER_REGULAR"));
+    EXPECT_EQ(cloud.count("DELETE"), 0U);
+    EXPECT_TRUE(journal.records.empty());
+}
+
+TEST_F(GatewayKinds, ForContradictingTraitsNobodyDies) {
+    full_host();
     booting_that("REGULAR");
     cloud.server_at(uuid_of("new")).record.flavor.extra_specs["trait:" + prefix + "REVOCABLE"] =
         "required";
     start();
-    FakeSearch& made = search("req-1", two_cpus_that("REGULAR") + "," + prefix + "REVOCABLE");
-    EXPECT_THAT(found(made), IsEmpty());
-    EXPECT_TRUE(made.own);
-    EXPECT_EQ(made.answered, 200);
+    const std::string both = two_cpus_that("REGULAR") + "," + prefix + "REVOCABLE";
+    EXPECT_THAT(search_for("req-1", both), IsEmpty());
+    EXPECT_EQ(cloud.count("DELETE"), 0U);
+    cloud.add_host("empty", small * 4);
+    EXPECT_THAT(search_for("req-2", both), ElementsAre("rp-empty"));
 }
 
 TEST_F(GatewayKinds, WhatPlacementRefusesPassesAsItIs) {
@@ -209,6 +252,10 @@ TEST_F(GatewayKinds, WhatPlacementRefusesPassesAsItIs) {
     made.status = 503;
     run_until([&] { return made.done(); });
     EXPECT_EQ(made.answered, 503);
+    FakeSearch& refused = search("req-2", two_cpus_that("REVOCABLE"));
+    refused.status = 400;
+    run_until([&] { return refused.done(); });
+    EXPECT_EQ(refused.answered, 400);
 }
 
 TEST_F(GatewayKinds, TheServerIsLabelledAsWhatItGot) {

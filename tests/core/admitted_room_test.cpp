@@ -96,9 +96,14 @@ TEST(AdmittedRoom, ATraitBesideAnotherConstraintIsOneTooMany) {
 TEST(AdmittedRoom, ABareMarkOnAServerThatRanIsNoWish) {
     const std::map<std::string, std::string> labeled{{"res-type", "regular"}, {"a", "b"}};
     EXPECT_EQ(without_marks(labeled), (std::map<std::string, std::string>{{"a", "b"}}));
-    for (const char* const wish : {"revocable", "==revocable", "~regular"}) {
+    const std::map<std::string, std::string> in_revocable{{"res_type", "revocable"}};
+    EXPECT_TRUE(without_marks(in_revocable).empty());
+    EXPECT_EQ(mark_in(labeled), ResType::regular);
+    EXPECT_EQ(mark_in(in_revocable), ResType::revocable);
+    for (const char* const wish : {"==revocable", "~regular"}) {
         const std::map<std::string, std::string> wished{{"res-type", wish}};
         EXPECT_EQ(without_marks(wished), wished);
+        EXPECT_FALSE(mark_in(wished));
     }
 }
 

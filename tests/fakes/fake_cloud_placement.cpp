@@ -70,6 +70,8 @@ ResultTask<std::vector<ProviderSummary>> FakeCloud::summaries(ResourceClass reso
         ProviderSummary summary;
         summary.id = summary.root = host.id;
         summary.capacity = host.capacity;
+        if (const auto known = traits.find(name); known != traits.end())
+            summary.traits = known->second;
         for (const auto& [id, server] : servers_)
             if (server.provider == host.id) summary.used += server.resources;
         if (summary.capacity.get(resource_class) > summary.used.get(resource_class))

@@ -1,0 +1,21 @@
+// Is the requester a revocable server itself? Then nobody is deleted for it (rule 7).
+#pragma once
+
+#include <optional>
+#include <string>
+
+#include "reaper/decision/policy.hpp"
+#include "reaper/model/request.hpp"
+#include "reaper/planner/cloud_index.hpp"
+
+namespace reaper {
+
+/// Why it is; none: it is regular. As the taggers say of what it asks for; of a server that runs,
+/// also by what it holds: it may have got revocable room though its flavor does not ask for any.
+/// While it moves, Placement does not name it as the holder: where somebody who moves from its host
+/// holds revocable room, it counts as that one.
+std::optional<std::string> why_requester_revocable(const CompiledPolicy& policy,
+                                                   const Request& request, const CloudIndex& hosts,
+                                                   const TagData& tag_data);
+
+}  // namespace reaper
