@@ -15,6 +15,8 @@ const std::string key = "res-type";
 constexpr std::size_t max_in_a_check = 50;
 constexpr std::size_t max_served = 10'000;
 constexpr int max_failures = 5;
+/// From its creation until it has a place.
+constexpr Duration boots_within = std::chrono::minutes{5};
 /// A server that is still being built then will not be.
 constexpr Duration served_for = std::chrono::hours{1};
 
@@ -33,7 +35,7 @@ void ServerLabels::served(const ServerId& server) {
 void ServerLabels::placed(const ServerId& server) {
     if (served_.size() >= max_served || dependencies_.settings.labels.servers == "none") return;
     served_.insert_or_assign(server, dependencies_.cloud.clock.steady() + served_for);
-    placed_.insert(server);
+    placed_.insert_or_assign(server, dependencies_.cloud.clock.now());
 }
 
 ResultTask<void> ServerLabels::check() {
@@ -58,7 +60,7 @@ std::vector<ServerId> ServerLabels::due() {
     if (dependencies_.settings.labels.servers == "none") return servers;
     const Duration now = dependencies_.cloud.clock.steady();
     std::erase_if(served_, [&](const auto& entry) { return entry.second < now; });
-    std::erase_if(placed_, [&](const ServerId& id) { return !served_.contains(id); });
+    std::erase_if(placed_, [&](const auto& entry) { return !served_.contains(entry.first); });
     for (const auto& [id, until] : served_)
         if (servers.size() < max_in_a_check) servers.push_back(id);
     if (dependencies_.settings.labels.servers != "all") return servers;
@@ -94,8 +96,10 @@ Task<ServerLabels::Labeled> ServerLabels::label(ServerId id, const Taggers& tagg
     const std::string type = revocable ? "revocable" : "regular";
     const auto there = server.metadata.find(key);
     if (there == server.metadata.end()) co_return co_await label_as(std::move(id), type);
-    // One of our two words there is of an earlier place, or it would not be in this one.
-    if (there->second != type && placed_.contains(id) && res_type_from(there->second))
+    // On a server that ran before, one of our two words is of an earlier place.
+    const auto placed = placed_.find(id);
+    const bool ran = placed != placed_.end() && server.created + boots_within < placed->second;
+    if (there->second != type && ran && res_type_from(there->second))
         co_return co_await label_as(std::move(id), type);
     if (there->second != type)
         spdlog::info("server {} runs as {}; its metadata says {}={}, which is its user's and stays",

@@ -50,9 +50,9 @@ private:
     void settle(const ServerId& id, Labeled labeled);
 
     Dependencies dependencies_;
-    std::map<ServerId, Duration> served_;  ///< until when (steady) it is tried
-    std::set<ServerId> placed_;            ///< of these
-    std::set<ServerId> done_;              ///< of those in the cache
+    std::map<ServerId, Duration> served_;   ///< until when (steady) it is tried
+    std::map<ServerId, TimePoint> placed_;  ///< of these, and when
+    std::set<ServerId> done_;               ///< of those in the cache
     std::map<ServerId, int> failures_;
 };
 

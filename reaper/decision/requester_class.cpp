@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "reaper/cloud_cache/estimate.hpp"
 #include "reaper/model/text.hpp"
 #include "reaper/planner/cells.hpp"
 
@@ -13,16 +14,30 @@ bool is_requester(const Request& request, const ServerId& server) {
            request.requesters.end();
 }
 
+/// Between the moment when nova-conductor hands what a server holds to its migration and the claim,
+/// somebody else is named as the holder.
+bool is_handed_over(Operation operation) {
+    return operation == Operation::resize || operation == Operation::migrate ||
+           operation == Operation::live_migrate;
+}
+
+/// May that be what the requester holds?
+bool may_be_its(const Request& request, const ResourceClass& offered, Amount held) {
+    const Amount wanted = request.resources.get(stands_for(offered));
+    return held > 0 && (request.operation == Operation::resize || wanted == 0 || wanted == held);
+}
+
 /// By what is held on the host that it leaves.
 std::optional<std::string> why_by_room(const CompiledPolicy& policy, const Request& request,
                                        const Host& host) {
     for (const Server& server : host.servers)
         if (is_requester(request, server.id) && server.revocable())
             return "it runs as a revocable server on " + printable(host.name, 64);
+    if (!is_handed_over(request.operation)) return std::nullopt;
     for (const Provider& provider : host.providers)
         for (const auto& [consumer, held] : provider.other_consumers)
             for (const ResourceClass& offered : policy.revocable_classes)
-                if (held.get(offered) > 0)
+                if (consumer != unread_consumers && may_be_its(request, offered, held.get(offered)))
                     return "a server that holds " + offered.str() + " moves from " +
                            printable(host.name, 64) + ", as this one does";
     return std::nullopt;
@@ -30,14 +45,19 @@ std::optional<std::string> why_by_room(const CompiledPolicy& policy, const Reque
 
 }  // namespace
 
+bool moves_from_revocable_room(const CompiledPolicy& policy, const Request& request) {
+    return is_move(request.operation) && request.operation != Operation::unshelve &&
+           !request.from_host.empty() && !policy.revocable_classes.empty();
+}
+
 std::optional<std::string> why_requester_revocable(const CompiledPolicy& policy,
                                                    const Request& request, const CloudIndex& hosts,
                                                    const TagData& tag_data) {
     if (auto why = why_revocable(request, policy.taggers, tag_data)) return why;
-    if (request.runs_revocable) return "its metadata says that it runs in revocable room";
-    if (!is_move(request.operation) || request.from_host.empty() ||
-        policy.revocable_classes.empty())
-        return std::nullopt;
+    // One that is shelved holds nothing.
+    if (request.operation == Operation::unshelve && request.runs_revocable)
+        return "its metadata says that it ran in revocable room";
+    if (!moves_from_revocable_room(policy, request)) return std::nullopt;
     const Host* const host = host_by_service(request.from_host, hosts);
     return host == nullptr ? std::nullopt : why_by_room(policy, request, *host);
 }

@@ -14,8 +14,12 @@ namespace reaper {
 /// also by what it holds: it may have got revocable room though its flavor does not ask for any.
 /// While it moves, Placement does not name it as the holder: where somebody who moves from its host
 /// holds revocable room, it counts as that one.
+/// The host that it leaves must have been read for that.
 std::optional<std::string> why_requester_revocable(const CompiledPolicy& policy,
                                                    const Request& request, const CloudIndex& hosts,
                                                    const TagData& tag_data);
+
+/// Does it hang on the host that the request's server leaves?
+bool moves_from_revocable_room(const CompiledPolicy& policy, const Request& request);
 
 }  // namespace reaper

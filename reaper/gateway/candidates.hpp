@@ -41,6 +41,8 @@ public:
     static Result<Candidates> read(std::string_view body);
 
     bool none() const { return ways_.empty(); }
+    /// Nor were hosts added.
+    bool tells_none() const { return ways_.empty() && added_.empty(); }
     std::size_t count() const { return ways_.size(); }
     /// Root providers that a candidate takes something of.
     std::set<HostId> hosts() const;

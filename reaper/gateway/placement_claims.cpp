@@ -190,6 +190,13 @@ void PlacementGateway::note_success(const RequestId& id, const ServerId& server,
     if (asked.empty()) return dependencies_.rooms.unclaimed(id, server);
     std::set<HostId> hosts;
     for (const auto& [provider, amounts] : asked) hosts.insert(provider);
+    // A provider below a host may be named alone.
+    for (const auto* const promise : dependencies_.rooms.ledger().promises_of(id)) {
+        const Host* const host = dependencies_.refresher.cache().find(promise->host);
+        if (host == nullptr) continue;
+        for (const Provider& provider : host->providers)
+            if (asked.contains(provider.id)) hosts.insert(host->id);
+    }
     dependencies_.rooms.claimed(id, server, hosts);
     if (wishes_.contains(id)) dependencies_.placed(server);
 }

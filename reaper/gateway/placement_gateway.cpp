@@ -335,7 +335,9 @@ Task<PlacementGateway::Asked> PlacementGateway::serve(HttpRequest request, Proxy
     const Duration began = dependencies_.cloud.clock.steady();
     const bool pair = wanted.fallback && dependencies_.scheduler().pcpu_fallback;
     if (pair) {
-        const bool found = co_await found_by_fallback(request, call, wanted);
+        std::optional<ResType> only;
+        if (!query.res_type.empty()) only = ResType::regular;
+        const bool found = co_await found_by_fallback(request, call, wanted, only);
         if (found) {
             first.enough = true;  // by what is asked next
             co_return first;
@@ -381,13 +383,13 @@ Task<PlacementGateway::Asked> PlacementGateway::ask_for_its_room(HttpRequest req
 }
 
 /// Nova asks for dedicated CPUs first, and then for the same as VCPU, and takes either.
-Task<bool> PlacementGateway::found_by_fallback(HttpRequest request, ProxyCall& call,
-                                               Request wanted) {
+Task<bool> PlacementGateway::found_by_fallback(HttpRequest request, ProxyCall& call, Request wanted,
+                                               std::optional<ResType> only) {
     const auto parameters = parameters_of(request.target);
     if (!parameters) co_return false;
     RequestId id = wanted.id;
     request.target = with_query(request.target, fallback_query(*parameters, wanted));
-    const Asked other = co_await ask(std::move(request), call, std::move(id));
+    const Asked other = co_await ask(std::move(request), call, std::move(id), only);
     co_return other.candidates && !other.candidates->none() &&
         other.candidates->places() >= wanted.slots;
 }

@@ -157,7 +157,8 @@ private:
     Amount places_of(const RequestId& id, const Candidates& candidates) const;
     bool is_enough(const Candidates& candidates, const Request& wanted) const;
     bool has_places(const Candidates& candidates, const Request& wanted) const;
-    Task<bool> found_by_fallback(HttpRequest request, ProxyCall& call, Request wanted);
+    Task<bool> found_by_fallback(HttpRequest request, ProxyCall& call, Request wanted,
+                                 std::optional<ResType> only);
     Task<std::optional<Outcome>> wait_for(Request wanted, ProxyCall& call, bool had_hosts);
     void note_lateness(bool late);
     std::optional<std::string> narrow(Request& request, const CandidatesQuery& query) const;

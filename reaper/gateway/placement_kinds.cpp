@@ -107,9 +107,12 @@ Task<PlacementGateway::Asked> PlacementGateway::in_phases(HttpRequest request, P
     // As of any other search: hosts may be offered, and a claim tells who asks.
     if (regular && !wanted && query && !passes_through())
         regular = co_await help(std::move(request), call, std::move(*query), std::move(*regular));
-    // Some places are better than none.
-    const bool some = regular && (!regular->candidates || !regular->candidates->none());
-    if (some || !revocable) co_return std::move(*regular);
+    // Some places are better than none, and Placement's answer to what was asked is the best of
+    // none.
+    const bool some = revocable && revocable->candidates && !revocable->candidates->none();
+    const bool told =
+        regular && (!regular->candidates || regular->enough || !regular->candidates->tells_none());
+    if (told || (regular && !some)) co_return std::move(*regular);
     co_return std::move(*revocable);
 }
 
@@ -161,16 +164,17 @@ Task<PlacementGateway::Asked> PlacementGateway::ask_for_revocable(HttpRequest re
     Asked last;
     last.answer = no_candidates();
     last.candidates.emplace();
-    for (HttpRequest& search : searches) {
+    for (bool told = false; HttpRequest & search : searches) {
         Asked asked = co_await ask(std::move(search), call, id, ResType::revocable);
         // So it is where nobody ever offered any of that class.
-        if (status_of(asked.answer) == 400) {
-            last.answer = std::move(asked.answer);
-            continue;
-        }
-        last = std::move(asked);
-        if (!last.candidates) co_return last;
-        last.enough = wanted ? has_places(*last.candidates, *wanted) : !last.candidates->none();
+        const bool refused = status_of(asked.answer) == 400;
+        if (refused && !told) last.answer = std::move(asked.answer);
+        if (refused) continue;
+        if (!asked.candidates) co_return asked;
+        asked.enough = wanted ? has_places(*asked.candidates, *wanted) : !asked.candidates->none();
+        const bool more = !told || asked.candidates->places() > last.candidates->places();
+        told = true;
+        if (more || asked.enough) last = std::move(asked);
         if (last.enough) co_return last;
     }
     const bool pair = wanted && wanted->fallback && dependencies_.scheduler().pcpu_fallback;

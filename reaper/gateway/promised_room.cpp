@@ -44,22 +44,43 @@ Task<std::map<HostId, Resources>> PromisedRoom::withheld(std::set<HostId> hosts,
     co_return kept;
 }
 
+/// For each request, what is promised to it beyond what is held for it: by its victims, by those
+/// who keep their room, and by its servers that claimed.
 Task<Resources> PromisedRoom::withheld_on(HostId host, RequestId from, int& looks) {
     std::set<ServerId> holders;
     for (const ServerId& victim : ledger_.evicting_on(host))
         if (!kept_.keeps(victim)) holders.insert(victim);
     for (const auto* const promise : ledger_.promises_on(host))
         if (promise->request != from && promise->kept() > 0)
-            for (const ServerId& requester : promise->requesters)
-                if (!ledger_.took_slot(promise->request, requester)) holders.insert(requester);
-    Resources held = kept_.kept_for_others_on(host, from);
+            holders.insert(promise->requesters.begin(), promise->requesters.end());
+    std::map<ServerId, Resources> held;
     for (const ServerId& holder : holders) {
         if (++looks > most_looks) break;
         ServerId consumer = holder;
         auto allocations = co_await cloud_.placement.allocations(std::move(consumer));
-        if (allocations) held += on(refresher_.cache().find(host), *allocations);
+        if (allocations) held[holder] = on(refresher_.cache().find(host), *allocations);
     }
-    co_return more_than(held, ledger_.promised_to_others(host, from));
+    co_return missing(host, from, held);
+}
+
+Resources PromisedRoom::missing(const HostId& host, const RequestId& from,
+                                const std::map<ServerId, Resources>& held) const {
+    std::map<RequestId, Resources> promised, there;
+    for (const auto* const promise : ledger_.promises_on(host)) {
+        if (promise->request == from || promise->kept() == 0) continue;
+        promised[promise->request] += promise->slot * promise->kept();
+        for (const ServerId& requester : promise->requesters)
+            if (const auto at = held.find(requester);
+                at != held.end() && !ledger_.took_slot(promise->request, requester))
+                there[promise->request] += at->second;
+    }
+    for (const ServerId& victim : ledger_.evicting_on(host))
+        if (const auto at = held.find(victim); at != held.end())
+            there[ledger_.eviction(victim)->request] += at->second;
+    Resources sum;
+    for (const auto& [request, amounts] : promised)
+        sum += more_than(there[request] + kept_.kept_on(host, request), amounts);
+    return sum;
 }
 
 std::string PromisedRoom::why_taken(const HostId& host, const RequestId& from,

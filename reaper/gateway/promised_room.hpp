@@ -36,6 +36,8 @@ public:
 
 private:
     Task<Resources> withheld_on(HostId host, RequestId from, int& looks);
+    Resources missing(const HostId& host, const RequestId& from,
+                      const std::map<ServerId, Resources>& held) const;
     std::string why_taken(const HostId& host, const RequestId& from, const ResourceClass& name,
                           Amount free, Amount kept) const;
 

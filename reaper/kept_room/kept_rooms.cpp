@@ -16,7 +16,7 @@ namespace {
 
 constexpr Duration moment{50};
 /// A request to which the room of another one goes.
-constexpr Duration decided_within{10'000};
+constexpr Duration decided_within{3'000};
 /// Without the right to write, it is not tried again so soon.
 constexpr Duration forbidden_for = std::chrono::minutes{10};
 
@@ -103,7 +103,10 @@ Task<bool> KeptRooms::take_free(RequestId request, HostId host, Resources amount
     wanted.project = own_name;
     wanted.user = own_name;
     wanted.type = keeper_type;
-    KeptRoom room{request, std::move(host), wanted.holds, true};
+    at->second.room.request = request;
+    at->second.room.host = std::move(host);
+    at->second.room.gone = true;
+    Allocations holds = wanted.holds;
     std::vector<ConsumerChange> changes;
     changes.push_back({*keeper_of(*nobody), std::move(wanted)});
     auto done =
@@ -112,7 +115,7 @@ Task<bool> KeptRooms::take_free(RequestId request, HostId host, Resources amount
     if (entry != kept_.end()) {
         entry->second.busy = false;
         entry->second.sure = done.has_value();
-        entry->second.room = std::move(room);
+        entry->second.room.holds = std::move(holds);
         if (!done && is_new && surely_not_done(done.error().code)) kept_.erase(entry);
     }
     if (done) co_return true;
@@ -287,6 +290,14 @@ Resources KeptRooms::kept_for_others_on(const HostId& host, const RequestId& req
     Resources sum;
     for (const auto& [server, entry] : kept_)
         if (entry.room.host == host && entry.room.request != request)
+            sum += sum_of(entry.room.holds);
+    return sum;
+}
+
+Resources KeptRooms::promised_for_others_on(const HostId& host, const RequestId& request) const {
+    Resources sum;
+    for (const auto& [server, entry] : kept_)
+        if (entry.room.host == host && entry.room.request != request && promised(entry.room))
             sum += sum_of(entry.room.holds);
     return sum;
 }

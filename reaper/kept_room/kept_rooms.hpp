@@ -91,6 +91,8 @@ public:
     /// The former, without what was free already.
     Resources of_victims_on(const HostId& host, const RequestId& request) const;
     Resources kept_for_others_on(const HostId& host, const RequestId& request) const;
+    /// Of the latter, without what is about to be let go.
+    Resources promised_for_others_on(const HostId& host, const RequestId& request) const;
     /// What is kept for one request is for another one from now on, which is about to be decided.
     void reassign(const RequestId& from, const RequestId& to);
     /// Lets go of what is kept for the request, for who can't be handed it.

@@ -109,8 +109,8 @@ void ConstraintChecker::find_members(const CloudIndex& cloud, const Ledger& ledg
                 const auto& ours = request_.requesters;
                 return std::find(ours.begin(), ours.end(), requester) == ours.end();
             });
-        if (promise->request != request_.id && others_wait && promise->slots > 0)
-            members_[promise->host] += promise->slots;
+        if (promise->request != request_.id && others_wait && promise->kept() > 0)
+            members_[promise->host] += promise->kept();
     }
     all_on_one_ = group.together() && members_.empty() && request_.slots > 1;
 }

@@ -4,6 +4,8 @@
 #include <utility>
 
 #include "reaper/decision/decide.hpp"
+#include "reaper/decision/requester_class.hpp"
+#include "reaper/planner/cells.hpp"
 #include "reaper/planner/host_label.hpp"
 #include "reaper/runtime/machine.hpp"
 
@@ -27,7 +29,9 @@ bool by_aggregates(const Request& request, const CompiledPolicy& policy) {
 HostDepth depth_for(const Request& request, const SchedulerRules& rules) {
     const bool bound = request.availability_zone || !request.placement.aggregates.empty() ||
                        rules.own_aggregates != SchedulerRules::OwnAggregates::off;
-    return bound || asks_for_traits(request) ? HostDepth::placement : HostDepth::state;
+    // Hosts of one kind are declared by traits.
+    const bool typed = !request.phases_because.empty();
+    return bound || typed || asks_for_traits(request) ? HostDepth::placement : HostDepth::state;
 }
 
 }  // namespace
@@ -79,6 +83,13 @@ ResultTask<Decision> FreshDecision::decide(std::shared_ptr<const CompiledPolicy>
     auto tag_data = co_await refresher_.refresh_tag_data(policy);
     if (!tag_data) co_return tag_data.error();
 
+    if (moves_from_revocable_room(*policy, request)) {
+        const Host* const from = host_by_service(request.from_host, refresher_.cache().index());
+        std::vector<HostId> left;
+        if (from != nullptr) left.push_back(from->id);
+        auto read = co_await refresher_.read_hosts(std::move(left), HostDepth::state);
+        if (!read) co_return read.error();
+    }
     const HostDepth depth = depth_for(request, policy->scheduler);
     const bool bound = by_aggregates(request, *policy);
     bool second_look = true;

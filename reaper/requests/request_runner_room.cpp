@@ -35,6 +35,10 @@ bool RequestRunner::keeps_room() const {
 Resources RequestRunner::free_part(const HostPlan& plan) const {
     const Host* const host = services_.refresher.cache().find(plan.host);
     if (host == nullptr || host->providers.empty() || !request_.groups.empty()) return {};
+    // How much of what is free is another's can't be told while some of it is on its way.
+    if (others_free_room_on(plan.host) &&
+        !services_.rooms.ledger().promised_to_others(plan.host, request_.id).empty())
+        return {};
     const Resources& slot = plan.slot.empty() ? request_.resources : plan.slot;
     Resources wanted = slot * plan.slots;
     for (const Victim& victim : plan.victims) wanted -= victim.resources;
@@ -59,7 +63,7 @@ Resources RequestRunner::free_part(const HostPlan& plan) const {
 bool RequestRunner::others_free_room_on(const HostId& host) const {
     const Ledger& ledger = services_.rooms.ledger();
     const auto evicting = ledger.evicting_on(host);
-    return !services_.kept_rooms.kept_for_others_on(host, request_.id).empty() ||
+    return !services_.kept_rooms.promised_for_others_on(host, request_.id).empty() ||
            std::any_of(evicting.begin(), evicting.end(), [&](const ServerId& server) {
                const Ledger::Eviction* const eviction = ledger.eviction(server);
                return eviction->request != request_.id && !eviction->ended;

@@ -24,27 +24,18 @@ bool like_a_second_try(const Server& server, const Ledger::Promise& promise,
     return came_after && server.project == promise.project && held == promise.slot;
 }
 
+bool holds_room(const ServerId& consumer, const Host& host) {
+    return std::any_of(host.providers.begin(), host.providers.end(), [&](const Provider& provider) {
+        return provider.other_consumers.contains(consumer);
+    });
+}
+
 /// Does the host still know the server as one that is being deleted, or hold room for it though
 /// Nova lists it no more?
 bool still_going(const ServerId& id, const Host& host) {
     for (const auto& server : host.servers)
         if (server.id == id) return server.task_state == "deleting" || server.unfinished_deletion;
-    return std::any_of(host.providers.begin(), host.providers.end(), [&](const Provider& provider) {
-        return provider.other_consumers.contains(id);
-    });
-}
-
-/// Requesters that hold room there and that Nova does not show there: between a claim and the start
-/// of the build or the move.
-int claims_on(const Ledger::Promise& promise, const Host& host) {
-    const auto claims = std::count_if(
-        promise.requesters.begin(), promise.requesters.end(), [&](const ServerId& requester) {
-            return std::any_of(host.providers.begin(), host.providers.end(),
-                               [&](const Provider& provider) {
-                                   return provider.other_consumers.contains(requester);
-                               });
-        });
-    return std::min(static_cast<int>(claims), promise.slots);
+    return holds_room(id, host);
 }
 
 template <class Key>
@@ -362,7 +353,7 @@ void Ledger::count_all_taken(const std::set<HostId>& hosts, const HostLookup& ho
             if (host == nullptr) continue;
             const int before = promise.open();
             count_taken(promise, *host, requesters_only, settled);
-            promise.claimed = claims_on(promise, *host);
+            count_claims(promise, *host);
             if (promise.open() != before && promises == &promises_)
                 changes_.add({promise.host, {}});
         }
@@ -422,8 +413,21 @@ void Ledger::count_taken(Promise& promise, const Host& host, bool requesters_onl
         took->second = Took{promise.request, promise.host};
         took_from_[promise.request].insert(server.id);
         --promise.slots;
+        unclaim(promise.request, server.id);
         settled.push_back(Settled{promise.request, promise.host, server.id, 1});
     }
+}
+
+/// Requesters that hold room there and that Nova does not show there: between a claim and the start
+/// of the build or the move.
+void Ledger::count_claims(Promise& promise, const Host& host) {
+    int claims = 0;
+    for (const ServerId& requester : promise.requesters) {
+        if (took_slot(promise.request, requester) || !holds_room(requester, host)) continue;
+        unclaim(promise.request, requester);
+        ++claims;
+    }
+    promise.claimed = std::min(claims, promise.slots);
 }
 
 void Ledger::drop_late_promises(TimePoint now, std::vector<Settled>& settled) {

@@ -200,6 +200,7 @@ private:
     void drop_late_promises(TimePoint now, std::vector<Settled>& settled);
     void count_taken(Promise& promise, const Host& host, bool requesters_only,
                      std::vector<Settled>& settled);
+    void count_claims(Promise& promise, const Host& host);
     bool takes_slot(const Server& server, const Promise& promise, const Host& host) const;
     std::vector<const Promise*> found(const RoomPromises::Numbers& numbers) const;
 

@@ -112,6 +112,24 @@ TEST(Ledger, AClaimedSlotIsNotPromisedBesides) {
     EXPECT_EQ(open_with(claimed), 1);
     EXPECT_EQ(open_with(cloud({second_try("one", 15)})), 1) << "it is there";
     EXPECT_EQ(ledger.promised_to_others(on_a, nobody), slot);
+    EXPECT_EQ(open_with(claimed), 1) << "Nova lists it no more; the other's slot is promised";
+}
+
+TEST(Ledger, WhoClaimsHereAfterAllIsNotElsewhere) {
+    Ledger ledger;
+    const RequestId id{"req-1"};
+    Request wanted = request(slot, 2, "req-1");
+    wanted.requesters = {ServerId{"one"}, ServerId{"two"}};
+    ledger.enter(wanted, plan_on("a", 2, {}), at(0));
+    ledger.settle(id, at(10), at(60));
+    ledger.claim(id, ServerId{"one"}, {HostId{"c"}});
+    auto claimed = cloud({});
+    claimed.hosts.front().providers.front().other_consumers = {{ServerId{"one"}, slot}};
+    ledger.expire(claimed, at(20));
+    EXPECT_EQ(ledger.promises().front().open(), 1);
+    ledger.claim(id, ServerId{"one"}, {HostId{"c"}});
+    ledger.expire(cloud({second_try("one", 15)}), at(30));
+    EXPECT_EQ(ledger.promises().front().open(), 1);
 }
 
 TEST(Ledger, ASlotOfWhoHasRoomElsewhereIsNotPromised) {

@@ -265,6 +265,7 @@ private:
     // judge_keeps.cpp
     static bool sets_holdings(const cloudsim::Request& request);
     bool is_requester(const Uuid& consumer) const;
+    bool is_requester_in(const cloudsim::Request& request) const;
     Resources held_by(const Uuid& consumer) const;
     bool is_room_of_a_plan(const Uuid& nobody, const Resources& held) const;
     void note_holdings(const Exchange& call);

@@ -218,9 +218,9 @@ void Gateway::give_back(const Uuid& consumer, std::string request) {
     HttpRequest call;
     call.method = "DELETE";
     call.target = "/placement/allocations/" + consumer.text();
-    // Nova tries until it is done.
-    ask(std::move(call), request, [this, consumer](int, const std::string&) {
-        site_.world().placement.remove_consumer(consumer);
+    // Nova would tell its operator.
+    ask(std::move(call), request, [this, consumer](int status, const std::string&) {
+        if (status != 204) site_.world().placement.remove_consumer(consumer);
     });
 }
 

@@ -14,7 +14,7 @@ using nlohmann::json;
 /// Consumers that a `POST /allocations` names, or a `PUT /allocations/ID`.
 std::vector<Uuid> consumers_in(const cloudsim::Request& request) {
     std::vector<Uuid> consumers;
-    if (request.method == "PUT") {
+    if (request.method != "POST") {
         if (const auto id = Uuid::parse(request.path.back())) consumers.push_back(*id);
         return consumers;
     }
@@ -38,6 +38,12 @@ bool Checker::is_requester(const Uuid& consumer) const {
     const auto& demands = truth_.demands();
     return std::any_of(demands.begin(), demands.end(),
                        [&](const auto& entry) { return entry.second.servers.contains(consumer); });
+}
+
+bool Checker::is_requester_in(const cloudsim::Request& request) const {
+    const auto consumers = consumers_in(request);
+    return std::all_of(consumers.begin(), consumers.end(),
+                       [this](const Uuid& consumer) { return is_requester(consumer); });
 }
 
 Resources Checker::held_by(const Uuid& consumer) const {
