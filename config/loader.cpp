@@ -153,7 +153,8 @@ std::variant<LocalSettings, std::vector<ConfigError>> load_local(const std::stri
         return LocalSettings{
             std::move(draft->settings.journal), std::move(draft->settings.pause_file),
             std::move(draft->settings.admin),   std::move(draft->settings.policy.safeguards),
-            std::move(draft->settings.broker),  std::move(draft->broker_unknown)};
+            std::move(draft->settings.broker),  std::move(draft->broker_unknown),
+            std::move(draft->settings.gateway)};
     return std::get<std::vector<ConfigError>>(std::move(loaded));
 }
 

@@ -42,6 +42,7 @@ struct LocalSettings {
     SafeguardSettings safeguards;  ///< the defaults where something is wrong in them
     Broker broker;                 ///< whom to ask which reaper is active
     std::string broker_unknown;    ///< why it can't be asked; empty if it can
+    Gateway gateway;               ///< whom to ask whether it helps
 };
 
 /// These alone, for what must work whatever else is wrong or can't be read by who asks: no secret

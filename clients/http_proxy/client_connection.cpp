@@ -112,6 +112,8 @@ Task<bool> ClientConnection::serve_one(RequestHead head) {
     auto framing = framing_of(head);
     if (auto* bad = std::get_if<BadMessage>(&framing)) co_return co_await refuse(*bad);
     auto target = upstream_target(shared_->prefixes, head.target);
+    const auto& handler = shared_->handler;
+    if (!target && handler != nullptr && handler->owns(head.target)) target = head.target;
     const bool keep = keeps_connection(head.minor, head.headers) && !shared_->draining;
     Call call{std::move(head), target.value_or(""), std::get<Framing>(framing), keep};
     HttpProxyState& state = shared_->state;

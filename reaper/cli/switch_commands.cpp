@@ -11,6 +11,7 @@
 #include "clients/pause/pause_file.hpp"
 #include "reaper/cli/active_reaper.hpp"
 #include "reaper/cli/commands.hpp"
+#include "reaper/cli/gateway_state.hpp"
 #include "reaper/cli/local_settings.hpp"
 #include "reaper/cli/now.hpp"
 #include "reaper/controllers/safeguards_journal.hpp"
@@ -137,6 +138,14 @@ void warn_if_elsewhere(const Activity& activity, const Terminal& terminal) {
                   ": it goes on deleting; pause it there");
 }
 
+nlohmann::json json_of(const std::optional<GatewayState>& state, const config::Gateway& gateway) {
+    if (!state) return nullptr;
+    return {{"listen", gateway.listen},
+            {"answers", state->answers},
+            {"helps", state->answers && state->why_not.empty()},
+            {"why_not", state->why_not}};
+}
+
 nlohmann::json json_of(const std::vector<InventoryHold>& holds) {
     nlohmann::json list = nlohmann::json::array();
     for (const auto& hold : holds) list.push_back(report::to_json(hold));
@@ -224,6 +233,7 @@ ExitCode show_status(const GlobalOptions& global, const Terminal& terminal) {
     std::vector<Safeguards::LeftAlone> left_alone;
     if (recorded) left_alone = recorded->safeguards.left_alone(at);
     const Activity activity = activity_of(*settings);
+    const auto gateway = gateway_state(settings->gateway);
     if (terminal.json()) {
         const nlohmann::json json = {
             {"version", report::json_version},
@@ -235,6 +245,7 @@ ExitCode show_status(const GlobalOptions& global, const Terminal& terminal) {
              {{"state", word(breaker)},
               {"reason", breaker_kept.note() ? breaker_kept.note()->reason : ""}}},
             {"left_alone", json_of(left_alone)},
+            {"gateway", json_of(gateway, settings->gateway)},
             {"since", iso_time(at - status_span)},
             {"totals", recorded ? report::to_json(recorded->totals) : nlohmann::json(nullptr)},
             {"holds", recorded ? json_of(recorded->holds) : nlohmann::json(nullptr)}};
@@ -248,6 +259,7 @@ ExitCode show_status(const GlobalOptions& global, const Terminal& terminal) {
         if (breaker == CircuitState::half_open)
             terminal.answer("circuit breaker half open: one cull at a time is tried\n");
         terminal.answer("active reaper: " + to_text(activity) + "\n");
+        if (gateway) terminal.answer(to_text(*gateway, settings->gateway) + "\n");
         const auto options = terminal.render_options(at);
         if (!left_alone.empty()) terminal.answer("\nLeft alone\n" + text_of(left_alone));
         if (recorded && !recorded->holds.empty())

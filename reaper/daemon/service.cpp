@@ -547,6 +547,10 @@ public:
         const ProxyHandler* const handler = handler_();
         return handler != nullptr && handler->wants(method, target);
     }
+    bool owns(std::string_view target) const override {
+        const ProxyHandler* const handler = handler_();
+        return handler != nullptr && handler->owns(target);
+    }
     std::string line() const override {
         const ProxyHandler* const handler = handler_();
         return handler == nullptr ? "passing everything through: not serving" : handler->line();

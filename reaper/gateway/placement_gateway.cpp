@@ -14,10 +14,6 @@ namespace {
 constexpr std::string_view path_end = "/allocation_candidates";
 /// Placement has no such path.
 constexpr std::string_view state_path_end = "/reaper-gateway";
-/// An answer that is longer has many candidates.
-constexpr std::size_t short_answer = 64UL * 1024;
-/// An answer that is longer passes as it is.
-constexpr std::size_t longest_answer = 32UL * 1024 * 1024;
 constexpr int long_answers_at_once = 2;
 /// So many servers are rarely asked for at once; who asks is not looked into for more places.
 constexpr Amount many_places = 64;
@@ -36,6 +32,11 @@ constexpr int most_late = 3;
 constexpr Duration pass_for{30'000};
 /// Until the message of a search that failed has come.
 constexpr Duration remembered_for = std::chrono::minutes{10};
+
+/// Placement does not know that a compute service is down.
+bool is_down(const Host& host) {
+    return !host.up || !host.enabled;
+}
 
 /// It says so itself.
 bool admits_revocable(const Request& request) {
@@ -85,6 +86,11 @@ bool PlacementGateway::wants(std::string_view method, std::string_view target) c
     // A claim, or one that is taken back.
     if (method != "PUT" && method != "DELETE") return false;
     return claimed_server(path) && (!offers_.empty() || !wishes_.empty() || !promised_.none());
+}
+
+/// haproxy need not know the prefix.
+bool PlacementGateway::owns(std::string_view target) const {
+    return path_of(target) == state_path_end;
 }
 
 std::optional<std::string> PlacementGateway::passes_through() const {
@@ -145,7 +151,7 @@ Task<ProxyAnswer> PlacementGateway::search(HttpRequest request, ProxyCall& call)
         co_return co_await search_by_type(std::move(request), call, std::move(*parameters));
     Asked first = co_await ask(request, call, id);
     // Without candidates that could be read: Placement refused, or can't be understood.
-    if (!first.candidates || first.candidates->places() >= many_places)
+    if (!first.candidates || usable_places(*first.candidates) >= many_places)
         co_return std::move(first.answer);
     auto query = parameters ? read_candidates_query(*parameters)
                             : Result<CandidatesQuery>{Error{Errc::bad_input, "a broken query"}};
@@ -173,72 +179,6 @@ void PlacementGateway::note_hosts(const RequestId& id) {
     had_hosts_[id] = now;
 }
 
-// ---- what Placement says ----
-
-/// `only`: hosts that are not declared to be of the other kind.
-Task<PlacementGateway::Asked> PlacementGateway::ask(HttpRequest request, ProxyCall& call,
-                                                    RequestId id, std::optional<ResType> only) {
-    Asked asked{Error{}};
-    auto answered = co_await call.ask(std::move(request));
-    if (!answered) {
-        asked.answer = answered.error();
-        co_return asked;
-    }
-    UpstreamAnswer& answer = **answered;
-    if (answer.status() != 200) {
-        asked.answer = std::move(*answered);
-        co_return asked;
-    }
-    const bool every = only && some_host_is_declared();
-    auto whole = co_await read(answer, every);
-    asked.answer = std::move(*answered);
-    if (!whole || *whole != BodyRead::whole) co_return asked;
-    auto candidates = Candidates::read(answer.body());
-    if (!candidates) {
-        spdlog::warn("gateway: Placement's candidates can't be read, they pass as they are: {}",
-                     candidates.error().what);
-        co_return asked;
-    }
-    const bool others = only && candidates->keep_to(*only);
-    asked.had_hosts = !candidates->none();
-    auto hosts = candidates->hosts();
-    RequestId asking = id;
-    auto kept = co_await promised_.withheld(std::move(hosts), std::move(asking));
-    const bool kept_back = candidates->withhold([&](const HostId& host) {
-        const auto at = kept.find(host);
-        return at == kept.end() ? Resources{} : at->second;
-    });
-    if (kept_back) note_hosts(id);
-    if (kept_back || others) {
-        OwnAnswer own;
-        own.status = answer.status();
-        own.reason = answer.reason();
-        own.headers = answer.headers();
-        own.body = candidates->text();
-        asked.answer = std::move(own);
-    }
-    asked.candidates = std::move(*candidates);
-    co_return asked;
-}
-
-/// Is any host of one kind of room alone?
-bool PlacementGateway::some_host_is_declared() const {
-    const auto& profiles = dependencies_.refresher.cache().index().names().profiles();
-    return std::any_of(profiles.begin(), profiles.end(), [](const Profile& profile) {
-        return declared_type(profile.root_traits).has_value();
-    });
-}
-
-/// A long answer has many candidates: it is looked into only if all have to be, or some of them may
-/// be promised.
-ResultTask<BodyRead> PlacementGateway::read(UpstreamAnswer& answer, bool whole) {
-    auto read = co_await answer.read_all(short_answer);
-    const bool more = read && *read == BodyRead::too_large;
-    if (!more || (!whole && promised_.none())) co_return read;
-    const auto turn = co_await long_answers_.acquire();
-    co_return co_await answer.read_all(longest_answer);
-}
-
 // ---- who asks, and what can be done ----
 
 Task<PlacementGateway::Asked> PlacementGateway::help(HttpRequest request, ProxyCall& call,
@@ -249,8 +189,9 @@ Task<PlacementGateway::Asked> PlacementGateway::help(HttpRequest request, ProxyC
         Offer told{query, first.candidates->hosts(), dependencies_.cloud.clock.steady()};
         note_offer(id, std::move(told));
     }
-    if (first.candidates->places() >= few_places) {
-        auto more = co_await who_asks_.may_want_more(first.candidates->places());
+    const Amount places = usable_places(*first.candidates);
+    if (places >= few_places) {
+        auto more = co_await who_asks_.may_want_more(places);
         if (!more || !*more) co_return first;
     }
     const bool offers = query.groups.empty();
@@ -298,12 +239,23 @@ bool PlacementGateway::is_enough(const Candidates& candidates, const Request& wa
     return has_places(candidates, wanted);
 }
 
+/// Besides on hosts of which it is known that nova-scheduler takes none of them.
+Amount PlacementGateway::usable_places(const Candidates& candidates) const {
+    std::set<HostId> down;
+    for (const HostId& id : candidates.hosts())
+        if (const Host* const host = dependencies_.refresher.cache().find(id);
+            host != nullptr && is_down(*host))
+            down.insert(id);
+    return candidates.places_besides(down);
+}
+
 /// For all of them, besides on hosts that are no place for it.
 bool PlacementGateway::has_places(const Candidates& candidates, const Request& wanted) const {
     std::set<HostId> no_places;
     for (const HostId& id : candidates.hosts()) {
         const Host* const host = dependencies_.refresher.cache().find(id);
-        if (host != nullptr && wanted.excluded_hosts.contains(host->service_host))
+        if (host != nullptr &&
+            (is_down(*host) || wanted.excluded_hosts.contains(host->service_host)))
             no_places.insert(id);
     }
     return candidates.places_besides(no_places) >= wanted.slots;
@@ -380,18 +332,6 @@ Task<PlacementGateway::Asked> PlacementGateway::ask_for_its_room(HttpRequest req
     if (!asked.candidates || tell_of_kept_room(id, query, asked)) co_return asked;
     co_await dependencies_.kept_rooms.let_go(id);
     co_return co_await ask(std::move(request), call, std::move(id), only);
-}
-
-/// Nova asks for dedicated CPUs first, and then for the same as VCPU, and takes either.
-Task<bool> PlacementGateway::found_by_fallback(HttpRequest request, ProxyCall& call, Request wanted,
-                                               std::optional<ResType> only) {
-    const auto parameters = parameters_of(request.target);
-    if (!parameters) co_return false;
-    RequestId id = wanted.id;
-    request.target = with_query(request.target, fallback_query(*parameters, wanted));
-    const Asked other = co_await ask(std::move(request), call, std::move(id), only);
-    co_return other.candidates && !other.candidates->none() &&
-        other.candidates->places() >= wanted.slots;
 }
 
 /// None: not before the deadline, the client left, or the reaper stops.

@@ -93,6 +93,7 @@ public:
     PlacementGateway(const boost::asio::any_io_executor& executor, Dependencies dependencies);
 
     bool wants(std::string_view method, std::string_view target) const override;
+    bool owns(std::string_view target) const override;
     std::string line() const override;
     Task<ProxyAnswer> handle(HttpRequest request, ProxyCall& call) override;
 
@@ -157,6 +158,7 @@ private:
     Amount places_of(const RequestId& id, const Candidates& candidates) const;
     bool is_enough(const Candidates& candidates, const Request& wanted) const;
     bool has_places(const Candidates& candidates, const Request& wanted) const;
+    Amount usable_places(const Candidates& candidates) const;
     Task<bool> found_by_fallback(HttpRequest request, ProxyCall& call, Request wanted,
                                  std::optional<ResType> only);
     Task<std::optional<Outcome>> wait_for(Request wanted, ProxyCall& call, bool had_hosts);

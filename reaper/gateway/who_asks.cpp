@@ -152,6 +152,13 @@ ResultTask<WhoAsks::Answer> WhoAsks::find(RequestId id, CandidatesQuery query,
         if (!seen) co_return seen.error();
         auto boots = co_await boots_for(id, query, *seen);
         if (!boots) co_return boots.error();
+        // Another call may have been known meanwhile.
+        const bool nobody = boots->empty();
+        std::erase_if(*boots, [&](const Built& each) {
+            const auto* const request = std::get_if<Request>(&each);
+            return request != nullptr && !request->requesters.empty() &&
+                   taken_by_other(id, request->requesters.front());
+        });
         const bool one =
             !boots->empty() && std::all_of(boots->begin(), boots->end(), [&](const Built& each) {
                 const auto* const a = std::get_if<Request>(&boots->front());
@@ -162,8 +169,8 @@ ResultTask<WhoAsks::Answer> WhoAsks::find(RequestId id, CandidatesQuery query,
         if (boots->size() > 1)
             unknown.why = std::to_string(boots->size()) +
                           " requests to boot are being scheduled that it could be for";
-        const bool long_enough = cloud_.clock.steady() - began >= patience ||
-                                 (boots->empty() && looks >= looks_for_nobody);
+        const bool long_enough =
+            cloud_.clock.steady() - began >= patience || (nobody && looks >= looks_for_nobody);
         unknown.may_be.clear();
         for (const Built& each : *boots)
             if (const auto* const request = std::get_if<Request>(&each))
@@ -248,9 +255,9 @@ ResultTask<std::variant<std::string, NotCertain>> WhoAsks::new_flavor(ServerReco
 
 // ---- servers to boot ----
 
-bool WhoAsks::taken_by_other(const RequestId& id, const Booting& servers) const {
+bool WhoAsks::taken_by_other(const RequestId& id, const ServerId& server) const {
     return std::any_of(taken_.begin(), taken_.end(), [&](const auto& call) {
-        return call.first != id && call.second.contains(servers.front().server.id);
+        return call.first != id && call.second.contains(server);
     });
 }
 
@@ -260,7 +267,7 @@ ResultTask<std::vector<WhoAsks::Built>> WhoAsks::boots_for(RequestId id, Candida
     std::vector<Built> found;
     auto groups = by_reservation(*booting);
     for (auto& [reservation, servers] : groups) {
-        if (taken_by_other(id, servers)) continue;
+        if (taken_by_other(id, servers.front().server.id)) continue;
         auto known = co_await known_of(id, std::move(servers));
         if (!known) co_return known.error();
         const auto* const request = std::get_if<Request>(&*known);

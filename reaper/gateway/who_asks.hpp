@@ -72,7 +72,7 @@ private:
     ResultTask<std::variant<std::string, NotCertain>> new_flavor(ServerRecord record,
                                                                  CandidatesQuery query);
     Answer taken(const RequestId& id, Built found);
-    bool taken_by_other(const RequestId& id, const Booting& servers) const;
+    bool taken_by_other(const RequestId& id, const ServerId& server) const;
 
     CloudPorts cloud_;
     std::function<SchedulerRules()> rules_;

@@ -78,6 +78,9 @@ public:
     /// Does the handler decide this one? Asked for every request; all others stream. `target` is as
     /// on the wire.
     virtual bool wants(std::string_view method, std::string_view target) const = 0;
+    /// Is it a target of the handler's own, which need not be under the upstream's prefix? It wants
+    /// that.
+    virtual bool owns(std::string_view) const { return false; }
     /// How it is, for the status line: a clause; empty: nothing to tell.
     virtual std::string line() const { return {}; }
     /// Called with the whole request. It must end by itself, and soon after the client has gone;

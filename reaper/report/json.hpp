@@ -12,7 +12,8 @@
 //             placement (reaper/report/json_placement.hpp); where some of it has to come from one
 //             provider: groups[] (reaper/report/json_groups.hpp), which are part of `resources`,
 //             and, of two and more, group_policy (none or isolate); of a server that moves,
-//             from_host (service host where it is or was last); and, if it has any:
+//             from_host (service host where it is or was last); of one whose metadata says that it
+//             ran as revocable, runs_revocable: true; and, if it has any:
 //             root_required_traits[], fallback{resources, required_traits[], forbidden_traits[]}}
 //  decision  {version, decision: "plan", request, strategy, slots_requested, slots_wanted,
 //             slots_freed, hosts[], rejected[], note}

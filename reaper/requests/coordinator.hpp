@@ -91,6 +91,7 @@ private:
     void settle(const Ended& ended);
     Task<void> resume(RequestRecord record);
     Task<void> await_its_source(RequestRecord record);
+    TimePoint deadline_of(const Request& request) const;
     RunnerDependencies runner_dependencies();
 
     RequestServices services_;

@@ -39,13 +39,23 @@ ResultTask<void> RequestCoordinator::restore(LeaseOf lease_of) {
     co_return Result<void>{};
 }
 
+/// Of a former process, perhaps of long ago. Where the clock was set back since, its age can't be
+/// told: it counts as too old, rather than to be waited for until the clock is where it was.
+TimePoint RequestCoordinator::deadline_of(const Request& request) const {
+    constexpr Duration clocks_differ = std::chrono::minutes{2};
+    const TimePoint now = services_.cloud.clock.now();
+    if (request.sent_at > now + clocks_differ) return now - clocks_differ;
+    // Of a journal that did not keep it yet.
+    if (request.deadline == TimePoint{})
+        return request.sent_at + services_.settings.trigger.max_age;
+    return request.deadline;
+}
+
 Task<void> RequestCoordinator::resume(RequestRecord record) {
     const RequestId id = record.request.id;
     newest_.note(record.request);
     Request request = record.request;
-    // Of a journal that did not keep it yet.
-    if (request.deadline == TimePoint{})
-        request.deadline = request.sent_at + services_.settings.trigger.max_age;
+    request.deadline = deadline_of(request);
     // Out of time or not, what was sent is waited for; nothing more is while it is not known.
     const auto unknown = co_await until_policy_known(request);
     if (unknown) spdlog::warn("{}: {}", id.str(), *unknown);
@@ -62,9 +72,7 @@ Task<void> RequestCoordinator::resume(RequestRecord record) {
 Task<void> RequestCoordinator::await_its_source(RequestRecord record) {
     constexpr Duration moment{250};
     const RequestId id = record.request.id;
-    TimePoint deadline = record.request.deadline;
-    if (deadline == TimePoint{})
-        deadline = record.request.sent_at + services_.settings.trigger.max_age;
+    const TimePoint deadline = deadline_of(record.request);
     const bool too_old = services_.cloud.clock.now() > deadline;
     while (!services_.stopping && services_.cloud.clock.now() <= deadline) {
         auto told = std::move(in_flight_[id].waiting);

@@ -39,6 +39,10 @@ struct RoomPromise {
     /// Requesters that hold room on another host by now: their slots here are of no use to them.
     std::set<ServerId> elsewhere{};
 
+    /// Is it one of the requesters?
+    bool is_for(const ServerId& server) const {
+        return std::find(requesters.begin(), requesters.end(), server) != requesters.end();
+    }
     /// Slots that are of use to the request.
     int kept() const { return std::max(slots - static_cast<int>(elsewhere.size()), 0); }
     /// Of them, those that nobody holds: what is promised besides all that is used.

@@ -11,6 +11,7 @@ using nlohmann::json;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
+using ::testing::UnorderedElementsAre;
 
 class GatewayTest : public GatewayHouse {};
 
@@ -100,6 +101,37 @@ TEST_F(GatewayTest, WhenPlacementFailsItsAnswerPasses) {
     run_until([&] { return made.done(); });
     EXPECT_EQ(made.body, "{}");
     EXPECT_EQ(cloud.count("DELETE"), 0U);
+}
+
+TEST_F(GatewayTest, WherePlacementFailedAndRoomIsThereNobodyDiesForTheMessageEither) {
+    full_host();
+    cloud.add_host("empty", small * 4);
+    booting("requester-1");
+    start();
+    FakeSearch& made = search("req-1");
+    made.status = 503;
+    run_until([&] { return made.done(); });
+    EXPECT_EQ(made.answered, 503);
+    requester();  // to nova-scheduler that was NoValidHost
+    messages->deliver(body_of(failure()));
+    EXPECT_EQ(outcome_of("req-1").kind, OutcomeKind::already_there);
+    EXPECT_EQ(cloud.count("DELETE"), 0U);
+}
+
+TEST_F(GatewayTest, PlacesOnHostsThatAreDownAreNone) {
+    full_host();
+    cloud.add_host("dead", small * 100);
+    ComputeServiceRecord& service = cloud.services["dead"];
+    service.host = "dead";
+    service.enabled = true;
+    service.up = false;
+    booting("new");
+    start();
+    const TimePoint known = clock.now() + std::chrono::seconds{5};
+    run_until([&] { return clock.now() >= known; });
+    EXPECT_THAT(search_for("req-1"), UnorderedElementsAre("rp-dead", "rp-host1"));
+    EXPECT_EQ(outcome_of("req-1").kind, OutcomeKind::freed);
+    EXPECT_EQ(cloud.count("DELETE"), 1U);
 }
 
 TEST_F(GatewayTest, ASearchThatNobodyWaitsForPasses) {
@@ -327,6 +359,10 @@ TEST_F(GatewayTest, OfSeveralThatAreAlikeEachGetsItsOwn) {
     EXPECT_THAT(found(second), ElementsAre("rp-host1"));
     EXPECT_THAT(found(third), ElementsAre("rp-host1"));
     EXPECT_EQ(cloud.count("DELETE"), 3U);
+    std::set<ServerId> served;
+    for (const char* id : {"req-1", "req-2", "req-3"})
+        served.insert(record(id).request.requesters.front());
+    EXPECT_EQ(served.size(), 3U);
 }
 
 }  // namespace

@@ -12,6 +12,7 @@ from fleet import OVERSOLD, Fleet, assert_freed, assert_nobody_died, fill
 from gateway_process import asking_the_gateway
 from lab_cloud import LabCloud
 from reaper_process import Reaper
+from test_rights import listed_rights, refused, role_with_the_least_rights, used_rights
 
 # One worker has it all: the scheduler is restarted once.
 pytestmark = [pytest.mark.lab_only, pytest.mark.xdist_group("gateway")]
@@ -88,6 +89,7 @@ def test_a_boot(cloud: Cloud, gateway: Reaper) -> None:
     assert_freed(fleet, mark, 1, among=fleet.spot(cloud.hosts[0]))
     assert_served(gateway, server.request, "build")
     checked = gateway.command("check").stdout
+    assert gateway.json("status")["gateway"]["helps"], gateway.json("status")
     assert "nova-scheduler looked for hosts here" in checked and "1 got room that was freed" in checked, checked
 
 
@@ -183,6 +185,8 @@ def test_who_may_not_have_it_is_refused_as_ever(cloud: Cloud, gateway: Reaper) -
     # As large as no host can be made.
     cloud.ask_in_vain("large", count=2)
     assert gateway.command("pause", "--reason", "somebody looks into it").returncode == 0
+    told = gateway.command("status").stdout
+    assert "passes everything through: paused by" in told, told
     cloud.ask_in_vain("small")
     assert_nobody_died(fleet, mark)
 
@@ -218,6 +222,22 @@ def test_freed_room_is_offered_to_nobody_else(cloud: Cloud, gateway: Reaper) -> 
     assert len(bypassed) > 10 and set(bypassed) == {409}, bypassed
     cloud.wait_for(others, "ERROR")
     assert_freed(fleet, mark, 3, among=fleet.spot())
+
+
+def test_with_the_least_rights(
+    cloud: LabCloud, listen: tuple[str, str], install: Callable[..., Reaper]
+) -> None:
+    of_the_gateway = {rule for _, feature, rule in listed_rights() if feature == "gateway"}
+    with role_with_the_least_rights(cloud, features="look,delete,labels,gateway"):
+        fleet = filled(cloud, FULL_OF_SPOT, FULL, FULL)
+        reaper = helping(install(user="least"), listen)
+        mark = cloud.mark()
+        [server] = cloud.ask("small")
+        cloud.wait_for([server], "ACTIVE")
+        assert_freed(fleet, mark, 1, among=fleet.spot())
+        assert_served(reaper, server.request, "build")
+        assert not refused(cloud, mark)
+        assert of_the_gateway <= used_rights(cloud, mark)
 
 
 def test_flavors_say_which_kind_of_room_they_admit(

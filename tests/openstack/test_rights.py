@@ -38,11 +38,13 @@ def listed_rights() -> set[tuple[str, str, str]]:
 
 
 @contextmanager
-def role_with_the_least_rights(cloud: LabCloud, leave_out: str = "") -> Iterator[None]:
+def role_with_the_least_rights(
+    cloud: LabCloud, leave_out: str = "", features: str = "look,delete,labels,held-room,setup"
+) -> Iterator[None]:
     """Of the role `reaper`, which has none otherwise. The rule `leave_out` stays as it is."""
     try:
         for service in POLICIES:
-            lines = printed_by(service, "--features", "look,delete,labels,held-room,setup").splitlines()
+            lines = printed_by(service, "--features", features).splitlines()
             kept = [line for line in lines if not leave_out or not line.startswith(f'"{leave_out}"')]
             policy_file(cloud.place, service).write_text("\n".join(kept) + "\n")
         yield

@@ -132,6 +132,7 @@ TEST(Json, WhichRoomARequestAdmitsIsKept) {
     Request request = example_request();
     request.phases = {ResType::revocable, true};
     request.phases_because = "the server's metadata res-type=~revocable";
+    request.runs_revocable = true;
     json written = to_json(request);
     EXPECT_EQ(written["res_type"], "~revocable");
     ASSERT_TRUE(request_from_json(written));

@@ -23,6 +23,7 @@ public:
     bool wants(std::string_view method, std::string_view target) const override {
         return method != "DELETE" && target.starts_with("/mine");
     }
+    bool owns(std::string_view target) const override { return target == "/mine/alone"; }
     Task<ProxyAnswer> handle(HttpRequest request, ProxyCall& call) override {
         requests.push_back(request);
         return script(std::move(request), call);
@@ -46,6 +47,18 @@ protected:
 
     std::shared_ptr<Scripted> scripted = std::make_shared<Scripted>();
 };
+
+TEST_F(ProxyHandlerTest, WhatItOwnsNeedsNoPrefix) {
+    scripted->script = [](HttpRequest, ProxyCall&) { return own({}); };
+    start(settings_for("/placement"));
+    const auto peer = client();
+    peer->say("GET /mine/alone HTTP/1.1\r\nHost: a\r\n\r\n");
+    client_hears(*peer, "HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n");
+    peer->forget();
+    peer->say("GET /mine/too HTTP/1.1\r\nHost: a\r\n\r\n");
+    until([&] { return peer->heard().ends_with("}\n"); });
+    EXPECT_THAT(peer->heard(), ::testing::HasSubstr("404 Not Found"));
+}
 
 TEST_F(ProxyHandlerTest, GetsTheWholeRequestAndAnswersItself) {
     scripted->script = [](HttpRequest, ProxyCall&) {
