@@ -339,6 +339,14 @@ void KeptRooms::reassign(const RequestId& from, const RequestId& to) {
     }
 }
 
+void KeptRooms::take_over(const HostId& host, const RequestId& request) {
+    const Duration now = dependencies_.cloud.clock.steady();
+    for (auto& [server, entry] : kept_) {
+        const bool idle = entry.room.gone && entry.sure && !entry.busy && entry.stays_until <= now;
+        if (entry.room.host == host && idle && !promised(entry.room)) entry.room.request = request;
+    }
+}
+
 void KeptRooms::handed_over(const std::vector<ConsumerChange>& changes) {
     for (const ConsumerChange& change : changes) {
         const auto at = kept_.find(*kept_of(change.id));

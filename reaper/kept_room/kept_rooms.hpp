@@ -95,6 +95,8 @@ public:
     Resources promised_for_others_on(const HostId& host, const RequestId& request) const;
     /// What is kept for one request is for another one from now on, which is about to be decided.
     void reassign(const RequestId& from, const RequestId& to);
+    /// What is kept on the host for nobody any more is for this request from now on.
+    void take_over(const HostId& host, const RequestId& request);
     /// Lets go of what is kept for the request, for who can't be handed it.
     Task<void> let_go(RequestId request);
     /// What must change, together with its claim of `asked`, so that it takes over what is kept for

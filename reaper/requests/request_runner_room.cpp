@@ -73,6 +73,7 @@ bool RequestRunner::others_free_room_on(const HostId& host) const {
 Task<std::optional<std::string>> RequestRunner::take_free_room(std::vector<HostPlan> hosts) {
     if (!keeps_room()) co_return std::nullopt;
     for (const HostPlan& plan : hosts) {
+        services_.kept_rooms.take_over(plan.host, request_.id);
         Resources amounts = free_part(plan);
         RequestId request = request_.id;
         HostId host = plan.host;
