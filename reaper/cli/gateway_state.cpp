@@ -10,7 +10,6 @@
 #include "reaper/report/text.hpp"
 #include "reaper/runtime/run_task.hpp"
 
-
 namespace reaper::cli {
 namespace {
 
