@@ -235,8 +235,8 @@ Service::Impl::Parts::Parts(Impl& service, const asio::any_io_executor& executor
                              service.ports_.cloud.clock.now(), safeguards.safeguards());
            },
            [&service] { return service.settings_.policy->revocable_classes; },
-           [this](const ServerId& server) { labels.placed(server); }, coordinator,
-           service.stopping_}) {}
+           [this](const ServerId& server) { labels.placed(server); }, service.spawner(),
+           coordinator, service.stopping_}) {}
 
 // ---- life ----
 
@@ -304,8 +304,9 @@ std::vector<PeriodicTask> Service::Impl::periodic_tasks() {
     tasks.push_back({"ending what is kept of freed room", every(KeptRooms::step),
                      [this] { return kept_rooms_.check(); }, std::chrono::seconds{5}});
     if (!settings_.gateway.listen.empty() && !settings_.dry_run)
-        tasks.push_back({"looking for freed room that another reaper keeps", every(hour),
-                         [this] { return kept_rooms_.settle_others(true); }, hour});
+        tasks.push_back({"looking for freed room that another reaper keeps",
+                         every(KeptRooms::between_settlings),
+                         [this] { return kept_rooms_.settle_others(); }, hour});
     tasks.push_back(
         {"labeling servers", every(ServerLabels::step), [this] { return parts_->labels.check(); }});
     tasks.push_back({"looking for unshelvings that found no host",

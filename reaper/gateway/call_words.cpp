@@ -3,6 +3,7 @@
 #include <boost/algorithm/string/predicate.hpp>
 #include <boost/url/parse_query.hpp>
 #include <boost/url/url.hpp>
+#include <charconv>
 #include <utility>
 
 namespace reaper {
@@ -36,6 +37,24 @@ std::string with_query(std::string_view target, const PlacementQuery& query) {
     auto parameters = encoder.params();
     for (const auto& [name, value] : query) parameters.append({name, value});
     return made + "?" + std::string{encoder.encoded_query()};
+}
+
+std::optional<std::size_t> limit_of(std::string_view target) {
+    const auto parameters = parameters_of(target);
+    if (!parameters) return std::nullopt;
+    for (const auto& [name, value] : *parameters) {
+        std::size_t limit = 0;
+        const auto read = std::from_chars(value.data(), value.data() + value.size(), limit);
+        if (name == "limit" && read.ec == std::errc{} && limit > 0) return limit;
+    }
+    return std::nullopt;
+}
+
+std::string with_limit(std::string_view target, std::size_t limit) {
+    PlacementQuery query = parameters_of(target).value();
+    for (auto& [name, value] : query)
+        if (name == "limit") value = std::to_string(limit);
+    return with_query(target, query);
 }
 
 PlacementQuery fallback_query(PlacementQuery query, const Request& request) {

@@ -20,6 +20,10 @@ RequestId request_of(const HttpHeaders& headers);
 std::optional<PlacementQuery> parameters_of(std::string_view target);
 /// The target with other parameters.
 std::string with_query(std::string_view target, const PlacementQuery& query);
+/// Most candidates that are asked for; none if that is not said.
+std::optional<std::size_t> limit_of(std::string_view target);
+/// The target with another one.
+std::string with_limit(std::string_view target, std::size_t limit);
 /// What Nova asks besides, for the same servers: dedicated CPUs as VCPU. The request has a
 /// fallback.
 PlacementQuery fallback_query(PlacementQuery query, const Request& request);

@@ -10,16 +10,38 @@
 namespace reaper {
 namespace {
 
-/// An answer that is longer has many candidates.
+/// An answer that is longer has many candidates: it is looked into only if all have to be, or some
+/// of them may be promised.
 constexpr std::size_t short_answer = 64UL * 1024;
 /// An answer that is longer passes as it is.
 constexpr std::size_t longest_answer = 32UL * 1024 * 1024;
+/// A capped answer with fewer places may hide others.
+constexpr Amount few_left = 16;
+constexpr std::size_t highest_limit = 100'000;
 
 }  // namespace
 
-/// `only`: hosts that are not declared to be of the other kind.
-Task<PlacementGateway::Asked> PlacementGateway::ask(HttpRequest request, ProxyCall& call,
+/// `only`: hosts that are not declared to be of the other kind. Of a capped answer, what is
+/// promised to others may be all: then there may be more.
+Task<PlacementGateway::Asked> PlacementGateway::ask(HttpRequest request, GatewayCall& call,
                                                     RequestId id, std::optional<ResType> only) {
+    const bool every = only && some_host_is_declared();
+    Asked asked = co_await ask_once(request, call, id, only, every);
+    auto limit = limit_of(request.target);
+    while (limit && *limit < highest_limit && asked.candidates && asked.withheld &&
+           asked.told >= *limit && usable_places(*asked.candidates) < few_left) {
+        limit = std::min(*limit * 10, highest_limit);
+        request.target = with_limit(request.target, *limit);
+        Asked more = co_await ask_once(request, call, id, only, true);
+        if (!more.candidates) break;
+        asked = std::move(more);
+    }
+    co_return asked;
+}
+
+Task<PlacementGateway::Asked> PlacementGateway::ask_once(HttpRequest request, GatewayCall& call,
+                                                         RequestId id, std::optional<ResType> only,
+                                                         bool every) {
     Asked asked{Error{}};
     auto answered = co_await call.ask(std::move(request));
     if (!answered) {
@@ -31,8 +53,13 @@ Task<PlacementGateway::Asked> PlacementGateway::ask(HttpRequest request, ProxyCa
         asked.answer = std::move(*answered);
         co_return asked;
     }
-    const bool every = only && some_host_is_declared();
-    auto whole = co_await read(answer, every);
+    std::optional<AsyncSemaphore::Permit> turn;
+    auto whole = co_await answer.read_all(short_answer);
+    const bool more = whole && *whole == BodyRead::too_large;
+    if (more && (every || !promised_.none())) {
+        turn.emplace(co_await long_answers_.acquire());
+        whole = co_await answer.read_all(longest_answer);
+    }
     asked.answer = std::move(*answered);
     if (!whole || *whole != BodyRead::whole) co_return asked;
     auto candidates = Candidates::read(answer.body());
@@ -43,6 +70,7 @@ Task<PlacementGateway::Asked> PlacementGateway::ask(HttpRequest request, ProxyCa
     }
     const bool others = only && candidates->keep_to(*only);
     asked.had_hosts = !candidates->none();
+    asked.told = candidates->count();
     auto hosts = candidates->hosts();
     RequestId asking = id;
     auto kept = co_await promised_.withheld(std::move(hosts), std::move(asking));
@@ -51,6 +79,7 @@ Task<PlacementGateway::Asked> PlacementGateway::ask(HttpRequest request, ProxyCa
         return at == kept.end() ? Resources{} : at->second;
     });
     if (kept_back) note_hosts(id);
+    asked.withheld = kept_back;
     if (kept_back || others) {
         OwnAnswer own;
         own.status = answer.status();
@@ -69,28 +98,6 @@ bool PlacementGateway::some_host_is_declared() const {
     return std::any_of(profiles.begin(), profiles.end(), [](const Profile& profile) {
         return declared_type(profile.root_traits).has_value();
     });
-}
-
-/// A long answer has many candidates: it is looked into only if all have to be, or some of them may
-/// be promised.
-ResultTask<BodyRead> PlacementGateway::read(UpstreamAnswer& answer, bool whole) {
-    auto read = co_await answer.read_all(short_answer);
-    const bool more = read && *read == BodyRead::too_large;
-    if (!more || (!whole && promised_.none())) co_return read;
-    const auto turn = co_await long_answers_.acquire();
-    co_return co_await answer.read_all(longest_answer);
-}
-
-/// Nova asks for dedicated CPUs first, and then for the same as VCPU, and takes either.
-Task<bool> PlacementGateway::found_by_fallback(HttpRequest request, ProxyCall& call, Request wanted,
-                                               std::optional<ResType> only) {
-    const auto parameters = parameters_of(request.target);
-    if (!parameters) co_return false;
-    RequestId id = wanted.id;
-    request.target = with_query(request.target, fallback_query(*parameters, wanted));
-    const Asked other = co_await ask(std::move(request), call, std::move(id), only);
-    co_return other.candidates && !other.candidates->none() &&
-        other.candidates->places() >= wanted.slots;
 }
 
 }  // namespace reaper

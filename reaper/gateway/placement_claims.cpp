@@ -50,6 +50,19 @@ bool has_all(const Resources& capacity, const Resources& asked) {
 void PlacementGateway::note_offer(const RequestId& id, Offer offer) {
     std::erase_if(offers_,
                   [&](const auto& each) { return offer.at - each.second.at > offered_for; });
+    const auto known = offers_.find(id);
+    const bool untouched = known != offers_.end() && !known->second.served &&
+                           known->second.claimed.empty() && known->second.refused.empty();
+    // Of two searches before one claim, as for dedicated CPUs, the claim may be of either's hosts.
+    if (untouched) {
+        Offer& before = known->second;
+        std::erase(before.queries, offer.queries.back());
+        before.queries.push_back(std::move(offer.queries.back()));
+        before.hosts.merge(offer.hosts);
+        before.nothing_free = before.nothing_free && offer.nothing_free;
+        before.at = offer.at;
+        return;
+    }
     offers_.insert_or_assign(id, std::move(offer));
 }
 
@@ -60,6 +73,7 @@ bool PlacementGateway::offer(const RequestId& id, const CandidatesQuery& query,
         return !each.phases.admits(ResType::regular) ||
                dependencies_.why_revocable(each).has_value();
     });
+    if (is_second_of_pair(id, query) && places_of_pair(id, *asked.candidates) > 0) return false;
     const auto largest =
         std::max_element(may_be.begin(), may_be.end(),
                          [](const Request& a, const Request& b) { return a.slots < b.slots; });
@@ -75,7 +89,7 @@ bool PlacementGateway::offer(const RequestId& id, const CandidatesQuery& query,
         if (has_all(room.capacity, query.shape.resources)) offered.push_back(std::move(room));
     }
     if (offered.empty()) return false;
-    Offer made{query, asked.candidates->hosts(), dependencies_.cloud.clock.steady()};
+    Offer made{{query}, asked.candidates->hosts(), dependencies_.cloud.clock.steady()};
     made.nothing_free = asked.candidates->none();
     for (const OfferedHost& host : offered) made.hosts.insert(host.host);
     note_offer(id, std::move(made));
@@ -150,13 +164,16 @@ std::vector<const Host*> PlacementGateway::rooms_for(Request wanted,
     return found;
 }
 
-Task<ProxyAnswer> PlacementGateway::claim(HttpRequest request, ProxyCall& call) {
+Task<ProxyAnswer> PlacementGateway::claim(HttpRequest request, GatewayCall& call) {
     const RequestId id = request_of(request.headers);
     const auto server = claimed_server(path_of(request.target));
     std::optional<Allocations> asked = Allocations{};
     if (request.method == "PUT") asked = read_claim(request.body);
     const bool known = server && asked && !asked->empty() && offers_.contains(id);
-    if (known && offers_.at(id).nothing_free) co_await help_claim(id, *server, call);
+    Resources amounts;
+    if (asked)
+        for (const auto& each : *asked) amounts += each.second;
+    if (known && offers_.at(id).nothing_free) co_await help_claim(id, *server, amounts, call);
     while (true) {
         ProxyAnswer answer = co_await try_claim(request, call, asked);
         const int status = status_of(answer);
@@ -164,7 +181,7 @@ Task<ProxyAnswer> PlacementGateway::claim(HttpRequest request, ProxyCall& call) 
         if (!known) co_return answer;
         bool again = false;
         if (status == 409 && offers_.contains(id) && !call.client_gone())
-            again = co_await help_claim(id, *server, call);
+            again = co_await help_claim(id, *server, amounts, call);
         if (again) continue;
         if (offers_.contains(id) && offers_.at(id).served)
             spdlog::info("gateway: {}: server {} claims {}: {}", printable(id.str()),
@@ -211,10 +228,13 @@ void PlacementGateway::note_claim(const RequestId& id, const ServerId& server,
 }
 
 /// Placement's answer, or our own, which is the same as if there were no room.
-Task<ProxyAnswer> PlacementGateway::try_claim(HttpRequest request, ProxyCall& call,
+Task<ProxyAnswer> PlacementGateway::try_claim(HttpRequest request, GatewayCall& call,
                                               std::optional<Allocations> asked) {
     RequestId id = request_of(request.headers);
-    const auto turn = co_await claims_.acquire();
+    std::set<ProviderId> providers;
+    if (asked)
+        for (const auto& each : *asked) providers.insert(each.first);
+    const auto turn = co_await turn_for(std::move(providers));
     std::optional<std::string> of_others;
     if (asked && !promised_.none()) of_others = co_await promised_.claimed(*asked, id);
     if (of_others) {
@@ -229,7 +249,7 @@ Task<ProxyAnswer> PlacementGateway::try_claim(HttpRequest request, ProxyCall& ca
 }
 
 /// Together with what is kept for it: the room is its own, and was nobody else's in between.
-Task<ProxyAnswer> PlacementGateway::send_claim(HttpRequest request, ProxyCall& call,
+Task<ProxyAnswer> PlacementGateway::send_claim(HttpRequest request, GatewayCall& call,
                                                std::optional<Allocations> asked) {
     KeptRooms& kept = dependencies_.kept_rooms;
     const RequestId id = request_of(request.headers);
@@ -260,11 +280,14 @@ Task<ProxyAnswer> PlacementGateway::send_claim(HttpRequest request, ProxyCall& c
 
 /// Whoever claims is known: a regular one is served now, once for all of its servers that have no
 /// room yet. False: nothing was done.
-Task<bool> PlacementGateway::help_claim(RequestId id, ServerId server, ProxyCall& call) {
+Task<bool> PlacementGateway::help_claim(RequestId id, ServerId server, Resources amounts,
+                                        GatewayCall& call) {
     if (counts_.held >= dependencies_.settings.max_held || passes_through()) co_return false;
     if (std::exchange(offers_.at(id).served, true)) co_return false;
     const Held held{counts_};
-    auto found = co_await who_asks_.of_server(id, server);
+    auto look = who_asks_.of_server(id, server);
+    const Duration longest = offers_.at(id).nothing_free ? whole_call : short_look;
+    auto found = co_await in_time(call, std::move(look), longest);
     const auto offered = offers_.find(id);
     if (offered == offers_.end()) co_return false;
     const Offer offer = offered->second;
@@ -282,7 +305,7 @@ Task<bool> PlacementGateway::help_claim(RequestId id, ServerId server, ProxyCall
         wanted = std::get<Request>(std::move(**found));
         if (!wanted->phases.admits(ResType::regular)) why = "it admits revocable room alone";
         wanted->phases = {};  // what was offered is regular
-        if (auto unfit = narrow(*wanted, offer.query)) why = std::move(*unfit);
+        if (auto unfit = narrow(*wanted, offer.query_of(amounts))) why = std::move(*unfit);
     }
     if (!why.empty()) {
         pass(id, why);

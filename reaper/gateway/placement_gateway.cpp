@@ -22,14 +22,9 @@ constexpr Amount few_places = 16;
 /// While it is not certain who asks, and while an offer would do.
 constexpr Duration usual_patience{2'500};
 constexpr Duration patience_before_offer{250};
-/// Between two looks whether the outcome is there.
-constexpr Duration glance{20};
 /// Placement may show freed room a moment later.
 constexpr Duration between_tries{100};
 constexpr int most_tries = 20;
-/// So many calls in a row whose request had no outcome in time: something is wrong.
-constexpr int most_late = 3;
-constexpr Duration pass_for{30'000};
 /// Until the message of a search that failed has come.
 constexpr Duration remembered_for = std::chrono::minutes{10};
 
@@ -56,29 +51,13 @@ bool in_one_of(const Host& host, const std::set<std::string>& aggregates) {
 
 }  // namespace
 
-/// The right to act: nova-scheduler waits, and the broker serves the queue to us.
-class PlacementGateway::CallLease final : public Lease {
-public:
-    CallLease(std::shared_ptr<const Waiting> waiting, const MessageSource& messages)
-        : waiting_(std::move(waiting)), messages_(messages) {}
-    bool held() const override { return waiting_->open && messages_.serving() != 0; }
-    std::string why_not() const override {
-        return waiting_->open ? Lease::why_not() : "nova-scheduler waits for the answer no more";
-    }
-
-private:
-    std::shared_ptr<const Waiting> waiting_;
-    const MessageSource& messages_;
-};
-
 PlacementGateway::PlacementGateway(const boost::asio::any_io_executor& executor,
                                    Dependencies dependencies)
     : dependencies_(std::move(dependencies)),
       who_asks_(dependencies_.cloud, dependencies_.scheduler),
       promised_(dependencies_.cloud, dependencies_.refresher, dependencies_.rooms.ledger(),
                 dependencies_.kept_rooms),
-      long_answers_(executor, long_answers_at_once),
-      claims_(executor, 1) {}
+      long_answers_(executor, long_answers_at_once) {}
 
 bool PlacementGateway::wants(std::string_view method, std::string_view target) const {
     const std::string_view path = path_of(target);
@@ -91,13 +70,6 @@ bool PlacementGateway::wants(std::string_view method, std::string_view target) c
 /// haproxy need not know the prefix.
 bool PlacementGateway::owns(std::string_view target) const {
     return path_of(target) == state_path_end;
-}
-
-std::optional<std::string> PlacementGateway::passes_through() const {
-    if (dependencies_.stopping) return "stopping";
-    if (dependencies_.cloud.clock.steady() < passes_until_)
-        return "requests had no outcome in time, " + std::to_string(most_late) + " in a row";
-    return dependencies_.unable();
 }
 
 std::string PlacementGateway::line() const {
@@ -136,13 +108,14 @@ void PlacementGateway::pass(const RequestId& id, const std::string& why) {
     spdlog::info("gateway: {}: Placement's answer passes as it is: {}", printable(id.str()), why);
 }
 
-Task<ProxyAnswer> PlacementGateway::handle(HttpRequest request, ProxyCall& call) {
+Task<ProxyAnswer> PlacementGateway::handle(HttpRequest request, ProxyCall& asked) {
+    GatewayCall call{asked, dependencies_.cloud.clock.steady() + dependencies_.settings.deadline};
     if (path_of(request.target).ends_with(state_path_end)) co_return ProxyAnswer{state()};
     if (request.method != "GET") co_return co_await claim(std::move(request), call);
     co_return co_await search(std::move(request), call);
 }
 
-Task<ProxyAnswer> PlacementGateway::search(HttpRequest request, ProxyCall& call) {
+Task<ProxyAnswer> PlacementGateway::search(HttpRequest request, GatewayCall& call) {
     const RequestId id = request_of(request.headers);
     ++counts_.searches;
     counts_.last_search = dependencies_.cloud.clock.steady();
@@ -150,17 +123,20 @@ Task<ProxyAnswer> PlacementGateway::search(HttpRequest request, ProxyCall& call)
     if (parameters && !take_res_type(*parameters).constraints.empty())
         co_return co_await search_by_type(std::move(request), call, std::move(*parameters));
     Asked first = co_await ask(request, call, id);
+    auto query = parameters ? read_candidates_query(*parameters)
+                            : Result<CandidatesQuery>{Error{Errc::bad_input, "a broken query"}};
+    if (query) note_dedicated(id, *query, first);
     // Without candidates that could be read: Placement refused, or can't be understood.
     if (!first.candidates || usable_places(*first.candidates) >= many_places)
         co_return std::move(first.answer);
-    auto query = parameters ? read_candidates_query(*parameters)
-                            : Result<CandidatesQuery>{Error{Errc::bad_input, "a broken query"}};
     if (const auto why = why_pass(id, query)) {
         if (first.candidates->none()) pass(id, *why);
         co_return std::move(first.answer);
     }
     const Held held{counts_};
+    const CandidatesQuery asked_for = *query;
     Asked last = co_await help(std::move(request), call, std::move(*query), std::move(first));
+    note_dedicated(id, asked_for, last);
     co_return std::move(last.answer);
 }
 
@@ -181,23 +157,24 @@ void PlacementGateway::note_hosts(const RequestId& id) {
 
 // ---- who asks, and what can be done ----
 
-Task<PlacementGateway::Asked> PlacementGateway::help(HttpRequest request, ProxyCall& call,
+Task<PlacementGateway::Asked> PlacementGateway::help(HttpRequest request, GatewayCall& call,
                                                      CandidatesQuery query, Asked first) {
     const RequestId id = request_of(request.headers);
     const bool none = first.candidates->none();
     if (!none) {
-        Offer told{query, first.candidates->hosts(), dependencies_.cloud.clock.steady()};
+        Offer told{{query}, first.candidates->hosts(), dependencies_.cloud.clock.steady()};
         note_offer(id, std::move(told));
     }
     const Amount places = usable_places(*first.candidates);
     if (places >= few_places) {
-        auto more = co_await who_asks_.may_want_more(places);
+        auto look = who_asks_.may_want_more(places);
+        auto more = co_await in_time(call, std::move(look), short_look);
         if (!more || !*more) co_return first;
     }
     const bool offers = query.groups.empty();
-    std::function<bool()> gone = [&call] { return call.client_gone(); };
     const Duration wait = !none ? Duration{0} : offers ? patience_before_offer : usual_patience;
-    auto found = co_await who_asks_.find(id, query, std::move(gone), wait);
+    auto look = who_asks_.find(id, query, wait);
+    auto found = co_await in_time(call, std::move(look), none ? whole_call : short_look);
     std::vector<Request> may_be;
     std::string why;
     if (!found) {
@@ -212,7 +189,8 @@ Task<PlacementGateway::Asked> PlacementGateway::help(HttpRequest request, ProxyC
         why = "the requester is revocable: " + *revocable;
     } else {
         auto wanted = std::get<Request>(std::move(*found));
-        const auto unfit = narrow(wanted, query);
+        auto unfit = why_second_passes(wanted, query);
+        if (!unfit) unfit = narrow(wanted, query);
         const bool enough = is_enough(*first.candidates, wanted);
         if (!unfit && !enough && admits_revocable(wanted)) {
             const Phases phases = wanted.phases;
@@ -280,16 +258,22 @@ std::optional<std::string> PlacementGateway::narrow(Request& request,
     return std::nullopt;
 }
 
-Task<PlacementGateway::Asked> PlacementGateway::serve(HttpRequest request, ProxyCall& call,
+Task<PlacementGateway::Asked> PlacementGateway::serve(HttpRequest request, GatewayCall& call,
                                                       CandidatesQuery query, Request wanted,
                                                       Asked first) {
     const RequestId id = wanted.id;
     const Duration began = dependencies_.cloud.clock.steady();
+    if (is_second_of_pair(id, query) &&
+        places_of_pair(id, *first.candidates) >= Amount{wanted.slots}) {
+        first.enough = true;  // by what was asked first
+        co_return first;
+    }
     const bool pair = wanted.fallback && dependencies_.scheduler().pcpu_fallback;
     if (pair) {
         std::optional<ResType> only;
         if (!query.res_type.empty()) only = ResType::regular;
-        const bool found = co_await found_by_fallback(request, call, wanted, only);
+        const bool found =
+            co_await found_by_fallback(request, call, wanted, only, *first.candidates);
         if (found) {
             first.enough = true;  // by what is asked next
             co_return first;
@@ -298,6 +282,13 @@ Task<PlacementGateway::Asked> PlacementGateway::serve(HttpRequest request, Proxy
     const auto outcome = co_await wait_for(wanted, call, first.had_hosts);
     if (outcome && !has_room(*outcome)) {
         ++counts_.in_vain;
+        co_return first;
+    }
+    if (outcome && has_room_of_the_other_kind(id, query)) {
+        ++counts_.served;
+        spdlog::info("gateway: {}: its room is told by the other search of the two",
+                     printable(id.str()));
+        first.enough = true;
         co_return first;
     }
     Asked last = std::move(first);
@@ -323,7 +314,7 @@ Task<PlacementGateway::Asked> PlacementGateway::serve(HttpRequest request, Proxy
 /// What Placement says, and of the room that is kept for the request; where that can't be told, it
 /// is let go.
 Task<PlacementGateway::Asked> PlacementGateway::ask_for_its_room(HttpRequest request,
-                                                                 ProxyCall& call,
+                                                                 GatewayCall& call,
                                                                  CandidatesQuery query,
                                                                  RequestId id) {
     std::optional<ResType> only;
@@ -332,43 +323,6 @@ Task<PlacementGateway::Asked> PlacementGateway::ask_for_its_room(HttpRequest req
     if (!asked.candidates || tell_of_kept_room(id, query, asked)) co_return asked;
     co_await dependencies_.kept_rooms.let_go(id);
     co_return co_await ask(std::move(request), call, std::move(id), only);
-}
-
-/// None: not before the deadline, the client left, or the reaper stops.
-Task<std::optional<Outcome>> PlacementGateway::wait_for(Request wanted, ProxyCall& call,
-                                                        bool had_hosts) {
-    const Clock& clock = dependencies_.cloud.clock;
-    const auto waiting = std::make_shared<Waiting>();
-    const RequestId id = wanted.id;
-    const Duration until = clock.steady() + dependencies_.settings.deadline;
-    call.on_client_gone([waiting] { waiting->open = false; });
-    TriggeredRequest triggered;
-    wanted.source = RequestSource::gateway;
-    wanted.sent_at = clock.now();
-    wanted.deadline = clock.now() + dependencies_.settings.deadline;
-    triggered.request = std::move(wanted);
-    triggered.event_id = "gateway/" + id.str() + "/" + std::to_string(++calls_);
-    triggered.event_type = "allocation_candidates";
-    triggered.had_hosts = had_hosts;
-    triggered.lease = std::make_shared<CallLease>(waiting, dependencies_.messages);
-    triggered.done = [waiting](const Outcome& outcome) { waiting->outcome = outcome; };
-    dependencies_.sink.submit(std::move(triggered));
-    while (!waiting->outcome && waiting->open && !dependencies_.stopping && clock.steady() < until)
-        co_await dependencies_.cloud.clock.sleep(glance);
-    call.on_client_gone({});
-    waiting->open = false;
-    note_lateness(!waiting->outcome && !call.client_gone() && !dependencies_.stopping);
-    co_return waiting->outcome;
-}
-
-void PlacementGateway::note_lateness(bool late) {
-    late_in_a_row_ = late ? late_in_a_row_ + 1 : 0;
-    if (late_in_a_row_ < most_late) return;
-    late_in_a_row_ = 0;
-    passes_until_ = dependencies_.cloud.clock.steady() + pass_for;
-    spdlog::error(
-        "gateway: {} requests in a row had no outcome in time: everything passes through for {} s",
-        most_late, pass_for.count() / 1000);
 }
 
 }  // namespace reaper

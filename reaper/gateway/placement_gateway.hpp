@@ -31,6 +31,7 @@
 // which there is no room.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <functional>
 #include <map>
@@ -38,10 +39,14 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
+#include <vector>
 
 #include "config/settings.hpp"
 #include "reaper/cloud_reader/cache_refresher.hpp"
 #include "reaper/gateway/candidates.hpp"
+#include "reaper/gateway/claim_turn.hpp"
+#include "reaper/gateway/gateway_call.hpp"
 #include "reaper/gateway/promised_room.hpp"
 #include "reaper/gateway/who_asks.hpp"
 #include "reaper/kept_room/kept_rooms.hpp"
@@ -87,6 +92,8 @@ public:
         std::function<std::set<ResourceClass>()> revocable_classes;
         /// A server that says which kind of room it admits got some.
         std::function<void(const ServerId&)> placed;
+        /// Runs what goes on by itself; this lives until it ends.
+        std::function<void(Task<void>)> spawn;
         RequestSink& sink;
         const bool& stopping;
     };
@@ -111,6 +118,8 @@ private:
         std::optional<Candidates> candidates{};
         bool had_hosts = false;  ///< before room that is promised to others was taken off
         bool enough = false;     ///< it is known that all servers of the request find room
+        bool withheld = false;   ///< some of what it said is promised to others
+        std::size_t told = 0;    ///< candidates that Placement named
     };
     /// Nova-scheduler waits.
     struct Waiting {
@@ -118,6 +127,12 @@ private:
         std::optional<Outcome> outcome{};
     };
     class CallLease;
+    /// Between two looks whether something is there.
+    static constexpr Duration glance{20};
+    /// How long Nova may take to tell who asks: as long as the call has, or not so long where
+    /// nova-scheduler has hosts without that.
+    static constexpr Duration whole_call = Duration::max();
+    static constexpr Duration short_look{3'000};
     /// One that waits.
     class Held {
     public:
@@ -132,7 +147,7 @@ private:
 
     /// Hosts that a search was told of, whoever makes it, while room is scarce.
     struct Offer {
-        CandidatesQuery query;
+        std::vector<CandidatesQuery> queries;  ///< the newest last: two of a pair
         std::set<HostId> hosts;
         Duration at{};              ///< on the steady clock
         bool nothing_free = false;  ///< it is known that Placement has no room there
@@ -140,73 +155,118 @@ private:
         std::set<ServerId> claimed{};  ///< these have their room
         /// Hosts that nova-scheduler was refused for a server, and will not claim for it again.
         std::map<ServerId, std::set<HostId>> refused{};
+        /// The one that a claim of so much follows.
+        const CandidatesQuery& query_of(const Resources& amounts) const;
+    };
+
+    /// What the search for dedicated CPUs was told: Nova asks for the same as VCPU then, and takes
+    /// either.
+    struct Dedicated {
+        Duration at{};  ///< on the steady clock
+        Amount places = 0;
+        std::set<HostId> hosts;
+        bool enough = false;
     };
 
     OwnAnswer state() const;
-    Task<ProxyAnswer> search(HttpRequest request, ProxyCall& call);
-    Task<Asked> ask(HttpRequest request, ProxyCall& call, RequestId id,
+    Task<ProxyAnswer> search(HttpRequest request, GatewayCall& call);
+    Task<Asked> ask(HttpRequest request, GatewayCall& call, RequestId id,
                     std::optional<ResType> only = std::nullopt);
-    ResultTask<BodyRead> read(UpstreamAnswer& answer, bool whole);
+    Task<Asked> ask_once(HttpRequest request, GatewayCall& call, RequestId id,
+                         std::optional<ResType> only, bool whole);
     bool some_host_is_declared() const;
     std::optional<std::string> why_pass(const RequestId& id, const Result<CandidatesQuery>& query);
-    Task<Asked> help(HttpRequest request, ProxyCall& call, CandidatesQuery query, Asked first);
-    Task<Asked> serve(HttpRequest request, ProxyCall& call, CandidatesQuery query, Request wanted,
+    Task<Asked> help(HttpRequest request, GatewayCall& call, CandidatesQuery query, Asked first);
+    Task<Asked> serve(HttpRequest request, GatewayCall& call, CandidatesQuery query, Request wanted,
                       Asked first);
-    Task<Asked> ask_for_its_room(HttpRequest request, ProxyCall& call, CandidatesQuery query,
+    Task<Asked> ask_for_its_room(HttpRequest request, GatewayCall& call, CandidatesQuery query,
                                  RequestId id);
     bool tell_of_kept_room(const RequestId& id, const CandidatesQuery& query, Asked& asked) const;
     Amount places_of(const RequestId& id, const Candidates& candidates) const;
     bool is_enough(const Candidates& candidates, const Request& wanted) const;
     bool has_places(const Candidates& candidates, const Request& wanted) const;
     Amount usable_places(const Candidates& candidates) const;
-    Task<bool> found_by_fallback(HttpRequest request, ProxyCall& call, Request wanted,
-                                 std::optional<ResType> only);
-    Task<std::optional<Outcome>> wait_for(Request wanted, ProxyCall& call, bool had_hosts);
+    // Pairs of searches.
+    void note_dedicated(const RequestId& id, const CandidatesQuery& query, const Asked& asked);
+    bool is_second_of_pair(const RequestId& id, const CandidatesQuery& query) const;
+    Amount places_of_pair(const RequestId& id, const Candidates& second) const;
+    bool has_room_of_the_other_kind(const RequestId& id, const CandidatesQuery& query) const;
+    std::optional<std::string> why_second_passes(const Request& wanted,
+                                                 const CandidatesQuery& query) const;
+    Task<bool> found_by_fallback(HttpRequest request, GatewayCall& call, Request wanted,
+                                 std::optional<ResType> only, const Candidates& first);
+    Task<std::optional<Outcome>> wait_for(Request wanted, GatewayCall& call, bool had_hosts);
+    template <class T>
+    ResultTask<T> in_time(GatewayCall& call, ResultTask<T> lookup, Duration longest);
+    void note_unanswered(const GatewayCall& call, Duration waited);
     void note_lateness(bool late);
     std::optional<std::string> narrow(Request& request, const CandidatesQuery& query) const;
     void pass(const RequestId& id, const std::string& why);
     // Kinds of room.
-    Task<ProxyAnswer> search_by_type(HttpRequest request, ProxyCall& call, PlacementQuery query);
-    Task<std::optional<Request>> who_says(HttpRequest request, ProxyCall& call,
+    Task<ProxyAnswer> search_by_type(HttpRequest request, GatewayCall& call, PlacementQuery query);
+    Task<std::optional<Request>> who_says(HttpRequest request, GatewayCall& call,
                                           CandidatesQuery query);
-    Task<Asked> in_phases(HttpRequest request, ProxyCall& call, Result<CandidatesQuery> query,
+    Task<Asked> in_phases(HttpRequest request, GatewayCall& call, Result<CandidatesQuery> query,
                           Phases phases, std::optional<Request> wanted, std::optional<Asked> plain);
-    Task<Asked> ask_for_regular(HttpRequest request, ProxyCall& call, Result<CandidatesQuery> query,
-                                std::optional<Request> wanted, std::optional<Asked> plain);
-    Task<Asked> ask_for_revocable(HttpRequest request, ProxyCall& call,
+    Task<Asked> ask_for_regular(HttpRequest request, GatewayCall& call,
+                                Result<CandidatesQuery> query, std::optional<Request> wanted,
+                                std::optional<Asked> plain);
+    Task<Asked> ask_for_revocable(HttpRequest request, GatewayCall& call,
                                   std::optional<Request> wanted);
-    Task<bool> revocable_by_fallback(HttpRequest request, ProxyCall& call, Request wanted);
+    Task<bool> revocable_by_fallback(HttpRequest request, GatewayCall& call, Request wanted);
     void note_revocable(const RequestId& id, const Asked& asked);
     void note_wish(const RequestId& id);
     // Claims.
     bool offer(const RequestId& id, const CandidatesQuery& query, std::vector<Request> may_be,
                Asked& asked);
     std::vector<const Host*> rooms_for(Request wanted, const std::set<HostId>& besides) const;
-    Task<ProxyAnswer> claim(HttpRequest request, ProxyCall& call);
-    Task<ProxyAnswer> try_claim(HttpRequest request, ProxyCall& call,
+    Task<ProxyAnswer> claim(HttpRequest request, GatewayCall& call);
+    Task<ProxyAnswer> try_claim(HttpRequest request, GatewayCall& call,
                                 std::optional<Allocations> asked);
     void note_offer(const RequestId& id, Offer offer);
-    Task<ProxyAnswer> send_claim(HttpRequest request, ProxyCall& call,
+    Task<ProxyAnswer> send_claim(HttpRequest request, GatewayCall& call,
                                  std::optional<Allocations> asked);
     std::string names_of(const Allocations& asked) const;
     void note_success(const RequestId& id, const ServerId& server, const Allocations& asked);
     void note_claim(const RequestId& id, const ServerId& server, const Allocations& asked,
                     int status);
-    Task<bool> help_claim(RequestId id, ServerId server, ProxyCall& call);
+    Task<bool> help_claim(RequestId id, ServerId server, Resources amounts, GatewayCall& call);
+    Task<std::unique_ptr<ClaimTurn>> turn_for(std::set<ProviderId> providers);
     void note_hosts(const RequestId& id);
 
     Dependencies dependencies_;
     WhoAsks who_asks_;
     PromisedRoom promised_;
     std::map<RequestId, Offer> offers_;
-    AsyncSemaphore long_answers_;  ///< that are read whole at a time
-    AsyncSemaphore claims_;        ///< one at a time while room is promised: the next sees it taken
+    AsyncSemaphore long_answers_;    ///< that are read whole at a time
+    std::set<ProviderId> claiming_;  ///< one claim of each at a time: the next sees it taken
     GatewayCounts counts_;
     std::uint64_t calls_ = 0;
     std::map<RequestId, Duration> had_hosts_;  ///< since when, on the steady clock
     std::map<RequestId, Duration> wishes_;  ///< the same, of who says what kind of room it admits
+    std::map<RequestId, Dedicated> dedicated_;
     int late_in_a_row_ = 0;
     Duration passes_until_{};  ///< on the steady clock: too many were late
 };
+
+/// What a look into the cloud says, if it does while the call waits and for so long; it goes on by
+/// itself otherwise. `timeout` then.
+template <class T>
+ResultTask<T> PlacementGateway::in_time(GatewayCall& call, ResultTask<T> look, Duration longest) {
+    Clock& clock = dependencies_.cloud.clock;
+    const Duration began = clock.steady();
+    const Duration until =
+        longest < call.until() - began ? began + longest : std::max(call.until(), began);
+    const auto said = std::make_shared<std::optional<Result<T>>>();
+    dependencies_.spawn(keep_shared(std::move(look), said));
+    Duration pause{1};
+    while (!*said && !call.client_gone() && !dependencies_.stopping && clock.steady() < until) {
+        co_await clock.sleep(pause);
+        pause = std::min(2 * pause, glance);
+    }
+    if (*said) co_return std::move(**said);
+    note_unanswered(call, clock.steady() - began);
+    co_return Error{Errc::timeout, "Nova did not tell in time who asks"};
+}
 
 }  // namespace reaper

@@ -33,7 +33,7 @@ void PlacementGateway::note_wish(const RequestId& id) {
 }
 
 /// What the query says is certain; who asks may say something else, as in a server's metadata.
-Task<ProxyAnswer> PlacementGateway::search_by_type(HttpRequest request, ProxyCall& call,
+Task<ProxyAnswer> PlacementGateway::search_by_type(HttpRequest request, GatewayCall& call,
                                                    PlacementQuery query) {
     const RequestId id = request_of(request.headers);
     ResTypeQuery asked = take_res_type(query);
@@ -69,23 +69,22 @@ Task<ProxyAnswer> PlacementGateway::search_by_type(HttpRequest request, ProxyCal
 }
 
 /// Whose search it is, and what it says of kinds of room; none if that is not certain.
-Task<std::optional<Request>> PlacementGateway::who_says(HttpRequest request, ProxyCall& call,
+Task<std::optional<Request>> PlacementGateway::who_says(HttpRequest request, GatewayCall& call,
                                                         CandidatesQuery query) {
     RequestId id = request_of(request.headers);
-    std::function<bool()> gone = [&call] { return call.client_gone(); };
-    CandidatesQuery asked = query;
-    auto found =
-        co_await who_asks_.find(std::move(id), std::move(asked), std::move(gone), patience_for_who);
+    auto look = who_asks_.find(std::move(id), query, patience_for_who);
+    auto found = co_await in_time(call, std::move(look), short_look);
     if (!found) co_return std::nullopt;
     auto* const known = std::get_if<Request>(&*found);
     if (known == nullptr || known->phases_because.empty()) co_return std::nullopt;
+    if (why_second_passes(*known, query)) co_return std::nullopt;
     Request wanted = std::move(*known);
     if (narrow(wanted, query)) co_return std::nullopt;
     co_return wanted;
 }
 
 /// One kind after the other. `plain`: what Placement said to the search as it is, if it was asked.
-Task<PlacementGateway::Asked> PlacementGateway::in_phases(HttpRequest request, ProxyCall& call,
+Task<PlacementGateway::Asked> PlacementGateway::in_phases(HttpRequest request, GatewayCall& call,
                                                           Result<CandidatesQuery> query,
                                                           Phases phases,
                                                           std::optional<Request> wanted,
@@ -125,7 +124,7 @@ void PlacementGateway::note_revocable(const RequestId& id, const Asked& asked) {
 
 /// May free room.
 Task<PlacementGateway::Asked> PlacementGateway::ask_for_regular(HttpRequest request,
-                                                                ProxyCall& call,
+                                                                GatewayCall& call,
                                                                 Result<CandidatesQuery> query,
                                                                 std::optional<Request> wanted,
                                                                 std::optional<Asked> plain) {
@@ -147,7 +146,7 @@ Task<PlacementGateway::Asked> PlacementGateway::ask_for_regular(HttpRequest requ
 
 /// Of revocable classes. Where no tagger goes by one, room is revocable by whose server is in it.
 Task<PlacementGateway::Asked> PlacementGateway::ask_for_revocable(HttpRequest request,
-                                                                  ProxyCall& call,
+                                                                  GatewayCall& call,
                                                                   std::optional<Request> wanted) {
     const RequestId id = request_of(request.headers);
     const auto parameters = parameters_of(request.target);
@@ -184,7 +183,7 @@ Task<PlacementGateway::Asked> PlacementGateway::ask_for_revocable(HttpRequest re
 }
 
 /// Nova asks for dedicated CPUs first, and then for the same as VCPU: is there room for that?
-Task<bool> PlacementGateway::revocable_by_fallback(HttpRequest request, ProxyCall& call,
+Task<bool> PlacementGateway::revocable_by_fallback(HttpRequest request, GatewayCall& call,
                                                    Request wanted) {
     const auto parameters = parameters_of(request.target);
     request.target = with_query(request.target, fallback_query(*parameters, wanted));

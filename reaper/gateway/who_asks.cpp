@@ -138,8 +138,7 @@ ResultTask<bool> WhoAsks::may_want_more(Amount places) {
     co_return !(*moving)->empty();
 }
 
-ResultTask<WhoAsks::Answer> WhoAsks::find(RequestId id, CandidatesQuery query,
-                                          std::function<bool()> give_up, Duration patience) {
+ResultTask<WhoAsks::Answer> WhoAsks::find(RequestId id, CandidatesQuery query, Duration patience) {
     const Duration began = cloud_.clock.steady();
     NotCertain unknown{"nobody waits for it, as far as Nova tells"};
     for (int looks = 1;; ++looks) {
@@ -175,7 +174,7 @@ ResultTask<WhoAsks::Answer> WhoAsks::find(RequestId id, CandidatesQuery query,
         for (const Built& each : *boots)
             if (const auto* const request = std::get_if<Request>(&each))
                 unknown.may_be.push_back(*request);
-        if (long_enough || give_up()) co_return Answer{std::move(unknown)};
+        if (long_enough) co_return Answer{std::move(unknown)};
         co_await cloud_.clock.sleep(between_looks);
     }
 }

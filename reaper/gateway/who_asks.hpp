@@ -39,12 +39,10 @@ public:
 
     /// The request that the query is asked for, with its requesters, as Nova tells it; its shape is
     /// not the query's yet. Refused: no room can help it. As long as Nova lists its servers
-    /// as waiting for a host, they are asked for by no other call. `give_up`: nobody waits for the
-    /// answer any more.
+    /// as waiting for a host, they are asked for by no other call.
     using Answer = std::variant<Request, Refused, NotCertain>;
     /// `patience`: for how long it is looked again while it is not certain.
-    ResultTask<Answer> find(RequestId id, CandidatesQuery query, std::function<bool()> give_up,
-                            Duration patience);
+    ResultTask<Answer> find(RequestId id, CandidatesQuery query, Duration patience);
     /// The request to boot that this server belongs to; none if it is not being scheduled.
     ResultTask<std::optional<Answer>> of_server(RequestId id, ServerId server);
     /// Could there be somebody for whom so many places are not enough? A request to boot with more

@@ -76,9 +76,11 @@ public:
     /// What is due: let go of, given back, or looked at again. To be called every `step`.
     ResultTask<void> check();
     static constexpr Duration step{1000};
-    /// Looks whether another reaper left something; once while this one serves, or `anew`. Before
-    /// it has, what is used can't be told from what is kept for nobody.
-    ResultTask<void> settle_others(bool anew);
+    /// Looks whether another reaper left something, when this one begins to serve and once an hour.
+    /// To be called every `between_settlings`, and before a decision. Before it has, what is used
+    /// can't be told from what is kept for nobody.
+    ResultTask<void> settle_others();
+    static constexpr Duration between_settlings{2'000};
     /// Before the process ends, for a few seconds.
     Task<void> let_all_go();
 
@@ -142,6 +144,7 @@ private:
     Task<void> check_one(ServerId server);
     Task<void> release(ServerId server);
     Task<void> give_back(ServerId server, ProjectId project);
+    ResultTask<void> look_for_others();
     Task<void> look_at(ProviderId provider, std::size_t& failed);
     Task<void> take_away(ServerId server);
     Task<void> adopt(ServerId consumer, HostId host);
@@ -154,7 +157,9 @@ private:
     Duration forbidden_until_{};      ///< steady
     int unsettled_ = 0;               ///< looks for others' that failed, in a row
     std::uint64_t settled_for_ = 0;   ///< `serving` when it was looked for others' last
-    std::set<ServerId> foreign_;      ///< consumers that only look like ours
+    Duration settled_at_{};           ///< steady
+    bool settling_ = false;
+    std::set<ServerId> foreign_;  ///< consumers that only look like ours
     std::unique_ptr<Placement> view_;
 };
 

@@ -21,6 +21,8 @@ constexpr std::size_t at_a_time = 8;
 constexpr std::size_t most_foreign = 1'000;
 /// After so many failures in a row nobody waits for it any more.
 constexpr int most_unsettled = 5;
+constexpr Duration settled_for_so_long = std::chrono::hours{1};
+constexpr Duration glance{20};
 
 Task<void> few_at_a_time(std::vector<Task<void>> tasks) {
     for (std::size_t from = 0; from < tasks.size(); from += at_a_time) {
@@ -206,40 +208,52 @@ Task<void> KeptRooms::let_all_go() {
 
 // ---- what others have left ----
 
-/// Placement tells in one answer what all keepers hold.
-ResultTask<void> KeptRooms::settle_others(bool anew) {
+ResultTask<void> KeptRooms::settle_others() {
+    // Who comes while it is looked waits for that.
+    while (settling_) co_await dependencies_.cloud.clock.sleep(glance);
     const std::uint64_t serving = dependencies_.serving();
-    if (serving == 0 || (serving == settled_for_ && !anew)) co_return Result<void>{};
-    std::string project = own_name;
-    const auto usage = co_await dependencies_.cloud.placement.usage_of(std::move(project));
-    if (!usage) {
-        const bool without_right = surely_not_done(usage.error().code);
-        if (!without_right && ++unsettled_ < most_unsettled) co_return usage.error();
-        spdlog::warn("whether another reaper keeps room can't be told: {}{}", usage.error().what,
-                     without_right ? "; this needs Placement's policy placement:usages" : "");
-        settled_for_ = serving;
+    const Duration now = dependencies_.cloud.clock.steady();
+    if (serving == 0 || (serving == settled_for_ && now - settled_at_ < settled_for_so_long))
         co_return Result<void>{};
-    }
-    Resources known;
-    for (const auto& [server, entry] : kept_) known += sum_of(entry.room.holds);
-    if (!usage->fits_in(known)) {
-        auto providers = co_await dependencies_.cloud.placement.providers();
-        if (!providers) co_return providers.error();
-        spdlog::info("room is kept that is not ours: looking for it on {} providers",
-                     providers->size());
-        std::size_t failed = 0;
-        std::vector<Task<void>> looks;
-        for (const ProviderRecord& provider : *providers)
-            looks.push_back(look_at(provider.id, failed));
-        co_await few_at_a_time(std::move(looks));
-        if (failed > 0 && ++unsettled_ < most_unsettled)
-            co_return Error{Errc::unreachable, "placement: " + std::to_string(failed) +
-                                                   " providers can't be read: what another reaper "
-                                                   "kept on them is not known"};
-    }
+    settling_ = true;
+    auto done = co_await look_for_others();
+    settling_ = false;
+    if (!done && ++unsettled_ < most_unsettled) co_return done;
+    if (!done)
+        spdlog::warn("whether another reaper keeps room can't be told: {}", done.error().what);
     unsettled_ = 0;
     settled_for_ = serving;
+    settled_at_ = now;
     co_return Result<void>{};
+}
+
+/// Placement tells in one answer what all keepers hold.
+ResultTask<void> KeptRooms::look_for_others() {
+    std::string project = own_name;
+    const auto usage = co_await dependencies_.cloud.placement.usage_of(std::move(project));
+    if (!usage && surely_not_done(usage.error().code)) {
+        spdlog::warn(
+            "whether another reaper keeps room can't be told: {}; this needs Placement's policy "
+            "placement:usages",
+            usage.error().what);
+        co_return Result<void>{};
+    }
+    if (!usage) co_return usage.error();
+    Resources known;
+    for (const auto& [server, entry] : kept_) known += sum_of(entry.room.holds);
+    if (usage->fits_in(known)) co_return Result<void>{};
+    auto providers = co_await dependencies_.cloud.placement.providers();
+    if (!providers) co_return providers.error();
+    spdlog::info("room is kept that is not ours: looking for it on {} providers",
+                 providers->size());
+    std::size_t failed = 0;
+    std::vector<Task<void>> looks;
+    for (const ProviderRecord& provider : *providers) looks.push_back(look_at(provider.id, failed));
+    co_await few_at_a_time(std::move(looks));
+    if (failed == 0) co_return Result<void>{};
+    co_return Error{Errc::unreachable,
+                    "placement: " + std::to_string(failed) +
+                        " providers can't be read: what another reaper kept on them is not known"};
 }
 
 Task<void> KeptRooms::look_at(ProviderId provider, std::size_t& failed) {

@@ -96,8 +96,8 @@ std::optional<std::string> RequestRunner::served_by_another() {
 
 ResultTask<Decision> RequestRunner::decide_now() {
     const auto turn = co_await services_.planning.acquire();
-    if (!settings_.gateway.listen.empty()) {
-        auto settled = co_await services_.kept_rooms.settle_others(false);
+    if (!settings_.gateway.listen.empty() && !settings_.dry_run) {
+        auto settled = co_await services_.kept_rooms.settle_others();
         if (!settled) co_return settled.error();
     }
     auto decided = co_await consult();

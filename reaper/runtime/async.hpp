@@ -47,4 +47,10 @@ Task<void> keep(Task<T> task, std::optional<T>& into) {
     into = co_await std::move(task);
 }
 
+/// The same for a task that may outlive who waits for it.
+template <class T>
+Task<void> keep_shared(Task<T> task, std::shared_ptr<std::optional<T>> into) {
+    *into = co_await std::move(task);
+}
+
 }  // namespace reaper

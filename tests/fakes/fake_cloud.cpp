@@ -277,6 +277,7 @@ ResultTask<std::vector<ServerRecord>> FakeCloud::servers_in(std::set<std::string
     std::string asked = "servers in";
     for (const auto& status : statuses) asked += " " + status;
     if (auto error = note(asked)) co_return *error;
+    if (lists_take > Duration{0}) co_await clock_.sleep(lists_take);
     std::vector<ServerRecord> records;
     for (const auto& [id, server] : servers_)
         if (statuses.contains(server.record.server.status)) records.push_back(server.record);

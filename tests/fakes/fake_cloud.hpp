@@ -80,6 +80,7 @@ public:
     std::map<std::string, Flavor> flavors;  ///< by id
     std::string own_user_id = "reaper-user";
     std::map<ServerId, Duration> slow;  ///< reads of it take so long
+    Duration lists_take{};              ///< of servers by status
     NovaRelease nova_release = NovaRelease::zed;
     std::map<ServerId, std::vector<ActionRecord>> histories;  ///< the newest first
     std::map<ServerId, std::string> last_hosts;

@@ -82,7 +82,9 @@ std::string candidates_of(FakeCloud& cloud, const std::string& target) {
     if (!query->res_type.empty()) return no_candidates;  // no provider has these traits
     json ways = json::array();
     json summaries = json::object();
+    const auto limit = limit_of(target);
     for (const auto& name : cloud.host_names()) {
+        if (limit && ways.size() >= *limit) break;
         const std::string id = cloud.provider_of(name);
         const Resources free = cloud.free_on(name);
         const bool asked_for = query->in_tree.empty() || query->in_tree.str() == id;
@@ -137,6 +139,7 @@ void FakeSearch::on_client_gone(std::function<void()> told) {
 ResultTask<std::unique_ptr<UpstreamAnswer>> FakeSearch::ask(HttpRequest request) {
     co_await breathe();
     asked.push_back(request.target);
+    while (hangs && !gone_) co_await cloud_.ports().clock.sleep(Duration{50});
     int said = status;
     std::string text = "{}";
     const std::string& target = request.target;

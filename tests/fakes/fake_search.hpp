@@ -15,7 +15,7 @@
 namespace reaper::test {
 
 /// What Placement says to `GET /allocation_candidates?resources=...`: one candidate for each host
-/// with enough room (`in_tree`: of that host).
+/// with enough room (`in_tree`: of that host), and at most as many as it asks for.
 std::string candidates_of(FakeCloud& cloud, const std::string& target);
 
 class FakeSearch final : public ProxyCall {
@@ -34,6 +34,7 @@ public:
     void on_client_gone(std::function<void()> told) override;
 
     int status = 200;                 ///< that Placement answers with
+    bool hangs = false;               ///< it does not answer as long as this is set
     std::vector<std::string> asked;   ///< targets
     std::optional<std::string> body;  ///< of the answer
     int answered = 0;                 ///< its status

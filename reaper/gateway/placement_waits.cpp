@@ -1,0 +1,101 @@
+// The gateway's waits: for an outcome, for what Nova says of who asks, and for one's turn to claim.
+#include <algorithm>
+#include <spdlog/spdlog.h>
+#include <utility>
+
+#include "reaper/gateway/placement_gateway.hpp"
+
+namespace reaper {
+namespace {
+
+/// So many calls in a row whose request had no outcome in time: something is wrong.
+constexpr int most_late = 3;
+/// A call that came so late to a look is not late for it.
+constexpr Duration fair_wait{2'000};
+constexpr Duration pass_for{30'000};
+/// Another claim of the same host may take so long; then Placement decides between the two.
+constexpr Duration longest_turn{3'000};
+constexpr Duration turn_glance{5};
+
+}  // namespace
+
+/// The right to act: nova-scheduler waits, and the broker serves the queue to us.
+class PlacementGateway::CallLease final : public Lease {
+public:
+    CallLease(std::shared_ptr<const Waiting> waiting, const MessageSource& messages)
+        : waiting_(std::move(waiting)), messages_(messages) {}
+    bool held() const override { return waiting_->open && messages_.serving() != 0; }
+    std::string why_not() const override {
+        return waiting_->open ? Lease::why_not() : "nova-scheduler waits for the answer no more";
+    }
+
+private:
+    std::shared_ptr<const Waiting> waiting_;
+    const MessageSource& messages_;
+};
+
+std::optional<std::string> PlacementGateway::passes_through() const {
+    if (dependencies_.stopping) return "stopping";
+    if (dependencies_.cloud.clock.steady() < passes_until_)
+        return "requests had no outcome in time, " + std::to_string(most_late) + " in a row";
+    return dependencies_.unable();
+}
+
+/// None: not before the deadline, the client left, or the reaper stops.
+Task<std::optional<Outcome>> PlacementGateway::wait_for(Request wanted, GatewayCall& call,
+                                                        bool had_hosts) {
+    const Clock& clock = dependencies_.cloud.clock;
+    const auto waiting = std::make_shared<Waiting>();
+    const RequestId id = wanted.id;
+    const Duration until = call.until();
+    const Duration left = std::max(until - clock.steady(), Duration{0});
+    call.on_client_gone([waiting] { waiting->open = false; });
+    TriggeredRequest triggered;
+    wanted.source = RequestSource::gateway;
+    wanted.sent_at = clock.now();
+    wanted.deadline = clock.now() + left;
+    triggered.request = std::move(wanted);
+    triggered.event_id = "gateway/" + id.str() + "/" + std::to_string(++calls_);
+    triggered.event_type = "allocation_candidates";
+    triggered.had_hosts = had_hosts;
+    triggered.lease = std::make_shared<CallLease>(waiting, dependencies_.messages);
+    triggered.done = [waiting](const Outcome& outcome) { waiting->outcome = outcome; };
+    dependencies_.sink.submit(std::move(triggered));
+    while (!waiting->outcome && waiting->open && !dependencies_.stopping && clock.steady() < until)
+        co_await dependencies_.cloud.clock.sleep(glance);
+    call.on_client_gone({});
+    waiting->open = false;
+    const bool late = !waiting->outcome && clock.steady() >= until;
+    if (waiting->outcome || late) note_lateness(late && !call.client_gone());
+    co_return waiting->outcome;
+}
+
+void PlacementGateway::note_lateness(bool late) {
+    late_in_a_row_ = late ? late_in_a_row_ + 1 : 0;
+    if (late_in_a_row_ < most_late) return;
+    late_in_a_row_ = 0;
+    passes_until_ = dependencies_.cloud.clock.steady() + pass_for;
+    spdlog::error(
+        "gateway: {} requests in a row had no outcome in time: everything passes through for {} s",
+        most_late, pass_for.count() / 1000);
+}
+
+/// Whoever holds the turn too long has it no more, and Placement decides between the two.
+Task<std::unique_ptr<ClaimTurn>> PlacementGateway::turn_for(std::set<ProviderId> providers) {
+    const Clock& clock = dependencies_.cloud.clock;
+    const Duration until = clock.steady() + longest_turn;
+    const auto taken = [&] {
+        return std::any_of(providers.begin(), providers.end(),
+                           [&](const ProviderId& id) { return claiming_.contains(id); });
+    };
+    while (taken() && clock.steady() < until) co_await dependencies_.cloud.clock.sleep(turn_glance);
+    co_return std::make_unique<ClaimTurn>(claiming_, std::move(providers));
+}
+
+/// Nova was asked, and did not say in time.
+void PlacementGateway::note_unanswered(const GatewayCall& call, Duration waited) {
+    const bool over = dependencies_.cloud.clock.steady() >= call.until();
+    if (over && waited >= fair_wait && !call.client_gone()) note_lateness(true);
+}
+
+}  // namespace reaper

@@ -1,0 +1,107 @@
+// What nova-scheduler waits for, and how long: Nova and Placement may hang, an answer may be
+// capped, a client may leave.
+#include <gmock/gmock.h>
+
+#include "app/gateway_house.hpp"
+
+namespace reaper::test::gateway_waits_test {
+namespace {
+
+using std::chrono::minutes;
+using std::chrono::seconds;
+using ::testing::Contains;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+
+class GatewayWaitsTest : public GatewayHouse {};
+
+TEST_F(GatewayWaitsTest, WhoAsksIsPartOfTheDeadline) {
+    full_host();
+    booting("new");
+    cloud.lists_take = minutes{2};
+    settings.gateway.deadline = seconds{10};
+    start();
+    const TimePoint began = clock.now();
+    EXPECT_THAT(search_for("req-1"), IsEmpty());
+    EXPECT_GE(clock.now() - began, seconds{10});
+    EXPECT_LT(clock.now() - began, seconds{11});
+    EXPECT_EQ(cloud.count("DELETE"), 0U);
+}
+
+TEST_F(GatewayWaitsTest, WhatIsLeftOfTheDeadlineIsForTheCull) {
+    full_host();
+    booting("new");
+    cloud.lists_take = seconds{4};
+    cloud.deletion_takes = minutes{1};
+    settings.gateway.deadline = seconds{15};
+    start();
+    const TimePoint began = clock.now();
+    EXPECT_THAT(search_for("req-1"), IsEmpty());
+    EXPECT_LT(clock.now() - began, seconds{17});
+    EXPECT_EQ(cloud.count("DELETE"), 1U);
+}
+
+TEST_F(GatewayWaitsTest, WhereThereAreHostsNovaMayNotTakeLong) {
+    cloud.add_host("host1", small * 2);
+    booting("new");
+    cloud.lists_take = minutes{2};
+    start();
+    const TimePoint began = clock.now();
+    EXPECT_THAT(search_for("req-1"), ElementsAre("rp-host1"));
+    EXPECT_LT(clock.now() - began, seconds{4});
+}
+
+TEST_F(GatewayWaitsTest, OneWhoLeavesWhileNovaIsAskedIsHelpedByNobody) {
+    full_host();
+    booting("new");
+    cloud.lists_take = seconds{5};
+    start();
+    FakeSearch& made = search("req-1");
+    run_until([&] { return cloud.count("servers in") > 0; });
+    made.leave();
+    run_until([&] { return made.done(); });
+    const TimePoint until = clock.now() + minutes{1};
+    run_until([&] { return clock.now() > until; });
+    EXPECT_EQ(cloud.count("DELETE"), 0U);
+    EXPECT_TRUE(journal.records.empty());
+}
+
+TEST_F(GatewayWaitsTest, AClaimThatHangsHoldsNoOtherHostsUp) {
+    full_host("host1");
+    cloud.add_host("host2", small * 2);
+    cloud.add_host("host3", small * 2);
+    const ServerId one = booting("n1", "regular", "r-two");
+    const ServerId two = booting("n2", "regular", "r-two");
+    start();
+    search_for("req-1");
+    FakeSearch& stuck = claim("req-1", one, "rp-host2");
+    stuck.hangs = true;
+    run_until([&] { return !stuck.asked.empty(); });
+    const TimePoint began = clock.now();
+    EXPECT_EQ(claimed(claim("req-1", two, "rp-host3")), 204);
+    EXPECT_LT(clock.now() - began, seconds{1});
+    FakeSearch& behind = claim("req-1", two, "rp-host2");
+    EXPECT_EQ(claimed(behind), 204) << "nor its own for long";
+    EXPECT_LT(clock.now() - began, seconds{5});
+    stuck.hangs = false;
+    EXPECT_EQ(claimed(stuck), 204);
+}
+
+TEST_F(GatewayWaitsTest, BehindACapThereMayBeHostsThatAreNobodysRoom) {
+    full_host("host1");
+    booting("new");
+    start();
+    EXPECT_THAT(search_for("req-1"), ElementsAre("rp-host1"));
+    cloud.remove(uuid_of("new"));  // its room is promised, and free
+    cloud.add_host("host2", small);
+    booting("spot-1", "spot");
+    FakeSearch& capped = search("req-2",
+                                "/allocation_candidates?limit=1&"
+                                "resources=DISK_GB:20,MEMORY_MB:2048,VCPU:2");
+    EXPECT_THAT(found(capped), ElementsAre("rp-host2"));
+    EXPECT_THAT(capped.asked, Contains(HasSubstr("limit=10&")));
+}
+
+}  // namespace
+}  // namespace reaper::test::gateway_waits_test
