@@ -1,9 +1,11 @@
 // Check of the gateway: does it listen, lead to Placement, help, and is it asked by nova-scheduler?
 #include <nlohmann/json.hpp>
+#include <optional>
 #include <utility>
 
 #include "clients/http/client.hpp"
 #include "clients/http/url.hpp"
+#include "clients/openstack/openstack.hpp"
 #include "reaper/cli/checks.hpp"
 #include "reaper/daemon/gateway.hpp"
 #include "reaper/model/text.hpp"
@@ -61,6 +63,22 @@ Finding finding_of(const std::string& name, const http::Response& answer) {
                 " revocable room that they ask for"};
 }
 
+/// What nova-scheduler does, with our token: why it fails; none if it does not.
+Task<std::optional<std::string>> search_through(boost::asio::any_io_executor executor, Clock& clock,
+                                                const config::Settings& settings,
+                                                std::string place) {
+    config::Cloud cloud = settings.cloud;
+    cloud.endpoint_overrides["placement"] = std::move(place);
+    config::Http http = settings.http;
+    http.max_retries = 0;
+    auto through = connect_openstack(executor, cloud, http, clock);
+    if (!through) co_return through.error().what;
+    ResourceClass cpus{"VCPU"};
+    const auto found = co_await through->placement->summaries(std::move(cpus));
+    if (!found) co_return found.error().what;
+    co_return std::nullopt;
+}
+
 }  // namespace
 
 Task<bool> check_gateway(boost::asio::any_io_executor executor, Clock& clock, CloudSession& session,
@@ -92,14 +110,21 @@ Task<bool> check_gateway(boost::asio::any_io_executor executor, Clock& clock, Cl
     const auto versions = co_await get(**client, std::move(url));
     const bool placement =
         versions && versions->ok() && versions->body.find("\"versions\"") != std::string::npos;
-    if (placement)
-        report(finding_of(name, *state));
-    else
+    if (!placement) {
         report(
             {Verdict::fail, name,
              "does not lead to Placement: " +
                  (versions ? "HTTP " + std::to_string(versions->status) : versions.error().what)});
-    co_return placement;
+        co_return false;
+    }
+    if (const auto failed = co_await search_through(executor, clock, settings, place)) {
+        report({Verdict::fail, name,
+                "leads to Placement, but a search for hosts with our token fails through it: " +
+                    *failed});
+        co_return false;
+    }
+    report(finding_of(name, *state));
+    co_return true;
 }
 
 }  // namespace reaper::cli

@@ -117,8 +117,10 @@ Task<ProxyAnswer> PlacementGateway::handle(HttpRequest request, ProxyCall& asked
 
 Task<ProxyAnswer> PlacementGateway::search(HttpRequest request, GatewayCall& call) {
     const RequestId id = request_of(request.headers);
-    ++counts_.searches;
-    counts_.last_search = dependencies_.cloud.clock.steady();
+    if (!id.empty()) {  // nova-scheduler tells it
+        ++counts_.searches;
+        counts_.last_search = dependencies_.cloud.clock.steady();
+    }
     auto parameters = parameters_of(request.target);
     if (parameters && !take_res_type(*parameters).constraints.empty())
         co_return co_await search_by_type(std::move(request), call, std::move(*parameters));

@@ -184,6 +184,18 @@ const HostState* Truth::state_at(const std::string& host, TimePoint at) const {
     return all.empty() ? nullptr : all.back();
 }
 
+int Truth::placed_besides(const std::string& host, const std::set<Uuid>& servers,
+                          TimePoint at) const {
+    int placed = 0;
+    for (const auto& [other, states] : history_) {
+        const HostState* const state = other == host ? nullptr : state_at(other, at);
+        if (state == nullptr) continue;
+        for (const Uuid& server : servers)
+            if (state->holder(server) != nullptr) ++placed;
+    }
+    return placed;
+}
+
 std::optional<TimePoint> Truth::revocable_since(const std::string& project) const {
     const auto at = revocable_since_.find(project);
     if (at == revocable_since_.end()) return std::nullopt;

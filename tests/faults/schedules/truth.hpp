@@ -90,6 +90,8 @@ public:
     std::vector<const HostState*> states(const std::string& host, TimePoint from,
                                          TimePoint to) const;
     const HostState* state_at(const std::string& host, TimePoint at) const;
+    /// How many of the servers held room on other hosts.
+    int placed_besides(const std::string& host, const std::set<Uuid>& servers, TimePoint at) const;
     /// Is the project revocable, and since when?
     std::optional<TimePoint> revocable_since(const std::string& project) const;
     std::string host_of_provider(const Uuid& provider) const;
