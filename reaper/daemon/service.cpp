@@ -542,35 +542,39 @@ namespace {
 /// What the gateway's proxy holds on to: it may take calls before the service runs, and after.
 class WhileItRuns final : public ProxyHandler {
 public:
-    explicit WhileItRuns(std::function<ProxyHandler*()> handler) : handler_(std::move(handler)) {}
+    using Handler = std::shared_ptr<ProxyHandler>;
+    explicit WhileItRuns(std::function<Handler()> handler) : handler_(std::move(handler)) {}
 
     bool wants(std::string_view method, std::string_view target) const override {
-        const ProxyHandler* const handler = handler_();
-        return handler != nullptr && handler->wants(method, target);
+        const Handler handler = handler_();
+        return handler && handler->wants(method, target);
     }
     bool owns(std::string_view target) const override {
-        const ProxyHandler* const handler = handler_();
-        return handler != nullptr && handler->owns(target);
+        const Handler handler = handler_();
+        return handler && handler->owns(target);
     }
     std::string line() const override {
-        const ProxyHandler* const handler = handler_();
-        return handler == nullptr ? "passing everything through: not serving" : handler->line();
+        const Handler handler = handler_();
+        return handler ? handler->line() : "passing everything through: not serving";
     }
+    /// A call gives back what it holds of the service when it dies: the service lives until then.
     Task<ProxyAnswer> handle(HttpRequest request, ProxyCall& call) override {
-        co_return co_await handler_()->handle(std::move(request), call);
+        const Handler handler = handler_();
+        if (!handler) co_return Error{Errc::unreachable, "the service has just ended"};
+        co_return co_await handler->handle(std::move(request), call);
     }
 
 private:
-    std::function<ProxyHandler*()> handler_;
+    std::function<Handler()> handler_;
 };
 
 }  // namespace
 
 std::shared_ptr<ProxyHandler> Service::gateway() {
     const std::weak_ptr<Impl> weak = impl_;
-    return std::make_shared<WhileItRuns>([weak]() -> ProxyHandler* {
+    return std::make_shared<WhileItRuns>([weak] {
         const auto impl = weak.lock();
-        return impl ? impl->gateway() : nullptr;
+        return std::shared_ptr<ProxyHandler>(impl, impl ? impl->gateway() : nullptr);
     });
 }
 
