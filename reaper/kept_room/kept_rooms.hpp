@@ -157,7 +157,8 @@ private:
     Duration forbidden_until_{};      ///< steady
     int unsettled_ = 0;               ///< looks for others' that failed, in a row
     std::uint64_t settled_for_ = 0;   ///< `serving` when it was looked for others' last
-    Duration settled_at_{};           ///< steady
+    Duration settled_until_{};        ///< steady
+    bool told_unsettled_ = false;     ///< the log has it that this can't be told
     bool settling_ = false;
     std::set<ServerId> foreign_;  ///< consumers that only look like ours
     std::unique_ptr<Placement> view_;

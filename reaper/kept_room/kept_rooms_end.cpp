@@ -22,6 +22,8 @@ constexpr std::size_t most_foreign = 1'000;
 /// After so many failures in a row nobody waits for it any more.
 constexpr int most_unsettled = 5;
 constexpr Duration settled_for_so_long = std::chrono::hours{1};
+/// Where it could not be told.
+constexpr Duration unsettled_for_so_long = std::chrono::seconds{10};
 constexpr Duration glance{20};
 
 Task<void> few_at_a_time(std::vector<Task<void>> tasks) {
@@ -213,17 +215,19 @@ ResultTask<void> KeptRooms::settle_others() {
     while (settling_) co_await dependencies_.cloud.clock.sleep(glance);
     const std::uint64_t serving = dependencies_.serving();
     const Duration now = dependencies_.cloud.clock.steady();
-    if (serving == 0 || (serving == settled_for_ && now - settled_at_ < settled_for_so_long))
-        co_return Result<void>{};
+    if (serving == 0 || (serving == settled_for_ && now < settled_until_)) co_return Result<void>{};
     settling_ = true;
     auto done = co_await look_for_others();
     settling_ = false;
-    if (!done && ++unsettled_ < most_unsettled) co_return done;
-    if (!done)
-        spdlog::warn("whether another reaper keeps room can't be told: {}", done.error().what);
+    const bool refused = !done && surely_not_done(done.error().code);
+    if (!done && !refused && ++unsettled_ < most_unsettled) co_return done;
+    if (!done && !told_unsettled_)
+        spdlog::warn("whether another reaper keeps room can't be told: {}{}", done.error().what,
+                     refused ? "; this needs Placement's policy placement:usages" : "");
+    told_unsettled_ = !done;
     unsettled_ = 0;
     settled_for_ = serving;
-    settled_at_ = now;
+    settled_until_ = now + (done ? settled_for_so_long : unsettled_for_so_long);
     co_return Result<void>{};
 }
 
@@ -231,13 +235,6 @@ ResultTask<void> KeptRooms::settle_others() {
 ResultTask<void> KeptRooms::look_for_others() {
     std::string project = own_name;
     const auto usage = co_await dependencies_.cloud.placement.usage_of(std::move(project));
-    if (!usage && surely_not_done(usage.error().code)) {
-        spdlog::warn(
-            "whether another reaper keeps room can't be told: {}; this needs Placement's policy "
-            "placement:usages",
-            usage.error().what);
-        co_return Result<void>{};
-    }
     if (!usage) co_return usage.error();
     Resources known;
     for (const auto& [server, entry] : kept_) known += sum_of(entry.room.holds);
