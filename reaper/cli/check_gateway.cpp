@@ -117,7 +117,8 @@ Task<bool> check_gateway(boost::asio::any_io_executor executor, Clock& clock, Cl
                  (versions ? "HTTP " + std::to_string(versions->status) : versions.error().what)});
         co_return false;
     }
-    if (const auto failed = co_await search_through(executor, clock, settings, place)) {
+    const auto failed = co_await search_through(executor, clock, settings, place);
+    if (failed) {
         report({Verdict::fail, name,
                 "leads to Placement, but a search for hosts with our token fails through it: " +
                     *failed});

@@ -176,7 +176,8 @@ Task<PlacementGateway::Asked> PlacementGateway::help(HttpRequest request, Gatewa
     const bool offers = query.groups.empty();
     const Duration wait = !none ? Duration{0} : offers ? patience_before_offer : usual_patience;
     auto look = who_asks_.find(id, query, wait);
-    auto found = co_await in_time(call, std::move(look), none ? whole_call : short_look);
+    const Duration looked = none ? whole_call : short_look;
+    auto found = co_await in_time(call, std::move(look), looked);
     std::vector<Request> may_be;
     std::string why;
     if (!found) {

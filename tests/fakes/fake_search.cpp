@@ -139,7 +139,8 @@ void FakeSearch::on_client_gone(std::function<void()> told) {
 ResultTask<std::unique_ptr<UpstreamAnswer>> FakeSearch::ask(HttpRequest request) {
     co_await breathe();
     asked.push_back(request.target);
-    while (hangs && !gone_) co_await cloud_.ports().clock.sleep(Duration{50});
+    const Duration glance{50};
+    while (hangs && !gone_) co_await cloud_.ports().clock.sleep(glance);
     int said = status;
     std::string text = "{}";
     const std::string& target = request.target;
