@@ -122,12 +122,18 @@ Task<std::vector<RequestId>> FreedRoomTracker::given_up(const Request& request) 
         const auto at = watched_.find(id);
         if (at == watched_.end()) continue;
         const Request older = at->second.request;
-        bool searched = false;
+        bool searched = false;  // or it has its room
         for (const ServerId& server : older.requesters) {
             ServerId asked = server;
             auto record = co_await dependencies_.cloud.compute.server(std::move(asked));
-            searched = searched || !record || is_searched_for(older, *record);
+            searched =
+                searched || !record || is_searched_for(older, *record) || is_placed(older, *record);
         }
+        const auto claimed = [&](const ServerId& server) {
+            return dependencies_.rooms.ledger().took_slot(id, server);
+        };
+        searched =
+            searched || std::any_of(older.requesters.begin(), older.requesters.end(), claimed);
         if (!searched) found.push_back(id);
     }
     co_return found;

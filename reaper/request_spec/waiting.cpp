@@ -39,6 +39,10 @@ std::optional<std::string> why_moved(const Server& server, const Request& reques
     if (!request.excluded_hosts.empty() && !server.host.empty() &&
         !request.excluded_hosts.contains(server.host))
         return "is on " + printable(server.host, 64) + " by now";
+    if (is_any_of(server.status, {"SHELVED", "SHELVED_OFFLOADED"}) ||
+        is_any_of(server.task_state, {"shelving", "shelving_offloading", "shelving_image_uploading",
+                                      "shelving_image_pending_upload"}))
+        return "is shelved by now";
     // Nova is at it while the gateway holds its search for a host.
     if (request.source == RequestSource::gateway && server.status != "VERIFY_RESIZE")
         return std::nullopt;
@@ -73,6 +77,13 @@ bool is_searched_for(const Request& request, const std::optional<ServerRecord>& 
         return server.host.empty() && !server.task_state.empty();
     return is_any_of(server.status, {"RESIZE", "MIGRATING", "REBUILD"}) &&
            request.excluded_hosts.contains(server.host);
+}
+
+bool is_placed(const Request& request, const std::optional<ServerRecord>& record) {
+    if (!record || record->server.host.empty()) return false;
+    const Server& server = record->server;
+    return server.status != "ERROR" && server.task_state != "deleting" &&
+           !request.excluded_hosts.contains(server.host);
 }
 
 }  // namespace reaper

@@ -19,4 +19,7 @@ std::optional<std::string> why_not_waiting(const Request& request, const ServerI
 /// to boot never does: its user has to ask again.
 bool is_searched_for(const Request& request, const std::optional<ServerRecord>& record);
 
+/// Has it got a host, so that the room there is its own?
+bool is_placed(const Request& request, const std::optional<ServerRecord>& record);
+
 }  // namespace reaper

@@ -166,6 +166,19 @@ TEST_F(GatewayClaimsTest, NovaMayListTheServersOfARequestOneAfterTheOther) {
     EXPECT_EQ(record("req-1").request.slots, 2);
 }
 
+TEST_F(GatewayClaimsTest, RoomThatItsServerClaimedGoesToNoLikeRequest) {
+    full_host();
+    const ServerId first = booting("new");
+    start();
+    EXPECT_THAT(search_for("req-1"), ElementsAre("rp-host1"));
+    EXPECT_EQ(claimed(claim("req-1", first, "rp-host1")), 204);  // it is in BUILD yet
+    const ServerId second = booting("second");
+    EXPECT_THAT(search_for("req-2"), ElementsAre("rp-host1"));
+    EXPECT_EQ(outcome_of("req-2").kind, OutcomeKind::freed);
+    EXPECT_EQ(claimed(claim("req-2", second, "rp-host1")), 204);
+    EXPECT_EQ(cloud.count("DELETE"), 2U);
+}
+
 TEST_F(GatewayClaimsTest, TwoClaimsAtOnceTakeNoPromisedRoomTogether) {
     full_host();
     booting("new");
