@@ -112,6 +112,8 @@ void Actors::act(const Item& item, Chance& chance) {
             count(item.kind);
             break;
         }
+        case Kind::evacuation: evacuate(item, chance); break;
+        case Kind::unshelving: unshelve(chance); break;
         case Kind::requester_deleted: delete_requester(chance); break;
         case Kind::orphan_allocation: orphan(chance); break;
         case Kind::allocation_missing: lose_allocation(chance); break;

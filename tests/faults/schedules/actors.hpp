@@ -58,6 +58,9 @@ private:
     };
     void resize(const Item& item);
     void resize(Growth growth);
+    void evacuate(const Item& item, Chance& chance);
+    void unshelve(Chance& chance);
+    void unshelve(cloudsim::Uuid id, int tries_left);
     void protect(Chance& chance);
     void act(const Item& item, Chance& chance);
     void lock(const Item& item, Chance& chance);

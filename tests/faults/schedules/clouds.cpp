@@ -156,6 +156,16 @@ void draw_gateway(SchedulePlan& plan, int percent) {
     plan.gateway.deadline = seconds{rng.pick({3, 20, 20, 60})};
     plan.gateway.max_held = rng.pick({1, 16, 16});
     plan.gateway.keep_room = rng.percent(80);
+    const auto draw = [&](Kind kind, int most) {
+        for (int left = rng.between(0, most); left > 0; --left) {
+            plan.items.push_back(item_of(plan, kind, rng));
+            plan.items.back().length = seconds{rng.pick({10, 30, 90})};
+            plan.items.back().percent = rng.pick({10, 30, 100});
+        }
+    };
+    draw(Kind::evacuation, 2);
+    draw(Kind::unshelving, 2);
+    draw(Kind::client_leaves, 1);
 }
 
 std::string describe_cloud(const SchedulePlan& plan) {

@@ -147,4 +147,53 @@ void Actors::resize(Growth growth) {
     });
 }
 
+/// Its host is down for a while, and its neighbours may move with it.
+void Actors::evacuate(const Item& item, Chance& chance) {
+    auto all = servers(false);
+    std::erase_if(all, [&](const Server* server) {
+        return world().is_revocable(*server) || !server->host->up();
+    });
+    if (all.empty()) return;
+    cloudsim::Host* const host = chance.any_of(all)->host;
+    host->agent_down = true;
+    trace_.line("host " + host->name + " is down, and evacuated");
+    later(item.length, [host] { host->agent_down = false; });
+    int left = chance.between(1, 2);
+    for (Server* const server : all) {
+        if (server->host != host || left == 0) continue;
+        --left;
+        const Uuid id = server->id;
+        later(milliseconds{chance.between(100, 2'000)}, [this, id] {
+            Server* const moved = world().nova.find_server(id);
+            if (moved == nullptr) return;
+            const ContextPtr by = operators();
+            trace_.line("evacuate " + id.text() + " as " + by->request_id());
+            if (!site_.lifecycle().evacuate(*moved, by)) count(Kind::evacuation);
+        });
+    }
+}
+
+void Actors::unshelve(Chance& chance) {
+    auto all = servers(false);
+    std::erase_if(all, [&](const Server* server) { return world().is_revocable(*server); });
+    if (all.empty()) return;
+    Server& server = *chance.any_of(all);
+    trace_.line("shelve " + server.id.text());
+    if (site_.lifecycle().shelve(server, operators())) return;
+    const Uuid id = server.id;
+    const int tries_left = chance.between(0, 2);
+    later(seconds{chance.between(3, 20)}, [this, id, tries_left] { unshelve(id, tries_left); });
+}
+
+/// Nova tells nobody that it failed; its user sees it, and tries again.
+void Actors::unshelve(Uuid id, int tries_left) {
+    Server* const server = world().nova.find_server(id);
+    if (server == nullptr || server->state != VmState::shelved_offloaded) return;
+    const ContextPtr by = operators();
+    trace_.line("unshelve " + id.text() + " as " + by->request_id());
+    if (!site_.lifecycle().unshelve(*server, by)) count(Kind::unshelving);
+    if (tries_left > 0)
+        later(seconds{25}, [this, id, tries_left] { unshelve(id, tries_left - 1); });
+}
+
 }  // namespace reaper::faults

@@ -142,10 +142,19 @@ public:
         auto answer = std::make_unique<Answer>(std::move(std::get<http::Response>(tried)));
         co_return std::unique_ptr<UpstreamAnswer>{std::move(answer)};
     }
-    bool client_gone() const override { return false; }
-    void on_client_gone(std::function<void()>) override {}
+    bool client_gone() const override { return gone_; }
+    void on_client_gone(std::function<void()> told) override {
+        told_ = std::move(told);
+        if (gone_ && told_) std::exchange(told_, nullptr)();
+    }
+    void leave() {
+        gone_ = true;
+        if (told_) std::exchange(told_, nullptr)();
+    }
 
 private:
+    bool gone_ = false;
+    std::function<void()> told_;
     std::shared_ptr<http::Transport> transport_;
     std::string root_;
 };
@@ -153,6 +162,7 @@ private:
 Task<void> handled(std::shared_ptr<ProxyHandler> handler, HttpRequest request,
                    std::shared_ptr<Call> call, std::function<void(int, std::string)> done) {
     auto answer = co_await handler->handle(std::move(request), *call);
+    call->on_client_gone({});
     if (auto* const own = std::get_if<OwnAnswer>(&answer))
         done(own->status, std::move(own->body));
     else if (auto* const passed = std::get_if<std::unique_ptr<UpstreamAnswer>>(&answer))
@@ -246,11 +256,19 @@ void Gateway::ask(HttpRequest call, const std::string& request, Answered answere
         ++calls_;
         pending.through_reaper = true;
         trace_.line("nova-scheduler asks the reaper: " + call.method + " " + call.target);
-        process_->spawn(handled(handler, std::move(call),
-                                std::make_shared<Call>(network_, site_.root()),
-                                [this, number](int status, std::string body) {
-                                    finish(number, status, std::move(body));
-                                }));
+        const auto asked = std::make_shared<Call>(network_, site_.root());
+        if (call.method == "GET" && leaves_percent_ > 0 && chance_.percent(leaves_percent_))
+            timeline_.after(milliseconds{chance_.between(1, 4'000)}, [this, number, asked] {
+                if (!pending_.contains(number)) return;
+                ++left_;
+                trace_.line("nova-scheduler leaves");
+                asked->leave();
+                finish(number, 0, "");
+            });
+        process_->spawn(
+            handled(handler, std::move(call), asked, [this, number](int status, std::string body) {
+                finish(number, status, std::move(body));
+            }));
         return;
     }
     timeline_.after(milliseconds{chance_.between(2, 12)}, [this, number, call = std::move(call)] {

@@ -23,6 +23,9 @@ public:
 
     /// The process that is asked from now on; null: none.
     void ask_of(Process* process);
+    /// So many of a hundred searches are left by nova-scheduler before their answer, from now on.
+    void leave(int percent) { leaves_percent_ = percent; }
+    std::uint64_t left() const noexcept { return left_; }
     /// Did nova-scheduler wait for the reaper's answer for this request, a moment ago or now?
     bool waits_for(const std::string& request) const;
     /// Calls through the reaper so far.
@@ -55,6 +58,8 @@ private:
     std::map<std::string, TimePoint> waited_;  ///< until when, by request
     std::uint64_t last_ = 0;
     std::uint64_t calls_ = 0;
+    std::uint64_t left_ = 0;
+    int leaves_percent_ = 0;
 };
 
 }  // namespace reaper::faults

@@ -125,7 +125,9 @@ Resources Checker::promised_to_others(const PlanRecord& plan, const std::string&
         // Who claimed through the gateway elsewhere needs no slot here, as the reaper knows at
         // once.
         if (surely)
-            left = std::max(left - truth_.placed_besides(promise.host, promise.requesters, at), 0);
+            left = std::max(left - truth_.placed_besides(promise.host, promise.requesters,
+                                                         promise.span.from, at),
+                            0);
         if (held) promised += promise.slot * left;
     }
     return promised;

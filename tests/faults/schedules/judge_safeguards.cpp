@@ -51,6 +51,8 @@ void Checker::judge_held(const Basis& basis) {
     const bool held = std::any_of(queue.begin(), queue.end(), [&](const Broker::Stored& message) {
         return broker_->is_out(message) && names_in(message.body).request == plan->request;
     });
+    const Demand* const demand = truth_.demand(plan->request);
+    if (demand != nullptr && demand->unshelves) return;  // whoever serves the queue looks for it
     if (!held && (gateway_ == nullptr || !gateway_->waits_for(plan->request)))
         blame("rule-4", basis.server.text() + " is deleted for " + plan->request +
                             ", of which the reaper holds no message");

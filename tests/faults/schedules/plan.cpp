@@ -72,6 +72,9 @@ constexpr std::array<std::string_view, kinds> fault_names{
     "reload",
     "takeover",
     "class-lost",
+    "evacuation",
+    "unshelving",
+    "client-leaves",
 };
 
 constexpr const char* services[] = {"", "compute", "placement", "identity"};

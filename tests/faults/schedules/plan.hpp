@@ -82,6 +82,10 @@ enum class Kind {
     reload,
     takeover,
     class_lost,
+    // Drawn apart, with the gateway.
+    evacuation,
+    unshelving,
+    client_leaves,
     count_,
 };
 constexpr std::size_t kinds = static_cast<std::size_t>(Kind::count_);

@@ -181,6 +181,11 @@ void Schedule::arm(const Item& item) {
                 else
                     take_over(item);
                 break;
+            case Kind::client_leaves:
+                trace_.line("- " + describe(item));
+                gateway_.leave(item.percent);
+                timeline_.after(item.length, [this] { gateway_.leave(0); });
+                break;
             case Kind::clock_step:
                 ++tally_.faults[static_cast<std::size_t>(item.kind)];
                 trace_.line("- " + describe(item));
@@ -334,6 +339,7 @@ ScheduleResult Schedule::run() {
     checker_.at_the_end(broker_);
     if (plan_.with_gateway()) ++tally_.through_gateway;
     tally_.searches += gateway_.calls();
+    tally_.faults[static_cast<std::size_t>(Kind::client_leaves)] += gateway_.left();
     ScheduleResult result;
     result.virtual_time = timeline_.true_now() - begin;
     gateway_.ask_of(nullptr);

@@ -184,14 +184,17 @@ const HostState* Truth::state_at(const std::string& host, TimePoint at) const {
     return all.empty() ? nullptr : all.back();
 }
 
-int Truth::placed_besides(const std::string& host, const std::set<Uuid>& servers,
+int Truth::placed_besides(const std::string& host, const std::set<Uuid>& servers, TimePoint since,
                           TimePoint at) const {
     int placed = 0;
     for (const auto& [other, states] : history_) {
         const HostState* const state = other == host ? nullptr : state_at(other, at);
         if (state == nullptr) continue;
+        const HostState* const before = state_at(other, since);
         for (const Uuid& server : servers)
-            if (state->holder(server) != nullptr) ++placed;
+            if (state->holder(server) != nullptr &&
+                (before == nullptr || before->holder(server) == nullptr))
+                ++placed;
     }
     return placed;
 }
@@ -226,6 +229,8 @@ Demand& Truth::note(const cloudsim::Placing& placing, const cloudsim::ContextPtr
     demand.slot = slot_of(*placing.flavor, placing.image == nullptr);
     demand.slots = static_cast<int>(placing.count());
     demand.servers.insert(placing.servers.begin(), placing.servers.end());
+    const auto* const first = site_.world().nova.find_server(placing.servers.front());
+    demand.unshelves = first != nullptr && first->state == cloudsim::VmState::shelved_offloaded;
     demand.refused_at = timeline_.true_now();
     demand.asks_class = site_.world().asks_revocable(*placing.flavor);
     demand.placing = placing;

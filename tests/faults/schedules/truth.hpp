@@ -31,6 +31,7 @@ struct Demand {
     /// "": 1, if its affinity group has somebody somewhere.
     std::map<std::string, std::vector<std::pair<TimePoint, std::size_t>>> limits;
     std::set<std::string> never;  ///< hosts that no change of servers makes a place
+    bool unshelves = false;       ///< Nova sends no message of it, its record of actions tells
     bool refused = false;         ///< else nova-scheduler looks for hosts, or found them
     /// Since when nobody waits for it any more: all of its servers are gone, or run.
     std::optional<TimePoint> over_since;
@@ -90,8 +91,9 @@ public:
     std::vector<const HostState*> states(const std::string& host, TimePoint from,
                                          TimePoint to) const;
     const HostState* state_at(const std::string& host, TimePoint at) const;
-    /// How many of the servers held room on other hosts.
-    int placed_besides(const std::string& host, const std::set<Uuid>& servers, TimePoint at) const;
+    /// How many of the servers held room on other hosts, which they did not at `since`.
+    int placed_besides(const std::string& host, const std::set<Uuid>& servers, TimePoint since,
+                       TimePoint at) const;
     /// Is the project revocable, and since when?
     std::optional<TimePoint> revocable_since(const std::string& project) const;
     std::string host_of_provider(const Uuid& provider) const;
