@@ -138,12 +138,12 @@ class Cloud(ABC):
         """Returns the id of the request."""
 
     @abstractmethod
-    def migrate_without_waiting(self, server: Server) -> str:
-        """A cold migration; the id of the request."""
+    def migrate_without_waiting(self, server: Server, host: str | None = None) -> str:
+        """A cold migration; the id of the request. `host`: where it has to go."""
 
     @abstractmethod
-    def live_migrate_without_waiting(self, server: Server) -> str:
-        """Returns the id of the request."""
+    def live_migrate_without_waiting(self, server: Server, host: str | None = None) -> str:
+        """Returns the id of the request. `host`: where it has to go."""
 
     @abstractmethod
     def evacuate_without_waiting(self, server: Server) -> str:

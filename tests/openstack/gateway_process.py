@@ -4,7 +4,7 @@ import shutil
 import subprocess
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
-from typing import Iterator
+from typing import Iterator, NamedTuple
 
 from cloud import eventually
 from lab_cloud import LabCloud
@@ -14,20 +14,31 @@ from reaper_process import DIES_WITH_US
 SAMPLE = Path(__file__).parents[2] / "deploy" / "haproxy.cfg"
 
 
+class Addresses(NamedTuple):
+    """Where the gateways of two reapers listen, the second one by TLS, and where haproxy is asked."""
+
+    gateway: str
+    second: str
+    front: str
+
+
 @contextmanager
-def asking_the_gateway(cloud: LabCloud, directory: Path) -> Iterator[tuple[str, str]]:
-    """The address where a reaper has to listen (where none does, Placement itself is asked), and that of
-    haproxy."""
-    given = ports.free_ports(["haproxy", "gateway"])
-    address = f"{ports.LOOPBACK}:{given['gateway']}"
-    front = f"{ports.LOOPBACK}:{given['haproxy']}"
+def asking_the_gateway(cloud: LabCloud, directory: Path) -> Iterator[Addresses]:
+    """Where no reaper listens, Placement itself is asked."""
+    given = ports.free_ports(["haproxy", "gateway", "second"])
+    address, second, front = (f"{ports.LOOPBACK}:{given[name]}" for name in ("gateway", "second", "haproxy"))
     config = directory / "haproxy.cfg"
     text = SAMPLE.read_text()
     placement = cloud.endpoint("placement").removeprefix("http://").rstrip("/")
     for sample, here in (("8779", front), ("8780", address), ("8778", placement)):
         assert f"127.0.0.1:{sample}" in text
         text = text.replace(f"127.0.0.1:{sample}", here)
-    config.write_text(text)
+    # What the sample says of a second reaper, and of one with TLS.
+    another = "    # server reaper-2 192.0.2.12:8780 check\n"
+    secure = " ssl verify required ca-file "
+    assert another in text and f"check{secure}" in text
+    here = f"    server reaper-2 {second} check{secure}{cloud.lab['tls']['ca_file']}\n"
+    config.write_text(text.replace(another, here))
     haproxy = shutil.which("haproxy") or "/usr/sbin/haproxy"
     with ExitStack() as ends:
         process = subprocess.Popen([*DIES_WITH_US, haproxy, "-db", "-q", "-f", str(config)])
@@ -35,4 +46,4 @@ def asking_the_gateway(cloud: LabCloud, directory: Path) -> Iterator[tuple[str, 
         ends.callback(process.terminate)
         eventually("haproxy listens", lambda: ports.answers(given["haproxy"]))
         ends.enter_context(cloud.scheduler_asks(f"http://{front}"))
-        yield address, front
+        yield Addresses(address, second, front)

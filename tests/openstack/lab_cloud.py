@@ -19,6 +19,7 @@ from lablib.access_log import AccessLog
 from lablib.place import Place
 from openstack_cloud import OpenStackCloud
 
+KOLLA = Path(__file__).parents[2] / "deploy" / "kolla" / "nova-scheduler.conf"
 SERVICES = {"identity": "keystone", "compute": "nova-api", "placement": "placement"}
 # Nova may have refused to delete a server, or forgotten it, because of what it was doing with it.
 ASK_AGAIN_S = 5.0
@@ -118,7 +119,9 @@ class LabCloud(OpenStackCloud):
         """nova-scheduler looks for Placement there."""
         overlay = self.place.path("etc", "nova-scheduler.conf")
         before = overlay.read_text()
-        overlay.write_text(f"[placement]\nendpoint_override = {url}\n")
+        sample = KOLLA.read_text()
+        assert "http://127.0.0.1:8779" in sample
+        overlay.write_text(sample.replace("http://127.0.0.1:8779", url))
         try:
             cells.restart(self.place, self.lab, "nova-scheduler")
             yield

@@ -157,11 +157,11 @@ class OpenStackCloud(Cloud):
     def resize_without_waiting(self, server: Server, flavor: str) -> str:
         return self._act(server, {"resize": {"flavorRef": self.lab["flavors"][flavor]}})
 
-    def migrate_without_waiting(self, server: Server) -> str:
-        return self._act_as_admin(server, {"migrate": None})
+    def migrate_without_waiting(self, server: Server, host: str | None = None) -> str:
+        return self._act_as_admin(server, {"migrate": {"host": host} if host else None})
 
-    def live_migrate_without_waiting(self, server: Server) -> str:
-        return self._act_as_admin(server, {"os-migrateLive": {"host": None, "block_migration": "auto"}})
+    def live_migrate_without_waiting(self, server: Server, host: str | None = None) -> str:
+        return self._act_as_admin(server, {"os-migrateLive": {"host": host, "block_migration": "auto"}})
 
     def evacuate_without_waiting(self, server: Server) -> str:
         return self._act_as_admin(server, {"evacuate": {}})

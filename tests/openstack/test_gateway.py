@@ -9,7 +9,7 @@ import pytest
 
 from cloud import Cloud, Server, eventually
 from fleet import OVERSOLD, Fleet, assert_freed, assert_nobody_died, fill
-from gateway_process import asking_the_gateway
+from gateway_process import Addresses, asking_the_gateway
 from lab_cloud import LabCloud
 from reaper_process import Reaper
 from test_rights import listed_rights, refused, role_with_the_least_rights, used_rights
@@ -23,22 +23,26 @@ HALF_SPOT = [("spot", "medium", 1), ("regular", "medium", 1)]
 
 
 @pytest.fixture(scope="module")
-def listen(lab_cloud: LabCloud, tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[str, str]]:
+def listen(lab_cloud: LabCloud, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Addresses]:
     """Where the gateway of each scenario listens, and where it is asked."""
     with asking_the_gateway(lab_cloud, tmp_path_factory.mktemp("gateway")) as addresses:
         yield addresses
 
 
 @pytest.fixture
-def gateway(cloud: Cloud, listen: tuple[str, str], install: Callable[..., Reaper]) -> Reaper:
+def gateway(cloud: Cloud, listen: Addresses, install: Callable[..., Reaper]) -> Reaper:
     return helping(install(), listen)
 
 
-def helping(reaper: Reaper, listen: tuple[str, str]) -> Reaper:
-    reaper.config["gateway"] = {"listen": listen[0], "deadline": "5min"}  # the machine may be busy
+def helping(reaper: Reaper, listen: Addresses) -> Reaper:
+    set_up(reaper, listen.gateway)
     reaper.start()
-    wait_until_asked(listen[1])
+    wait_until_asked(listen.front)
     return reaper
+
+
+def set_up(reaper: Reaper, address: str) -> None:
+    reaper.config["gateway"] = {"listen": address, "deadline": "5min"}  # the machine may be busy
 
 
 def wait_until_asked(haproxy: str) -> None:
@@ -124,6 +128,23 @@ def test_a_group_that_has_to_be_apart(cloud: Cloud, gateway: Reaper) -> None:
     assert_freed(fleet, mark, 1, among=fleet.spot(two))
 
 
+def test_one_that_has_to_be_there_and_several_that_have_to_be_apart(cloud: Cloud, gateway: Reaper) -> None:
+    one, two, three = cloud.hosts
+    together, apart = cloud.make_group("there", "affinity"), cloud.make_group("several apart", "anti-affinity")
+    cloud.boot("small", "regular", three, hints=together)
+    fleet = filled(cloud, FULL_OF_SPOT, FULL_OF_SPOT, [("spot", "small", 1), ("regular", "small", 3)])
+    mark = cloud.mark()
+    [beside] = cloud.ask("small", hints=together)
+    cloud.wait_for([beside], "ACTIVE")
+    assert hosts_of(cloud, [beside]) == [three]
+    servers = cloud.ask("small", count=2, hints=apart)
+    cloud.wait_for(servers, "ACTIVE")
+    assert sorted(map(str, hosts_of(cloud, servers))) == [one, two]
+    assert_freed(fleet, mark, 3, among=fleet.spot())
+    assert_served(gateway, beside.request, "build")
+    assert_served(gateway, servers[0].request, "build", slots=2)
+
+
 def test_a_resize(cloud: Cloud, gateway: Reaper) -> None:
     one, two, three = cloud.hosts
     [server] = cloud.boot("small", "regular", three)
@@ -140,19 +161,19 @@ def test_migrations_and_an_unshelving(cloud: Cloud, gateway: Reaper) -> None:
     one, two, three = cloud.hosts
     servers = cloud.boot("small", "regular", three, count=3)
     # Of its own host's room a server has nothing.
-    fleet = filled(cloud, FULL_OF_SPOT, FULL, [("regular", "small", 1)])
-    live, cold, shelved = servers
+    fleet = filled(cloud, FULL_OF_SPOT, [("spot", "small", 1), ("regular", "small", 4)], [("regular", "small", 1)])
+    cold, live, shelved = servers
     mark = cloud.mark()
 
-    requests = {"live-migrate": cloud.live_migrate_without_waiting(live)}
+    requests = {"migrate": cloud.migrate_without_waiting(cold, host=two)}
+    cloud.wait_for([cold], "VERIFY_RESIZE")
+    assert hosts_of(cloud, [cold]) == [two]
+    gateway.wait_freed_room(requests["migrate"])
+
+    requests["live-migrate"] = cloud.live_migrate_without_waiting(live)
     eventually("it is there", lambda: cloud.look(live).host == one)
     cloud.wait_for([live], "ACTIVE")
     gateway.wait_freed_room(requests["live-migrate"])  # it was in the right cell
-
-    requests["migrate"] = cloud.migrate_without_waiting(cold)
-    cloud.wait_for([cold], "VERIFY_RESIZE")
-    assert hosts_of(cloud, [cold]) == [one]
-    gateway.wait_freed_room(requests["migrate"])
 
     cloud.shelve(shelved)
     cloud.boot("small", "regular", three, count=3)
@@ -160,22 +181,29 @@ def test_migrations_and_an_unshelving(cloud: Cloud, gateway: Reaper) -> None:
     cloud.wait_for([shelved], "ACTIVE")
     assert hosts_of(cloud, [shelved]) == [one]
 
-    assert_freed(fleet, mark, 3, among=fleet.spot(one))
+    assert_freed(fleet, mark, 3, among=fleet.spot())
     for operation, request in requests.items():
         assert_served(gateway, request, operation)
 
 
-def test_an_evacuation(cloud: Cloud, gateway: Reaper) -> None:
+def test_two_evacuations(
+    cloud: Cloud, listen: Addresses, install: Callable[..., Reaper]
+) -> None:
+    gateway = install()
+    # Else moves go one after the other.
+    gateway.config["scheduler"] = {"cells": [{"name": "all", "hosts": ["*"]}]}
+    helping(gateway, listen)
     one, two, three = cloud.hosts
-    [server] = cloud.boot("small", "regular", three)
-    fleet = filled(cloud, FULL_OF_SPOT, FULL, [("regular", "small", 4)])
+    servers = cloud.boot("small", "regular", three, count=2)
+    fleet = filled(cloud, FULL_OF_SPOT, FULL, [("regular", "small", 3)])
     cloud.say_that_it_is_down(three)
     mark = cloud.mark()
-    request = cloud.evacuate_without_waiting(server)
-    eventually("it is there", lambda: cloud.look(server).host == one)
-    cloud.wait_for([server], "ACTIVE")
-    assert_freed(fleet, mark, 1, among=fleet.spot(one))
-    assert_served(gateway, request, "evacuate")
+    requests = [cloud.evacuate_without_waiting(server) for server in servers]
+    eventually("they are there", lambda: hosts_of(cloud, servers) == [one, one])
+    cloud.wait_for(servers, "ACTIVE")
+    assert_freed(fleet, mark, 2, among=fleet.spot(one))
+    for request in requests:
+        assert_served(gateway, request, "evacuate")
 
 
 def test_who_may_not_have_it_is_refused_as_ever(cloud: Cloud, gateway: Reaper) -> None:
@@ -225,7 +253,7 @@ def test_freed_room_is_offered_to_nobody_else(cloud: Cloud, gateway: Reaper) -> 
 
 
 def test_with_the_least_rights(
-    cloud: LabCloud, listen: tuple[str, str], install: Callable[..., Reaper]
+    cloud: LabCloud, listen: Addresses, install: Callable[..., Reaper]
 ) -> None:
     of_the_gateway = {rule for _, feature, rule in listed_rights() if feature == "gateway"}
     with role_with_the_least_rights(cloud, features="look,delete,labels,gateway"):
@@ -239,12 +267,13 @@ def test_with_the_least_rights(
         assert of_the_gateway <= used_rights(cloud, mark)
 
 
-def test_flavors_say_which_kind_of_room_they_admit(
+def test_flavors_and_images_say_which_kind_of_room_they_admit(
     cloud: LabCloud,
-    listen: tuple[str, str],
+    listen: Addresses,
     oversold_host: str,
     install: Callable[..., Reaper],
     make_flavor: Callable[..., str],
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     reaper = install()
     reaper.config["taggers"] = [{"name": "project"}, {"name": "resource", "class": OVERSOLD}]
@@ -282,8 +311,15 @@ def test_flavors_say_which_kind_of_room_they_admit(
     assert hosts_of(cloud, [again]) == [one]
     assert cloud.room_held_by(again)[OVERSOLD] == 5
 
+    gone(cloud, again)
+    image = cloud.make_image("admits", **{"trait:CUSTOM_RES_TYPE_PREFER_REVOCABLE": "required"})
+    monkeypatch.setitem(cloud.lab, "image", image)
+    [by_image] = cloud.ask("medium")
+    cloud.wait_for([by_image], "ACTIVE")
+    assert cloud.room_held_by(by_image)[OVERSOLD] == 5
 
-def test_a_gateway_that_dies_in_the_middle_of_it(cloud: Cloud, gateway: Reaper, listen: tuple[str, str]) -> None:
+
+def test_a_gateway_that_dies_in_the_middle_of_it(cloud: Cloud, gateway: Reaper, listen: Addresses) -> None:
     fleet = filled(cloud, FULL_OF_SPOT, FULL, FULL)
     mark = cloud.mark()
     with cloud.hold_deletions(cloud.hosts[0]):
@@ -293,10 +329,33 @@ def test_a_gateway_that_dies_in_the_middle_of_it(cloud: Cloud, gateway: Reaper, 
         cloud.wait_for([server], "ERROR")  # Placement itself is asked again, and has no room
     gateway.start()
     gateway.wait_outcome(server.request)
-    wait_until_asked(listen[1])
+    wait_until_asked(listen.front)
     [again] = cloud.ask("small")
     cloud.wait_for([again], "ACTIVE")
     assert_freed(fleet, mark, 1, among=fleet.spot())
+
+
+def test_two_reapers_behind_haproxy(
+    cloud: LabCloud, listen: Addresses, install: Callable[..., Reaper]
+) -> None:
+    """The active one is asked, the other one (by TLS) when it takes over, and Placement when none is left."""
+    fleet = filled(cloud, FULL_OF_SPOT, FULL, FULL)
+    mark = cloud.mark()
+    first, second = helping(install(), listen), install()
+    set_up(second, listen.second)
+    tls = cloud.lab["tls"]
+    second.config["gateway"]["tls"] = {"cert_file": tls["server_cert_file"], "key_file": tls["server_key_file"]}
+    second.start()
+    for reaper in (first, second):
+        wait_until_asked(listen.front)
+        [server] = cloud.ask("small")
+        cloud.wait_for([server], "ACTIVE")
+        assert_served(reaper, server.request, "build")
+        reaper.kill()
+    died = assert_freed(fleet, mark, 2, among=fleet.spot())
+    gone(cloud, next(server for server in fleet.spot() if server not in died))
+    [server] = cloud.ask("small")
+    cloud.wait_for([server], "ACTIVE")
 
 
 def test_no_boot_fails_while_it_is_upgraded(cloud: Cloud, gateway: Reaper) -> None:
