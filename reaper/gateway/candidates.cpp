@@ -28,6 +28,23 @@ Amount times(const Resources& amounts, const Resources& room) {
 
 }  // namespace
 
+std::vector<HostId> hosts_at_a_glance(std::string_view body, std::size_t most) {
+    constexpr std::string_view name = "\"root_provider_uuid\"";
+    if (body.find("MISC_SHARES_VIA_AGGREGATE") != body.npos) return {};
+    std::set<std::string_view> seen;
+    std::vector<HostId> hosts;
+    for (auto at = body.find(name); at != body.npos && hosts.size() < most;
+         at = body.find(name, at + name.size())) {
+        const auto from = body.find('"', at + name.size());
+        if (from == body.npos) break;
+        const auto to = body.find('"', from + 1);
+        if (to == body.npos) break;
+        const std::string_view id = body.substr(from + 1, to - from - 1);
+        if (seen.insert(id).second) hosts.emplace_back(std::string(id));
+    }
+    return hosts;
+}
+
 Candidates::Candidates()
     : answer_{{ways_name, nlohmann::json::array()}, {hosts_name, nlohmann::json::object()}} {}
 

@@ -33,6 +33,10 @@ struct OfferedHost {
 /// One way to place one server. More than one host is in it only where providers are shared.
 using PlacementWay = std::map<HostId, Resources>;
 
+/// Hosts that an answer names, at most so many, by a glance that costs a small part of reading it;
+/// none where providers share their room.
+std::vector<HostId> hosts_at_a_glance(std::string_view body, std::size_t most);
+
 class Candidates {
 public:
     /// None at all.

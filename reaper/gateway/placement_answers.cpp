@@ -62,6 +62,8 @@ Task<PlacementGateway::Asked> PlacementGateway::ask_once(HttpRequest request, Ga
     }
     asked.answer = std::move(*answered);
     if (!whole || *whole != BodyRead::whole) co_return asked;
+    const bool as_it_is = !every && !only && promised_.none();
+    if (as_it_is && names_many_hosts(answer.body())) co_return asked;
     auto candidates = Candidates::read(answer.body());
     if (!candidates) {
         spdlog::warn("gateway: Placement's candidates can't be read, they pass as they are: {}",

@@ -15,8 +15,6 @@ constexpr std::string_view path_end = "/allocation_candidates";
 /// Placement has no such path.
 constexpr std::string_view state_path_end = "/reaper-gateway";
 constexpr int long_answers_at_once = 2;
-/// So many servers are rarely asked for at once; who asks is not looked into for more places.
-constexpr Amount many_places = 64;
 /// Others may claim so many before who asks does.
 constexpr Amount few_places = 16;
 /// While it is not certain who asks, and while an offer would do.
@@ -228,6 +226,16 @@ Amount PlacementGateway::usable_places(const Candidates& candidates) const {
             host != nullptr && is_down(*host))
             down.insert(id);
     return candidates.places_besides(down);
+}
+
+/// So many that are up that nobody has to look how much room they have.
+bool PlacementGateway::names_many_hosts(std::string_view body) const {
+    // A few of them may be down.
+    const auto hosts = hosts_at_a_glance(body, many_places + many_places / 2);
+    return std::count_if(hosts.begin(), hosts.end(), [&](const HostId& id) {
+               const Host* const host = dependencies_.refresher.cache().find(id);
+               return host == nullptr || !is_down(*host);
+           }) >= many_places;
 }
 
 /// For all of them, besides on hosts that are no place for it.

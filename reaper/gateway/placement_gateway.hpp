@@ -127,6 +127,8 @@ private:
         std::optional<Outcome> outcome{};
     };
     class CallLease;
+    /// So many servers are rarely asked for at once; who asks is not looked into for more places.
+    static constexpr Amount many_places = 64;
     /// Between two looks whether something is there.
     static constexpr Duration glance{20};
     /// How long Nova may take to tell who asks: as long as the call has, or not so long where
@@ -175,6 +177,7 @@ private:
     Task<Asked> ask_once(HttpRequest request, GatewayCall& call, RequestId id,
                          std::optional<ResType> only, bool whole);
     bool some_host_is_declared() const;
+    bool names_many_hosts(std::string_view body) const;
     std::optional<std::string> why_pass(const RequestId& id, const Result<CandidatesQuery>& query);
     Task<Asked> help(HttpRequest request, GatewayCall& call, CandidatesQuery query, Asked first);
     Task<Asked> serve(HttpRequest request, GatewayCall& call, CandidatesQuery query, Request wanted,

@@ -128,13 +128,13 @@ class Cloud:
 
 
 class Reaper:
-    def __init__(self, binaries, directory, cloud, amqp, rate, promise="0s", parallel=8):
+    def __init__(self, binaries, directory, cloud, amqp, rate, promise="0s", parallel=8, more=""):
         config = directory / "reaper.yaml"
         config.write_text(CONFIG.format(
             region=cloud.place.get("region", "RegionOne"), auth_url=cloud.place["auth_url"],
             password=cloud.place["users"]["reaper"]["password"], amqp=amqp,
             directory=directory, rate=rate, promise=promise,
-            parallel=parallel))
+            parallel=parallel) + more)
         config.chmod(0o600)
         self.log = directory / "reaper.log"
         self.process = subprocess.Popen(

@@ -1,11 +1,10 @@
 // The two ends of tests/bench/gateway: an upstream that answers at once, and a client that measures
 // how long answers take, through one way after another. Threads that block: nothing is quicker.
 //
-//   gateway_load stub                        prints its port; GET /small, GET /large
+//   gateway_load stub             prints its port; answers GET by the path, see below
 //   gateway_load measure [--rounds N] [--small N] [--large N] NAME=PORT[:PID] ...   prints JSON
-//   gateway_load hold PORT COUNT             opens so many connections, each with one answer;
-//   prints
-//                                            a line, and leaves when stdin ends
+//   gateway_load hold PORT COUNT  opens so many connections, each with one answer; prints a line,
+//                                 and leaves when stdin ends
 #include <algorithm>
 #include <arpa/inet.h>
 #include <chrono>
@@ -31,6 +30,45 @@ using std::chrono::steady_clock;
 constexpr std::size_t small_size = 400;
 constexpr std::size_t large_size = 4 * 1024 * 1024;
 
+/// As Placement tells of so many hosts that have room; at least `size` bytes then, with traits.
+std::string candidates(int hosts, std::size_t size) {
+    nlohmann::json answer;
+    const nlohmann::json slot = {{"MEMORY_MB", 2048}, {"VCPU", 2}};
+    const std::size_t traits = size / static_cast<std::size_t>(hosts) / 32;
+    for (int host = 0; host < hosts; ++host) {
+        char id[37];
+        std::snprintf(id, sizeof id, "00000000-0000-4000-8000-%012d", host);
+        answer["allocation_requests"].push_back(
+            {{"allocations", {{id, {{"resources", slot}}}}}, {"mappings", {{"", {id}}}}});
+        auto& summary = answer["provider_summaries"][id];
+        summary = {{"parent_provider_uuid", nullptr}, {"root_provider_uuid", id}};
+        for (const auto& [name, amount] : slot.items())
+            summary["resources"][name] = {{"capacity", 64 * amount.get<int>()}, {"used", 0}};
+        summary["traits"] = nlohmann::json::array();
+        for (std::size_t trait = 0; trait < traits; ++trait)
+            summary["traits"].push_back("HW_CPU_X86_FEATURE_" + std::to_string(100'000 + trait));
+    }
+    return answer.dump();
+}
+
+/// What is asked for, and what is answered.
+struct Kind {
+    std::string name, target, body;
+};
+
+const std::vector<Kind>& kinds() {
+    static const std::vector<Kind> all = [] {
+        const std::string search = "/allocation_candidates?limit=1000&resources=";
+        std::vector<Kind> made;
+        made.push_back({"small", "/small", std::string(small_size, 'x')});
+        made.push_back({"large", "/large", std::string(large_size, 'x')});
+        made.push_back({"search", search + "MEMORY_MB:2048,VCPU:2", candidates(100, 0)});
+        made.push_back({"long-search", search + "VCPU:2", candidates(1'000, large_size)});
+        return made;
+    }();
+    return all;
+}
+
 int new_socket() {
     const int fd = ::socket(AF_INET, SOCK_STREAM, 0);
     const int on = 1;
@@ -55,14 +93,25 @@ bool send_all(int fd, std::string_view text) {
     return true;
 }
 
-std::string answer_of(std::size_t size) {
+std::string answer_of(const Kind& kind) {
     return "HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: " +
-           std::to_string(size) + "\r\n\r\n" + std::string(size, 'x');
+           std::to_string(kind.body.size()) + "\r\n\r\n" + kind.body;
+}
+
+/// To the head of a request; the reaper may have put what is asked for into other words.
+const std::string& answer_to(std::string_view head) {
+    static const std::vector<std::string> answers = [] {
+        std::vector<std::string> made;
+        for (const Kind& kind : kinds()) made.push_back(answer_of(kind));
+        return made;
+    }();
+    const std::string_view line = head.substr(0, head.find("\r\n"));
+    if (line.starts_with("GET /allocation_candidates"))
+        return answers[line.find("MEMORY_MB") != line.npos ? 2 : 3];
+    return answers[line.starts_with("GET /large ") ? 1 : 0];
 }
 
 void serve(int fd) {
-    static const std::string small = answer_of(small_size);
-    static const std::string large = answer_of(large_size);
     const int on = 1;
     ::setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
     std::string heard;
@@ -70,7 +119,7 @@ void serve(int fd) {
     for (ssize_t got = 0; (got = ::recv(fd, block, sizeof block, 0)) > 0;) {
         heard.append(block, static_cast<std::size_t>(got));
         for (auto end = heard.find("\r\n\r\n"); end != heard.npos; end = heard.find("\r\n\r\n")) {
-            if (!send_all(fd, heard.starts_with("GET /large ") ? large : small)) break;
+            if (!send_all(fd, answer_to(heard))) break;
             heard.erase(0, end + 4);
         }
     }
@@ -108,9 +157,11 @@ public:
     }
 
     /// Milliseconds from the request's first byte to the answer's last.
-    double get(const std::string& path, std::size_t size) {
-        const std::string request =
-            "GET " + path + " HTTP/1.1\r\nHost: placement\r\nX-Auth-Token: none\r\n\r\n";
+    double get(const Kind& kind) {
+        const std::string request = "GET " + kind.target +
+                                    " HTTP/1.1\r\nHost: placement\r\nX-Auth-Token: none\r\n" +
+                                    "X-Openstack-Request-Id: req-00000000-0000-4000-8000-" +
+                                    std::to_string(++asked_) + "\r\n\r\n";
         const auto began = steady_clock::now();
         if (!send_all(fd_, request)) throw std::runtime_error("the connection ended");
         std::size_t taken = 0, wanted = 0;
@@ -122,7 +173,7 @@ public:
             if (wanted != 0) continue;
             head.append(block_.data(), static_cast<std::size_t>(got));
             const auto end = head.find("\r\n\r\n");
-            if (end != head.npos) wanted = end + 4 + size;
+            if (end != head.npos) wanted = end + 4 + kind.body.size();
         }
         const std::chrono::duration<double, std::milli> took = steady_clock::now() - began;
         if (!head.starts_with("HTTP/1.1 200 ") || taken != wanted)
@@ -132,6 +183,7 @@ public:
 
 private:
     int fd_;
+    std::uint64_t asked_ = 100'000'000'000;  // a request each, as of nova-scheduler
     std::vector<char> block_;
 };
 
@@ -156,8 +208,8 @@ double cpu_ms(int pid) {
 struct Way {
     std::string name;
     int port = 0, pid = 0;
-    std::vector<double> took[2];
-    double cpu[2] = {0, 0};
+    std::vector<std::vector<double>> took = std::vector<std::vector<double>>(kinds().size());
+    std::vector<double> cpu = std::vector<double>(kinds().size());
 };
 
 double percentile(std::vector<double>& values, double part) {
@@ -183,19 +235,17 @@ int measure(const std::vector<std::string>& arguments) {
         if (colon != word.npos) way.pid = std::stoi(word.substr(colon + 1));
         ways.push_back(std::move(way));
     }
-    const std::string paths[] = {"/small", "/large"};
-    const std::size_t sizes[] = {small_size, large_size};
     const int rounds = counts["--rounds"];
-    const int each[] = {counts["--small"] / rounds, counts["--large"] / rounds};
+    const int few = counts["--large"] / rounds, many = counts["--small"] / rounds;
     for (int round = 0; round < rounds; ++round) {
         for (Way& way : ways) {
             Connection connection(way.port);
-            for (const int kind : {0, 1}) {
+            for (std::size_t kind = 0; kind < kinds().size(); ++kind) {
                 // The first one opens the connection behind.
-                connection.get(paths[kind], sizes[kind]);
+                connection.get(kinds()[kind]);
                 const double before = cpu_ms(way.pid);
-                for (int i = 0; i < each[kind]; ++i)
-                    way.took[kind].push_back(connection.get(paths[kind], sizes[kind]));
+                for (int i = 0; i < (kind % 2 == 0 ? many : few); ++i)
+                    way.took[kind].push_back(connection.get(kinds()[kind]));
                 way.cpu[kind] += cpu_ms(way.pid) - before;
             }
         }
@@ -204,8 +254,9 @@ int measure(const std::vector<std::string>& arguments) {
     }
     nlohmann::json said;
     for (Way& way : ways)
-        for (const int kind : {0, 1})
-            said[way.name][kind == 0 ? "small" : "large"] = {
+        for (std::size_t kind = 0; kind < kinds().size(); ++kind)
+            said[way.name][kinds()[kind].name] = {
+                {"bytes", kinds()[kind].body.size()},
                 {"requests", way.took[kind].size()},
                 {"median_ms", percentile(way.took[kind], 0.5)},
                 {"p99_ms", percentile(way.took[kind], 0.99)},
@@ -222,7 +273,7 @@ int hold(int port, int count) {
     std::vector<Connection> connections;
     for (int i = 0; i < count; ++i) {
         connections.emplace_back(port);
-        connections.back().get("/small", small_size);
+        connections.back().get(kinds().front());
     }
     std::cout << "held" << std::endl;
     std::string rest;
