@@ -61,6 +61,11 @@ Plan what_was_sent(Plan plan, const std::map<ServerId, Progress>& known) {
     return plan;
 }
 
+Duration left_of(const Request& request, TimePoint now) {
+    constexpr TimePoint::duration longest = std::chrono::hours{24 * 365};
+    return std::chrono::ceil<Duration>(std::min(request.deadline - now, longest));
+}
+
 }  // namespace
 
 RequestRunner::RequestRunner(RunnerDependencies dependencies, Request request, Arrival arrival)
@@ -73,6 +78,7 @@ RequestRunner::RequestRunner(RunnerDependencies dependencies, Request request, A
       executor_(make_executor(services_, *this)),
       slots_asked_(request_.slots),
       arrival_(arrival),
+      ends_at_(services_.cloud.clock.steady() + left_of(request_, services_.cloud.clock.now())),
       backoff_(services_.cloud.clock) {}
 
 Task<std::optional<Outcome>> RequestRunner::serve() {
@@ -317,7 +323,9 @@ Outcome RequestRunner::cut_short(OutcomeKind none_deleted, const std::string& re
 }
 
 bool RequestRunner::out_of_time() const {
-    return services_.cloud.clock.now() > request_.deadline;
+    // A wall clock that is set back gives nobody more time.
+    return services_.cloud.clock.now() > request_.deadline ||
+           services_.cloud.clock.steady() > ends_at_;
 }
 
 }  // namespace reaper

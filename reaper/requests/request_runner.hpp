@@ -99,6 +99,7 @@ private:
     std::unique_ptr<PlanExecutor> executor_;
     const int slots_asked_;
     const Arrival arrival_;
+    const Duration ends_at_;                 ///< its deadline, by the steady clock
     std::optional<Duration> group_read_at_;  ///< by the steady clock; none: not by this process
     Backoff backoff_;                        ///< after failures of the outside, over all rounds
     bool failing_ = false;                   ///< the last round ended by such a failure

@@ -29,10 +29,6 @@ std::string request_shape(const Request& request) {
     const PlacementConstraints& placement = request.placement;
     add(shape, 'g', placement.group.id);
     for (const auto& host : placement.only_hosts) add(shape, 'h', host);
-    for (const auto& any_of : placement.aggregates) {
-        shape += 'a';
-        for (const auto& aggregate : any_of) add(shape, 'u', aggregate);
-    }
     for (const auto& server : placement.with) add(shape, 'w', server.str());
     for (const auto& server : placement.apart_from) add(shape, 'd', server.str());
     return shape;

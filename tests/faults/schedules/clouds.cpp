@@ -166,6 +166,7 @@ void draw_gateway(SchedulePlan& plan, int percent) {
     draw(Kind::evacuation, 2);
     draw(Kind::unshelving, 2);
     draw(Kind::client_leaves, 1);
+    draw(Kind::other_gateway, 1);
 }
 
 std::string describe_cloud(const SchedulePlan& plan) {

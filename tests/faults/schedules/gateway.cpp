@@ -252,7 +252,10 @@ void Gateway::ask(HttpRequest call, const std::string& request, Answered answere
     pending.request = request;
     pending.answered = std::move(answered);
     const auto handler = process_ != nullptr ? process_->gateway() : nullptr;
-    if (handler != nullptr && handler->wants(call.method, call.target)) {
+    const bool by_another =
+        handler != nullptr && passes_by_percent_ > 0 && chance_.percent(passes_by_percent_);
+    if (by_another) ++passed_by_;
+    if (handler != nullptr && !by_another && handler->wants(call.method, call.target)) {
         ++calls_;
         pending.through_reaper = true;
         trace_.line("nova-scheduler asks the reaper: " + call.method + " " + call.target);

@@ -26,6 +26,10 @@ public:
     /// So many of a hundred searches are left by nova-scheduler before their answer, from now on.
     void leave(int percent) { leaves_percent_ = percent; }
     std::uint64_t left() const noexcept { return left_; }
+    /// So many of a hundred calls go by the gateway of a reaper that waits to take over, and lets
+    /// all of them pass.
+    void pass_by(int percent) { passes_by_percent_ = percent; }
+    std::uint64_t passed_by() const noexcept { return passed_by_; }
     /// Did nova-scheduler wait for the reaper's answer for this request, a moment ago or now?
     bool waits_for(const std::string& request) const;
     /// Calls through the reaper so far.
@@ -60,6 +64,8 @@ private:
     std::uint64_t calls_ = 0;
     std::uint64_t left_ = 0;
     int leaves_percent_ = 0;
+    std::uint64_t passed_by_ = 0;
+    int passes_by_percent_ = 0;
 };
 
 }  // namespace reaper::faults

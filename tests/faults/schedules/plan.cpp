@@ -75,6 +75,7 @@ constexpr std::array<std::string_view, kinds> fault_names{
     "evacuation",
     "unshelving",
     "client-leaves",
+    "other-gateway",
 };
 
 constexpr const char* services[] = {"", "compute", "placement", "identity"};

@@ -86,6 +86,7 @@ enum class Kind {
     evacuation,
     unshelving,
     client_leaves,
+    other_gateway,  ///< percent of the calls
     count_,
 };
 constexpr std::size_t kinds = static_cast<std::size_t>(Kind::count_);

@@ -186,6 +186,11 @@ void Schedule::arm(const Item& item) {
                 gateway_.leave(item.percent);
                 timeline_.after(item.length, [this] { gateway_.leave(0); });
                 break;
+            case Kind::other_gateway:
+                trace_.line("- " + describe(item));
+                gateway_.pass_by(item.percent);
+                timeline_.after(item.length, [this] { gateway_.pass_by(0); });
+                break;
             case Kind::clock_step:
                 ++tally_.faults[static_cast<std::size_t>(item.kind)];
                 trace_.line("- " + describe(item));
@@ -340,6 +345,7 @@ ScheduleResult Schedule::run() {
     if (plan_.with_gateway()) ++tally_.through_gateway;
     tally_.searches += gateway_.calls();
     tally_.faults[static_cast<std::size_t>(Kind::client_leaves)] += gateway_.left();
+    tally_.faults[static_cast<std::size_t>(Kind::other_gateway)] += gateway_.passed_by();
     ScheduleResult result;
     result.virtual_time = timeline_.true_now() - begin;
     gateway_.ask_of(nullptr);
