@@ -1,12 +1,18 @@
-"""What stands between a client and Placement: nothing, haproxy, or the gateway."""
+"""What stands between a client and Placement: nothing, haproxy, the gateway alone, or that of a reaper
+which serves: it looks at each search and each claim, of a cloud that is none of the client's."""
 
 import os
 import random
 import socket
 import subprocess
+import sys
 import time
 from pathlib import Path
 from typing import Protocol
+
+sys.path.insert(1, str(Path(__file__).resolve().parents[1] / "bench"))
+
+from bench_cloud import Cloud  # noqa: E402
 
 ROOT = Path(__file__).resolve().parents[2]
 REAPER = Path(os.environ.get("REAPER", ROOT / "build/release/bin/reaper"))
@@ -153,6 +159,74 @@ class Gateway(Program):
         return [str(REAPER), "gateway", "--config", str(file)]
 
 
+SERVING_CONFIGURATION = """\
+cloud:
+  region: RegionOne
+  auth:
+    auth_url: {auth_url}
+    username: reaper
+    user_domain_id: default
+    password: {password}
+    project_name: service
+    project_domain_id: default
+broker:
+  urls: [{amqp}]
+  queue: reaper-{pid}
+  dead_letter_queue: reaper-{pid}.dead-letter
+taggers:
+  - name: project
+pause_file: {folder}/paused
+journal:
+  path: {folder}/journal.db
+log:
+  target: terminal
+"""
+SERVING = "cloud cache: "
+
+
+class Serving(Program):
+    """`reaper run`, of a cloud that is simulated, and a real broker: that of REAPER_BROKER_PORT."""
+
+    def __init__(self, folder: Path) -> None:
+        super().__init__(folder)
+        self._cloud: Cloud | None = None
+
+    def start(self, upstream_port: int) -> int:
+        broker = os.environ.get("REAPER_BROKER_PORT")
+        if broker is None:
+            raise CanNotStart("serving: run this with tests/rabbitmq/broker run")
+        amqp = f"amqp://reaper:p%40ss%2Fw%3Ard%25@{LOOPBACK}:{broker}"
+        self._cloud = Cloud(REAPER.parent, self.folder, "hosts: 10\n", amqp)
+        self._amqp = amqp
+        port = super().start(upstream_port)
+        give_up = time.monotonic() + START_DEADLINE_S
+        while SERVING not in self._said():
+            if time.monotonic() > give_up:
+                raise CanNotStart(f"serving: it does not serve\n{self._said()}")
+            time.sleep(0.1)
+        return port
+
+    def command(self, port: int, upstream_port: int) -> list[str]:
+        assert self._cloud is not None
+        place, file = self._cloud.place, self.folder / "serving.yaml"
+        serving = SERVING_CONFIGURATION.format(
+            auth_url=place["auth_url"],
+            password=place["users"]["reaper"]["password"],
+            amqp=self._amqp,
+            pid=os.getpid(),
+            folder=self.folder,
+        )
+        file.write_text(serving + GATEWAY_CONFIGURATION.format(port=port, upstream_port=upstream_port))
+        file.chmod(0o600)
+        return [str(REAPER), "--config", str(file), "run"]
+
+    def stop(self) -> str:
+        wrong = super().stop()
+        if self._cloud is not None:
+            self._cloud.end()
+        return wrong
+
+
 class Wrong(Program):
     """What a proxy must not do; see wrong_proxy.py."""
 
@@ -171,4 +245,4 @@ def make(name: str, folder: Path) -> Proxy:
         return Wrong(folder, fault)
     if kind == "direct":
         return Direct()
-    return {"haproxy": Haproxy, "gateway": Gateway}[kind](folder)
+    return {"haproxy": Haproxy, "gateway": Gateway, "serving": Serving}[kind](folder)

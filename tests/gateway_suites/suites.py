@@ -120,6 +120,8 @@ class Suite:
     compared: bool = True
     # What no proxy passes on.
     no_proxy: tuple[str, ...] = ()
+    # Whether it is run only if it is asked for.
+    long: bool = False
 
 
 _PORTS = "test_servers_resource_request"
@@ -165,6 +167,22 @@ NOVA_TESTS = tuple(
         "test_nova_manage.TestNovaManagePlacementSyncAggregates",
     )
 )
+# Whole, with what they inherit.
+NOVA_MODULES = tuple(
+    f"nova.tests.functional.{name}"
+    for name in (
+        "compute.test_live_migration",
+        "test_aggregates",
+        "test_boot_from_volume",
+        "test_cold_migrate",
+        "test_cross_cell_migrate",
+        "test_report_client",
+        "test_routed_networks",
+        "test_server_group",
+        "test_servers_provider_tree",
+        "test_servers_resource_request",
+    )
+)
 OSC_MODULES = tuple(
     f"osc_placement.tests.functional.test_{name}"
     for name in (
@@ -184,5 +202,6 @@ NO_LENGTH = "gabbits.basic-http_bad_content_length_not_int.test_request"
 SUITES = {
     "osc": Suite(_osc, OSC_MODULES, 160),
     "nova": Suite(_nova, NOVA_TESTS, 80, 2),
+    "nova-modules": Suite(_nova, NOVA_MODULES, 383, 12, long=True),
     "gabbi": Suite(_gabbi, (), 1231, compared=False, no_proxy=(NO_LENGTH,)),
 }

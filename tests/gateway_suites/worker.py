@@ -62,7 +62,7 @@ def shard_of(suite: unittest.TestSuite, shard: str) -> unittest.TestSuite:
 
 def main() -> int:
     options = parse()
-    if options.suite == "nova":
+    if options.suite.startswith("nova"):
         # Its green threads replace the standard library's: before anything else is imported.
         import nova.monkey_patch  # noqa: F401
 

@@ -17,6 +17,7 @@ BUILD_DEADLINE_S = 60 * 60
 CHECK_DEADLINE_S = 40 * 60
 UNIT_TESTS_DEADLINE_S = 20 * 60
 LAB_DEADLINE_S = 40 * 60
+SUITES = "tests/gateway_suites"
 SOAK_DEADLINE_S = 4 * 60 * 60
 CONFIGURE_DEADLINE_S = 5 * 60
 # A race ends the program at once, with a failure.
@@ -320,18 +321,31 @@ def suites(run: Runner) -> Counts:
     """What judges must be able to fail."""
     if not run.built("release"):
         return needs_build("release", "suites")
-    folder, report = "tests/gateway_suites", run.logs / "suites.xml"
+    self_test = (PYTHON, "-B", f"{SUITES}/self_test")
+    return run.check("wrong proxies are noticed", "suites-self", *self_test) + run_suites(run, "suites")
+
+
+def run_suites(run: Runner, name: str, *options: str, deadline_s: int = CHECK_DEADLINE_S) -> Counts:
+    report = run.logs / f"{name}.xml"
     report.unlink(missing_ok=True)
-    found = run.check("wrong proxies are noticed", "suites-self", PYTHON, "-B", f"{folder}/self_test")
-    command = (PYTHON, "-B", f"{folder}/run", "--report", str(report))
+    program = (PYTHON, "-B", f"{SUITES}/run", "--report", str(report), *options)
+    command = ("tests/rabbitmq/broker", "run", *program) if "serving" in options else program
     reaper = {"REAPER": str(run.build_dir("release") / "bin" / "reaper")}
-    good = run.run("run the suites", "suites", CHECK_DEADLINE_S, *command, env=reaper)
+    good = run.run("run the suites", name, deadline_s, *command, env=reaper)
     if not good:
-        run.show_tail("suites")
-    for line in progress.tail(run.log("suites"), 400):
+        run.show_tail(name)
+    for line in progress.tail(run.log(name), 400):
         if "requests over TCP" in line:
             run.screen.say(f"    {line}")
-    return found + run.consistent("suites", good, counts.from_junit(report, "suites"))
+    return run.consistent(name, good, counts.from_junit(report, name))
+
+
+def suites_long(run: Runner) -> Counts:
+    if not built_too(run, "suites-long", "cloudsim"):
+        return needs_build("release", "suites-long")
+    ways = [word for way in ("haproxy", "gateway", "serving") for word in ("--through", way)]
+    which = ("--suite", "osc", "--suite", "nova-modules")
+    return run_suites(run, "suites-long", *which, *ways, deadline_s=SOAK_DEADLINE_S)
 
 
 def sim(run: Runner) -> Counts:
@@ -458,6 +472,7 @@ SOAK = (
     Stage("mutants", "each rule broken on purpose, and caught", mutants),
     Stage("fuzz-long", f"every fuzzer for {FUZZ_SOAK_SECONDS} s", fuzz_long),
     Stage("placement", "room for groups as Placement's own code tells it, new cases", placement),
+    Stage("suites-long", "Nova's and Placement's tests through haproxy and each gateway", suites_long),
     Stage("bench", "the benchmarks run, and are as good as when their figures were kept", bench),
     Stage("queries", "what Nova asks of Placement is what was recorded", queries),
 )
