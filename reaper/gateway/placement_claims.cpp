@@ -282,9 +282,9 @@ Task<ProxyAnswer> PlacementGateway::send_claim(HttpRequest request, GatewayCall&
 /// room yet. False: nothing was done.
 Task<bool> PlacementGateway::help_claim(RequestId id, ServerId server, Resources amounts,
                                         GatewayCall& call) {
-    if (counts_.held >= dependencies_.settings.max_held || passes_through()) co_return false;
+    if (why_full() || too_many_looks() || passes_through()) co_return false;
     if (std::exchange(offers_.at(id).served, true)) co_return false;
-    const Held held{counts_};
+    const Counted looking{counts_.looking};
     auto look = who_asks_.of_server(id, server);
     const Duration longest = offers_.at(id).nothing_free ? whole_call : short_look;
     auto found = co_await in_time(call, std::move(look), longest);
@@ -323,6 +323,14 @@ Task<bool> PlacementGateway::help_claim(RequestId id, ServerId server, Resources
         if (known != nullptr && !over) wanted->placement.only_hosts.insert(known->service_host);
     }
     if (wanted->placement.only_hosts.empty()) co_return false;
+    // Others may have begun to wait while it was looked who asks.
+    if (const auto full = why_full()) {
+        pass(id, *full);
+        if (const auto still = offers_.find(id); still != offers_.end())
+            still->second.served = false;
+        co_return false;
+    }
+    const Counted held{counts_.held};
     const auto outcome = co_await wait_for(std::move(*wanted), call, true);
     const bool way = outcome && has_room(*outcome);
     if (way) note_hosts(id);

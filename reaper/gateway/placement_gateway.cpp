@@ -133,7 +133,7 @@ Task<ProxyAnswer> PlacementGateway::search(HttpRequest request, GatewayCall& cal
         if (first.candidates->none()) pass(id, *why);
         co_return std::move(first.answer);
     }
-    const Held held{counts_};
+    const Counted looking{counts_.looking};
     const CandidatesQuery asked_for = *query;
     Asked last = co_await help(std::move(request), call, std::move(*query), std::move(first));
     note_dedicated(id, asked_for, last);
@@ -144,9 +144,19 @@ std::optional<std::string> PlacementGateway::why_pass(const RequestId& id,
                                                       const Result<CandidatesQuery>& query) {
     if (id.empty()) return "it names no request";
     if (!query) return "it asks for what is not known here: " + query.error().what;
-    if (counts_.held >= dependencies_.settings.max_held)
-        return std::to_string(counts_.held) + " calls wait already (gateway.max_held)";
+    if (auto full = why_full()) return full;
+    if (too_many_looks()) return std::to_string(counts_.looking) + " calls are looked into already";
     return passes_through();
+}
+
+/// Why no other call may wait for room.
+std::optional<std::string> PlacementGateway::why_full() const {
+    if (counts_.held < dependencies_.settings.max_held) return std::nullopt;
+    return std::to_string(counts_.held) + " calls wait already (gateway.max_held)";
+}
+
+bool PlacementGateway::too_many_looks() const {
+    return counts_.looking >= std::max(most_looking, dependencies_.settings.max_held);
 }
 
 void PlacementGateway::note_hosts(const RequestId& id) {
@@ -290,6 +300,12 @@ Task<PlacementGateway::Asked> PlacementGateway::serve(HttpRequest request, Gatew
             co_return first;
         }
     }
+    // Others may have begun to wait while it was looked who asks.
+    if (const auto full = why_full()) {
+        if (first.candidates->none()) pass(id, *full);
+        co_return first;
+    }
+    const Counted held{counts_.held};
     const auto outcome = co_await wait_for(wanted, call, first.had_hosts);
     if (outcome && !has_room(*outcome)) {
         ++counts_.in_vain;

@@ -63,7 +63,8 @@ namespace reaper {
 struct GatewayCounts {
     std::uint64_t searches = 0;
     Duration last_search{};       ///< when, on the steady clock
-    int held = 0;                 ///< searches that wait for their answer now
+    int held = 0;                 ///< calls that wait for room now
+    int looking = 0;              ///< calls that are looked into now, those that wait among them
     std::uint64_t served = 0;     ///< got a host after a cull, or room that was there after all
     std::uint64_t in_vain = 0;    ///< were served, and got Placement's own answer
     std::uint64_t offered = 0;    ///< are decided when they are claimed
@@ -135,17 +136,20 @@ private:
     /// nova-scheduler has hosts without that.
     static constexpr Duration whole_call = Duration::max();
     static constexpr Duration short_look{3'000};
-    /// One that waits.
-    class Held {
+    /// One of so many.
+    class Counted {
     public:
-        explicit Held(GatewayCounts& counts) : counts_(counts) { ++counts_.held; }
-        ~Held() { --counts_.held; }
-        Held(const Held&) = delete;
-        Held& operator=(const Held&) = delete;
+        explicit Counted(int& count) : count_(count) { ++count_; }
+        ~Counted() { --count_; }
+        Counted(const Counted&) = delete;
+        Counted& operator=(const Counted&) = delete;
 
     private:
-        GatewayCounts& counts_;
+        int& count_;
     };
+    /// Calls that may be looked into at a time: nova-scheduler has 64 places by default, and the
+    /// rest is for those that nothing is asked for. A look is short where Nova answers.
+    static constexpr int most_looking = 48;
 
     /// Hosts that a search was told of, whoever makes it, while room is scarce.
     struct Offer {
@@ -179,6 +183,8 @@ private:
     bool some_host_is_declared() const;
     bool names_many_hosts(std::string_view body) const;
     std::optional<std::string> why_pass(const RequestId& id, const Result<CandidatesQuery>& query);
+    std::optional<std::string> why_full() const;
+    bool too_many_looks() const;
     Task<Asked> help(HttpRequest request, GatewayCall& call, CandidatesQuery query, Asked first);
     Task<Asked> serve(HttpRequest request, GatewayCall& call, CandidatesQuery query, Request wanted,
                       Asked first);

@@ -42,9 +42,9 @@ Task<ProxyAnswer> PlacementGateway::search_by_type(HttpRequest request, GatewayC
     auto phases = phases_of(asked.constraints);
     const auto why = why_pass(id, read);
     std::optional<Request> wanted;
-    std::optional<Held> held;
+    std::optional<Counted> looking;
     if (!why) {
-        held.emplace(counts_);
+        looking.emplace(counts_.looking);
         wanted = co_await who_says(request, call, *read);
         if (wanted) phases = wanted->phases;
     } else {

@@ -332,6 +332,60 @@ TEST_F(GatewayTest, BeyondItsNumberSearchesPass) {
     EXPECT_EQ(cloud.count("DELETE"), 1U);
 }
 
+TEST_F(GatewayTest, WhoIsLookedForTakesNoPlaceOfThoseThatWaitForRoom) {
+    full_host();
+    cloud.lists_take = std::chrono::seconds{1};
+    start();
+    std::vector<FakeSearch*> revocable;
+    for (int i = 1; i <= settings.gateway.max_held; ++i) {
+        booting("spot-" + std::to_string(i), "spot");
+        revocable.push_back(&search("req-s" + std::to_string(i)));
+    }
+    run_until([&] { return cloud.count("servers in") > 0; });
+    booting("new", "regular", "", 4);
+    const TimePoint began = clock.now();
+    FakeSearch& made = search("req-1",
+                              "/allocation_candidates?"
+                              "resources=DISK_GB:40,MEMORY_MB:4096,VCPU:4");
+    EXPECT_THAT(found(made), ElementsAre("rp-host1"));
+    EXPECT_LT(clock.now() - began, settings.gateway.deadline);
+    EXPECT_EQ(outcome_of("req-1").kind, OutcomeKind::freed);
+    EXPECT_EQ(cloud.count("DELETE"), 2U);
+    for (FakeSearch* const each : revocable) EXPECT_THAT(found(*each), IsEmpty());
+}
+
+TEST_F(GatewayTest, OfThoseThatAreLookedForAtOnceSoManyWait) {
+    full_host();
+    settings.gateway.max_held = 1;
+    cloud.lists_take = std::chrono::seconds{1};
+    cloud.deletion_takes = std::chrono::seconds{5};
+    booting("new");
+    booting("more", "regular", "", 4);
+    start();
+    FakeSearch& first = search("req-1");
+    FakeSearch& second = search("req-2",
+                                "/allocation_candidates?"
+                                "resources=DISK_GB:40,MEMORY_MB:4096,VCPU:4");
+    EXPECT_EQ(found(first).size() + found(second).size(), 1U);
+    EXPECT_EQ(journal.records.size(), 1U);
+}
+
+TEST_F(GatewayTest, BeyondTheNumberOfLooksSearchesPass) {
+    full_host();
+    cloud.lists_take = std::chrono::minutes{1};
+    start();
+    booting("new");
+    std::vector<FakeSearch*> looked;
+    for (int i = 1; i <= 48; ++i) looked.push_back(&search("req-" + std::to_string(i)));
+    run_until([&] { return cloud.count("servers in") > 0; });
+    const TimePoint began = clock.now();
+    EXPECT_THAT(search_for("req-more"), IsEmpty());
+    EXPECT_LT(clock.now() - began, std::chrono::seconds{1});
+    for (FakeSearch* const each : looked) EXPECT_FALSE(each->done());
+    for (FakeSearch* const each : looked) EXPECT_THAT(found(*each), IsEmpty());
+    EXPECT_LT(clock.now() - began, settings.gateway.deadline + std::chrono::seconds{1});
+}
+
 TEST_F(GatewayTest, WhenNothingHasAnOutcomeInTimeItPassesForAWhile) {
     full_host();
     journal.fails = [](const std::string&) { return true; };
