@@ -173,15 +173,21 @@ Task<ProxyAnswer> PlacementGateway::claim(HttpRequest request, GatewayCall& call
     Resources amounts;
     if (asked)
         for (const auto& each : *asked) amounts += each.second;
-    if (known && offers_.at(id).nothing_free) co_await help_claim(id, *server, amounts, call);
     while (true) {
+        // First, also where it is known that nothing is free: Placement says whether it takes the
+        // token, before anything is done for who has it.
         ProxyAnswer answer = co_await try_claim(request, call, asked);
         const int status = status_of(answer);
         if (server && asked && status >= 200 && status < 300) note_success(id, *server, *asked);
         if (!known) co_return answer;
         bool again = false;
-        if (status == 409 && offers_.contains(id) && !call.client_gone())
+        if (status == 409 && offers_.contains(id) && !call.client_gone()) {
+            if (std::holds_alternative<OwnAnswer>(answer)) {
+                auto refusal = co_await refused_token(request, call);
+                if (refusal) co_return std::move(*refusal);
+            }
             again = co_await help_claim(id, *server, amounts, call);
+        }
         if (again) continue;
         if (offers_.contains(id) && offers_.at(id).served)
             spdlog::info("gateway: {}: server {} claims {}: {}", printable(id.str()),
@@ -189,6 +195,17 @@ Task<ProxyAnswer> PlacementGateway::claim(HttpRequest request, GatewayCall& call
         note_claim(id, *server, *asked, status);
         co_return answer;
     }
+}
+
+/// Placement's answer, if it does not take the token of a claim that it was not asked for.
+Task<std::optional<ProxyAnswer>> PlacementGateway::refused_token(HttpRequest claim,
+                                                                 GatewayCall& call) {
+    claim.method = "GET";
+    claim.body.clear();
+    auto answered = co_await call.ask(std::move(claim));
+    if (!answered) co_return ProxyAnswer{answered.error()};
+    if ((*answered)->status() == 200) co_return std::nullopt;
+    co_return ProxyAnswer{std::move(*answered)};
 }
 
 /// The hosts of a claim, for people.

@@ -232,6 +232,7 @@ private:
     Task<ProxyAnswer> claim(HttpRequest request, GatewayCall& call);
     Task<ProxyAnswer> try_claim(HttpRequest request, GatewayCall& call,
                                 std::optional<Allocations> asked);
+    Task<std::optional<ProxyAnswer>> refused_token(HttpRequest claim, GatewayCall& call);
     void note_offer(const RequestId& id, Offer offer);
     Task<ProxyAnswer> send_claim(HttpRequest request, GatewayCall& call,
                                  std::optional<Allocations> asked);

@@ -35,6 +35,40 @@ TEST_F(GatewayClaimsTest, WhereAClaimMayBeAnybodysItTellsWhoAsks) {
     EXPECT_FALSE(journal.records.contains(RequestId{"req-1"}));
 }
 
+TEST_F(GatewayClaimsTest, AClaimWhoseTokenPlacementRefusesCausesNoCull) {
+    full_host();
+    const ServerId server = booting("new");
+    booting("other", "spot");
+    start();
+    EXPECT_THAT(search_for("req-1"), ElementsAre("rp-host1"));
+    for (const int refused : {401, 403}) {
+        FakeSearch& made = claim("req-1", server, "rp-host1");
+        made.status = refused;
+        EXPECT_EQ(claimed(made), refused);
+        EXPECT_FALSE(made.own);
+    }
+    EXPECT_EQ(cloud.count("DELETE"), 0U);
+    EXPECT_TRUE(journal.records.empty());
+    EXPECT_EQ(claimed(claim("req-1", server, "rp-host1")), 204) << "with another one";
+}
+
+TEST_F(GatewayClaimsTest, NorDoesOneThatIsRefusedForPromisedRoom) {
+    full_host();
+    booting("first");
+    start();
+    EXPECT_THAT(search_for("req-1"), ElementsAre("rp-host1"));
+    const ServerId server = booting("new");
+    booting("other", "spot");
+    EXPECT_THAT(search_for("req-2"), ElementsAre("rp-host1"));
+    const std::size_t before = cloud.count("DELETE");
+    FakeSearch& made = claim("req-2", server, "rp-host1");
+    made.status = 401;
+    EXPECT_EQ(claimed(made), 401);
+    EXPECT_EQ(cloud.count("DELETE"), before);
+    EXPECT_EQ(claimed(claim("req-2", server, "rp-host1")), 204);
+    EXPECT_EQ(cloud.count("DELETE"), before + 1);
+}
+
 TEST_F(GatewayClaimsTest, AnOfferIsForAllServersOfARequest) {
     full_host();
     const ServerId one = booting("n1", "regular", "r-many");

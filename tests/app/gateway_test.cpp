@@ -103,6 +103,24 @@ TEST_F(GatewayTest, WhenPlacementFailsItsAnswerPasses) {
     EXPECT_EQ(cloud.count("DELETE"), 0U);
 }
 
+TEST_F(GatewayTest, WhoseTokenPlacementRefusesIsToldSoAndNothingElse) {
+    full_host();
+    booting("new");
+    start();
+    for (const int refused : {401, 403}) {
+        FakeSearch& made = search("req-1");
+        made.status = refused;
+        run_until([&] { return made.done(); });
+        EXPECT_EQ(made.answered, refused);
+        EXPECT_EQ(made.body, "{}");
+        EXPECT_FALSE(made.own);
+        EXPECT_EQ(made.asked.size(), 1U);
+    }
+    EXPECT_EQ(cloud.count("DELETE"), 0U);
+    EXPECT_EQ(cloud.count("servers in"), 0U);
+    EXPECT_TRUE(journal.records.empty());
+}
+
 TEST_F(GatewayTest, WherePlacementFailedAndRoomIsThereNobodyDiesForTheMessageEither) {
     full_host();
     cloud.add_host("empty", small * 4);

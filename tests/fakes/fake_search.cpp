@@ -150,6 +150,8 @@ ResultTask<std::unique_ptr<UpstreamAnswer>> FakeSearch::ask(HttpRequest request)
         said = 204;  // the server stays where it is
     else if (said == 200 && request.method == "POST")
         said = claim_together(cloud_, request.body) ? 204 : 409;
+    else if (said == 200 && claimed_server(path_of(target)))
+        text = R"({"allocations": {}})";
     else if (said == 200)
         text = candidates_of(cloud_, request.target);
     std::unique_ptr<UpstreamAnswer> answer = std::make_unique<FakeAnswer>(said, std::move(text));
