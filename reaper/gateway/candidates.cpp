@@ -90,7 +90,7 @@ std::set<HostId> Candidates::hosts() const {
     return hosts;
 }
 
-Amount Candidates::places_besides(const std::set<HostId>& hosts) const {
+std::map<HostId, Amount> Candidates::places_by_host(const std::set<HostId>& hosts) const {
     std::map<HostId, Amount> most;
     for (const PlacementWay& way : ways_) {
         // Of a way over several hosts, the one that it fits least often counts.
@@ -105,11 +105,14 @@ Amount Candidates::places_besides(const std::set<HostId>& hosts) const {
             way.begin(), way.end(), [&](const auto& part) { return hosts.contains(part.first); });
         if (!besides) continue;
         Amount& known = most[scarcest];
-        known = std::max(known, fits);
+        known = std::max(known, std::min<Amount>(fits, std::numeric_limits<int>::max()));
     }
+    return most;
+}
+
+Amount Candidates::places_besides(const std::set<HostId>& hosts) const {
     Amount sum = 0;
-    for (const auto& [host, fits] : most)
-        sum += std::min<Amount>(fits, std::numeric_limits<int>::max());
+    for (const auto& [host, places] : places_by_host(hosts)) sum += places;
     return sum;
 }
 

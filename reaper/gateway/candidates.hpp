@@ -55,6 +55,8 @@ public:
     Amount places() const { return places_besides({}); }
     /// The same without some hosts.
     Amount places_besides(const std::set<HostId>& hosts) const;
+    /// The same by host. Where providers are shared, the one that has the fewest counts.
+    std::map<HostId, Amount> places_by_host(const std::set<HostId>& besides) const;
 
     /// What of a host's free room is not for who asks.
     using Withheld = std::function<Resources(const HostId&)>;

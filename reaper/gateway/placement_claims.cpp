@@ -125,16 +125,6 @@ bool PlacementGateway::tell_of_kept_room(const RequestId& id, const CandidatesQu
     return true;
 }
 
-/// With those that are kept for the request.
-Amount PlacementGateway::places_of(const RequestId& id, const Candidates& candidates) const {
-    std::set<HostId> hosts;
-    for (const KeptRoom& room : dependencies_.kept_rooms.kept_for(id)) hosts.insert(room.host);
-    Amount places = candidates.places();
-    for (const auto* const promise : dependencies_.rooms.ledger().promises_of(id))
-        if (hosts.contains(promise->host)) places += promise->kept();
-    return places;
-}
-
 /// Where room for the request could be freed, besides on some hosts; not where others were offered
 /// it, if it can be elsewhere.
 std::vector<const Host*> PlacementGateway::rooms_for(Request wanted,

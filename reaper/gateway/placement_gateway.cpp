@@ -15,8 +15,6 @@ constexpr std::string_view path_end = "/allocation_candidates";
 /// Placement has no such path.
 constexpr std::string_view state_path_end = "/reaper-gateway";
 constexpr int long_answers_at_once = 2;
-/// Others may claim so many before who asks does.
-constexpr Amount few_places = 16;
 /// While it is not certain who asks, and while an offer would do.
 constexpr Duration usual_patience{2'500};
 constexpr Duration patience_before_offer{250};
@@ -26,25 +24,9 @@ constexpr int most_tries = 20;
 /// Until the message of a search that failed has come.
 constexpr Duration remembered_for = std::chrono::minutes{10};
 
-/// Placement does not know that a compute service is down.
-bool is_down(const Host& host) {
-    return !host.up || !host.enabled;
-}
-
 /// It says so itself.
 bool admits_revocable(const Request& request) {
     return request.phases.admits(ResType::revocable);
-}
-
-/// Does the host belong to one of these aggregates, for nova-scheduler?
-bool in_one_of(const Host& host, const std::set<std::string>& aggregates) {
-    const auto wanted = [&](const std::string& id) { return aggregates.contains(id); };
-    if (host.placement_aggregates)
-        return std::any_of(host.placement_aggregates->begin(), host.placement_aggregates->end(),
-                           wanted);
-    const HostAggregates& known = host.member_of.get();
-    return std::any_of(known.begin(), known.end(),
-                       [&](const auto& each) { return wanted(each.first); });
 }
 
 }  // namespace
@@ -177,7 +159,7 @@ Task<PlacementGateway::Asked> PlacementGateway::help(HttpRequest request, Gatewa
     }
     const Amount places = usable_places(*first.candidates);
     if (places >= few_places) {
-        auto look = who_asks_.may_want_more(places);
+        auto look = who_asks_.may_want_more(query, places);
         auto more = co_await in_time(call, std::move(look), short_look);
         if (!more || !*more) co_return first;
     }
@@ -217,66 +199,6 @@ Task<PlacementGateway::Asked> PlacementGateway::help(HttpRequest request, Gatewa
     const bool offered = offers && offer(id, query, std::move(may_be), first);
     if (none && !offered) pass(id, why);
     co_return first;
-}
-
-/// Has Placement offered places for all of its servers? In a server group, the planner has to tell.
-bool PlacementGateway::is_enough(const Candidates& candidates, const Request& wanted) const {
-    const PlacementConstraints& placement = wanted.placement;
-    if (placement.group.apart() || placement.group.together() || !placement.with.empty() ||
-        !placement.apart_from.empty())
-        return false;
-    return has_places(candidates, wanted);
-}
-
-/// Besides on hosts of which it is known that nova-scheduler takes none of them.
-Amount PlacementGateway::usable_places(const Candidates& candidates) const {
-    std::set<HostId> down;
-    for (const HostId& id : candidates.hosts())
-        if (const Host* const host = dependencies_.refresher.cache().find(id);
-            host != nullptr && is_down(*host))
-            down.insert(id);
-    return candidates.places_besides(down);
-}
-
-/// So many that are up that nobody has to look how much room they have.
-bool PlacementGateway::names_many_hosts(std::string_view body) const {
-    // A few of them may be down.
-    const auto hosts = hosts_at_a_glance(body, many_places + many_places / 2);
-    return std::count_if(hosts.begin(), hosts.end(), [&](const HostId& id) {
-               const Host* const host = dependencies_.refresher.cache().find(id);
-               return host == nullptr || !is_down(*host);
-           }) >= many_places;
-}
-
-/// For all of them, besides on hosts that are no place for it.
-bool PlacementGateway::has_places(const Candidates& candidates, const Request& wanted) const {
-    std::set<HostId> no_places;
-    for (const HostId& id : candidates.hosts()) {
-        const Host* const host = dependencies_.refresher.cache().find(id);
-        if (host != nullptr &&
-            (is_down(*host) || wanted.excluded_hosts.contains(host->service_host)))
-            no_places.insert(id);
-    }
-    return candidates.places_besides(no_places) >= wanted.slots;
-}
-
-/// In the words of the query; why that can't be.
-std::optional<std::string> PlacementGateway::narrow(Request& request,
-                                                    const CandidatesQuery& query) const {
-    const CloudCache& cache = dependencies_.refresher.cache();
-    request = as_asked(std::move(request), query);
-    if (!query.in_tree.empty()) {
-        const Host* const host = cache.find(query.in_tree);
-        if (host == nullptr) return "it asks for a host that is not known";
-        request.placement.only_hosts = {host->service_host};
-        request.placement.why_only = "asked for";
-    }
-    if (!query.forbidden_aggregates.empty())
-        for (const Host* const host : cache.hosts())
-            if (in_one_of(*host, query.forbidden_aggregates))
-                request.excluded_hosts.emplace(host->service_host,
-                                               "it is in an aggregate that is not asked for");
-    return std::nullopt;
 }
 
 Task<PlacementGateway::Asked> PlacementGateway::serve(HttpRequest request, GatewayCall& call,
@@ -324,7 +246,7 @@ Task<PlacementGateway::Asked> PlacementGateway::serve(HttpRequest request, Gatew
         Asked again = co_await ask_for_its_room(request, call, query, id);
         if (!again.candidates) break;  // Placement fails now: what it said before is no worse
         last = std::move(again);
-        way = places_of(id, *last.candidates) >= wanted.slots;
+        way = places_of(wanted, *last.candidates) >= wanted.slots;
         if (way || !outcome || tries >= most_tries) break;
         co_await dependencies_.cloud.clock.sleep(between_tries);
     }

@@ -130,6 +130,8 @@ private:
     class CallLease;
     /// So many servers are rarely asked for at once; who asks is not looked into for more places.
     static constexpr Amount many_places = 64;
+    /// Others may claim so many before who asks does.
+    static constexpr Amount few_places = 16;
     /// Between two looks whether something is there.
     static constexpr Duration glance{20};
     /// How long Nova may take to tell who asks: as long as the call has, or not so long where
@@ -191,9 +193,9 @@ private:
     Task<Asked> ask_for_its_room(HttpRequest request, GatewayCall& call, CandidatesQuery query,
                                  RequestId id);
     bool tell_of_kept_room(const RequestId& id, const CandidatesQuery& query, Asked& asked) const;
-    Amount places_of(const RequestId& id, const Candidates& candidates) const;
+    Amount places_of(const Request& wanted, const Candidates& candidates) const;
     bool is_enough(const Candidates& candidates, const Request& wanted) const;
-    bool has_places(const Candidates& candidates, const Request& wanted) const;
+    Amount places_for(const Request& wanted, const Candidates& candidates) const;
     Amount usable_places(const Candidates& candidates) const;
     // Pairs of searches.
     void note_dedicated(const RequestId& id, const CandidatesQuery& query, const Asked& asked);

@@ -170,7 +170,8 @@ Task<PlacementGateway::Asked> PlacementGateway::ask_for_revocable(HttpRequest re
         if (refused && !told) last.answer = std::move(asked.answer);
         if (refused) continue;
         if (!asked.candidates) co_return asked;
-        asked.enough = wanted ? has_places(*asked.candidates, *wanted) : !asked.candidates->none();
+        asked.enough = !asked.candidates->none();
+        if (wanted) asked.enough = places_for(*wanted, *asked.candidates) >= wanted->slots;
         const bool more = !told || asked.candidates->places() > last.candidates->places();
         told = true;
         if (more || asked.enough) last = std::move(asked);

@@ -60,6 +60,13 @@ bool alike(const Request& a, const Request& b) {
            a.availability_zone == b.availability_zone && a.placement == b.placement;
 }
 
+/// As far as its flavor tells.
+bool may_be_for(const ServerRecord& record, const CandidatesQuery& query) {
+    const auto takes = resources_of(record.flavor, record.boot_from_volume);
+    const auto* const resources = std::get_if<Resources>(&takes);
+    return resources == nullptr || within(*resources, query.shape.resources);
+}
+
 std::map<std::string, std::vector<ServerRecord>> by_reservation(
     const std::vector<ServerRecord>& servers) {
     std::map<std::string, std::vector<ServerRecord>> groups;
@@ -109,6 +116,7 @@ void WhoAsks::forget_others(const SharedList::Servers& booting,
     std::set<ServerId> there;
     for (const auto& record : booting) there.insert(record.server.id);
     std::erase_if(built_, [&](const auto& each) { return !there.contains(each.first); });
+    std::erase_if(by_others_, [&](const auto& each) { return !there.contains(each.first); });
     std::erase_if(taken_, [&](const auto& call) {
         return known_before.contains(call.first) &&
                std::none_of(call.second.begin(), call.second.end(),
@@ -128,14 +136,43 @@ ResultTask<WhoAsks::Servers> WhoAsks::look_at_boots() {
     co_return Servers{std::move(scheduled)};
 }
 
-ResultTask<bool> WhoAsks::may_want_more(Amount places) {
+ResultTask<bool> WhoAsks::may_want_more(CandidatesQuery query, Amount places) {
     auto boots = co_await look_at_boots();
     if (!boots) co_return boots.error();
-    for (const auto& [reservation, servers] : by_reservation(**boots))
+    const auto groups = by_reservation(**boots);
+    for (const auto& [reservation, servers] : groups)
         if (static_cast<Amount>(servers.size()) > places) co_return true;
     auto moving = co_await moving_.read();
     if (!moving) co_return moving.error();
-    co_return !(*moving)->empty();
+    if (!(*moving)->empty()) co_return true;
+    for (const auto& [reservation, servers] : groups) {
+        const ServerRecord& first = servers.front();
+        if (!may_be_for(first, query)) continue;
+        ServerId server = first.server.id;
+        auto choosy = co_await goes_by_others(std::move(server));
+        if (!choosy) co_return choosy.error();
+        if (*choosy) co_return true;
+    }
+    co_return false;
+}
+
+/// Nova tells groups and hints only where one server is asked for: each is, once.
+ResultTask<bool> WhoAsks::goes_by_others(ServerId server) {
+    const auto known = by_others_.find(server);
+    if (known != by_others_.end()) co_return known->second;
+    ServerId asked = server;
+    auto found = co_await cloud_.compute.server(std::move(asked));
+    if (!found) co_return found.error();
+    bool choosy = *found && (!(*found)->same_host.empty() || !(*found)->different_host.empty());
+    std::vector<std::string> ids;
+    if (*found) ids = (*found)->groups;
+    for (std::string& id : ids) {
+        auto group = co_await cloud_.compute.server_group(std::move(id));
+        if (!group) co_return group.error();
+        choosy = choosy || (*group && ((*group)->apart() || (*group)->together()));
+    }
+    by_others_.insert_or_assign(server, choosy);
+    co_return choosy;
 }
 
 ResultTask<WhoAsks::Answer> WhoAsks::find(RequestId id, CandidatesQuery query, Duration patience) {

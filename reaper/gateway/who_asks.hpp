@@ -46,8 +46,9 @@ public:
     /// The request to boot that this server belongs to; none if it is not being scheduled.
     ResultTask<std::optional<Answer>> of_server(RequestId id, ServerId server);
     /// Could there be somebody for whom so many places are not enough? A request to boot with more
-    /// servers; or a server that is moved, for which its own host is no place.
-    ResultTask<bool> may_want_more(Amount places);
+    /// servers; a server that is moved, for which its own host is no place; or one that other
+    /// servers keep off hosts, by a group or by hints.
+    ResultTask<bool> may_want_more(CandidatesQuery query, Amount places);
 
 private:
     using Servers = std::shared_ptr<const SharedList::Servers>;
@@ -60,6 +61,7 @@ private:
     };
 
     ResultTask<Servers> look_at_boots();
+    ResultTask<bool> goes_by_others(ServerId server);
     ResultTask<std::vector<ServerRecord>> read_moves();
     void forget_others(const SharedList::Servers& booting, const std::set<RequestId>& known_before);
     ResultTask<std::optional<Answer>> move_of(RequestId id, CandidatesQuery query, Servers moving);
@@ -79,6 +81,8 @@ private:
     /// What was found out about servers that are still being scheduled, by the first of them; its
     /// id is that of the call that asked first.
     std::map<ServerId, Known> built_;
+    /// Of servers that are being scheduled: do others decide where they may go?
+    std::map<ServerId, bool> by_others_;
     SharedList booting_;  ///< being scheduled
     SharedList moving_;   ///< may be
 };
