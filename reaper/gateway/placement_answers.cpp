@@ -21,11 +21,13 @@ constexpr std::size_t highest_limit = 100'000;
 
 }  // namespace
 
-/// `only`: hosts that are not declared to be of the other kind. Of a capped answer, what is
-/// promised to others may be all: then there may be more.
+/// `only`: hosts that are not declared to be of the other kind. `whole`: it is read, however many
+/// hosts it names. Of a capped answer, what is promised to others may be all: then there may be
+/// more.
 Task<PlacementGateway::Asked> PlacementGateway::ask(HttpRequest request, GatewayCall& call,
-                                                    RequestId id, std::optional<ResType> only) {
-    const bool every = only && some_host_is_declared();
+                                                    RequestId id, std::optional<ResType> only,
+                                                    bool whole) {
+    const bool every = whole || (only && some_host_is_declared());
     Asked asked = co_await ask_once(request, call, id, only, every);
     auto limit = limit_of(request.target);
     while (limit && *limit < highest_limit && asked.candidates && asked.withheld &&
@@ -62,8 +64,8 @@ Task<PlacementGateway::Asked> PlacementGateway::ask_once(HttpRequest request, Ga
     }
     asked.answer = std::move(*answered);
     if (!whole || *whole != BodyRead::whole) co_return asked;
-    const bool as_it_is = !every && !only && promised_.none();
-    if (as_it_is && names_many_hosts(answer.body())) co_return asked;
+    const bool as_it_is = !every && !only;
+    if (as_it_is && names_many_hosts(answer.body(), id)) co_return asked;
     auto candidates = Candidates::read(answer.body());
     if (!candidates) {
         spdlog::warn("gateway: Placement's candidates can't be read, they pass as they are: {}",

@@ -268,10 +268,10 @@ Task<PlacementGateway::Asked> PlacementGateway::ask_for_its_room(HttpRequest req
                                                                  RequestId id) {
     std::optional<ResType> only;
     if (!query.res_type.empty()) only = ResType::regular;
-    Asked asked = co_await ask(request, call, id, only);
+    Asked asked = co_await ask(request, call, id, only, true);
     if (!asked.candidates || tell_of_kept_room(id, query, asked)) co_return asked;
     co_await dependencies_.kept_rooms.let_go(id);
-    co_return co_await ask(std::move(request), call, std::move(id), only);
+    co_return co_await ask(std::move(request), call, std::move(id), only, true);
 }
 
 }  // namespace reaper

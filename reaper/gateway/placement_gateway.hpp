@@ -179,11 +179,11 @@ private:
     OwnAnswer state() const;
     Task<ProxyAnswer> search(HttpRequest request, GatewayCall& call);
     Task<Asked> ask(HttpRequest request, GatewayCall& call, RequestId id,
-                    std::optional<ResType> only = std::nullopt);
+                    std::optional<ResType> only = std::nullopt, bool whole = false);
     Task<Asked> ask_once(HttpRequest request, GatewayCall& call, RequestId id,
                          std::optional<ResType> only, bool whole);
     bool some_host_is_declared() const;
-    bool names_many_hosts(std::string_view body) const;
+    bool names_many_hosts(std::string_view body, const RequestId& id) const;
     std::optional<std::string> why_pass(const RequestId& id, const Result<CandidatesQuery>& query);
     std::optional<std::string> why_full() const;
     bool too_many_looks() const;

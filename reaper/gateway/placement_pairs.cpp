@@ -86,7 +86,7 @@ Task<bool> PlacementGateway::found_by_fallback(HttpRequest request, GatewayCall&
     const Amount places = usable_places(first);
     RequestId id = wanted.id;
     request.target = with_query(request.target, fallback_query(*parameters, wanted));
-    const Asked other = co_await ask(std::move(request), call, std::move(id), only);
+    const Asked other = co_await ask(std::move(request), call, std::move(id), only, true);
     co_return other.candidates && !other.candidates->none() &&
         places + other.candidates->places_besides(hosts) >= wanted.slots;
 }

@@ -62,13 +62,20 @@ Amount PlacementGateway::usable_places(const Candidates& candidates) const {
     return candidates.places_besides(down);
 }
 
-/// So many that are up that nobody has to look how much room they have.
-bool PlacementGateway::names_many_hosts(std::string_view body) const {
+/// So many that are up that nobody has to look how much room they have; and none of all that it
+/// names has any that is promised to others.
+bool PlacementGateway::names_many_hosts(std::string_view body, const RequestId& id) const {
+    const bool promises = !promised_.none();
     // A few of them may be down.
-    const auto hosts = hosts_at_a_glance(body, many_places + many_places / 2);
-    return std::count_if(hosts.begin(), hosts.end(), [&](const HostId& id) {
-               const Host* const host = dependencies_.refresher.cache().find(id);
-               return host == nullptr || !is_down(*host);
+    const std::size_t most = many_places + many_places / 2;
+    const auto hosts = hosts_at_a_glance(body, promises ? all_hosts : most);
+    if (promises && std::any_of(hosts.begin(), hosts.end(), [&](const HostId& host) {
+            return promised_.any_to_others(host, id);
+        }))
+        return false;
+    return std::count_if(hosts.begin(), hosts.end(), [&](const HostId& host) {
+               const Host* const known = dependencies_.refresher.cache().find(host);
+               return known == nullptr || !is_down(*known);
            }) >= many_places;
 }
 

@@ -37,7 +37,7 @@ Task<std::map<HostId, Resources>> PromisedRoom::withheld(std::set<HostId> hosts,
     std::map<HostId, Resources> kept;
     int looks = 0;
     for (const HostId& host : hosts) {
-        if (ledger_.promised_to_others(host, from).empty()) continue;
+        if (!any_to_others(host, from)) continue;
         Resources room = co_await withheld_on(host, from, looks);
         if (!room.empty()) kept.emplace(host, std::move(room));
     }
@@ -98,7 +98,7 @@ std::string PromisedRoom::why_taken(const HostId& host, const RequestId& from,
 Task<std::optional<std::string>> PromisedRoom::claimed(Allocations asked, RequestId from) {
     int looks = 0;
     for (const auto& [provider, resources] : asked) {
-        if (ledger_.promised_to_others(provider, from).empty()) continue;
+        if (!any_to_others(provider, from)) continue;
         ProviderId root = provider;
         auto state = co_await cloud_.placement.room(std::move(root));
         if (!state) continue;

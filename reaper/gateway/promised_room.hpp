@@ -28,6 +28,9 @@ public:
 
     /// Nothing is promised on any host.
     bool none() const { return !ledger_.promises_anything(); }
+    bool any_to_others(const HostId& host, const RequestId& from) const {
+        return !ledger_.promised_to_others(host, from).empty();
+    }
     /// By host, where it is something.
     Task<std::map<HostId, Resources>> withheld(std::set<HostId> hosts, RequestId from);
     /// Would a claim of `asked` for `from` take room that is promised to others? Why, for people.

@@ -6,9 +6,11 @@
 namespace reaper::test::gateway_places_test {
 namespace {
 
+using ::testing::AllOf;
 using ::testing::Contains;
 using ::testing::ElementsAre;
-using ::testing::Key;
+using ::testing::Not;
+using ::testing::SizeIs;
 
 class GatewayPlacesTest : public GatewayHouse {
 protected:
@@ -89,6 +91,22 @@ TEST_F(GatewayPlacesTest, OneOnEachHostIsNoPlaceForTwoThatStayTogether) {
     EXPECT_THAT(search_for("req-1"), Contains("rp-host1"));
     EXPECT_EQ(record("req-1").request.slots, 2);
     EXPECT_EQ(cloud.living("host1").size(), 2U);
+}
+
+TEST_F(GatewayPlacesTest, PromisedRoomFarBehindInALongAnswerIsWithheld) {
+    full_host("z-last");
+    settings.gateway.keep_room = false;
+    booting("new");
+    start();
+    EXPECT_THAT(search_for("req-1"), ElementsAre("rp-z-last"));
+    for (int i = 0; i < 150; ++i) cloud.add_host("h" + std::to_string(i), small);
+    booting("spot-1", "spot");
+    FakeSearch& other = search("req-2");
+    EXPECT_THAT(found(other), AllOf(SizeIs(150), Not(Contains("rp-z-last"))));
+    EXPECT_TRUE(other.own);
+    FakeSearch& its = search("req-1");
+    EXPECT_THAT(found(its), Contains("rp-z-last"));
+    EXPECT_FALSE(its.own);
 }
 
 TEST_F(GatewayPlacesTest, ThoseInAnAggregateOfOtherProjectsAreNone) {
