@@ -83,6 +83,13 @@ int status_of(const ProxyAnswer& answer) {
     return passed == nullptr ? 0 : (*passed)->status();
 }
 
+OwnAnswer own_answer(const Candidates& candidates) {
+    OwnAnswer answer;
+    answer.headers = {{"Content-Type", "application/json"}};
+    answer.body = candidates.text();
+    return answer;
+}
+
 bool has_room(const Outcome& outcome) {
     return outcome.kind == OutcomeKind::freed || outcome.kind == OutcomeKind::already_there ||
            outcome.kind == OutcomeKind::revocable_room;

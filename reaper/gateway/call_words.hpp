@@ -5,6 +5,7 @@
 #include <string>
 #include <string_view>
 
+#include "reaper/gateway/candidates.hpp"
 #include "reaper/model/ids.hpp"
 #include "reaper/model/request.hpp"
 #include "reaper/model/request_record.hpp"
@@ -31,6 +32,8 @@ PlacementQuery fallback_query(PlacementQuery query, const Request& request);
 std::optional<ServerId> claimed_server(std::string_view path);
 /// 0 for an Error.
 int status_of(const ProxyAnswer& answer);
+/// These, as Placement answers.
+OwnAnswer own_answer(const Candidates& candidates);
 /// Has the request its room, so that its search or claim is worth to be tried again?
 bool has_room(const Outcome& outcome);
 

@@ -166,6 +166,14 @@ bool Candidates::leave_only(const std::function<bool(const PlacementWay&)>& want
     return fewer;
 }
 
+void Candidates::join(const Candidates& others) {
+    for (const auto& row : others.answer_[ways_name]) answer_[ways_name].push_back(row);
+    answer_[hosts_name].update(others.answer_[hosts_name]);
+    ways_.insert(ways_.end(), others.ways_.begin(), others.ways_.end());
+    free_.insert(others.free_.begin(), others.free_.end());
+    roots_.insert(others.roots_.begin(), others.roots_.end());
+}
+
 std::string Candidates::text() const {
     const std::set<HostId> left = hosts();
     nlohmann::json answer = answer_;

@@ -69,6 +69,8 @@ public:
     bool withhold(const Withheld& withheld);
     /// One candidate more for each host, all of it from its root provider. They count as no places.
     void add(const std::vector<OfferedHost>& hosts, const Resources& amounts);
+    /// Those of another answer too.
+    void join(const Candidates& others);
     /// The answer with the candidates that are left, those that were added, and what it tells of
     /// their hosts.
     std::string text() const;

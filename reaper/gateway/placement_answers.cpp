@@ -18,6 +18,13 @@ constexpr std::size_t longest_answer = 32UL * 1024 * 1024;
 /// A capped answer with fewer places may hide others.
 constexpr Amount few_left = 16;
 constexpr std::size_t highest_limit = 100'000;
+/// Hosts that are asked for one by one, at most.
+constexpr int most_hidden = 8;
+
+bool asks_for_a_host(const PlacementQuery& query) {
+    return std::any_of(query.begin(), query.end(),
+                       [](const auto& each) { return each.first.starts_with("in_tree"); });
+}
 
 }  // namespace
 
@@ -39,6 +46,36 @@ Task<PlacementGateway::Asked> PlacementGateway::ask(HttpRequest request, Gateway
         asked = std::move(more);
     }
     co_return asked;
+}
+
+/// Placement may be set up to name only so many candidates, whatever it is asked
+/// (`max_allocation_candidates`). Hosts where the request has room by now, and that are not named,
+/// are asked for one by one.
+Task<void> PlacementGateway::add_hidden_hosts(HttpRequest request, GatewayCall& call, RequestId id,
+                                              std::optional<ResType> only, Asked& asked) {
+    const auto parameters = parameters_of(request.target);
+    if (asked.told == 0 || !parameters || asks_for_a_host(*parameters)) co_return;
+    std::set<HostId> hidden;
+    for (const auto* const promise : dependencies_.rooms.ledger().promises_of(id))
+        if (promise->kept() > 0) hidden.insert(promise->host);
+    for (const HostId& named : asked.candidates->hosts()) hidden.erase(named);
+    // Of its own room there, Placement knows no candidate.
+    for (const KeptRoom& room : dependencies_.kept_rooms.kept_for(id)) hidden.erase(room.host);
+    bool more = false;
+    int left = most_hidden;
+    for (const HostId& host : hidden) {
+        if (left-- == 0) break;
+        PlacementQuery there = *parameters;
+        there.emplace_back("in_tree", host.str());
+        HttpRequest of_host = request;
+        of_host.target = with_query(request.target, there);
+        RequestId who = id;
+        const Asked found = co_await ask_once(std::move(of_host), call, std::move(who), only, true);
+        if (!found.candidates || found.candidates->none()) continue;
+        asked.candidates->join(*found.candidates);
+        more = true;
+    }
+    if (more) asked.answer = own_answer(*asked.candidates);
 }
 
 Task<PlacementGateway::Asked> PlacementGateway::ask_once(HttpRequest request, GatewayCall& call,

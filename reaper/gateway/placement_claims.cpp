@@ -33,13 +33,6 @@ OfferedHost root_of(const Host& host) {
     return offered;
 }
 
-OwnAnswer own_answer(const Candidates& candidates) {
-    OwnAnswer answer;
-    answer.headers = {{"Content-Type", "application/json"}};
-    answer.body = candidates.text();
-    return answer;
-}
-
 bool has_all(const Resources& capacity, const Resources& asked) {
     return std::all_of(asked.begin(), asked.end(),
                        [&](const auto& each) { return capacity.get(each.first) > 0; });

@@ -269,6 +269,7 @@ Task<PlacementGateway::Asked> PlacementGateway::ask_for_its_room(HttpRequest req
     std::optional<ResType> only;
     if (!query.res_type.empty()) only = ResType::regular;
     Asked asked = co_await ask(request, call, id, only, true);
+    if (asked.candidates) co_await add_hidden_hosts(request, call, id, only, asked);
     if (!asked.candidates || tell_of_kept_room(id, query, asked)) co_return asked;
     co_await dependencies_.kept_rooms.let_go(id);
     co_return co_await ask(std::move(request), call, std::move(id), only, true);

@@ -182,6 +182,8 @@ private:
                     std::optional<ResType> only = std::nullopt, bool whole = false);
     Task<Asked> ask_once(HttpRequest request, GatewayCall& call, RequestId id,
                          std::optional<ResType> only, bool whole);
+    Task<void> add_hidden_hosts(HttpRequest request, GatewayCall& call, RequestId id,
+                                std::optional<ResType> only, Asked& asked);
     bool some_host_is_declared() const;
     bool names_many_hosts(std::string_view body, const RequestId& id) const;
     std::optional<std::string> why_pass(const RequestId& id, const Result<CandidatesQuery>& query);

@@ -17,13 +17,6 @@ constexpr Duration patience_for_who{250};
 /// A search that was answered claims within.
 constexpr Duration claims_within{60'000};
 
-OwnAnswer no_candidates() {
-    OwnAnswer answer;
-    answer.headers = {{"Content-Type", "application/json"}};
-    answer.body = Candidates{}.text();
-    return answer;
-}
-
 }  // namespace
 
 void PlacementGateway::note_wish(const RequestId& id) {
@@ -161,7 +154,7 @@ Task<PlacementGateway::Asked> PlacementGateway::ask_for_revocable(HttpRequest re
     const bool regular = wanted && !dependencies_.why_revocable(*wanted);
     if (classes.empty() && !regular) searches.push_back(request);
     Asked last;
-    last.answer = no_candidates();
+    last.answer = own_answer(Candidates{});
     last.candidates.emplace();
     for (bool told = false; HttpRequest & search : searches) {
         Asked asked = co_await ask(std::move(search), call, id, ResType::revocable);

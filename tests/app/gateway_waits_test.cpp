@@ -13,6 +13,7 @@ using ::testing::Contains;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
+using ::testing::UnorderedElementsAre;
 
 class GatewayWaitsTest : public GatewayHouse {};
 
@@ -101,6 +102,39 @@ TEST_F(GatewayWaitsTest, BehindACapThereMayBeHostsThatAreNobodysRoom) {
                                 "resources=DISK_GB:20,MEMORY_MB:2048,VCPU:2");
     EXPECT_THAT(found(capped), ElementsAre("rp-host2"));
     EXPECT_THAT(capped.asked, Contains(HasSubstr("limit=10&")));
+}
+
+TEST_F(GatewayWaitsTest, PlacementMayHideHostsWhateverItIsAsked) {
+    full_host("host1");
+    settings.gateway.keep_room = false;
+    booting("new");
+    start();
+    EXPECT_THAT(search_for("req-1"), ElementsAre("rp-host1"));
+    cloud.add_host("host2", small);
+    cloud.add_host("host3", small);
+    booting("n1", "regular", "r-two");
+    booting("n2", "regular", "r-two");
+    const TimePoint known = clock.now() + seconds{30};
+    run_until([&] { return clock.now() > known; });
+    const TimePoint began = clock.now();
+    FakeSearch& capped = search("req-2");
+    capped.most = 1;
+    EXPECT_THAT(found(capped), UnorderedElementsAre("rp-host2", "rp-host3"));
+    EXPECT_LT(clock.now() - began, seconds{2});
+    EXPECT_EQ(cloud.count("DELETE"), 1U) << "for the first one";
+}
+
+TEST_F(GatewayWaitsTest, WhereHiddenHostsAreFullRoomIsFreed) {
+    full_host("host1");
+    settings.gateway.keep_room = false;
+    booting("new");
+    start();
+    EXPECT_THAT(search_for("req-1"), ElementsAre("rp-host1"));
+    booting("second");
+    FakeSearch& capped = search("req-2");
+    capped.most = 1;
+    EXPECT_THAT(found(capped), ElementsAre("rp-host1"));
+    EXPECT_EQ(cloud.count("DELETE"), 2U);
 }
 
 }  // namespace

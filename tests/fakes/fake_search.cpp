@@ -76,7 +76,8 @@ bool claim_together(FakeCloud& cloud, const std::string& body) {
 
 }  // namespace
 
-std::string candidates_of(FakeCloud& cloud, const std::string& target) {
+std::string candidates_of(FakeCloud& cloud, const std::string& target,
+                          std::optional<std::size_t> most) {
     const auto parameters = parameters_of(target);
     const auto query = read_candidates_query(parameters.value());
     if (!query->res_type.empty()) return no_candidates;  // no provider has these traits
@@ -84,7 +85,7 @@ std::string candidates_of(FakeCloud& cloud, const std::string& target) {
     json summaries = json::object();
     const auto limit = limit_of(target);
     for (const auto& name : cloud.host_names()) {
-        if (limit && ways.size() >= *limit) break;
+        if ((limit && ways.size() >= *limit) || (most && ways.size() >= *most)) break;
         const std::string id = cloud.provider_of(name);
         const Resources free = cloud.free_on(name);
         const bool asked_for = query->in_tree.empty() || query->in_tree.str() == id;
@@ -153,7 +154,7 @@ ResultTask<std::unique_ptr<UpstreamAnswer>> FakeSearch::ask(HttpRequest request)
     else if (said == 200 && claimed_server(path_of(target)))
         text = R"({"allocations": {}})";
     else if (said == 200)
-        text = candidates_of(cloud_, request.target);
+        text = candidates_of(cloud_, request.target, most);
     std::unique_ptr<UpstreamAnswer> answer = std::make_unique<FakeAnswer>(said, std::move(text));
     co_return answer;
 }

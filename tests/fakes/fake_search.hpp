@@ -16,7 +16,9 @@ namespace reaper::test {
 
 /// What Placement says to `GET /allocation_candidates?resources=...`: one candidate for each host
 /// with enough room (`in_tree`: of that host), and at most as many as it asks for.
-std::string candidates_of(FakeCloud& cloud, const std::string& target);
+/// At most `most` in any case.
+std::string candidates_of(FakeCloud& cloud, const std::string& target,
+                          std::optional<std::size_t> most = std::nullopt);
 
 class FakeSearch final : public ProxyCall {
 public:
@@ -34,6 +36,7 @@ public:
     void on_client_gone(std::function<void()> told) override;
 
     int status = 200;                 ///< that Placement answers with
+    std::optional<std::size_t> most;  ///< candidates that Placement names
     bool hangs = false;               ///< it does not answer as long as this is set
     std::vector<std::string> asked;   ///< targets
     std::optional<std::string> body;  ///< of the answer
