@@ -72,7 +72,8 @@ private:
     bool stopping_ = false;
 };
 
-/// The service with a gateway beside it: both end before `run` does.
+/// The service with a gateway beside it: both end before `run` does. The gateway takes calls until
+/// the service has ended: who was helped still has to claim its room.
 class WithGateway final : public DaemonWork {
 public:
     /// Both must outlive it.
@@ -80,10 +81,7 @@ public:
         : io_(io), service_(service), gateway_(gateway) {}
 
     ResultTask<void> run() override;
-    void stop() override {
-        service_.stop();
-        gateway_.stop();
-    }
+    void stop() override { service_.stop(); }
     void reload(LiveSettings settings) override { service_.reload(std::move(settings)); }
 
 private:

@@ -115,6 +115,7 @@ private:
     void listen_to_messages();
     void listen_to_events();
     void on_events(std::vector<CloudEvent> events);
+    Task<void> wait_for_claims();
     Task<void> check_clock();
     Task<void> wait_for_cloud();
     Task<std::optional<Error>> cloud_trouble();
@@ -269,12 +270,23 @@ ResultTask<void> Service::Impl::run() {
         spawn(run_periodically(std::move(task), ports_.cloud.clock, stopping_));
     spawn(wait_for_cloud());
     while (!stopping_ || active_ > 0) co_await parts_->idle.async_receive(asio::use_awaitable);
+    co_await wait_for_claims();
     report_searches();
     co_await parts_->reserver.give_all_back();
     co_await kept_rooms_.let_all_go();
     co_await ports_.messages.stop();
     if (ports_.events != nullptr) co_await ports_.events->stop();
     co_return Result<void>{};
+}
+
+/// Who was helped by the gateway gets its answer, and claims the room that is kept for it.
+Task<void> Service::Impl::wait_for_claims() {
+    constexpr Duration longest{10'000};
+    constexpr Duration glance{20};
+    Clock& clock = ports_.cloud.clock;
+    const Duration until = clock.steady() + longest;
+    while (parts_->gateway.is_needed() && clock.steady() < until) co_await clock.sleep(glance);
+    while (active_ > 0) co_await parts_->idle.async_receive(asio::use_awaitable);
 }
 
 /// Everything that is done again and again.

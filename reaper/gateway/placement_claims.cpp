@@ -153,6 +153,8 @@ Task<ProxyAnswer> PlacementGateway::claim(HttpRequest request, GatewayCall& call
     std::optional<Allocations> asked = Allocations{};
     if (request.method == "PUT") asked = read_claim(request.body);
     const bool known = server && asked && !asked->empty() && offers_.contains(id);
+    std::optional<Counted> helping;
+    if (known || dependencies_.kept_rooms.keeps_for(id)) helping.emplace(helping_);
     Resources amounts;
     if (asked)
         for (const auto& each : *asked) amounts += each.second;

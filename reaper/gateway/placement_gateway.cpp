@@ -62,7 +62,8 @@ OwnAnswer PlacementGateway::state() const {
     const auto passes = passes_through();
     const Duration since_last = dependencies_.cloud.clock.steady() - counts_.last_search;
     OwnAnswer answer;
-    answer.status = passes ? 503 : 200;
+    // At 503 haproxy leaves: a claim of kept room would be refused by Placement.
+    answer.status = passes && !awaits_claims() ? 503 : 200;
     answer.headers = {{"Content-Type", "application/json"}};
     answer.body =
         nlohmann::json{
@@ -204,6 +205,7 @@ Task<PlacementGateway::Asked> PlacementGateway::help(HttpRequest request, Gatewa
 Task<PlacementGateway::Asked> PlacementGateway::serve(HttpRequest request, GatewayCall& call,
                                                       CandidatesQuery query, Request wanted,
                                                       Asked first) {
+    const Counted helping{helping_};
     const RequestId id = wanted.id;
     const Duration began = dependencies_.cloud.clock.steady();
     if (is_second_of_pair(id, query) &&
@@ -260,17 +262,22 @@ Task<PlacementGateway::Asked> PlacementGateway::serve(HttpRequest request, Gatew
     co_return last;
 }
 
-/// What Placement says, and of the room that is kept for the request; where that can't be told, it
-/// is let go.
+/// What Placement says, and of the room that is kept for the request; where that can't be told, or
+/// its claim may come to Placement itself, it is let go.
 Task<PlacementGateway::Asked> PlacementGateway::ask_for_its_room(HttpRequest request,
                                                                  GatewayCall& call,
                                                                  CandidatesQuery query,
                                                                  RequestId id) {
     std::optional<ResType> only;
     if (!query.res_type.empty()) only = ResType::regular;
+    if (passes_through()) co_await dependencies_.kept_rooms.let_go(id);
     Asked asked = co_await ask(request, call, id, only, true);
     if (asked.candidates) co_await add_hidden_hosts(request, call, id, only, asked);
-    if (!asked.candidates || tell_of_kept_room(id, query, asked)) co_return asked;
+    if (!asked.candidates) co_return asked;
+    if (tell_of_kept_room(id, query, asked)) {
+        note_told_of_kept_room(id);
+        co_return asked;
+    }
     co_await dependencies_.kept_rooms.let_go(id);
     co_return co_await ask(std::move(request), call, std::move(id), only, true);
 }

@@ -25,7 +25,9 @@
 // say it elsewhere too; that is known when it is known who asks, and so goes first.
 //
 // `GET /reaper-gateway`, a path that Placement does not have, tells how it is: 200, or 503 while
-// everything passes through.
+// everything passes through, and haproxy sends everything to Placement itself. Nobody there knows
+// of kept room. So it says 200 for a moment longer while an answer that told of such room is not
+// claimed yet; and who is told while it says 503 is told of room that was let go.
 //
 // A claim that would take room which is promised to others is refused as Placement refuses one for
 // which there is no room.
@@ -111,6 +113,8 @@ public:
     bool had_hosts(const RequestId& id) const { return had_hosts_.contains(id); }
     /// Why everything passes through; none if not.
     std::optional<std::string> passes_through() const;
+    /// A call that is helped has no answer yet, or what one was told of is not claimed yet.
+    bool is_needed() const { return helping_ > 0 || awaits_claims(); }
 
 private:
     /// An answer of Placement's, and what it says; the candidates are none if it can't be told.
@@ -125,9 +129,11 @@ private:
     /// Nova-scheduler waits.
     struct Waiting {
         bool open = true;
+        bool given_up = false;  ///< nobody will tell an outcome any more
         std::optional<Outcome> outcome{};
     };
     class CallLease;
+    class Teller;
     /// So many servers are rarely asked for at once; who asks is not looked into for more places.
     static constexpr Amount many_places = 64;
     /// Others may claim so many before who asks does.
@@ -138,7 +144,7 @@ private:
     /// nova-scheduler has hosts without that.
     static constexpr Duration whole_call = Duration::max();
     static constexpr Duration short_look{3'000};
-    /// One of so many.
+    /// Counts its life.
     class Counted {
     public:
         explicit Counted(int& count) : count_(count) { ++count_; }
@@ -213,6 +219,8 @@ private:
     ResultTask<T> in_time(GatewayCall& call, ResultTask<T> lookup, Duration longest);
     void note_unanswered(const GatewayCall& call, Duration waited);
     void note_lateness(bool late);
+    bool awaits_claims() const;
+    void note_told_of_kept_room(const RequestId& id);
     std::optional<std::string> narrow(Request& request, const CandidatesQuery& query) const;
     void pass(const RequestId& id, const std::string& why);
     // Kinds of room.
@@ -261,6 +269,8 @@ private:
     std::map<RequestId, Dedicated> dedicated_;
     int late_in_a_row_ = 0;
     Duration passes_until_{};  ///< on the steady clock: too many were late
+    int helping_ = 0;          ///< calls for which something is done, and claims of kept room
+    std::map<RequestId, Duration> told_kept_;  ///< since when, on the steady clock
 };
 
 /// What a look into the cloud says, if it does while the call waits and for so long; it goes on by

@@ -13,6 +13,8 @@ constexpr int most_late = 3;
 /// A call that came so late to a look is not late for it.
 constexpr Duration fair_wait{2'000};
 constexpr Duration pass_for{30'000};
+/// Of an answer that told of kept room, the claim comes within.
+constexpr Duration claimed_within{5'000};
 /// Another claim of the same host may take so long; then Placement decides between the two.
 constexpr Duration longest_turn{3'000};
 constexpr Duration turn_glance{5};
@@ -34,6 +36,20 @@ private:
     const MessageSource& messages_;
 };
 
+/// Is with the request that is served: where it ends without an outcome, as when the reaper stops
+/// before anything was done for it, that is known at once.
+class PlacementGateway::Teller {
+public:
+    explicit Teller(std::shared_ptr<Waiting> waiting) : waiting_(std::move(waiting)) {}
+    ~Teller() { waiting_->given_up = true; }
+    Teller(const Teller&) = delete;
+    Teller& operator=(const Teller&) = delete;
+    void tell(const Outcome& outcome) { waiting_->outcome = outcome; }
+
+private:
+    std::shared_ptr<Waiting> waiting_;
+};
+
 std::optional<std::string> PlacementGateway::passes_through() const {
     if (dependencies_.stopping) return "stopping";
     if (dependencies_.cloud.clock.steady() < passes_until_)
@@ -41,7 +57,23 @@ std::optional<std::string> PlacementGateway::passes_through() const {
     return dependencies_.unable();
 }
 
-/// None: not before the deadline, the client left, or the reaper stops.
+bool PlacementGateway::awaits_claims() const {
+    const Duration now = dependencies_.cloud.clock.steady();
+    return std::any_of(told_kept_.begin(), told_kept_.end(), [&](const auto& each) {
+        return now - each.second < claimed_within && dependencies_.kept_rooms.keeps_for(each.first);
+    });
+}
+
+void PlacementGateway::note_told_of_kept_room(const RequestId& id) {
+    if (dependencies_.kept_rooms.kept_for(id).empty()) return;
+    const Duration now = dependencies_.cloud.clock.steady();
+    std::erase_if(told_kept_,
+                  [&](const auto& each) { return now - each.second >= claimed_within; });
+    told_kept_[id] = now;
+}
+
+/// None: not before the deadline, the client left, or the reaper stops and does nothing for it. A
+/// stop alone ends no wait: what was begun is finished, and gets its answer.
 Task<std::optional<Outcome>> PlacementGateway::wait_for(Request wanted, GatewayCall& call,
                                                         bool had_hosts) {
     const Clock& clock = dependencies_.cloud.clock;
@@ -59,9 +91,11 @@ Task<std::optional<Outcome>> PlacementGateway::wait_for(Request wanted, GatewayC
     triggered.event_type = "allocation_candidates";
     triggered.had_hosts = had_hosts;
     triggered.lease = std::make_shared<CallLease>(waiting, dependencies_.messages);
-    triggered.done = [waiting](const Outcome& outcome) { waiting->outcome = outcome; };
+    triggered.done = [teller = std::make_shared<Teller>(waiting)](const Outcome& outcome) {
+        teller->tell(outcome);
+    };
     dependencies_.sink.submit(std::move(triggered));
-    while (!waiting->outcome && waiting->open && !dependencies_.stopping && clock.steady() < until)
+    while (!waiting->outcome && !waiting->given_up && waiting->open && clock.steady() < until)
         co_await dependencies_.cloud.clock.sleep(glance);
     call.on_client_gone({});
     waiting->open = false;

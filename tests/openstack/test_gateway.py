@@ -2,6 +2,7 @@
 
 import threading
 import time
+import urllib.error
 import urllib.request
 from typing import Any, Callable, Iterator
 
@@ -373,3 +374,29 @@ def test_no_boot_fails_while_it_is_upgraded(cloud: Cloud, gateway: Reaper) -> No
         gateway.start()
     user.join()
     cloud.wait_for(servers, "ACTIVE")
+
+
+def test_no_boot_fails_whose_room_is_freed_while_it_is_upgraded(
+    cloud: Cloud, gateway: Reaper, listen: Addresses
+) -> None:
+    """The stop waits for the cull; the claim then comes to Placement itself."""
+
+    def placement_is_asked() -> bool:
+        try:
+            urllib.request.urlopen(f"http://{listen.front}/reaper-gateway").close()
+        except urllib.error.HTTPError as answer:
+            return answer.code in (401, 404)  # it has no such path
+        return False
+
+    fleet = filled(cloud, FULL_OF_SPOT, FULL, FULL)
+    mark = cloud.mark()
+    with cloud.hold_deletions(cloud.hosts[0]):
+        [server] = cloud.ask("small")
+        eventually("a victim is chosen", lambda: cloud.reaper_deletions(mark))
+        gateway.ask_to_stop()
+        eventually("haproxy asks Placement", placement_is_asked)
+    assert gateway.wait_stopped() == 0
+    cloud.wait_for([server], "ACTIVE")
+    gateway.start()
+    assert_freed(fleet, mark, 1, among=fleet.spot())
+    assert_served(gateway, server.request, "build")
