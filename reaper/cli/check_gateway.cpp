@@ -37,6 +37,13 @@ Task<std::string> path_of(CloudSession& session, const config::Settings& setting
     co_return path;
 }
 
+/// 0 if it is no number.
+std::uint64_t number_of(const nlohmann::json& state, const char* name) {
+    const auto found = state.find(name);
+    const bool is_one = found != state.end() && found->is_number_unsigned();
+    return is_one ? found->get<std::uint64_t>() : 0;
+}
+
 /// How it is, as `GET /reaper-gateway` tells.
 Finding finding_of(const std::string& name, const http::Response& answer) {
     const auto state = nlohmann::json::parse(answer.body, nullptr, false);
@@ -45,21 +52,21 @@ Finding finding_of(const std::string& name, const http::Response& answer) {
         return {Verdict::warn, name,
                 "answers, but decides nothing: it is no 'reaper run' that serves (HTTP " +
                     std::to_string(answer.status) + ")"};
-    if (!state["passes_through"].is_null())
+    const auto& why = state["passes_through"];
+    if (!why.is_null())
         return {Verdict::warn, name,
                 "passes everything through: " +
-                    printable(state.value("passes_through", std::string{}), 300)};
-    const auto searches = state.value("searches", std::uint64_t{0});
+                    (why.is_string() ? printable(why.get<std::string>(), 300) : "it says not why")};
+    const auto searches = number_of(state, "searches");
     if (searches == 0)
         return {Verdict::warn, name,
                 "nova-scheduler has asked it for no host yet: let [placement] endpoint_override in "
                 "its nova.conf lead here, and boot a server"};
     return {Verdict::ok, name,
             "nova-scheduler looked for hosts here " + reaper::counted(searches, "time") +
-                ", the last " + std::to_string(state.value("last_search_s", std::uint64_t{0})) +
-                " s ago; " + std::to_string(state.value("served", std::uint64_t{0})) +
-                " got room that was freed, " +
-                std::to_string(state.value("revocable", std::uint64_t{0})) +
+                ", the last " + std::to_string(number_of(state, "last_search_s")) + " s ago; " +
+                std::to_string(number_of(state, "served")) + " got room that was freed, " +
+                std::to_string(number_of(state, "revocable")) +
                 " revocable room that they ask for"};
 }
 
