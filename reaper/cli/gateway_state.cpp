@@ -24,6 +24,16 @@ Task<Result<http::Response>> ask(http::Client& client, std::string url) {
 
 }  // namespace
 
+GatewayState read_gateway_state(const std::string& body) {
+    const auto state = nlohmann::json::parse(body, nullptr, false);
+    if (!state.is_object() || !state.contains("passes_through"))
+        return GatewayState{true, "it decides nothing: no 'reaper run' serves there"};
+    const auto& why = state["passes_through"];
+    GatewayState read{true, why.is_string() ? why.get<std::string>() : std::string{}};
+    read.full = state.contains("full") && state["full"] == true;
+    return read;
+}
+
 std::optional<GatewayState> gateway_state(const config::Gateway& gateway) {
     if (gateway.listen.empty()) return std::nullopt;
     boost::asio::io_context io{1};
@@ -38,17 +48,18 @@ std::optional<GatewayState> gateway_state(const config::Gateway& gateway) {
         (gateway.cert_file.empty() ? "http://" : "https://") + gateway.listen + "/reaper-gateway";
     const auto answer = run_task(io, ask(**client, url));
     if (!answer) return GatewayState{false, answer.error().what};
-    const auto state = nlohmann::json::parse(answer->body, nullptr, false);
-    if (!state.is_object() || !state.contains("passes_through"))
-        return GatewayState{true, "it decides nothing: no 'reaper run' serves there"};
-    const auto& why = state["passes_through"];
-    return GatewayState{true, why.is_string() ? why.get<std::string>() : std::string{}};
+    return read_gateway_state(answer->body);
 }
 
 std::string to_text(const GatewayState& state, const config::Gateway& gateway) {
     const std::string where = "gateway: " + gateway.listen;
     if (!state.answers) return where + " does not answer: " + report::safe(state.why_not);
-    if (state.why_not.empty()) return where + " helps";
+    if (state.why_not.empty())
+        return where + " helps" +
+               (state.full
+                    ? "; overloaded: as many searches wait as may (gateway.max_held), others "
+                      "pass through"
+                    : "");
     return where + " passes everything through: " + report::safe(state.why_not);
 }
 

@@ -81,7 +81,7 @@ ExitCode run_daemon(const GlobalOptions& global, const RunCommand& command,
     ServiceStatus status;  // of the service, as it was told last
     const auto tell = [&] {
         ServiceStatus told = status;
-        if (gateway && told.ready) told.line += "; " + gateway->line();
+        if (gateway) told.beside = gateway->line();
         shell.on_status(told);
     };
     Service service(ports, live_settings(*settings, *policy, command.dry_run),

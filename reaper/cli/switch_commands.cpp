@@ -143,7 +143,8 @@ nlohmann::json json_of(const std::optional<GatewayState>& state, const config::G
     return {{"listen", gateway.listen},
             {"answers", state->answers},
             {"helps", state->answers && state->why_not.empty()},
-            {"why_not", state->why_not}};
+            {"why_not", state->why_not},
+            {"full", state->full}};
 }
 
 nlohmann::json json_of(const std::vector<InventoryHold>& holds) {

@@ -32,8 +32,9 @@ DaemonShell::DaemonShell(boost::asio::io_context& io, config::Settings settings,
       start_due_(io) {}
 
 void DaemonShell::on_status(const ServiceStatus& status) {
+    if (gave_up_) return;
+    tell_status(status.beside.empty() ? status.line : status.line + "; " + status.beside);
     if (stopping_) return;
-    tell_status(status.line);
     const bool turned = status.ready != is_ready_;
     is_ready_ = status.ready;
     if (!was_ready_ && status.refused) return give_up(ExitCode::refused, *status.refused);
@@ -46,7 +47,7 @@ void DaemonShell::on_status(const ServiceStatus& status) {
         return;
     }
     last_wait_.clear();
-    if (turned) spdlog::info("ready: {}", status.line);
+    if (turned) spdlog::info("ready: {}", status_waiting_);
     if (!was_ready_) manager_.ready();
     was_ready_ = true;
     start_due_.cancel();
@@ -62,14 +63,14 @@ void DaemonShell::limit_start() {
         give_up(ExitCode::failed,
                 "not ready within " +
                     format_duration(std::chrono::duration_cast<Duration>(in_force_.start_within)) +
-                    " (start_within): " + status_waiting_);
+                    " (start_within): " + last_wait_);
     };
     start_due_.async_wait(on_time);
 }
 
 void DaemonShell::give_up(ExitCode code, const std::string& why) {
     if (stopping_) return;
-    stopping_ = true;
+    stopping_ = gave_up_ = true;
     exit_code_ = code;
     spdlog::error("{}", why);
     manager_.status(why);
@@ -86,7 +87,7 @@ void DaemonShell::tell_status(const std::string& line) {
 
 void DaemonShell::tell_status_later() {
     status_timer_runs_ = false;
-    if (stopping_ || status_waiting_ == status_) return;
+    if (gave_up_ || status_waiting_ == status_) return;
     status_ = status_waiting_;
     manager_.status(status_);
     status_timer_runs_ = true;

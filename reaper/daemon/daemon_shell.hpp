@@ -61,8 +61,9 @@ private:
     bool dry_run_ = false;
     bool was_ready_ = false;  ///< systemd has been told
     bool is_ready_ = false;
-    std::string last_wait_;
+    std::string last_wait_ = "starting";
     bool stopping_ = false;
+    bool gave_up_ = false;  ///< systemd was told why, last
     ExitCode exit_code_ = ExitCode::ok;
 };
 

@@ -13,6 +13,8 @@ namespace reaper {
 struct ServiceStatus {
     bool ready = false;  ///< the broker delivers, and the cloud answered; or the gateway listens
     std::string line;    ///< for people
+    /// Of what is beside it, the gateway: for the status line alone.
+    std::string beside{};
     /// Keystone or the broker refuses our credentials; who, and why. Nothing but another
     /// configuration mends that.
     std::optional<std::string> refused{};

@@ -471,6 +471,8 @@ std::optional<std::string> Service::Impl::why_no_help() const {
     if (!broker_.consuming) return "the broker can't be reached";
     if (ports_.messages.serving() == 0) return "another reaper serves the queue";
     if (!cloud_answered_) return "the cloud does not answer";
+    if (const auto full = parts_->coordinator.journal_trouble())
+        return "the journal can't be written: " + *full;
     return std::nullopt;
 }
 

@@ -55,7 +55,8 @@ bool PlacementGateway::owns(std::string_view target) const {
 std::string PlacementGateway::line() const {
     if (const auto why = passes_through()) return "passing everything through: " + printable(*why);
     if (counts_.held == 0) return {};
-    return std::to_string(counts_.held) + " waiting for room";
+    return std::to_string(counts_.held) + " waiting for room" +
+           (is_full() ? ": overloaded, others pass through (gateway.max_held)" : "");
 }
 
 OwnAnswer PlacementGateway::state() const {
@@ -73,6 +74,7 @@ OwnAnswer PlacementGateway::state() const {
             {"last_search_s", counts_.searches == 0 ? nlohmann::json(nullptr)
                                                     : nlohmann::json(since_last.count() / 1000)},
             {"held", counts_.held},
+            {"full", is_full()},
             {"served", counts_.served},
             {"in_vain", counts_.in_vain},
             {"offered", counts_.offered},

@@ -219,8 +219,10 @@ private:
     ResultTask<T> in_time(GatewayCall& call, ResultTask<T> lookup, Duration longest);
     void note_unanswered(const GatewayCall& call, Duration waited);
     void note_lateness(bool late);
+    void note_nova(const std::optional<Error>& trouble);
     bool awaits_claims() const;
     void note_told_of_kept_room(const RequestId& id);
+    bool is_full() const { return counts_.held >= dependencies_.settings.max_held; }
     std::optional<std::string> narrow(Request& request, const CandidatesQuery& query) const;
     void pass(const RequestId& id, const std::string& why);
     // Kinds of room.
@@ -271,6 +273,8 @@ private:
     Duration passes_until_{};  ///< on the steady clock: too many were late
     int helping_ = 0;          ///< calls for which something is done, and claims of kept room
     std::map<RequestId, Duration> told_kept_;  ///< since when, on the steady clock
+    Duration nova_silent_until_{};             ///< on the steady clock
+    std::string nova_trouble_;
 };
 
 /// What a look into the cloud says, if it does while the call waits and for so long; it goes on by
@@ -288,7 +292,12 @@ ResultTask<T> PlacementGateway::in_time(GatewayCall& call, ResultTask<T> look, D
         co_await clock.sleep(pause);
         pause = std::min(2 * pause, glance);
     }
-    if (*said) co_return std::move(**said);
+    if (*said) {
+        std::optional<Error> trouble;
+        if (!**said) trouble = (*said)->error();
+        note_nova(trouble);
+        co_return std::move(**said);
+    }
     note_unanswered(call, clock.steady() - began);
     co_return Error{Errc::timeout, "Nova did not tell in time who asks"};
 }

@@ -13,11 +13,26 @@ constexpr int most_late = 3;
 /// A call that came so late to a look is not late for it.
 constexpr Duration fair_wait{2'000};
 constexpr Duration pass_for{30'000};
+/// While Nova does not tell who asks, nobody waits for that.
+constexpr Duration until_nova_is_asked_again{10'000};
 /// Of an answer that told of kept room, the claim comes within.
 constexpr Duration claimed_within{5'000};
 /// Another claim of the same host may take so long; then Placement decides between the two.
 constexpr Duration longest_turn{3'000};
 constexpr Duration turn_glance{5};
+
+/// Of a service that is away, or lets us in no more; not of one request.
+bool is_of_the_service(Errc code) {
+    switch (code) {
+        case Errc::unreachable:
+        case Errc::timeout:
+        case Errc::unauthorized:
+        case Errc::forbidden:
+        case Errc::server_error:
+        case Errc::tls: return true;
+        default: return false;
+    }
+}
 
 }  // namespace
 
@@ -51,10 +66,13 @@ private:
 };
 
 std::optional<std::string> PlacementGateway::passes_through() const {
+    const Duration now = dependencies_.cloud.clock.steady();
     if (dependencies_.stopping) return "stopping";
-    if (dependencies_.cloud.clock.steady() < passes_until_)
+    if (now < passes_until_)
         return "requests had no outcome in time, " + std::to_string(most_late) + " in a row";
-    return dependencies_.unable();
+    if (auto why = dependencies_.unable()) return why;
+    if (now < nova_silent_until_) return "Nova does not tell who asks: " + nova_trouble_;
+    return std::nullopt;
 }
 
 bool PlacementGateway::awaits_claims() const {
@@ -129,7 +147,21 @@ Task<std::unique_ptr<ClaimTurn>> PlacementGateway::turn_for(std::set<ProviderId>
 /// Nova was asked, and did not say in time.
 void PlacementGateway::note_unanswered(const GatewayCall& call, Duration waited) {
     const bool over = dependencies_.cloud.clock.steady() >= call.until();
-    if (over && waited >= fair_wait && !call.client_gone()) note_lateness(true);
+    if (!over || waited < fair_wait || call.client_gone()) return;
+    note_lateness(true);
+    note_nova(Error{Errc::timeout, "not in time"});
+}
+
+void PlacementGateway::note_nova(const std::optional<Error>& trouble) {
+    const Duration now = dependencies_.cloud.clock.steady();
+    if (!trouble) nova_silent_until_ = {};
+    if (!trouble || !is_of_the_service(trouble->code)) return;
+    if (now >= nova_silent_until_)
+        spdlog::error(
+            "gateway: Nova does not tell who asks: everything passes through for {} s: {}",
+            until_nova_is_asked_again.count() / 1000, trouble->what);
+    nova_silent_until_ = now + until_nova_is_asked_again;
+    nova_trouble_ = trouble->what;
 }
 
 }  // namespace reaper

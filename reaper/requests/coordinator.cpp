@@ -53,7 +53,13 @@ RequestCoordinator::RequestCoordinator(RequestServices services, Spawn spawn,
     : services_(services), spawn_(std::move(spawn)), on_change_(std::move(on_change)) {}
 
 RunnerDependencies RequestCoordinator::runner_dependencies() {
-    return RunnerDependencies{services_, *this, newest_, refusals_};
+    return RunnerDependencies{services_, *this, newest_, refusals_, journal_trouble_};
+}
+
+template <class Write>
+Task<bool> RequestCoordinator::until_journaled(std::string what, Write write) {
+    return retry_until_journaled(services_.cloud.clock, services_.stopping, std::move(what),
+                                 std::move(write), &journal_trouble_);
 }
 
 // ---- who waits for what ----
@@ -138,8 +144,7 @@ void RequestCoordinator::tell(const RequestId& id, const Outcome& outcome) {
 Task<bool> RequestCoordinator::note(MessageEntry entry) {
     const std::string what = "message " + printable(entry.message_id);
     const auto write = [&]() { return services_.journal.note_message(entry); };
-    co_return co_await retry_until_journaled(services_.cloud.clock, services_.stopping, what,
-                                             write);
+    co_return co_await until_journaled(what, write);
 }
 
 Task<void> RequestCoordinator::note_only(MessageEntry entry) {
@@ -207,8 +212,7 @@ Task<std::optional<RequestRecord>> RequestCoordinator::known_as(RequestId id) {
         known = std::move(*record);
         co_return Result<void>{};
     };
-    const bool looked =
-        co_await retry_until_journaled(services_.cloud.clock, services_.stopping, id.str(), look);
+    const bool looked = co_await until_journaled(id.str(), look);
     if (!looked) known.reset();
     co_return known;
 }
@@ -303,8 +307,7 @@ Task<bool> RequestCoordinator::admit(Request request, bool recorded) {
         if (!admitted) co_return admitted.error();
         co_return Result<void>{};
     };
-    co_return co_await retry_until_journaled(services_.cloud.clock, services_.stopping,
-                                             request.id.str(), write);
+    co_return co_await until_journaled(request.id.str(), write);
 }
 
 Task<void> RequestCoordinator::close(RequestId id, Ended ended) {
@@ -327,8 +330,7 @@ Task<bool> RequestCoordinator::finish(const Ended& ended) {
                            : services_.journal.admit_ended(ended.request, outcome,
                                                            services_.cloud.clock.now());
     };
-    const bool written =
-        co_await retry_until_journaled(services_.cloud.clock, services_.stopping, id.str(), write);
+    const bool written = co_await until_journaled(id.str(), write);
     if (!written) co_return false;
     ++served_;
     spdlog::info("{}: outcome {}: {}", id.str(), to_string(outcome.kind), outcome.reason);

@@ -23,6 +23,7 @@
 #include "reaper/ports/journal.hpp"
 #include "reaper/ports/trigger.hpp"
 #include "reaper/requests/request_runner.hpp"
+#include "reaper/runtime/retry.hpp"
 
 namespace reaper {
 
@@ -42,6 +43,8 @@ public:
 
     std::size_t in_flight() const noexcept { return in_flight_.size(); }
     std::uint64_t served() const noexcept { return served_; }
+    /// Why the journal does not take what has to be written, while something waits for that.
+    std::optional<std::string> journal_trouble() const { return journal_trouble_.why(); }
 
 private:
     /// A request that is being served, and who waits for its outcome.
@@ -80,6 +83,8 @@ private:
     Task<Ended> run(TriggeredRequest triggered, Known known);
     ResultTask<std::variant<Request, Refused>> complete(const TriggeredRequest& triggered);
     Task<std::optional<std::string>> until_policy_known(const Request& request);
+    template <class Write>
+    Task<bool> until_journaled(std::string what, Write write);
     Task<bool> note(MessageEntry entry);
     Task<void> note_only(MessageEntry entry);
     Task<void> note_and_tell(MessageEntry entry, std::function<void(const Outcome&)> done,
@@ -100,6 +105,7 @@ private:
     std::map<RequestId, InFlight> in_flight_;
     NewestRequests newest_;
     RecentRefusals refusals_;
+    JournalTrouble journal_trouble_;
     std::uint64_t served_ = 0;
 };
 

@@ -73,6 +73,7 @@ RequestRunner::RequestRunner(RunnerDependencies dependencies, Request request, A
       active_(dependencies.active),
       newest_(dependencies.newest),
       refusals_(dependencies.refusals),
+      journal_trouble_(dependencies.journal_trouble),
       settings_(services_.settings),
       request_(std::move(request)),
       executor_(make_executor(services_, *this)),

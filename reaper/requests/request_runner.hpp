@@ -93,6 +93,7 @@ private:
     const ActiveRequests& active_;
     const NewestRequests& newest_;
     RecentRefusals& refusals_;
+    JournalTrouble& journal_trouble_;
     const LiveSettings& settings_;  ///< those in force; a reload changes them
     std::shared_ptr<const CompiledPolicy> planned_under_;  ///< the policy of the last decision
     Request request_;

@@ -12,6 +12,7 @@ namespace reaper {
 
 ResultTask<std::optional<Decision>> RequestRunner::decide() {
     Backoff backoff{services_.cloud.clock};
+    std::optional<JournalTrouble::Wait> wait;
     while (true) {
         if (services_.stopping && deleted_ == 0) co_return std::optional<Decision>{};
         auto decision = co_await decide_now();
@@ -21,6 +22,9 @@ ResultTask<std::optional<Decision>> RequestRunner::decide() {
         if (services_.stopping) co_return std::optional<Decision>{};
         spdlog::warn("{}: no decision yet, trying again: {}", request_.id.str(),
                      decision.error().what);
+        wait.reset();
+        if (decision.error().code == Errc::storage)
+            wait.emplace(journal_trouble_, decision.error().what);
         co_await backoff.pause(services_.stopping);
     }
 }

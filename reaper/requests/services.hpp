@@ -16,6 +16,7 @@
 #include "reaper/requests/recent_refusals.hpp"
 #include "reaper/rooms/room_keeper.hpp"
 #include "reaper/runtime/async.hpp"
+#include "reaper/runtime/retry.hpp"
 
 namespace reaper {
 
@@ -52,6 +53,7 @@ struct RunnerDependencies {
     const ActiveRequests& active;
     const NewestRequests& newest;
     RecentRefusals& refusals;
+    JournalTrouble& journal_trouble;
 };
 
 }  // namespace reaper

@@ -1,18 +1,49 @@
 // Writing to the journal until it works: what is not journalled must not be acknowledged.
 #pragma once
 
+#include <optional>
 #include <spdlog/spdlog.h>
 #include <string>
+#include <utility>
 
 #include "reaper/runtime/backoff.hpp"
 
 namespace reaper {
 
+/// Whether somebody waits for the journal to take what has to be written, and why it does not.
+class JournalTrouble {
+public:
+    /// While it lives, somebody waits.
+    class Wait {
+    public:
+        Wait(JournalTrouble& trouble, std::string why) : trouble_(trouble) {
+            ++trouble_.waiting_;
+            trouble_.why_ = std::move(why);
+        }
+        ~Wait() { --trouble_.waiting_; }
+        Wait(const Wait&) = delete;
+        Wait& operator=(const Wait&) = delete;
+
+    private:
+        JournalTrouble& trouble_;
+    };
+    /// None if nobody waits.
+    std::optional<std::string> why() const {
+        return waiting_ > 0 ? std::optional{why_} : std::nullopt;
+    }
+
+private:
+    int waiting_ = 0;
+    std::string why_;
+};
+
 /// Calls `write` (a callable that returns ResultTask<void>) until it succeeds. False: `stopping`
-/// became true, and it still fails. `clock` and `stopping` must outlive the call.
+/// became true, and it still fails. `clock`, `stopping` and `trouble`, which is told of the wait,
+/// must outlive the call.
 template <class Write>
-Task<bool> retry_until_journaled(Clock& clock, const bool& stopping, std::string what,
-                                 Write write) {
+Task<bool> retry_until_journaled(Clock& clock, const bool& stopping, std::string what, Write write,
+                                 JournalTrouble* trouble = nullptr) {
+    std::optional<JournalTrouble::Wait> wait;
     Backoff backoff{clock, std::chrono::seconds{30}};
     while (true) {
         auto written = co_await write();
@@ -20,6 +51,7 @@ Task<bool> retry_until_journaled(Clock& clock, const bool& stopping, std::string
         spdlog::error("{}: not journalled, so not acknowledged; trying again: {}", what,
                       written.error().what);
         if (stopping) co_return false;
+        if (trouble != nullptr) wait.emplace(*trouble, written.error().what);
         co_await backoff.pause(stopping);
     }
 }

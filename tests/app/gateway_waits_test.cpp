@@ -27,6 +27,8 @@ TEST_F(GatewayWaitsTest, WhoAsksIsPartOfTheDeadline) {
     EXPECT_THAT(search_for("req-1"), IsEmpty());
     EXPECT_GE(clock.now() - began, seconds{10});
     EXPECT_LT(clock.now() - began, seconds{11});
+    EXPECT_THAT(service().gateway()->line(), HasSubstr("Nova does not tell who asks: not in time"))
+        << "nobody else waits for that";
     EXPECT_EQ(cloud.count("DELETE"), 0U);
 }
 

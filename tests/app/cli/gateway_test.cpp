@@ -13,6 +13,7 @@
 namespace reaper::test::gateway_test {
 namespace {
 
+using testing::AllOf;
 using testing::HasSubstr;
 using testing::Not;
 
@@ -96,6 +97,14 @@ protected:
         Blocking peer = placement_.accept();
         heard = peer.hear("\r\n\r\n");
         return peer;
+    }
+
+    /// The next status that starts so and tells of the gateway.
+    std::string status_with(const std::string& start) {
+        while (true) {
+            const std::string status = systemd_.next_that_starts_with(start);
+            if (status.empty() || status.find("gateway: ") != status.npos) return status;
+        }
     }
 
     Blocking placement_ = Blocking::listener();
@@ -190,8 +199,12 @@ TEST_F(GatewayCommandTest, TheDaemonHasTheSameGateway) {
         "s}}\nhttp: {max_retries: 0}\nbroker: {urls: ['amqp://r:s@127.0.0.1:1/']}\n"
         "taggers: [{name: project}]\njournal: {path: " +
         directory_.file("journal.db") + "}\n" + gateway_section();
-    Program daemon({"--config", write_config(config), "run"}, {});
+    Program daemon({"--config", write_config(config), "run"}, {{"NOTIFY_SOCKET", systemd_.path()}});
     ASSERT_TRUE(daemon.wait_for_error_text("leads to Placement"));
+    // Also while the broker is away, and the log has no line for each call.
+    const std::string here = "; gateway: 127.0.0.1:" + std::to_string(port_) + ", ";
+    EXPECT_THAT(status_with("STATUS=waiting for the broker"),
+                AllOf(HasSubstr(here), HasSubstr("passing everything through: ")));
     const Blocking client = Blocking::connected(port_);
     client.say(request);
     std::string heard;
@@ -201,10 +214,17 @@ TEST_F(GatewayCommandTest, TheDaemonHasTheSameGateway) {
         EXPECT_EQ(client.hear("ok"), answer);
     }
     EXPECT_EQ(heard, request);
+    client.say(request);
+    const Blocking peer = take_request(heard);
     daemon.send_signal(SIGTERM);
+    EXPECT_THAT(status_with("STATUS=stopping"),
+                AllOf(HasSubstr(here), HasSubstr("passing everything through: stopping")));
+    peer.say(answer);
     const auto result = daemon.finish();
     EXPECT_EQ(result.exit_code, 0) << result.err;
-    EXPECT_EQ(client.hear(""), "");
+    EXPECT_THAT(result.err, Not(HasSubstr(here)));
+    EXPECT_EQ(client.hear(""),
+              "HTTP/1.1 200 OK\r\nContent-Length: 2\r\nConnection: close\r\n\r\nok");
     // A dry run stands beside it.
     Program dry({"--config", write_config(config), "run", "--dry-run"}, {});
     ASSERT_TRUE(dry.wait_for_error_text("starts"));
