@@ -1,5 +1,5 @@
-"""Stands before an API and lets requests through, or makes some of them wait: to do something to the
-cloud exactly between two requests of the reaper."""
+"""Stands before an API and lets requests through, makes some of them wait, to do something to the cloud
+exactly between two requests of the reaper, or refuses some in the API's place."""
 
 import http.client
 import re
@@ -34,6 +34,11 @@ class Gate:
         self._hold: re.Pattern[str] | None = None
         self._only_after: str | None = None
         self._hold_answers_to: str | None = None
+        self._refuse: re.Pattern[str] | None = None
+        self._refuse_with, self._refuse_more = 0, 0
+        self.refused: list[str] = []  # "METHOD path"
+        self._closed = False
+        self._lock = threading.Lock()
         self._opened = threading.Event()
         self.held = 0
         self._server = ThreadingHTTPServer((LOOPBACK, 0), _handler_of(self))
@@ -48,6 +53,7 @@ class Gate:
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         self.let_pass()
+        self._closed = True  # also for who is connected
         self._server.shutdown()
         self._server.server_close()
 
@@ -66,6 +72,12 @@ class Gate:
         self.held = 0
         self._hold_answers_to = method
 
+    def refuse(self, asked: str, status: int, times: int) -> None:
+        """The next requests whose "METHOD path" is so (a regular expression) get this answer, and the target
+        hears nothing of them."""
+        self._refuse_with, self._refuse_more = status, times
+        self._refuse = re.compile(asked)
+
     def wait_held(self, what: str) -> None:
         eventually(f"{what} is held", lambda: self.held)
 
@@ -76,14 +88,27 @@ class Gate:
     # What the handlers do ----------------------------------------------------
 
     def pass_through(self, method: str, path: str, headers: dict[str, str], body: bytes) -> Answer | None:
-        self.asked.append(f"{method} {path.partition('?')[0]}")
+        asked = f"{method} {path.partition('?')[0]}"
+        self.asked.append(asked)
         self.tokens.update(value for name, value in headers.items() if name.lower() == "x-auth-token")
         if method == "GET" and self._is_held(path.partition("?")[0]):
             self._wait()
+        if self._closed:
+            return None
+        if self._is_refused(asked):
+            return self._refuse_with, [("Content-Type", "application/json")], b"{}"
         answer = self._ask(method, path, headers, body)
         if method == self._hold_answers_to:
             self._wait()
         return answer
+
+    def _is_refused(self, asked: str) -> bool:
+        with self._lock:
+            if self._refuse is None or not self._refuse_more or not self._refuse.fullmatch(asked):
+                return False
+            self._refuse_more -= 1
+            self.refused.append(asked)
+            return True
 
     def _is_held(self, path: str) -> bool:
         if self._hold is None or not self._hold.search(path):

@@ -8,8 +8,10 @@ from typing import Any, Callable, Iterator
 
 import pytest
 
+from between import stand_before
 from cloud import Cloud, Server, eventually
 from fleet import OVERSOLD, Fleet, assert_freed, assert_nobody_died, fill
+from gate import Gate
 from gateway_process import Addresses, asking_the_gateway
 from lab_cloud import LabCloud
 from reaper_process import Reaper
@@ -35,8 +37,9 @@ def gateway(cloud: Cloud, listen: Addresses, install: Callable[..., Reaper]) -> 
     return helping(install(), listen)
 
 
-def helping(reaper: Reaper, listen: Addresses) -> Reaper:
+def helping(reaper: Reaper, listen: Addresses, **more: Any) -> Reaper:
     set_up(reaper, listen.gateway)
+    reaper.config["gateway"] |= more
     reaper.start()
     wait_until_asked(listen.front)
     return reaper
@@ -107,14 +110,26 @@ def test_several_servers_where_there_are_fewer_places(cloud: Cloud, gateway: Rea
     assert_served(gateway, servers[0].request, "build", slots=3)
 
 
-def test_a_forced_host(cloud: Cloud, gateway: Reaper) -> None:
+def test_a_forced_host_and_a_victim_that_nova_does_not_delete(
+    cloud: Cloud, listen: Addresses, install: Callable[..., Reaper]
+) -> None:
     one, two, three = cloud.hosts
     fleet = filled(cloud, FULL_OF_SPOT, FULL_OF_SPOT, FULL)
-    mark = cloud.mark()
-    [server] = cloud.ask("small", host=two)
-    cloud.wait_for([server], "ACTIVE")
+    with Gate(cloud.endpoint("compute")) as gate:
+        gateway = install()
+        stand_before(gateway, gate)
+        helping(gateway, listen)
+        gate.refuse("DELETE .*", 409, times=1)
+        mark = cloud.mark()
+        [server] = cloud.ask("small", host=two)
+        cloud.wait_for([server], "ACTIVE")
     assert hosts_of(cloud, [server]) == [two]
-    assert_freed(fleet, mark, 1, among=fleet.spot(two))
+    [deletion] = gate.refused
+    others = [each for each in fleet.spot(two) if not deletion.endswith(each.id)]
+    # The one that lives has its room again, which was handed over before.
+    assert_freed(fleet, mark, 1, among=others)
+    handed_over = [write for write in cloud.reaper_writes(mark) if "POST /allocations" in write]
+    assert len(handed_over) >= 3, handed_over  # and back, and that of another one
 
 
 def test_a_group_that_has_to_be_apart(cloud: Cloud, gateway: Reaper) -> None:
@@ -146,15 +161,19 @@ def test_one_that_has_to_be_there_and_several_that_have_to_be_apart(cloud: Cloud
     assert_served(gateway, servers[0].request, "build", slots=2)
 
 
-def test_a_resize(cloud: Cloud, gateway: Reaper) -> None:
+def test_a_resize_of_a_member_of_a_group(cloud: Cloud, gateway: Reaper) -> None:
+    """Where the other one is, room would cost one server less."""
     one, two, three = cloud.hosts
-    [server] = cloud.boot("small", "regular", three)
-    fleet = filled(cloud, HALF_SPOT, FULL_OF_SPOT, [("regular", "small", 4)])
+    group = cloud.make_group("apart", "anti-affinity")
+    [server] = cloud.boot("small", "regular", three, hints=group)
+    cloud.boot("small", "regular", one, hints=group)
+    beside = [("spot", "medium", 1), ("regular", "small", 1)]
+    fleet = filled(cloud, beside, FULL_OF_SPOT, [("regular", "small", 4)])
     mark = cloud.mark()
     request = cloud.resize_without_waiting(server, "medium")
     cloud.wait_for([server], "VERIFY_RESIZE")
-    assert hosts_of(cloud, [server]) == [one]
-    assert_freed(fleet, mark, 1, among=fleet.spot(one))
+    assert hosts_of(cloud, [server]) == [two]
+    assert_freed(fleet, mark, 3, among=fleet.spot(two))
     assert_served(gateway, request, "resize")
 
 
@@ -320,6 +339,23 @@ def test_flavors_and_images_say_which_kind_of_room_they_admit(
     assert cloud.room_held_by(by_image)[OVERSOLD] == 5
 
 
+def test_a_placement_that_fails(cloud: Cloud, listen: Addresses, install: Callable[..., Reaper]) -> None:
+    """For a moment: nova-scheduler asks again. For good: no server finds a host, and nobody dies, as room is
+    there."""
+    gateway = install()
+    with Gate(cloud.endpoint("placement")) as gate:
+        helping(gateway, listen, placement_url=gate.url)
+        fleet = filled(cloud, FULL_OF_SPOT, [], FULL)
+        mark = cloud.mark()
+        gate.refuse("GET /.*allocation_candidates", 503, times=3)
+        [server] = cloud.ask("small")
+        cloud.wait_for([server], "ACTIVE")
+        assert len(gate.refused) == 3
+    [in_vain] = cloud.ask_in_vain("small")
+    assert gateway.wait_outcome(in_vain.request)["kind"] == "already-there"
+    assert_nobody_died(fleet, mark)
+
+
 def test_a_gateway_that_dies_in_the_middle_of_it(cloud: Cloud, gateway: Reaper, listen: Addresses) -> None:
     fleet = filled(cloud, FULL_OF_SPOT, FULL, FULL)
     mark = cloud.mark()
@@ -339,10 +375,11 @@ def test_a_gateway_that_dies_in_the_middle_of_it(cloud: Cloud, gateway: Reaper, 
 def test_two_reapers_behind_haproxy(
     cloud: LabCloud, listen: Addresses, install: Callable[..., Reaper]
 ) -> None:
-    """The active one is asked, the other one (by TLS) when it takes over, and Placement when none is left."""
+    """The active one is asked, the other one (by TLS, as all that it asks) when it takes over, and Placement
+    when none is left."""
     fleet = filled(cloud, FULL_OF_SPOT, FULL, FULL)
     mark = cloud.mark()
-    first, second = helping(install(), listen), install()
+    first, second = helping(install(), listen), install(region="TlsRegion", tls=True)
     set_up(second, listen.second)
     tls = cloud.lab["tls"]
     second.config["gateway"]["tls"] = {"cert_file": tls["server_cert_file"], "key_file": tls["server_key_file"]}
