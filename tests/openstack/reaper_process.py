@@ -140,10 +140,16 @@ class Reaper:
         return int(peak.split()[1]) / 1024
 
     def end(self) -> None:
-        """After a scenario: nothing of it may be left, and no secret was told."""
+        """After a scenario."""
+        try:
+            self.end_quietly()
+        finally:
+            print(self.log_text())  # pytest shows it if the scenario failed
+
+    def end_quietly(self) -> None:
+        """Nothing of it may be left, and no secret was told."""
         if self.daemon is not None:
             self.kill()
-        print(self.log_text())  # pytest shows it if the scenario failed
         self.assert_no_secrets()
 
     def _forget(self) -> None:
