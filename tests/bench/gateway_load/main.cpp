@@ -1,19 +1,20 @@
 // The two ends of tests/bench/gateway: an upstream that answers at once, and a client that measures
 // how long answers take, through one way after another. Threads that block: nothing is quicker.
 //
-//   gateway_load stub             prints its port; answers GET by the path, see below
+//   gateway_load stub [HOST ...]  prints its port; answers GET by the path, see stub.cpp
 //   gateway_load measure [--rounds N] [--small N] [--large N] NAME=PORT[:PID] ...   prints JSON
+//   gateway_load crowd PORT COUNT so many ask at once, each for its own long search; prints a line
 //   gateway_load hold PORT COUNT  opens so many connections, each with one answer; prints a line,
 //                                 and leaves when stdin ends
 #include <algorithm>
-#include <arpa/inet.h>
+#include <atomic>
 #include <chrono>
 #include <cstring>
 #include <dirent.h>
 #include <fstream>
 #include <iostream>
+#include <latch>
 #include <map>
-#include <netinet/tcp.h>
 #include <nlohmann/json.hpp>
 #include <stdexcept>
 #include <string>
@@ -21,143 +22,45 @@
 #include <sys/socket.h>
 #include <thread>
 #include <unistd.h>
+#include <utility>
 #include <vector>
+
+#include "tests/bench/gateway_load/stub.hpp"
 
 namespace {
 
 using std::chrono::steady_clock;
 
-constexpr std::size_t small_size = 400;
-constexpr std::size_t large_size = 4 * 1024 * 1024;
-
-/// As Placement tells of so many hosts that have room; at least `size` bytes then, with traits.
-std::string candidates(int hosts, std::size_t size) {
-    nlohmann::json answer;
-    const nlohmann::json slot = {{"MEMORY_MB", 2048}, {"VCPU", 2}};
-    const std::size_t traits = size / static_cast<std::size_t>(hosts) / 32;
-    for (int host = 0; host < hosts; ++host) {
-        char id[37];
-        std::snprintf(id, sizeof id, "00000000-0000-4000-8000-%012d", host);
-        answer["allocation_requests"].push_back(
-            {{"allocations", {{id, {{"resources", slot}}}}}, {"mappings", {{"", {id}}}}});
-        auto& summary = answer["provider_summaries"][id];
-        summary = {{"parent_provider_uuid", nullptr}, {"root_provider_uuid", id}};
-        for (const auto& [name, amount] : slot.items())
-            summary["resources"][name] = {{"capacity", 64 * amount.get<int>()}, {"used", 0}};
-        summary["traits"] = nlohmann::json::array();
-        for (std::size_t trait = 0; trait < traits; ++trait)
-            summary["traits"].push_back("HW_CPU_X86_FEATURE_" + std::to_string(100'000 + trait));
-    }
-    return answer.dump();
-}
-
-/// What is asked for, and what is answered.
-struct Kind {
-    std::string name, target, body;
-};
-
-const std::vector<Kind>& kinds() {
-    static const std::vector<Kind> all = [] {
-        const std::string search = "/allocation_candidates?limit=1000&resources=";
-        std::vector<Kind> made;
-        made.push_back({"small", "/small", std::string(small_size, 'x')});
-        made.push_back({"large", "/large", std::string(large_size, 'x')});
-        made.push_back({"search", search + "MEMORY_MB:2048,VCPU:2", candidates(100, 0)});
-        made.push_back({"long-search", search + "VCPU:2", candidates(1'000, large_size)});
-        return made;
-    }();
-    return all;
-}
-
-int new_socket() {
-    const int fd = ::socket(AF_INET, SOCK_STREAM, 0);
-    const int on = 1;
-    ::setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
-    return fd;
-}
-
-sockaddr_in loopback(int port) {
-    sockaddr_in address{};
-    address.sin_family = AF_INET;
-    address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-    address.sin_port = htons(static_cast<std::uint16_t>(port));
-    return address;
-}
-
-bool send_all(int fd, std::string_view text) {
-    while (!text.empty()) {
-        const ssize_t sent = ::send(fd, text.data(), text.size(), MSG_NOSIGNAL);
-        if (sent <= 0) return false;
-        text.remove_prefix(static_cast<std::size_t>(sent));
-    }
-    return true;
-}
-
-std::string answer_of(const Kind& kind) {
-    return "HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: " +
-           std::to_string(kind.body.size()) + "\r\n\r\n" + kind.body;
-}
-
-/// To the head of a request; the reaper may have put what is asked for into other words.
-const std::string& answer_to(std::string_view head) {
-    static const std::vector<std::string> answers = [] {
-        std::vector<std::string> made;
-        for (const Kind& kind : kinds()) made.push_back(answer_of(kind));
-        return made;
-    }();
-    const std::string_view line = head.substr(0, head.find("\r\n"));
-    if (line.starts_with("GET /allocation_candidates"))
-        return answers[line.find("MEMORY_MB") != line.npos ? 2 : 3];
-    return answers[line.starts_with("GET /large ") ? 1 : 0];
-}
-
-void serve(int fd) {
-    const int on = 1;
-    ::setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
-    std::string heard;
-    char block[16 * 1024];
-    for (ssize_t got = 0; (got = ::recv(fd, block, sizeof block, 0)) > 0;) {
-        heard.append(block, static_cast<std::size_t>(got));
-        for (auto end = heard.find("\r\n\r\n"); end != heard.npos; end = heard.find("\r\n\r\n")) {
-            if (!send_all(fd, answer_to(heard))) break;
-            heard.erase(0, end + 4);
-        }
-    }
-    ::close(fd);
-}
-
-int stub() {
-    const int listener = new_socket();
-    sockaddr_in address = loopback(0);
-    socklen_t size = sizeof address;
-    if (::bind(listener, reinterpret_cast<sockaddr*>(&address), size) != 0 ||
-        ::listen(listener, 4096) != 0)
-        return 1;
-    ::getsockname(listener, reinterpret_cast<sockaddr*>(&address), &size);
-    std::cout << ntohs(address.sin_port) << std::endl;
-    while (true) {
-        const int fd = ::accept(listener, nullptr, nullptr);
-        if (fd >= 0) std::thread(serve, fd).detach();
-    }
+std::size_t length_told(const std::string& head) {
+    for (const std::string name : {"\r\nContent-Length: ", "\r\ncontent-length: "})
+        if (const auto at = head.find(name); at != head.npos)
+            return std::stoul(head.substr(at + name.size(), 20));
+    throw std::runtime_error("no length: " + head.substr(0, 200));
 }
 
 /// One connection that is kept.
 class Connection {
 public:
-    explicit Connection(int port) : fd_(new_socket()), block_(256 * 1024) {
+    explicit Connection(int port, int number = 0)
+        : fd_(new_socket()),
+          asked_(100'000'000'000 + 1'000'000'000ULL * static_cast<unsigned>(number)),
+          block_(256 * 1024) {
         sockaddr_in address = loopback(port);
         if (::connect(fd_, reinterpret_cast<sockaddr*>(&address), sizeof address) != 0)
             throw std::runtime_error("can't connect to port " + std::to_string(port));
     }
     Connection(Connection&& other) noexcept
-        : fd_(std::exchange(other.fd_, -1)), block_(std::move(other.block_)) {}
+        : fd_(std::exchange(other.fd_, -1)),
+          asked_(other.asked_),
+          block_(std::move(other.block_)) {}
     Connection& operator=(Connection&&) = delete;
     ~Connection() {
         if (fd_ >= 0) ::close(fd_);
     }
 
-    /// Milliseconds from the request's first byte to the answer's last.
-    double get(const Kind& kind) {
+    /// Milliseconds from the request's first byte to the answer's last. `exactly`: nothing may be
+    /// left out of it.
+    double get(const Kind& kind, bool exactly = true) {
         const std::string request = "GET " + kind.target +
                                     " HTTP/1.1\r\nHost: placement\r\nX-Auth-Token: none\r\n" +
                                     "X-Openstack-Request-Id: req-00000000-0000-4000-8000-" +
@@ -173,17 +76,18 @@ public:
             if (wanted != 0) continue;
             head.append(block_.data(), static_cast<std::size_t>(got));
             const auto end = head.find("\r\n\r\n");
-            if (end != head.npos) wanted = end + 4 + kind.body.size();
+            if (end != head.npos) wanted = end + 4 + length_told(head);
         }
         const std::chrono::duration<double, std::milli> took = steady_clock::now() - began;
-        if (!head.starts_with("HTTP/1.1 200 ") || taken != wanted)
+        const bool whole = !exactly || length_told(head) == kind.body.size();
+        if (!head.starts_with("HTTP/1.1 200 ") || taken != wanted || !whole)
             throw std::runtime_error("not the answer: " + head.substr(0, 200));
         return took.count();
     }
 
 private:
     int fd_;
-    std::uint64_t asked_ = 100'000'000'000;  // a request each, as of nova-scheduler
+    std::uint64_t asked_;  // a request each, as of nova-scheduler
     std::vector<char> block_;
 };
 
@@ -265,6 +169,28 @@ int measure(const std::vector<std::string>& arguments) {
     return 0;
 }
 
+/// Waits for all answers; whether all came.
+int crowd(int port, int count) {
+    std::vector<Connection> connections;
+    for (int i = 0; i < count; ++i) connections.emplace_back(port, i);
+    std::latch together(count);
+    std::atomic<int> answered = 0;
+    std::vector<std::thread> threads;
+    for (Connection& connection : connections)
+        threads.emplace_back([&] {
+            together.arrive_and_wait();
+            try {
+                connection.get(kinds().back(), false);
+                ++answered;
+            } catch (const std::exception& error) {
+                std::cerr << "gateway_load: " << error.what() << "\n";
+            }
+        });
+    for (std::thread& thread : threads) thread.join();
+    std::cout << answered << " answers" << std::endl;
+    return answered == count ? 0 : 1;
+}
+
 int hold(int port, int count) {
     rlimit limit{};
     ::getrlimit(RLIMIT_NOFILE, &limit);
@@ -287,15 +213,18 @@ int hold(int port, int count) {
 int main(int argc, char** argv) {
     const std::vector<std::string> words(argv + 1, argv + argc);
     try {
-        if (words.size() == 1 && words[0] == "stub") return stub();
+        if (!words.empty() && words[0] == "stub") return stub({words.begin() + 1, words.end()});
         if (words.size() > 1 && words[0] == "measure")
             return measure({words.begin() + 1, words.end()});
+        if (words.size() == 3 && words[0] == "crowd")
+            return crowd(std::stoi(words[1]), std::stoi(words[2]));
         if (words.size() == 3 && words[0] == "hold")
             return hold(std::stoi(words[1]), std::stoi(words[2]));
     } catch (const std::exception& error) {
         std::cerr << "gateway_load: " << error.what() << "\n";
         return 1;
     }
-    std::cerr << "gateway_load: stub | measure NAME=PORT[:PID] ... | hold PORT COUNT\n";
+    std::cerr << "gateway_load: stub [HOST ...] | measure NAME=PORT[:PID] ... | crowd PORT COUNT | "
+                 "hold PORT COUNT\n";
     return 2;
 }
