@@ -9,7 +9,10 @@
 namespace reaper {
 
 Task<void> RequestRunner::hold_room(std::vector<HostId> hosts) {
-    const auto classes = settings_.policy->held_classes();
+    auto classes = settings_.policy->held_classes();
+    // Who asks for one of it would be kept off, too.
+    std::erase_if(classes,
+                  [&](const ResourceClass& held) { return request_.resources.get(held) > 0; });
     // Kept room is held against everybody, and could not be where the class is reserved.
     if (classes.empty() || blocked_reason() || keeps_room()) co_return;
     std::vector<InventoryReserver::Place> places;

@@ -108,6 +108,23 @@ TEST_F(RoomHoldsTest, WhoseRequesterIsGoneIsGivenBackAndNobodyDied) {
     EXPECT_EQ(reserved(), 0);
 }
 
+TEST_F(RoomHoldsTest, WhoAsksForTheClassItselfIsNotKeptOff) {
+    config::Plugin project;
+    project.name = "project";
+    settings.policy.taggers.push_back(project);
+    settings.policy.tagger_conflict = "all";
+    cloud.tagged = {ProjectId{"anybody"}};
+    spot_host();
+    Flavor flavor = flavor_of(2);
+    flavor.extra_specs = {{"resources:" + spot_class, "1"}};
+    cloud.add_requester(uuid_of("requester-1"), "regular", flavor);
+    start();
+    messages->deliver(body_of(NovaFailure{}));
+    EXPECT_EQ(outcome_of("req-1").kind, OutcomeKind::freed);
+    EXPECT_EQ(cloud.count("DELETE"), 1U);
+    EXPECT_EQ(cloud.count("reserve"), 0U);
+}
+
 TEST_F(RoomHoldsTest, SeveralRequestsOnAHostShareOne) {
     spot_host();
     requester("r1");
