@@ -31,7 +31,7 @@ PLACEMENT_CASES = "3000"
 TARGETS = {"release": ("programs",)}
 # Of a log's end on the screen: a linker's lines have thousands of characters.
 WIDEST_LINE = 240
-SCHEDULES = r"^faults\.(schedules|replay)$"
+SCHEDULES = r"^faults\.(schedules|replay)(_gateway)?$"
 CLANG = (PYTHON, "-B", "tests/runner/clang.py")
 CODE_FOLDERS = ("reaper", "config", "clients", "strategies", "tagging", "tests")
 
@@ -384,7 +384,10 @@ def many_schedules(run: Runner) -> Counts:
     program = str(run.build_dir("release") / "bin" / "fault_schedules")
     command = (program, "--schedules", SOAK_SCHEDULES, "--seed", "1")
     title = f"{SOAK_SCHEDULES} schedules"
-    return run.check(title, "schedules", *command, deadline_s=SOAK_DEADLINE_S)
+    found = run.check(title, "schedules", *command, deadline_s=SOAK_DEADLINE_S)
+    command += ("--gateway", "100")
+    title += " through the gateway"
+    return found + run.check(title, "schedules-gateway", *command, deadline_s=SOAK_DEADLINE_S)
 
 
 def mutants(run: Runner) -> Counts:
@@ -449,7 +452,7 @@ def queries(run: Runner) -> Counts:
 
 STAGES = (
     Stage("format", "the code is formatted", code_format),
-    Stage("release", "optimised build, 2,000 schedules of faults", schedules),
+    Stage("release", "optimised build, 3,000 schedules of faults", schedules),
     Stage("purity", "the core is pure, dependencies point one way, the sum adds up", purity),
     Stage("install", "what an install puts where, the systemd unit, the quickstart", install),
     Stage("asan", "unit tests with address and undefined behaviour sanitizers", asan),
@@ -468,7 +471,7 @@ SOAK = (
     Stage("each", "every source compiled by itself, unit tests with all sanitizers", each),
     Stage("clang-each", "clang and clang-tidy on every source by itself, the tests' too", clang_each),
     Stage("optimised", "unit tests of the optimised build", optimised),
-    Stage("schedules", f"{SOAK_SCHEDULES} schedules of faults", many_schedules),
+    Stage("schedules", f"{SOAK_SCHEDULES} schedules of faults, without and with the gateway", many_schedules),
     Stage("mutants", "each rule broken on purpose, and caught", mutants),
     Stage("fuzz-long", f"every fuzzer for {FUZZ_SOAK_SECONDS} s", fuzz_long),
     Stage("placement", "room for groups as Placement's own code tells it, new cases", placement),
