@@ -27,6 +27,7 @@
 #include "reaper/runtime/async.hpp"
 #include "reaper/runtime/backoff.hpp"
 #include "reaper/runtime/periodic.hpp"
+#include "reaper/runtime/turns.hpp"
 #include "reaper/runtime/watched_clock.hpp"
 #include "reaper/triggers/nova_failures.hpp"
 #include "reaper/triggers/serving_lease.hpp"
@@ -93,7 +94,7 @@ private:
     struct Parts {
         Parts(Impl& service, const asio::any_io_executor& executor);
 
-        AsyncSemaphore planning;
+        Turns planning;
         AsyncSemaphore deletions;
         asio::experimental::channel<void(boost::system::error_code)> idle;
         CacheRefresher refresher;
@@ -169,7 +170,7 @@ Service::Impl::Impl(ServicePorts ports, LiveSettings settings,
 }
 
 Service::Impl::Parts::Parts(Impl& service, const asio::any_io_executor& executor)
-    : planning(executor, 1),
+    : planning(executor),
       deletions(executor, service.settings_.cull.max_parallel_deletions),
       idle(executor, 1),
       refresher(executor, service.ports_.cloud, service.settings_.cache, service.settings_.policy,

@@ -288,8 +288,8 @@ Task<bool> PlacementGateway::help_claim(RequestId id, ServerId server, Resources
     if (std::exchange(offers_.at(id).served, true)) co_return false;
     const Counted looking{counts_.looking};
     auto look = who_asks_.of_server(id, server);
-    const Duration longest = offers_.at(id).nothing_free ? whole_call : short_look;
-    auto found = co_await in_time(call, std::move(look), longest);
+    // Without help this claim has failed.
+    auto found = co_await in_time(call, std::move(look), whole_call);
     const auto offered = offers_.find(id);
     if (offered == offers_.end()) co_return false;
     const Offer offer = offered->second;

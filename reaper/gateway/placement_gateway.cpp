@@ -29,6 +29,13 @@ bool admits_revocable(const Request& request) {
     return request.phases.admits(ResType::revocable);
 }
 
+/// One server for somebody of whom nothing is known.
+Request of_anybody(const RequestId& id) {
+    Request request;
+    request.id = id;
+    return request;
+}
+
 }  // namespace
 
 PlacementGateway::PlacementGateway(const boost::asio::any_io_executor& executor,
@@ -175,6 +182,8 @@ Task<PlacementGateway::Asked> PlacementGateway::help(HttpRequest request, Gatewa
     std::string why;
     if (!found) {
         why = found.error().what;
+        // The claim will tell; others may have what Placement names by then.
+        if (!none) may_be.push_back(as_asked(of_anybody(id), query));
     } else if (auto* const unknown = std::get_if<NotCertain>(&*found)) {
         why = "it is not certain who asks: " + unknown->why;
         may_be = std::move(unknown->may_be);

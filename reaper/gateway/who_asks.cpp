@@ -313,9 +313,36 @@ ResultTask<std::vector<WhoAsks::Built>> WhoAsks::boots_for(RequestId id, Candida
     co_return found;
 }
 
+/// Those that it was asked for with, if it is being scheduled. Nova's pages may leave one out,
+/// where the last server of a page got its host before the next page was asked for.
+ResultTask<SharedList::Servers> WhoAsks::booting_with(ServerId server) {
+    SharedList::Servers together;
+    ServerId asked = server;
+    auto found = co_await cloud_.compute.server(std::move(asked));
+    if (!found) co_return found.error();
+    if (!*found || !is_scheduled(**found)) co_return together;
+    std::string reservation = (*found)->reservation;
+    together.push_back(std::move(**found));
+    if (reservation.empty()) co_return together;
+    auto all = co_await cloud_.compute.servers_of(std::move(reservation));
+    if (!all) co_return all.error();
+    for (ServerRecord& record : *all)
+        if (record.server.id != server && is_scheduled(record))
+            together.push_back(std::move(record));
+    co_return together;
+}
+
 ResultTask<std::optional<WhoAsks::Answer>> WhoAsks::of_server(RequestId id, ServerId server) {
     auto seen = co_await look_at_boots();
     if (!seen) co_return seen.error();
+    const bool listed =
+        std::any_of((*seen)->begin(), (*seen)->end(),
+                    [&](const ServerRecord& record) { return record.server.id == server; });
+    if (!listed) {
+        auto together = co_await booting_with(server);
+        if (!together) co_return together.error();
+        seen = std::make_shared<const SharedList::Servers>(std::move(*together));
+    }
     auto groups = by_reservation(**seen);
     for (auto& [reservation, servers] : groups) {
         const bool its = std::any_of(servers.begin(), servers.end(), [&](const auto& record) {

@@ -61,6 +61,7 @@ private:
     };
 
     ResultTask<Servers> look_at_boots();
+    ResultTask<SharedList::Servers> booting_with(ServerId server);
     ResultTask<bool> goes_by_others(ServerId server);
     ResultTask<std::vector<ServerRecord>> read_moves();
     void forget_others(const SharedList::Servers& booting, const std::set<RequestId>& known_before);

@@ -75,6 +75,7 @@ private:
     /// A decision on a fresh cache, journalled and entered into the ledger; none when stopping.
     ResultTask<std::optional<Decision>> decide();
     ResultTask<Decision> decide_now();
+    ResultTask<std::optional<std::string>> nobody_waits();
     ResultTask<Decision> consult();
     ResultTask<void> refresh_group();
     /// Takes off the slots that somebody else got for it by now; why, if none is left.

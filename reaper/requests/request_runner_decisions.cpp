@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "reaper/model/text.hpp"
+#include "reaper/request_spec/waiting.hpp"
 #include "reaper/requests/request_runner.hpp"
 
 namespace reaper {
@@ -98,8 +99,28 @@ std::optional<std::string> RequestRunner::served_by_another() {
            printable(came.begin()->str(), 64) + ", came since: another reaper served it";
 }
 
+/// Why none of its requesters waits any more; none if one may.
+ResultTask<std::optional<std::string>> RequestRunner::nobody_waits() {
+    std::optional<std::string> why;
+    for (const auto& requester : request_.requesters) {
+        auto record = co_await services_.cloud.compute.server(requester);
+        if (!record) co_return record.error();
+        why = why_not_waiting(request_, requester, *record);
+        if (!why) break;
+    }
+    co_return why;
+}
+
 ResultTask<Decision> RequestRunner::decide_now() {
-    const auto turn = co_await services_.planning.acquire();
+    constexpr Duration long_wait{1'000};
+    const Duration asked_at = services_.cloud.clock.steady();
+    // nova-scheduler waits; the others' users have been refused already.
+    const auto turn = co_await services_.planning.take(request_.source == RequestSource::gateway);
+    if (services_.cloud.clock.steady() - asked_at >= long_wait && deleted_ == 0) {
+        auto why = co_await nobody_waits();
+        if (!why) co_return why.error();
+        if (*why) co_return Decision{Refused{std::move(**why)}};
+    }
     if (!settings_.gateway.listen.empty() && !settings_.dry_run) {
         auto settled = co_await services_.kept_rooms.settle_others();
         if (!settled) co_return settled.error();

@@ -17,6 +17,7 @@
 #include "reaper/rooms/room_keeper.hpp"
 #include "reaper/runtime/async.hpp"
 #include "reaper/runtime/retry.hpp"
+#include "reaper/runtime/turns.hpp"
 
 namespace reaper {
 
@@ -33,7 +34,8 @@ struct RequestServices {
     FreedRoomTracker& tracker;
     InventoryReserver& reserver;
     KeptRooms& kept_rooms;
-    AsyncSemaphore& planning;   ///< one permit: a plan is entered before the next one is made
+    Turns&
+        planning;  ///< a plan is entered before the next one is made; who is waited for goes first
     AsyncSemaphore& deletions;  ///< bounds the deletions sent at a time
     const LiveSettings& settings;
     const bool& stopping;

@@ -11,6 +11,7 @@ using nlohmann::json;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
+using ::testing::UnorderedElementsAre;
 
 class GatewayClaimsTest : public GatewayHouse {};
 
@@ -108,6 +109,49 @@ TEST_F(GatewayClaimsTest, AClaimThatComesTooLateIsHelped) {
     EXPECT_EQ(cloud.count("DELETE"), 1U);
     const ServerId more = booting("more", "spot");
     EXPECT_EQ(claimed(claim("req-2", more, "rp-host1")), 409) << "a revocable one's is not";
+}
+
+TEST_F(GatewayClaimsTest, WhereNovaDoesNotTellInTimeOtherHostsAreOfferedToo) {
+    full_host("host1");
+    full_host("host2");
+    cloud.remove("host1a");
+    const ServerId server = booting("new");
+    cloud.lists_take = std::chrono::seconds{4};
+    start();
+    EXPECT_THAT(search_for("req-1"), UnorderedElementsAre("rp-host1", "rp-host2"));
+    EXPECT_EQ(cloud.count("DELETE"), 0U);
+    cloud.lists_take = {};
+    booting("fast", "spot");
+    EXPECT_EQ(claimed(claim("req-2", ServerId{uuid_of("fast")}, "rp-host1")), 204);
+    // nova-scheduler goes through what it was told.
+    int answered = claimed(claim("req-1", server, "rp-host2"));
+    if (answered == 409) answered = claimed(claim("req-1", server, "rp-host1"));
+    EXPECT_EQ(answered, 204);
+    EXPECT_EQ(cloud.count("DELETE"), 1U);
+}
+
+TEST_F(GatewayClaimsTest, AClaimWaitsForNovaAsLongAsTheCallLasts) {
+    full_host();
+    cloud.remove("host1a");
+    const ServerId server = booting("new");
+    start();
+    EXPECT_THAT(search_for("req-1"), ElementsAre("rp-host1"));
+    EXPECT_EQ(claimed(claim("req-2", booting("fast", "spot"), "rp-host1")), 204);
+    cloud.lists_take = std::chrono::seconds{6};
+    EXPECT_EQ(claimed(claim("req-1", server, "rp-host1")), 204);
+    EXPECT_EQ(cloud.count("DELETE"), 1U);
+}
+
+TEST_F(GatewayClaimsTest, AServerThatNovasListLeavesOutIsKnownByItself) {
+    full_host();
+    const ServerId server = booting("new", "regular", "r-two");
+    booting("mate", "regular", "r-two");
+    booting("other", "spot");
+    start();
+    EXPECT_THAT(search_for("req-1"), ElementsAre("rp-host1"));
+    cloud.not_listed = {server};
+    EXPECT_EQ(claimed(claim("req-1", server, "rp-host1")), 204);
+    EXPECT_EQ(record("req-1").request.slots, 2);
 }
 
 TEST_F(GatewayClaimsTest, AClaimOfPromisedRoomIsRefused) {

@@ -81,6 +81,7 @@ public:
     std::string own_user_id = "reaper-user";
     std::map<ServerId, Duration> slow;  ///< reads of it take so long
     Duration lists_take{};              ///< of servers by status
+    std::set<ServerId> not_listed;      ///< by status: as between two pages
     NovaRelease nova_release = NovaRelease::zed;
     std::map<ServerId, std::vector<ActionRecord>> histories;  ///< the newest first
     std::map<ServerId, std::string> last_hosts;
