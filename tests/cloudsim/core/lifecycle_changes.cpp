@@ -115,8 +115,7 @@ void Lifecycle::resize_scheduled(const Uuid& id, std::shared_ptr<const Flavor> f
     placing.user = server->user;
     placing.ignored = server->host;
     placing.cell = server->host->cell;
-    if (server->extra() && server->extra()->group)
-        placing.group = world_.nova.find_group(*server->extra()->group);
+    keep_wishes(world_, *server, placing);
     select_destinations(
         world_, std::move(placing), by,
         [this, id, migration, flavor, by](const Placing& asked, const Selection& selection) {

@@ -15,8 +15,7 @@ Placing elsewhere(World& world, const Server& server) {
     placing.user = server.user;
     placing.ignored = server.host;
     placing.cell = server.host ? server.host->cell : server.extra() ? server.extra()->cell : "";
-    if (server.extra() && server.extra()->group)
-        placing.group = world.nova.find_group(*server.extra()->group);
+    keep_wishes(world, server, placing);
     return placing;
 }
 

@@ -211,6 +211,15 @@ std::vector<Host*> place_all(World& world, const Placing& placing, const Candida
 
 }  // namespace
 
+void keep_wishes(const World& world, const Server& server, Placing& placing) {
+    const ServerExtras* const extra = server.extra();
+    if (extra == nullptr) return;
+    if (extra->group) placing.group = world.nova.find_group(*extra->group);
+    placing.zone = extra->pinned_zone;
+    placing.same_host = extra->same_host;
+    placing.different_host = extra->different_host;
+}
+
 std::size_t may_join(const World& world, const Placing& placing, const Host& host) {
     if (!suits_group(world, placing, host) || !suits_hints(world, placing, host)) return 0;
     if (!placing.group || placing.group->policy != "anti-affinity") return any_number;

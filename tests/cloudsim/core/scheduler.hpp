@@ -25,6 +25,9 @@ using Selection = std::variant<std::vector<Host*>, NoValidHost>;
 void select_destinations(World& world, Placing placing, ContextPtr by,
                          std::function<void(const Placing&, const Selection&)> selected);
 
+/// What was asked for when the server was booted counts whenever it moves.
+void keep_wishes(const World& world, const Server& server, Placing& placing);
+
 constexpr std::size_t any_number = std::numeric_limits<std::size_t>::max();
 
 /// Whether servers of the request might land on the host, whatever room there is, whether it is up

@@ -68,6 +68,17 @@ TEST_F(MovesTest, ALiveMigrationThatFindsNoHostTellsTheServerAlone) {
                     .contains(box.provider("host-1")));
 }
 
+/// Nova keeps what was asked for at the boot.
+TEST_F(MovesTest, HintsOfTheBootCountWhenTheServerMoves) {
+    const std::string other = box.boot("small", "regular", "host-2");
+    const std::string id = ask("small", {{"different_host", Json::array({other})}});
+    const std::string from = host_of(id);
+    fill(from == "host-1" ? "host-3" : "host-1");
+    act(id, {{"os-migrateLive", {{"host", nullptr}}}});
+    EXPECT_EQ(host_of(id), from);
+    EXPECT_EQ(box.told("compute_task.migrate_server.error").size(), 1U);
+}
+
 TEST_F(MovesTest, OnlyAHostThatIsDownIsEvacuated) {
     const std::string id = box.boot("small", "regular", "host-1");
     EXPECT_EQ(act(id, {{"evacuate", Json::object()}}), 400);
