@@ -338,6 +338,7 @@ void Checker::on_executed(Exchange& call) {
 
 void Checker::on_answer(const Exchange& call) {
     bool forced = false;
+    note_authorization(call);
     if (call.response.status >= 300 && call.response.status != 404) return;
     if (deleted_server(call.request, forced) || !call.note || call.request.method != "GET") return;
     const auto& reading = *std::static_pointer_cast<Reading>(call.note);

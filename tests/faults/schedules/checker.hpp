@@ -40,8 +40,20 @@ struct Tally {
     std::uint64_t reserved = 0;                       ///< changes of `reserved`
     std::uint64_t through_gateway = 0;                ///< schedules with a gateway
     std::uint64_t searches = 0;                       ///< calls of nova-scheduler through it
-    std::uint64_t kept = 0;                           ///< changes of what victims hold
-    std::uint64_t by_class = 0;                       ///< schedules with the tagger `resource`
+    std::uint64_t left_searches = 0;                  ///< before their answer
+    std::uint64_t left_claims = 0;                    ///< the same
+    std::uint64_t told = 0;                ///< hosts that searches were told of, and judged
+    std::uint64_t claims = 0;              ///< that succeeded, and were judged
+    std::uint64_t first_tries_helped = 0;  ///< requests that found no room, and got it
+    std::map<std::string, std::uint64_t> first_tries_excused;  ///< that got none, by excuse
+    std::uint64_t crashes_with_search = 0;     ///< while nova-scheduler waited for one
+    std::uint64_t crashes_serving_search = 0;  ///< ... and its request was being served
+    std::uint64_t crashes_with_claim = 0;      ///< while it waited for a claim
+    std::uint64_t crashes_serving_claim = 0;   ///< ... and its request was being served
+    std::uint64_t crashes_in_cull = 0;         ///< ... or search, whose victims were going
+    std::uint64_t crashes_with_kept_room = 0;
+    std::uint64_t kept = 0;         ///< changes of what victims hold
+    std::uint64_t by_class = 0;     ///< schedules with the tagger `resource`
     std::uint64_t constrained = 0;  ///< of these, for requests that some hosts refuse
     std::map<std::string, std::uint64_t> outcomes;
     std::map<std::string, std::uint64_t> violations;  ///< by rule
@@ -81,10 +93,26 @@ public:
     bool awaits_end_of_hold() const;
     /// Room of victims is still kept in Placement.
     bool awaits_end_of_keeping() const;
+    bool keeps_room() const { return !kept_rooms().empty(); }
     /// When all faults are over and time has passed.
     void at_the_end(const Broker& broker);
 
     test::FakeJournal& journal() const { return *journals_[machine_]; }
+    /// The present process.
+    TimePoint started_at() const { return started_at_; }
+    /// Or half open.
+    bool breaker_is_open() const { return circuits_[machine_].cloud.since.has_value(); }
+    void blame(const std::string& rule, const std::string& what);
+    /// Why nobody may delete a revocable server now; empty if one may.
+    std::string why_spared(const cloudsim::Server& server) const;
+    bool is_revocable(const cloudsim::Server& server) const;
+    /// Whose victim it is; none: nobody's.
+    std::optional<std::string> dies_for(const Uuid& server, TimePoint at) const;
+    /// On a host, to other requests, without what they hold by now.
+    Resources promised_on(const std::string& host, const std::string& besides) const;
+    /// The same at a moment, as far as the active reaper must know of it.
+    Resources surely_promised_on(const std::string& host, const std::string& besides,
+                                 TimePoint at) const;
 
     const std::vector<std::string>& violations() const { return violations_; }
 
@@ -187,7 +215,6 @@ private:
         std::string request, project;
     };
 
-    void blame(const std::string& rule, const std::string& what);
     void sync_plans();
     void enter(PlanRecord& record);
     void end_evictions(const std::string& server, const std::string& request);
@@ -205,7 +232,6 @@ private:
     void judge_awaited(const Exchange& call, const Basis& basis, const PlanRecord& plan);
     void judge_newest(const Basis& basis, const Demand& demand, const PlanRecord& plan);
     // judge_safeguards.cpp
-    std::string why_spared(const cloudsim::Server& server) const;
     bool tagged_since(const std::string& project, TimePoint since) const;
     void judge_age(const Exchange& call, const Basis& basis);
     void judge_held(const Basis& basis);
@@ -233,6 +259,7 @@ private:
     void note_end_for_cloud(const reaper::Request& asked, const std::string& kind);
     static std::string shape_of(const reaper::Request& request);
     void judge_limits(const Exchange& call, const Basis& basis);
+    void note_authorization(const Exchange& call);
     void count_failure(const std::string& step, const std::string& server);
     void on_freed_room(const std::string& kind, const std::string& request);
     bool was_taken(const std::string& request) const;
@@ -272,7 +299,6 @@ private:
     void judge_holdings(const Exchange& call);
     std::vector<std::string> kept_rooms() const;
     void judge_keeps_left();
-    bool is_revocable(const cloudsim::Server& server) const;
     std::vector<TimePoint> moments(const PlanRecord& plan, TimePoint until) const;
 
     const SchedulePlan& plan_;
@@ -301,6 +327,7 @@ private:
     std::array<std::map<std::string, TimePoint>, 2> finished_;  ///< requests, by machine
     const Broker* broker_ = nullptr;
     const Gateway* gateway_ = nullptr;
+    std::optional<Uuid> unauthorized_;  ///< whose deletion was the last, and lacked a good token
     std::map<Uuid, Resources> holdings_before_;  ///< of a call that the cloud works on
     bool was_down_ = false;
     TimePoint started_at_{};                      ///< the present process

@@ -4,6 +4,7 @@
 
 #include <string>
 
+#include "faults/schedules/chance.hpp"
 #include "faults/schedules/plan.hpp"
 
 namespace reaper::faults {

@@ -2,22 +2,15 @@
 
 #include <algorithm>
 #include <memory>
-#include <nlohmann/json.hpp>
 #include <utility>
-#include <vector>
 
 #include "clients/http/url.hpp"
-#include "reaper/gateway/call_words.hpp"
+#include "faults/schedules/gateway_words.hpp"
 
 namespace reaper::faults {
 
-using cloudsim::Candidate;
 using cloudsim::CandidateQuery;
-using cloudsim::Candidates;
-using cloudsim::NameId;
-using cloudsim::RequestGroup;
 using cloudsim::Uuid;
-using nlohmann::json;
 using std::chrono::milliseconds;
 using std::chrono::seconds;
 
@@ -25,76 +18,8 @@ namespace {
 
 /// What haproxy and nova-scheduler wait at most.
 constexpr Duration patience = seconds{90};
-
-/// A set of aggregates, as in `member_of=in:A,B`.
-std::string any_of(const std::set<Uuid>& ids) {
-    std::vector<std::string> words;
-    for (const Uuid& id : ids) words.push_back(id.text());
-    return "in:" + joined(words);
-}
-
-/// As Nova writes it.
-class QueryWriter {
-public:
-    explicit QueryWriter(const cloudsim::Names& names) : names_(names) {}
-
-    PlacementQuery write(const CandidateQuery& query) {
-        if (query.limit > 0) add("limit", std::to_string(query.limit));
-        for (const auto& [suffix, group] : query.groups) write(suffix, group);
-        if (query.groups.size() > 1) add("group_policy", query.isolate ? "isolate" : "none");
-        std::vector<std::string> roots;
-        for (const NameId trait : query.root_required) roots.push_back(names_.text(trait));
-        for (const NameId trait : query.root_forbidden) roots.push_back("!" + names_.text(trait));
-        if (!roots.empty()) add("root_required", joined(roots));
-        return std::move(written_);
-    }
-
-private:
-    void write(const std::string& suffix, const RequestGroup& group) {
-        std::vector<std::string> amounts, traits;
-        for (const auto& [name, amount] : group.resources)
-            amounts.push_back(names_.text(name) + ":" + std::to_string(amount));
-        for (const auto& one_of : group.required) traits.push_back(names_.text(*one_of.begin()));
-        for (const NameId trait : group.forbidden) traits.push_back("!" + names_.text(trait));
-        if (!amounts.empty()) add("resources" + suffix, joined(amounts));
-        if (!traits.empty()) add("required" + suffix, joined(traits));
-        for (const auto& ids : group.member_of) add("member_of" + suffix, any_of(ids));
-        if (!group.not_member_of.empty())
-            add("member_of" + suffix, "!" + any_of(group.not_member_of));
-        if (group.in_tree) add("in_tree" + suffix, group.in_tree->text());
-    }
-    void add(std::string name, std::string value) {
-        written_.emplace_back(std::move(name), std::move(value));
-    }
-
-    const cloudsim::Names& names_;
-    PlacementQuery written_;
-};
-
-/// None: it is broken.
-std::optional<Candidates> candidates_in(cloudsim::World& world, const std::string& body) {
-    try {
-        Candidates found;
-        const json answer = json::parse(body);
-        const json& ways = answer.at("allocation_requests");
-        for (const json& way : ways) {
-            Candidate candidate;
-            const json& allocations = way.at("allocations");
-            for (const auto& [id, row] : allocations.items()) {
-                cloudsim::Provider* const provider = world.placement.find(Uuid::parse(id).value());
-                if (provider == nullptr) return std::nullopt;
-                const json& amounts = row.at("resources");
-                for (const auto& [name, amount] : amounts.items())
-                    candidate.held.push_back(
-                        {provider, world.names.id(name), amount.get<std::int64_t>()});
-            }
-            found.requests.push_back(std::move(candidate));
-        }
-        return found;
-    } catch (const std::exception&) {
-        return std::nullopt;
-    }
-}
+/// No deadline is shorter.
+constexpr Duration slow = seconds{1};
 
 class Answer final : public UpstreamAnswer {
 public:
@@ -174,8 +99,13 @@ Task<void> handled(std::shared_ptr<ProxyHandler> handler, HttpRequest request,
 }  // namespace
 
 Gateway::Gateway(Timeline& timeline, cloudsim::Site& site, Network& network, Trace& trace,
-                 std::uint64_t seed)
-    : timeline_(timeline), site_(site), network_(network), trace_(trace), chance_(seed) {}
+                 std::uint64_t seed, std::function<void()> changed)
+    : timeline_(timeline),
+      site_(site),
+      network_(network),
+      trace_(trace),
+      chance_(seed),
+      changed_(std::move(changed)) {}
 
 void Gateway::ask_of(Process* process) {
     process_ = process;
@@ -186,42 +116,62 @@ void Gateway::ask_of(Process* process) {
 }
 
 bool Gateway::waits_for(const std::string& request) const {
-    const auto waited = waited_.find(request);
-    const bool did = waited != waited_.end() && timeline_.true_now() - waited->second < seconds{1};
-    return did || std::any_of(pending_.begin(), pending_.end(), [&](const auto& each) {
-               return each.second.through_reaper && each.second.request == request;
-           });
+    const auto trail = trails_.find(request);
+    const bool did = trail != trails_.end() && trail->second.answered_at &&
+                     timeline_.true_now() - *trail->second.answered_at < seconds{1};
+    return did || asked_since(request);
+}
+
+std::optional<TimePoint> Gateway::asked_since(const std::string& request) const {
+    std::optional<TimePoint> since;
+    for (const auto& [number, pending] : pending_)
+        if (pending.through_reaper && pending.request == request)
+            since = std::min(since.value_or(pending.at), pending.at);
+    return since;
+}
+
+std::vector<GatewayWait> Gateway::waits() const {
+    std::vector<GatewayWait> all;
+    for (const auto& [number, pending] : pending_)
+        if (pending.through_reaper) all.push_back({pending.request, pending.method});
+    return all;
+}
+
+std::optional<TimePoint> Gateway::late_at(Duration waited) const {
+    const auto last = std::find_if(slow_.rbegin(), slow_.rend(),
+                                   [&](const auto& each) { return each.second >= waited; });
+    return last == slow_.rend() ? std::nullopt : std::optional{last->first};
+}
+
+const GatewayTrail* Gateway::trail(const std::string& request) const {
+    const auto trail = trails_.find(request);
+    return trail == trails_.end() ? nullptr : &trail->second;
 }
 
 void Gateway::search(const CandidateQuery& query, std::string request, Found found) {
-    const PlacementQuery written = QueryWriter{site_.world().names}.write(query);
     HttpRequest call;
     call.method = "GET";
-    call.target = with_query("/placement/allocation_candidates", written);
+    call.target = search_target(site_.world().names, query);
     ask(std::move(call), request,
-        [this, found = std::move(found)](int status, const std::string& body) {
-            found(status == 200 ? candidates_in(site_.world(), body) : std::nullopt);
+        [this, request, found = std::move(found)](int status, const std::string& body,
+                                                  const Pending& asked) {
+            auto candidates = status == 200 ? candidates_in(site_.world(), body) : std::nullopt;
+            if (candidates && asked.as_reaper_says) watch_.told(request, *candidates, asked.at);
+            found(std::move(candidates));
         });
 }
 
 void Gateway::claim(const cloudsim::Claim& claim, std::string request, Claimed claimed) {
-    const auto& names = site_.world().names;
-    json allocations = json::object();
-    for (const auto& held : claim.held)
-        allocations[held.provider->uuid.text()]["resources"][names.text(held.resource_class)] =
-            held.amount;
-    const auto* const known = site_.world().placement.find_consumer(claim.consumer);
-    json body = {{"allocations", std::move(allocations)},
-                 {"project_id", names.text(claim.project)},
-                 {"user_id", names.text(claim.user)},
-                 {"consumer_generation", nullptr}};
-    if (known != nullptr) body["consumer_generation"] = known->generation;
     HttpRequest call;
     call.method = "PUT";
     call.target = "/placement/allocations/" + claim.consumer.text();
-    call.body = body.dump();
+    call.body = claim_body(site_.world(), claim);
     ask(std::move(call), request,
-        [claimed = std::move(claimed)](int status, const std::string&) { claimed(status == 204); });
+        [this, request, server = claim.consumer, claimed = std::move(claimed)](
+            int status, const std::string&, const Pending& asked) {
+            if (status == 204 && asked.as_reaper_says) watch_.claimed(request, server, asked.at);
+            claimed(status == 204);
+        });
 }
 
 void Gateway::give_back(const Uuid& consumer, std::string request) {
@@ -229,7 +179,7 @@ void Gateway::give_back(const Uuid& consumer, std::string request) {
     call.method = "DELETE";
     call.target = "/placement/allocations/" + consumer.text();
     // Nova would tell its operator.
-    ask(std::move(call), request, [this, consumer](int status, const std::string&) {
+    ask(std::move(call), request, [this, consumer](int status, const std::string&, const Pending&) {
         if (status != 204) site_.world().placement.remove_consumer(consumer);
     });
 }
@@ -250,30 +200,56 @@ void Gateway::ask(HttpRequest call, const std::string& request, Answered answere
     const std::uint64_t number = ++last_;
     Pending& pending = pending_[number];
     pending.request = request;
+    pending.method = call.method;
+    pending.at = timeline_.true_now();
     pending.answered = std::move(answered);
     const auto handler = process_ != nullptr ? process_->gateway() : nullptr;
     const bool by_another =
         handler != nullptr && passes_by_percent_ > 0 && chance_.percent(passes_by_percent_);
-    if (by_another) ++passed_by_;
-    if (handler != nullptr && !by_another && handler->wants(call.method, call.target)) {
-        ++calls_;
-        pending.through_reaper = true;
-        trace_.line("nova-scheduler asks the reaper: " + call.method + " " + call.target);
-        const auto asked = std::make_shared<Call>(network_, site_.root());
-        if (call.method == "GET" && leaves_percent_ > 0 && chance_.percent(leaves_percent_))
-            timeline_.after(milliseconds{chance_.between(1, 4'000)}, [this, number, asked] {
-                if (!pending_.contains(number)) return;
-                ++left_;
-                trace_.line("nova-scheduler leaves");
-                asked->leave();
-                finish(number, 0, "");
-            });
-        process_->spawn(
-            handled(handler, std::move(call), asked, [this, number](int status, std::string body) {
-                finish(number, status, std::move(body));
-            }));
-        return;
+    if (by_another) ++counts_.passed_by;
+    pending.as_reaper_says = handler != nullptr && !by_another;
+    if (!pending.as_reaper_says) trails_[request].broken = true;
+    if (handler != nullptr && !by_another && handler->wants(call.method, call.target))
+        ask_reaper(handler, number, std::move(call));
+    else
+        ask_placement(number, std::move(call));
+}
+
+void Gateway::ask_reaper(const std::shared_ptr<ProxyHandler>& handler, std::uint64_t number,
+                         HttpRequest call) {
+    ++counts_.calls;
+    pending_.at(number).through_reaper = true;
+    const auto all = waits();
+    for (const GatewayWait& each : all) {
+        std::size_t& most = trails_[each.request].most_at_once;
+        most = std::max(most, all.size());
     }
+    trace_.line("nova-scheduler asks the reaper: " + call.method + " " + call.target);
+    const auto asked = std::make_shared<Call>(network_, site_.root());
+    // What is given back is waited for.
+    if (call.method != "DELETE" && leaves_percent_ > 0 && chance_.percent(leaves_percent_)) {
+        // A claim is waited for but shortly, as a rule.
+        const int most = call.method == "PUT" && chance_.percent(50) ? 30 : 4'000;
+        timeline_.after(milliseconds{chance_.between(1, most)},
+                        [this, number, asked] { leave(number, [asked] { asked->leave(); }); });
+    }
+    process_->spawn(handled(
+        handler, std::move(call), asked,
+        [this, number](int status, std::string body) { finish(number, status, std::move(body)); }));
+}
+
+/// The call goes on: what was sent arrives.
+void Gateway::leave(std::uint64_t number, const std::function<void()>& gone) {
+    const auto pending = pending_.find(number);
+    if (pending == pending_.end()) return;
+    ++(pending->second.method == "GET" ? counts_.left_searches : counts_.left_claims);
+    trace_.line("nova-scheduler leaves");
+    gone();
+    finish(number, 0, "");
+}
+
+/// By another gateway, or none: haproxy does so while no reaper lives.
+void Gateway::ask_placement(std::uint64_t number, HttpRequest call) {
     timeline_.after(milliseconds{chance_.between(2, 12)}, [this, number, call = std::move(call)] {
         cloudsim::Request asked;
         asked.method = call.method;
@@ -286,6 +262,7 @@ void Gateway::ask(HttpRequest call, const std::string& request, Answered answere
         }
         asked.body = call.body;
         const cloudsim::Response response = site_.handle(asked);
+        changed_();
         finish(number, response.status, response.body);
     });
 }
@@ -295,9 +272,15 @@ void Gateway::finish(std::uint64_t number, int status, std::string body) {
     if (at == pending_.end()) return;
     Pending pending = std::move(at->second);
     pending_.erase(at);
-    if (pending.through_reaper) waited_[pending.request] = timeline_.true_now();
+    if (pending.through_reaper) {
+        const Duration waited = timeline_.true_now() - pending.at;
+        if (waited >= slow) slow_.emplace_back(timeline_.true_now(), waited);
+        GatewayTrail& trail = trails_[pending.request];
+        trail.answered_at = timeline_.true_now();
+        trail.broken = trail.broken || status == 0 || status >= 500;
+    }
     trace_.line("nova-scheduler is answered " + std::to_string(status));
-    pending.answered(status, body);
+    pending.answered(status, body, pending);
 }
 
 }  // namespace reaper::faults

@@ -32,6 +32,17 @@ void Checker::on_replaced(const Exchange& call, int status) {
     if (server && !forced && status == 403) count_failure("refused", server->text());
 }
 
+/// A new token is asked for once; if that is no good either, the deletion is refused.
+void Checker::note_authorization(const Exchange& call) {
+    bool forced = false;
+    const auto server = deleted_server(call.request, forced);
+    if (!server || forced) return;
+    const bool refused = call.response.status == 401;
+    if (refused && unauthorized_ == server) count_failure("refused", server->text());
+    const bool first = refused && unauthorized_ != server;
+    unauthorized_ = first ? server : std::nullopt;
+}
+
 /// `failed`: the deadline passed, although Nova had accepted the deletion.
 void Checker::count_failure(const std::string& step, const std::string& server) {
     if (step == "gone") circuits().failed = 0;

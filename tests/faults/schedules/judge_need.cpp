@@ -133,6 +133,35 @@ Resources Checker::promised_to_others(const PlanRecord& plan, const std::string&
     return promised;
 }
 
+std::optional<std::string> Checker::dies_for(const Uuid& server, TimePoint at) const {
+    for (const Eviction& eviction : evictions_)
+        if (eviction.server == server.text() && eviction.span.covers(at)) return eviction.request;
+    return std::nullopt;
+}
+
+Resources Checker::surely_promised_on(const std::string& host, const std::string& besides,
+                                      TimePoint at) const {
+    PlanRecord asks;
+    asks.machine = machine_;
+    asks.request = besides;
+    return promised_to_others(asks, host, at, true);
+}
+
+Resources Checker::promised_on(const std::string& host, const std::string& besides) const {
+    const TimePoint now = timeline_.true_now();
+    const HostState* const state = truth_.state_at(host, now);
+    Resources promised;
+    for (const Promise& promise : promises_) {
+        if (promise.host != host || promise.request == besides || !promise.span.covers(now))
+            continue;
+        int left = promise.slots;
+        for (const Uuid& requester : promise.requesters)
+            left -= state != nullptr && state->holder(requester) != nullptr;
+        promised += promise.slot * std::max(left, 0);
+    }
+    return promised;
+}
+
 /// A victim whose deletion the cloud has, and of which the plan's reaper can know: its own, or one
 /// that another machine's left soft-deleted, if nothing may keep it from finishing that.
 bool Checker::knows_of(const PlanRecord& plan, const Eviction& eviction) const {

@@ -23,6 +23,7 @@ std::string table_of(const Tally& tally, std::uint64_t failed, double elapsed_s)
     std::string table = "\n";
     row(table, "schedules", tally.schedules);
     row(table, "failed schedules", failed);
+    row(table, "crashes", tally.crashes);
     row(table, "requests refused by Nova", tally.requests);
     row(table, "calls to the cloud", tally.calls);
     row(table, "deletions", tally.deletions);
@@ -33,7 +34,20 @@ std::string table_of(const Tally& tally, std::uint64_t failed, double elapsed_s)
     row(table, "times that reserved was set", tally.reserved);
     row(table, "schedules with a gateway", tally.through_gateway);
     row(table, "calls of nova-scheduler through it", tally.searches);
+    row(table, "requests that found room after a cull", tally.first_tries_helped);
+    row(table, "places that it was told of, judged", tally.told);
+    row(table, "claims of it that were judged", tally.claims);
+    row(table, "searches that it left", tally.left_searches);
+    row(table, "claims that it left", tally.left_claims);
+    row(table, "crashes while a search waited", tally.crashes_with_search);
+    row(table, "searches that were served then", tally.crashes_serving_search);
+    row(table, "crashes while a claim waited", tally.crashes_with_claim);
+    row(table, "claims that were served then", tally.crashes_serving_claim);
+    row(table, "crashes while victims of either went", tally.crashes_in_cull);
+    row(table, "crashes while room was kept", tally.crashes_with_kept_room);
     row(table, "changes of what victims hold", tally.kept);
+    table += "requests with a way that found none, by excuse\n";
+    for (const auto& [excuse, number] : tally.first_tries_excused) row(table, excuse, number);
     table += "outcomes\n";
     for (const auto& [kind, number] : tally.outcomes) row(table, kind, number);
     table += "safeguards that refused\n";
@@ -65,6 +79,8 @@ std::string table_of(const Tally& tally, std::uint64_t failed, double elapsed_s)
     row(table, "killed where the request may not land", of(tally, "constraint"));
     row(table, "room held wrongly or left held", of(tally, "held-room"));
     row(table, "room kept wrongly or left kept", of(tally, "kept-room"));
+    row(table, "first tries in vain", of(tally, "first-try"));
+    row(table, "promised room taken by others", of(tally, "exclusive-room"));
     row(table, "requests lost", of(tally, "lost"));
     row(table, "without an end", of(tally, "liveness"));
     row(table, "reaper ended by itself", of(tally, "crash-loop"));

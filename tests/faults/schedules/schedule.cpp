@@ -6,6 +6,8 @@
 
 #include "fakes/fake_switch.hpp"
 #include "faults/schedules/actors.hpp"
+#include "faults/schedules/judge_exclusive.hpp"
+#include "faults/schedules/judge_first_tries.hpp"
 #include "faults/schedules/process.hpp"
 #include "reaper/runtime/backoff.hpp"
 #include "tests/cloudsim/messages/notifications.hpp"
@@ -31,6 +33,7 @@ private:
     void arm(const Item& item);
     void start();
     void kill();
+    void count_waits();
     void resume();
     void take_over(const Item& item);
     void reload(const Item& item);
@@ -59,6 +62,8 @@ private:
     Network network_;
     Broker broker_;
     Gateway gateway_;
+    FirstTries first_tries_;
+    ExclusiveRoom exclusive_;
     cloudsim::Notifications notifications_;
     Actors actors_;
     std::unique_ptr<Process> process_;
@@ -83,7 +88,12 @@ Schedule::Schedule(const SchedulePlan& plan, const std::set<std::size_t>& withou
                tally),
       network_(timeline_, site_, trace_, tally.faults, plan.seed ^ 0x9e37U),
       broker_(timeline_, trace_, tally.faults, plan.seed ^ 0x79b9U),
-      gateway_(timeline_, site_, network_, trace_, plan.seed ^ 0x517cU),
+      gateway_(timeline_, site_, network_, trace_, plan.seed ^ 0x517cU,
+               [this] { truth_.record(); }),
+      first_tries_(
+          plan, timeline_, site_, truth_, gateway_, checker_,
+          [this] { return breakers_[machine_].paused().has_value(); }, tally),
+      exclusive_(plan, timeline_, site_, truth_, checker_, tally),
       notifications_([this]() -> cloudsim::World& { return site_.world(); },
                      [this](cloudsim::Message message) {
                          if (message.routing_key.ends_with(".error"))
@@ -99,6 +109,8 @@ Schedule::Schedule(const SchedulePlan& plan, const std::set<std::size_t>& withou
     reserve_hosts();
     site_.listen(truth_);
     site_.listen(checker_);
+    site_.listen(first_tries_);
+    truth_.on_record([this] { first_tries_.look(); });
     site_.listen(notifications_);
     site_.listen(actors_);
     network_.watch(checker_);
@@ -109,6 +121,8 @@ Schedule::Schedule(const SchedulePlan& plan, const std::set<std::size_t>& withou
     checker_.watch(broker_);
     if (plan.with_gateway()) {
         checker_.watch(gateway_);
+        gateway_.watch({[this](const auto&... told) { exclusive_.told(told...); },
+                        [this](const auto&... claimed) { exclusive_.claimed(claimed...); }});
         site_.world().door = &gateway_;
     }
     checker_.on_accepted_deletion([this] { on_deletion(); });
@@ -266,6 +280,7 @@ void Schedule::kill() {
     if (!process_) return;
     trace_.line("kill -9");
     ++tally_.crashes;
+    if (plan_.with_gateway()) count_waits();
     const bool taken_over = std::exchange(taken_over_, false);
     ++tally_.faults[static_cast<std::size_t>(taken_over ? Kind::takeover : Kind::crash)];
     process_.reset();
@@ -278,6 +293,24 @@ void Schedule::kill() {
         checker_.on_takeover(machine_);
     }
     timeline_.after(restart_after_, [this] { start(); });
+}
+
+/// What nova-scheduler waits for when the reaper crashes.
+void Schedule::count_waits() {
+    bool searches = false, claims = false, served = false;
+    for (const GatewayWait& wait : gateway_.waits()) {
+        (wait.method == "GET" ? searches : claims) = true;
+        const auto record = journal().records.find(RequestId{wait.request});
+        if (record == journal().records.end() || record->second.outcome) continue;
+        auto& in_service =
+            wait.method == "GET" ? tally_.crashes_serving_search : tally_.crashes_serving_claim;
+        ++in_service;
+        served = served || !record->second.steps.empty();
+    }
+    tally_.crashes_with_search += searches;
+    tally_.crashes_with_claim += claims;
+    tally_.crashes_in_cull += served;
+    tally_.crashes_with_kept_room += checker_.keeps_room();
 }
 
 void Schedule::drain() {
@@ -343,9 +376,13 @@ ScheduleResult Schedule::run() {
     } while (advance());
     checker_.at_the_end(broker_);
     if (plan_.with_gateway()) ++tally_.through_gateway;
-    tally_.searches += gateway_.calls();
-    tally_.faults[static_cast<std::size_t>(Kind::client_leaves)] += gateway_.left();
-    tally_.faults[static_cast<std::size_t>(Kind::other_gateway)] += gateway_.passed_by();
+    const GatewayCounted& asked = gateway_.counted();
+    tally_.searches += asked.calls;
+    tally_.left_searches += asked.left_searches;
+    tally_.left_claims += asked.left_claims;
+    tally_.faults[static_cast<std::size_t>(Kind::client_leaves)] +=
+        asked.left_searches + asked.left_claims;
+    tally_.faults[static_cast<std::size_t>(Kind::other_gateway)] += asked.passed_by;
     ScheduleResult result;
     result.virtual_time = timeline_.true_now() - begin;
     gateway_.ask_of(nullptr);

@@ -55,6 +55,7 @@ void Truth::record() {
     for (const auto& host : site_.world().nova.hosts) record_host(*host);
     record_projects();
     record_demands();
+    if (told_) told_();
 }
 
 void Truth::record_host(const Host& host) {
@@ -197,6 +198,10 @@ int Truth::placed_besides(const std::string& host, const std::set<Uuid>& servers
                 ++placed;
     }
     return placed;
+}
+
+int Truth::placed_since(const std::set<Uuid>& servers, TimePoint since) const {
+    return placed_besides("", servers, since, timeline_.true_now());
 }
 
 std::optional<TimePoint> Truth::revocable_since(const std::string& project) const {

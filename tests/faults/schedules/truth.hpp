@@ -3,6 +3,7 @@
 #pragma once
 
 #include <algorithm>
+#include <functional>
 #include <map>
 #include <optional>
 #include <set>
@@ -84,6 +85,8 @@ public:
 
     /// To be called after everything that may have changed the cloud.
     void record();
+    /// Told of each call of it.
+    void on_record(std::function<void()> told) { told_ = std::move(told); }
 
     const std::map<std::string, Demand>& demands() const { return demands_; }
     const Demand* demand(const std::string& request) const;
@@ -94,6 +97,8 @@ public:
     /// How many of the servers held room on other hosts, which they did not at `since`.
     int placed_besides(const std::string& host, const std::set<Uuid>& servers, TimePoint since,
                        TimePoint at) const;
+    /// How many of the servers hold room on a host that they did not hold there at `since`.
+    int placed_since(const std::set<Uuid>& servers, TimePoint since) const;
     /// Is the project revocable, and since when?
     std::optional<TimePoint> revocable_since(const std::string& project) const;
     std::string host_of_provider(const Uuid& provider) const;
@@ -114,6 +119,7 @@ private:
     std::map<std::string, std::vector<HostState>> history_;
     std::map<std::string, TimePoint> revocable_since_;
     std::map<Uuid, TimePoint> leaving_since_;
+    std::function<void()> told_;
 };
 
 /// The consumer that keeps a server's room (reaper/model/kept_consumer.hpp), and whose it keeps.

@@ -1,0 +1,129 @@
+#include "faults/schedules/judge_exclusive.hpp"
+
+#include <algorithm>
+
+namespace reaper::faults {
+
+using cloudsim::Host;
+using cloudsim::Server;
+using cloudsim::TaskState;
+
+namespace {
+
+/// A search that began so shortly before may still be one that could be meant.
+constexpr Duration just_before = std::chrono::seconds{1};
+
+/// What a server holds on the host.
+Resources held_on(const HostState* state, const Uuid& server) {
+    const Holder* const holder = state == nullptr ? nullptr : state->holder(server);
+    return holder == nullptr ? Resources{} : holder->held;
+}
+
+/// Of the classes that are asked for.
+bool has(const Resources& room, const Resources& asked) {
+    return std::all_of(asked.begin(), asked.end(), [&](const auto& each) {
+        return each.second <= 0 || room.get(each.first) >= each.second;
+    });
+}
+
+}  // namespace
+
+ExclusiveRoom::ExclusiveRoom(const SchedulePlan& plan, const Timeline& timeline,
+                             cloudsim::Site& site, const Truth& truth, Checker& checker,
+                             Tally& tally)
+    : plan_(plan),
+      timeline_(timeline),
+      site_(site),
+      truth_(truth),
+      checker_(checker),
+      tally_(tally),
+      calm_(plan, timeline.true_now()) {}
+
+/// Where Placement fails, nobody can tell what is whose: its own answers pass.
+bool ExclusiveRoom::is_judged(const Demand* demand, TimePoint asked_at) const {
+    return demand != nullptr && !plan_.dry_run && !plan_.lies() &&
+           calm_.all_of(asked_at, timeline_.true_now());
+}
+
+/// Is it possible that somebody regular asks, for whom servers could be deleted? Then hosts are
+/// offered where that can be.
+bool ExclusiveRoom::may_be_offered(const Demand& demand, TimePoint asked_at) const {
+    const bool tagged = truth_.revocable_since(demand.project).has_value();
+    if (!site_.world().is_revocable(tagged, demand.asks_class)) return true;
+    for (const Server* const server : site_.world().nova.listed())
+        if (server->task == TaskState::scheduling && !demand.servers.contains(server->id))
+            return true;
+    const auto& demands = truth_.demands();
+    return std::any_of(demands.begin(), demands.end(), [&](const auto& each) {
+        return each.first != demand.id && each.second.refused_at >= asked_at - just_before;
+    });
+}
+
+bool ExclusiveRoom::at_some_moment(const std::string& host, TimePoint from,
+                                   const Fits& fits) const {
+    const auto states = truth_.states(host, from, timeline_.true_now());
+    return std::any_of(states.begin(), states.end(), [&](const HostState* state) {
+        return fits(*state, std::max(from, state->at));
+    });
+}
+
+/// For the request: what is free, and what is about to be, without what is surely another's.
+Resources ExclusiveRoom::room_on(const Host& host, const HostState& state,
+                                 const std::string& request, TimePoint at, bool if_all_die) const {
+    Resources room = state.free;
+    for (const Holder& holder : state.holders) {
+        const Server* const server = site_.world().nova.find_server(holder.consumer);
+        const bool may_go = if_all_die && (server == nullptr || checker_.is_revocable(*server));
+        if (may_go || holder.leaving_since || checker_.dies_for(holder.consumer, at))
+            room += holder.held;
+    }
+    room -= checker_.surely_promised_on(host.name, request, at);
+    return room;
+}
+
+void ExclusiveRoom::told(const std::string& request, const cloudsim::Candidates& candidates,
+                         TimePoint asked_at) {
+    const Demand* const demand = truth_.demand(request);
+    if (!is_judged(demand, asked_at)) return;
+    const bool offered = may_be_offered(*demand, asked_at);
+    std::set<const Host*> hosts;
+    for (const auto& candidate : candidates.requests)
+        hosts.insert(site_.world().nova.host_of(*candidate.held.front().provider->root));
+    for (const Host* const host : hosts) {
+        if (host == nullptr) continue;
+        ++tally_.told;
+        const auto places = [&](bool with_promised) {
+            return at_some_moment(host->name, asked_at, [&](const auto& state, TimePoint at) {
+                Resources room = room_on(*host, state, request, at, offered);
+                if (with_promised) room += checker_.surely_promised_on(host->name, request, at);
+                return has(room, demand->slot);
+            });
+        };
+        // Hosts are offered by what was read of them a while ago, too.
+        if (!places(false) && places(true))
+            checker_.blame("exclusive-room", request + " is told of " + host->name +
+                                                 ", where all that is free is promised to others");
+    }
+}
+
+void ExclusiveRoom::claimed(const std::string& request, const Uuid& server, TimePoint asked_at) {
+    const Demand* const demand = truth_.demand(request);
+    if (!is_judged(demand, asked_at)) return;
+    const TimePoint now = timeline_.true_now();
+    for (const auto& host : site_.world().nova.hosts) {
+        const Resources taken = held_on(truth_.state_at(host->name, now), server);
+        if (taken.empty()) continue;
+        ++tally_.claims;
+        const bool own = at_some_moment(host->name, asked_at, [&](const auto& state, TimePoint at) {
+            // As if it had not claimed.
+            Resources room = room_on(*host, state, request, at, false);
+            room += held_on(&state, server);
+            return has(room, taken);
+        });
+        if (!own)
+            checker_.blame("exclusive-room", server.text() + " of " + request + " takes room on " +
+                                                 host->name + " that is promised to others");
+    }
+}
+
+}  // namespace reaper::faults
