@@ -61,10 +61,14 @@ bool ExclusiveRoom::may_be_offered(const Demand& demand, TimePoint asked_at) con
 
 bool ExclusiveRoom::at_some_moment(const std::string& host, TimePoint from,
                                    const Fits& fits) const {
-    const auto states = truth_.states(host, from, timeline_.true_now());
-    return std::any_of(states.begin(), states.end(), [&](const HostState* state) {
-        return fits(*state, std::max(from, state->at));
-    });
+    const TimePoint now = timeline_.true_now();
+    const auto states = truth_.states(host, from, now);
+    // What is promised may end without a change.
+    for (std::size_t i = 0; i < states.size(); ++i) {
+        const TimePoint until = i + 1 < states.size() ? states[i + 1]->at : now;
+        if (fits(*states[i], std::max(from, states[i]->at)) || fits(*states[i], until)) return true;
+    }
+    return false;
 }
 
 /// For the request: what is free, and what is about to be, without what is surely another's.
@@ -79,6 +83,13 @@ Resources ExclusiveRoom::room_on(const Host& host, const HostState& state,
     }
     room -= checker_.surely_promised_on(host.name, request, at);
     return room;
+}
+
+/// For people.
+std::string ExclusiveRoom::arithmetic(const std::string& host, const std::string& request) const {
+    const TimePoint now = timeline_.true_now();
+    return to_string(truth_.state_at(host, now)->free) + " free, " +
+           to_string(checker_.surely_promised_on(host, request, now)) + " promised";
 }
 
 void ExclusiveRoom::told(const std::string& request, const cloudsim::Candidates& candidates,
@@ -101,8 +112,10 @@ void ExclusiveRoom::told(const std::string& request, const cloudsim::Candidates&
         };
         // Hosts are offered by what was read of them a while ago, too.
         if (!places(false) && places(true))
-            checker_.blame("exclusive-room", request + " is told of " + host->name +
-                                                 ", where all that is free is promised to others");
+            checker_.blame("exclusive-room",
+                           request + " is told of " + host->name +
+                               ", where all that is free is promised to others: " +
+                               arithmetic(host->name, request));
     }
 }
 
@@ -121,8 +134,9 @@ void ExclusiveRoom::claimed(const std::string& request, const Uuid& server, Time
             return has(room, taken);
         });
         if (!own)
-            checker_.blame("exclusive-room", server.text() + " of " + request + " takes room on " +
-                                                 host->name + " that is promised to others");
+            checker_.blame("exclusive-room",
+                           server.text() + " of " + request + " takes room on " + host->name +
+                               " that is promised to others: " + arithmetic(host->name, request));
     }
 }
 

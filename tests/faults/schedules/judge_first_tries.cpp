@@ -50,7 +50,8 @@ std::string FirstTries::why_not_judged(const Demand& demand,
     if (plan_.dry_run) return "a dry run";
     if (plan_.lies()) return "lies";
     if (site_.world().is_revocable(tagged.has_value(), demand.asks_class)) return "revocable";
-    // Hints are in the moment's placing, where Nova shows them or not.
+    // These are in the moment's placing, whether Nova shows them or not.
+    if (demand.unshelves && !placing.zone.empty()) return "unshelved into a zone";
     if (demand.joins() || !placing.same_host.empty() || !placing.different_host.empty())
         return "groups and hints";
     if (placing.cell && !plan_.cloud.cells.empty()) return "moves in cells";

@@ -239,8 +239,9 @@ Demand& Truth::note(const cloudsim::Placing& placing, const cloudsim::ContextPtr
     demand.refused_at = timeline_.true_now();
     demand.asks_class = site_.world().asks_revocable(*placing.flavor);
     demand.placing = placing;
-    // Nobody can know hints that Nova does not show.
+    // Nobody can know hints that Nova does not show, nor the zone of what is shelved.
     if (site_.world().settings.nova_minor < 100) {
+        if (demand.unshelves) demand.placing.zone.clear();
         demand.placing.same_host.clear();
         demand.placing.different_host.clear();
     }
