@@ -167,6 +167,12 @@ void draw_gateway(SchedulePlan& plan, int percent) {
     draw(Kind::unshelving, 2);
     draw(Kind::client_leaves, 1);
     draw(Kind::other_gateway, 1);
+    if (!rng.percent(30)) return;
+    Item crash = item_of(plan, Kind::crash, rng);
+    crash.in_mid_claim = true;
+    crash.amount = rng.pick({rng.between(0, 10), rng.between(0, 60)});  // handlers
+    crash.length = milliseconds{rng.pick({10, 1000, 20'000})};
+    plan.items.push_back(crash);
 }
 
 std::string describe_cloud(const SchedulePlan& plan) {

@@ -233,6 +233,7 @@ void Gateway::ask_reaper(const std::shared_ptr<ProxyHandler>& handler, std::uint
         timeline_.after(milliseconds{chance_.between(1, most)},
                         [this, number, asked] { leave(number, [asked] { asked->leave(); }); });
     }
+    if (call.method == "PUT") watch_.claims();
     process_->spawn(handled(
         handler, std::move(call), asked,
         [this, number](int status, std::string body) { finish(number, status, std::move(body)); }));

@@ -45,6 +45,7 @@ struct GatewayWatch {
     std::function<void(const std::string& request, const cloudsim::Candidates&, TimePoint at)> told;
     std::function<void(const std::string& request, const cloudsim::Uuid& server, TimePoint at)>
         claimed;
+    std::function<void()> claims;  ///< a claim is on its way to the reaper
 };
 
 class Gateway final : public cloudsim::PlacementDoor {

@@ -368,6 +368,7 @@ std::string describe(const Item& item) {
     if (!item.service.empty()) text += " of " + item.service;
     if (item.writes_only) text += ", writes only";
     if (item.in_mid_cull) text += ", when a deletion is accepted";
+    if (item.in_mid_claim) text += ", when a claim is asked for";
     if (item.amount != 1) text += ", " + std::to_string(item.amount);
     return text;
 }

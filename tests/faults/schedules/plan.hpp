@@ -102,9 +102,10 @@ struct Item {
     int percent = 100;    ///< of the calls or messages in that time
     std::string service;  ///< of the cloud; empty: any
     bool writes_only = false;
-    bool in_mid_cull = false;  ///< once a deletion is accepted, after `at`
-    int amount = 1;            ///< servers, handlers until the crash, ...
-    std::uint64_t seed = 0;    ///< of its own choices: another item's absence does not change them
+    bool in_mid_cull = false;   ///< once a deletion is accepted, after `at`
+    bool in_mid_claim = false;  ///< once nova-scheduler claims through the reaper, after `at`
+    int amount = 1;             ///< servers, handlers until the crash, ...
+    std::uint64_t seed = 0;     ///< of its own choices: another item's absence does not change them
 };
 
 struct SchedulePlan {

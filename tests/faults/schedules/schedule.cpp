@@ -35,6 +35,7 @@ private:
     void kill();
     void count_waits();
     void resume();
+    void crash_soon(const Item& item);
     void take_over(const Item& item);
     void reload(const Item& item);
     void on_deletion();
@@ -69,6 +70,7 @@ private:
     std::unique_ptr<Process> process_;
     std::optional<int> crash_in_;           ///< handlers
     bool taken_over_ = false;               ///< ... and the other machine takes over
+    const Item* in_mid_claim_ = nullptr;    ///< due when the next claim is asked for
     std::vector<const Item*> in_mid_cull_;  ///< due when the next deletion is accepted
     Duration restart_after_{};
     int writes_failing_ = 0;  ///< items that make the disk full now
@@ -122,7 +124,11 @@ Schedule::Schedule(const SchedulePlan& plan, const std::set<std::size_t>& withou
     if (plan.with_gateway()) {
         checker_.watch(gateway_);
         gateway_.watch({[this](const auto&... told) { exclusive_.told(told...); },
-                        [this](const auto&... claimed) { exclusive_.claimed(claimed...); }});
+                        [this](const auto&... claimed) { exclusive_.claimed(claimed...); },
+                        [this] {
+                            if (const Item* const due = std::exchange(in_mid_claim_, nullptr))
+                                crash_soon(*due);
+                        }});
         site_.world().door = &gateway_;
     }
     checker_.on_accepted_deletion([this] { on_deletion(); });
@@ -168,8 +174,10 @@ void Schedule::arm(const Item& item) {
                 timeline_.after(seconds{2}, [this] { broker_.connect(); });
                 break;
             case Kind::crash:
-                crash_in_ = item.amount;
-                restart_after_ = item.length;
+                if (item.in_mid_claim)
+                    in_mid_claim_ = &item;
+                else
+                    crash_soon(item);
                 break;
             case Kind::disk_full:
                 ++writes_failing_;
@@ -239,9 +247,13 @@ void Schedule::resume() {
     checker_.on_resume();
 }
 
-void Schedule::take_over(const Item& item) {
+void Schedule::crash_soon(const Item& item) {
     crash_in_ = item.amount;
     restart_after_ = item.length;
+}
+
+void Schedule::take_over(const Item& item) {
+    crash_soon(item);
     taken_over_ = true;
 }
 
