@@ -35,7 +35,7 @@ protected:
     boost::asio::io_context io{1};
     Turns turns{io.get_executor()};
     std::vector<std::string> now;  ///< who had a turn, in order
-    std::optional<Turns::Turn> held;
+    std::optional<AsyncSemaphore::Permit> held;
 };
 
 TEST_F(TurnsTest, OneAtATimeInTheOrderOfAsking) {
@@ -51,21 +51,23 @@ TEST_F(TurnsTest, OneAtATimeInTheOrderOfAsking) {
     EXPECT_THAT(now, ElementsAre("a", "b", "c", "d"));
 }
 
-TEST_F(TurnsTest, WhoIsInAHurryGoesFirst) {
+TEST_F(TurnsTest, WhoIsInAHurryWaitsForOneOfTheOthersAtMost) {
     ask("a", false);
     ask("b", false);
-    ask("c", true);
+    ask("c", false);
     ask("d", true);
-    for (int i = 0; i < 3; ++i) end();
-    EXPECT_THAT(now, ElementsAre("a", "c", "d", "b"));
+    ask("e", true);
+    for (int i = 0; i < 4; ++i) end();
+    EXPECT_THAT(now, ElementsAre("a", "b", "d", "e", "c"));
 }
 
 TEST_F(TurnsTest, TheOthersHaveTheirTurnAllTheSame) {
     ask("a", true);
-    ask("b", false);
-    for (int i = 0; i < 2 * Turns::most_hurried; ++i) ask("hurried", true);
-    for (int i = 0; i <= Turns::most_hurried; ++i) end();
-    EXPECT_EQ(now.back(), "b");
+    ask("b", true);
+    ask("c", false);
+    ask("d", true);
+    for (int i = 0; i < 3; ++i) end();
+    EXPECT_THAT(now, ElementsAre("a", "b", "c", "d"));
 }
 
 }  // namespace
