@@ -55,6 +55,7 @@ std::string FirstTries::why_not_judged(const Demand& demand,
     if (demand.joins() || !placing.same_host.empty() || !placing.different_host.empty())
         return "groups and hints";
     if (placing.cell && !plan_.cloud.cells.empty()) return "moves in cells";
+    if (demand.asks_class) return "the class may be held";
     if (placing.ignored != nullptr && plan_.by_class()) return "it may hold the class";
     if (placing.ignored != nullptr && has_twins(*placing.flavor)) return "flavors of one size";
     // Who boots again at once does not ask through the gateway.
