@@ -159,6 +159,7 @@ bool CloudCache::apply(const HostReading& reading) {
     }
     if (reading.servers) read_servers(host, reading);
     set_room(host, reading);
+    drop_consumers_gone_since(host, reading.began);
     // A reading that did not ask for them takes nothing back.
     if (reading.aggregates) host.placement_aggregates = reading.aggregates;
     for (auto& server : host.servers) tag(server, *taggers_, tag_data_);
@@ -168,6 +169,16 @@ bool CloudCache::apply(const HostReading& reading) {
     put_in_order(at->first, at->second);
     index_.put(host);
     return true;
+}
+
+/// Servers that went while their host was read: what Placement told of them came before that. (What
+/// it tells later is held, whoever is gone.)
+void CloudCache::drop_consumers_gone_since(Host& host, TimePoint began) const {
+    std::set<ServerId> gone;
+    for (const auto& provider : host.providers)
+        for (const auto& [consumer, held] : provider.other_consumers)
+            if (told_.is_gone(consumer) && told_.told_since(consumer, began)) gone.insert(consumer);
+    for (const auto& consumer : gone) drop_consumer(host, consumer);
 }
 
 void CloudCache::erase(const HostId& id) {
@@ -259,7 +270,11 @@ void CloudCache::see(const ServerSeen& event, TimePoint arrived) {
 void CloudCache::lose(const ServerGone& event, TimePoint arrived) {
     unfinished_.erase(event.id);
     if (!told_.remember(event.id, event.at, arrived, true)) return;
-    if (where_.contains(event.id)) take_server(event.id, arrived);
+    if (where_.contains(event.id)) return take_server(event.id, arrived);
+    // Nova's list for its host may have left it out already, and Placement's not.
+    const auto [first, last] = by_service_.equal_range(event.host);
+    for (auto at = first; at != last; ++at)
+        if (drop_consumer(*hosts_.at(at->second).host, event.id)) touch(at->second, arrived);
 }
 
 void CloudCache::see(const ServiceSeen& event, TimePoint arrived) {

@@ -104,6 +104,7 @@ private:
     void take_server(const ServerId& server, TimePoint arrived);
     void read_servers(Host& host, const HostReading& reading);
     void drop_gone(Host& host) const;
+    void drop_consumers_gone_since(Host& host, TimePoint began) const;
     void keep_limits(Host& host) const;
     static bool holds_on(const ServerId& server, const HostReading& reading);
     void touch(const HostId& id, TimePoint arrived);

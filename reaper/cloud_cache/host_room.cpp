@@ -71,6 +71,18 @@ bool adopt_unread(Host& host, const Server& server) {
     return true;
 }
 
+bool drop_consumer(Host& host, const ServerId& consumer) {
+    bool listed = false;
+    for (auto& provider : host.providers) {
+        const auto at = provider.other_consumers.find(consumer);
+        if (at == provider.other_consumers.end()) continue;
+        provider.used -= at->second;
+        provider.other_consumers.erase(at);
+        listed = true;
+    }
+    return listed;
+}
+
 void give_back(Host& host, const Server& server) {
     for (auto& provider : host.providers)
         if (const auto held = server.allocations.find(provider.id);

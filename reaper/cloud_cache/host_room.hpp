@@ -21,6 +21,10 @@ bool adopt(Host& host, Server& server);
 /// covers what the server holds. To be asked about servers older than that reading only.
 bool adopt_unread(Host& host, const Server& server);
 
+/// What the host's providers list for a consumer that is no server of the host comes free. False if
+/// they list nothing for it.
+bool drop_consumer(Host& host, const ServerId& consumer);
+
 /// The server's room comes free, or is taken, in the providers' use.
 void give_back(Host& host, const Server& server);
 void take_up(Host& host, const Server& server);

@@ -199,6 +199,32 @@ TEST_F(LivePictureTest, AnEventDuringAReadingIsNewerThanTheReading) {
     EXPECT_THAT(cache.due(1, at(9), at(0)), ElementsAre(HostId{"a"}));
 }
 
+TEST_F(LivePictureTest, WhoWentDuringAReadingHoldsNothing) {
+    cache.apply(reading("a", 1, {record("s1", "a")}));
+    cache.apply(gone("s1", "a", 6), at(6));
+    auto mixed = reading("a", 5, {record("s1", "a")});  // so Placement said before
+    mixed.servers->clear();
+    cache.apply(mixed);
+    EXPECT_EQ(used("a"), Resources{});
+    cache.apply(seen(record("s2", "a"), 7), at(7));
+    EXPECT_EQ(used("a"), small);
+    EXPECT_THAT(cache.due(1, at(9), at(0)), ElementsAre(HostId{"a"}));
+    mixed.began = at(8);  // its deletion left the room behind
+    cache.apply(mixed);
+    EXPECT_EQ(used("a"), small);
+    EXPECT_EQ(cache.find(HostId{"a"})->root().other_consumers.size(), 1U);
+}
+
+TEST_F(LivePictureTest, WhomNovaListedNoMoreGoesWithHisRoom) {
+    auto mixed = reading("a", 5, {record("s1", "a")});
+    mixed.servers->clear();
+    cache.apply(mixed);
+    EXPECT_EQ(used("a"), small);
+    cache.apply(gone("s1", "a", 6), at(6));
+    EXPECT_EQ(used("a"), Resources{});
+    EXPECT_THAT(cache.due(1, at(9), at(0)), ElementsAre(HostId{"a"}));
+}
+
 TEST_F(LivePictureTest, AReadingOfTheRoomAloneCountsUnknownConsumersAsUsed) {
     cache.apply(reading("a", 5, {record("stranger", "a")}, false));
     EXPECT_THAT(on("a"), IsEmpty());
