@@ -41,7 +41,8 @@ Request of_anybody(const RequestId& id) {
 PlacementGateway::PlacementGateway(const boost::asio::any_io_executor& executor,
                                    Dependencies dependencies)
     : dependencies_(std::move(dependencies)),
-      who_asks_(dependencies_.cloud, dependencies_.scheduler),
+      who_asks_(dependencies_.cloud, dependencies_.scheduler,
+                [this](const CandidatesQuery& query) { return named_aggregates(query); }),
       promised_(dependencies_.cloud, dependencies_.refresher, dependencies_.rooms.ledger(),
                 dependencies_.kept_rooms),
       long_answers_(executor, long_answers_at_once) {}
@@ -111,6 +112,7 @@ Task<ProxyAnswer> PlacementGateway::search(HttpRequest request, GatewayCall& cal
         ++counts_.searches;
         counts_.last_search = dependencies_.cloud.clock.steady();
     }
+    const WhoAsks::Waiting waiting{who_asks_, id};
     auto parameters = parameters_of(request.target);
     if (parameters && !take_res_type(*parameters).constraints.empty())
         co_return co_await search_by_type(std::move(request), call, std::move(*parameters));

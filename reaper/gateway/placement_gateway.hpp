@@ -224,6 +224,7 @@ private:
     void note_told_of_kept_room(const RequestId& id);
     bool is_full() const { return counts_.held >= dependencies_.settings.max_held; }
     std::optional<std::string> narrow(Request& request, const CandidatesQuery& query) const;
+    HostAggregates named_aggregates(const CandidatesQuery& query) const;
     void pass(const RequestId& id, const std::string& why);
     // Kinds of room.
     Task<ProxyAnswer> search_by_type(HttpRequest request, GatewayCall& call, PlacementQuery query);

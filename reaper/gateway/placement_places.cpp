@@ -115,6 +115,20 @@ Amount PlacementGateway::places_of(const Request& wanted, const Candidates& cand
     return places;
 }
 
+/// Those that the query wants hosts to be members of, as far as they have any.
+HostAggregates PlacementGateway::named_aggregates(const CandidatesQuery& query) const {
+    std::set<std::string> missing;
+    for (const auto& any_of : query.aggregates) missing.insert(any_of.begin(), any_of.end());
+    HostAggregates named;
+    if (missing.empty()) return named;
+    for (const Host* const host : dependencies_.refresher.cache().hosts()) {
+        for (const auto& [uuid, aggregate] : host->member_of.get())
+            if (missing.erase(uuid) > 0) named.emplace(uuid, aggregate);
+        if (missing.empty()) break;
+    }
+    return named;
+}
+
 /// In the words of the query; why that can't be.
 std::optional<std::string> PlacementGateway::narrow(Request& request,
                                                     const CandidatesQuery& query) const {

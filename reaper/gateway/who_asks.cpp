@@ -4,9 +4,9 @@
 #include <spdlog/spdlog.h>
 #include <utility>
 
+#include "reaper/gateway/who_fits.hpp"
 #include "reaper/model/text.hpp"
 #include "reaper/request_spec/request_builder.hpp"
-#include "reaper/request_spec/res_type_query.hpp"
 #include "reaper/triggers/requester.hpp"
 
 namespace reaper {
@@ -28,53 +28,48 @@ bool is_scheduled(const ServerRecord& record) {
     return record.server.host.empty() && record.server.task_state == "scheduling";
 }
 
-/// Every class of it is asked for, and as much of it or more: what ports and device profiles ask
-/// for besides is in the query alone.
-bool within(const Resources& resources, const Resources& asked) {
-    return resources.fits_in(asked);
+std::set<ServerId> ids_of(const std::vector<ServerRecord>& servers) {
+    std::set<ServerId> ids;
+    for (const auto& record : servers) ids.insert(record.server.id);
+    return ids;
 }
 
-/// Does it say by traits what the query says? (An image may say more than its flavor.)
-bool says_the_same(const Request& request, const CandidatesQuery& query) {
-    const auto& said = query.res_type;
-    if (said.empty()) return request.res_type_traits.empty();
-    return !request.phases_because.empty() &&
-           std::all_of(request.res_type_traits.begin(), request.res_type_traits.end(),
-                       [&](const Trait& trait) {
-                           const auto constraint = res_type_constraint_of(trait.str(), true);
-                           return constraint &&
-                                  std::find(said.begin(), said.end(), *constraint) != said.end();
-                       });
-}
-
-bool fits(const Request& request, const CandidatesQuery& query) {
-    if (!says_the_same(request, query)) return false;
-    return asked_as(request, query) != AskedAs::other ||
-           within(request.resources, query.shape.resources);
-}
-
-/// Which of the two it is makes no difference to anybody but the two.
-bool alike(const Request& a, const Request& b) {
-    return a.project == b.project && a.phases == b.phases && a.slots == b.slots &&
-           a.resources == b.resources && a.flavor_extra_specs == b.flavor_extra_specs &&
-           a.availability_zone == b.availability_zone && a.placement == b.placement;
-}
-
-/// As far as its flavor tells.
-bool may_be_for(const ServerRecord& record, const CandidatesQuery& query) {
-    const auto takes = resources_of(record.flavor, record.boot_from_volume);
-    const auto* const resources = std::get_if<Resources>(&takes);
-    return resources == nullptr || within(*resources, query.shape.resources);
-}
-
-std::map<std::string, std::vector<ServerRecord>> by_reservation(
-    const std::vector<ServerRecord>& servers) {
-    std::map<std::string, std::vector<ServerRecord>> groups;
-    for (const auto& record : servers) {
-        const std::string& told = record.reservation;
-        groups[told.empty() ? record.server.id.str() : told].push_back(record);
+/// What waited for a host when it was first looked who asks.
+class FirstLook {
+public:
+    explicit FirstLook(const std::vector<ServerRecord>& servers) {
+        for (const auto& [request, together] : by_reservation(servers)) there_.insert(request);
+        for (const auto& record : servers) newest_ = std::max(newest_, record.server.created);
     }
-    return groups;
+    /// Without what was asked of Nova since. Older servers are not: its pages left them out.
+    std::shared_ptr<const std::vector<ServerRecord>> without_later(
+        std::shared_ptr<const std::vector<ServerRecord>> servers) const {
+        auto left = std::make_shared<std::vector<ServerRecord>>();
+        for (const auto& [request, together] : by_reservation(*servers)) {
+            const bool there =
+                there_.contains(request) ||
+                std::any_of(together.begin(), together.end(), [this](const ServerRecord& each) {
+                    return each.server.created <= newest_;
+                });
+            if (there) left->insert(left->end(), together.begin(), together.end());
+        }
+        return left;
+    }
+
+private:
+    std::set<std::string> there_;
+    TimePoint newest_ = TimePoint::min();
+};
+
+using Built = std::variant<Request, Refused>;
+
+/// Are these all the same to anybody but themselves?
+bool all_alike(const std::vector<Built>& boots) {
+    return !boots.empty() && std::all_of(boots.begin(), boots.end(), [&](const Built& each) {
+        const auto* const a = std::get_if<Request>(&boots.front());
+        const auto* const b = std::get_if<Request>(&each);
+        return &each == &boots.front() || (a && b && alike(*a, *b));
+    });
 }
 
 std::optional<FailureEvent> event_of(const std::string& action) {
@@ -87,9 +82,10 @@ std::optional<FailureEvent> event_of(const std::string& action) {
 
 }  // namespace
 
-WhoAsks::WhoAsks(CloudPorts cloud, std::function<SchedulerRules()> rules)
+WhoAsks::WhoAsks(CloudPorts cloud, std::function<SchedulerRules()> rules, Aggregates aggregates)
     : cloud_(cloud),
       rules_(std::move(rules)),
+      aggregates_(std::move(aggregates)),
       booting_(cloud.clock,
                [this] {
                    auto statuses = booting_statuses;
@@ -113,20 +109,14 @@ ResultTask<std::vector<ServerRecord>> WhoAsks::read_moves() {
 /// What was found out about servers that wait for a host no more.
 void WhoAsks::forget_others(const SharedList::Servers& booting,
                             const std::set<RequestId>& known_before) {
-    std::set<ServerId> there;
-    for (const auto& record : booting) there.insert(record.server.id);
+    const std::set<ServerId> there = ids_of(booting);
     std::erase_if(built_, [&](const auto& each) { return !there.contains(each.first); });
     std::erase_if(by_others_, [&](const auto& each) { return !there.contains(each.first); });
-    std::erase_if(taken_, [&](const auto& call) {
-        return known_before.contains(call.first) &&
-               std::none_of(call.second.begin(), call.second.end(),
-                            [&](const ServerId& server) { return there.contains(server); });
-    });
+    calls_.forget(known_before, there);
 }
 
 ResultTask<WhoAsks::Servers> WhoAsks::look_at_boots() {
-    std::set<RequestId> known_before;
-    for (const auto& call : taken_) known_before.insert(call.first);
+    const std::set<RequestId> known_before = calls_.all();
     auto seen = co_await booting_.read();
     if (!seen) co_return seen.error();
     auto scheduled = std::make_shared<SharedList::Servers>();
@@ -178,6 +168,7 @@ ResultTask<bool> WhoAsks::goes_by_others(ServerId server) {
 ResultTask<WhoAsks::Answer> WhoAsks::find(RequestId id, CandidatesQuery query, Duration patience) {
     const Duration began = cloud_.clock.steady();
     NotCertain unknown{"nobody waits for it, as far as Nova tells"};
+    std::optional<FirstLook> first;
     for (int looks = 1;; ++looks) {
         auto moving = co_await moving_.read();
         if (!moving) co_return moving.error();
@@ -186,22 +177,12 @@ ResultTask<WhoAsks::Answer> WhoAsks::find(RequestId id, CandidatesQuery query, D
         if (*moves) co_return std::move(**moves);
         auto seen = co_await look_at_boots();
         if (!seen) co_return seen.error();
-        auto boots = co_await boots_for(id, query, *seen);
+        if (!first) first.emplace(**seen);
+        auto boots = co_await boots_for(id, query, first->without_later(*seen));
         if (!boots) co_return boots.error();
-        // Another call may have been known meanwhile.
         const bool nobody = boots->empty();
-        std::erase_if(*boots, [&](const Built& each) {
-            const auto* const request = std::get_if<Request>(&each);
-            return request != nullptr && !request->requesters.empty() &&
-                   taken_by_other(id, request->requesters.front());
-        });
-        const bool one =
-            !boots->empty() && std::all_of(boots->begin(), boots->end(), [&](const Built& each) {
-                const auto* const a = std::get_if<Request>(&boots->front());
-                const auto* const b = std::get_if<Request>(&each);
-                return &each == &boots->front() || (a && b && alike(*a, *b));
-            });
-        if (one) co_return taken(id, std::move(boots->front()));
+        leave_others_out(id, *boots, **seen);
+        if (all_alike(*boots)) co_return one_of(id, std::move(*boots));
         if (boots->size() > 1)
             unknown.why = std::to_string(boots->size()) +
                           " requests to boot are being scheduled that it could be for";
@@ -291,26 +272,33 @@ ResultTask<std::variant<std::string, NotCertain>> WhoAsks::new_flavor(ServerReco
 
 // ---- servers to boot ----
 
-bool WhoAsks::taken_by_other(const RequestId& id, const ServerId& server) const {
-    return std::any_of(taken_.begin(), taken_.end(), [&](const auto& call) {
-        return call.first != id && call.second.contains(server);
-    });
-}
-
 /// Those that the query fits.
 ResultTask<std::vector<WhoAsks::Built>> WhoAsks::boots_for(RequestId id, CandidatesQuery query,
                                                            Servers booting) {
     std::vector<Built> found;
+    const HostAggregates named = aggregates_(query);
+    const auto of_others = calls_.of_others(id, ids_of(*booting));
     auto groups = by_reservation(*booting);
     for (auto& [reservation, servers] : groups) {
-        if (taken_by_other(id, servers.front().server.id)) continue;
+        if (of_others.contains(servers.front().server.id)) continue;
         auto known = co_await known_of(id, std::move(servers));
         if (!known) co_return known.error();
         const auto* const request = std::get_if<Request>(&*known);
         // Of one that is refused it is not known what it asks for.
-        if (request == nullptr || fits(*request, query)) found.push_back(std::move(*known));
+        if (request == nullptr || fits(*request, query, named)) found.push_back(std::move(*known));
     }
     co_return found;
+}
+
+/// What became known of other calls meanwhile.
+void WhoAsks::leave_others_out(const RequestId& id, std::vector<Built>& boots,
+                               const SharedList::Servers& booting) const {
+    const auto of_others = calls_.of_others(id, ids_of(booting));
+    std::erase_if(boots, [&](const Built& each) {
+        const auto* const request = std::get_if<Request>(&each);
+        return request != nullptr && !request->requesters.empty() &&
+               of_others.contains(request->requesters.front());
+    });
 }
 
 /// Those that it was asked for with, if it is being scheduled. Nova's pages may leave one out,
@@ -351,17 +339,30 @@ ResultTask<std::optional<WhoAsks::Answer>> WhoAsks::of_server(RequestId id, Serv
         if (!its) continue;
         auto known = co_await known_of(id, std::move(servers));
         if (!known) co_return known.error();
-        co_return std::optional<Answer>{taken(id, std::move(*known))};
+        std::vector<Built> it;
+        it.push_back(std::move(*known));
+        co_return std::optional<Answer>{one_of(id, std::move(it))};
     }
     co_return std::optional<Answer>{};
 }
 
-/// From now on it is known whose call this is.
-WhoAsks::Answer WhoAsks::taken(const RequestId& id, Built found) {
-    if (auto* const refused = std::get_if<Refused>(&found)) return std::move(*refused);
-    auto& request = std::get<Request>(found);
+/// From now on it is known whose call this is: one of these, for which no other call is taken if
+/// possible.
+WhoAsks::Answer WhoAsks::one_of(const RequestId& id, std::vector<Built> alike) {
+    if (auto* const refused = std::get_if<Refused>(&alike.front())) return std::move(*refused);
+    const auto free = std::find_if(alike.begin(), alike.end(), [&](const Built& each) {
+        const auto& requesters = std::get<Request>(each).requesters;
+        return requesters.empty() || !calls_.taken_for(id, requesters.front());
+    });
+    if (free != alike.end()) std::iter_swap(alike.begin(), free);
+    std::vector<KnownCalls::Servers> may_be;
+    for (const Built& each : alike) {
+        const auto& requesters = std::get<Request>(each).requesters;
+        may_be.emplace_back(requesters.begin(), requesters.end());
+    }
+    calls_.known(id, std::move(may_be));
+    auto& request = std::get<Request>(alike.front());
     request.id = id;
-    taken_[id] = {request.requesters.begin(), request.requesters.end()};
     return std::move(request);
 }
 

@@ -13,10 +13,13 @@
 #include <optional>
 #include <set>
 #include <string>
+#include <utility>
 #include <variant>
 #include <vector>
 
+#include "reaper/gateway/known_calls.hpp"
 #include "reaper/gateway/shared_list.hpp"
+#include "reaper/model/placement_constraints.hpp"
 #include "reaper/model/request.hpp"
 #include "reaper/ports/cloud_ports.hpp"
 #include "reaper/request_spec/candidates_query.hpp"
@@ -32,10 +35,27 @@ struct NotCertain {
 
 class WhoAsks {
 public:
+    /// What is known of the aggregates that a query names, by their UUIDs.
+    using Aggregates = std::function<HostAggregates(const CandidatesQuery&)>;
     /// `rules` tells how nova-scheduler is set up, by now.
-    WhoAsks(CloudPorts cloud, std::function<SchedulerRules()> rules);
+    WhoAsks(CloudPorts cloud, std::function<SchedulerRules()> rules, Aggregates aggregates);
     WhoAsks(const WhoAsks&) = delete;  // its lists know its place
     WhoAsks& operator=(const WhoAsks&) = delete;
+
+    /// While it lives, a call of this request waits for its answer.
+    class Waiting {
+    public:
+        Waiting(WhoAsks& who, RequestId call) : who_(who), call_(std::move(call)) {
+            who_.calls_.began(call_);
+        }
+        ~Waiting() { who_.calls_.ended(call_); }
+        Waiting(const Waiting&) = delete;
+        Waiting& operator=(const Waiting&) = delete;
+
+    private:
+        WhoAsks& who_;
+        RequestId call_;
+    };
 
     /// The request that the query is asked for, with its requesters, as Nova tells it; its shape is
     /// not the query's yet. Refused: no room can help it. As long as Nova lists its servers
@@ -68,17 +88,18 @@ private:
     ResultTask<std::optional<Answer>> move_of(RequestId id, CandidatesQuery query, Servers moving);
     ResultTask<Answer> of_move(ServerRecord record, ActionRecord action, CandidatesQuery query);
     ResultTask<std::vector<Built>> boots_for(RequestId id, CandidatesQuery query, Servers booting);
+    void leave_others_out(const RequestId& id, std::vector<Built>& boots,
+                          const SharedList::Servers& booting) const;
     ResultTask<Built> known_of(RequestId id, Booting servers);
     ResultTask<Built> built(RequestId id, Booting servers);
     ResultTask<std::variant<std::string, NotCertain>> new_flavor(ServerRecord record,
                                                                  CandidatesQuery query);
-    Answer taken(const RequestId& id, Built found);
-    bool taken_by_other(const RequestId& id, const ServerId& server) const;
+    Answer one_of(const RequestId& id, std::vector<Built> alike);
 
     CloudPorts cloud_;
     std::function<SchedulerRules()> rules_;
-    /// Servers that a call is known to be for, or was a moment ago.
-    std::map<RequestId, std::set<ServerId>> taken_;
+    Aggregates aggregates_;
+    KnownCalls calls_;
     /// What was found out about servers that are still being scheduled, by the first of them; its
     /// id is that of the call that asked first.
     std::map<ServerId, Known> built_;

@@ -1,0 +1,78 @@
+#include "reaper/gateway/who_fits.hpp"
+
+#include <algorithm>
+
+#include "reaper/model/aggregate_rules.hpp"
+#include "reaper/request_spec/request_builder.hpp"
+#include "reaper/request_spec/res_type_query.hpp"
+
+namespace reaper {
+namespace {
+
+/// Does it say by traits what the query says? (An image may say more than its flavor.)
+bool says_the_same(const Request& request, const CandidatesQuery& query) {
+    const auto& said = query.res_type;
+    if (said.empty()) return request.res_type_traits.empty();
+    return !request.phases_because.empty() &&
+           std::all_of(request.res_type_traits.begin(), request.res_type_traits.end(),
+                       [&](const Trait& trait) {
+                           const auto constraint = res_type_constraint_of(trait.str(), true);
+                           return constraint &&
+                                  std::find(said.begin(), said.end(), *constraint) != said.end();
+                       });
+}
+
+/// A zone that the query names is the request's: without one of its own, it has none to name. What
+/// else an aggregate is for, as a project, says nothing against it.
+bool in_its_zone(const Request& request, const CandidatesQuery& query,
+                 const HostAggregates& named) {
+    const auto speaks_against = [&](const std::string& uuid) {
+        const auto known = named.find(uuid);
+        if (known == named.end()) return false;
+        const AggregateMetadata& metadata = known->second.metadata;
+        if (!metadata.contains("availability_zone") || belongs_to(metadata, request.project))
+            return false;
+        return !request.availability_zone || !is_zone(metadata, *request.availability_zone);
+    };
+    const auto& asked = request.placement.aggregates;
+    return std::none_of(query.aggregates.begin(), query.aggregates.end(), [&](const auto& any_of) {
+        return !any_of.empty() && std::find(asked.begin(), asked.end(), any_of) == asked.end() &&
+               std::all_of(any_of.begin(), any_of.end(), speaks_against);
+    });
+}
+
+}  // namespace
+
+bool within(const Resources& resources, const Resources& asked) {
+    return resources.fits_in(asked);
+}
+
+bool fits(const Request& request, const CandidatesQuery& query, const HostAggregates& named) {
+    if (!says_the_same(request, query) || !in_its_zone(request, query, named)) return false;
+    return asked_as(request, query) != AskedAs::other ||
+           within(request.resources, query.shape.resources);
+}
+
+bool alike(const Request& a, const Request& b) {
+    return a.project == b.project && a.phases == b.phases && a.slots == b.slots &&
+           a.resources == b.resources && a.flavor_extra_specs == b.flavor_extra_specs &&
+           a.availability_zone == b.availability_zone && a.placement == b.placement;
+}
+
+bool may_be_for(const ServerRecord& record, const CandidatesQuery& query) {
+    const auto takes = resources_of(record.flavor, record.boot_from_volume);
+    const auto* const resources = std::get_if<Resources>(&takes);
+    return resources == nullptr || within(*resources, query.shape.resources);
+}
+
+std::map<std::string, std::vector<ServerRecord>> by_reservation(
+    const std::vector<ServerRecord>& servers) {
+    std::map<std::string, std::vector<ServerRecord>> groups;
+    for (const auto& record : servers) {
+        const std::string& told = record.reservation;
+        groups[told.empty() ? record.server.id.str() : told].push_back(record);
+    }
+    return groups;
+}
+
+}  // namespace reaper

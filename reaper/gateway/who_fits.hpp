@@ -1,0 +1,33 @@
+// Which requests a query of nova-scheduler's for candidates could be for, by what both say. Pure.
+#pragma once
+
+#include <map>
+#include <string>
+#include <vector>
+
+#include "reaper/model/placement_constraints.hpp"
+#include "reaper/model/records.hpp"
+#include "reaper/model/request.hpp"
+#include "reaper/request_spec/candidates_query.hpp"
+
+namespace reaper {
+
+/// Is all of it within what is asked for? What ports and device profiles ask for besides is in the
+/// query alone.
+bool within(const Resources& resources, const Resources& asked);
+
+/// Could the query be for this request to boot? `named`: those of the query's aggregates that are
+/// known; of zones that it names, one must be the request's.
+bool fits(const Request& request, const CandidatesQuery& query, const HostAggregates& named);
+
+/// Which of the two it is makes no difference to anybody but the two.
+bool alike(const Request& a, const Request& b);
+
+/// Could the query be for this server, as far as its flavor tells?
+bool may_be_for(const ServerRecord& record, const CandidatesQuery& query);
+
+/// Servers by the request to boot that they belong to.
+std::map<std::string, std::vector<ServerRecord>> by_reservation(
+    const std::vector<ServerRecord>& servers);
+
+}  // namespace reaper
