@@ -1,5 +1,4 @@
-// The gateway's second part: hosts that are offered to whoever asks, and claims, which tell who
-// does.
+// The gateway's claims: they tell who asks, and room is the server's with them.
 #include <algorithm>
 #include <spdlog/spdlog.h>
 #include <utility>
@@ -13,139 +12,7 @@ namespace reaper {
 namespace {
 
 constexpr int most_joint_claims = 3;
-/// At most; a few more where one plan needs several.
-constexpr std::size_t hosts_offered = 3;
-/// A search that was offered hosts claims one of them within.
-constexpr Duration offered_for{60'000};
-
-/// Where a decision has its slots.
-std::set<HostId> ids_of(const Decision& decision) {
-    std::set<HostId> ids;
-    for (const HostPlan& host : host_plans(decision)) ids.insert(host.host);
-    return ids;
-}
-
-OfferedHost root_of(const Host& host) {
-    const Provider& root = host.providers.front();
-    OfferedHost offered{host.id, {}, root.used, root.traits.get()};
-    for (const auto& [name, inventory] : root.inventories)
-        offered.capacity.set(name, inventory.capacity());
-    return offered;
-}
-
-bool has_all(const Resources& capacity, const Resources& asked) {
-    return std::all_of(asked.begin(), asked.end(),
-                       [&](const auto& each) { return capacity.get(each.first) > 0; });
-}
-
 }  // namespace
-
-void PlacementGateway::note_offer(const RequestId& id, Offer offer) {
-    std::erase_if(offers_,
-                  [&](const auto& each) { return offer.at - each.second.at > offered_for; });
-    const auto known = offers_.find(id);
-    const bool untouched = known != offers_.end() && !known->second.served &&
-                           known->second.claimed.empty() && known->second.refused.empty();
-    // Of two searches before one claim, as for dedicated CPUs, the claim may be of either's hosts.
-    if (untouched) {
-        Offer& before = known->second;
-        std::erase(before.queries, offer.queries.back());
-        before.queries.push_back(std::move(offer.queries.back()));
-        before.hosts.merge(offer.hosts);
-        before.nothing_free = before.nothing_free && offer.nothing_free;
-        before.at = offer.at;
-        return;
-    }
-    offers_.insert_or_assign(id, std::move(offer));
-}
-
-/// Adds hosts where room could be freed for whoever asks. False: that would help nobody.
-bool PlacementGateway::offer(const RequestId& id, const CandidatesQuery& query,
-                             std::vector<Request> may_be, Asked& asked) {
-    std::erase_if(may_be, [&](const Request& each) {
-        return !each.phases.admits(ResType::regular) ||
-               dependencies_.why_revocable(each).has_value();
-    });
-    if (is_second_of_pair(id, query) && places_of_pair(id, *asked.candidates) > 0) return false;
-    const auto largest =
-        std::max_element(may_be.begin(), may_be.end(),
-                         [](const Request& a, const Request& b) { return a.slots < b.slots; });
-    if (largest == may_be.end()) return false;
-    Request wanted = std::move(*largest);
-    wanted.id = id;
-    wanted.phases = {};
-    if (narrow(wanted, query)) return false;
-    const auto rooms = rooms_for(std::move(wanted), asked.candidates->hosts());
-    std::vector<OfferedHost> offered;
-    for (const Host* const host : rooms) {
-        auto room = root_of(*host);
-        if (has_all(room.capacity, query.shape.resources)) offered.push_back(std::move(room));
-    }
-    if (offered.empty()) return false;
-    Offer made{{query}, asked.candidates->hosts(), dependencies_.cloud.clock.steady()};
-    made.nothing_free = asked.candidates->none();
-    for (const OfferedHost& host : offered) made.hosts.insert(host.host);
-    note_offer(id, std::move(made));
-    ++counts_.offered;
-    spdlog::debug("gateway: {}: {} offered, a claim will tell who asks", printable(id.str()),
-                  counted(static_cast<int>(offered.size()), "host"));
-    asked.candidates->add(offered, query.shape.resources);
-    asked.answer = own_answer(*asked.candidates);
-    return true;
-}
-
-/// Adds the hosts where room is kept for the request. False: it is kept in a way that a candidate
-/// can't tell.
-bool PlacementGateway::tell_of_kept_room(const RequestId& id, const CandidatesQuery& query,
-                                         Asked& asked) const {
-    const auto rooms = dependencies_.kept_rooms.kept_for(id);
-    if (rooms.empty()) return true;
-    if (!query.groups.empty()) return false;
-    std::set<HostId> hosts;
-    for (const KeptRoom& room : rooms) hosts.insert(room.host);
-    std::vector<OfferedHost> told;
-    for (const HostId& host : hosts) {
-        if (asked.candidates->hosts().contains(host)) continue;
-        const Host* const known = dependencies_.refresher.cache().find(host);
-        if (known == nullptr) return false;
-        OfferedHost room = root_of(*known);
-        if (!query.shape.resources.fits_in(room.capacity)) return false;
-        told.push_back(std::move(room));
-    }
-    if (told.empty()) return true;
-    asked.candidates->add(told, query.shape.resources);
-    asked.answer = own_answer(*asked.candidates);
-    return true;
-}
-
-/// Where room for the request could be freed, besides on some hosts; not where others were offered
-/// it, if it can be elsewhere.
-std::vector<const Host*> PlacementGateway::rooms_for(Request wanted,
-                                                     const std::set<HostId>& besides) const {
-    const CloudCache& cache = dependencies_.refresher.cache();
-    const auto leave_out = [&cache](Request& request, const std::set<HostId>& left_out) {
-        for (const HostId& host : left_out)
-            if (const Host* const known = cache.find(host))
-                request.excluded_hosts.emplace(known->service_host, "offered already");
-    };
-    leave_out(wanted, besides);
-    Request apart = wanted;
-    for (const auto& [other, offer] : offers_)
-        if (offer.nothing_free && !offer.served) leave_out(apart, offer.hosts);
-    auto hosts = ids_of(dependencies_.consider(apart));
-    if (hosts.empty()) hosts = ids_of(dependencies_.consider(wanted));
-    // What one host can give may be gone when it is claimed.
-    while (!hosts.empty() && hosts.size() < hosts_offered) {
-        leave_out(wanted, hosts);
-        const auto others = ids_of(dependencies_.consider(wanted));
-        if (others.empty()) break;
-        hosts.insert(others.begin(), others.end());
-    }
-    std::vector<const Host*> found;
-    for (const HostId& host : hosts)
-        if (const Host* const known = cache.find(host)) found.push_back(known);
-    return found;
-}
 
 Task<ProxyAnswer> PlacementGateway::claim(HttpRequest request, GatewayCall& call) {
     const RequestId id = request_of(request.headers);
@@ -155,9 +22,6 @@ Task<ProxyAnswer> PlacementGateway::claim(HttpRequest request, GatewayCall& call
     const bool known = server && asked && !asked->empty() && offers_.contains(id);
     std::optional<Counted> helping;
     if (known || dependencies_.kept_rooms.keeps_for(id)) helping.emplace(helping_);
-    Resources amounts;
-    if (asked)
-        for (const auto& each : *asked) amounts += each.second;
     while (true) {
         // First, also where it is known that nothing is free: Placement says whether it takes the
         // token, before anything is done for who has it.
@@ -171,7 +35,7 @@ Task<ProxyAnswer> PlacementGateway::claim(HttpRequest request, GatewayCall& call
                 auto refusal = co_await refused_token(request, call);
                 if (refusal) co_return std::move(*refusal);
             }
-            again = co_await help_claim(id, *server, amounts, call);
+            again = co_await help_claim(id, *server, *asked, call);
         }
         if (again) continue;
         if (offers_.contains(id) && offers_.at(id).served)
@@ -282,17 +146,44 @@ Task<ProxyAnswer> PlacementGateway::send_claim(HttpRequest request, GatewayCall&
 
 /// Whoever claims is known: a regular one is served now, once for all of its servers that have no
 /// room yet. False: nothing was done.
-Task<bool> PlacementGateway::help_claim(RequestId id, ServerId server, Resources amounts,
+Task<bool> PlacementGateway::help_claim(RequestId id, ServerId server, Allocations asked,
                                         GatewayCall& call) {
     if (why_full() || too_many_looks() || passes_through()) co_return false;
     if (std::exchange(offers_.at(id).served, true)) co_return false;
     const Counted looking{counts_.looking};
+    auto wanted = co_await who_claims(id, server, asked, call);
+    if (!wanted) co_return false;
+    const bool on_one_host = where_it_claims(*wanted, asked);
+    // Others may have begun to wait while it was looked who asks.
+    if (const auto full = why_full()) {
+        pass(id, *full);
+        may_be_served_again(id);
+        co_return false;
+    }
+    const Counted held{counts_.held};
+    const auto outcome = co_await wait_for(std::move(*wanted), call, true);
+    const bool way = outcome && has_room(*outcome);
+    if (way) note_hosts(id);
+    if (!way && on_one_host && outcome) may_be_served_again(id);
+    ++(way ? counts_.served : counts_.in_vain);
+    co_return way;
+}
+
+/// Its next claim, of another host.
+void PlacementGateway::may_be_served_again(const RequestId& id) {
+    if (const auto offer = offers_.find(id); offer != offers_.end()) offer->second.served = false;
+}
+
+/// The request that the server belongs to, with those that have no room yet, and where it was
+/// offered any; none if it can't be helped.
+Task<std::optional<Request>> PlacementGateway::who_claims(RequestId id, ServerId server,
+                                                          Allocations asked, GatewayCall& call) {
     auto look = who_asks_.of_server(id, server);
     // Without help this claim has failed.
     auto found = co_await in_time(call, std::move(look), whole_call);
     const auto offered = offers_.find(id);
-    if (offered == offers_.end()) co_return false;
-    const Offer offer = offered->second;
+    if (offered == offers_.end()) co_return std::nullopt;
+    const Offer& offer = offered->second;
     std::string why;
     if (!found)
         why = found.error().what;
@@ -304,6 +195,8 @@ Task<bool> PlacementGateway::help_claim(RequestId id, ServerId server, Resources
         why = "the requester is revocable: " + *revocable;
     std::optional<Request> wanted;
     if (why.empty()) {
+        Resources amounts;
+        for (const auto& each : asked) amounts += each.second;
         wanted = std::get<Request>(std::move(**found));
         if (!wanted->phases.admits(ResType::regular)) why = "it admits revocable room alone";
         wanted->phases = {};  // what was offered is regular
@@ -311,7 +204,7 @@ Task<bool> PlacementGateway::help_claim(RequestId id, ServerId server, Resources
     }
     if (!why.empty()) {
         pass(id, why);
-        co_return false;
+        co_return std::nullopt;
     }
     std::erase_if(wanted->requesters,
                   [&](const ServerId& each) { return offer.claimed.contains(each); });
@@ -324,20 +217,22 @@ Task<bool> PlacementGateway::help_claim(RequestId id, ServerId server, Resources
         const bool over = refused != offer.refused.end() && refused->second.contains(host);
         if (known != nullptr && !over) wanted->placement.only_hosts.insert(known->service_host);
     }
-    if (wanted->placement.only_hosts.empty()) co_return false;
-    // Others may have begun to wait while it was looked who asks.
-    if (const auto full = why_full()) {
-        pass(id, *full);
-        if (const auto still = offers_.find(id); still != offers_.end())
-            still->second.served = false;
-        co_return false;
-    }
-    const Counted held{counts_.held};
-    const auto outcome = co_await wait_for(std::move(*wanted), call, true);
-    const bool way = outcome && has_room(*outcome);
-    if (way) note_hosts(id);
-    ++(way ? counts_.served : counts_.in_vain);
-    co_return way;
+    if (wanted->placement.only_hosts.empty()) co_return std::nullopt;
+    co_return wanted;
+}
+
+/// Room on the hosts that are claimed is of use at once: what is freed elsewhere, nova-scheduler
+/// claims only if these stay full. False: they can't give all of it, and any host will do.
+bool PlacementGateway::where_it_claims(Request& wanted, const Allocations& asked) const {
+    Request there = wanted;
+    for (const Host* const host : dependencies_.refresher.cache().hosts())
+        if (std::none_of(host->providers.begin(), host->providers.end(),
+                         [&](const Provider& provider) { return asked.contains(provider.id); }))
+            there.placement.only_hosts.erase(host->service_host);
+    if (there.placement.only_hosts.empty()) return false;
+    if (host_plans(dependencies_.consider(there)).empty()) return false;
+    wanted = std::move(there);
+    return true;
 }
 
 }  // namespace reaper

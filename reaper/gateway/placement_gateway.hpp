@@ -12,9 +12,10 @@
 // Several requests may be waiting of which nobody can tell who asks, as when revocable servers of
 // the same flavor are asked for all the time. If one of them is regular and could be helped, the
 // search is offered the hosts where room could be freed, without anybody being deleted:
-// nova-scheduler's filters look at them, and its claim names the server. A regular one is served
-// then, while the claim waits; that of any other one goes to Placement, which refuses it, as
-// nothing is free.
+// nova-scheduler's filters look at them, and its claim names the server. Placement is asked for
+// what it claims, and refuses, as nothing is free: a regular one is served then, while the claim
+// waits, and it is claimed again. Its room is on the host that it claims, if that can give all of
+// it.
 //
 // Where Placement has few places, others may claim them first. A claim for which there is no room
 // any more is served in the same way, if it is that of a regular server.
@@ -255,7 +256,11 @@ private:
     void note_success(const RequestId& id, const ServerId& server, const Allocations& asked);
     void note_claim(const RequestId& id, const ServerId& server, const Allocations& asked,
                     int status);
-    Task<bool> help_claim(RequestId id, ServerId server, Resources amounts, GatewayCall& call);
+    Task<bool> help_claim(RequestId id, ServerId server, Allocations asked, GatewayCall& call);
+    Task<std::optional<Request>> who_claims(RequestId id, ServerId server, Allocations asked,
+                                            GatewayCall& call);
+    bool where_it_claims(Request& wanted, const Allocations& asked) const;
+    void may_be_served_again(const RequestId& id);
     Task<std::unique_ptr<ClaimTurn>> turn_for(std::set<ProviderId> providers);
     void note_hosts(const RequestId& id);
 

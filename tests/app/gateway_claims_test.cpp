@@ -83,6 +83,45 @@ TEST_F(GatewayClaimsTest, AnOfferIsForAllServersOfARequest) {
     EXPECT_EQ(cloud.count("DELETE"), 2U);
 }
 
+TEST_F(GatewayClaimsTest, RoomIsFreedOnTheHostThatIsClaimed) {
+    full_host("host1");
+    full_host("host2");
+    const ServerId one = booting("n1");
+    booting("other", "spot");
+    start();
+    EXPECT_THAT(search_for("req-1"), UnorderedElementsAre("rp-host1", "rp-host2"));
+    EXPECT_EQ(claimed(claim("req-1", one, "rp-host2")), 204);
+    EXPECT_EQ(cloud.living("host2").size(), 4U) << "three of them, and the new one";
+    EXPECT_EQ(cloud.count("DELETE"), 1U);
+    cloud.remove(uuid_of("other"));
+    const ServerId two = booting("n2");
+    booting("more", "spot");
+    search_for("req-2");
+    EXPECT_EQ(claimed(claim("req-2", two, "rp-host1")), 204);
+    EXPECT_EQ(cloud.living("host1").size(), 4U);
+    EXPECT_EQ(cloud.count("DELETE"), 2U);
+}
+
+TEST_F(GatewayClaimsTest, ElsewhereIfThatCantGiveAllOfIt) {
+    full_host("host1");
+    full_host("host2");
+    const ServerId one = booting("n1", "regular", "r-many");
+    std::vector<ServerId> all{one};
+    for (const char* id : {"n2", "n3", "n4", "n5"}) all.push_back(booting(id, "regular", "r-many"));
+    booting("other", "spot");
+    start();
+    EXPECT_THAT(search_for("req-1"), UnorderedElementsAre("rp-host1", "rp-host2"));
+    int served = 0;
+    for (const ServerId& server : all)
+        for (const char* host : {"rp-host2", "rp-host1"}) {
+            if (claimed(claim("req-1", server, host)) != 204) continue;
+            ++served;
+            break;
+        }
+    EXPECT_EQ(served, 5);
+    EXPECT_EQ(cloud.count("DELETE"), 5U);
+}
+
 TEST_F(GatewayClaimsTest, WhereAllWhoMayAskAreRevocableNothingIsOffered) {
     full_host();
     booting("a", "spot");

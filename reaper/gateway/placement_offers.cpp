@@ -1,0 +1,148 @@
+// The gateway's offers: hosts where room could be freed, named to whoever asks; the claim tells who
+// does.
+#include <algorithm>
+#include <spdlog/spdlog.h>
+#include <utility>
+
+#include "reaper/gateway/call_words.hpp"
+#include "reaper/gateway/placement_gateway.hpp"
+#include "reaper/model/text.hpp"
+
+namespace reaper {
+namespace {
+
+/// At most; a few more where one plan needs several.
+constexpr std::size_t hosts_offered = 3;
+/// A search that was offered hosts claims one of them within.
+constexpr Duration offered_for{60'000};
+
+/// Where a decision has its slots.
+std::set<HostId> ids_of(const Decision& decision) {
+    std::set<HostId> ids;
+    for (const HostPlan& host : host_plans(decision)) ids.insert(host.host);
+    return ids;
+}
+
+OfferedHost root_of(const Host& host) {
+    const Provider& root = host.providers.front();
+    OfferedHost offered{host.id, {}, root.used, root.traits.get()};
+    for (const auto& [name, inventory] : root.inventories)
+        offered.capacity.set(name, inventory.capacity());
+    return offered;
+}
+
+bool has_all(const Resources& capacity, const Resources& asked) {
+    return std::all_of(asked.begin(), asked.end(),
+                       [&](const auto& each) { return capacity.get(each.first) > 0; });
+}
+
+}  // namespace
+
+void PlacementGateway::note_offer(const RequestId& id, Offer offer) {
+    std::erase_if(offers_,
+                  [&](const auto& each) { return offer.at - each.second.at > offered_for; });
+    const auto known = offers_.find(id);
+    const bool untouched = known != offers_.end() && !known->second.served &&
+                           known->second.claimed.empty() && known->second.refused.empty();
+    // Of two searches before one claim, as for dedicated CPUs, the claim may be of either's hosts.
+    if (untouched) {
+        Offer& before = known->second;
+        std::erase(before.queries, offer.queries.back());
+        before.queries.push_back(std::move(offer.queries.back()));
+        before.hosts.merge(offer.hosts);
+        before.nothing_free = before.nothing_free && offer.nothing_free;
+        before.at = offer.at;
+        return;
+    }
+    offers_.insert_or_assign(id, std::move(offer));
+}
+
+/// Adds hosts where room could be freed for whoever asks. False: that would help nobody.
+bool PlacementGateway::offer(const RequestId& id, const CandidatesQuery& query,
+                             std::vector<Request> may_be, Asked& asked) {
+    std::erase_if(may_be, [&](const Request& each) {
+        return !each.phases.admits(ResType::regular) ||
+               dependencies_.why_revocable(each).has_value();
+    });
+    if (is_second_of_pair(id, query) && places_of_pair(id, *asked.candidates) > 0) return false;
+    const auto largest =
+        std::max_element(may_be.begin(), may_be.end(),
+                         [](const Request& a, const Request& b) { return a.slots < b.slots; });
+    if (largest == may_be.end()) return false;
+    Request wanted = std::move(*largest);
+    wanted.id = id;
+    wanted.phases = {};
+    if (narrow(wanted, query)) return false;
+    const auto rooms = rooms_for(std::move(wanted), asked.candidates->hosts());
+    std::vector<OfferedHost> offered;
+    for (const Host* const host : rooms) {
+        auto room = root_of(*host);
+        if (has_all(room.capacity, query.shape.resources)) offered.push_back(std::move(room));
+    }
+    if (offered.empty()) return false;
+    Offer made{{query}, asked.candidates->hosts(), dependencies_.cloud.clock.steady()};
+    made.nothing_free = asked.candidates->none();
+    for (const OfferedHost& host : offered) made.hosts.insert(host.host);
+    note_offer(id, std::move(made));
+    ++counts_.offered;
+    spdlog::debug("gateway: {}: {} offered, a claim will tell who asks", printable(id.str()),
+                  counted(static_cast<int>(offered.size()), "host"));
+    asked.candidates->add(offered, query.shape.resources);
+    asked.answer = own_answer(*asked.candidates);
+    return true;
+}
+
+/// Adds the hosts where room is kept for the request. False: it is kept in a way that a candidate
+/// can't tell.
+bool PlacementGateway::tell_of_kept_room(const RequestId& id, const CandidatesQuery& query,
+                                         Asked& asked) const {
+    const auto rooms = dependencies_.kept_rooms.kept_for(id);
+    if (rooms.empty()) return true;
+    if (!query.groups.empty()) return false;
+    std::set<HostId> hosts;
+    for (const KeptRoom& room : rooms) hosts.insert(room.host);
+    std::vector<OfferedHost> told;
+    for (const HostId& host : hosts) {
+        if (asked.candidates->hosts().contains(host)) continue;
+        const Host* const known = dependencies_.refresher.cache().find(host);
+        if (known == nullptr) return false;
+        OfferedHost room = root_of(*known);
+        if (!query.shape.resources.fits_in(room.capacity)) return false;
+        told.push_back(std::move(room));
+    }
+    if (told.empty()) return true;
+    asked.candidates->add(told, query.shape.resources);
+    asked.answer = own_answer(*asked.candidates);
+    return true;
+}
+
+/// Where room for the request could be freed, besides on some hosts; not where others were offered
+/// it, if it can be elsewhere.
+std::vector<const Host*> PlacementGateway::rooms_for(Request wanted,
+                                                     const std::set<HostId>& besides) const {
+    const CloudCache& cache = dependencies_.refresher.cache();
+    const auto leave_out = [&cache](Request& request, const std::set<HostId>& left_out) {
+        for (const HostId& host : left_out)
+            if (const Host* const known = cache.find(host))
+                request.excluded_hosts.emplace(known->service_host, "offered already");
+    };
+    leave_out(wanted, besides);
+    Request apart = wanted;
+    for (const auto& [other, offer] : offers_)
+        if (offer.nothing_free && !offer.served) leave_out(apart, offer.hosts);
+    auto hosts = ids_of(dependencies_.consider(apart));
+    if (hosts.empty()) hosts = ids_of(dependencies_.consider(wanted));
+    // What one host can give may be gone when it is claimed.
+    while (!hosts.empty() && hosts.size() < hosts_offered) {
+        leave_out(wanted, hosts);
+        const auto others = ids_of(dependencies_.consider(wanted));
+        if (others.empty()) break;
+        hosts.insert(others.begin(), others.end());
+    }
+    std::vector<const Host*> found;
+    for (const HostId& host : hosts)
+        if (const Host* const known = cache.find(host)) found.push_back(known);
+    return found;
+}
+
+}  // namespace reaper
