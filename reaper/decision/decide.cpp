@@ -88,6 +88,13 @@ Decision decide(const CompiledPolicy& policy, const Request& request, const Clou
 Decision decide(const CompiledPolicy& policy, const Request& request, const CloudIndex& hosts,
                 const TagData& tag_data, const Ledger& ledger, TimePoint now,
                 Safeguards& safeguards, std::map<ServerId, std::string> skipped) {
+    if (!request.placement.first_hosts.empty()) {
+        Request there = request;
+        there.placement.only_hosts = std::exchange(there.placement.first_hosts, {});
+        Decision decision =
+            decide(policy, there, hosts, tag_data, ledger, now, safeguards, skipped);
+        if (!host_plans(decision).empty()) return decision;
+    }
     if (auto why = why_requester_revocable(policy, request, hosts, tag_data))
         return Refused{"the requester is revocable itself: " + *why};
     if (auto why = outside_all_shards(request, policy.scheduler, hosts))

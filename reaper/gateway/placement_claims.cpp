@@ -37,7 +37,7 @@ Task<ProxyAnswer> PlacementGateway::claim(HttpRequest request, GatewayCall& call
             }
             again = co_await help_claim(id, *server, *asked, call);
         }
-        if (again) continue;
+        if (again && !call.client_gone()) continue;
         if (offers_.contains(id) && offers_.at(id).served)
             spdlog::info("gateway: {}: server {} claims {}: {}", printable(id.str()),
                          printable(server->str()), names_of(*asked), status);
@@ -153,25 +153,20 @@ Task<bool> PlacementGateway::help_claim(RequestId id, ServerId server, Allocatio
     const Counted looking{counts_.looking};
     auto wanted = co_await who_claims(id, server, asked, call);
     if (!wanted) co_return false;
-    const bool on_one_host = where_it_claims(*wanted, asked);
+    prefer_claimed(*wanted, asked);
     // Others may have begun to wait while it was looked who asks.
     if (const auto full = why_full()) {
         pass(id, *full);
-        may_be_served_again(id);
+        if (const auto still = offers_.find(id); still != offers_.end())
+            still->second.served = false;
         co_return false;
     }
     const Counted held{counts_.held};
     const auto outcome = co_await wait_for(std::move(*wanted), call, true);
     const bool way = outcome && has_room(*outcome);
     if (way) note_hosts(id);
-    if (!way && on_one_host && outcome) may_be_served_again(id);
     ++(way ? counts_.served : counts_.in_vain);
     co_return way;
-}
-
-/// Its next claim, of another host.
-void PlacementGateway::may_be_served_again(const RequestId& id) {
-    if (const auto offer = offers_.find(id); offer != offers_.end()) offer->second.served = false;
 }
 
 /// The request that the server belongs to, with those that have no room yet, and where it was
@@ -222,17 +217,16 @@ Task<std::optional<Request>> PlacementGateway::who_claims(RequestId id, ServerId
 }
 
 /// Room on the hosts that are claimed is of use at once: what is freed elsewhere, nova-scheduler
-/// claims only if these stay full. False: they can't give all of it, and any host will do.
-bool PlacementGateway::where_it_claims(Request& wanted, const Allocations& asked) const {
-    Request there = wanted;
-    for (const Host* const host : dependencies_.refresher.cache().hosts())
-        if (std::none_of(host->providers.begin(), host->providers.end(),
-                         [&](const Provider& provider) { return asked.contains(provider.id); }))
-            there.placement.only_hosts.erase(host->service_host);
-    if (there.placement.only_hosts.empty()) return false;
-    if (host_plans(dependencies_.consider(there)).empty()) return false;
-    wanted = std::move(there);
-    return true;
+/// claims only if these stay full.
+void PlacementGateway::prefer_claimed(Request& wanted, const Allocations& asked) const {
+    PlacementConstraints& placement = wanted.placement;
+    for (const Host* const host : dependencies_.refresher.cache().hosts()) {
+        const bool claimed =
+            std::any_of(host->providers.begin(), host->providers.end(),
+                        [&](const Provider& provider) { return asked.contains(provider.id); });
+        if (claimed && placement.only_hosts.contains(host->service_host))
+            placement.first_hosts.insert(host->service_host);
+    }
 }
 
 }  // namespace reaper

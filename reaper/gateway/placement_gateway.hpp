@@ -244,6 +244,9 @@ private:
     // Claims.
     bool offer(const RequestId& id, const CandidatesQuery& query, std::vector<Request> may_be,
                Asked& asked);
+    std::vector<const Host*> rooms_for_any(const RequestId& id, const CandidatesQuery& query,
+                                           std::vector<Request> may_be,
+                                           const std::set<HostId>& besides) const;
     std::vector<const Host*> rooms_for(Request wanted, const std::set<HostId>& besides) const;
     Task<ProxyAnswer> claim(HttpRequest request, GatewayCall& call);
     Task<ProxyAnswer> try_claim(HttpRequest request, GatewayCall& call,
@@ -259,8 +262,7 @@ private:
     Task<bool> help_claim(RequestId id, ServerId server, Allocations asked, GatewayCall& call);
     Task<std::optional<Request>> who_claims(RequestId id, ServerId server, Allocations asked,
                                             GatewayCall& call);
-    bool where_it_claims(Request& wanted, const Allocations& asked) const;
-    void may_be_served_again(const RequestId& id);
+    void prefer_claimed(Request& wanted, const Allocations& asked) const;
     Task<std::unique_ptr<ClaimTurn>> turn_for(std::set<ProviderId> providers);
     void note_hosts(const RequestId& id);
 

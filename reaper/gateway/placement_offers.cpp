@@ -6,6 +6,7 @@
 
 #include "reaper/gateway/call_words.hpp"
 #include "reaper/gateway/placement_gateway.hpp"
+#include "reaper/gateway/who_fits.hpp"
 #include "reaper/model/text.hpp"
 
 namespace reaper {
@@ -13,6 +14,8 @@ namespace {
 
 /// At most; a few more where one plan needs several.
 constexpr std::size_t hosts_offered = 3;
+/// Requests that are not alike, of those that may ask, for which hosts are offered.
+constexpr std::size_t most_kinds = 4;
 /// A search that was offered hosts claims one of them within.
 constexpr Duration offered_for{60'000};
 
@@ -65,17 +68,9 @@ bool PlacementGateway::offer(const RequestId& id, const CandidatesQuery& query,
                dependencies_.why_revocable(each).has_value();
     });
     if (is_second_of_pair(id, query) && places_of_pair(id, *asked.candidates) > 0) return false;
-    const auto largest =
-        std::max_element(may_be.begin(), may_be.end(),
-                         [](const Request& a, const Request& b) { return a.slots < b.slots; });
-    if (largest == may_be.end()) return false;
-    Request wanted = std::move(*largest);
-    wanted.id = id;
-    wanted.phases = {};
-    if (narrow(wanted, query)) return false;
-    const auto rooms = rooms_for(std::move(wanted), asked.candidates->hosts());
     std::vector<OfferedHost> offered;
-    for (const Host* const host : rooms) {
+    for (const Host* const host :
+         rooms_for_any(id, query, std::move(may_be), asked.candidates->hosts())) {
         auto room = root_of(*host);
         if (has_all(room.capacity, query.shape.resources)) offered.push_back(std::move(room));
     }
@@ -114,6 +109,30 @@ bool PlacementGateway::tell_of_kept_room(const RequestId& id, const CandidatesQu
     asked.candidates->add(told, query.shape.resources);
     asked.answer = own_answer(*asked.candidates);
     return true;
+}
+
+/// Where room could be freed for those that are not alike, most servers first: whoever it is of
+/// them, there is a host.
+std::vector<const Host*> PlacementGateway::rooms_for_any(const RequestId& id,
+                                                         const CandidatesQuery& query,
+                                                         std::vector<Request> may_be,
+                                                         const std::set<HostId>& besides) const {
+    std::stable_sort(may_be.begin(), may_be.end(),
+                     [](const Request& a, const Request& b) { return a.slots > b.slots; });
+    std::vector<const Host*> found;
+    std::vector<Request> tried;
+    for (Request& wanted : may_be) {
+        const bool again = std::any_of(tried.begin(), tried.end(),
+                                       [&](const Request& each) { return alike(each, wanted); });
+        if (again || tried.size() == most_kinds) continue;
+        tried.push_back(wanted);
+        wanted.id = id;
+        wanted.phases = {};
+        if (narrow(wanted, query)) continue;
+        for (const Host* const host : rooms_for(std::move(wanted), besides))
+            if (std::find(found.begin(), found.end(), host) == found.end()) found.push_back(host);
+    }
+    return found;
 }
 
 /// Where room for the request could be freed, besides on some hosts; not where others were offered

@@ -319,15 +319,26 @@ ResultTask<std::vector<ConsumerChange>> KeptRooms::hand_over(RequestId request, 
         const auto at = kept_.find(server);
         if (at == kept_.end()) continue;
         Allocations holds = at->second.room.holds;
-        if (!take_from(holds, still_asked)) continue;
+        const bool rest_goes = is_for_last_slot(at->second.room);
+        if (!take_from(holds, still_asked) && !rest_goes) continue;
         ServerId keeper = *keeper_of(server);
         auto found = co_await dependencies_.cloud.placement.consumer(std::move(keeper));
         if (!found) co_return found.error();
         Consumer wanted = std::move(*found);
-        if (!take_from(wanted.holds, asked)) continue;
+        const bool taken = take_from(wanted.holds, asked);
+        if (rest_goes) wanted.holds.clear();
+        if (!taken && !rest_goes) continue;
         changes.push_back({*keeper_of(server), std::move(wanted)});
     }
     co_return changes;
+}
+
+/// What is left of it with the next claim is promised to nobody, or to others who count on it.
+bool KeptRooms::is_for_last_slot(const KeptRoom& room) const {
+    int open = 0;
+    for (const auto* const promise : dependencies_.ledger.promises_of(room.request))
+        if (promise->host == room.host) open += promise->open();
+    return open <= 1;
 }
 
 void KeptRooms::reassign(const RequestId& from, const RequestId& to) {

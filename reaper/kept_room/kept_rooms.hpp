@@ -102,7 +102,7 @@ public:
     /// Lets go of what is kept for the request, for who can't be handed it.
     Task<void> let_go(RequestId request);
     /// What must change, together with its claim of `asked`, so that it takes over what is kept for
-    /// it; empty: nothing is kept there.
+    /// it, and with its last claim on a host lets go of the rest there; empty: nothing is kept.
     ResultTask<std::vector<ConsumerChange>> hand_over(RequestId request, Allocations asked);
     /// That was done.
     void handed_over(const std::vector<ConsumerChange>& changes);
@@ -149,6 +149,7 @@ private:
     Task<void> take_away(ServerId server);
     Task<void> adopt(ServerId consumer, HostId host);
     bool promised(const KeptRoom& room) const;
+    bool is_for_last_slot(const KeptRoom& room) const;
     bool under_way(const ServerId& server) const;
     void try_later(const ServerId& server, const std::string& what);
 

@@ -43,6 +43,8 @@ struct PlacementConstraints {
     /// The only service hosts or hypervisors that will do; empty: any.
     std::set<std::string> only_hosts;
     std::string why_only;  ///< forced, requested, ...; for people
+    /// Service hosts that would be of most use: if all of it can be there, nowhere else.
+    std::set<std::string> first_hosts{};
     /// The host must be in one aggregate (by UUID) of each set.
     std::vector<std::set<std::string>> aggregates;
     std::set<ServerId> with;        ///< on a host with one of these (hint `same_host`)

@@ -102,6 +102,22 @@ TEST_F(GatewayClaimsTest, RoomIsFreedOnTheHostThatIsClaimed) {
     EXPECT_EQ(cloud.count("DELETE"), 2U);
 }
 
+TEST_F(GatewayClaimsTest, WhatIsLeftOfItsRoomGoesWithItsLastClaim) {
+    settings.gateway.listen = "127.0.0.1:8780";
+    cloud.add_host("host1", small * 4);
+    for (const char* n : {"a", "b", "c", "d"}) cloud.add_server(uuid_of(n), "host1", "spot", small);
+    const ServerId server = booting("new", "regular", "", 3);
+    start();
+    EXPECT_THAT(search_for("req-1",
+                           "/allocation_candidates?"
+                           "resources=DISK_GB:30,MEMORY_MB:3072,VCPU:3"),
+                ElementsAre("rp-host1"));
+    EXPECT_EQ(cloud.consumers.size(), 2U) << "of two victims";
+    EXPECT_EQ(claimed(claim("req-1", server, "rp-host1", 3)), 204);
+    EXPECT_EQ(cloud.consumers.size(), 0U) << "a quarter was left";
+    EXPECT_EQ(cloud.free_on("host1").get(ResourceClass{"VCPU"}), 1);
+}
+
 TEST_F(GatewayClaimsTest, ElsewhereIfThatCantGiveAllOfIt) {
     full_host("host1");
     full_host("host2");
