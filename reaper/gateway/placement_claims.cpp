@@ -37,13 +37,27 @@ Task<ProxyAnswer> PlacementGateway::claim(HttpRequest request, GatewayCall& call
             }
             again = co_await help_claim(id, *server, *asked, call);
         }
-        if (again && !call.client_gone()) continue;
+        if (again && !call.client_gone() && !is_elsewhere(id, *asked)) continue;
         if (offers_.contains(id) && offers_.at(id).served)
             spdlog::info("gateway: {}: server {} claims {}: {}", printable(id.str()),
                          printable(server->str()), names_of(*asked), status);
         note_claim(id, *server, *asked, status);
         co_return answer;
     }
+}
+
+/// Was its room freed on other hosts than these? It was offered those too, and claims them next:
+/// not room that came free here by chance, while nobody takes what was freed.
+bool PlacementGateway::is_elsewhere(const RequestId& id, const Allocations& asked) const {
+    const auto promises = dependencies_.rooms.ledger().promises_of(id);
+    return !promises.empty() &&
+           std::none_of(promises.begin(), promises.end(), [&](const auto* const promise) {
+               const Host* const host = dependencies_.refresher.cache().find(promise->host);
+               return host == nullptr || std::any_of(host->providers.begin(), host->providers.end(),
+                                                     [&](const Provider& provider) {
+                                                         return asked.contains(provider.id);
+                                                     });
+           });
 }
 
 /// Placement's answer, if it does not take the token of a claim that it was not asked for.

@@ -251,6 +251,7 @@ private:
     Task<ProxyAnswer> claim(HttpRequest request, GatewayCall& call);
     Task<ProxyAnswer> try_claim(HttpRequest request, GatewayCall& call,
                                 std::optional<Allocations> asked);
+    bool is_elsewhere(const RequestId& id, const Allocations& asked) const;
     Task<std::optional<ProxyAnswer>> refused_token(HttpRequest claim, GatewayCall& call);
     void note_offer(const RequestId& id, Offer offer);
     Task<ProxyAnswer> send_claim(HttpRequest request, GatewayCall& call,

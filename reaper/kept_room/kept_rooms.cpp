@@ -319,7 +319,10 @@ ResultTask<std::vector<ConsumerChange>> KeptRooms::hand_over(RequestId request, 
         const auto at = kept_.find(server);
         if (at == kept_.end()) continue;
         Allocations holds = at->second.room.holds;
-        const bool rest_goes = is_for_last_slot(at->second.room);
+        const bool claimed_there = std::any_of(holds.begin(), holds.end(), [&](const auto& each) {
+            return still_asked.contains(each.first);
+        });
+        const bool rest_goes = claimed_there && is_for_last_slot(at->second.room);
         if (!take_from(holds, still_asked) && !rest_goes) continue;
         ServerId keeper = *keeper_of(server);
         auto found = co_await dependencies_.cloud.placement.consumer(std::move(keeper));

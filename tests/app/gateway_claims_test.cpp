@@ -102,6 +102,24 @@ TEST_F(GatewayClaimsTest, RoomIsFreedOnTheHostThatIsClaimed) {
     EXPECT_EQ(cloud.count("DELETE"), 2U);
 }
 
+TEST_F(GatewayClaimsTest, WhatWasFreedElsewhereIsClaimedThoughTheHostCameFree) {
+    full_host("host1");
+    cloud.add_host("host2", small * 2);
+    cloud.add_server(uuid_of("stays"), "host2", "regular", small * 2);
+    const ServerId server = booting("new");
+    booting("other", "spot");
+    cloud.deletion_takes = std::chrono::seconds{3};
+    start();
+    cloud.add_server(uuid_of("spot2"), "host2", "spot", Resources{});
+    search_for("req-1");
+    FakeSearch& made = claim("req-1", server, "rp-host2");
+    run_until([&] { return made.done() || cloud.count("DELETE") == 1U; });
+    cloud.remove(uuid_of("stays"));
+    EXPECT_EQ(claimed(made), 409);
+    EXPECT_EQ(claimed(claim("req-1", server, "rp-host1")), 204);
+    EXPECT_EQ(cloud.count("DELETE"), 1U);
+}
+
 TEST_F(GatewayClaimsTest, WhatIsLeftOfItsRoomGoesWithItsLastClaim) {
     settings.gateway.listen = "127.0.0.1:8780";
     cloud.add_host("host1", small * 4);

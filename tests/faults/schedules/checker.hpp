@@ -294,6 +294,9 @@ private:
     bool is_requester(const Uuid& consumer) const;
     bool is_requester_in(const cloudsim::Request& request) const;
     Resources held_by(const Uuid& consumer) const;
+    const cloudsim::Provider* host_held_by(const Uuid& consumer) const;
+    std::map<std::string, std::ptrdiff_t> planned_for(const std::string& request) const;
+    bool awaits_claims_of(const Resources& rest, const std::vector<cloudsim::Uuid>& claiming) const;
     bool is_room_of_a_plan(const Uuid& nobody, const Resources& held) const;
     void note_holdings(const Exchange& call);
     void judge_holdings(const Exchange& call);

@@ -73,6 +73,54 @@ bool Checker::is_room_of_a_plan(const Uuid& nobody, const Resources& held) const
     return false;
 }
 
+/// The host that a consumer holds room on; null: none.
+const cloudsim::Provider* Checker::host_held_by(const Uuid& consumer) const {
+    const auto* const known = site_.world().placement.find_consumer(consumer);
+    if (known == nullptr || known->held.empty()) return nullptr;
+    const cloudsim::Provider* const provider = known->held.front().provider;
+    return provider->root != nullptr ? provider->root : provider;
+}
+
+/// Slots that plans for the request have on each host, at most.
+std::map<std::string, std::ptrdiff_t> Checker::planned_for(const std::string& request) const {
+    std::map<std::string, std::ptrdiff_t> most;
+    for (const auto* const journal : journals_) {
+        const auto record = journal->records.find(RequestId{request});
+        if (record == journal->records.end()) continue;
+        for (const PlanEntry& entry : record->second.plans)
+            for (const HostPlan& plan : host_plans(entry.decision)) {
+                auto& slots = most[plan.host.str()];
+                slots = std::max<std::ptrdiff_t>(slots, plan.slots);
+            }
+    }
+    return most;
+}
+
+/// Has the request of a claiming server more that wait than slots on other hosts?
+bool Checker::awaits_claims_of(const Resources& rest, const std::vector<Uuid>& claiming) const {
+    for (const Uuid& claims : claiming) {
+        const cloudsim::Provider* const host = host_held_by(claims);
+        for (const auto& [id, demand] : truth_.demands()) {
+            if (host == nullptr || !demand.servers.contains(claims)) continue;
+            auto planned = planned_for(id);
+            std::ptrdiff_t waiting = 0;
+            for (const Uuid& server : demand.servers) {
+                const auto* const there = host_held_by(server);
+                if (there == nullptr)
+                    ++waiting;
+                else
+                    --planned[there->uuid.text()];
+            }
+            std::ptrdiff_t elsewhere = 0;
+            for (const auto& [name, slots] : planned)
+                if (name != host->uuid.text()) elsewhere += std::max<std::ptrdiff_t>(slots, 0);
+            if (waiting > elsewhere && planned[host->uuid.text()] > 0 && demand.slot.fits_in(rest))
+                return true;
+        }
+    }
+    return false;
+}
+
 /// The cloud is about to work on it.
 void Checker::note_holdings(const Exchange& call) {
     sync_plans();
@@ -117,8 +165,9 @@ void Checker::judge_holdings(const Exchange& call) {
     }
     // Who was told of less gives less back.
     const bool less = of_victim && !before.fits_in(after) && !plan_.lies();
-    // A claim takes from keepers what it asks for, and no more.
-    const bool lost = !gained.empty() && !before.fits_in(after + gained);
+    // A claim takes from keepers what it asks for; with the last one goes what is left.
+    const bool lost = !gained.empty() && !before.fits_in(after + gained) &&
+                      awaits_claims_of(before - after - gained, consumers);
     if (!after.fits_in(before) || less || lost)
         blame("kept-room",
               "of " + to_string(before) + " became " + to_string(after) + ": " + call.request.body);
