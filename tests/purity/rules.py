@@ -11,6 +11,7 @@ CORE = (
     "reaper/rooms/",
     "reaper/safeguards/",
     "reaper/request_spec/",
+    "reaper/reservations/",
     "reaper/setup/",
     "reaper/planner/",
     "reaper/cloud_cache/",

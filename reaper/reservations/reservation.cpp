@@ -1,0 +1,45 @@
+#include "reaper/reservations/reservation.hpp"
+
+#include <boost/uuid/name_generator_sha1.hpp>
+#include <boost/uuid/uuid.hpp>
+#include <boost/uuid/uuid_io.hpp>
+
+#include "reaper/model/text.hpp"
+
+namespace reaper {
+namespace {
+
+/// Names of reservations, and of nothing else.
+constexpr boost::uuids::uuid all_reservations{{0x6f, 0x1d, 0x9a, 0x52, 0x0c, 0x7e, 0x4b, 0x83, 0x9e,
+                                               0x21, 0xd4, 0x05, 0x77, 0xb8, 0x3c, 0xe6}};
+
+/// With its length before it, so that no two lists of texts are one.
+void append(std::string& name, const std::string& text) {
+    name += std::to_string(text.size()) + ":" + text;
+}
+
+}  // namespace
+
+ReservationId reservation_id(const ReservationIdentity& identity) {
+    std::string name;
+    append(name, identity.host.str());
+    append(name, identity.role.str());
+    append(name, identity.principal);
+    append(name, identity.refines.str());
+    name += identity.from_config ? "s" : "d";
+    for (const auto& [key, value] : identity.labels) {
+        append(name, key);
+        append(name, value);
+    }
+    boost::uuids::name_generator_sha1 generate{all_reservations};
+    return ReservationId{boost::uuids::to_string(generate(name))};
+}
+
+std::string to_string(const ReservationIdentity& identity, const std::string& host_name) {
+    std::string text = identity.role.str() + " on " + printable(host_name, 64);
+    for (const auto& [key, value] : identity.labels)
+        text += " " + printable(key, 64) + "=" + printable(value, 64);
+    return text;
+}
+
+}  // namespace reaper

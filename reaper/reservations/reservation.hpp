@@ -1,0 +1,65 @@
+// A reservation: room on one host that is kept for a role.
+//
+// In Placement it is a consumer of type RESERVATION, whose id follows from what the reservation is
+// (reservation_id), and whose project and user say the rest (reservation_record.hpp). Nova's
+// scheduler honours what it holds, and every reaper sees it.
+//
+// What the role's own servers use of it counts: `asked` is what the role is to have on the host
+// altogether, and the reservation holds what of that its servers do not hold themselves
+// (reservation_balance.hpp).
+//
+// Source: Mesos' reservations: static and dynamic ones, labels, principals, refinement.
+#pragma once
+
+#include <map>
+#include <optional>
+#include <string>
+
+#include "reaper/model/ids.hpp"
+#include "reaper/model/resources.hpp"
+#include "reaper/model/time.hpp"
+#include "reaper/reservations/role.hpp"
+
+namespace reaper {
+
+/// A UUID; also the consumer in Placement.
+using ReservationId = Id<struct ReservationTag>;
+using Labels = std::map<std::string, std::string>;
+
+/// Whether revocable servers may use what is idle of it.
+struct LendingPolicy {
+    bool lend = false;
+    Resources floor{};   ///< is never lent
+    Duration longest{};  ///< a tenant may stay so long; 0: as long as the room is idle
+
+    friend bool operator==(const LendingPolicy&, const LendingPolicy&) = default;
+};
+
+/// What makes it this reservation and no other: two of the same identity are one.
+struct ReservationIdentity {
+    HostId host;
+    Role role;
+    Labels labels{};
+    std::string principal{};   ///< who reserved; may be empty
+    bool from_config = false;  ///< static: neither the API nor refinement change it
+    ReservationId refines{};   ///< the one that it was taken from, which it returns to; or none
+
+    friend auto operator<=>(const ReservationIdentity&, const ReservationIdentity&) = default;
+    friend bool operator==(const ReservationIdentity&, const ReservationIdentity&) = default;
+};
+
+struct Reservation {
+    ReservationIdentity identity;
+    Resources asked;  ///< without what was refined further
+    LendingPolicy lending{};
+
+    friend bool operator==(const Reservation&, const Reservation&) = default;
+};
+
+/// The same for all reapers: a UUID of version 5 (RFC 9562), named by the identity.
+ReservationId reservation_id(const ReservationIdentity& identity);
+
+/// For people: `engineering/backend on host-3`, with its labels.
+std::string to_string(const ReservationIdentity& identity, const std::string& host_name);
+
+}  // namespace reaper

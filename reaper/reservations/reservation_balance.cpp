@@ -1,0 +1,113 @@
+#include "reaper/reservations/reservation_balance.hpp"
+
+#include <algorithm>
+#include <utility>
+
+namespace reaper {
+namespace {
+
+/// Of each class, the lesser of both; what is negative counts as none.
+Resources common(const Resources& a, const Resources& b) {
+    Resources both;
+    for (const auto& [name, amount] : a)
+        both.set(name, std::max<Amount>(std::min(amount, b.get(name)), 0));
+    return both;
+}
+
+Resources above_none(const Resources& amounts) {
+    Resources left;
+    for (const auto& [name, amount] : amounts) left.set(name, std::max<Amount>(amount, 0));
+    return left;
+}
+
+/// Takes of `from` what both have.
+Resources take(Resources& from, const Resources& wanted) {
+    Resources taken = common(wanted, from);
+    from -= taken;
+    return taken;
+}
+
+/// The roles of servers, those farthest down first: what they can't use is for those above.
+std::vector<Role> from_below(const std::map<Role, Resources>& by_role) {
+    std::vector<Role> roles;
+    for (const auto& each : by_role) roles.push_back(each.first);
+    std::stable_sort(roles.begin(), roles.end(),
+                     [](const Role& a, const Role& b) { return a.depth() > b.depth(); });
+    return roles;
+}
+
+/// What of `asked` the servers of its role and those below hold.
+std::map<ReservationId, Resources> used_of(const HostReservations& reservations,
+                                           const HostUse& use) {
+    std::multimap<Role, ReservationId> of_role;
+    for (const auto& [id, reservation] : reservations)
+        of_role.emplace(reservation.identity.role, id);
+    std::map<ReservationId, Resources> used;
+    for (const Role& server : from_below(use.by_role)) {
+        Resources left = above_none(use.by_role.at(server));
+        for (std::optional<Role> role = server; role && !left.empty(); role = role->parent())
+            for (auto [at, end] = of_role.equal_range(*role); at != end; ++at) {
+                Resources& known = used[at->second];
+                known += take(left, reservations.at(at->second).asked - known);
+            }
+    }
+    return used;
+}
+
+}  // namespace
+
+Resources free_of(const HostReservations& reservations, const HostUse& use) {
+    Resources free = use.free;
+    for (const auto& [id, held] : use.held)
+        if (!reservations.contains(id)) free += held;
+    return free;
+}
+
+std::map<ReservationId, ReservationBalance> balance_of(const HostReservations& reservations,
+                                                       const HostUse& use) {
+    std::map<ReservationId, ReservationBalance> balances;
+    const auto used = used_of(reservations, use);
+    Resources free = free_of(reservations, use);
+    for (const auto& [id, reservation] : reservations) {
+        ReservationBalance& balance = balances[id];
+        if (const auto at = used.find(id); at != used.end()) balance.used = at->second;
+        if (const auto at = use.held.find(id); at != use.held.end()) balance.held = at->second;
+        // What one lets go of, another one may take in the same moment.
+        balance.next = common(balance.held, reservation.asked - balance.used);
+        free += balance.held - balance.next;
+    }
+    Resources revocable = above_none(use.revocable);
+    free = above_none(free);
+    for (auto& [id, balance] : balances) {
+        const Resources should = reservations.at(id).asked - balance.used;
+        const Resources missing = above_none(should - balance.held);
+        balance.next += take(free, missing);
+        balance.lent = take(revocable, missing);
+        balance.owed = missing - balance.lent;
+    }
+    return balances;
+}
+
+Resources lendable(const Reservation& reservation, const ReservationBalance& balance) {
+    if (!reservation.lending.lend) return {};
+    return above_none(common(balance.held, reservation.asked - balance.used) -
+                      reservation.lending.floor);
+}
+
+Resources kept_from(const HostReservations& reservations,
+                    const std::map<ReservationId, ReservationBalance>& balances, const Role& role) {
+    Resources kept;
+    for (const auto& [id, reservation] : reservations)
+        if (!reservation.identity.role.is_open_to(role)) kept += balances.at(id).missing();
+    return kept;
+}
+
+Resources open_to(const HostReservations& reservations,
+                  const std::map<ReservationId, ReservationBalance>& balances, const Role& role) {
+    Resources open;
+    for (const auto& [id, reservation] : reservations)
+        if (reservation.identity.role.is_open_to(role)) open += balances.at(id).held;
+    return open;
+}
+
+}  // namespace reaper

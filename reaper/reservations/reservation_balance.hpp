@@ -1,0 +1,67 @@
+// What became of each reservation of a host: how much of it is used, held, lent and missing, and
+// how much it should hold.
+//
+// For each reservation and class:
+//     asked = used + held + lent + owed
+// `used` is what regular servers of the role, and of roles below, hold on the host: they use what
+// is nearest to their own role first. `held` is what its consumer holds in Placement. What is
+// missing is lent, as far as revocable servers hold room on the host, and owed beyond that: others
+// have the room. A reservation should hold `asked - used`. It grows into room that is free, and
+// never takes any from anybody by itself.
+//
+// So that nobody is promised more than there is, what is missing counts for nobody but the role:
+//     total >= occupied + occupied_revocable + evicting
+// (Mesos' formula for reserved room that is lent; reaper/rooms has the evictions.)
+#pragma once
+
+#include <map>
+#include <vector>
+
+#include "reaper/reservations/reservation.hpp"
+
+namespace reaper {
+
+/// All reservations of one host.
+using HostReservations = std::map<ReservationId, Reservation>;
+
+/// How a host is used, over all of its providers.
+struct HostUse {
+    /// Nobody holds it, nor is it promised to anybody; negative where more is used than there is.
+    Resources free;
+    std::map<Role, Resources> by_role{};  ///< what regular servers hold whose projects have a role
+    Resources revocable{};                ///< what revocable servers hold that stay
+    std::map<ReservationId, Resources> held{};  ///< what consumers of reservations hold
+};
+
+struct ReservationBalance {
+    Resources used;
+    Resources held;
+    Resources lent;
+    Resources owed;
+    /// What it is to hold next: what it should, as far as it holds that, it is free, or another
+    /// reservation of the host lets go of it. All of them change in one transaction.
+    Resources next;
+
+    Resources missing() const { return lent + owed; }
+};
+
+/// What is free, and what consumers hold whose reservations are no more: they let go of it in the
+/// same transaction.
+Resources free_of(const HostReservations& reservations, const HostUse& use);
+
+/// By reservation. Of room that is free, and that several lack, the first by id gets it.
+std::map<ReservationId, ReservationBalance> balance_of(const HostReservations& reservations,
+                                                       const HostUse& use);
+
+/// What revocable servers may be given of it: it is idle, held, and above the floor.
+Resources lendable(const Reservation& reservation, const ReservationBalance& balance);
+
+/// Of the host's room, what no request may count on but those of the reservations' own roles:
+/// missing now, so that it is taken off what is free or comes free.
+Resources kept_from(const HostReservations& reservations,
+                    const std::map<ReservationId, ReservationBalance>& balances, const Role& role);
+/// What reservations hold that are open to the role: it counts as free for its requests.
+Resources open_to(const HostReservations& reservations,
+                  const std::map<ReservationId, ReservationBalance>& balances, const Role& role);
+
+}  // namespace reaper

@@ -1,0 +1,215 @@
+#include "reaper/reservations/reservation_change.hpp"
+
+#include <algorithm>
+#include <utility>
+#include <vector>
+
+#include "reaper/model/text.hpp"
+#include "reaper/reservations/reservation_record.hpp"
+
+namespace reaper {
+namespace {
+
+/// Of each class, what `amounts` has more than `others`.
+Resources more_than(const Resources& amounts, const Resources& others) {
+    Resources more;
+    for (const auto& [name, amount] : amounts)
+        more.set(name, std::max<Amount>(amount - others.get(name), 0));
+    return more;
+}
+
+Resources lesser(const Resources& a, const Resources& b) {
+    Resources both;
+    for (const auto& [name, amount] : a) both.set(name, std::min(amount, b.get(name)));
+    return both;
+}
+
+std::string text_of(const ReservationName& name) {
+    std::string text = "role " + name.role.str();
+    for (const auto& [key, value] : name.labels)
+        text += ", label " + printable(key, 64) + "=" + printable(value, 64);
+    return text;
+}
+
+bool is_named(const Reservation& reservation, const ReservationName& name) {
+    return reservation.identity.role == name.role && reservation.identity.labels == name.labels;
+}
+
+bool is_refined(const HostReservations& reservations, const ReservationId& id) {
+    return std::any_of(reservations.begin(), reservations.end(),
+                       [&](const auto& each) { return each.second.identity.refines == id; });
+}
+
+/// Those that nobody asks for any more, and that nothing returns to.
+void forget_empty(HostReservations& reservations) {
+    while (std::erase_if(reservations, [&](const auto& each) {
+               return each.second.asked.empty() && !is_refined(reservations, each.first);
+           }) > 0) {
+    }
+}
+
+Error conflict(std::string why) {
+    return Error{Errc::conflict, std::move(why)};
+}
+
+/// What of the one above is not used by its servers, so that it may be refined.
+Resources unused(const Reservation& reservation, const ReservationBalance& balance) {
+    return more_than(reservation.asked, balance.used);
+}
+
+/// The one to refine, with enough that is not used; the principal's own first.
+Result<ReservationId> refined_by(const HostReservations& reservations, const HostUse& use,
+                                 const ReserveOrder& order) {
+    const auto balances = balance_of(reservations, use);
+    std::vector<ReservationId> named;
+    for (const auto& [id, reservation] : reservations)
+        if (is_named(reservation, *order.refines)) named.push_back(id);
+    if (named.empty())
+        return Error{Errc::not_found,
+                     "the host has no reservation for " + text_of(*order.refines) + " to refine"};
+    std::stable_sort(named.begin(), named.end(), [&](const auto& a, const auto& b) {
+        return (reservations.at(a).identity.principal == order.principal) >
+               (reservations.at(b).identity.principal == order.principal);
+    });
+    Resources most;
+    for (const ReservationId& id : named) {
+        const Resources idle = unused(reservations.at(id), balances.at(id));
+        if (order.resources.fits_in(idle)) return id;
+        most = idle;
+    }
+    return conflict("the reservation for " + text_of(*order.refines) + " has " +
+                    amounts_text(most) + " that are not used, " + amounts_text(order.resources) +
+                    " are asked for");
+}
+
+/// What the host has that is free and owed to no reservation.
+std::optional<Error> why_no_room(const HostReservations& reservations, const HostUse& use,
+                                 const ReservationId& id) {
+    const auto balances = balance_of(reservations, use);
+    Resources free = free_of(reservations, use);
+    for (const auto& [other, balance] : balances) {
+        if (other == id) continue;
+        // What they let go of next is free by then, and what they lack is theirs.
+        free += more_than(balance.held, reservations.at(other).asked - balance.used);
+        free -= balance.missing();
+    }
+    const Resources lacking = more_than(balances.at(id).missing(), free);
+    if (lacking.empty()) return std::nullopt;
+    return conflict("the host lacks " + amounts_text(lacking) + " of unreserved room");
+}
+
+}  // namespace
+
+Result<ReservationDelta> reserve(HostReservations& reservations, const HostUse& use,
+                                 const ReserveOrder& order) {
+    if (order.resources.empty() || order.resources.any_negative())
+        return Error{Errc::bad_input, "no resources are asked for"};
+    if (order.refines && !order.refines->role.is_above(order.name.role))
+        return Error{Errc::bad_input, "role " + order.name.role.str() + " is not below role " +
+                                          order.refines->role.str() + ", which it is to refine"};
+    HostReservations after = reservations;
+    ReservationDelta delta;
+    ReservationIdentity identity{order.host, order.name.role, order.name.labels, order.principal};
+    if (order.refines) {
+        const auto above = refined_by(reservations, use, order);
+        if (!above) return above.error();
+        identity.refines = *above;
+        after.at(*above).asked -= order.resources;
+        delta[*above] -= order.resources;
+    }
+    const ReservationId id = reservation_id(identity);
+    Reservation& changed = after[id];
+    changed.identity = std::move(identity);
+    changed.asked += order.resources;
+    if (order.lending) changed.lending = *order.lending;
+    delta[id] += order.resources;
+    const auto written = record_of(changed, {});
+    if (!written) return written.error();
+    if (!order.refines)
+        if (auto no = why_no_room(after, use, id)) return std::move(*no);
+    reservations = std::move(after);
+    return delta;
+}
+
+Result<ReservationDelta> unreserve(HostReservations& reservations, const HostUse& use,
+                                   const UnreserveOrder& order) {
+    if (order.resources.empty() || order.resources.any_negative())
+        return Error{Errc::bad_input, "no resources are named"};
+    const auto balances = balance_of(reservations, use);
+    HostReservations after = reservations;
+    ReservationDelta delta;
+    Resources left = order.resources;
+    Resources busy, lent;
+    bool found = false, configured = false;
+    for (const auto& [id, reservation] : reservations) {
+        const ReservationIdentity& identity = reservation.identity;
+        if (!is_named(reservation, order.name)) continue;
+        if (order.principals && !order.principals->contains(identity.principal)) continue;
+        configured = configured || identity.from_config;
+        if (identity.from_config) continue;
+        found = true;
+        const ReservationBalance& balance = balances.at(id);
+        Resources idle = more_than(reservation.asked, balance.used);
+        if (!order.lent_too) idle = more_than(idle, balance.lent);
+        busy += balance.used;
+        lent += balance.lent;
+        const Resources part = lesser(left, idle);
+        left -= part;
+        after.at(id).asked -= part;
+        delta[id] -= part;
+        if (const auto above = after.find(identity.refines); above != after.end()) {
+            above->second.asked += part;
+            delta[above->first] += part;
+        }
+    }
+    if (!found && configured)
+        return conflict("the reservation for " + text_of(order.name) +
+                        " is in the configuration: change it there");
+    if (!found)
+        return Error{Errc::not_found, "the host has no reservation for " + text_of(order.name)};
+    if (!left.empty()) {
+        std::string why = "of what is to be unreserved, " + amounts_text(left) + " are not idle";
+        if (!busy.empty()) why += "; its servers use " + amounts_text(busy);
+        if (!lent.empty()) why += "; lent are " + amounts_text(lent);
+        return conflict(std::move(why));
+    }
+    forget_empty(after);
+    std::erase_if(delta, [](const auto& each) { return each.second.empty(); });
+    reservations = std::move(after);
+    return delta;
+}
+
+ReservationDelta configure(HostReservations& reservations,
+                           const std::map<ReservationId, Reservation>& wanted) {
+    ReservationDelta delta;
+    const auto change = [&](const ReservationId& id, Resources asked) {
+        Reservation& reservation = reservations.at(id);
+        delta[id] += asked - reservation.asked;
+        reservation.asked = std::move(asked);
+    };
+    for (const auto& [id, reservation] : wanted) {
+        Reservation& known = reservations[id];
+        known.identity = reservation.identity;
+        known.lending = reservation.lending;
+    }
+    // What was refined is of what the configuration says; where it says less by now, it is owed
+    // back.
+    std::map<ReservationId, Resources> refined;
+    for (const auto& [id, reservation] : reservations)
+        for (auto above = reservations.find(reservation.identity.refines);
+             above != reservations.end(); above = reservations.find(above->second.identity.refines))
+            refined[above->first] += reservation.asked;
+    std::vector<ReservationId> own;
+    for (const auto& [id, reservation] : reservations)
+        if (reservation.identity.from_config) own.push_back(id);
+    for (const ReservationId& id : own) {
+        const auto at = wanted.find(id);
+        const Resources all = at == wanted.end() ? Resources{} : at->second.asked;
+        change(id, more_than(all, refined[id]));
+    }
+    forget_empty(reservations);
+    std::erase_if(delta, [](const auto& each) { return each.second.empty(); });
+    return delta;
+}
+
+}  // namespace reaper
