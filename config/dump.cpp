@@ -72,18 +72,69 @@ private:
         for (const auto& plugin : plugins) mapping(plugin);
         out_ << YAML::EndSeq;
     }
-    void write(const std::vector<Cell>& cells) {
+    void write(const std::vector<Cell>& cells) { entries(cells); }
+    template <class Entry>
+    void entries(const std::vector<Entry>& all) {
         begin();
-        if (cells.empty()) out_ << YAML::Flow;
+        if (all.empty()) out_ << YAML::Flow;
         out_ << YAML::BeginSeq;
-        for (const auto& cell : cells) mapping(cell);
+        for (const auto& entry : all) mapping(entry);
         out_ << YAML::EndSeq;
     }
+    void write(const std::vector<RoleProjects>& roles) { entries(roles); }
+    void write(const std::vector<StaticReservation>& reserved) { entries(reserved); }
+    void write(const std::vector<ReserveRule>& rules) { entries(rules); }
+    void write(const std::vector<UnreserveRule>& rules) { entries(rules); }
+    template <class Value>
+    void member(const char* name, const Value& value) {
+        out_ << YAML::Key << name << YAML::Value << value;
+    }
+    void member(const char* name, const std::vector<std::string>& texts) {
+        out_ << YAML::Key << name << YAML::Value << YAML::Flow << texts;
+    }
+    void member(const char* name, const Resources& resources) {
+        out_ << YAML::Key << name << YAML::Value << YAML::Flow << YAML::BeginMap;
+        for (const auto& [each, amount] : resources)
+            out_ << YAML::Key << each.str() << YAML::Value << amount;
+        out_ << YAML::EndMap;
+    }
+    void mapping(const RoleProjects& roles) {
+        out_ << YAML::BeginMap;
+        member("role", roles.role.str());
+        member("projects", roles.projects);
+        out_ << YAML::EndMap;
+    }
+    void mapping(const StaticReservation& reserved) {
+        out_ << YAML::BeginMap;
+        member("role", reserved.role.str());
+        member("hosts", reserved.hosts);
+        member("aggregates", reserved.aggregates);
+        member("resources", reserved.resources);
+        out_ << YAML::Key << "labels" << YAML::Value << YAML::Flow << reserved.labels;
+        member("lend", reserved.lending.lend);
+        member("floor", reserved.lending.floor);
+        member("longest_loan", duration_text(reserved.lending.longest));
+        out_ << YAML::EndMap;
+    }
+    void mapping(const ReserveRule& rule) {
+        out_ << YAML::BeginMap;
+        member("principals", rule.principals);
+        member("roles", rule.roles);
+        out_ << YAML::EndMap;
+    }
+    void mapping(const UnreserveRule& rule) {
+        out_ << YAML::BeginMap;
+        member("principals", rule.principals);
+        member("of", rule.of);
+        out_ << YAML::EndMap;
+    }
     void mapping(const Cell& cell) {
-        out_ << YAML::BeginMap << YAML::Key << "name" << YAML::Value << cell.name;
-        out_ << YAML::Key << "hosts" << YAML::Value << YAML::Flow << cell.hosts;
-        out_ << YAML::Key << "aggregates" << YAML::Value << YAML::Flow << cell.aggregates;
-        out_ << YAML::Key << "disabled" << YAML::Value << cell.disabled << YAML::EndMap;
+        out_ << YAML::BeginMap;
+        member("name", cell.name);
+        member("hosts", cell.hosts);
+        member("aggregates", cell.aggregates);
+        member("disabled", cell.disabled);
+        out_ << YAML::EndMap;
     }
     void mapping(const Plugin& plugin) {
         out_ << YAML::BeginMap << YAML::Key << "name" << YAML::Value << plugin.name;

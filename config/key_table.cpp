@@ -1,4 +1,5 @@
 #include "config/keys.hpp"
+#include "config/reservations.hpp"
 
 namespace reaper::config {
 namespace {
@@ -59,6 +60,11 @@ Target broker_at() {
 template <auto Member>
 Target gateway_at() {
     return at<&Settings::gateway, Member>();
+}
+
+template <auto... Path>
+Target reservations_at() {
+    return at<&Settings::reservations, Path...>();
 }
 
 template <auto Member>
@@ -535,6 +541,51 @@ const Section gateway_tls{
          gateway_at<&Gateway::client_ca_file>()},
     }};
 
+const Section reservations{
+    "reservations",
+    "room on hosts that is kept for roles, and lent while it is idle",
+    {
+        {"enabled", Flag{}, "false", "room is kept for roles, in Placement",
+         reservations_at<&Reservations::enabled>(), false},
+        {"roles", ReservationList{roles_expected}, "[]",
+         "which projects (ids, names or DOMAIN/NAME) are of which role",
+         reservations_at<&Reservations::roles>()},
+        {"roles_by_hierarchy", Flag{}, "false",
+         "any other project has the role of its path of names in Keystone, without its domain",
+         reservations_at<&Reservations::roles_by_hierarchy>()},
+        {"static", ReservationList{static_expected}, "[]",
+         "room that this file reserves, on each of the hosts (patterns) or of the aggregates' "
+         "hosts",
+         reservations_at<&Reservations::static_ones>()},
+        {"lend", Flag{}, "false",
+         "revocable servers may use what is idle, of the reservations that do not say it",
+         reservations_at<&Reservations::lend>()},
+        {"longest_loan", Span{0ms, 8760h}, "0s",
+         "a revocable server may stay so long, likewise; 0s: as long as the room is idle",
+         reservations_at<&Reservations::longest_loan>()},
+        {"calm", Span{0ms, 24h}, "10min",
+         "after its owner came, a reservation is lent again so much later; longer each time",
+         reservations_at<&Reservations::calm>()},
+        {"interval", Span{1s, 24h}, "1min", "between two looks at all reservations",
+         reservations_at<&Reservations::interval>()},
+    },
+    true};
+
+const Section reservations_acl{
+    "reservations.acl",
+    "who may reserve and unreserve; the first rule that names the principal decides",
+    {
+        {"permissive", Flag{}, "true", "what no rule says is allowed",
+         reservations_at<&Reservations::acl, &ReservationAcl::permissive>()},
+        {"reserve", ReservationList{reserve_rules_expected}, "[]",
+         "which principals may reserve for which roles, with * and ?",
+         reservations_at<&Reservations::acl, &ReservationAcl::reserve>()},
+        {"unreserve", ReservationList{unreserve_rules_expected}, "[]",
+         "which principals may unreserve what whom reserved, with * and ?",
+         reservations_at<&Reservations::acl, &ReservationAcl::unreserve>()},
+    },
+    true};
+
 const Section log{
     "log",
     "what is written, where",
@@ -548,12 +599,30 @@ const Section log{
 }  // namespace
 
 const std::vector<Section>& sections() {
-    static const std::vector<Section> all{
-        top,         cloud,   auth,    endpoints,       http,
-        broker,      trigger, cull,    scheduler,       protect,
-        limits,      thrash,  breaker, project_breaker, shape_cooldown,
-        cache,       labels,  journal, admin,           gateway,
-        gateway_tls, log};
+    static const std::vector<Section> all{top,
+                                          cloud,
+                                          auth,
+                                          endpoints,
+                                          http,
+                                          broker,
+                                          trigger,
+                                          cull,
+                                          scheduler,
+                                          protect,
+                                          limits,
+                                          thrash,
+                                          breaker,
+                                          project_breaker,
+                                          shape_cooldown,
+                                          cache,
+                                          labels,
+                                          journal,
+                                          admin,
+                                          gateway,
+                                          gateway_tls,
+                                          reservations,
+                                          reservations_acl,
+                                          log};
     return all;
 }
 

@@ -45,6 +45,7 @@ struct Expectation {
         return "a list of mappings with `name`, at least one";
     }
     std::string operator()(const CellList&) const { return cells_expected; }
+    std::string operator()(const ReservationList& list) const { return std::string{list.expected}; }
 };
 
 }  // namespace

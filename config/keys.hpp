@@ -63,18 +63,25 @@ struct OnePlugin {};
 struct PluginList {};
 /// `name`, `hosts`, `aggregates`, `disabled`; read by cells.hpp.
 struct CellList {};
+/// A list of mappings of `reservations`; read by reservations.hpp.
+struct ReservationList {
+    std::string_view expected;
+};
 
 using Type = std::variant<WholeNumber, Span, Flag, Text, Choice, TextList, Url, ReadableFile,
-                          SecretText, SecretUrls, OnePlugin, PluginList, CellList>;
+                          SecretText, SecretUrls, OnePlugin, PluginList, CellList, ReservationList>;
 
 /// Where a value goes.
 template <class T>
 using Member = T& (*)(Draft&);
-using Target = std::variant<Member<int>, Member<std::int64_t>, Member<std::uint64_t>,
-                            Member<std::chrono::milliseconds>, Member<std::chrono::seconds>,
-                            Member<bool>, Member<std::string>, Member<std::vector<std::string>>,
-                            Member<Secret>, Member<std::vector<Secret>>, Member<Plugin>,
-                            Member<std::vector<Plugin>>, Member<std::vector<Cell>>>;
+using Target =
+    std::variant<Member<int>, Member<std::int64_t>, Member<std::uint64_t>,
+                 Member<std::chrono::milliseconds>, Member<std::chrono::seconds>, Member<bool>,
+                 Member<std::string>, Member<std::vector<std::string>>, Member<Secret>,
+                 Member<std::vector<Secret>>, Member<Plugin>, Member<std::vector<Plugin>>,
+                 Member<std::vector<Cell>>, Member<std::vector<RoleProjects>>,
+                 Member<std::vector<StaticReservation>>, Member<std::vector<ReserveRule>>,
+                 Member<std::vector<UnreserveRule>>>;
 
 struct Key {
     std::string_view name;

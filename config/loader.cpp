@@ -7,6 +7,7 @@
 #include "config/keys.hpp"
 #include "config/plugins.hpp"
 #include "config/reader.hpp"
+#include "config/reservations.hpp"
 
 namespace reaper::config {
 namespace {
@@ -22,6 +23,7 @@ void load(const std::string& name, const std::string& text, const Environment& e
     check_credential_source(draft, findings);
     resolve_credentials(environment, draft, findings);
     check_settings(draft, findings);
+    finish_reservations(draft.settings.reservations, findings);
     draft.settings.policy.scheduler.res_type_traits = !draft.settings.gateway.listen.empty();
     // The table's accessors leave empty entries where the file says nothing.
     std::erase_if(draft.settings.cloud.endpoint_overrides,

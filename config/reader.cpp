@@ -5,6 +5,7 @@
 #include "config/cells.hpp"
 #include "config/document.hpp"
 #include "config/plugins.hpp"
+#include "config/reservations.hpp"
 #include "config/secrets.hpp"
 #include "config/values.hpp"
 
@@ -203,6 +204,16 @@ private:
 
     void read(const Key& key, const CellList&, const std::string& full, const YAML::Node& node) {
         std::get<Member<std::vector<Cell>>>(key.target)(draft_) = read_cells(node, full, findings_);
+    }
+
+    void read(const Key& key, const ReservationList&, const std::string& full,
+              const YAML::Node& node) {
+        std::visit(
+            [&](auto target) {
+                if constexpr (requires { read_entries(node, full, target(draft_), findings_); })
+                    read_entries(node, full, target(draft_), findings_);
+            },
+            key.target);
     }
 
     // Secrets have several spellings and never come here.

@@ -12,6 +12,10 @@
 #include "config/secret.hpp"
 #include "reaper/model/cells.hpp"
 #include "reaper/model/parameters.hpp"
+#include "reaper/model/resources.hpp"
+#include "reaper/reservations/reservation.hpp"
+#include "reaper/reservations/reservation_acl.hpp"
+#include "reaper/reservations/role.hpp"
 #include "reaper/safeguards/settings.hpp"
 
 namespace reaper::config {
@@ -172,6 +176,40 @@ struct Gateway {
     bool keep_room = true;          ///< freed room is kept in Placement until its request claims it
 };
 
+/// Projects of a role.
+struct RoleProjects {
+    Role role;
+    std::vector<std::string> projects;  ///< ids, names or DOMAIN/NAME
+
+    friend bool operator==(const RoleProjects&, const RoleProjects&) = default;
+};
+
+/// Room that the file reserves on each of these hosts.
+struct StaticReservation {
+    Role role;
+    std::vector<std::string> hosts;       ///< patterns of names: of services or hypervisors
+    std::vector<std::string> aggregates;  ///< names or UUIDs
+    Resources resources;                  ///< on each host
+    reaper::Labels labels{};
+    LendingPolicy lending{};  ///< what the file does not say is as `reservations:` has it
+
+    friend bool operator==(const StaticReservation&, const StaticReservation&) = default;
+};
+
+/// `reservations:` room that is kept for roles (reaper/reservations).
+struct Reservations {
+    bool enabled = false;
+    std::vector<RoleProjects> roles;
+    /// Any other project has the role of its path of names in Keystone, without its domain.
+    bool roles_by_hierarchy = false;
+    std::vector<StaticReservation> static_ones;
+    bool lend = false;              ///< of those that do not say it
+    milliseconds longest_loan{};    ///< likewise; 0: as long as the room is idle
+    milliseconds calm{600'000};     ///< after its owner came, until it is lent again
+    milliseconds interval{60'000};  ///< between two looks at all of them
+    ReservationAcl acl;
+};
+
 /// `journal:` the durable record.
 struct JournalFile {
     std::string path = "/var/lib/reaper/journal.db";
@@ -197,6 +235,7 @@ struct Settings {
     Log log;
     Admin admin;
     Gateway gateway;
+    Reservations reservations;
     /// While this file is there, nothing is deleted (reaper/ports/pause_switch.hpp).
     std::string pause_file = "/var/lib/reaper/paused";
     /// How long the daemon waits at its start for broker and cloud before it ends; 0: for ever.

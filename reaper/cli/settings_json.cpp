@@ -34,6 +34,47 @@ json json_of(const std::vector<Cell>& cells) {
     return list;
 }
 
+json json_of(const Resources& resources) {
+    json object = json::object();
+    for (const auto& [name, amount] : resources) object[name.str()] = amount;
+    return object;
+}
+
+json json_of(const std::vector<config::RoleProjects>& roles) {
+    json list = json::array();
+    for (const auto& each : roles)
+        list.push_back({{"role", each.role.str()}, {"projects", each.projects}});
+    return list;
+}
+
+json json_of(const std::vector<config::StaticReservation>& reserved) {
+    json list = json::array();
+    for (const auto& each : reserved)
+        list.push_back({{"role", each.role.str()},
+                        {"hosts", each.hosts},
+                        {"aggregates", each.aggregates},
+                        {"resources", json_of(each.resources)},
+                        {"labels", json(each.labels)},
+                        {"lend", each.lending.lend},
+                        {"floor", json_of(each.lending.floor)},
+                        {"longest_loan_ms", each.lending.longest.count()}});
+    return list;
+}
+
+json json_of(const std::vector<ReserveRule>& rules) {
+    json list = json::array();
+    for (const auto& rule : rules)
+        list.push_back({{"principals", rule.principals}, {"roles", rule.roles}});
+    return list;
+}
+
+json json_of(const std::vector<UnreserveRule>& rules) {
+    json list = json::array();
+    for (const auto& rule : rules)
+        list.push_back({{"principals", rule.principals}, {"of", rule.of}});
+    return list;
+}
+
 json json_of(const config::Secret& secret) {
     return secret.empty() ? "" : "***";
 }

@@ -120,14 +120,12 @@ TEST(Sample, ShowsTheStandardPlugins) {
     EXPECT_EQ(written.policy.taggers[0].parameters, silent.policy.taggers[0].parameters);
 }
 
-/// A value of the table as a mapping around it, for the loader.
+/// A value of the table with the sections around it, for the loader.
 void add(YAML::Node root, const std::string& section, std::string_view name,
          const YAML::Node& value) {
-    if (section.empty()) {
-        root[std::string{name}] = value;
-    } else {
-        root[section][std::string{name}] = value;
-    }
+    std::istringstream names{section};
+    for (std::string inside; std::getline(names, inside, '.');) root.reset(root[inside]);
+    root[std::string{name}] = value;
 }
 
 TEST(KeyTable, DefaultsAreThoseOfTheSettings) {
