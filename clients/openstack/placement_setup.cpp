@@ -53,16 +53,31 @@ public:
         if (status != 200 && status != 201)
             co_return refused(*answer, "placement:resource_providers:create");
         // Before 1.20 the answer does not tell.
-        std::string by_name = "/resource_providers?name=" + http::escape(name);
-        auto look = co_await send(http::Method::get, std::move(by_name));
-        if (!look) co_return look.error();
-        if (look->response.status != 200) co_return service_->refusal(*look);
-        auto made = read_providers(look->response.body, look->where);
+        std::string same = name;
+        auto made = co_await providers_named(std::move(same));
         if (!made) co_return made.error();
         for (const auto& provider : *made)
             if (provider.name == name && provider.parent == parent) co_return provider.id;
         co_return Error{Errc::bad_answer,
-                        look->where + ": the provider that was just created is not there"};
+                        answer->where + ": the provider that was just created is not there"};
+    }
+
+    ResultTask<void> create_root(std::string name, ProviderId id) {
+        const nlohmann::json wanted = {{"name", name}, {"uuid", id.str()}};
+        std::string path = "/resource_providers";
+        std::string body = wanted.dump();
+        auto answer = co_await send(http::Method::post, std::move(path), std::move(body));
+        if (!answer) co_return answer.error();
+        const int status = answer->response.status;
+        if (status == 200 || status == 201) co_return Result<void>{};
+        const Error error = refused(*answer, "placement:resource_providers:create");
+        if (status != 409) co_return error;
+        // Is it there already, or another one?
+        auto named = co_await providers_named(std::move(name));
+        if (!named) co_return named.error();
+        for (const auto& provider : *named)
+            if (provider.id == id) co_return Result<void>{};
+        co_return error;
     }
 
     ResultTask<void> remove_provider(ProviderId provider) {
@@ -112,6 +127,14 @@ private:
         return "/resource_classes/" + http::escape(name.str());
     }
 
+    ResultTask<std::vector<ProviderRecord>> providers_named(std::string name) {
+        std::string path = "/resource_providers?name=" + http::escape(name);
+        auto answer = co_await send(http::Method::get, std::move(path));
+        if (!answer) co_return answer.error();
+        if (answer->response.status != 200) co_return service_->refusal(*answer);
+        co_return read_providers(answer->response.body, answer->where);
+    }
+
     Error refused(const Answer& answer, const char* policy) const {
         Error error = service_->refusal(answer);
         if (answer.response.status == 403)
@@ -147,6 +170,9 @@ public:
     }
     ResultTask<ProviderId> create_provider(std::string name, ProviderId parent) override {
         return http::keeping(calls_, calls_->create_provider(std::move(name), std::move(parent)));
+    }
+    ResultTask<void> create_root(std::string name, ProviderId id) override {
+        return http::keeping(calls_, calls_->create_root(std::move(name), std::move(id)));
     }
     ResultTask<void> remove_provider(ProviderId provider) override {
         return http::keeping(calls_, calls_->remove_provider(std::move(provider)));

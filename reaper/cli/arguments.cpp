@@ -28,6 +28,7 @@ struct Parsed {
     CandidatesCommand candidates;
     std::string wanted;
     SetupCommand setup;
+    ReservationSetupCommand reservation_setup;
     std::string per;
     SnapshotCommand snapshot;
     std::string resources;
@@ -206,6 +207,9 @@ void add_setup(CLI::App& app, Parsed& parsed) {
         ->type_name("PATTERN");
     slots.add_flag("--apply", parsed.setup.apply, "Do it; without, it is only told");
     slots.add_flag("--undo", parsed.setup.undo, "Take it away again");
+    CLI::App& kept = *add_command(setup, "reservations", help::setup_reservations);
+    kept.add_flag("--apply", parsed.reservation_setup.apply, "Do it; without, it is only told");
+    kept.add_flag("--undo", parsed.reservation_setup.undo, "Take it away again");
 }
 
 void add_snapshot(CLI::App& app, Parsed& parsed) {
@@ -471,6 +475,8 @@ Result<Command> finish_command(const CLI::App& chosen, const Parsed& parsed) {
         Result<CandidatesCommand> candidates = finish_candidates(parsed);
         return candidates ? Result<Command>{std::move(*candidates)} : candidates.error();
     }
+    if (name == "setup" && chosen.get_subcommands().front()->get_name() == "reservations")
+        return Command{parsed.reservation_setup};
     if (name == "setup") {
         Result<SetupCommand> setup = finish_setup(chosen, parsed);
         return setup ? Result<Command>{std::move(*setup)} : setup.error();

@@ -64,6 +64,12 @@ struct SetupCommand {
     bool undo = false;
 };
 
+/// `setup reservations`.
+struct ReservationSetupCommand {
+    bool apply = false;  ///< else it is only told
+    bool undo = false;
+};
+
 struct SnapshotCommand {
     std::string out = "-";  ///< file; `-` is stdout
     bool anonymous = false;
@@ -94,10 +100,11 @@ struct PauseCommand {
 struct ResumeCommand {};
 struct StatusCommand {};
 
-using Command = std::variant<RunCommand, GatewayCommand, PlanCommand, RequestCommand, HostsCommand,
-                             CandidatesCommand, SetupCommand, SnapshotCommand, CheckCommand,
-                             HistoryCommand, UsageCommand, PauseCommand, ResumeCommand,
-                             StatusCommand, StrategiesCommand, TaggersCommand, ConfigCommand>;
+using Command =
+    std::variant<RunCommand, GatewayCommand, PlanCommand, RequestCommand, HostsCommand,
+                 CandidatesCommand, SetupCommand, ReservationSetupCommand, SnapshotCommand,
+                 CheckCommand, HistoryCommand, UsageCommand, PauseCommand, ResumeCommand,
+                 StatusCommand, StrategiesCommand, TaggersCommand, ConfigCommand>;
 
 struct Arguments {
     GlobalOptions global;

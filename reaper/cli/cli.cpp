@@ -32,6 +32,8 @@ ExitCode dispatch(const Arguments& arguments) {
                 return show_candidates(global, command, terminal);
             else if constexpr (std::is_same_v<Chosen, SetupCommand>)
                 return set_up(global, command, terminal);
+            else if constexpr (std::is_same_v<Chosen, ReservationSetupCommand>)
+                return set_up_reservations(global, command, terminal);
             else if constexpr (std::is_same_v<Chosen, SnapshotCommand>)
                 return take_snapshot(global, command, terminal);
             else if constexpr (std::is_same_v<Chosen, CheckCommand>)

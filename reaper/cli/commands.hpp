@@ -19,6 +19,8 @@ ExitCode show_hosts(const GlobalOptions& global, const HostsCommand& command,
 ExitCode show_candidates(const GlobalOptions& global, const CandidatesCommand& command,
                          const Terminal& terminal);
 ExitCode set_up(const GlobalOptions& global, const SetupCommand& command, const Terminal& terminal);
+ExitCode set_up_reservations(const GlobalOptions& global, const ReservationSetupCommand& command,
+                             const Terminal& terminal);
 ExitCode take_snapshot(const GlobalOptions& global, const SnapshotCommand& command,
                        const Terminal& terminal);
 ExitCode check_everything(const GlobalOptions& global, const Terminal& terminal);

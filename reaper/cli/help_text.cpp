@@ -170,12 +170,13 @@ GET /v1/culling_candidates?resources=VCPU:1,MEMORY_MB:2048,DISK_GB:20)",
 )"};
 
 const Text setup{
-    "Prepares the cloud: resource-tagging",
+    "Prepares the cloud: resource-tagging, reservations",
     R"(Prepares the cloud for the reaper. It tells what it would do; with --apply it does it, and with
 --undo it takes it away again.)",
     R"(Examples:
   reaper setup resource-tagging --slots 8
   reaper setup resource-tagging --slots 8 --apply
+  reaper setup reservations --apply
 )"};
 
 const Text setup_slots{
@@ -193,6 +194,21 @@ providers of that name under a compute host are ever touched.)",
   reaper setup resource-tagging --slots-per VCPU:2 --hosts 'compute-*' --apply
   openstack flavor set --property resources1:CUSTOM_PREEMPTIBLE=1 spot.small
   reaper setup resource-tagging --undo --apply
+)"};
+
+const Text setup_reservations{
+    "Where Placement keeps the list of all reservations",
+    R"(Makes what reservations (room that is kept for roles) need in Placement: the resource class
+CUSTOM_REAPER_RESERVATION, and the provider openstack-reaper-reservations, which is no host and
+belongs to no aggregate. Each reservation holds one unit there: that is the list of all of them.
+
+Without --apply it only tells what it would do. What is there already is kept, and doing it again
+does the rest. --undo removes the provider and then the class; while there are reservations, both
+stay, and who holds units is named (exit code 1).)",
+    R"(Examples:
+  reaper setup reservations
+  reaper setup reservations --apply
+  reaper setup reservations --undo --apply
 )"};
 
 const Text snapshot{

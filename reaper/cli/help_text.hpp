@@ -18,6 +18,7 @@ extern const Text hosts;
 extern const Text candidates;
 extern const Text setup;
 extern const Text setup_slots;
+extern const Text setup_reservations;
 extern const Text snapshot;
 extern const Text check;
 extern const Text history;

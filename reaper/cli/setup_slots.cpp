@@ -7,6 +7,7 @@
 
 #include "reaper/cloud_reader/cloud_lists.hpp"
 #include "reaper/model/text.hpp"
+#include "reaper/reservations/reservation_record.hpp"
 
 namespace reaper::cli {
 namespace {
@@ -31,11 +32,24 @@ std::vector<SlotHost> hosts_of(const std::vector<HypervisorRecord>& hypervisors,
 
 ResultTask<void> create_provider(PlacementSetup& setup, SlotStep& step, ResourceClass slot_class) {
     std::string name = step.name;
+    if (step.root.empty()) {
+        auto done = co_await setup.create_root(std::move(name), step.provider);
+        if (!done) co_return done.error();
+        co_return co_await setup.set_total(step.provider, std::move(slot_class), step.to);
+    }
     HostId root = step.root;
     auto made = co_await setup.create_provider(std::move(name), std::move(root));
     if (!made) co_return made.error();
     step.provider = *made;
     co_return co_await setup.set_total(*made, std::move(slot_class), step.to);
+}
+
+ResultTask<void> remove_provider(PlacementSetup& setup, SlotStep& step) {
+    auto removed = co_await setup.remove_provider(step.provider);
+    if (removed || removed.error().code != Errc::conflict) co_return removed;
+    step.kind = Kind::refuse;
+    step.why = "somebody holds something there by now: " + removed.error().what;
+    co_return Result<void>{};
 }
 
 ResultTask<void> remove_class(PlacementSetup& setup, SlotStep& step, ResourceClass slot_class) {
@@ -53,7 +67,7 @@ ResultTask<void> carry_out(PlacementSetup& setup, SlotStep& step, ResourceClass 
             co_return co_await create_provider(setup, step, std::move(slot_class));
         case Kind::set_total:
             co_return co_await setup.set_total(step.provider, std::move(slot_class), step.to);
-        case Kind::remove_provider: co_return co_await setup.remove_provider(step.provider);
+        case Kind::remove_provider: co_return co_await remove_provider(setup, step);
         case Kind::remove_class:
             co_return co_await remove_class(setup, step, std::move(slot_class));
         case Kind::keep:
@@ -97,6 +111,27 @@ ResultTask<SlotView> read_slots(CloudPorts cloud, PlacementSetup& setup, std::st
         if (const auto root = cache.states.find(host.id); root != cache.states.end())
             host.inventories = root->second.inventories;
     co_return cache;
+}
+
+ResultTask<RegisterView> read_register(CloudPorts cloud, PlacementSetup& setup) {
+    RegisterView view;
+    ResourceClass name{reservation_register::resource_class};
+    auto exists = co_await setup.has_class(std::move(name));
+    if (!exists) co_return exists.error();
+    view.class_exists = *exists;
+    auto providers = co_await cloud.placement.providers();
+    if (!providers) co_return providers.error();
+    view.providers = std::move(*providers);
+    const ProviderRecord* const found = find_register(view.providers);
+    if (found == nullptr) co_return view;
+    std::vector<ProviderId> wanted;
+    wanted.push_back(found->id);
+    std::function<void(std::size_t, std::size_t)> silent;
+    auto states = co_await read_providers(cloud, std::move(wanted), std::move(silent));
+    if (!states) co_return states.error();
+    const auto state = states->find(found->id);
+    if (state != states->end()) view.state = std::move(state->second);
+    co_return view;
 }
 
 ResultTask<void> carry_out(PlacementSetup& setup, std::vector<SlotStep> steps,

@@ -1,4 +1,4 @@
-// `reaper setup resource-tagging` on a cloud: reads what there is, and carries steps out.
+// `reaper setup` on a cloud: reads what there is, and carries steps out.
 #pragma once
 
 #include <functional>
@@ -7,6 +7,7 @@
 
 #include "reaper/cloud_reader/cloud_reader.hpp"
 #include "reaper/ports/placement_setup.hpp"
+#include "reaper/setup/register.hpp"
 #include "reaper/setup/slots.hpp"
 
 namespace reaper::cli {
@@ -19,9 +20,12 @@ bool matches_pattern(const std::string& pattern, const std::string& name);
 ResultTask<SlotView> read_slots(CloudPorts cloud, PlacementSetup& setup, std::string pattern,
                                 ResourceClass slot_class, bool capacities);
 
-/// Does the steps in their order, and tells of each that changed something. Ends with the first
-/// failure; those before it are done, and asking for all again does the rest. (That a class is
-/// still in use by others is no failure: then it stays.)
+/// The register of reservations, and its class.
+ResultTask<RegisterView> read_register(CloudPorts cloud, PlacementSetup& setup);
+
+/// Does the steps in their order, and tells of each what came of it. Ends with the first failure;
+/// those before it are done, and asking for all again does the rest. (That somebody still uses a
+/// class or a provider is no failure: then it stays.)
 ResultTask<void> carry_out(PlacementSetup& setup, std::vector<SlotStep> steps,
                            ResourceClass slot_class, std::function<void(const SlotStep&)> done);
 

@@ -7,6 +7,7 @@
 
 #include "reaper/cloud_cache/host_parts.hpp"
 #include "reaper/model/text.hpp"
+#include "reaper/reservations/reservation_record.hpp"
 
 namespace reaper {
 namespace {
@@ -167,8 +168,9 @@ private:
     }
 
     void remark_unmatched() {
+        const ProviderId reservation_list{reservation_register::provider_id};  // is no host
         for (const auto& [root, tree] : providers_of_) {
-            if (matched_.contains(root)) continue;
+            if (matched_.contains(root) || root == reservation_list) continue;
             std::string name;
             for (const auto* record : tree)
                 if (record->id == root) name = " (" + record->name + ")";

@@ -20,6 +20,9 @@ public:
     virtual ResultTask<void> remove_class(ResourceClass name) = 0;
     /// A nested provider. `conflict` if there is one of that name.
     virtual ResultTask<ProviderId> create_provider(std::string name, ProviderId parent) = 0;
+    /// A provider that has none above it, of that id. `conflict` if the name or the id is
+    /// another's.
+    virtual ResultTask<void> create_root(std::string name, ProviderId id) = 0;
     /// `conflict` while somebody holds something there.
     virtual ResultTask<void> remove_provider(ProviderId provider) = 0;
     /// Makes the inventory, or changes its total; `reserved` is at most that afterwards, all else

@@ -17,14 +17,6 @@ SlotStep step_of(Kind kind, const SlotHost& host, const ResourceClass& slot_clas
     return step;
 }
 
-SlotStep class_step(Kind kind, const ResourceClass& slot_class, std::string why = {}) {
-    SlotStep step;
-    step.kind = kind;
-    step.name = slot_class.str();
-    step.why = std::move(why);
-    return step;
-}
-
 Amount slots_for(const SlotHost& host, const SlotCount& count) {
     if (count.fixed > 0) return count.fixed;
     const auto at = host.inventories.find(count.per);
@@ -84,7 +76,16 @@ SlotStep set_up_known(const SlotView& cache, const SlotHost& host, const Provide
     return step;
 }
 
-/// Why our provider must stay; empty if it may go.
+}  // namespace
+
+SlotStep class_step(Kind kind, const ResourceClass& slot_class, std::string why) {
+    SlotStep step;
+    step.kind = kind;
+    step.name = slot_class.str();
+    step.why = std::move(why);
+    return step;
+}
+
 std::string why_it_stays(const ProviderState& state, const ResourceClass& slot_class) {
     if (!state.allocations.empty()) {
         std::string who;
@@ -101,8 +102,6 @@ std::string why_it_stays(const ProviderState& state, const ResourceClass& slot_c
         if (other != slot_class) return "it has an inventory of " + other.str() + " too";
     return {};
 }
-
-}  // namespace
 
 std::string_view to_string(SlotStep::Kind kind) {
     switch (kind) {

@@ -50,10 +50,10 @@ struct SlotStep {
         refuse,        ///< it can't be done, for `why`
     };
     Kind kind = Kind::keep;
-    std::string host;  ///< its name; empty for the class
-    HostId root;
+    std::string host;     ///< its name; empty for the class
+    HostId root;          ///< above the provider; empty for the register of reservations
     ProviderId provider;  ///< empty while there is none
-    std::string name;     ///< of the nested provider, or of the class
+    std::string name;     ///< of the provider, or of the class
     Amount from = 0;
     Amount to = 0;
     std::string why;  ///< what is to be known about it; may be empty
@@ -63,6 +63,10 @@ struct SlotStep {
 
 /// `create-class`, `keep`, ...
 std::string_view to_string(SlotStep::Kind kind);
+
+SlotStep class_step(SlotStep::Kind kind, const ResourceClass& slot_class, std::string why = {});
+/// Why our provider must stay; empty if it may go.
+std::string why_it_stays(const ProviderState& state, const ResourceClass& slot_class);
 
 /// The name of a host's nested provider: `compute-1-preemptible` for CUSTOM_PREEMPTIBLE.
 std::string slot_provider_name(const std::string& host, const ResourceClass& slot_class);

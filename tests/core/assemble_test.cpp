@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include "cloud_builder.hpp"
+#include "reaper/reservations/reservation_record.hpp"
 #include "tagging/tagger_table.hpp"
 
 namespace reaper::assemble_test {
@@ -139,6 +140,16 @@ TEST(Assemble, ProviderWithoutHypervisorIsRemarked) {
                 Contains(HasSubstr("provider a-uuid (a) has no hypervisor in Nova")));
     EXPECT_THAT(snapshot.remarks, Contains(HasSubstr("compute service 'service-a' has no")));
     EXPECT_THAT(snapshot.remarks, Contains(HasSubstr("server s1 is on host 'service-a', which")));
+}
+
+TEST(Assemble, TheRegisterOfReservationsIsLeftOutSilently) {
+    auto given = records();
+    const auto before = assembled(given);
+    const ProviderId id{reservation_register::provider_id};
+    given.providers.push_back({id, reservation_register::provider_name, {}, id});
+    const auto snapshot = assembled(given);
+    EXPECT_EQ(snapshot.hosts.size(), before.hosts.size());
+    EXPECT_EQ(snapshot.remarks, before.remarks);
 }
 
 TEST(Assemble, HypervisorWithoutServiceIsDownAndRemarked) {

@@ -87,6 +87,16 @@ TEST(Arguments, ASetupThatIsNotClearIsRefused) {
     EXPECT_NE(error({"setup"}), "accepted");
 }
 
+TEST(Arguments, TheRegisterOfReservationsIsSetUpAndUndone) {
+    const auto told = good({"setup", "reservations", "--json"});
+    EXPECT_TRUE(told.global.json);
+    EXPECT_FALSE(std::get<ReservationSetupCommand>(told.command).apply);
+    const auto undone = good({"setup", "reservations", "--undo", "--apply"});
+    EXPECT_TRUE(std::get<ReservationSetupCommand>(undone.command).undo);
+    EXPECT_TRUE(std::get<ReservationSetupCommand>(undone.command).apply);
+    EXPECT_NE(error({"setup", "reservations", "--slots", "1"}), "accepted");
+}
+
 TEST(Arguments, GlobalOptionsStandAfterANestedCommand) {
     const Arguments arguments = good({"history", "show", "req-1", "--json"});
     EXPECT_TRUE(arguments.global.json);

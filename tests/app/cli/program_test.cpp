@@ -113,6 +113,7 @@ TEST(ProgramErrors, EveryCommandThatNeedsAConfigurationSaysThatItIsMissing) {
           {"hosts"},
           {"candidates", "--resources", "VCPU=1"},
           {"setup", "resource-tagging", "--slots", "1"},
+          {"setup", "reservations"},
           {"snapshot"},
           {"history"},
           {"config"},

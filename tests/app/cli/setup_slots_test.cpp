@@ -7,6 +7,7 @@
 
 #include "fakes/fake_clock.hpp"
 #include "fakes/fake_cloud.hpp"
+#include "reaper/reservations/reservation_record.hpp"
 #include "reaper/runtime/run_task.hpp"
 
 namespace reaper::cli::setup_slots_test {
@@ -35,6 +36,9 @@ public:
         auto noted = note("create " + name + " below " + parent.str());
         if (!noted) co_return noted.error();
         co_return ProviderId{"id-of-" + name};
+    }
+    ResultTask<void> create_root(std::string name, ProviderId id) override {
+        co_return note("create " + name + " as " + id.str());
     }
     ResultTask<void> remove_provider(ProviderId provider) override {
         co_return note("remove " + provider.str());
@@ -116,6 +120,42 @@ TEST_F(SetupSlots, AClassThatOthersUseStays) {
     ASSERT_TRUE(run({last}));
     EXPECT_EQ(done_.at(0).kind, Kind::keep);
     EXPECT_EQ(done_.at(0).why, "others use it");
+}
+
+TEST_F(SetupSlots, AProviderThatSomebodyUsesByNowStays) {
+    setup_.failing = {"remove h1-slots"};
+    setup_.refuse = Error{Errc::conflict, "placement: 409"};
+    ASSERT_TRUE(run({step(Kind::remove_provider, "h1"), step(Kind::remove_provider, "h2")}));
+    EXPECT_EQ(done_.at(0).kind, Kind::refuse);
+    EXPECT_THAT(done_.at(0).why, HasSubstr("placement: 409"));
+    EXPECT_EQ(done_.at(1).kind, Kind::remove_provider);
+}
+
+TEST_F(SetupSlots, TheRegisterIsMadeWithItsId) {
+    const std::string id = reservation_register::provider_id;
+    ASSERT_TRUE(run(register_to_set_up({})));
+    EXPECT_THAT(setup_.calls, ElementsAre("create CUSTOM_PREEMPTIBLE",
+                                          "create openstack-reaper-reservations as " + id,
+                                          "total of CUSTOM_PREEMPTIBLE on " + id + " = 2147483647"))
+        << "of the class that carry_out was given";
+}
+
+TEST_F(SetupSlots, TheRegisterIsReadIfItIsThere) {
+    test::FakeClock clock;
+    test::FakeCloud cloud{clock};
+    const HostId id{reservation_register::provider_id};
+    const auto read = [&] { return run_task(io_, read_register(cloud.ports(), setup_)); };
+    cloud.add_host("h1", Resources{{"VCPU", 8}});
+    const auto none = read();
+    ASSERT_TRUE(none) << none.error().what;
+    EXPECT_FALSE(none->state);
+    EXPECT_EQ(cloud.count("provider "), 0U) << "nothing is read that is not needed";
+    cloud.add_host("register", Resources{{reservation_register::resource_class, 7}});
+    cloud.set_provider("register", id.str());
+    const auto some = read();
+    ASSERT_TRUE(some) << some.error().what;
+    ASSERT_TRUE(some->state);
+    EXPECT_EQ(cloud.count("provider "), 1U);
 }
 
 TEST_F(SetupSlots, ReadsTheHostsOfThatName) {

@@ -72,6 +72,33 @@ TEST_F(PlacementSetupTest, AProviderIsCreatedBelowItsHostAndFoundByItsName) {
               nlohmann::json({{"name", "host 1-preemptible"}, {"parent_provider_uuid", root}}));
 }
 
+TEST_F(PlacementSetupTest, AProviderOfItsOwnIsCreatedWithItsId) {
+    nlohmann::json asked;
+    cloud.on("POST /placement/resource_providers", [&](const ServerRequest& request) {
+        asked = nlohmann::json::parse(request.body);
+        return json_reply(201, "");
+    });
+    ASSERT_TRUE(cloud.run(setup().create_root("register", ProviderId{child})));
+    EXPECT_EQ(asked, nlohmann::json({{"name", "register"}, {"uuid", child}}));
+}
+
+TEST_F(PlacementSetupTest, AProviderThatIsThereAlreadyIsNoConflictUnlessItIsAnother) {
+    const auto taken_by = [&](const std::string& id) {
+        const nlohmann::json other = {{"uuid", id}, {"name", "register"}};
+        on("POST", "/resource_providers", refusal(409));
+        on("GET", "/resource_providers?name=register",
+           json_reply(200, nlohmann::json{{"resource_providers", {other}}}.dump()));
+        return cloud.run(setup().create_root("register", ProviderId{child}));
+    };
+    EXPECT_TRUE(taken_by(child));
+    EXPECT_EQ(taken_by(root).error().code, Errc::conflict);
+    on("GET", "/resource_providers?name=register",
+       json_reply(200, R"({"resource_providers": []})"));
+    EXPECT_EQ(cloud.run(setup().create_root("register", ProviderId{child})).error().code,
+              Errc::conflict)
+        << "its id is that of a provider of another name";
+}
+
 TEST_F(PlacementSetupTest, AProviderThatIsInUseIsAConflictAndOneThatIsGoneIsRemoved) {
     on("DELETE", "/resource_providers/" + child, refusal(409));
     EXPECT_EQ(cloud.run(setup().remove_provider(ProviderId{child})).error().code, Errc::conflict);
@@ -148,6 +175,8 @@ TEST_F(PlacementSetupTest, AMissingRightIsNamed) {
     EXPECT_EQ(created.error().code, Errc::forbidden);
     EXPECT_THAT(created.error().what, HasSubstr("placement:resource_classes:update"));
     EXPECT_THAT(cloud.run(setup().create_provider("n", ProviderId{root})).error().what,
+                HasSubstr("placement:resource_providers:create"));
+    EXPECT_THAT(cloud.run(setup().create_root("n", ProviderId{child})).error().what,
                 HasSubstr("placement:resource_providers:create"));
     EXPECT_THAT(cloud.run(setup().remove_provider(ProviderId{child})).error().what,
                 HasSubstr("placement:resource_providers:delete"));
