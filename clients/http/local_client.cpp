@@ -40,22 +40,30 @@ private:
     std::string rest_;
 };
 
-}  // namespace
+using Asked = beast::http::request<beast::http::string_body>;
 
-Result<LocalAnswer> post_locally(const std::string& socket, const std::string& target,
-                                 const std::string& body,
-                                 const std::function<void(const std::string&)>& on_line) {
+Asked asked(beast::http::verb verb, const std::string& target) {
+    Asked request{verb, target, 11};
+    request.set(beast::http::field::host, "localhost");
+    request.keep_alive(false);
+    return request;
+}
+
+Asked post_of(const std::string& target, const std::string& body) {
+    Asked request = asked(beast::http::verb::post, target);
+    request.set(beast::http::field::content_type, "application/json");
+    request.body() = body;
+    request.prepare_payload();
+    return request;
+}
+
+Result<LocalAnswer> ask(const std::string& socket, const Asked& request,
+                        const std::function<void(const std::string&)>& on_line) {
     asio::io_context io{1};
     stream_protocol::socket stream{io};
     error_code error;
     stream.connect(stream_protocol::endpoint{socket}, error);
     if (error) return failure(socket, error);
-    beast::http::request<beast::http::string_body> request{beast::http::verb::post, target, 11};
-    request.set(beast::http::field::host, "localhost");
-    request.set(beast::http::field::content_type, "application/json");
-    request.keep_alive(false);
-    request.body() = body;
-    request.prepare_payload();
     beast::http::write(stream, request, error);
     if (error) return failure(socket, error);
 
@@ -83,6 +91,30 @@ Result<LocalAnswer> post_locally(const std::string& socket, const std::string& t
         if (cut) break;  // the daemon ended
     }
     return answer;
+}
+
+Result<LocalAnswer> ask_for_all(const std::string& socket, const Asked& request) {
+    std::string body;
+    auto answer = ask(socket, request, [&body](const std::string& line) { body += line + "\n"; });
+    if (answer && answer->status == 200) answer->body = std::move(body);
+    return answer;
+}
+
+}  // namespace
+
+Result<LocalAnswer> post_locally(const std::string& socket, const std::string& target,
+                                 const std::string& body,
+                                 const std::function<void(const std::string&)>& on_line) {
+    return ask(socket, post_of(target, body), on_line);
+}
+
+Result<LocalAnswer> post_locally(const std::string& socket, const std::string& target,
+                                 const std::string& body) {
+    return ask_for_all(socket, post_of(target, body));
+}
+
+Result<LocalAnswer> get_locally(const std::string& socket, const std::string& target) {
+    return ask_for_all(socket, asked(beast::http::verb::get, target));
 }
 
 }  // namespace reaper::http

@@ -20,4 +20,9 @@ Result<LocalAnswer> post_locally(const std::string& socket, const std::string& t
                                  const std::string& body,
                                  const std::function<void(const std::string&)>& on_line);
 
+/// POSTs the JSON, or GETs; the answer has its whole body, whatever its status.
+Result<LocalAnswer> post_locally(const std::string& socket, const std::string& target,
+                                 const std::string& body);
+Result<LocalAnswer> get_locally(const std::string& socket, const std::string& target);
+
 }  // namespace reaper::http

@@ -7,6 +7,10 @@
 #include "reaper/requests/record_feed.hpp"
 #include "reaper/triggers/operator.hpp"
 
+namespace reaper {
+class ReservationController;
+}
+
 namespace reaper::api {
 
 /// What a client may do: whoever reaches a TCP port may look; what acts goes through the Unix
@@ -19,6 +23,7 @@ struct Backend {
     RecordFeed& feed;
     /// Null while the daemon does not run.
     std::function<OperatorTrigger*()> operators;
+    std::function<ReservationController*()> reservations;  ///< likewise
 };
 
 }  // namespace reaper::api

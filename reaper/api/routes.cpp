@@ -7,6 +7,7 @@
 
 #include "reaper/api/culling_candidates.hpp"
 #include "reaper/api/requests.hpp"
+#include "reaper/api/reservations.hpp"
 #include "reaper/model/text.hpp"
 #include "reaper/report/json.hpp"
 
@@ -33,6 +34,19 @@ constexpr Route table[] = {
      "{project, resources, groups, group_policy, slots, zone, traits, res_type, id} - frees room; "
      "answers with a line of JSON for each thing that happens, the outcome last (Unix socket only)",
      Access::act, post_request},
+    {"GET", "/v1/reservations",
+     "?role=R&host=H - room that is kept for roles: what each is to have, and what of that is "
+     "used, "
+     "held, lent and owed",
+     Access::look, get_reservations},
+    {"POST", "/v1/reserve",
+     "{key, principal, dry_run, reservations: [{host, role, labels, resources, refines, lending}]} "
+     "- keeps room for roles, all of it or none (Unix socket only)",
+     Access::act, post_reserve},
+    {"POST", "/v1/unreserve",
+     "{key, principal, dry_run, reservations: [{host, role, labels, resources, lent_too}]} - "
+     "returns room to whom it was taken from (Unix socket only)",
+     Access::act, post_unreserve},
 };
 
 /// The route; or, of another method, the ones there are.

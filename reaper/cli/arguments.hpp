@@ -70,6 +70,31 @@ struct ReservationSetupCommand {
     bool undo = false;
 };
 
+/// `reserve` and `unreserve`.
+struct ReserveCommand {
+    bool unreserve = false;
+    std::vector<std::string> hosts;  ///< names or UUIDs; the same on each
+    std::string role;
+    std::map<std::string, std::string> labels;
+    Resources resources;
+    std::string principal;  ///< who asks
+    std::string key;
+    bool dry_run = false;
+    // To reserve:
+    std::string refines;  ///< a role above; empty: unreserved room is taken
+    std::map<std::string, std::string> refines_labels;
+    std::optional<bool> lend;  ///< none: as it is, or as the configuration says
+    Resources floor;
+    Duration longest_loan{};
+    // To unreserve:
+    bool lent_too = false;
+};
+
+struct ReservationsCommand {
+    std::string role;  ///< empty: all
+    std::string host;  ///< empty: all
+};
+
 struct SnapshotCommand {
     std::string out = "-";  ///< file; `-` is stdout
     bool anonymous = false;
@@ -100,11 +125,11 @@ struct PauseCommand {
 struct ResumeCommand {};
 struct StatusCommand {};
 
-using Command =
-    std::variant<RunCommand, GatewayCommand, PlanCommand, RequestCommand, HostsCommand,
-                 CandidatesCommand, SetupCommand, ReservationSetupCommand, SnapshotCommand,
-                 CheckCommand, HistoryCommand, UsageCommand, PauseCommand, ResumeCommand,
-                 StatusCommand, StrategiesCommand, TaggersCommand, ConfigCommand>;
+using Command = std::variant<RunCommand, GatewayCommand, PlanCommand, RequestCommand, HostsCommand,
+                             CandidatesCommand, SetupCommand, ReservationSetupCommand,
+                             ReserveCommand, ReservationsCommand, SnapshotCommand, CheckCommand,
+                             HistoryCommand, UsageCommand, PauseCommand, ResumeCommand,
+                             StatusCommand, StrategiesCommand, TaggersCommand, ConfigCommand>;
 
 struct Arguments {
     GlobalOptions global;

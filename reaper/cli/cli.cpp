@@ -34,6 +34,10 @@ ExitCode dispatch(const Arguments& arguments) {
                 return set_up(global, command, terminal);
             else if constexpr (std::is_same_v<Chosen, ReservationSetupCommand>)
                 return set_up_reservations(global, command, terminal);
+            else if constexpr (std::is_same_v<Chosen, ReserveCommand>)
+                return change_reservations(global, command, terminal);
+            else if constexpr (std::is_same_v<Chosen, ReservationsCommand>)
+                return show_reservations(global, command, terminal);
             else if constexpr (std::is_same_v<Chosen, SnapshotCommand>)
                 return take_snapshot(global, command, terminal);
             else if constexpr (std::is_same_v<Chosen, CheckCommand>)

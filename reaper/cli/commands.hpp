@@ -21,6 +21,10 @@ ExitCode show_candidates(const GlobalOptions& global, const CandidatesCommand& c
 ExitCode set_up(const GlobalOptions& global, const SetupCommand& command, const Terminal& terminal);
 ExitCode set_up_reservations(const GlobalOptions& global, const ReservationSetupCommand& command,
                              const Terminal& terminal);
+ExitCode change_reservations(const GlobalOptions& global, const ReserveCommand& command,
+                             const Terminal& terminal);
+ExitCode show_reservations(const GlobalOptions& global, const ReservationsCommand& command,
+                           const Terminal& terminal);
 ExitCode take_snapshot(const GlobalOptions& global, const SnapshotCommand& command,
                        const Terminal& terminal);
 ExitCode check_everything(const GlobalOptions& global, const Terminal& terminal);

@@ -211,6 +211,46 @@ stay, and who holds units is named (exit code 1).)",
   reaper setup reservations --undo --apply
 )"};
 
+const Text reserve{
+    "Keeps room on hosts for a role",
+    R"(Keeps room on hosts for a role: a path of names, to which the configuration assigns projects
+(reservations.roles). Nova's scheduler places nobody there; what servers of the role and of roles
+below it hold on the host counts as part of it. Several hosts succeed or fail together.
+
+With --refines the room is taken from a reservation for a role above, and returns to it when it is
+unreserved. Without --lend or --no-lend a new reservation is lent as reservations.lend says.)",
+    R"(Examples:
+  reaper reserve --host compute-1 --role engineering --resources VCPU=8,MEMORY_MB=16384
+  reaper reserve --host compute-1 --role engineering/backend --refines engineering \
+                 --resources VCPU=4 --lend --floor VCPU=1
+  reaper reserve --host compute-1 --host compute-2 --role web --resources VCPU=4 --dry-run
+
+Exit code 3: the hosts have not so much unreserved room.
+)"};
+
+const Text unreserve{
+    "Gives up room that is kept for a role",
+    R"(Gives up room that 'reaper reserve' or POST /v1/reserve kept for a role: all of it or a part.
+What refined another reservation is that one's again. What the role's servers use stays reserved,
+and so does what is lent, unless --lent-too says otherwise. Room that the configuration reserves is
+given up there.)",
+    R"(Examples:
+  reaper unreserve --host compute-1 --role engineering --resources VCPU=8
+  reaper unreserve --host compute-1 --role web --label purpose=peak --resources VCPU=2 --lent-too
+
+Exit code 3: so much is not idle.
+)"};
+
+const Text reservations{
+    "Room that is kept for roles",
+    R"(What each role is to have on each host (RESERVED), and what became of it: its own servers hold
+it (USED), it is kept for them (HELD), revocable servers may use it for a while (LENT), or others
+have the room and it is collected when it comes free (OWED). With --json also the last orders.)",
+    R"(Examples:
+  reaper reservations
+  reaper reservations --role engineering --json
+)"};
+
 const Text snapshot{
     "The cloud as the reaper sees it, as a file",
     R"(Writes the cloud as the reaper sees it to a JSON file: hosts with their resource providers,

@@ -97,7 +97,8 @@ ExitCode run_daemon(const GlobalOptions& global, const RunCommand& command,
         if (!listening) return leave(ExitCode::failed, listening.error().what);
     }
     const api::Backend backend{[&service] { return service.view(); }, feed,
-                               [&service] { return service.operators(); }};
+                               [&service] { return service.operators(); },
+                               [&service] { return service.reservations(); }};
     const auto admin = daemon_admin(io, *settings, backend);
     if (!admin) return leave(ExitCode::failed, admin.error().what);
     for (const auto& server : *admin)

@@ -50,8 +50,8 @@ Result<std::unique_ptr<Journal>> daemon_journal(const config::Settings& settings
 
 LiveSettings live_settings(const config::Settings& settings,
                            std::shared_ptr<const CompiledPolicy> policy, bool dry_run) {
-    return {std::move(policy), settings.cull,    settings.trigger, settings.cache,
-            settings.labels,   settings.gateway, dry_run};
+    return {std::move(policy), settings.cull,    settings.trigger,      settings.cache,
+            settings.labels,   settings.gateway, settings.reservations, dry_run};
 }
 
 std::unique_ptr<MessageSource> daemon_messages(boost::asio::io_context& io,

@@ -14,6 +14,7 @@
 #include "reaper/controllers/cull_preconditions.hpp"
 #include "reaper/controllers/freed_room_tracker.hpp"
 #include "reaper/controllers/inventory_reserver.hpp"
+#include "reaper/controllers/reservation_controller.hpp"
 #include "reaper/controllers/safeguard_controller.hpp"
 #include "reaper/controllers/server_labels.hpp"
 #include "reaper/decision/decide.hpp"
@@ -63,6 +64,7 @@ public:
 /// A dry run writes nothing to the cloud.
 LiveSettings harmless(LiveSettings settings) {
     if (settings.dry_run) settings.labels.servers = "none";
+    if (settings.dry_run) settings.reservations.enabled = false;
     return settings;
 }
 
@@ -87,6 +89,9 @@ public:
     void use(std::shared_ptr<const CompiledPolicy> policy);
     std::optional<DaemonView> view() const;
     OperatorTrigger* operators() { return parts_ && listening_ ? &parts_->operators : nullptr; }
+    ReservationController* reservations() {
+        return parts_ && listening_ ? &parts_->reservations : nullptr;
+    }
     PlacementGateway* gateway() { return parts_ && listening_ ? &parts_->gateway : nullptr; }
 
 private:
@@ -104,6 +109,7 @@ private:
         ServerLabels labels;
         FreedRoomTracker tracker;
         InventoryReserver reserver;
+        ReservationController reservations;
         FreshDecision decisions;
         RequestCoordinator coordinator;
         NovaFailures nova_failures;
@@ -201,7 +207,12 @@ Service::Impl::Parts::Parts(Impl& service, const asio::any_io_executor& executor
           [this](const ServerId& server) { labels.served(server); }),
       reserver({service.ports_.cloud, service.ports_.journal, service.rooms_.ledger(),
                 service.stopping_}),
-      decisions(refresher, service.ports_.cloud.clock, service.rooms_, safeguards.safeguards()),
+      reservations(executor,
+                   {service.cloud_, refresher, service.rooms_.ledger(), service.ports_.journal,
+                    service.settings_.reservations,
+                    [&service] { return service.ports_.messages.serving(); }, service.stopping_}),
+      decisions(refresher, service.ports_.cloud.clock, service.rooms_, safeguards.safeguards(),
+                &reservations),
       coordinator({service.ports_.cloud, service.ports_.journal, service.rooms_, refresher,
                    decisions, warmer, preconditions, safeguards, tracker, reserver,
                    service.kept_rooms_, planning, deletions, service.settings_, service.stopping_},
@@ -314,6 +325,8 @@ std::vector<PeriodicTask> Service::Impl::periodic_tasks() {
                      [this] { return parts_->tracker.check(); }, std::chrono::seconds{10}});
     tasks.push_back({"giving reserved inventory back", every(InventoryReserver::step),
                      [this] { return parts_->reserver.check(); }, std::chrono::seconds{5}});
+    tasks.push_back({"keeping reservations", every(ReservationController::step),
+                     [this] { return parts_->reservations.check(); }, std::chrono::seconds{30}});
     tasks.push_back({"ending what is kept of freed room", every(KeptRooms::step),
                      [this] { return kept_rooms_.check(); }, std::chrono::seconds{5}});
     if (!settings_.gateway.listen.empty() && !settings_.dry_run)
@@ -548,6 +561,10 @@ void Service::reload(LiveSettings settings) {
 std::optional<DaemonView> Service::view() const {
     return impl_->view();
 }
+ReservationController* Service::reservations() {
+    return impl_->reservations();
+}
+
 OperatorTrigger* Service::operators() {
     return impl_->operators();
 }

@@ -20,6 +20,8 @@
 
 namespace reaper {
 
+class ReservationController;
+
 /// What the service works with. All of it must outlive the service.
 struct ServicePorts {
     CloudPorts cloud;
@@ -49,6 +51,8 @@ public:
     std::optional<DaemonView> view() const;
     /// Where operators ask for room; null while it does not run.
     OperatorTrigger* operators();
+    /// Room that is kept for roles; null while it does not run.
+    ReservationController* reservations();
     /// Decides nova-scheduler's searches for hosts, while the service runs; else all pass through.
     std::shared_ptr<ProxyHandler> gateway();
 

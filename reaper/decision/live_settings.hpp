@@ -19,6 +19,7 @@ struct LiveSettings {
     config::Cache cache;  ///< fixed at the start
     config::Labels labels{};
     config::Gateway gateway{};
+    config::Reservations reservations{};
     bool dry_run = false;  ///< plans are reported, nothing is deleted; fixed at the start
 };
 

@@ -16,6 +16,8 @@ namespace {
 constexpr int max_read_rounds = 24;
 /// Hosts that are read again before a request is refused for want of room.
 constexpr std::size_t second_looks = 16;
+/// Whose role it is reserved for may ask a second time within.
+constexpr Duration reserved_room_waits = std::chrono::seconds{60};
 /// Hosts that offer revocable room, read before a deletion for a request that prefers it.
 constexpr std::size_t max_offering = 64;
 
@@ -73,6 +75,20 @@ void FreshDecision::add_offering(const CompiledPolicy& policy, const std::set<Ho
     }
 }
 
+ResultTask<bool> FreshDecision::release_reserved(std::shared_ptr<const CompiledPolicy> policy,
+                                                 Request request) {
+    ReservationController::Search search = [this, policy](const Request& asked,
+                                                          const std::vector<Host>& hosts) {
+        CloudView view;
+        view.snapshot.taken_at = clock_.now();
+        view.snapshot.hosts = hosts;
+        view.tag_data = refresher_.cache().tag_data();
+        return reaper::decide(*policy, asked, view, rooms_.ledger());
+    };
+    co_return co_await reservations_->release_for(std::move(request), std::move(search),
+                                                  reserved_room_waits);
+}
+
 ResultTask<Decision> FreshDecision::decide(std::shared_ptr<const CompiledPolicy> policy,
                                            const Request& request,
                                            std::map<ServerId, std::string> skipped,
@@ -94,6 +110,7 @@ ResultTask<Decision> FreshDecision::decide(std::shared_ptr<const CompiledPolicy>
     const bool bound = by_aggregates(request, *policy);
     bool second_look = true;
     bool third_look = true;
+    bool reserved_known = false;
     std::set<HostId> fresh;
     std::uint64_t build = refresher_.build();
     std::uint64_t aggregates_known = build > builds_before ? build : 0;  // by which bulk reading
@@ -129,6 +146,14 @@ ResultTask<Decision> FreshDecision::decide(std::shared_ptr<const CompiledPolicy>
             const auto changed = co_await refresher_.refresh_unfinished();
             if (!changed) co_return changed.error();
             if (*changed) continue;
+        }
+        // Nor while room is idle that is reserved for it.
+        if ((takes_room || refused) && reservations_ != nullptr && !reserved_known) {
+            reserved_known = true;
+            Request asked = request;
+            auto released = co_await release_reserved(policy, std::move(asked));
+            if (!released) co_return released.error();
+            if (*released) continue;
         }
         auto unread = unread_hosts(decision, fresh, second_look);
         const bool second_choice =

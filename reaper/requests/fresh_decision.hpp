@@ -4,8 +4,9 @@
 // always read anew, and each host that the decision rests on is read again (room, servers, service)
 // after the decision was begun, and so are the deletions that a reaper left unfinished, before any
 // server is chosen or the request refused; when that changes the cache, the planner decides again,
-// until it decides on nothing but fresh hosts. So the calls for a decision depend on the hosts it
-// uses, not on the size of the cloud.
+// until it decides on nothing but fresh hosts. Before a server is chosen, or the request refused,
+// idle room that is reserved for its role is let go of. So the calls for a decision depend on the
+// hosts it uses, not on the size of the cloud.
 #pragma once
 
 #include <map>
@@ -16,6 +17,7 @@
 #include <vector>
 
 #include "reaper/cloud_reader/cache_refresher.hpp"
+#include "reaper/controllers/reservation_controller.hpp"
 #include "reaper/decision/decide.hpp"
 #include "reaper/rooms/room_keeper.hpp"
 #include "reaper/runtime/duration_histogram.hpp"
@@ -27,8 +29,12 @@ namespace reaper {
 class FreshDecision {
 public:
     FreshDecision(CacheRefresher& refresher, Clock& clock, RoomKeeper& rooms,
-                  Safeguards& safeguards)
-        : refresher_(refresher), clock_(clock), rooms_(rooms), safeguards_(safeguards) {}
+                  Safeguards& safeguards, ReservationController* reservations = nullptr)
+        : refresher_(refresher),
+          clock_(clock),
+          rooms_(rooms),
+          safeguards_(safeguards),
+          reservations_(reservations) {}
 
     /// On hosts read since the call. `skipped`: servers that must not be victims, each with the
     /// reason. An error if the cloud can't be read, or changes faster than it can be. Calls must
@@ -44,6 +50,8 @@ public:
     const DurationHistogram& search_times() const { return search_times_; }
 
 private:
+    ResultTask<bool> release_reserved(std::shared_ptr<const CompiledPolicy> policy,
+                                      Request request);
     std::vector<HostId> unread_hosts(const Decision& decision, const std::set<HostId>& fresh,
                                      bool second_look) const;
     void add_offering(const CompiledPolicy& policy, const std::set<HostId>& fresh,
@@ -53,6 +61,7 @@ private:
     Clock& clock_;
     RoomKeeper& rooms_;
     Safeguards& safeguards_;
+    ReservationController* reservations_;  ///< null: nothing is let go of
     DurationHistogram search_times_;
 };
 

@@ -35,6 +35,12 @@ ReservationId reservation_id(const ReservationIdentity& identity) {
     return ReservationId{boost::uuids::to_string(generate(name))};
 }
 
+std::string mark_of_order(const std::string& key) {
+    if (key.empty()) return {};
+    boost::uuids::name_generator_sha1 generate{all_reservations};
+    return boost::uuids::to_string(generate("order" + key)).substr(0, 13);
+}
+
 std::string to_string(const ReservationIdentity& identity, const std::string& host_name) {
     std::string text = identity.role.str() + " on " + printable(host_name, 64);
     for (const auto& [key, value] : identity.labels)

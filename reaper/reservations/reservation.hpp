@@ -52,12 +52,17 @@ struct Reservation {
     ReservationIdentity identity;
     Resources asked;  ///< without what was refined further
     LendingPolicy lending{};
+    /// Of the order that changed it last (mark_of_order): given again, it is known. May be empty.
+    std::string last_order{};
 
     friend bool operator==(const Reservation&, const Reservation&) = default;
 };
 
 /// The same for all reapers: a UUID of version 5 (RFC 9562), named by the identity.
 ReservationId reservation_id(const ReservationIdentity& identity);
+
+/// A short mark for the key of an order.
+std::string mark_of_order(const std::string& key);
 
 /// For people: `engineering/backend on host-3`, with its labels.
 std::string to_string(const ReservationIdentity& identity, const std::string& host_name);

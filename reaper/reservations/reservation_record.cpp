@@ -84,6 +84,7 @@ bool read_field(Reservation& into, char name, std::string_view value) {
             return text(
                 [&](std::string read) { identity.refines = ReservationId{std::move(read)}; });
         case 'p': return text([&](std::string read) { identity.principal = std::move(read); });
+        case 'k': return text([&](std::string read) { into.last_order = std::move(read); });
         case 's': return identity.from_config = true;
         case 'y': return into.lending.lend = true;
         case 'a': return resources(into.asked);
@@ -114,6 +115,7 @@ std::string fields_of(const Reservation& reservation) {
     if (!identity.principal.empty()) append(text, 'p', escaped(identity.principal));
     if (identity.from_config) append(text, 's', "");
     if (!reservation.asked.empty()) append(text, 'a', amounts(reservation.asked));
+    if (!reservation.last_order.empty()) append(text, 'k', escaped(reservation.last_order));
     const LendingPolicy& lending = reservation.lending;
     if (lending.lend) append(text, 'y', "");
     if (!lending.floor.empty()) append(text, 'm', amounts(lending.floor));

@@ -25,7 +25,8 @@ protected:
     HttpResponse ask(const std::string& target, const std::string& method = "GET") {
         std::optional<HttpResponse> answer;
         const api::Backend backend{[this] { return service().view(); }, feed,
-                                   [this] { return service().operators(); }};
+                                   [this] { return service().operators(); },
+                                   [this] { return service().reservations(); }};
         HttpRequest request{method, target};
         boost::asio::co_spawn(io(), api::answer(backend, api::Access::look, std::move(request)),
                               [&](std::exception_ptr error, HttpResponse said) {

@@ -17,7 +17,8 @@ protected:
     /// What the daemon tells, line by line; a refusal is one line.
     std::vector<json> ask(const json& body) {
         const api::Backend backend{[this] { return service().view(); }, feed,
-                                   [this] { return service().operators(); }};
+                                   [this] { return service().operators(); },
+                                   [this] { return service().reservations(); }};
         std::vector<json> lines;
         std::optional<int> answered;
         boost::asio::co_spawn(io(), read_all(backend, body.dump(), lines),
@@ -119,7 +120,8 @@ TEST_F(OperatorTest, ARequestThatARestartCutShortIsServedToItsEnd) {
     start();
     {
         const api::Backend backend{[this] { return service().view(); }, feed,
-                                   [this] { return service().operators(); }};
+                                   [this] { return service().operators(); },
+                                   [this] { return service().reservations(); }};
         DescribedRequest described;
         described.id = "mine";
         described.project = "regular";

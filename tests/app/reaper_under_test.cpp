@@ -24,6 +24,7 @@ LiveSettings ReaperUnderTest::live_settings() const {
     live.cache = settings.cache;
     live.labels = settings.labels;
     live.gateway = settings.gateway;
+    live.reservations = settings.reservations;
     live.dry_run = dry_run;
     return live;
 }

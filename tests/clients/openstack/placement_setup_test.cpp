@@ -84,13 +84,14 @@ TEST_F(PlacementSetupTest, AProviderOfItsOwnIsCreatedWithItsId) {
 
 TEST_F(PlacementSetupTest, AProviderThatIsThereAlreadyIsNoConflictUnlessItIsAnother) {
     const auto taken_by = [&](const std::string& id) {
-        const nlohmann::json other = {{"uuid", id}, {"name", "register"}};
+        const nlohmann::json other = {
+            {"uuid", id}, {"name", "register"}, {"root_provider_uuid", id}, {"generation", 0}};
         on("POST", "/resource_providers", refusal(409));
         on("GET", "/resource_providers?name=register",
            json_reply(200, nlohmann::json{{"resource_providers", {other}}}.dump()));
         return cloud.run(setup().create_root("register", ProviderId{child}));
     };
-    EXPECT_TRUE(taken_by(child));
+    EXPECT_TRUE(taken_by(child)) << taken_by(child).error().what;
     EXPECT_EQ(taken_by(root).error().code, Errc::conflict);
     on("GET", "/resource_providers?name=register",
        json_reply(200, R"({"resource_providers": []})"));

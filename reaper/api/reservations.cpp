@@ -1,0 +1,241 @@
+#include "reaper/api/reservations.hpp"
+
+#include <algorithm>
+#include <nlohmann/json.hpp>
+#include <set>
+#include <utility>
+
+#include "reaper/controllers/reservation_controller.hpp"
+#include "reaper/json/json_place.hpp"
+#include "reaper/model/text.hpp"
+#include "reaper/model/time_text.hpp"
+#include "reaper/report/json.hpp"
+
+namespace reaper::api {
+namespace {
+
+using nlohmann::json;
+
+constexpr std::size_t most_text = 255;
+constexpr std::size_t most_orders = 1000;  ///< in one body
+
+int status_of(Errc code) {
+    switch (code) {
+        case Errc::bad_input: return 400;
+        case Errc::forbidden: return 403;
+        case Errc::not_found: return 404;
+        case Errc::conflict: return 409;
+        default: return 503;
+    }
+}
+
+HttpResponse refuse(const Error& error) {
+    return api::refuse(status_of(error.code), error.what);
+}
+
+HttpResponse answer_of(int status, json body) {
+    HttpResponse response;
+    response.status = status;
+    body["version"] = report::json_version;
+    response.body = report::dump(body) + "\n";
+    return response;
+}
+
+// ---- reading ----
+
+[[noreturn]] void fail(Errc code, const std::string& what) {
+    throw WrongJson{what, code};
+}
+
+/// Members that nobody knows are mistakes: what they were to say would not be done.
+void expect_only(const JsonPlace& place, const std::set<std::string_view>& known) {
+    place.each_member([&](const std::string& name, const JsonPlace& member) {
+        if (!known.contains(name)) member.fail("it is not known here");
+    });
+}
+
+HostId host_of(const JsonPlace& place, const CloudCache& cache) {
+    const std::string& text = place.id();
+    if (const Host* const host = cache.find(HostId{text})) return host->id;
+    std::set<HostId> found;
+    for (const Host* const host : cache.hosts())
+        if (host->name == text || host->service_host == text) found.insert(host->id);
+    if (found.empty())
+        fail(Errc::not_found,
+             place.path() + ": there is no host " + in_quotes(printable(text, 100)));
+    if (found.size() > 1)
+        fail(Errc::bad_input, place.path() + ": several hosts are called " +
+                                  in_quotes(printable(text, 100)) + ": say which by its UUID");
+    return *found.begin();
+}
+
+ReservationName name_of(const JsonPlace& place) {
+    ReservationName name;
+    const JsonPlace role = place["role"];
+    auto parsed = Role::parse(role.id());
+    if (!parsed) role.fail(parsed.error().what);
+    name.role = std::move(*parsed);
+    if (const auto labels = place.maybe("labels")) name.labels = labels->text_map();
+    return name;
+}
+
+LendingPolicy lending_of(const JsonPlace& place) {
+    expect_only(place, {"lend", "floor", "longest_loan_s"});
+    LendingPolicy lending;
+    lending.lend = place.boolean_or("lend", true);
+    if (const auto floor = place.maybe("floor")) lending.floor = floor->resources();
+    if (const auto longest = place.maybe("longest_loan_s"))
+        lending.longest = std::chrono::seconds{longest->integer(0, 10L * 365 * 86'400)};
+    return lending;
+}
+
+ReservationOrder reserve_order(const JsonPlace& place, const CloudCache& cache) {
+    expect_only(place, {"host", "role", "labels", "resources", "refines", "lending"});
+    const JsonPlace host = place["host"];
+    const JsonPlace resources = place["resources"];
+    ReserveOrder order;
+    order.name = name_of(place);
+    order.resources = resources.resources(1);
+    if (const auto refines = place.maybe("refines")) {
+        expect_only(*refines, {"role", "labels"});
+        order.refines = name_of(*refines);
+    }
+    if (const auto lending = place.maybe("lending")) order.lending = lending_of(*lending);
+    order.host = host_of(host, cache);
+    return order;
+}
+
+ReservationOrder unreserve_order(const JsonPlace& place, const CloudCache& cache) {
+    expect_only(place, {"host", "role", "labels", "resources", "lent_too"});
+    const JsonPlace host = place["host"];
+    const JsonPlace resources = place["resources"];
+    UnreserveOrder order;
+    order.name = name_of(place);
+    order.resources = resources.resources(1);
+    order.lent_too = place.boolean_or("lent_too", false);
+    order.host = host_of(host, cache);
+    return order;
+}
+
+struct Orders {
+    std::string key;
+    std::string principal;
+    bool dry_run = false;
+    std::vector<ReservationOrder> orders;
+};
+
+using ReadOrder = ReservationOrder (*)(const JsonPlace& place, const CloudCache& cache);
+
+Result<Orders> read_orders(const std::string& body, const CloudCache& cache, ReadOrder read) {
+    try {
+        const json document = json::parse(body, nullptr, false);
+        const JsonPlace place{document, "the body"};
+        place.expect(document.is_object(), "an object");
+        expect_only(place, {"key", "principal", "dry_run", "reservations"});
+        Orders orders;
+        if (const auto key = place.maybe("key")) orders.key = key->text(most_text);
+        if (const auto principal = place.maybe("principal"))
+            orders.principal = principal->text(most_text);
+        orders.dry_run = place.boolean_or("dry_run", false);
+        const JsonPlace list = place["reservations"];
+        list.each([&](const JsonPlace& each) {
+            if (orders.orders.size() == most_orders)
+                fail(Errc::bad_input, "reservations: more than " + std::to_string(most_orders));
+            orders.orders.push_back(read(each, cache));
+        });
+        if (orders.orders.empty()) fail(Errc::bad_input, "reservations: there are none");
+        return orders;
+    } catch (const WrongJson& wrong) {
+        const Errc code = wrong.code == Errc::bad_answer ? Errc::bad_input : wrong.code;
+        return Error{code, wrong.what};
+    }
+}
+
+// ---- telling ----
+
+json json_of(const LendingPolicy& lending) {
+    return {{"lend", lending.lend},
+            {"floor", report::to_json(lending.floor)},
+            {"longest_loan_s",
+             std::chrono::duration_cast<std::chrono::seconds>(lending.longest).count()}};
+}
+
+json json_of(const ReservationView& view) {
+    const ReservationIdentity& identity = view.reservation.identity;
+    return {{"id", view.id.str()},
+            {"host", identity.host.str()},
+            {"host_name", view.host_name},
+            {"role", identity.role.str()},
+            {"labels", identity.labels},
+            {"principal", identity.principal},
+            {"from_config", identity.from_config},
+            {"refines", identity.refines.empty() ? json(nullptr) : json(identity.refines.str())},
+            {"resources", report::to_json(view.reservation.asked)},
+            {"used", report::to_json(view.balance.used)},
+            {"held", report::to_json(view.balance.held)},
+            {"lent", report::to_json(view.balance.lent)},
+            {"owed", report::to_json(view.balance.owed)},
+            {"lending", json_of(view.reservation.lending)},
+            {"trouble", view.trouble}};
+}
+
+json json_of(const OrderState& order) {
+    return {{"key", order.key},
+            {"principal", order.principal},
+            {"state", std::string{to_string(order.kind)}},
+            {"orders", order.told},
+            {"at", format_time(order.at)}};
+}
+
+Task<HttpResponse> give(const Backend& backend, ApiRequest request, ReadOrder read) {
+    ReservationController* const reservations = backend.reservations();
+    const auto view = backend.view();
+    if (reservations == nullptr || !view)
+        co_return api::refuse(503, "the daemon has not read the cloud yet");
+    auto orders = read_orders(request.body, view->cache, read);
+    if (!orders) co_return refuse(orders.error());
+    const bool dry_run = orders->dry_run;
+    auto given = co_await reservations->give(std::move(orders->key), std::move(orders->principal),
+                                             std::move(orders->orders), dry_run);
+    if (!given) co_return refuse(given.error());
+    co_return answer_of(dry_run ? 200 : 202, json_of(*given));
+}
+
+}  // namespace
+
+Task<HttpResponse> get_reservations(const Backend& backend, ApiRequest request) {
+    std::string role, host;
+    for (const auto& [name, value] : request.parameters) {
+        if (name == "role")
+            role = value;
+        else if (name == "host")
+            host = value;
+        else
+            co_return api::refuse(400, "unknown parameter " + in_quotes(printable(name, 100)));
+    }
+    const ReservationController* const reservations = backend.reservations();
+    if (reservations == nullptr) co_return api::refuse(503, "the daemon has not started yet");
+    if (auto why = reservations->why_not_known()) co_return refuse(*why);
+    json list = json::array();
+    for (const ReservationView& view : reservations->list()) {
+        const ReservationIdentity& identity = view.reservation.identity;
+        if (!role.empty() && identity.role.str() != role) continue;
+        if (!host.empty() && view.host_name != host && identity.host.str() != host) continue;
+        list.push_back(json_of(view));
+    }
+    json orders = json::array();
+    for (const OrderState& order : reservations->orders()) orders.push_back(json_of(order));
+    co_return answer_of(200, {{"reservations", std::move(list)},
+                              {"orders", std::move(orders)},
+                              {"remarks", reservations->remarks()}});
+}
+
+Task<HttpResponse> post_reserve(const Backend& backend, ApiRequest request) {
+    co_return co_await give(backend, std::move(request), reserve_order);
+}
+
+Task<HttpResponse> post_unreserve(const Backend& backend, ApiRequest request) {
+    co_return co_await give(backend, std::move(request), unreserve_order);
+}
+
+}  // namespace reaper::api

@@ -1,0 +1,29 @@
+// Reservations: GET /v1/reservations, POST /v1/reserve, POST /v1/unreserve.
+#pragma once
+
+#include "reaper/api/routes.hpp"
+
+namespace reaper::api {
+
+/// ?role=R&host=H, both may be left out: {version, reservations[], orders[], remarks[]}.
+///
+///  reservation  {id, host, host_name (empty: there is no such host), role, labels, principal,
+///               from_config, refines (the id, or null), resources (what the role is to have),
+///               used, held, lent, owed, lending{lend, floor, longest_loan_s}, trouble}
+///  order        {key, principal, state, reason, at}
+///
+/// 503 while this reaper has not read them: it does not serve the queue.
+Task<HttpResponse> get_reservations(const Backend& backend, ApiRequest request);
+
+/// {key, principal, dry_run, reservations: [{host (name or UUID), role, labels, resources,
+/// refines{role, labels}, lending{lend, floor, longest_loan_s}}]}; labels and what follows
+/// resources may be left out, and key, principal and dry_run.
+/// 202: all of them hold. 200: they would (dry_run). 400: the body is wrong; 403: the principal
+/// may not; 404: no such host, or nothing to refine; 409: the room is not there; 503: not by this
+/// reaper now. Nothing holds then. With a key that was given before: the same answer, once more.
+Task<HttpResponse> post_reserve(const Backend& backend, ApiRequest request);
+
+/// The same; each has host, role, labels, resources, and lent_too: also what is lent.
+Task<HttpResponse> post_unreserve(const Backend& backend, ApiRequest request);
+
+}  // namespace reaper::api

@@ -1,0 +1,74 @@
+#include "reaper/controllers/project_roles.hpp"
+
+#include <utility>
+
+#include "reaper/model/text.hpp"
+
+namespace reaper {
+
+ResultTask<void> ProjectRoles::learn(std::set<ProjectId> projects) {
+    const Duration now = cloud_.clock.steady();
+    const bool old = !known_ || now - looked_up_at_ > known_for;
+    if (old || looked_up_ != settings_.roles) {
+        auto done = co_await look_up_names();
+        if (!done) co_return done.error();
+        by_hierarchy_.clear();
+        known_ = true;
+        looked_up_at_ = now;
+    }
+    if (!settings_.roles_by_hierarchy) co_return Result<void>{};
+    for (const ProjectId& project : projects) {
+        if (written_.contains(project) || by_hierarchy_.contains(project)) continue;
+        auto role = co_await by_hierarchy(project);
+        if (!role) co_return role.error();
+        by_hierarchy_.insert_or_assign(project, std::move(*role));
+    }
+    co_return Result<void>{};
+}
+
+std::optional<Role> ProjectRoles::role_of(const ProjectId& project) const {
+    if (const auto at = written_.find(project); at != written_.end()) return at->second;
+    if (!settings_.roles_by_hierarchy) return std::nullopt;
+    const auto at = by_hierarchy_.find(project);
+    return at == by_hierarchy_.end() ? std::nullopt : at->second;
+}
+
+ResultTask<void> ProjectRoles::look_up_names() {
+    const std::vector<config::RoleProjects> wanted = settings_.roles;  // it may change meanwhile
+    std::map<ProjectId, Role> written;
+    std::vector<std::string> not_found;
+    for (const config::RoleProjects& each : wanted)
+        for (const std::string& name : each.projects) {
+            auto search = co_await cloud_.identity.find_project(name);
+            if (!search) co_return search.error();
+            if (search->found)
+                written.insert_or_assign(search->found->id, each.role);
+            else
+                not_found.push_back("reservations.roles: role " + each.role.str() + ": " +
+                                    search->why_not);
+        }
+    looked_up_ = wanted;
+    written_ = std::move(written);
+    not_found_ = std::move(not_found);
+    co_return Result<void>{};
+}
+
+/// None where a name in the path can't be one of a role.
+ResultTask<std::optional<Role>> ProjectRoles::by_hierarchy(ProjectId project) {
+    std::string path;
+    ProjectId at = std::move(project);
+    for (int depth = 0; depth < max_depth; ++depth) {
+        auto search = co_await cloud_.identity.find_project(at.str());
+        if (!search) co_return search.error();
+        if (!search->found || search->found->id != at) co_return std::optional<Role>{};
+        path = search->found->name + (path.empty() ? "" : "/" + path);
+        at = search->found->parent;
+        // A project at the top has its domain for a parent.
+        if (at.empty() || at.str() == search->found->domain) break;
+    }
+    auto role = Role::parse(path);
+    if (!role) co_return std::optional<Role>{};
+    co_return std::optional<Role>{std::move(*role)};
+}
+
+}  // namespace reaper

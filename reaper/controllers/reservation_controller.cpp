@@ -1,0 +1,327 @@
+#include "reaper/controllers/reservation_controller.hpp"
+
+#include <algorithm>
+#include <spdlog/spdlog.h>
+#include <utility>
+
+#include "reaper/model/text.hpp"
+#include "reaper/model/time_text.hpp"
+#include "reaper/reservations/reservation_record.hpp"
+
+namespace reaper {
+namespace {
+
+/// Whose projects' roles say how the host is used.
+std::set<ProjectId> regular_projects(const Host& host) {
+    std::set<ProjectId> projects;
+    for (const Server& server : host.servers)
+        if (!server.revocable()) projects.insert(server.project);
+    return projects;
+}
+
+}  // namespace
+
+ReservationController::ReservationController(const boost::asio::any_io_executor& executor,
+                                             Dependencies dependencies)
+    : dependencies_(std::move(dependencies)),
+      roles_(dependencies_.cloud, dependencies_.settings),
+      writing_(executor, 1) {}
+
+// ---- in the background ----
+
+ResultTask<void> ReservationController::check() {
+    if (!dependencies_.settings.enabled || dependencies_.serving() == 0) {
+        known_for_ = 0;
+        co_return Result<void>{};
+    }
+    if (!dependencies_.refresher.built()) co_return Result<void>{};
+    auto known = co_await know();
+    if (!known) co_return known.error();
+    if (known_for_ == 0) co_return Result<void>{};  // there is no register
+    configure_all();
+    for (const HostId& host : due()) {
+        if (dependencies_.stopping || dependencies_.serving() != known_for_) break;
+        co_await look_at(host);
+    }
+    co_return Result<void>{};
+}
+
+/// Reads the register, if it is not known or for long.
+ResultTask<void> ReservationController::know() {
+    const Duration now = dependencies_.cloud.clock.steady();
+    const std::uint64_t serving = dependencies_.serving();
+    if (known_for_ == serving && now - known_at_ < between_readings) co_return Result<void>{};
+    if (known_for_ == 0 && now < look_again_at_) co_return Result<void>{};
+    const auto turn = co_await writing_.acquire();
+    auto reading = co_await read_register(dependencies_.cloud.placement);
+    if (!reading) co_return reading.error();
+    if (!reading->set_up)
+        reading->remarks.push_back(
+            "Placement has no register of reservations: make it with `reaper setup reservations "
+            "--apply`");
+    if (remarks_ != reading->remarks)
+        for (const std::string& remark : reading->remarks) spdlog::warn("reservations: {}", remark);
+    remarks_ = std::move(reading->remarks);
+    known_for_ = 0;
+    if (!reading->set_up) {
+        look_again_at_ = now + longest_pause;
+        co_return Result<void>{};
+    }
+    books_.clear();
+    for (auto& [id, found] : reading->reservations) {
+        Book& book = books_[found.reservation.identity.host];
+        book.reservations.emplace(id, std::move(found.reservation));
+        book.records.emplace(id, std::move(found.record));
+    }
+    known_for_ = serving;
+    known_at_ = now;
+    configured_at_ = Duration{};
+    co_return Result<void>{};
+}
+
+/// What the configuration reserves on the host.
+std::map<ReservationId, Reservation> ReservationController::configured_on(const Host& host) const {
+    std::map<ReservationId, Reservation> wanted;
+    for (const config::StaticReservation& each : dependencies_.settings.static_ones) {
+        const bool named =
+            std::any_of(each.hosts.begin(), each.hosts.end(), [&](const std::string& pattern) {
+                return matches_glob(pattern, host.service_host) || matches_glob(pattern, host.name);
+            });
+        const bool member = std::any_of(
+            host.member_of.get().begin(), host.member_of.get().end(), [&](const auto& aggregate) {
+                return std::any_of(each.aggregates.begin(), each.aggregates.end(),
+                                   [&](const std::string& written) {
+                                       return written == aggregate.first ||
+                                              written == aggregate.second.name;
+                                   });
+            });
+        if (!named && !member) continue;
+        Reservation reservation;
+        reservation.identity.host = host.id;
+        reservation.identity.role = each.role;
+        reservation.identity.labels = each.labels;
+        reservation.identity.from_config = true;
+        reservation.asked = each.resources;
+        reservation.lending = each.lending;
+        wanted.insert_or_assign(reservation_id(reservation.identity), std::move(reservation));
+    }
+    return wanted;
+}
+
+void ReservationController::configure_all() {
+    const Duration now = dependencies_.cloud.clock.steady();
+    if (configured_at_ != Duration{} && now - configured_at_ < dependencies_.settings.interval)
+        return;
+    configured_at_ = now;
+    for (const Host* const host : dependencies_.refresher.cache().hosts()) {
+        auto wanted = configured_on(*host);
+        const auto known = books_.find(host->id);
+        if (wanted.empty() && known == books_.end()) continue;
+        Book& book = books_[host->id];
+        HostReservations before = book.reservations;
+        configure(book.reservations, wanted);
+        if (before != book.reservations) changed_.insert(host->id);
+    }
+}
+
+/// Hosts with reservations to which something happened, and those not looked at for long.
+std::vector<HostId> ReservationController::due() {
+    const Duration now = dependencies_.cloud.clock.steady();
+    const auto& log = dependencies_.refresher.cache().index().changes();
+    const bool all = !log.read(seen_, [&](const HostId& host) {
+        if (books_.contains(host)) changed_.insert(host);
+    });
+    std::vector<std::pair<Duration, HostId>> found;
+    for (const auto& [host, book] : books_) {
+        const bool long_ago = now - book.looked_at >= dependencies_.settings.interval;
+        const bool wanted = all || long_ago || changed_.contains(host);
+        if (wanted && book.retry_at <= now) found.emplace_back(book.looked_at, host);
+    }
+    std::sort(found.begin(), found.end());
+    if (found.size() > hosts_at_a_step) {
+        // The rest keeps its place for the next step.
+        for (std::size_t i = hosts_at_a_step; i < found.size(); ++i)
+            changed_.insert(found[i].second);
+        found.resize(hosts_at_a_step);
+    }
+    std::vector<HostId> hosts;
+    for (auto& each : found) hosts.push_back(std::move(each.second));
+    return hosts;
+}
+
+Task<void> ReservationController::look_at(HostId host) {
+    changed_.erase(host);
+    const auto turn = co_await writing_.acquire();
+    auto settled = co_await settle(host);
+    const auto at = books_.find(host);
+    if (at == books_.end()) co_return;
+    Book& book = at->second;
+    book.looked_at = dependencies_.cloud.clock.steady();
+    if (!settled) {
+        try_later(book, settled.error().what);
+        changed_.insert(host);
+        co_return;
+    }
+    book.trouble.clear();
+    book.retry_at = {};
+    book.pause = GrowingPause{first_pause, longest_pause};
+    if (book.reservations.empty() && book.records.empty()) books_.erase(at);
+}
+
+void ReservationController::try_later(Book& book, const std::string& what) {
+    const Duration pause = book.pause.next();
+    book.retry_at = dependencies_.cloud.clock.steady() + pause;
+    if (book.trouble != what)
+        spdlog::warn("reservations: trying again in {}: {}", format_duration(pause), what);
+    book.trouble = what;
+}
+
+// ---- one host ----
+
+ReservedAllocations ReservationController::held_by(const Book& book) {
+    ReservedAllocations held;
+    for (const auto& [id, record] : book.records) held[id] = held_on_host(record);
+    return held;
+}
+
+ResultTask<HostUse> ReservationController::use_now(const Host& host, const Book& book) {
+    auto learned = co_await roles_.learn(regular_projects(host));
+    if (!learned) co_return learned.error();
+    const Resources promised = dependencies_.ledger.promised_to_others(host.id, RequestId{});
+    co_return use_of(
+        host, held_by(book), [this](const ProjectId& project) { return roles_.role_of(project); },
+        promised);
+}
+
+/// What differs from what Placement has.
+ReservationController::Wanted ReservationController::wanted_on(const Host& host, const Book& book,
+                                                               const HostReservations& reservations,
+                                                               const HostUse& use,
+                                                               const std::string& mark) const {
+    Wanted wanted;
+    wanted.balances = balance_of(reservations, use);
+    std::map<ReservationId, Resources> next;
+    for (const auto& [id, balance] : wanted.balances) next[id] = balance.next;
+    auto holds = allot(host, held_by(book), next);
+    for (const auto& [id, reservation] : reservations) {
+        Reservation written = reservation;
+        const auto known = book.reservations.find(id);
+        const bool same = known != book.reservations.end() && known->second == reservation;
+        if (!same && !mark.empty()) written.last_order = mark;
+        auto record = record_of(written, std::move(holds[id]));
+        if (!record) continue;  // it was refused when it was given
+        const auto at = book.records.find(id);
+        if (at != book.records.end()) {
+            record->generation = at->second.generation;
+            if (*record == at->second) continue;
+        }
+        wanted.changes.push_back({consumer_id_of(id), std::move(*record)});
+    }
+    for (const auto& [id, record] : book.records) {
+        if (reservations.contains(id)) continue;
+        Consumer gone = record;
+        gone.holds.clear();
+        wanted.changes.push_back({consumer_id_of(id), std::move(gone)});
+    }
+    return wanted;
+}
+
+/// Does the last reading of the host show something else than the records?
+bool ReservationController::differs(const Host& host, const Book& book) {
+    if (host.estimated) return false;  // who holds what is not read yet
+    for (const auto& [id, record] : book.records) {
+        const Allocations held = held_on_host(record);
+        for (const Provider& provider : host.providers) {
+            const auto here = provider.other_consumers.find(consumer_id_of(id));
+            const auto recorded = held.find(provider.id);
+            const Resources shown =
+                here == provider.other_consumers.end() ? Resources{} : here->second;
+            if (shown != (recorded == held.end() ? Resources{} : recorded->second)) return true;
+        }
+    }
+    return false;
+}
+
+/// Its records as Placement has them now, and the host too.
+ResultTask<void> ReservationController::read_again(HostId host) {
+    std::vector<HostId> hosts{host};
+    auto read = co_await dependencies_.refresher.read_hosts(std::move(hosts), HostDepth::state);
+    if (!read) co_return read.error();
+    std::vector<ReservationId> ids;
+    for (const auto& each : books_[host].records) ids.push_back(each.first);
+    for (const auto& each : books_[host].reservations)
+        if (!books_[host].records.contains(each.first)) ids.push_back(each.first);
+    for (const ReservationId& id : ids) {
+        auto record = co_await read_reservation(dependencies_.cloud.placement, id);
+        if (!record) co_return record.error();
+        Book& book = books_[host];
+        if (record->holds.empty())
+            book.records.erase(id);
+        else
+            book.records.insert_or_assign(id, std::move(*record));
+    }
+    co_return Result<void>{};
+}
+
+/// Changes what differs; false if nothing does.
+ResultTask<bool> ReservationController::settle(HostId host) {
+    const Host* known = dependencies_.refresher.cache().find(host);
+    if (known == nullptr) {
+        if (books_[host].reservations.empty()) co_return false;
+        co_return Error{Errc::not_found, "host " + printable(host.str(), 64) +
+                                             " has reservations and is not there any more"};
+    }
+    // Where no events tell what happened, it is read for this.
+    if (!dependencies_.refresher.flowing()) {
+        std::vector<HostId> hosts{host};
+        auto read = co_await dependencies_.refresher.read_hosts(std::move(hosts), HostDepth::state);
+        if (!read) co_return read.error();
+        known = dependencies_.refresher.cache().find(host);
+        if (known == nullptr) co_return false;
+    }
+    auto use = co_await use_now(*known, books_[host]);
+    if (!use) co_return use.error();
+    known = dependencies_.refresher.cache().find(host);
+    if (known == nullptr) co_return false;
+    const Book& book = books_[host];
+    Wanted wanted = wanted_on(*known, book, book.reservations, *use, {});
+    if (wanted.changes.empty() && !differs(*known, book)) co_return false;
+    auto read = co_await read_again(host);
+    if (!read) co_return read.error();
+    known = dependencies_.refresher.cache().find(host);
+    if (known == nullptr) co_return false;
+    use = co_await use_now(*known, books_[host]);
+    if (!use) co_return use.error();
+    known = dependencies_.refresher.cache().find(host);
+    if (known == nullptr) co_return false;
+    wanted = wanted_on(*known, books_[host], books_[host].reservations, *use, {});
+    if (wanted.changes.empty()) co_return false;
+    if (dependencies_.serving() != known_for_ || dependencies_.stopping) co_return false;
+    std::vector<ConsumerChange> changes = wanted.changes;
+    auto done =
+        co_await dependencies_.cloud.placement.set_holdings(std::move(changes), call_deadline);
+    if (!done) co_return done.error();
+    HostReservations reservations = books_[host].reservations;
+    apply(host, std::move(reservations), wanted.changes);
+    changed_.insert(host);  // looked at once more, by what Placement says of it then
+    co_return true;
+}
+
+/// Placement did it.
+void ReservationController::apply(const HostId& host, HostReservations reservations,
+                                  const std::vector<ConsumerChange>& changes) {
+    Book& book = books_[host];
+    book.reservations = std::move(reservations);
+    for (const ConsumerChange& change : changes) {
+        const ReservationId id{change.id.str()};
+        if (change.wanted.holds.empty()) {
+            book.records.erase(id);
+            continue;
+        }
+        Consumer record = change.wanted;
+        record.generation.reset();  // another one by now: read before the next change
+        book.records.insert_or_assign(id, std::move(record));
+    }
+}
+
+}  // namespace reaper

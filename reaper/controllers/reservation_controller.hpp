@@ -1,0 +1,182 @@
+// Keeps reservations: what configuration and operators ask for, and what Placement holds for it.
+//
+// All that is known of them is in Placement (reservation_register.hpp). It is read when this reaper
+// begins to serve, and once an hour. Each host with reservations is looked at when something
+// happened to it, and now and then: what its role's servers use, what is free, what each of its
+// reservations holds, and what it is to hold next. Where that differs, the host is read again and
+// all of its reservations are changed in one transaction. One that lacks room waits until room is
+// free; nobody is deleted for it here, and no room is taken that is promised to a request.
+//
+// An order (reserve, unreserve) is answered when it is valid on a fresh reading of its hosts, and
+// applied in one transaction over all of them. Asked again under the same key it is the same one,
+// also of another reaper: the key's mark is in the records that it changed.
+//
+// One thread; what it is made with must outlive it.
+#pragma once
+
+#include <deque>
+#include <functional>
+#include <map>
+#include <optional>
+#include <set>
+#include <string>
+#include <string_view>
+#include <variant>
+#include <vector>
+
+#include "config/settings.hpp"
+#include "reaper/cloud_reader/cache_refresher.hpp"
+#include "reaper/controllers/project_roles.hpp"
+#include "reaper/controllers/reservation_register.hpp"
+#include "reaper/model/plan.hpp"
+#include "reaper/model/request.hpp"
+#include "reaper/ports/cloud_ports.hpp"
+#include "reaper/ports/journal.hpp"
+#include "reaper/reservations/reservation_allotment.hpp"
+#include "reaper/reservations/reservation_change.hpp"
+#include "reaper/rooms/ledger.hpp"
+#include "reaper/runtime/async.hpp"
+#include "reaper/runtime/backoff.hpp"
+
+namespace reaper {
+
+using ReservationOrder = std::variant<ReserveOrder, UnreserveOrder>;
+
+/// What became of orders that were given together.
+struct OrderState {
+    enum class Kind {
+        applied,
+        valid,  ///< it would be; nothing was done
+    };
+    std::string key;
+    std::string principal;
+    Kind kind{};
+    std::vector<std::string> told;  ///< each in one line
+    TimePoint at{};
+};
+
+std::string_view to_string(OrderState::Kind kind);
+
+/// For people and programs.
+struct ReservationView {
+    ReservationId id;
+    Reservation reservation;
+    ReservationBalance balance;
+    std::string host_name;  ///< empty: there is no such host
+    std::string trouble;    ///< why it is not as it should be, and is tried again; or empty
+};
+
+class ReservationController {
+public:
+    struct Dependencies {
+        CloudPorts cloud;  ///< with Placement as it is
+        CacheRefresher& refresher;
+        const Ledger& ledger;
+        Journal& journal;
+        const config::Reservations& settings;  ///< of now: a reload counts at the next step
+        /// Not 0: this reaper acts, and no other; another number each time that it begins to.
+        std::function<std::uint64_t()> serving;
+        const bool& stopping;
+    };
+    ReservationController(const boost::asio::any_io_executor& executor, Dependencies dependencies);
+
+    /// What is due. To be called every `step`. An error: it could not be read.
+    ResultTask<void> check();
+    static constexpr Duration step{1000};
+
+    /// All of them or none. `forbidden`, `not_found`, `conflict`, `bad_input`, or why it can't be
+    /// told now (why_not_known). The principal may reserve and unreserve as the ACL says.
+    /// `dry_run`: it is only said whether they would hold.
+    ResultTask<OrderState> give(std::string key, std::string principal,
+                                std::vector<ReservationOrder> orders, bool dry_run = false);
+    /// What would be decided for a request if there were these hosts alone.
+    using Search = std::function<Decision(const Request&, const std::vector<Host>&)>;
+    /// Room that is held for the role of its project is let go of, as much as the request lacks,
+    /// where so many of its servers as possible fit without a deletion. It is not taken back for
+    /// `until`, nor while it is promised to the request. False: there is none.
+    ResultTask<bool> release_for(Request request, Search search, Duration until);
+    /// The last ones, the newest first.
+    const std::deque<OrderState>& orders() const noexcept { return orders_; }
+
+    /// By host name, then role.
+    std::vector<ReservationView> list() const;
+    /// What is wrong with the register, for people; empty: nothing.
+    const std::vector<std::string>& remarks() const noexcept { return remarks_; }
+    /// Why this reaper can't tell what is reserved; none if it read it as the one that serves.
+    std::optional<Error> why_not_known() const;
+
+private:
+    static constexpr std::size_t max_orders = 1000;
+    static constexpr std::size_t hosts_at_a_step = 16;
+    static constexpr Duration between_readings = std::chrono::hours{1};
+    static constexpr Duration call_deadline{10'000};
+    static constexpr Duration first_pause{1'000};
+    static constexpr Duration longest_pause{60'000};
+
+    /// All that is known of a host's reservations.
+    struct Book {
+        HostReservations reservations;
+        std::map<ReservationId, Consumer> records;  ///< as Placement has them
+        Duration looked_at{};                       ///< steady
+        Duration retry_at{};                        ///< steady
+        /// Let go of for a request that is not there yet, until then (steady): it is not taken
+        /// back. `used_then`: what servers of roles held before it came.
+        Resources left{};
+        Resources used_then{};
+        Duration left_until{};
+        GrowingPause pause{first_pause, longest_pause};
+        std::string trouble;
+    };
+    /// A host as it is, and what its reservations are to be there.
+    struct Wanted {
+        std::vector<ConsumerChange> changes;
+        std::map<ReservationId, ReservationBalance> balances;
+    };
+
+    ResultTask<void> know();
+    void configure_all();
+    std::map<ReservationId, Reservation> configured_on(const Host& host) const;
+    std::vector<HostId> due();
+    Task<void> look_at(HostId host);
+    ResultTask<bool> settle(HostId host);
+    static bool differs(const Host& host, const Book& book);
+    ResultTask<void> read_again(HostId host);
+    ResultTask<HostUse> use_now(const Host& host, const Book& book);
+    Wanted wanted_on(const Host& host, const Book& book, const HostReservations& reservations,
+                     const HostUse& use, const std::string& mark) const;
+    static ReservedAllocations held_by(const Book& book);
+    Resources left_on(const Book& book, const HostUse& use) const;
+    static std::vector<ReservationId> open_on(const Book& book, const Role& role);
+    std::vector<Host> hosts_without_it(const Role& role, const std::set<HostId>& among) const;
+    static std::vector<HostPlan> where_it_fits(const Request& request,
+                                               const std::vector<Host>& hosts,
+                                               const Search& search);
+    Resources used_by_roles(const Host& host) const;
+    Resources lacking_on(const Host& host, const HostPlan& plan, const Request& request) const;
+    void apply(const HostId& host, HostReservations reservations,
+               const std::vector<ConsumerChange>& changes);
+    void try_later(Book& book, const std::string& what);
+    ResultTask<std::vector<ConsumerChange>> try_orders(const std::vector<ReservationOrder>& orders,
+                                                       const std::string& principal,
+                                                       const std::string& mark,
+                                                       std::map<HostId, HostReservations>& after);
+    std::optional<Error> why_not_allowed(const std::vector<ReservationOrder>& orders,
+                                         const std::string& principal) const;
+    std::string text_of(const ReservationOrder& order) const;
+    Task<void> note(const std::string& kind, const std::string& reason);
+
+    Dependencies dependencies_;
+    ProjectRoles roles_;
+    AsyncSemaphore writing_;  ///< one change of books at a time
+    std::map<HostId, Book> books_;
+    std::deque<OrderState> orders_;
+    std::vector<std::string> remarks_;
+    std::uint64_t known_for_ = 0;  ///< `serving` when the register was read
+    Duration known_at_{};
+    Duration look_again_at_{};  ///< where there is no register
+    Duration configured_at_{};
+    ChangeLog<HostId>::Reader seen_;
+    std::set<HostId> changed_;
+};
+
+}  // namespace reaper

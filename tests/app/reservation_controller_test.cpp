@@ -1,0 +1,312 @@
+// Reservations as the controller keeps them in Placement.
+#include "reaper/controllers/reservation_controller.hpp"
+
+#include <boost/asio/io_context.hpp>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "fakes/fake_clock.hpp"
+#include "fakes/fake_cloud.hpp"
+#include "fakes/fake_journal.hpp"
+#include "reaper/reservations/reservation_record.hpp"
+#include "reaper/runtime/run_task.hpp"
+
+namespace reaper::test::reservation_controller_test {
+namespace {
+
+using std::chrono::minutes;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+using ::testing::SizeIs;
+
+const ResourceClass vcpu{"VCPU"};
+
+Resources cpus(Amount amount) {
+    Resources resources;
+    resources.set(vcpu, amount);
+    return resources;
+}
+
+Role role(const std::string& path) {
+    return Role::parse(path).value();
+}
+
+class ReservationControllerTest : public ::testing::Test {
+protected:
+    ReservationControllerTest() {
+        settings.enabled = true;
+        settings.roles = {{role("eng"), {"web"}}, {role("eng/db"), {"db"}}};
+        cache_settings.events = false;
+        cloud.add_host("host1", cpus(16));
+        cloud.add_host("host2", cpus(16));
+        begin();
+    }
+
+    /// A process begins, and knows nothing but what Placement has.
+    void begin() {
+        controller.reset();
+        refresher.reset();
+        config::Policy policy;
+        policy.taggers.push_back({"project", {}});
+        policy.strategy.name = "strict";
+        refresher = std::make_unique<CacheRefresher>(io.get_executor(), cloud.ports(),
+                                                     cache_settings,
+                                                     compile_policy(policy).value(), [] {});
+        ReservationController::Dependencies dependencies{
+            cloud.ports(), *refresher, ledger,  journal,
+            settings,      [this] { return serving; }, stopping};
+        controller =
+            std::make_unique<ReservationController>(io.get_executor(), std::move(dependencies));
+        step();
+    }
+    /// Some steps, with the cloud read before each.
+    void step(int times = 3) {
+        for (int i = 0; i < times; ++i) {
+            clock.advance(minutes{2});
+            EXPECT_TRUE(run_task(io, refresher->rebuild_unless_recent()));
+            const auto checked = run_task(io, controller->check());
+            last_error = checked ? "" : checked.error().what;
+        }
+    }
+    ReserveOrder reserving(const std::string& path, Amount amount,
+                           const std::string& host = "host1") {
+        ReserveOrder order;
+        order.host = HostId{cloud.provider_of(host)};
+        order.name.role = role(path);
+        order.resources = cpus(amount);
+        order.principal = "ops";
+        return order;
+    }
+    UnreserveOrder unreserving(const std::string& path, Amount amount) {
+        UnreserveOrder order;
+        order.host = HostId{cloud.provider_of("host1")};
+        order.name.role = role(path);
+        order.resources = cpus(amount);
+        return order;
+    }
+    /// The code of the refusal; none if it was done.
+    std::optional<Errc> give(std::vector<ReservationOrder> orders, const std::string& key = {},
+                             const std::string& principal = "ops") {
+        auto done = run_task(io, controller->give(key, principal, std::move(orders)));
+        why = done ? "" : done.error().what;
+        return done ? std::nullopt : std::optional{done.error().code};
+    }
+    /// What all reservations hold on the host in Placement.
+    Amount held(const std::string& host = "host1") {
+        Amount sum = 0;
+        for (const auto& [id, consumer] : cloud.consumers)
+            if (const auto at = consumer.holds.find(HostId{cloud.provider_of(host)});
+                at != consumer.holds.end())
+                sum += at->second.get(vcpu);
+        return sum;
+    }
+    ReservationView only() {
+        const auto views = controller->list();
+        EXPECT_THAT(views, SizeIs(1));
+        return views.empty() ? ReservationView{} : views.front();
+    }
+
+    FakeClock clock;
+    FakeCloud cloud{clock};
+    FakeJournal journal;
+    boost::asio::io_context io{1};
+    config::Reservations settings;
+    config::Cache cache_settings;
+    Ledger ledger;
+    std::uint64_t serving = 1;
+    bool stopping = false;
+    std::unique_ptr<CacheRefresher> refresher;
+    std::unique_ptr<ReservationController> controller;
+    std::string why;
+    std::string last_error;
+};
+
+TEST_F(ReservationControllerTest, AnOrderIsHeldInPlacementAtOnce) {
+    EXPECT_EQ(give({reserving("eng", 6)}), std::nullopt) << why;
+    EXPECT_EQ(held(), 6);
+    const auto& [id, consumer] = *cloud.consumers.begin();
+    EXPECT_EQ(consumer.type, "RESERVATION");
+    EXPECT_EQ(consumer.project, "reservation:eng");
+    EXPECT_EQ(only().balance.held, cpus(6));
+    EXPECT_EQ(only().host_name, "host1");
+    ASSERT_THAT(journal.noted_marks, SizeIs(1));
+    EXPECT_EQ(journal.noted_marks[0].reason, "principal 'ops': reserve 6 VCPU for eng on host1");
+}
+
+TEST_F(ReservationControllerTest, TheNextProcessReadsItFromPlacement) {
+    EXPECT_EQ(give({reserving("eng", 6)}), std::nullopt);
+    begin();
+    EXPECT_EQ(only().reservation.asked, cpus(6));
+    EXPECT_EQ(give({reserving("eng", 2)}), std::nullopt) << why;
+    EXPECT_EQ(only().reservation.asked, cpus(8));
+    EXPECT_EQ(held(), 8);
+}
+
+TEST_F(ReservationControllerTest, OrdersGivenTogetherAreDoneTogetherOrNot) {
+    EXPECT_EQ(give({reserving("eng", 6), reserving("ads", 17, "host2")}), Errc::conflict);
+    EXPECT_THAT(why, HasSubstr("1 VCPU"));
+    EXPECT_EQ(held(), 0);
+    EXPECT_EQ(give({reserving("eng", 6), reserving("ads", 16, "host2")}), std::nullopt) << why;
+    EXPECT_EQ(held(), 6);
+    EXPECT_EQ(held("host2"), 16);
+    EXPECT_EQ(cloud.count("holdings"), 1U);
+}
+
+TEST_F(ReservationControllerTest, TheSameKeyIsTheSameOrderForTheNextProcessToo) {
+    EXPECT_EQ(give({reserving("eng", 6)}, "order-1"), std::nullopt);
+    EXPECT_EQ(give({reserving("eng", 6)}, "order-1"), std::nullopt);
+    EXPECT_EQ(held(), 6);
+    begin();
+    EXPECT_EQ(give({reserving("eng", 6)}, "order-1"), std::nullopt);
+    EXPECT_EQ(held(), 6);
+    EXPECT_EQ(give({reserving("eng", 6)}, "order-2"), std::nullopt);
+    EXPECT_EQ(held(), 12);
+}
+
+TEST_F(ReservationControllerTest, WhatItsServersHoldIsLetGoAndGrowsBack) {
+    EXPECT_EQ(give({reserving("eng", 6)}), std::nullopt);
+    cloud.add_server("s1", "host1", "db", cpus(4));
+    cloud.add_server("s2", "host1", "stranger", cpus(4));
+    step();
+    EXPECT_EQ(held(), 2);
+    EXPECT_EQ(only().balance.used, cpus(4));
+    cloud.remove("s1");
+    step();
+    EXPECT_EQ(held(), 6);
+}
+
+TEST_F(ReservationControllerTest, RoomThatOthersHaveIsOwedAndCollectedWhenItIsFree) {
+    EXPECT_EQ(give({reserving("eng", 6)}), std::nullopt);
+    cloud.add_server("s1", "host1", "db", cpus(4));
+    step();
+    cloud.add_server("s2", "host1", "stranger", cpus(10));
+    cloud.remove("s1");
+    cloud.add_server("s3", "host1", "spot", cpus(3));
+    step();
+    EXPECT_EQ(held(), 3);
+    EXPECT_EQ(only().balance.lent, cpus(3));
+    cloud.remove("s2");
+    step();
+    EXPECT_EQ(held(), 6);
+    EXPECT_EQ(cloud.count("DELETE"), 0U);
+}
+
+TEST_F(ReservationControllerTest, RefinedRoomChangesHandsInOneTransaction) {
+    EXPECT_EQ(give({reserving("eng", 16)}), std::nullopt);
+    ReserveOrder order = reserving("eng/db", 10);
+    order.refines = ReservationName{role("eng")};
+    EXPECT_EQ(give({order}), std::nullopt) << why;
+    EXPECT_EQ(held(), 16);
+    EXPECT_THAT(controller->list(), SizeIs(2));
+    EXPECT_EQ(give({unreserving("eng/db", 10)}), std::nullopt) << why;
+    EXPECT_EQ(only().reservation.asked, cpus(16));
+    EXPECT_EQ(held(), 16);
+    EXPECT_EQ(give({unreserving("eng", 16)}), std::nullopt) << why;
+    EXPECT_THAT(cloud.consumers, IsEmpty());
+    step();
+    EXPECT_THAT(controller->list(), IsEmpty());
+}
+
+TEST_F(ReservationControllerTest, TheConfigurationsAreKeptAndFollowIt) {
+    config::StaticReservation fixed;
+    fixed.role = role("eng");
+    fixed.hosts = {"host*"};
+    fixed.resources = cpus(5);
+    settings.static_ones = {fixed};
+    step();
+    EXPECT_EQ(held("host1"), 5);
+    EXPECT_EQ(held("host2"), 5);
+    EXPECT_EQ(give({unreserving("eng", 1)}), Errc::conflict);
+    settings.static_ones[0].resources = cpus(3);
+    settings.static_ones[0].hosts = {"host1"};
+    step();
+    EXPECT_EQ(held("host1"), 3);
+    EXPECT_EQ(held("host2"), 0);
+    EXPECT_THAT(cloud.consumers, SizeIs(1));
+}
+
+TEST_F(ReservationControllerTest, WhatSomebodyElseChangedInPlacementIsMended) {
+    EXPECT_EQ(give({reserving("eng", 6)}), std::nullopt);
+    Consumer& consumer = cloud.consumers.begin()->second;
+    consumer.holds[HostId{cloud.provider_of("host1")}] = cpus(2);
+    consumer.generation = 77;
+    begin();
+    step();
+    EXPECT_EQ(held(), 6);
+}
+
+TEST_F(ReservationControllerTest, AHostThatIsNotThereAnyMoreIsTold) {
+    EXPECT_EQ(give({reserving("eng", 6, "host2")}), std::nullopt);
+    cloud.remove_host("host2");
+    step();
+    EXPECT_EQ(only().host_name, "");
+    EXPECT_THAT(only().trouble, HasSubstr("is not there any more"));
+}
+
+TEST_F(ReservationControllerTest, PrincipalsMayDoWhatTheAclSays) {
+    settings.acl.permissive = false;
+    settings.acl.reserve = {{{"ops", "anna"}, {"eng", "eng/*"}}};
+    settings.acl.unreserve = {{{"ops"}, {"ops"}}, {{"root"}, {"*"}}};
+    EXPECT_EQ(give({reserving("ads", 1)}), Errc::forbidden);
+    EXPECT_EQ(give({reserving("eng", 1)}, "", "bob"), Errc::forbidden);
+    ReserveOrder annas = reserving("eng", 4);
+    annas.principal = "anna";
+    EXPECT_EQ(give({annas}, "", "anna"), std::nullopt) << why;
+    EXPECT_EQ(give({unreserving("eng", 4)}), Errc::forbidden);
+    EXPECT_THAT(why, HasSubstr("may not unreserve what others reserved"));
+    EXPECT_EQ(held(), 4);
+    EXPECT_EQ(give({unreserving("eng", 4)}, "", "root"), std::nullopt) << why;
+}
+
+TEST_F(ReservationControllerTest, WhoDoesNotServeChangesNothing) {
+    EXPECT_EQ(give({reserving("eng", 6)}), std::nullopt);
+    cloud.add_server("s1", "host1", "db", cpus(4));
+    serving = 0;
+    step();
+    EXPECT_EQ(held(), 6);
+    EXPECT_EQ(give({reserving("eng", 1)}), Errc::unreachable);
+    serving = 2;
+    step();
+    EXPECT_EQ(held(), 2);
+}
+
+TEST_F(ReservationControllerTest, WhereSomebodyIsFasterTheOrderIsLookedAtAgain) {
+    bool once = true;
+    cloud.on_call = [&](const std::string& call) -> std::optional<Error> {
+        if (call.starts_with("holdings") && std::exchange(once, false))
+            cloud.add_server("fast", "host1", "stranger", cpus(12));
+        return std::nullopt;
+    };
+    EXPECT_EQ(give({reserving("eng", 6)}), Errc::conflict);
+    EXPECT_THAT(why, HasSubstr("lacks 2 VCPU"));
+    EXPECT_EQ(held(), 0);
+}
+
+TEST_F(ReservationControllerTest, AnAnswerThatIsLostIsNotDoneTwice) {
+    bool once = true;
+    cloud.on_call = [&](const std::string& call) -> std::optional<Error> {
+        if (call.starts_with("holdings") && std::exchange(once, false))
+            return Error{Errc::timeout, "placement: no answer"};
+        return std::nullopt;
+    };
+    EXPECT_EQ(give({reserving("eng", 6)}, "order-1"), Errc::timeout);
+    step();
+    EXPECT_EQ(give({reserving("eng", 6)}, "order-1"), std::nullopt) << why;
+    EXPECT_EQ(held(), 6);
+}
+
+TEST_F(ReservationControllerTest, PromisedRoomIsLeftAlone) {
+    Request request;
+    request.id = RequestId{"req-1"};
+    request.resources = cpus(4);
+    HostPlan plan;
+    plan.host = HostId{cloud.provider_of("host1")};
+    plan.slots = 3;
+    plan.slot = cpus(4);
+    ledger.enter(request, std::vector<HostPlan>{plan}, clock.now());
+    EXPECT_EQ(give({reserving("eng", 6)}), Errc::conflict);
+    EXPECT_EQ(give({reserving("eng", 4)}), std::nullopt) << why;
+}
+
+}  // namespace
+}  // namespace reaper::test::reservation_controller_test

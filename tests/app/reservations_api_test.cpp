@@ -1,0 +1,214 @@
+// Reservations through the admin API of a whole service.
+#include <boost/asio/co_spawn.hpp>
+#include <gmock/gmock.h>
+#include <nlohmann/json.hpp>
+
+#include "app/reaper_under_test.hpp"
+#include "reaper/api/routes.hpp"
+#include "reaper/controllers/reservation_controller.hpp"
+
+namespace reaper::test::reservations_api_test {
+namespace {
+
+using nlohmann::json;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+using ::testing::SizeIs;
+
+class ReservationsApiTest : public ReaperUnderTest {
+protected:
+    void SetUp() override {
+        with_events = true;
+        settings.reservations.enabled = true;
+        for (const char* host : {"h1", "h2"}) cloud.add_host(host, Resources{{"VCPU", 8}});
+        cloud.add_server("regular", "h2", "regular", Resources{{"VCPU", 6}});
+    }
+    HttpResponse ask(const std::string& method, const std::string& target, const json& body = {},
+                     api::Access access = api::Access::act) {
+        std::optional<HttpResponse> answer;
+        const api::Backend backend{[this] { return service().view(); }, feed,
+                                   [this] { return service().operators(); },
+                                   [this] { return service().reservations(); }};
+        HttpRequest request{method, target, {}, body.is_null() ? std::string{} : body.dump()};
+        boost::asio::co_spawn(io(), api::answer(backend, access, std::move(request)),
+                              [&](std::exception_ptr error, HttpResponse said) {
+                                  if (error) std::rethrow_exception(error);
+                                  answer = std::move(said);
+                              });
+        run_until([&] { return answer.has_value(); });
+        return *answer;
+    }
+    void start_and_know() {
+        start();
+        run_until([&] {
+            auto* const reservations = service().reservations();
+            return reservations != nullptr && !reservations->why_not_known();
+        });
+    }
+    static json reserving(const std::string& host, const std::string& role, int vcpus) {
+        return {{"host", host}, {"role", role}, {"resources", {{"VCPU", vcpus}}}};
+    }
+    static json orders(std::vector<json> list, const std::string& principal = "ops") {
+        return {{"principal", principal}, {"reservations", std::move(list)}};
+    }
+    json list(const std::string& query = "") {
+        const HttpResponse said = ask("GET", "/v1/reservations" + query);
+        EXPECT_EQ(said.status, 200) << said.body;
+        return json::parse(said.body).at("reservations");
+    }
+    std::string refused(int expected, const std::string& target, const json& body) {
+        const HttpResponse said = ask("POST", target, body);
+        EXPECT_EQ(said.status, expected) << said.body;
+        return json::parse(said.body).value("error", "");
+    }
+};
+
+TEST_F(ReservationsApiTest, WhatIsReservedIsHeldAndListed) {
+    start_and_know();
+    EXPECT_THAT(list(), IsEmpty());
+    const HttpResponse said = ask("POST", "/v1/reserve", orders({reserving("h1", "eng", 6)}));
+    EXPECT_EQ(said.status, 202) << said.body;
+    const json told = json::parse(said.body);
+    EXPECT_EQ(told.at("state"), "applied");
+    EXPECT_THAT(told.at("orders").dump(), HasSubstr("reserve 6 VCPU for eng on h1"));
+    EXPECT_EQ(cloud.free_on("h1"), (Resources{{"VCPU", 2}}));
+    const json reservations = list("?role=eng&host=h1");
+    ASSERT_THAT(reservations, SizeIs(1));
+    const json& one = reservations[0];
+    EXPECT_EQ(one.at("held"), json({{"VCPU", 6}}));
+    EXPECT_EQ(one.at("resources"), json({{"VCPU", 6}}));
+    EXPECT_EQ(one.at("principal"), "ops");
+    EXPECT_EQ(one.at("host_name"), "h1");
+    EXPECT_EQ(one.at("refines"), nullptr);
+    EXPECT_THAT(list("?role=other"), IsEmpty());
+    EXPECT_EQ(ask("GET", "/v1/reservations?what=now").status, 400);
+
+    EXPECT_EQ(ask("POST", "/v1/unreserve", orders({reserving("h1", "eng", 2)})).status, 202);
+    EXPECT_EQ(list()[0].at("held"), json({{"VCPU", 4}}));
+    EXPECT_EQ(ask("POST", "/v1/unreserve", orders({reserving("h1", "eng", 4)})).status, 202);
+    EXPECT_THAT(list(), IsEmpty());
+    EXPECT_EQ(cloud.free_on("h1"), (Resources{{"VCPU", 8}}));
+}
+
+TEST_F(ReservationsApiTest, ARefusalSaysWhyAndNothingIsDone) {
+    settings.reservations.acl.permissive = false;
+    settings.reservations.acl.reserve = {{{"ops"}, {"eng", "eng/*"}}};
+    start_and_know();
+    EXPECT_THAT(
+        refused(409, "/v1/reserve", orders({reserving("h1", "eng", 2), reserving("h2", "eng", 6)})),
+        HasSubstr("VCPU"));
+    EXPECT_THAT(refused(403, "/v1/reserve", orders({reserving("h1", "web", 2)})), HasSubstr("web"));
+    EXPECT_THAT(refused(403, "/v1/reserve", orders({reserving("h1", "eng", 2)}, "eve")),
+                HasSubstr("'eve'"));
+    EXPECT_THAT(refused(404, "/v1/reserve", orders({reserving("h7", "eng", 2)})),
+                HasSubstr("reservations[0].host: there is no host 'h7'"));
+    EXPECT_THAT(refused(404, "/v1/unreserve", orders({reserving("h1", "eng", 2)})),
+                HasSubstr("eng"));
+    EXPECT_THAT(list(), IsEmpty());
+    EXPECT_TRUE(cloud.consumers.empty());
+}
+
+TEST_F(ReservationsApiTest, WhatIsWrongInABodyIsNamed) {
+    start_and_know();
+    const auto with = [](const char* name, json value) {
+        json order = reserving("h1", "eng", 2);
+        order[name] = std::move(value);
+        return orders({std::move(order)});
+    };
+    EXPECT_THAT(refused(400, "/v1/reserve", {}), HasSubstr("an object"));
+    EXPECT_THAT(refused(400, "/v1/reserve", {{"reservations", json::array()}}),
+                HasSubstr("there are none"));
+    EXPECT_THAT(refused(400, "/v1/reserve", with("role", "a//b")),
+                HasSubstr("reservations[0].role"));
+    EXPECT_THAT(refused(400, "/v1/reserve", with("resources", {{"VCPU", 0}})),
+                HasSubstr("reservations[0].resources"));
+    EXPECT_THAT(refused(400, "/v1/reserve", with("lent_too", true)),
+                HasSubstr("reservations[0].lent_too: it is not known here"));
+    EXPECT_THAT(refused(400, "/v1/reserve", with("labels", "x")), HasSubstr("labels"));
+}
+
+TEST_F(ReservationsApiTest, ADryRunAndAKeyChangeNothing) {
+    start_and_know();
+    json body = orders({reserving("h1", "eng", 6)});
+    body["dry_run"] = true;
+    const HttpResponse tried = ask("POST", "/v1/reserve", body);
+    EXPECT_EQ(tried.status, 200);
+    EXPECT_EQ(json::parse(tried.body).at("state"), "valid");
+    EXPECT_THAT(list(), IsEmpty());
+    body.erase("dry_run");
+    body["key"] = "once";
+    EXPECT_EQ(ask("POST", "/v1/reserve", body).status, 202);
+    EXPECT_EQ(ask("POST", "/v1/reserve", body).status, 202);
+    EXPECT_EQ(list()[0].at("held"), json({{"VCPU", 6}}));
+}
+
+TEST_F(ReservationsApiTest, RefinedRoomGoesBackToItsPreviousOwner) {
+    start_and_know();
+    ask("POST", "/v1/reserve", orders({reserving("h1", "eng", 6)}));
+    json order = reserving("h1", "eng/web/front", 4);
+    order["refines"] = {{"role", "eng"}};
+    order["lending"] = {{"floor", {{"VCPU", 1}}}, {"longest_loan_s", 3600}};
+    EXPECT_EQ(ask("POST", "/v1/reserve", orders({order})).status, 202);
+    const json refined = list("?role=eng/web/front");
+    ASSERT_THAT(refined, SizeIs(1));
+    EXPECT_EQ(refined[0].at("refines"), list("?role=eng")[0].at("id"));
+    EXPECT_EQ(refined[0].at("lending"),
+              json({{"lend", true}, {"floor", {{"VCPU", 1}}}, {"longest_loan_s", 3600}}));
+    EXPECT_EQ(list("?role=eng")[0].at("held"), json({{"VCPU", 2}}));
+    EXPECT_EQ(ask("POST", "/v1/unreserve", orders({reserving("h1", "eng/web/front", 4)})).status,
+              202);
+    EXPECT_EQ(list("?role=eng")[0].at("held"), json({{"VCPU", 6}}));
+}
+
+TEST_F(ReservationsApiTest, WhoMayOnlyLookCannotReserve) {
+    start_and_know();
+    EXPECT_EQ(
+        ask("POST", "/v1/reserve", orders({reserving("h1", "eng", 1)}), api::Access::look).status,
+        403);
+    EXPECT_EQ(ask("GET", "/v1/reservations", {}, api::Access::look).status, 200);
+}
+
+TEST_F(ReservationsApiTest, ARequestOfTheRoleGetsItsRoomAndNobodyDies) {
+    settings.reservations.roles = {{Role::parse("eng").value(), {"eng-project"}}};
+    cloud.add_server("spot", "h2", "spot", Resources{{"VCPU", 2}});
+    start_and_know();
+    ASSERT_EQ(ask("POST", "/v1/reserve", orders({reserving("h1", "eng", 8)})).status, 202);
+    const auto fails = [&](const std::string& id, const std::string& project) {
+        cloud.add_requester(uuid_of(id), project, Flavor{"f", 2, 0, 0, 0, 0, {}});
+        NovaFailure failure;
+        failure.request_id = "req-" + id;
+        failure.server = failure.spec_server = id;
+        failure.project = project;
+        failure.memory_mb = failure.root_gb = 0;
+        messages->deliver(body_of(failure));
+        run_until([&] {
+            const auto at = journal.records.find(RequestId{"req-" + id});
+            return at != journal.records.end() && at->second.outcome.has_value();
+        });
+        return *journal.records.at(RequestId{"req-" + id}).outcome;
+    };
+    EXPECT_EQ(fails("one", "eng-project").kind, OutcomeKind::already_there);
+    EXPECT_EQ(cloud.free_on("h1"), (Resources{{"VCPU", 2}}));
+    EXPECT_EQ(list()[0].at("held"), json({{"VCPU", 6}}));
+    EXPECT_EQ(cloud.count("DELETE"), 0U);
+    // It comes, and counts as part of what is reserved.
+    cloud.add_server(uuid_of("came"), "h1", "eng-project", Resources{{"VCPU", 2}});
+    EXPECT_EQ(list()[0].at("resources"), json({{"VCPU", 8}}));
+    // Somebody else gets none of it: servers go for him.
+    EXPECT_EQ(fails("two", "stranger").kind, OutcomeKind::freed);
+    EXPECT_EQ(cloud.count("DELETE"), 1U);
+    EXPECT_EQ(list()[0].at("held"), json({{"VCPU", 6}}));
+}
+
+TEST_F(ReservationsApiTest, SwitchedOffItSaysSo) {
+    settings.reservations.enabled = false;
+    start();
+    run_until([&] { return service().reservations() != nullptr && service().view(); });
+    EXPECT_THAT(refused(404, "/v1/reserve", orders({reserving("h1", "eng", 1)})),
+                HasSubstr("reservations.enabled"));
+    EXPECT_EQ(ask("GET", "/v1/reservations").status, 404);
+}
+
+}  // namespace
+}  // namespace reaper::test::reservations_api_test

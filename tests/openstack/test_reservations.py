@@ -1,0 +1,153 @@
+"""Room that is kept for roles, in Placement: Nova places nobody else there, and who it is for gets it."""
+
+from pathlib import Path
+from typing import Any, Callable, Iterator
+
+import pytest
+
+from cloud import Cloud, eventually
+from fleet import Fleet, assert_nobody_died, fill
+from gateway_process import Addresses, asking_the_gateway
+from lab_cloud import LabCloud
+from reaper_process import Reaper
+from test_gateway import set_up, wait_until_asked
+
+# The scheduler is restarted once, as for the gateway.
+pytestmark = [pytest.mark.lab_only, pytest.mark.xdist_group("gateway")]
+
+FULL = [("regular", "large", 1)]
+HOST = 10  # VCPU
+REGISTER = "openstack-reaper-reservations"
+
+
+@pytest.fixture(scope="module")
+def listen(lab_cloud: LabCloud, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Addresses]:
+    with asking_the_gateway(lab_cloud, tmp_path_factory.mktemp("gateway")) as addresses:
+        yield addresses
+
+
+@pytest.fixture
+def keeper(
+    cloud: Cloud, lab_cloud: LabCloud, listen: Addresses, install: Callable[..., Reaper], tmp_path: Path
+) -> Iterator[Reaper]:
+    """It keeps reservations, and what of them is left is given up in the end."""
+    reaper = install()
+    set_up(reaper, listen.gateway)
+    reaper.config["admin"] = {"socket": str(tmp_path / "admin.sock")}
+    reaper.config["reservations"] = {"enabled": True, "interval": "1s"}
+    assert reaper.command("setup", "reservations", "--apply").returncode == 0
+    reaper.start()
+    wait_until_asked(listen.front)
+    eventually("it knows the reservations", lambda: reaper.command("reservations").returncode == 0)
+    yield reaper
+    if reaper.daemon is not None:
+        reaper.stop()
+    for consumer in left(lab_cloud):
+        lab_cloud.placement.delete(f"/allocations/{consumer}")
+    done = reaper.command("setup", "reservations", "--undo", "--apply")
+    assert done.returncode == 0, done.stderr
+
+
+def left(cloud: LabCloud) -> list[str]:
+    """The reservations that there are in Placement: those of a scenario that failed."""
+    [register] = cloud.placement.get(f"/resource_providers?name={REGISTER}").json()["resource_providers"]
+    found: dict[str, Any] = cloud.placement.get(
+        f"/resource_providers/{register['uuid']}/allocations"
+    ).json()["allocations"]
+    return list(found)
+
+
+def reserve(reaper: Reaper, word: str, host: str, vcpus: int, *more: str, role: str = "web") -> None:
+    order = ("--host", host, "--role", role, "--resources", f"VCPU={vcpus}", "--principal", "ops")
+    done = reaper.command(word, *order, *more)
+    assert done.returncode == 0, done.stderr
+    assert f"{word} {vcpus} VCPU for {role} on {host}" in done.stdout, done.stdout
+
+
+def shown(reaper: Reaper, role: str = "web") -> dict[str, int]:
+    """What became of the VCPU of its only reservation."""
+    [found] = reaper.json("reservations", "--role", role)["reservations"]
+    assert not found["trouble"], found
+    words = ("resources", "used", "held", "lent", "owed")
+    return {word: found[word].get("VCPU", 0) for word in words}
+
+
+def becomes(reaper: Reaper, role: str = "web", **wanted: int) -> None:
+    def so() -> bool:
+        if not reaper.json("reservations", "--role", role)["reservations"]:
+            return False
+        found = shown(reaper, role)
+        return all(found[word] == amount for word, amount in wanted.items())
+
+    eventually(f"the reservation of {role} becomes {wanted}", so)
+
+
+def one_idle_host(cloud: Cloud, *first: Any) -> Fleet:
+    one, two, three = cloud.hosts
+    return fill(cloud, {one: list(first), two: FULL, three: FULL}, exactly=False)
+
+
+def test_a_day_of_a_reservation(cloud: Cloud, keeper: Reaper) -> None:
+    one = cloud.hosts[0]
+    fleet = one_idle_host(cloud)
+    reserve(keeper, "reserve", one, HOST)
+    mark = cloud.mark()
+    assert shown(keeper) == {"resources": HOST, "used": 0, "held": HOST, "lent": 0, "owed": 0}
+    assert cloud.used_vcpus(one) == HOST
+
+    # Nova places nobody else there, and nobody is deleted for him.
+    [stranger] = cloud.ask_in_vain("small")
+    assert keeper.wait_outcome(stranger.request)["kind"] == "not-enough"
+    assert_nobody_died(fleet, mark)
+    assert keeper.command("reserve", "--host", one, "--role", "db", "--resources", "VCPU=1").returncode == 3
+
+    # Refined, and back.
+    reserve(keeper, "reserve", one, 4, "--refines", "web", role="web/front")
+    becomes(keeper, "web/front", held=4)
+    becomes(keeper, held=HOST - 4)
+    reserve(keeper, "unreserve", one, 4, role="web/front")
+    becomes(keeper, held=HOST)
+
+    # Its own servers get in at the first try, and count as part of it.
+    keeper.config["reservations"]["roles"] = [{"role": "web", "projects": ["regular"]}]
+    keeper.reload("reservations.roles")
+    [member] = cloud.ask("medium")
+    cloud.wait_for([member], "ACTIVE")
+    assert cloud.look(member).host == one
+    becomes(keeper, resources=HOST, used=5, held=HOST - 5)
+    assert cloud.used_vcpus(one) == HOST
+    assert keeper.wait_outcome(member.request)["kind"] == "already-there"
+
+    # It goes, and the reservation grows back; then nothing is left of it.
+    cloud.delete_without_waiting(member)
+    cloud.wait_gone([member])
+    becomes(keeper, used=0, held=HOST)
+    reserve(keeper, "unreserve", one, HOST)
+    assert keeper.json("reservations")["reservations"] == []
+    assert cloud.used_vcpus(one) == 0
+    events = [event["reason"] for event in keeper.json("history", "events")["events"]]
+    assert any(f"reserve {HOST} VCPU for web on {one}" in reason for reason in events), events
+
+
+def test_a_restart_and_a_stranger_in_the_way(cloud: Cloud, keeper: Reaper) -> None:
+    """What the configuration reserves is collected when the room comes free, and nobody dies for it."""
+    one = cloud.hosts[0]
+    fleet = one_idle_host(cloud, ("regular", "medium", 1))
+    static = {"role": "db", "hosts": [one], "resources": {"VCPU": HOST}}
+    keeper.config["reservations"]["static"] = [static]
+    keeper.reload("reservations.static")
+    becomes(keeper, "db", resources=HOST, held=5, owed=5)
+    mark = cloud.mark()
+    keeper.stop()
+    keeper.start()
+    eventually("it knows the reservations", lambda: keeper.command("reservations").returncode == 0)
+    becomes(keeper, "db", resources=HOST, held=5, owed=5)
+    assert_nobody_died(fleet, mark)
+    [stranger] = fleet.by_host[one].pop("regular")
+    cloud.delete_without_waiting(stranger)
+    cloud.wait_gone([stranger])
+    becomes(keeper, "db", held=HOST, owed=0)
+    keeper.config["reservations"]["static"] = []
+    keeper.reload("reservations.static")
+    eventually("nothing is left", lambda: cloud.used_vcpus(one) == 0)
+    assert keeper.json("reservations")["reservations"] == []
