@@ -1,5 +1,6 @@
-// Which role each project is of: as the configuration writes it, or by Keystone's hierarchy, where a
-// project has the role of the path of names that leads to it. Looked up once and again now and then.
+// Which role each project is of: as the configuration writes it, or by Keystone's hierarchy, where
+// a project has the role of the path of names that leads to it. Looked up once and again now and
+// then.
 #pragma once
 
 #include <map>

@@ -26,15 +26,16 @@ Task<void> read_one(Placement& placement, ServerId id, RegisterReading& into,
         into.remarks.push_back(reservation.error().what);
         co_return;
     }
-    into.reservations.emplace(ReservationId{id.str()},
-                              RegisteredReservation{std::move(*reservation), std::move(*record)});
+    RegisteredReservation found{std::move(*reservation), std::move(*record)};
+    into.reservations.emplace(ReservationId{id.str()}, std::move(found));
 }
 
 }  // namespace
 
 ResultTask<RegisterReading> read_register(Placement& placement) {
     RegisterReading reading;
-    auto state = co_await placement.room(ProviderId{reservation_register::provider_id});
+    ProviderId provider{reservation_register::provider_id};
+    auto state = co_await placement.room(std::move(provider));
     if (!state && state.error().code == Errc::not_found) {
         reading.set_up = false;
         co_return reading;

@@ -49,12 +49,12 @@ protected:
         config::Policy policy;
         policy.taggers.push_back({"project", {}});
         policy.strategy.name = "strict";
-        refresher = std::make_unique<CacheRefresher>(io.get_executor(), cloud.ports(),
-                                                     cache_settings,
-                                                     compile_policy(policy).value(), [] {});
+        refresher =
+            std::make_unique<CacheRefresher>(io.get_executor(), cloud.ports(), cache_settings,
+                                             compile_policy(policy).value(), [] {});
         ReservationController::Dependencies dependencies{
-            cloud.ports(), *refresher, ledger,  journal,
-            settings,      [this] { return serving; }, stopping};
+            cloud.ports(), *refresher, ledger, journal, settings, [this] { return serving; },
+            stopping};
         controller =
             std::make_unique<ReservationController>(io.get_executor(), std::move(dependencies));
         step();
