@@ -17,7 +17,7 @@ namespace {
 using nlohmann::json;
 
 constexpr std::size_t most_text = 255;
-constexpr std::size_t most_orders = 1000;  ///< in one body
+constexpr std::size_t most_orders = 100;  ///< in one body
 
 int status_of(Errc code) {
     switch (code) {
@@ -54,8 +54,16 @@ void expect_only(const JsonPlace& place, const std::set<std::string_view>& known
     });
 }
 
-HostId host_of(const JsonPlace& place, const CloudCache& cache) {
+struct Known {
+    const CloudCache& cache;
+    const ReservationController& reservations;
+};
+
+HostId host_of(const JsonPlace& place, const Known& known) {
     const std::string& text = place.id();
+    const CloudCache& cache = known.cache;
+    // Of a host that is gone, reservations may be given up.
+    if (known.reservations.has_on(HostId{text})) return HostId{text};
     if (const Host* const host = cache.find(HostId{text})) return host->id;
     std::set<HostId> found;
     for (const Host* const host : cache.hosts())
@@ -83,13 +91,18 @@ LendingPolicy lending_of(const JsonPlace& place) {
     expect_only(place, {"lend", "floor", "longest_loan_s"});
     LendingPolicy lending;
     lending.lend = place.boolean_or("lend", true);
-    if (const auto floor = place.maybe("floor")) lending.floor = floor->resources();
+    if (const auto floor = place.maybe("floor")) {
+        lending.floor = floor->resources();
+        for (const auto& [name, amount] : lending.floor)
+            if (!is_upper_name(name.str()) || amount > max_placement_amount)
+                floor->fail("expected resource classes and amounts");
+    }
     if (const auto longest = place.maybe("longest_loan_s"))
         lending.longest = std::chrono::seconds{longest->integer(0, 10L * 365 * 86'400)};
     return lending;
 }
 
-ReservationOrder reserve_order(const JsonPlace& place, const CloudCache& cache) {
+ReservationOrder reserve_order(const JsonPlace& place, const Known& known) {
     expect_only(place, {"host", "role", "labels", "resources", "refines", "lending"});
     const JsonPlace host = place["host"];
     const JsonPlace resources = place["resources"];
@@ -101,11 +114,11 @@ ReservationOrder reserve_order(const JsonPlace& place, const CloudCache& cache) 
         order.refines = name_of(*refines);
     }
     if (const auto lending = place.maybe("lending")) order.lending = lending_of(*lending);
-    order.host = host_of(host, cache);
+    order.host = host_of(host, known);
     return order;
 }
 
-ReservationOrder unreserve_order(const JsonPlace& place, const CloudCache& cache) {
+ReservationOrder unreserve_order(const JsonPlace& place, const Known& known) {
     expect_only(place, {"host", "role", "labels", "resources", "lent_too"});
     const JsonPlace host = place["host"];
     const JsonPlace resources = place["resources"];
@@ -113,7 +126,7 @@ ReservationOrder unreserve_order(const JsonPlace& place, const CloudCache& cache
     order.name = name_of(place);
     order.resources = resources.resources(1);
     order.lent_too = place.boolean_or("lent_too", false);
-    order.host = host_of(host, cache);
+    order.host = host_of(host, known);
     return order;
 }
 
@@ -124,9 +137,9 @@ struct Orders {
     std::vector<ReservationOrder> orders;
 };
 
-using ReadOrder = ReservationOrder (*)(const JsonPlace& place, const CloudCache& cache);
+using ReadOrder = ReservationOrder (*)(const JsonPlace& place, const Known& known);
 
-Result<Orders> read_orders(const std::string& body, const CloudCache& cache, ReadOrder read) {
+Result<Orders> read_orders(const std::string& body, const Known& known, ReadOrder read) {
     try {
         const json document = json::parse(body, nullptr, false);
         const JsonPlace place{document, "the body"};
@@ -141,7 +154,7 @@ Result<Orders> read_orders(const std::string& body, const CloudCache& cache, Rea
         list.each([&](const JsonPlace& each) {
             if (orders.orders.size() == most_orders)
                 fail(Errc::bad_input, "reservations: more than " + std::to_string(most_orders));
-            orders.orders.push_back(read(each, cache));
+            orders.orders.push_back(read(each, known));
         });
         if (orders.orders.empty()) fail(Errc::bad_input, "reservations: there are none");
         return orders;
@@ -192,7 +205,8 @@ Task<HttpResponse> give(const Backend& backend, ApiRequest request, ReadOrder re
     const auto view = backend.view();
     if (reservations == nullptr || !view)
         co_return api::refuse(503, "the daemon has not read the cloud yet");
-    auto orders = read_orders(request.body, view->cache, read);
+    const Known known{view->cache, *reservations};
+    auto orders = read_orders(request.body, known, read);
     if (!orders) co_return refuse(orders.error());
     const bool dry_run = orders->dry_run;
     auto given = co_await reservations->give(std::move(orders->key), std::move(orders->principal),

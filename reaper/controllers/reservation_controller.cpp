@@ -38,7 +38,7 @@ ResultTask<void> ReservationController::check() {
     auto known = co_await know();
     if (!known) co_return known.error();
     if (known_for_ == 0) co_return Result<void>{};  // there is no register
-    configure_all();
+    co_await configure_all();
     for (const HostId& host : due()) {
         if (dependencies_.stopping || dependencies_.serving() != known_for_) break;
         co_await look_at(host);
@@ -52,9 +52,11 @@ ResultTask<void> ReservationController::know() {
     const std::uint64_t serving = dependencies_.serving();
     if (known_for_ == serving && now - known_at_ < between_readings) co_return Result<void>{};
     if (known_for_ == 0 && now < look_again_at_) co_return Result<void>{};
-    const auto turn = co_await writing_.acquire();
+    const std::uint64_t writes = writes_;
     auto reading = co_await read_register(dependencies_.cloud.placement);
     if (!reading) co_return reading.error();
+    const auto turn = co_await writing_.acquire();
+    if (writes_ != writes) co_return Result<void>{};  // it tells of before: once more
     if (!reading->set_up)
         reading->remarks.push_back(
             "Placement has no register of reservations: make it with `reaper setup reservations "
@@ -67,7 +69,15 @@ ResultTask<void> ReservationController::know() {
         look_again_at_ = now + longest_pause;
         co_return Result<void>{};
     }
-    books_.clear();
+    std::map<HostId, Book> before;
+    before.swap(books_);
+    for (auto& [host, book] : before)
+        if (now < book.left_until) {
+            Book& kept = books_[host];
+            kept.left = std::move(book.left);
+            kept.used_then = std::move(book.used_then);
+            kept.left_until = book.left_until;
+        }
     for (auto& [id, found] : reading->reservations) {
         Book& book = books_[found.reservation.identity.host];
         book.reservations.emplace(id, std::move(found.reservation));
@@ -108,19 +118,21 @@ std::map<ReservationId, Reservation> ReservationController::configured_on(const 
     return wanted;
 }
 
-void ReservationController::configure_all() {
+Task<void> ReservationController::configure_all() {
     const Duration now = dependencies_.cloud.clock.steady();
     if (configured_at_ != Duration{} && now - configured_at_ < dependencies_.settings.interval)
-        return;
+        co_return;
+    const auto turn = co_await writing_.acquire();
     configured_at_ = now;
-    for (const Host* const host : dependencies_.refresher.cache().hosts()) {
-        auto wanted = configured_on(*host);
-        const auto known = books_.find(host->id);
-        if (wanted.empty() && known == books_.end()) continue;
-        Book& book = books_[host->id];
+    std::map<HostId, std::map<ReservationId, Reservation>> wanted;
+    for (const auto& each : books_) wanted[each.first];  // hosts that are gone have none
+    for (const Host* const host : dependencies_.refresher.cache().hosts())
+        if (auto here = configured_on(*host); !here.empty()) wanted[host->id] = std::move(here);
+    for (const auto& [host, here] : wanted) {
+        Book& book = books_[host];
         HostReservations before = book.reservations;
-        configure(book.reservations, wanted);
-        if (before != book.reservations) changed_.insert(host->id);
+        configure(book.reservations, here);
+        if (before != book.reservations) changed_.insert(host);
     }
 }
 
@@ -128,9 +140,12 @@ void ReservationController::configure_all() {
 std::vector<HostId> ReservationController::due() {
     const Duration now = dependencies_.cloud.clock.steady();
     const auto& log = dependencies_.refresher.cache().index().changes();
-    const bool all = !log.read(seen_, [&](const HostId& host) {
-        if (books_.contains(host)) changed_.insert(host);
+    // Without events only its own readings would tell it.
+    const bool flowing = dependencies_.refresher.flowing();
+    const bool lost = !log.read(seen_, [&](const HostId& host) {
+        if (flowing && books_.contains(host)) changed_.insert(host);
     });
+    const bool all = flowing && lost;
     std::vector<std::pair<Duration, HostId>> found;
     for (const auto& [host, book] : books_) {
         const bool long_ago = now - book.looked_at >= dependencies_.settings.interval;
@@ -184,32 +199,62 @@ ReservedAllocations ReservationController::held_by(const Book& book) {
     return held;
 }
 
-ResultTask<HostUse> ReservationController::use_now(const Host& host, const Book& book) {
-    auto learned = co_await roles_.learn(regular_projects(host));
-    if (!learned) co_return learned.error();
-    const Resources promised = dependencies_.ledger.promised_to_others(host.id, RequestId{});
-    co_return use_of(
+ResultTask<void> ReservationController::learn_roles_on(HostId host) {
+    const Host* const known = dependencies_.refresher.cache().find(host);
+    if (known == nullptr) co_return Result<void>{};
+    auto projects = regular_projects(*known);
+    co_return co_await roles_.learn(std::move(projects));
+}
+
+HostUse ReservationController::use_now(const Host& host, const Book& book) const {
+    HostUse use = use_of(
         host, held_by(book), [this](const ProjectId& project) { return roles_.role_of(project); },
-        promised);
+        dependencies_.ledger.promised_to_others(host.id, RequestId{}));
+    use.free -= left_on(book, use);
+    return use;
+}
+
+/// What was let go of for a request, as far as its servers are not there yet.
+Resources ReservationController::left_on(const Book& book, const HostUse& use) const {
+    Resources left;
+    if (dependencies_.cloud.clock.steady() >= book.left_until) return left;
+    Resources came;
+    for (const auto& each : use.by_role) came += each.second;
+    came -= book.used_then;
+    for (const auto& [name, amount] : book.left)
+        left.set(name, std::max<Amount>(amount - std::max<Amount>(came.get(name), 0), 0));
+    return left;
+}
+
+bool ReservationController::may_write() const {
+    return known_for_ != 0 && dependencies_.serving() == known_for_ && !dependencies_.stopping;
 }
 
 /// What differs from what Placement has.
-ReservationController::Wanted ReservationController::wanted_on(const Host& host, const Book& book,
-                                                               const HostReservations& reservations,
-                                                               const HostUse& use,
-                                                               const std::string& mark) const {
+Result<ReservationController::Wanted> ReservationController::wanted_on(
+    const Host& host, const Book& book, const HostReservations& reservations, const HostUse& use,
+    const std::string& mark) const {
     Wanted wanted;
     wanted.balances = balance_of(reservations, use);
     std::map<ReservationId, Resources> next;
     for (const auto& [id, balance] : wanted.balances) next[id] = balance.next;
     auto holds = allot(host, held_by(book), next);
+    for (const auto& [id, amounts] : next) {
+        Resources sum;
+        for (const auto& each : holds[id]) sum += each.second;
+        for (const auto& [name, amount] : amounts)
+            if (sum.get(name) < amount)
+                wanted.short_of = "one consumer can hold " + std::to_string(sum.get(name)) + " " +
+                                  name.str() + " on " + printable(host.name, 64) + ", not " +
+                                  std::to_string(amount) + " (units of its inventories)";
+    }
     for (const auto& [id, reservation] : reservations) {
         Reservation written = reservation;
         const auto known = book.reservations.find(id);
         const bool same = known != book.reservations.end() && known->second == reservation;
         if (!same && !mark.empty()) written.last_order = mark;
         auto record = record_of(written, std::move(holds[id]));
-        if (!record) continue;  // it was refused when it was given
+        if (!record) return record.error();
         const auto at = book.records.find(id);
         if (at != book.records.end()) {
             record->generation = at->second.generation;
@@ -222,6 +267,30 @@ ReservationController::Wanted ReservationController::wanted_on(const Host& host,
         Consumer gone = record;
         gone.holds.clear();
         wanted.changes.push_back({consumer_id_of(id), std::move(gone)});
+    }
+    return wanted;
+}
+
+/// The same on a host that is not there any more: what they hold stays, or goes with them.
+Result<ReservationController::Wanted> ReservationController::wanted_on_gone(
+    const Book& book, const HostReservations& reservations, const std::string& mark) const {
+    Wanted wanted;
+    for (const auto& [id, record] : book.records) {
+        const auto at = reservations.find(id);
+        Consumer next = record;
+        if (at == reservations.end()) {
+            next.holds.clear();
+        } else {
+            Reservation written = at->second;
+            const auto known = book.reservations.find(id);
+            const bool same = known != book.reservations.end() && known->second == written;
+            if (!same && !mark.empty()) written.last_order = mark;
+            auto made = record_of(written, held_on_host(record));
+            if (!made) return made.error();
+            made->generation = record.generation;
+            next = std::move(*made);
+        }
+        if (next != record) wanted.changes.push_back({consumer_id_of(id), std::move(next)});
     }
     return wanted;
 }
@@ -242,11 +311,13 @@ bool ReservationController::differs(const Host& host, const Book& book) {
     return false;
 }
 
-/// Its records as Placement has them now, and the host too.
+/// Its records as Placement has them now, and the host too, if it is there.
 ResultTask<void> ReservationController::read_again(HostId host) {
-    std::vector<HostId> hosts{host};
-    auto read = co_await dependencies_.refresher.read_hosts(std::move(hosts), HostDepth::state);
-    if (!read) co_return read.error();
+    if (dependencies_.refresher.cache().find(host) != nullptr) {
+        std::vector<HostId> hosts{host};
+        auto read = co_await dependencies_.refresher.read_hosts(std::move(hosts), HostDepth::state);
+        if (!read) co_return read.error();
+    }
     std::vector<ReservationId> ids;
     for (const auto& each : books_[host].records) ids.push_back(each.first);
     for (const auto& each : books_[host].reservations)
@@ -260,51 +331,69 @@ ResultTask<void> ReservationController::read_again(HostId host) {
         else
             book.records.insert_or_assign(id, std::move(*record));
     }
-    co_return Result<void>{};
+    co_return co_await learn_roles_on(host);
 }
 
 /// Changes what differs; false if nothing does.
 ResultTask<bool> ReservationController::settle(HostId host) {
-    const Host* known = dependencies_.refresher.cache().find(host);
-    if (known == nullptr) {
-        if (books_[host].reservations.empty()) co_return false;
-        co_return Error{Errc::not_found, "host " + printable(host.str(), 64) +
-                                             " has reservations and is not there any more"};
-    }
+    if (dependencies_.refresher.cache().find(host) == nullptr) co_return co_await settle_gone(host);
     // Where no events tell what happened, it is read for this.
     if (!dependencies_.refresher.flowing()) {
         std::vector<HostId> hosts{host};
         auto read = co_await dependencies_.refresher.read_hosts(std::move(hosts), HostDepth::state);
         if (!read) co_return read.error();
-        known = dependencies_.refresher.cache().find(host);
-        if (known == nullptr) co_return false;
     }
-    auto use = co_await use_now(*known, books_[host]);
-    if (!use) co_return use.error();
-    known = dependencies_.refresher.cache().find(host);
+    auto learned = co_await learn_roles_on(host);
+    if (!learned) co_return learned.error();
+    const Host* known = dependencies_.refresher.cache().find(host);
     if (known == nullptr) co_return false;
     const Book& book = books_[host];
-    Wanted wanted = wanted_on(*known, book, book.reservations, *use, {});
-    if (wanted.changes.empty() && !differs(*known, book)) co_return false;
+    auto wanted = wanted_on(*known, book, book.reservations, use_now(*known, book), {});
+    if (!wanted) co_return wanted.error();
+    books_[host].short_of = wanted->short_of;
+    if (wanted->changes.empty() && !differs(*known, book)) co_return false;
     auto read = co_await read_again(host);
     if (!read) co_return read.error();
     known = dependencies_.refresher.cache().find(host);
-    if (known == nullptr) co_return false;
-    use = co_await use_now(*known, books_[host]);
-    if (!use) co_return use.error();
-    known = dependencies_.refresher.cache().find(host);
-    if (known == nullptr) co_return false;
-    wanted = wanted_on(*known, books_[host], books_[host].reservations, *use, {});
-    if (wanted.changes.empty()) co_return false;
-    if (dependencies_.serving() != known_for_ || dependencies_.stopping) co_return false;
-    std::vector<ConsumerChange> changes = wanted.changes;
+    if (known == nullptr || !may_write()) co_return false;
+    wanted = wanted_on(*known, books_[host], books_[host].reservations,
+                       use_now(*known, books_[host]), {});
+    if (!wanted) co_return wanted.error();
+    if (wanted->changes.empty()) co_return false;
+    ++writes_;
+    std::vector<ConsumerChange> changes = wanted->changes;
     auto done =
         co_await dependencies_.cloud.placement.set_holdings(std::move(changes), call_deadline);
     if (!done) co_return done.error();
     HostReservations reservations = books_[host].reservations;
-    apply(host, std::move(reservations), wanted.changes);
+    apply(host, std::move(reservations), wanted->changes);
     changed_.insert(host);  // looked at once more, by what Placement says of it then
     co_return true;
+}
+
+/// What nobody asks for any more goes; the rest is told.
+ResultTask<bool> ReservationController::settle_gone(HostId host) {
+    auto wanted = wanted_on_gone(books_[host], books_[host].reservations, {});
+    if (!wanted) co_return wanted.error();
+    if (!wanted->changes.empty()) {
+        auto read = co_await read_again(host);
+        if (!read) co_return read.error();
+        wanted = wanted_on_gone(books_[host], books_[host].reservations, {});
+        if (!wanted) co_return wanted.error();
+        if (!may_write()) co_return false;
+    }
+    if (!wanted->changes.empty()) {
+        ++writes_;
+        std::vector<ConsumerChange> changes = wanted->changes;
+        auto done =
+            co_await dependencies_.cloud.placement.set_holdings(std::move(changes), call_deadline);
+        if (!done) co_return done.error();
+        HostReservations reservations = books_[host].reservations;
+        apply(host, std::move(reservations), wanted->changes);
+    }
+    if (books_[host].reservations.empty()) co_return false;
+    co_return Error{Errc::not_found, "host " + printable(host.str(), 64) +
+                                         " has reservations and is not there any more"};
 }
 
 /// Placement did it.

@@ -93,8 +93,11 @@ public:
     using Search = std::function<Decision(const Request&, const std::vector<Host>&)>;
     /// Room that is held for the role of its project is let go of, as much as the request lacks,
     /// where so many of its servers as possible fit without a deletion. It is not taken back for
-    /// `until`, nor while it is promised to the request. False: there is none.
-    ResultTask<bool> release_for(Request request, Search search, Duration until);
+    /// `until`, nor while it is promised to the request. False: there is none, or it can't be: the
+    /// log says why, and nobody waits for it.
+    Task<bool> release_for(Request request, Search search, Duration until);
+    /// Are there any on this host, be it gone?
+    bool has_on(const HostId& host) const { return books_.contains(host); }
     /// The last ones, the newest first.
     const std::deque<OrderState>& orders() const noexcept { return orders_; }
 
@@ -126,24 +129,34 @@ private:
         Duration left_until{};
         GrowingPause pause{first_pause, longest_pause};
         std::string trouble;
+        std::string short_of;  ///< as of what is wanted
     };
     /// A host as it is, and what its reservations are to be there.
     struct Wanted {
         std::vector<ConsumerChange> changes;
         std::map<ReservationId, ReservationBalance> balances;
+        std::string short_of;  ///< what the units of the inventories refuse; or empty
     };
 
     ResultTask<void> know();
-    void configure_all();
+    Task<void> configure_all();
+    ResultTask<bool> try_release(Request request, Search search, Duration until);
     std::map<ReservationId, Reservation> configured_on(const Host& host) const;
     std::vector<HostId> due();
     Task<void> look_at(HostId host);
     ResultTask<bool> settle(HostId host);
     static bool differs(const Host& host, const Book& book);
     ResultTask<void> read_again(HostId host);
-    ResultTask<HostUse> use_now(const Host& host, const Book& book);
-    Wanted wanted_on(const Host& host, const Book& book, const HostReservations& reservations,
-                     const HostUse& use, const std::string& mark) const;
+    /// The roles of those who have servers there are known then.
+    ResultTask<void> learn_roles_on(HostId host);
+    HostUse use_now(const Host& host, const Book& book) const;
+    Result<Wanted> wanted_on(const Host& host, const Book& book,
+                             const HostReservations& reservations, const HostUse& use,
+                             const std::string& mark) const;
+    Result<Wanted> wanted_on_gone(const Book& book, const HostReservations& reservations,
+                                  const std::string& mark) const;
+    bool may_write() const;
+    ResultTask<bool> settle_gone(HostId host);
     static ReservedAllocations held_by(const Book& book);
     Resources left_on(const Book& book, const HostUse& use) const;
     static std::vector<ReservationId> open_on(const Book& book, const Role& role);
@@ -171,9 +184,11 @@ private:
     std::map<HostId, Book> books_;
     std::deque<OrderState> orders_;
     std::vector<std::string> remarks_;
+    std::uint64_t writes_ = 0;     ///< begun: a reading of before may not tell of them
     std::uint64_t known_for_ = 0;  ///< `serving` when the register was read
     Duration known_at_{};
-    Duration look_again_at_{};  ///< where there is no register
+    Duration look_again_at_{};     ///< steady; where there is no register
+    Duration release_again_at_{};  ///< steady; after a failure
     Duration configured_at_{};
     ChangeLog<HostId>::Reader seen_;
     std::set<HostId> changed_;

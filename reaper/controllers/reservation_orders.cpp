@@ -59,25 +59,27 @@ ResultTask<std::vector<ConsumerChange>> ReservationController::try_orders(
     const std::string& mark, std::map<HostId, HostReservations>& after) {
     std::set<HostId> hosts;
     for (const ReservationOrder& order : orders) hosts.insert(host_of(order));
-    std::map<HostId, HostUse> uses;
     for (const HostId& host : hosts) {
-        if (dependencies_.refresher.cache().find(host) == nullptr)
-            co_return Error{Errc::not_found,
-                            "there is no host " + in_quotes(host.str()) + " in Placement"};
         auto read = co_await read_again(host);
         if (!read) co_return read.error();
+    }
+    // From here on nothing else happens: what is free and promised is so for all of them.
+    std::map<HostId, HostUse> uses;
+    for (const HostId& host : hosts) {
         const Host* const known = dependencies_.refresher.cache().find(host);
-        if (known == nullptr)
-            co_return Error{Errc::not_found, "host " + in_quotes(host.str()) + " went away"};
-        auto use = co_await use_now(*known, books_[host]);
-        if (!use) co_return use.error();
-        uses[host] = std::move(*use);
+        if (known != nullptr) uses[host] = use_now(*known, books_[host]);
+        for (const auto& [id, held] : held_by(books_[host]))
+            if (known == nullptr)
+                for (const auto& each : held) uses[host].held[id] += each.second;
         after[host] = books_[host].reservations;
     }
     for (const ReservationOrder& order : orders) {
         const HostId& host = host_of(order);
         Result<ReservationDelta> done = ReservationDelta{};
         if (const auto* const wanted = std::get_if<ReserveOrder>(&order)) {
+            if (dependencies_.refresher.cache().find(host) == nullptr)
+                co_return Error{Errc::not_found,
+                                "there is no host " + in_quotes(host.str()) + " in Placement"};
             done = reserve(after[host], uses[host], *wanted);
         } else {
             UnreserveOrder allowed = std::get<UnreserveOrder>(order);
@@ -99,16 +101,18 @@ ResultTask<std::vector<ConsumerChange>> ReservationController::try_orders(
     std::vector<ConsumerChange> changes;
     for (const HostId& host : hosts) {
         const Host* const known = dependencies_.refresher.cache().find(host);
-        if (known == nullptr)
-            co_return Error{Errc::not_found, "host " + in_quotes(host.str()) + " went away"};
-        Wanted wanted = wanted_on(*known, books_[host], after[host], uses[host], mark);
+        auto wanted = known == nullptr
+                          ? wanted_on_gone(books_[host], after[host], mark)
+                          : wanted_on(*known, books_[host], after[host], uses[host], mark);
+        if (!wanted) co_return wanted.error();
+        if (!wanted->short_of.empty()) co_return Error{Errc::conflict, wanted->short_of};
         for (auto& [id, reservation] : after[host]) {
             const auto before = books_[host].reservations.find(id);
             const bool same =
                 before != books_[host].reservations.end() && before->second == reservation;
             if (!same) reservation.last_order = mark;
         }
-        std::move(wanted.changes.begin(), wanted.changes.end(), std::back_inserter(changes));
+        std::move(wanted->changes.begin(), wanted->changes.end(), std::back_inserter(changes));
     }
     co_return changes;
 }
@@ -149,17 +153,26 @@ ResultTask<OrderState> ReservationController::give(std::string key, std::string 
         for (const ReservationOrder& order : orders)
             for (const auto& [id, each] : books_[host_of(order)].reservations)
                 marked = marked || (!mark.empty() && each.last_order == mark);
-        if (marked) break;  // it was done, by a process of before or another reaper
+        if (marked && !dry_run) break;  // it was done, by a process of before or another reaper
+        if (auto why = why_not_known()) co_return std::move(*why);
         auto changes = co_await try_orders(orders, state.principal, mark, after);
         if (!changes) co_return changes.error();
         if (dry_run) co_return state;
-        std::vector<ConsumerChange> sent = *changes;
-        auto done =
-            co_await dependencies_.cloud.placement.set_holdings(std::move(sent), call_deadline);
+        if (auto why = why_not_known()) co_return std::move(*why);
+        Result<void> done;
+        ++writes_;
+        if (!changes->empty()) {
+            std::vector<ConsumerChange> sent = *changes;
+            done =
+                co_await dependencies_.cloud.placement.set_holdings(std::move(sent), call_deadline);
+        }
         if (!done) {
             last = done.error();
-            if (last.code != Errc::conflict) co_return last;
-            continue;  // somebody was faster: what holds now decides
+            if (last.code == Errc::conflict) continue;  // somebody was faster: what holds decides
+            // It may have been done all the same: the register tells.
+            known_for_ = 0;
+            look_again_at_ = {};
+            co_return Error{Errc::unreachable, last.what};
         }
         for (auto& [host, reservations] : after) {
             std::vector<ConsumerChange> here;
@@ -208,7 +221,8 @@ std::vector<ReservationView> ReservationController::list() const {
         const auto balances = balance_of(book.reservations, use);
         for (const auto& [reservation, what] : book.reservations)
             views.push_back({reservation, what, balances.at(reservation),
-                             host == nullptr ? std::string{} : host->name, book.trouble});
+                             host == nullptr ? std::string{} : host->name,
+                             book.trouble.empty() ? book.short_of : book.trouble});
     }
     std::sort(views.begin(), views.end(), [](const ReservationView& a, const ReservationView& b) {
         return std::tie(a.host_name, a.reservation.identity) <

@@ -14,7 +14,10 @@ namespace {
 
 /// Hosts that are looked at for one request, those with most idle room first.
 constexpr std::size_t most_hosts = 64;
-constexpr int max_tries = 3;
+constexpr int max_rounds = 8;
+constexpr int max_writes = 3;
+/// After a failure, culls go on without.
+constexpr Duration release_pause{10'000};
 
 bool is_positive(const Resources& amounts) {
     return std::any_of(amounts.begin(), amounts.end(),
@@ -22,13 +25,19 @@ bool is_positive(const Resources& amounts) {
 }
 
 /// The host as if these consumers held nothing on it.
-Host without(Host host, const std::set<ReservationId>& consumers) {
+Host without(Host host, const ReservedAllocations& consumers) {
     for (Provider& provider : host.providers)
-        std::erase_if(provider.other_consumers, [&](const auto& each) {
-            if (!consumers.contains(ReservationId{each.first.str()})) return false;
-            provider.used -= each.second;
-            return true;
-        });
+        for (const auto& [id, held] : consumers) {
+            const auto here = held.find(provider.id);
+            const auto shown = provider.other_consumers.find(consumer_id_of(id));
+            // Of a host that is not read exactly, who holds what is not known.
+            if (shown != provider.other_consumers.end()) {
+                provider.used -= shown->second;
+                provider.other_consumers.erase(shown);
+            } else if (host.estimated && here != held.end()) {
+                provider.used -= here->second;
+            }
+        }
     return host;
 }
 
@@ -61,7 +70,9 @@ std::vector<Host> ReservationController::hosts_without_it(const Role& role,
         for (const ReservationId& each : open)
             for (const auto& [provider, held] : held_on_host(book.records.at(each)))
                 for (const auto& [name, amount] : held) idle += amount;
-        found.emplace_back(idle, without(*host, {open.begin(), open.end()}));
+        ReservedAllocations theirs;
+        for (const ReservationId& each : open) theirs[each] = held_on_host(book.records.at(each));
+        found.emplace_back(idle, without(*host, theirs));
     }
     std::stable_sort(found.begin(), found.end(),
                      [](const auto& a, const auto& b) { return a.first > b.first; });
@@ -76,11 +87,18 @@ std::vector<HostPlan> ReservationController::where_it_fits(const Request& reques
                                                            const std::vector<Host>& hosts,
                                                            const Search& search) {
     Request asked = request;
-    for (; asked.slots > 0; --asked.slots) {
+    std::vector<HostPlan> found;
+    int fit = 0, too_many = request.slots + 1;
+    for (asked.slots = request.slots; fit + 1 < too_many; asked.slots = (fit + too_many) / 2) {
         const Decision decision = search(asked, hosts);
-        if (const auto* const there = std::get_if<NothingToDo>(&decision)) return there->hosts;
+        if (const auto* const there = std::get_if<NothingToDo>(&decision)) {
+            found = there->hosts;
+            fit = asked.slots;
+        } else {
+            too_many = asked.slots;
+        }
     }
-    return {};
+    return found;
 }
 
 /// What reservations of the host are to let go of, so that these slots are free.
@@ -105,9 +123,20 @@ Resources ReservationController::used_by_roles(const Host& host) const {
     return used;
 }
 
-ResultTask<bool> ReservationController::release_for(Request request, Search search,
+Task<bool> ReservationController::release_for(Request request, Search search, Duration until) {
+    const Duration now = dependencies_.cloud.clock.steady();
+    if (why_not_known() || now < release_again_at_) co_return false;
+    const std::string id = printable(request.id.str());
+    auto released = co_await try_release(std::move(request), std::move(search), until);
+    if (released) co_return *released;
+    release_again_at_ = dependencies_.cloud.clock.steady() + release_pause;
+    spdlog::warn("{}: whether room is reserved for it can't be told, it is served without: {}", id,
+                 released.error().what);
+    co_return false;
+}
+
+ResultTask<bool> ReservationController::try_release(Request request, Search search,
                                                     Duration until) {
-    if (why_not_known()) co_return false;
     std::set<ProjectId> projects{request.project};
     auto learned = co_await roles_.learn(std::move(projects));
     if (!learned) co_return learned.error();
@@ -115,7 +144,8 @@ ResultTask<bool> ReservationController::release_for(Request request, Search sear
     if (!role) co_return false;
     const auto turn = co_await writing_.acquire();
     std::set<HostId> among;
-    for (int tries = 0; tries < max_tries; ++tries) {
+    int writes = 0;
+    for (int rounds = 0; rounds < max_rounds && writes < max_writes; ++rounds) {
         const auto candidates = hosts_without_it(*role, among);
         if (candidates.empty()) co_return false;
         const auto plans = where_it_fits(request, candidates, search);
@@ -170,7 +200,15 @@ ResultTask<bool> ReservationController::release_for(Request request, Search sear
         }
         for (const auto& [host, of_it] : by_host)
             changes.insert(changes.end(), of_it.begin(), of_it.end());
-        if (changes.empty()) co_return false;  // it is free as it is
+        if (changes.empty() || !may_write()) co_return false;  // or it is free as it is
+        for (auto& each : by_host) {
+            Book& book = books_[each.first];
+            book.left = std::move(lacked[each.first]);
+            book.used_then = std::move(used[each.first]);
+            book.left_until = dependencies_.cloud.clock.steady() + until;
+        }
+        ++writes;
+        ++writes_;
         auto done =
             co_await dependencies_.cloud.placement.set_holdings(std::move(changes), call_deadline);
         if (!done && done.error().code == Errc::conflict) {
@@ -182,10 +220,6 @@ ResultTask<bool> ReservationController::release_for(Request request, Search sear
         for (auto& [host, of_it] : by_host) {
             HostReservations as_they_are = books_[host].reservations;
             apply(host, std::move(as_they_are), of_it);
-            Book& book = books_[host];
-            book.left = std::move(lacked[host]);
-            book.used_then = std::move(used[host]);
-            book.left_until = dependencies_.cloud.clock.steady() + until;
             hosts.push_back(host);
         }
         auto read = co_await dependencies_.refresher.read_hosts(std::move(hosts), HostDepth::state);

@@ -75,8 +75,8 @@ void FreshDecision::add_offering(const CompiledPolicy& policy, const std::set<Ho
     }
 }
 
-ResultTask<bool> FreshDecision::release_reserved(std::shared_ptr<const CompiledPolicy> policy,
-                                                 Request request) {
+Task<bool> FreshDecision::release_reserved(std::shared_ptr<const CompiledPolicy> policy,
+                                           Request request) {
     ReservationController::Search search = [this, policy](const Request& asked,
                                                           const std::vector<Host>& hosts) {
         CloudView view;
@@ -151,9 +151,8 @@ ResultTask<Decision> FreshDecision::decide(std::shared_ptr<const CompiledPolicy>
         if ((takes_room || refused) && reservations_ != nullptr && !reserved_known) {
             reserved_known = true;
             Request asked = request;
-            auto released = co_await release_reserved(policy, std::move(asked));
-            if (!released) co_return released.error();
-            if (*released) continue;
+            const bool released = co_await release_reserved(policy, std::move(asked));
+            if (released) continue;
         }
         auto unread = unread_hosts(decision, fresh, second_look);
         const bool second_choice =

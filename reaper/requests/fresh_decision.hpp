@@ -50,8 +50,7 @@ public:
     const DurationHistogram& search_times() const { return search_times_; }
 
 private:
-    ResultTask<bool> release_reserved(std::shared_ptr<const CompiledPolicy> policy,
-                                      Request request);
+    Task<bool> release_reserved(std::shared_ptr<const CompiledPolicy> policy, Request request);
     std::vector<HostId> unread_hosts(const Decision& decision, const std::set<HostId>& fresh,
                                      bool second_look) const;
     void add_offering(const CompiledPolicy& policy, const std::set<HostId>& fresh,

@@ -8,6 +8,7 @@
 #include "fakes/fake_clock.hpp"
 #include "fakes/fake_cloud.hpp"
 #include "fakes/fake_journal.hpp"
+#include "reaper/decision/decide.hpp"
 #include "reaper/reservations/reservation_record.hpp"
 #include "reaper/runtime/run_task.hpp"
 
@@ -90,6 +91,25 @@ protected:
         auto done = run_task(io, controller->give(key, principal, std::move(orders)));
         why = done ? "" : done.error().what;
         return done ? std::nullopt : std::optional{done.error().code};
+    }
+    /// For a request of the project that finds no host.
+    bool release(const std::string& project, Amount vcpus) {
+        Request wanted;
+        wanted.id = RequestId{"req-1"};
+        wanted.project = ProjectId{project};
+        wanted.resources = cpus(vcpus);
+        wanted.slots = 1;
+        config::Policy policy;
+        policy.taggers.push_back({"project", {}});
+        policy.strategy.name = "strict";
+        const auto compiled = compile_policy(policy).value();
+        const auto search = [&](const Request& asked, const std::vector<Host>& hosts) {
+            CloudView view;
+            view.snapshot.taken_at = clock.now();
+            view.snapshot.hosts = hosts;
+            return decide(*compiled, asked, view, ledger);
+        };
+        return run_task(io, controller->release_for(wanted, search, minutes{20}));
     }
     /// What all reservations hold on the host in Placement.
     Amount held(const std::string& host = "host1") {
@@ -289,10 +309,39 @@ TEST_F(ReservationControllerTest, AnAnswerThatIsLostIsNotDoneTwice) {
             return Error{Errc::timeout, "placement: no answer"};
         return std::nullopt;
     };
-    EXPECT_EQ(give({reserving("eng", 6)}, "order-1"), Errc::timeout);
+    EXPECT_EQ(give({reserving("eng", 6)}, "order-1"), Errc::unreachable);
     step();
     EXPECT_EQ(give({reserving("eng", 6)}, "order-1"), std::nullopt) << why;
     EXPECT_EQ(held(), 6);
+}
+
+TEST_F(ReservationControllerTest, ReleasedRoomWaitsForItsRequester) {
+    EXPECT_EQ(give({reserving("eng", 6)}), std::nullopt);
+    EXPECT_FALSE(release("web", 4)) << "there is room besides";
+    cloud.add_server("others", "host1", "stranger", cpus(10));
+    step();
+    EXPECT_FALSE(release("stranger", 4)) << "it is not for him";
+    EXPECT_TRUE(release("web", 4));
+    EXPECT_EQ(held(), 2);
+    step();
+    EXPECT_EQ(held(), 2) << "nobody takes it back";
+    cloud.add_server("came", "host1", "web", cpus(4));
+    step();
+    EXPECT_EQ(held(), 2);
+    EXPECT_EQ(only().balance.used, cpus(4));
+    cloud.remove("came");
+    step(12);
+    EXPECT_EQ(held(), 6) << "nobody came";
+}
+
+TEST_F(ReservationControllerTest, WherePlacementRefusesNobodyWaitsForReservedRoom) {
+    EXPECT_EQ(give({reserving("eng", 16)}), std::nullopt);
+    cloud.on_call = [](const std::string& call) -> std::optional<Error> {
+        if (call.starts_with("holdings")) return Error{Errc::forbidden, "not allowed"};
+        return std::nullopt;
+    };
+    EXPECT_FALSE(release("web", 4));
+    EXPECT_EQ(held(), 16);
 }
 
 TEST_F(ReservationControllerTest, PromisedRoomIsLeftAlone) {
