@@ -206,10 +206,19 @@ ResultTask<void> ReservationController::learn_roles_on(HostId host) {
     co_return co_await roles_.learn(std::move(projects));
 }
 
-HostUse ReservationController::use_now(const Host& host, const Book& book) const {
-    HostUse use = use_of(
-        host, held_by(book), [this](const ProjectId& project) { return roles_.role_of(project); },
-        dependencies_.ledger.promised_to_others(host.id, RequestId{}));
+HostUse ReservationController::use_now(const HostId& id) const {
+    const Book& book = books_.at(id);
+    const ReservedAllocations held = held_by(book);
+    const Host* const host = dependencies_.refresher.cache().find(id);
+    HostUse use;
+    if (host == nullptr) {
+        for (const auto& [reservation, holds] : held)
+            for (const auto& each : holds) use.held[reservation] += each.second;
+        return use;
+    }
+    use = use_of(
+        *host, held, [this](const ProjectId& project) { return roles_.role_of(project); },
+        dependencies_.ledger.promised_to_others(id, RequestId{}));
     use.free -= left_on(book, use);
     return use;
 }
@@ -295,6 +304,15 @@ Result<ReservationController::Wanted> ReservationController::wanted_on_gone(
     return wanted;
 }
 
+/// What is to be written for these reservations, as things are now.
+Result<ReservationController::Wanted> ReservationController::wanted_now(
+    const HostId& id, const HostReservations& reservations, const std::string& mark) const {
+    const Book& book = books_.at(id);
+    const Host* const host = dependencies_.refresher.cache().find(id);
+    return host == nullptr ? wanted_on_gone(book, reservations, mark)
+                           : wanted_on(*host, book, reservations, use_now(id), mark);
+}
+
 /// Does the last reading of the host show something else than the records?
 bool ReservationController::differs(const Host& host, const Book& book) {
     if (host.estimated) return false;  // who holds what is not read yet
@@ -336,81 +354,65 @@ ResultTask<void> ReservationController::read_again(HostId host) {
 
 /// Changes what differs; false if nothing does.
 ResultTask<bool> ReservationController::settle(HostId host) {
-    if (dependencies_.refresher.cache().find(host) == nullptr) co_return co_await settle_gone(host);
+    const CloudCache& cache = dependencies_.refresher.cache();
     // Where no events tell what happened, it is read for this.
-    if (!dependencies_.refresher.flowing()) {
+    if (cache.find(host) != nullptr && !dependencies_.refresher.flowing()) {
         std::vector<HostId> hosts{host};
         auto read = co_await dependencies_.refresher.read_hosts(std::move(hosts), HostDepth::state);
         if (!read) co_return read.error();
     }
     auto learned = co_await learn_roles_on(host);
     if (!learned) co_return learned.error();
-    const Host* known = dependencies_.refresher.cache().find(host);
-    if (known == nullptr) co_return false;
-    const Book& book = books_[host];
-    auto wanted = wanted_on(*known, book, book.reservations, use_now(*known, book), {});
+    auto wanted = wanted_now(host, books_[host].reservations, {});
     if (!wanted) co_return wanted.error();
     books_[host].short_of = wanted->short_of;
-    if (wanted->changes.empty() && !differs(*known, book)) co_return false;
-    auto read = co_await read_again(host);
-    if (!read) co_return read.error();
-    known = dependencies_.refresher.cache().find(host);
-    if (known == nullptr || !may_write()) co_return false;
-    wanted = wanted_on(*known, books_[host], books_[host].reservations,
-                       use_now(*known, books_[host]), {});
-    if (!wanted) co_return wanted.error();
-    if (wanted->changes.empty()) co_return false;
-    ++writes_;
-    std::vector<ConsumerChange> changes = wanted->changes;
-    auto done =
-        co_await dependencies_.cloud.placement.set_holdings(std::move(changes), call_deadline);
-    if (!done) co_return done.error();
-    HostReservations reservations = books_[host].reservations;
-    apply(host, std::move(reservations), wanted->changes);
-    changed_.insert(host);  // looked at once more, by what Placement says of it then
-    co_return true;
-}
-
-/// What nobody asks for any more goes; the rest is told.
-ResultTask<bool> ReservationController::settle_gone(HostId host) {
-    auto wanted = wanted_on_gone(books_[host], books_[host].reservations, {});
-    if (!wanted) co_return wanted.error();
-    if (!wanted->changes.empty()) {
+    const Host* const known = cache.find(host);
+    bool changed = false;
+    if (!wanted->changes.empty() || (known != nullptr && differs(*known, books_[host]))) {
         auto read = co_await read_again(host);
         if (!read) co_return read.error();
-        wanted = wanted_on_gone(books_[host], books_[host].reservations, {});
+        wanted = wanted_now(host, books_[host].reservations, {});
         if (!wanted) co_return wanted.error();
+        changed = !wanted->changes.empty();
+    }
+    if (changed) {
         if (!may_write()) co_return false;
-    }
-    if (!wanted->changes.empty()) {
-        ++writes_;
-        std::vector<ConsumerChange> changes = wanted->changes;
-        auto done =
-            co_await dependencies_.cloud.placement.set_holdings(std::move(changes), call_deadline);
+        HostChanges changes;
+        changes[host] = {books_[host].reservations, std::move(wanted->changes)};
+        auto done = co_await write(std::move(changes));
         if (!done) co_return done.error();
-        HostReservations reservations = books_[host].reservations;
-        apply(host, std::move(reservations), wanted->changes);
     }
-    if (books_[host].reservations.empty()) co_return false;
-    co_return Error{Errc::not_found, "host " + printable(host.str(), 64) +
-                                         " has reservations and is not there any more"};
+    if (cache.find(host) == nullptr && !books_[host].reservations.empty())
+        co_return Error{Errc::not_found, "host " + printable(host.str(), 64) +
+                                             " has reservations and is not there any more"};
+    co_return changed;
 }
 
-/// Placement did it.
-void ReservationController::apply(const HostId& host, HostReservations reservations,
-                                  const std::vector<ConsumerChange>& changes) {
-    Book& book = books_[host];
-    book.reservations = std::move(reservations);
-    for (const ConsumerChange& change : changes) {
-        const ReservationId id{change.id.str()};
-        if (change.wanted.holds.empty()) {
-            book.records.erase(id);
-            continue;
-        }
-        Consumer record = change.wanted;
-        record.generation.reset();  // another one by now: read before the next change
-        book.records.insert_or_assign(id, std::move(record));
+/// In one transaction. All of it holds then, and is looked at once more, by what Placement says.
+ResultTask<void> ReservationController::write(HostChanges hosts) {
+    std::vector<ConsumerChange> sent;
+    for (const auto& [host, change] : hosts)
+        sent.insert(sent.end(), change.changes.begin(), change.changes.end());
+    ++writes_;
+    if (!sent.empty()) {
+        auto done =
+            co_await dependencies_.cloud.placement.set_holdings(std::move(sent), call_deadline);
+        if (!done) co_return done.error();
     }
+    for (auto& [host, change] : hosts) {
+        Book& book = books_[host];
+        book.reservations = std::move(change.reservations);
+        for (ConsumerChange& each : change.changes) {
+            const ReservationId id{each.id.str()};
+            each.wanted.generation.reset();  // another one by now: read before the next change
+            if (each.wanted.holds.empty())
+                book.records.erase(id);
+            else
+                book.records.insert_or_assign(id, std::move(each.wanted));
+        }
+        changed_.insert(host);
+    }
+    co_return Result<void>{};
 }
 
 }  // namespace reaper

@@ -149,14 +149,14 @@ private:
     ResultTask<void> read_again(HostId host);
     /// The roles of those who have servers there are known then.
     ResultTask<void> learn_roles_on(HostId host);
-    HostUse use_now(const Host& host, const Book& book) const;
+    /// Of one that is gone: what its reservations hold.
+    HostUse use_now(const HostId& host) const;
     Result<Wanted> wanted_on(const Host& host, const Book& book,
                              const HostReservations& reservations, const HostUse& use,
                              const std::string& mark) const;
     Result<Wanted> wanted_on_gone(const Book& book, const HostReservations& reservations,
                                   const std::string& mark) const;
     bool may_write() const;
-    ResultTask<bool> settle_gone(HostId host);
     static ReservedAllocations held_by(const Book& book);
     Resources left_on(const Book& book, const HostUse& use) const;
     static std::vector<ReservationId> open_on(const Book& book, const Role& role);
@@ -166,13 +166,18 @@ private:
                                                const Search& search);
     Resources used_by_roles(const Host& host) const;
     Resources lacking_on(const Host& host, const HostPlan& plan, const Request& request) const;
-    void apply(const HostId& host, HostReservations reservations,
-               const std::vector<ConsumerChange>& changes);
+    /// What becomes of a host's reservations, and what Placement is told for it.
+    struct HostChange {
+        HostReservations reservations;
+        std::vector<ConsumerChange> changes;
+    };
+    using HostChanges = std::map<HostId, HostChange>;
+    ResultTask<void> write(HostChanges hosts);
+    Result<Wanted> wanted_now(const HostId& host, const HostReservations& reservations,
+                              const std::string& mark) const;
     void try_later(Book& book, const std::string& what);
-    ResultTask<std::vector<ConsumerChange>> try_orders(const std::vector<ReservationOrder>& orders,
-                                                       const std::string& principal,
-                                                       const std::string& mark,
-                                                       std::map<HostId, HostReservations>& after);
+    ResultTask<HostChanges> try_orders(const std::vector<ReservationOrder>& orders,
+                                       const std::string& principal, const std::string& mark);
     std::optional<Error> why_not_allowed(const std::vector<ReservationOrder>& orders,
                                          const std::string& principal) const;
     std::string text_of(const ReservationOrder& order) const;

@@ -54,9 +54,9 @@ std::optional<Error> ReservationController::why_not_allowed(
 }
 
 /// On fresh readings: what has to be changed in Placement, and what the books are afterwards.
-ResultTask<std::vector<ConsumerChange>> ReservationController::try_orders(
+ResultTask<ReservationController::HostChanges> ReservationController::try_orders(
     const std::vector<ReservationOrder>& orders, const std::string& principal,
-    const std::string& mark, std::map<HostId, HostReservations>& after) {
+    const std::string& mark) {
     std::set<HostId> hosts;
     for (const ReservationOrder& order : orders) hosts.insert(host_of(order));
     for (const HostId& host : hosts) {
@@ -65,13 +65,10 @@ ResultTask<std::vector<ConsumerChange>> ReservationController::try_orders(
     }
     // From here on nothing else happens: what is free and promised is so for all of them.
     std::map<HostId, HostUse> uses;
+    HostChanges after;
     for (const HostId& host : hosts) {
-        const Host* const known = dependencies_.refresher.cache().find(host);
-        if (known != nullptr) uses[host] = use_now(*known, books_[host]);
-        for (const auto& [id, held] : held_by(books_[host]))
-            if (known == nullptr)
-                for (const auto& each : held) uses[host].held[id] += each.second;
-        after[host] = books_[host].reservations;
+        uses[host] = use_now(host);
+        after[host].reservations = books_[host].reservations;
     }
     for (const ReservationOrder& order : orders) {
         const HostId& host = host_of(order);
@@ -80,17 +77,17 @@ ResultTask<std::vector<ConsumerChange>> ReservationController::try_orders(
             if (dependencies_.refresher.cache().find(host) == nullptr)
                 co_return Error{Errc::not_found,
                                 "there is no host " + in_quotes(host.str()) + " in Placement"};
-            done = reserve(after[host], uses[host], *wanted);
+            done = reserve(after[host].reservations, uses[host], *wanted);
         } else {
             UnreserveOrder allowed = std::get<UnreserveOrder>(order);
             allowed.principals.emplace();
-            for (const auto& [id, each] : after[host])
+            for (const auto& [id, each] : after[host].reservations)
                 if (may_unreserve(dependencies_.settings.acl, principal, each.identity.principal))
                     allowed.principals->insert(each.identity.principal);
-            done = unreserve(after[host], uses[host], allowed);
+            done = unreserve(after[host].reservations, uses[host], allowed);
             UnreserveOrder anybodys = allowed;
             anybodys.principals.reset();
-            HostReservations untouched = after[host];
+            HostReservations untouched = after[host].reservations;
             if (!done && unreserve(untouched, uses[host], anybodys))
                 co_return Error{Errc::forbidden, "principal " + in_quotes(principal) +
                                                      " may not unreserve what others reserved "
@@ -98,23 +95,19 @@ ResultTask<std::vector<ConsumerChange>> ReservationController::try_orders(
         }
         if (!done) co_return done.error();
     }
-    std::vector<ConsumerChange> changes;
-    for (const HostId& host : hosts) {
-        const Host* const known = dependencies_.refresher.cache().find(host);
-        auto wanted = known == nullptr
-                          ? wanted_on_gone(books_[host], after[host], mark)
-                          : wanted_on(*known, books_[host], after[host], uses[host], mark);
+    for (auto& [host, change] : after) {
+        const HostReservations& before = books_[host].reservations;
+        auto wanted = wanted_now(host, change.reservations, mark);
         if (!wanted) co_return wanted.error();
         if (!wanted->short_of.empty()) co_return Error{Errc::conflict, wanted->short_of};
-        for (auto& [id, reservation] : after[host]) {
-            const auto before = books_[host].reservations.find(id);
-            const bool same =
-                before != books_[host].reservations.end() && before->second == reservation;
-            if (!same) reservation.last_order = mark;
+        for (auto& [id, reservation] : change.reservations) {
+            const auto known = before.find(id);
+            if (known == before.end() || known->second != reservation)
+                reservation.last_order = mark;
         }
-        std::move(wanted->changes.begin(), wanted->changes.end(), std::back_inserter(changes));
+        change.changes = std::move(wanted->changes);
     }
-    co_return changes;
+    co_return after;
 }
 
 std::optional<Error> ReservationController::why_not_known() const {
@@ -148,24 +141,17 @@ ResultTask<OrderState> ReservationController::give(std::string key, std::string 
     for (const ReservationOrder& order : orders) state.told.push_back(text_of(order));
     Error last;
     for (int tries = 0; tries < max_tries; ++tries) {
-        std::map<HostId, HostReservations> after;
         bool marked = false;
         for (const ReservationOrder& order : orders)
             for (const auto& [id, each] : books_[host_of(order)].reservations)
                 marked = marked || (!mark.empty() && each.last_order == mark);
         if (marked && !dry_run) break;  // it was done, by a process of before or another reaper
         if (auto why = why_not_known()) co_return std::move(*why);
-        auto changes = co_await try_orders(orders, state.principal, mark, after);
+        auto changes = co_await try_orders(orders, state.principal, mark);
         if (!changes) co_return changes.error();
         if (dry_run) co_return state;
         if (auto why = why_not_known()) co_return std::move(*why);
-        Result<void> done;
-        ++writes_;
-        if (!changes->empty()) {
-            std::vector<ConsumerChange> sent = *changes;
-            done =
-                co_await dependencies_.cloud.placement.set_holdings(std::move(sent), call_deadline);
-        }
+        auto done = co_await write(std::move(*changes));
         if (!done) {
             last = done.error();
             if (last.code == Errc::conflict) continue;  // somebody was faster: what holds decides
@@ -173,16 +159,6 @@ ResultTask<OrderState> ReservationController::give(std::string key, std::string 
             known_for_ = 0;
             look_again_at_ = {};
             co_return Error{Errc::unreachable, last.what};
-        }
-        for (auto& [host, reservations] : after) {
-            std::vector<ConsumerChange> here;
-            for (const ConsumerChange& change : *changes) {
-                const ReservationId id{change.id.str()};
-                if (reservations.contains(id) || books_[host].records.contains(id))
-                    here.push_back(change);
-            }
-            apply(host, std::move(reservations), here);
-            changed_.insert(host);
         }
         last = {};
         break;
@@ -209,16 +185,7 @@ std::vector<ReservationView> ReservationController::list() const {
     std::vector<ReservationView> views;
     for (const auto& [id, book] : books_) {
         const Host* const host = dependencies_.refresher.cache().find(id);
-        HostUse use;
-        if (host != nullptr)
-            use = use_of(
-                *host, held_by(book),
-                [this](const ProjectId& project) { return roles_.role_of(project); },
-                dependencies_.ledger.promised_to_others(id, RequestId{}));
-        else
-            for (const auto& [reservation, held] : held_by(book))
-                for (const auto& each : held) use.held[reservation] += each.second;
-        const auto balances = balance_of(book.reservations, use);
+        const auto balances = balance_of(book.reservations, use_now(id));
         for (const auto& [reservation, what] : book.reservations)
             views.push_back({reservation, what, balances.at(reservation),
                              host == nullptr ? std::string{} : host->name,

@@ -161,8 +161,7 @@ ResultTask<bool> ReservationController::try_release(Request request, Search sear
             among = std::move(chosen);
             continue;
         }
-        std::vector<ConsumerChange> changes;
-        std::map<HostId, std::vector<ConsumerChange>> by_host;
+        HostChanges changes;
         std::map<HostId, Resources> lacked, used;
         std::vector<std::string> told;
         for (const HostPlan& plan : plans) {
@@ -194,34 +193,29 @@ ResultTask<bool> ReservationController::try_release(Request request, Search sear
                 auto record = record_of(book.reservations.at(id), std::move(holds));
                 if (!record) co_return record.error();
                 record->generation = book.records.at(id).generation;
-                by_host[plan.host].push_back({consumer_id_of(id), std::move(*record)});
+                HostChange& here = changes[plan.host];
+                here.reservations = book.reservations;
+                here.changes.push_back({consumer_id_of(id), std::move(*record)});
                 told.push_back(to_string(book.reservations.at(id).identity, host->name));
             }
         }
-        for (const auto& [host, of_it] : by_host)
-            changes.insert(changes.end(), of_it.begin(), of_it.end());
         if (changes.empty() || !may_write()) co_return false;  // or it is free as it is
-        for (auto& each : by_host) {
+        std::vector<HostId> hosts;
+        for (const auto& each : changes) {
             Book& book = books_[each.first];
             book.left = std::move(lacked[each.first]);
             book.used_then = std::move(used[each.first]);
             book.left_until = dependencies_.cloud.clock.steady() + until;
+            hosts.push_back(each.first);
         }
         ++writes;
-        ++writes_;
-        auto done =
-            co_await dependencies_.cloud.placement.set_holdings(std::move(changes), call_deadline);
+        auto done = co_await write(std::move(changes));
         if (!done && done.error().code == Errc::conflict) {
             among.clear();  // somebody was faster: what holds now decides
+            for (const HostId& host : hosts) books_[host].left_until = {};
             continue;
         }
         if (!done) co_return done.error();
-        std::vector<HostId> hosts;
-        for (auto& [host, of_it] : by_host) {
-            HostReservations as_they_are = books_[host].reservations;
-            apply(host, std::move(as_they_are), of_it);
-            hosts.push_back(host);
-        }
         auto read = co_await dependencies_.refresher.read_hosts(std::move(hosts), HostDepth::state);
         if (!read) co_return read.error();
         for (const std::string& each : told)
