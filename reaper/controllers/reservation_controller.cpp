@@ -219,17 +219,15 @@ HostUse ReservationController::use_now(const HostId& id) const {
     use = use_of(
         *host, held, [this](const ProjectId& project) { return roles_.role_of(project); },
         dependencies_.ledger.promised_to_others(id, RequestId{}));
-    use.free -= left_on(book, use);
+    use.free -= left_on(book, used_by_roles(*host));
     return use;
 }
 
 /// What was let go of for a request, as far as its servers are not there yet.
-Resources ReservationController::left_on(const Book& book, const HostUse& use) const {
+Resources ReservationController::left_on(const Book& book, const Resources& used) const {
     Resources left;
     if (dependencies_.cloud.clock.steady() >= book.left_until) return left;
-    Resources came;
-    for (const auto& each : use.by_role) came += each.second;
-    came -= book.used_then;
+    const Resources came = used - book.used_then;
     for (const auto& [name, amount] : book.left)
         left.set(name, std::max<Amount>(amount - std::max<Amount>(came.get(name), 0), 0));
     return left;
@@ -363,6 +361,10 @@ ResultTask<bool> ReservationController::settle(HostId host) {
     }
     auto learned = co_await learn_roles_on(host);
     if (!learned) co_return learned.error();
+    // Whom room was left for is there: nobody else is waited for.
+    if (const Host* const there = cache.find(host);
+        there != nullptr && left_on(books_[host], used_by_roles(*there)).empty())
+        books_[host].left_until = {};
     auto wanted = wanted_now(host, books_[host].reservations, {});
     if (!wanted) co_return wanted.error();
     books_[host].short_of = wanted->short_of;

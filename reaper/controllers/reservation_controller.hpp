@@ -158,7 +158,7 @@ private:
                                   const std::string& mark) const;
     bool may_write() const;
     static ReservedAllocations held_by(const Book& book);
-    Resources left_on(const Book& book, const HostUse& use) const;
+    Resources left_on(const Book& book, const Resources& used) const;
     static std::vector<ReservationId> open_on(const Book& book, const Role& role);
     std::vector<Host> hosts_without_it(const Role& role, const std::set<HostId>& among) const;
     static std::vector<HostPlan> where_it_fits(const Request& request,

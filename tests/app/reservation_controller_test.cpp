@@ -330,6 +330,9 @@ TEST_F(ReservationControllerTest, ReleasedRoomWaitsForItsRequester) {
     EXPECT_EQ(held(), 2);
     EXPECT_EQ(only().balance.used, cpus(4));
     cloud.remove("came");
+    step();
+    EXPECT_EQ(held(), 6) << "he came and went";
+    EXPECT_TRUE(release("web", 4));
     step(12);
     EXPECT_EQ(held(), 6) << "nobody came";
 }
