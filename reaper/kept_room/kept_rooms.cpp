@@ -193,11 +193,17 @@ Task<void> KeptRooms::look(ServerId server) {
     if (!found) {
         try_later(server, found.error().what);
     } else if (found->holds.empty()) {
+        note_change(at->second.room.host, server);
         kept_.erase(at);
     } else {
         at->second.room.holds = std::move(found->holds);
         at->second.sure = true;
     }
+}
+
+/// The host is shown otherwise from now on, and no cull waits for that.
+void KeptRooms::note_change(const HostId& host, const ServerId& server) {
+    if (!under_way(server)) changed_.insert(host);
 }
 
 /// Of a former process, or whose last answer was lost.
@@ -216,7 +222,10 @@ ResultTask<bool> KeptRooms::let_go_at_nova(ServerId server) {
     if (!record) co_return record.error();
     const bool gone = is_gone(*record);
     const auto at = kept_.find(server);
-    if (gone && at != kept_.end()) at->second.room.gone = true;
+    if (gone && at != kept_.end() && !at->second.room.gone) {
+        at->second.room.gone = true;
+        note_change(at->second.room.host, server);
+    }
     co_return gone;
 }
 

@@ -76,10 +76,15 @@ public:
     /// What is due: let go of, given back, or looked at again. To be called every `step`.
     ResultTask<void> check();
     static constexpr Duration step{1000};
-    /// Looks whether another reaper left something, when this one begins to serve and once an hour.
+    /// Looks whether a former process or another reaper left something, when this one begins to
+    /// serve and once an hour.
     /// To be called every `between_settlings`, and before a decision. Before it has, what is used
     /// can't be told from what is kept for nobody.
     ResultTask<void> settle_others();
+    /// Hosts that are shown otherwise than before, though no cull waits for it: what was read of
+    /// them is not true any more.
+    const std::set<HostId>& changed() const { return changed_; }
+    void changes_known(const std::vector<HostId>& hosts);
     static constexpr Duration between_settlings{2'000};
     /// Before the process ends, for a few seconds.
     Task<void> let_all_go();
@@ -139,11 +144,13 @@ private:
     Task<Taken> take(ServerId victim, Allocations held);
     Task<void> look(ServerId server);
     Task<void> look_if_unsure(ServerId server);
+    void note_change(const HostId& host, const ServerId& server);
     void note_refusal(const Error& error);
     ResultTask<bool> let_go_at_nova(ServerId server);
     Task<void> check_one(ServerId server);
     Task<void> release(ServerId server);
     Task<void> give_back(ServerId server, ProjectId project);
+    ResultTask<void> look_at_unsure();
     ResultTask<void> look_for_others();
     Task<void> look_at(ProviderId provider, std::size_t& failed);
     Task<void> take_away(ServerId server);
@@ -161,6 +168,7 @@ private:
     Duration settled_until_{};        ///< steady
     bool told_unsettled_ = false;     ///< the log has it that this can't be told
     bool settling_ = false;
+    std::set<HostId> changed_;
     std::set<ServerId> foreign_;  ///< consumers that only look like ours
     std::unique_ptr<Placement> view_;
 };

@@ -89,6 +89,7 @@ Task<void> KeptRooms::check_one(ServerId server) {
             co_return;
         }
         at->second.room.gone = is_gone(*record);
+        if (at->second.room.gone) note_change(at->second.room.host, server);
         // Deleted softly, or going and not gone in time: it holds its own again, as Nova expects.
         if (!at->second.room.gone) {
             co_await give_back(server, (*record)->server.project);
@@ -105,6 +106,10 @@ Task<void> KeptRooms::let_go(RequestId request) {
         if (entry.room.request == request && entry.room.gone && !entry.busy)
             servers.push_back(server);
     for (const ServerId& server : servers) co_await release(server);
+}
+
+void KeptRooms::changes_known(const std::vector<HostId>& hosts) {
+    for (const HostId& host : hosts) changed_.erase(host);
 }
 
 Task<void> KeptRooms::release(ServerId server) {
@@ -215,20 +220,45 @@ ResultTask<void> KeptRooms::settle_others() {
     while (settling_) co_await dependencies_.cloud.clock.sleep(glance);
     const std::uint64_t serving = dependencies_.serving();
     const Duration now = dependencies_.cloud.clock.steady();
-    if (serving == 0 || (serving == settled_for_ && now < settled_until_)) co_return Result<void>{};
+    if (serving == 0) co_return Result<void>{};
+    const bool due = serving != settled_for_ || now >= settled_until_;
+    const bool unsure = std::any_of(kept_.begin(), kept_.end(), [](const auto& each) {
+        return !each.second.sure && !each.second.busy;
+    });
+    if (!due && !unsure) co_return Result<void>{};
     settling_ = true;
-    auto done = co_await look_for_others();
+    auto done = co_await look_at_unsure();
+    if (done && due) done = co_await look_for_others();
     settling_ = false;
     const bool refused = !done && surely_not_done(done.error().code);
+    if (done) unsettled_ = 0;
     if (!done && !refused && ++unsettled_ < most_unsettled) co_return done;
+    if (!due) co_return Result<void>{};
     if (!done && !told_unsettled_)
         spdlog::warn("whether another reaper keeps room can't be told: {}{}", done.error().what,
                      refused ? "; this needs Placement's policy placement:usages" : "");
     told_unsettled_ = !done;
-    unsettled_ = 0;
     settled_for_ = serving;
     settled_until_ = now + (done ? settled_for_so_long : unsettled_for_so_long);
     co_return Result<void>{};
+}
+
+/// What a former process may have kept, or whose last answer was lost: until it is known, room that
+/// comes free looks used.
+ResultTask<void> KeptRooms::look_at_unsure() {
+    std::vector<ServerId> unsure;
+    for (const auto& [server, entry] : kept_)
+        if (!entry.sure && !entry.busy) unsure.push_back(server);
+    std::vector<Task<void>> looks;
+    for (const ServerId& server : unsure) looks.push_back(look_if_unsure(server));
+    co_await few_at_a_time(std::move(looks));
+    const auto still = std::count_if(unsure.begin(), unsure.end(), [&](const ServerId& server) {
+        const auto at = kept_.find(server);
+        return at != kept_.end() && !at->second.sure;
+    });
+    if (still == 0) co_return Result<void>{};
+    co_return Error{Errc::unreachable, "placement: what is kept of " + std::to_string(still) +
+                                           " servers' room is not known"};
 }
 
 /// Placement tells in one answer what all keepers hold.

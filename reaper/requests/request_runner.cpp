@@ -128,8 +128,13 @@ std::optional<std::string> RequestRunner::blocked_reason() const {
 }
 
 std::optional<std::string> RequestRunner::outdated_reason() const {
-    if (planned_under_ == settings_.policy) return std::nullopt;
-    return "another configuration is in force than it was planned under";
+    if (planned_under_ != settings_.policy)
+        return "another configuration is in force than it was planned under";
+    const auto& changed = services_.kept_rooms.changed();
+    for (const HostId& host : planned_on_)
+        if (changed.contains(host))
+            return "room on host " + host.str() + " that was kept for another request came free";
+    return std::nullopt;
 }
 
 ResultTask<std::optional<std::string>> RequestRunner::still_needed() {

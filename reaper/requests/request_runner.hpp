@@ -74,6 +74,7 @@ private:
     Task<std::optional<Outcome>> wait_for_room(NothingToDo nothing);
     /// A decision on a fresh cache, journalled and entered into the ledger; none when stopping.
     ResultTask<std::optional<Decision>> decide();
+    ResultTask<void> read_where_kept_room_ended();
     ResultTask<Decision> decide_now();
     ResultTask<std::optional<std::string>> nobody_waits();
     ResultTask<Decision> consult();
@@ -108,8 +109,9 @@ private:
     std::string last_reason_;                ///< why it planned again
     std::map<ServerId, std::string> skipped_;
     std::vector<HostId> ready_on_;
-    int round_ = 0;    ///< decisions so far, those of a former process too
-    int in_vain_ = 0;  ///< plans that had to be made anew for reasons of the cloud
+    std::set<HostId> planned_on_;  ///< by the plan that is carried out
+    int round_ = 0;                ///< decisions so far, those of a former process too
+    int in_vain_ = 0;              ///< plans that had to be made anew for reasons of the cloud
     int deleted_ = 0;
 };
 

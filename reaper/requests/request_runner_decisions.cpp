@@ -111,6 +111,17 @@ ResultTask<std::optional<std::string>> RequestRunner::nobody_waits() {
     co_return why;
 }
 
+/// The cache may have been read while it was not known to be free.
+ResultTask<void> RequestRunner::read_where_kept_room_ended() {
+    const auto& changed = services_.kept_rooms.changed();
+    if (changed.empty() || !services_.refresher.built()) co_return Result<void>{};
+    const std::vector<HostId> hosts(changed.begin(), changed.end());
+    std::vector<HostId> to_read = hosts;
+    auto read = co_await services_.refresher.read_hosts(std::move(to_read), HostDepth::state);
+    if (read) services_.kept_rooms.changes_known(hosts);
+    co_return read;
+}
+
 ResultTask<Decision> RequestRunner::decide_now() {
     constexpr Duration long_wait{1'000};
     const Duration asked_at = services_.cloud.clock.steady();
@@ -124,10 +135,12 @@ ResultTask<Decision> RequestRunner::decide_now() {
     if (!settings_.gateway.listen.empty() && !settings_.dry_run) {
         auto settled = co_await services_.kept_rooms.settle_others();
         if (!settled) co_return settled.error();
+        auto read = co_await read_where_kept_room_ended();
+        if (!read) co_return read.error();
     }
     auto decided = co_await consult();
     // Decided under a policy that is in force no more.
-    while (decided && outdated_reason()) decided = co_await consult();
+    while (decided && planned_under_ != settings_.policy) decided = co_await consult();
     if (!decided) co_return decided.error();
     const TimePoint now = services_.cloud.clock.now();
 
@@ -136,6 +149,8 @@ ResultTask<Decision> RequestRunner::decide_now() {
     entry.at = now;
     entry.decision = std::move(*decided);
     ready_on_.clear();
+    planned_on_.clear();
+    for (const HostPlan& host : host_plans(entry.decision)) planned_on_.insert(host.host);
     const auto* const nothing = std::get_if<NothingToDo>(&entry.decision);
     if (nothing != nullptr && nothing->room == ResType::regular)
         for (const auto& host : nothing->hosts) ready_on_.push_back(host.host);

@@ -304,6 +304,25 @@ TEST_F(KeptRoomsTest, BeforeItDecidesItKnowsWhatAnotherLeft) {
     EXPECT_EQ(cloud.count("DELETE"), 0U) << "its room was freed already";
 }
 
+TEST_F(KeptRoomsTest, AfterACrashItDecidesWhenItKnowsWhatItKept) {
+    full_of({"a", "b"});
+    booting("new");
+    start();
+    EXPECT_THAT(search_for("req-1"), ElementsAre("rp-host1"));
+    outcome_of("req-1");
+    crash();
+    cloud.remove(uuid_of("new"));
+    booting("next");
+    int failures = 3;
+    cloud.on_call = [&](const std::string& call) -> std::optional<Error> {
+        if (!call.starts_with("consumer") || failures-- <= 0) return std::nullopt;
+        return Error{Errc::timeout, "placement: no answer"};
+    };
+    start();
+    EXPECT_THAT(search_for("req-2"), ElementsAre("rp-host1"));
+    EXPECT_EQ(cloud.count("DELETE"), 1U) << "the first one's room was free";
+}
+
 TEST_F(KeptRoomsTest, WithoutTheRightToLookForThatItServesAllTheSame) {
     full_of({"a"});
     booting("new");
