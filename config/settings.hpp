@@ -13,9 +13,9 @@
 #include "reaper/model/cells.hpp"
 #include "reaper/model/parameters.hpp"
 #include "reaper/model/resources.hpp"
+#include "reaper/model/role.hpp"
 #include "reaper/reservations/reservation.hpp"
 #include "reaper/reservations/reservation_acl.hpp"
-#include "reaper/reservations/role.hpp"
 #include "reaper/safeguards/settings.hpp"
 
 namespace reaper::config {

@@ -219,7 +219,8 @@ bool InventoryReserver::promised(const HostId& host) const {
     const TimePoint now = dependencies_.cloud.clock.now();
     const auto promises = dependencies_.ledger.promises_on(host);
     return std::any_of(promises.begin(), promises.end(), [&](const Ledger::Promise* promise) {
-        return promise->kept() > 0 && (!promise->until || now < *promise->until);
+        return promise->reservation.empty() && promise->kept() > 0 &&
+               (!promise->until || now < *promise->until);
     });
 }
 

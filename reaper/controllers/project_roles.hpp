@@ -10,8 +10,8 @@
 #include <vector>
 
 #include "config/settings.hpp"
+#include "reaper/model/role.hpp"
 #include "reaper/ports/cloud_ports.hpp"
-#include "reaper/reservations/role.hpp"
 
 namespace reaper {
 

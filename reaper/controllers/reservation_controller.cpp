@@ -32,6 +32,7 @@ ReservationController::ReservationController(const boost::asio::any_io_executor&
 ResultTask<void> ReservationController::check() {
     if (!dependencies_.settings.enabled || dependencies_.serving() == 0) {
         known_for_ = 0;
+        tell_ledger();
         co_return Result<void>{};
     }
     if (!dependencies_.refresher.built()) co_return Result<void>{};
@@ -43,6 +44,7 @@ ResultTask<void> ReservationController::check() {
         if (dependencies_.stopping || dependencies_.serving() != known_for_) break;
         co_await look_at(host);
     }
+    tell_ledger();
     co_return Result<void>{};
 }
 
@@ -71,17 +73,21 @@ ResultTask<void> ReservationController::know() {
     }
     std::map<HostId, Book> before;
     before.swap(books_);
-    for (auto& [host, book] : before)
-        if (now < book.left_until) {
-            Book& kept = books_[host];
-            kept.left = std::move(book.left);
-            kept.used_then = std::move(book.used_then);
-            kept.left_until = book.left_until;
-        }
+    for (auto& [host, book] : before) {
+        to_tell_.insert(host);
+        const bool left = std::any_of(book.left.begin(), book.left.end(),
+                                      [&](const Left& each) { return now < each.until; });
+        if (!left && book.calm.empty()) continue;
+        Book& kept = books_[host];
+        kept.left = std::move(book.left);
+        kept.calm = std::move(book.calm);
+        kept.lent_told = std::move(book.lent_told);
+    }
     for (auto& [id, found] : reading->reservations) {
         Book& book = books_[found.reservation.identity.host];
         book.reservations.emplace(id, std::move(found.reservation));
         book.records.emplace(id, std::move(found.record));
+        to_tell_.insert(found.reservation.identity.host);
     }
     known_for_ = serving;
     known_at_ = now;
@@ -132,7 +138,10 @@ Task<void> ReservationController::configure_all() {
         Book& book = books_[host];
         HostReservations before = book.reservations;
         configure(book.reservations, here);
-        if (before != book.reservations) changed_.insert(host);
+        if (before != book.reservations) {
+            changed_.insert(host);
+            to_tell_.insert(host);
+        }
     }
 }
 
@@ -177,6 +186,7 @@ Task<void> ReservationController::look_at(HostId host) {
         changed_.insert(host);
         co_return;
     }
+    co_await tell_loans(host);
     book.trouble.clear();
     book.retry_at = {};
     book.pause = GrowingPause{first_pause, longest_pause};
@@ -218,19 +228,10 @@ HostUse ReservationController::use_now(const HostId& id) const {
     }
     use = use_of(
         *host, held, [this](const ProjectId& project) { return roles_.role_of(project); },
-        dependencies_.ledger.promised_to_others(id, RequestId{}));
-    use.free -= left_on(book, used_by_roles(*host));
+        dependencies_.rooms.ledger());
+    use.waiting = all_left_on(book, *host);
+    use.free -= use.waiting;
     return use;
-}
-
-/// What was let go of for a request, as far as its servers are not there yet.
-Resources ReservationController::left_on(const Book& book, const Resources& used) const {
-    Resources left;
-    if (dependencies_.cloud.clock.steady() >= book.left_until) return left;
-    const Resources came = used - book.used_then;
-    for (const auto& [name, amount] : book.left)
-        left.set(name, std::max<Amount>(amount - std::max<Amount>(came.get(name), 0), 0));
-    return left;
 }
 
 bool ReservationController::may_write() const {
@@ -362,9 +363,9 @@ ResultTask<bool> ReservationController::settle(HostId host) {
     auto learned = co_await learn_roles_on(host);
     if (!learned) co_return learned.error();
     // Whom room was left for is there: nobody else is waited for.
-    if (const Host* const there = cache.find(host);
-        there != nullptr && left_on(books_[host], used_by_roles(*there)).empty())
-        books_[host].left_until = {};
+    if (const Host* const there = cache.find(host))
+        std::erase_if(books_[host].left,
+                      [&](const Left& left) { return left_on(left, *there).empty(); });
     auto wanted = wanted_now(host, books_[host].reservations, {});
     if (!wanted) co_return wanted.error();
     books_[host].short_of = wanted->short_of;
@@ -413,6 +414,7 @@ ResultTask<void> ReservationController::write(HostChanges hosts) {
                 book.records.insert_or_assign(id, std::move(each.wanted));
         }
         changed_.insert(host);
+        to_tell_.insert(host);
     }
     co_return Result<void>{};
 }

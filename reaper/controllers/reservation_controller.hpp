@@ -5,7 +5,11 @@
 // happened to it, and now and then: what its role's servers use, what is free, what each of its
 // reservations holds, and what it is to hold next. Where that differs, the host is read again and
 // all of its reservations are changed in one transaction. One that lacks room waits until room is
-// free; nobody is deleted for it here, and no room is taken that is promised to a request.
+// free; nobody is deleted for it here, and no room is taken that is promised to a request. What it
+// lacks, and who borrows of it, is told to the ledger: the room is nobody's but its role's.
+//
+// Idle room is let go of for a request of the role, and lent to a revocable one, before anybody is
+// deleted, or refused (release_for, lend_to).
 //
 // An order (reserve, unreserve) is answered when it is valid on a fresh reading of its hosts, and
 // applied in one transaction over all of them. Asked again under the same key it is the same one,
@@ -34,7 +38,8 @@
 #include "reaper/ports/journal.hpp"
 #include "reaper/reservations/reservation_allotment.hpp"
 #include "reaper/reservations/reservation_change.hpp"
-#include "reaper/rooms/ledger.hpp"
+#include "reaper/reservations/reservation_lending.hpp"
+#include "reaper/rooms/room_keeper.hpp"
 #include "reaper/runtime/async.hpp"
 #include "reaper/runtime/backoff.hpp"
 
@@ -63,7 +68,9 @@ struct ReservationView {
     Reservation reservation;
     ReservationBalance balance;
     std::string host_name;  ///< empty: there is no such host
-    std::string trouble;    ///< why it is not as it should be, and is tried again; or empty
+    std::vector<ServerId> tenants{};
+    Duration calm_for{};  ///< so long it is not lent: its role came a while ago
+    std::string trouble;  ///< why it is not as it should be, and is tried again; or empty
 };
 
 class ReservationController {
@@ -71,7 +78,7 @@ public:
     struct Dependencies {
         CloudPorts cloud;  ///< with Placement as it is
         CacheRefresher& refresher;
-        const Ledger& ledger;
+        RoomKeeper& rooms;
         Journal& journal;
         const config::Reservations& settings;  ///< of now: a reload counts at the next step
         /// Not 0: this reaper acts, and no other; another number each time that it begins to.
@@ -91,11 +98,26 @@ public:
                                 std::vector<ReservationOrder> orders, bool dry_run = false);
     /// What would be decided for a request if there were these hosts alone.
     using Search = std::function<Decision(const Request&, const std::vector<Host>&)>;
-    /// Room that is held for the role of its project is let go of, as much as the request lacks,
-    /// where so many of its servers as possible fit without a deletion. It is not taken back for
-    /// `until`, nor while it is promised to the request. False: there is none, or it can't be: the
-    /// log says why, and nobody waits for it.
-    Task<bool> release_for(Request request, Search search, Duration until);
+    /// Room that is held for the request's role is let go of, as much as it lacks, where so many of
+    /// its servers as possible fit without a deletion; else where all of them do with at most
+    /// `most_victims`. It is not taken back for `until`, nor while it is promised to the request.
+    /// False: there is none, or it can't be: the log says why, and nobody waits for it.
+    Task<bool> release_for(Request request, Search search, std::size_t most_victims,
+                           Duration until);
+    /// The same for a request of a revocable server: room is lent that is idle, where least is left
+    /// over. Returns the reservations that lend it; empty: none does.
+    Task<std::set<ReservationId>> lend_to(Request request, Search search, Duration until);
+    /// Might any reservation lend anything?
+    bool lends() const;
+    /// The role of a project; empty: of none, or it can't be told.
+    Task<Role> role_of(ProjectId project);
+    /// Before a decision: the ledger has what reservations lack and lend, as the cache has it now.
+    void tell_ledger();
+    /// Service hosts with tenants of reservations that are open to the role.
+    std::set<std::string> hosts_lent_by(const Role& role) const;
+    /// Servers are to be deleted for a request of the role: tenants among them may not come back at
+    /// once.
+    void on_plan(const Role& role, const Plan& plan);
     /// Are there any on this host, be it gone?
     bool has_on(const HostId& host) const { return books_.contains(host); }
     /// The last ones, the newest first.
@@ -116,17 +138,22 @@ private:
     static constexpr Duration first_pause{1'000};
     static constexpr Duration longest_pause{60'000};
 
+    /// Let go of for somebody who is not there yet: it is not taken back.
+    struct Left {
+        Resources amounts;
+        Resources used_then;    ///< what servers of roles, or revocable ones, held before he came
+        bool borrowed = false;  ///< by a revocable server
+        Duration until{};       ///< steady
+    };
     /// All that is known of a host's reservations.
     struct Book {
         HostReservations reservations;
         std::map<ReservationId, Consumer> records;  ///< as Placement has them
         Duration looked_at{};                       ///< steady
         Duration retry_at{};                        ///< steady
-        /// Let go of for a request that is not there yet, until then (steady): it is not taken
-        /// back. `used_then`: what servers of roles held before it came.
-        Resources left{};
-        Resources used_then{};
-        Duration left_until{};
+        std::vector<Left> left;
+        std::map<ReservationId, CalmTime> calm;
+        Resources lent_told;  ///< what the journal has of its loans
         GrowingPause pause{first_pause, longest_pause};
         std::string trouble;
         std::string short_of;  ///< as of what is wanted
@@ -140,7 +167,6 @@ private:
 
     ResultTask<void> know();
     Task<void> configure_all();
-    ResultTask<bool> try_release(Request request, Search search, Duration until);
     std::map<ReservationId, Reservation> configured_on(const Host& host) const;
     std::vector<HostId> due();
     Task<void> look_at(HostId host);
@@ -158,14 +184,37 @@ private:
                                   const std::string& mark) const;
     bool may_write() const;
     static ReservedAllocations held_by(const Book& book);
-    Resources left_on(const Book& book, const Resources& used) const;
-    static std::vector<ReservationId> open_on(const Book& book, const Role& role);
-    std::vector<Host> hosts_without_it(const Role& role, const std::set<HostId>& among) const;
+    Resources left_on(const Left& left, const Host& host) const;
+    Resources all_left_on(const Book& book, const Host& host) const;
+    Resources used_by(const Host& host, bool borrowed) const;
+    /// What a reservation may let go of.
+    using Gives = std::function<Resources(const HostId&, const Book&, const ReservationId&)>;
+    Gives gives_to(Role role) const;
+    Gives lends_now() const;
+    std::map<ReservationId, Resources> given_on(const HostId& host, const Book& book,
+                                                const Gives& gives) const;
+    std::vector<Host> hosts_without(const Gives& gives, const std::set<HostId>& among,
+                                    bool least_first) const;
     static std::vector<HostPlan> where_it_fits(const Request& request,
                                                const std::vector<Host>& hosts,
                                                const Search& search);
-    Resources used_by_roles(const Host& host) const;
+    static std::vector<HostPlan> where_few_go(const Request& request,
+                                              const std::vector<Host>& hosts, const Search& search,
+                                              std::size_t most_victims);
+    static std::vector<HostPlan> where_least_is_left(const Request& request,
+                                                     const std::vector<Host>& hosts,
+                                                     const Search& search);
+    /// For whom room is let go of.
+    struct Wish {
+        Request request;
+        Gives gives;
+        bool borrowed = false;
+        std::size_t most_victims = 0;
+        Duration until{};
+    };
+    ResultTask<std::set<ReservationId>> let_go(Wish wish, Search search);
     Resources lacking_on(const Host& host, const HostPlan& plan, const Request& request) const;
+    Task<void> tell_loans(HostId host);
     /// What becomes of a host's reservations, and what Placement is told for it.
     struct HostChange {
         HostReservations reservations;
@@ -197,6 +246,9 @@ private:
     Duration configured_at_{};
     ChangeLog<HostId>::Reader seen_;
     std::set<HostId> changed_;
+    ChangeLog<HostId>::Reader told_seen_;
+    std::set<HostId> to_tell_;  ///< the ledger may have it otherwise
+    std::set<HostId> told_;     ///< the ledger has something of it
 };
 
 }  // namespace reaper

@@ -186,10 +186,22 @@ std::vector<ReservationView> ReservationController::list() const {
     for (const auto& [id, book] : books_) {
         const Host* const host = dependencies_.refresher.cache().find(id);
         const auto balances = balance_of(book.reservations, use_now(id));
-        for (const auto& [reservation, what] : book.reservations)
-            views.push_back({reservation, what, balances.at(reservation),
-                             host == nullptr ? std::string{} : host->name,
-                             book.trouble.empty() ? book.short_of : book.trouble});
+        std::map<ReservationId, std::vector<const Server*>> tenants;
+        if (host != nullptr) tenants = tenants_of(*host, balances, dependencies_.rooms.ledger());
+        for (const auto& [reservation, what] : book.reservations) {
+            ReservationView view;
+            view.id = reservation;
+            view.reservation = what;
+            view.balance = balances.at(reservation);
+            view.host_name = host == nullptr ? std::string{} : host->name;
+            for (const Server* const tenant : tenants[reservation])
+                view.tenants.push_back(tenant->id);
+            if (const auto calm = book.calm.find(reservation); calm != book.calm.end())
+                view.calm_for = std::max(calm->second.until() - dependencies_.cloud.clock.steady(),
+                                         Duration{0});
+            view.trouble = book.trouble.empty() ? book.short_of : book.trouble;
+            views.push_back(std::move(view));
+        }
     }
     std::sort(views.begin(), views.end(), [](const ReservationView& a, const ReservationView& b) {
         return std::tie(a.host_name, a.reservation.identity) <

@@ -1,5 +1,5 @@
-// The controller's third part: idle reserved room for a request of its role, before anybody is
-// deleted for it.
+// The controller's third part: idle reserved room for a request, of its role or of a revocable
+// server, before anybody is deleted for it or it is refused.
 #include <algorithm>
 #include <iterator>
 #include <spdlog/spdlog.h>
@@ -12,7 +12,7 @@
 namespace reaper {
 namespace {
 
-/// Hosts that are looked at for one request, those with most idle room first.
+/// Hosts that are looked at for one request.
 constexpr std::size_t most_hosts = 64;
 constexpr int max_rounds = 8;
 constexpr int max_writes = 3;
@@ -24,61 +24,117 @@ bool is_positive(const Resources& amounts) {
                        [](const auto& each) { return each.second > 0; });
 }
 
-/// The host as if these consumers held nothing on it.
-Host without(Host host, const ReservedAllocations& consumers) {
+Resources sum_of(const Allocations& allocations) {
+    Resources sum;
+    for (const auto& each : allocations) sum += each.second;
+    return sum;
+}
+
+Amount all_of(const std::map<ReservationId, Resources>& given) {
+    Amount sum = 0;
+    for (const auto& [id, amounts] : given)
+        for (const auto& each : amounts) sum += each.second;
+    return sum;
+}
+
+/// Takes of `from` what both have, and of `wanted`.
+Resources take(Resources& from, Resources& wanted) {
+    Resources taken;
+    for (const auto& [name, amount] : Resources{wanted}) {
+        const Amount part = std::min(amount, from.get(name));
+        if (part <= 0) continue;
+        taken.set(name, part);
+        from.set(name, from.get(name) - part);
+        wanted.set(name, amount - part);
+    }
+    return taken;
+}
+
+/// The host as if these consumers held so much, and no more, of what they held `before`.
+Host with_less(Host host, const ReservedAllocations& before, const ReservedAllocations& then) {
     for (Provider& provider : host.providers)
-        for (const auto& [id, held] : consumers) {
+        for (const auto& [id, held] : before) {
             const auto here = held.find(provider.id);
+            if (here == held.end()) continue;
+            Resources keeps;
+            if (const auto after = then.find(id); after != then.end())
+                if (const auto still = after->second.find(provider.id);
+                    still != after->second.end())
+                    keeps = still->second;
             const auto shown = provider.other_consumers.find(consumer_id_of(id));
             // Of a host that is not read exactly, who holds what is not known.
-            if (shown != provider.other_consumers.end()) {
-                provider.used -= shown->second;
-                provider.other_consumers.erase(shown);
-            } else if (host.estimated && here != held.end()) {
-                provider.used -= here->second;
-            }
+            if (shown == provider.other_consumers.end() && !host.estimated) continue;
+            provider.used -= here->second - keeps;
+            if (shown == provider.other_consumers.end()) continue;
+            shown->second = keeps;
+            if (keeps.empty()) provider.other_consumers.erase(shown);
         }
     return host;
 }
 
 }  // namespace
 
-/// Its reservations that are open to the role, the nearest role first.
-std::vector<ReservationId> ReservationController::open_on(const Book& book, const Role& role) {
-    std::vector<ReservationId> open;
-    for (const auto& [id, reservation] : book.reservations)
-        if (book.records.contains(id) && reservation.identity.role.is_open_to(role) &&
-            !held_on_host(book.records.at(id)).empty())
-            open.push_back(id);
-    std::stable_sort(open.begin(), open.end(), [&](const ReservationId& a, const ReservationId& b) {
-        return book.reservations.at(a).identity.role.depth() >
-               book.reservations.at(b).identity.role.depth();
-    });
-    return open;
+// ---- what may be let go of ----
+
+/// All that is held for the role, or for one above it.
+ReservationController::Gives ReservationController::gives_to(Role role) const {
+    return [role = std::move(role)](const HostId&, const Book& book, const ReservationId& id) {
+        const bool open = book.reservations.at(id).identity.role.is_open_to(role);
+        return open ? sum_of(held_on_host(book.records.at(id))) : Resources{};
+    };
 }
 
-/// Hosts where room is held for the role, without that room.
-std::vector<Host> ReservationController::hosts_without_it(const Role& role,
-                                                          const std::set<HostId>& among) const {
-    std::vector<std::pair<Amount, Host>> found;
+/// What is to be lent, is idle, and whose owner did not come a moment ago.
+ReservationController::Gives ReservationController::lends_now() const {
+    return [this](const HostId& host, const Book& book, const ReservationId& id) {
+        const Reservation& reservation = book.reservations.at(id);
+        const auto calm = book.calm.find(id);
+        const bool lends =
+            reservation.lending.lend &&
+            (calm == book.calm.end() || calm->second.over(dependencies_.cloud.clock.steady()));
+        if (!lends) return Resources{};
+        return lendable(reservation, balance_of(book.reservations, use_now(host)).at(id));
+    };
+}
+
+/// The nearest role first: its room is of no use to others.
+std::map<ReservationId, Resources> ReservationController::given_on(const HostId& host,
+                                                                   const Book& book,
+                                                                   const Gives& gives) const {
+    std::map<ReservationId, Resources> given;
+    for (const auto& each : book.reservations)
+        if (book.records.contains(each.first))
+            if (Resources amounts = gives(host, book, each.first); is_positive(amounts))
+                given.emplace(each.first, std::move(amounts));
+    return given;
+}
+
+/// Hosts where something is given, without that.
+std::vector<Host> ReservationController::hosts_without(const Gives& gives,
+                                                       const std::set<HostId>& among,
+                                                       bool least_first) const {
+    using Found = std::pair<Amount, Host>;
+    std::vector<Found> found;
     for (const auto& [id, book] : books_) {
         if (!among.empty() && !among.contains(id)) continue;
         const Host* const host = dependencies_.refresher.cache().find(id);
-        const auto open = open_on(book, role);
-        if (host == nullptr || open.empty()) continue;
-        Amount idle = 0;
-        for (const ReservationId& each : open)
-            for (const auto& [provider, held] : held_on_host(book.records.at(each)))
-                for (const auto& [name, amount] : held) idle += amount;
-        ReservedAllocations theirs;
-        for (const ReservationId& each : open) theirs[each] = held_on_host(book.records.at(each));
-        found.emplace_back(idle, without(*host, theirs));
+        if (host == nullptr) continue;
+        const auto given = given_on(id, book, gives);
+        if (given.empty()) continue;
+        ReservedAllocations before;
+        std::map<ReservationId, Resources> next;
+        for (const auto& [reservation, amounts] : given) {
+            before[reservation] = held_on_host(book.records.at(reservation));
+            next[reservation] = sum_of(before[reservation]) - amounts;
+        }
+        found.emplace_back(all_of(given), with_less(*host, before, allot(*host, before, next)));
     }
-    std::stable_sort(found.begin(), found.end(),
-                     [](const auto& a, const auto& b) { return a.first > b.first; });
+    std::stable_sort(found.begin(), found.end(), [&](const Found& a, const Found& b) {
+        return least_first ? a.first < b.first : a.first > b.first;
+    });
     if (found.size() > most_hosts) found.resize(most_hosts);
     std::vector<Host> hosts;
-    for (auto& each : found) hosts.push_back(std::move(each.second));
+    for (Found& each : found) hosts.push_back(std::move(each.second));
     return hosts;
 }
 
@@ -101,6 +157,30 @@ std::vector<HostPlan> ReservationController::where_it_fits(const Request& reques
     return found;
 }
 
+/// Where the rest comes free with few deletions.
+std::vector<HostPlan> ReservationController::where_few_go(const Request& request,
+                                                          const std::vector<Host>& hosts,
+                                                          const Search& search,
+                                                          std::size_t most_victims) {
+    if (most_victims == 0) return {};
+    const Decision decision = search(request, hosts);
+    const auto* const plan = std::get_if<Plan>(&decision);
+    const bool enough = plan != nullptr && plan->slots_freed >= plan->slots_requested &&
+                        plan->victims().size() <= most_victims;
+    return enough ? plan->hosts : std::vector<HostPlan>{};
+}
+
+/// On the first host that gives all of it, else wherever it fits.
+std::vector<HostPlan> ReservationController::where_least_is_left(const Request& request,
+                                                                 const std::vector<Host>& hosts,
+                                                                 const Search& search) {
+    for (const Host& host : hosts) {
+        const Decision decision = search(request, {host});
+        if (const auto* const there = std::get_if<NothingToDo>(&decision)) return there->hosts;
+    }
+    return where_it_fits(request, hosts, search);
+}
+
 /// What reservations of the host are to let go of, so that these slots are free.
 Resources ReservationController::lacking_on(const Host& host, const HostPlan& plan,
                                             const Request& request) const {
@@ -109,47 +189,89 @@ Resources ReservationController::lacking_on(const Host& host, const HostPlan& pl
     for (const Provider& provider : host.providers)
         for (const auto& [name, inventory] : provider.inventories)
             lacking.add(name, provider.used.get(name) - inventory.capacity());
-    lacking += dependencies_.ledger.promised_to_others(host.id, request.id);
+    lacking += dependencies_.rooms.ledger().promised_to_others(host.id, request.id);
+    for (const Victim& victim : plan.victims) lacking -= victim.resources;
     Resources positive;
     for (const auto& [name, amount] : slot)
         if (lacking.get(name) > 0) positive.set(name, lacking.get(name));
     return positive;
 }
 
-Resources ReservationController::used_by_roles(const Host& host) const {
+Resources ReservationController::used_by(const Host& host, bool borrowed) const {
     Resources used;
     for (const Server& server : host.servers)
-        if (!server.revocable() && roles_.role_of(server.project)) used += held_on(server, host);
+        if (borrowed ? server.revocable()
+                     : !server.revocable() && roles_.role_of(server.project).has_value())
+            used += held_on(server, host);
     return used;
 }
 
-Task<bool> ReservationController::release_for(Request request, Search search, Duration until) {
+// ---- letting go ----
+
+Task<Role> ReservationController::role_of(ProjectId project) {
     const Duration now = dependencies_.cloud.clock.steady();
-    if (why_not_known() || now < release_again_at_) co_return false;
-    const std::string id = printable(request.id.str());
-    auto released = co_await try_release(std::move(request), std::move(search), until);
-    if (released) co_return *released;
+    if (why_not_known() || now < release_again_at_ || project.empty()) co_return Role{};
+    std::set<ProjectId> projects{project};
+    const auto learned = co_await roles_.learn(std::move(projects));
+    if (learned) co_return roles_.role_of(project).value_or(Role{});
     release_again_at_ = dependencies_.cloud.clock.steady() + release_pause;
-    spdlog::warn("{}: whether room is reserved for it can't be told, it is served without: {}", id,
-                 released.error().what);
+    spdlog::warn("whether room is reserved for project {} can't be told, it is served without: {}",
+                 printable(project.str(), 64), learned.error().what);
+    co_return Role{};
+}
+
+Task<bool> ReservationController::release_for(Request request, Search search,
+                                              std::size_t most_victims, Duration until) {
+    const Duration now = dependencies_.cloud.clock.steady();
+    if (request.role.empty() || why_not_known() || now < release_again_at_) co_return false;
+    const std::string id = printable(request.id.str());
+    Wish wish{request, gives_to(request.role), false, most_victims, until};
+    const auto released = co_await let_go(std::move(wish), std::move(search));
+    if (released) co_return !released->empty();
+    release_again_at_ = dependencies_.cloud.clock.steady() + release_pause;
+    spdlog::warn("{}: room that is reserved for it can't be let go of, it is served without: {}",
+                 id, released.error().what);
     co_return false;
 }
 
-ResultTask<bool> ReservationController::try_release(Request request, Search search,
-                                                    Duration until) {
-    std::set<ProjectId> projects{request.project};
-    auto learned = co_await roles_.learn(std::move(projects));
-    if (!learned) co_return learned.error();
-    const auto role = roles_.role_of(request.project);
-    if (!role) co_return false;
+bool ReservationController::lends() const {
+    if (why_not_known()) return false;
+    return std::any_of(books_.begin(), books_.end(), [](const auto& each) {
+        const HostReservations& here = each.second.reservations;
+        return std::any_of(here.begin(), here.end(),
+                           [](const auto& known) { return known.second.lending.lend; });
+    });
+}
+
+Task<std::set<ReservationId>> ReservationController::lend_to(Request request, Search search,
+                                                             Duration until) {
+    std::set<ReservationId> none;
+    if (!lends() || dependencies_.cloud.clock.steady() < release_again_at_) co_return none;
+    const std::string id = printable(request.id.str());
+    Wish wish{std::move(request), lends_now(), true, 0, until};
+    auto lent = co_await let_go(std::move(wish), std::move(search));
+    if (lent) co_return std::move(*lent);
+    release_again_at_ = dependencies_.cloud.clock.steady() + release_pause;
+    spdlog::warn("{}: nothing can be lent to it: {}", id, lent.error().what);
+    co_return none;
+}
+
+/// The reservations that let go of something; empty: none can, or all of it is free as it is.
+ResultTask<std::set<ReservationId>> ReservationController::let_go(Wish wish, Search search) {
+    const std::set<ReservationId> nothing;
+    const Request& request = wish.request;
+    const Gives& gives = wish.gives;
+    const bool borrowed = wish.borrowed;
     const auto turn = co_await writing_.acquire();
     std::set<HostId> among;
     int writes = 0;
     for (int rounds = 0; rounds < max_rounds && writes < max_writes; ++rounds) {
-        const auto candidates = hosts_without_it(*role, among);
-        if (candidates.empty()) co_return false;
-        const auto plans = where_it_fits(request, candidates, search);
-        if (plans.empty()) co_return false;
+        const auto candidates = hosts_without(gives, among, borrowed);
+        if (candidates.empty()) co_return nothing;
+        auto plans = borrowed ? where_least_is_left(request, candidates, search)
+                              : where_it_fits(request, candidates, search);
+        if (plans.empty()) plans = where_few_go(request, candidates, search, wish.most_victims);
+        if (plans.empty()) co_return nothing;
         std::set<HostId> chosen;
         for (const HostPlan& plan : plans) chosen.insert(plan.host);
         if (chosen != among) {
@@ -158,72 +280,78 @@ ResultTask<bool> ReservationController::try_release(Request request, Search sear
                 auto read = co_await read_again(host);
                 if (!read) co_return read.error();
             }
+            tell_ledger();
             among = std::move(chosen);
             continue;
         }
         HostChanges changes;
-        std::map<HostId, Resources> lacked, used;
+        std::map<HostId, Left> left;
+        std::set<ReservationId> who;
         std::vector<std::string> told;
         for (const HostPlan& plan : plans) {
             const Host* const host = dependencies_.refresher.cache().find(plan.host);
-            if (host == nullptr) co_return false;
+            if (host == nullptr) co_return nothing;
             const Book& book = books_[plan.host];
             Resources lacking = lacking_on(*host, plan, request);
-            lacked[plan.host] = lacking;
-            used[plan.host] = used_by_roles(*host);
+            Left& here = left[plan.host];
+            here.amounts = lacking;
+            here.used_then = used_by(*host, borrowed);
+            here.borrowed = borrowed;
+            ReservedAllocations before;
             std::map<ReservationId, Resources> next;
-            for (const ReservationId& id : open_on(book, *role)) {
-                Resources held;
-                for (const auto& each : held_on_host(book.records.at(id))) held += each.second;
-                for (const auto& [name, amount] : Resources{lacking}) {
-                    const Amount part = std::min(amount, held.get(name));
-                    if (part <= 0) continue;
-                    held.set(name, held.get(name) - part);
-                    lacking.set(name, amount - part);
-                }
-                next[id] = std::move(held);
+            std::vector<std::pair<ReservationId, Resources>> given;
+            for (auto& each : given_on(plan.host, book, gives)) given.push_back(std::move(each));
+            std::stable_sort(given.begin(), given.end(), [&](const auto& a, const auto& b) {
+                return book.reservations.at(a.first).identity.role.depth() >
+                       book.reservations.at(b.first).identity.role.depth();
+            });
+            for (auto& [id, amounts] : given) {
+                before[id] = held_on_host(book.records.at(id));
+                next[id] = sum_of(before[id]) - take(amounts, lacking);
             }
-            if (is_positive(lacking)) co_return false;
-            ReservedAllocations held;
-            for (const auto& each : next)
-                held[each.first] = held_on_host(book.records.at(each.first));
-            const ReservedAllocations before = held;
-            for (auto& [id, holds] : allot(*host, held, next)) {
+            if (is_positive(lacking)) co_return nothing;
+            for (auto& [id, holds] : allot(*host, before, next)) {
                 if (holds == before.at(id)) continue;
+                told.push_back((borrowed ? "lends " : "lets go of ") +
+                               amounts_text(sum_of(before.at(id)) - sum_of(holds)) + " of " +
+                               to_string(book.reservations.at(id).identity, host->name));
                 auto record = record_of(book.reservations.at(id), std::move(holds));
                 if (!record) co_return record.error();
                 record->generation = book.records.at(id).generation;
-                HostChange& here = changes[plan.host];
-                here.reservations = book.reservations;
-                here.changes.push_back({consumer_id_of(id), std::move(*record)});
-                told.push_back(to_string(book.reservations.at(id).identity, host->name));
+                HostChange& change = changes[plan.host];
+                change.reservations = book.reservations;
+                change.changes.push_back({consumer_id_of(id), std::move(*record)});
+                who.insert(id);
             }
         }
-        if (changes.empty() || !may_write()) co_return false;  // or it is free as it is
+        if (changes.empty() || !may_write()) co_return nothing;  // or it is free as it is
         std::vector<HostId> hosts;
         for (const auto& each : changes) {
-            Book& book = books_[each.first];
-            book.left = std::move(lacked[each.first]);
-            book.used_then = std::move(used[each.first]);
-            book.left_until = dependencies_.cloud.clock.steady() + until;
+            Left& here = left[each.first];
+            here.until = dependencies_.cloud.clock.steady() + wish.until;
+            books_[each.first].left.push_back(here);
+            to_tell_.insert(each.first);
             hosts.push_back(each.first);
         }
         ++writes;
         auto done = co_await write(std::move(changes));
         if (!done && done.error().code == Errc::conflict) {
             among.clear();  // somebody was faster: what holds now decides
-            for (const HostId& host : hosts) books_[host].left_until = {};
+            for (const HostId& host : hosts)
+                if (!books_[host].left.empty()) books_[host].left.pop_back();
             continue;
         }
         if (!done) co_return done.error();
         auto read = co_await dependencies_.refresher.read_hosts(std::move(hosts), HostDepth::state);
         if (!read) co_return read.error();
-        for (const std::string& each : told)
-            co_await note("reservation", printable(request.id.str()) + ": room of " + each +
-                                             " is let go of for it");
-        co_return true;
+        const std::string kind = borrowed ? "loan" : "reservation";
+        for (const std::string& each : told) {
+            std::string line = printable(request.id.str()) + ": " + each;
+            co_await note(kind, std::move(line));
+        }
+        co_return who;
     }
-    co_return false;
+    co_return nothing;
 }
 
 }  // namespace reaper

@@ -208,7 +208,7 @@ Service::Impl::Parts::Parts(Impl& service, const asio::any_io_executor& executor
       reserver({service.ports_.cloud, service.ports_.journal, service.rooms_.ledger(),
                 service.stopping_}),
       reservations(executor,
-                   {service.cloud_, refresher, service.rooms_.ledger(), service.ports_.journal,
+                   {service.cloud_, refresher, service.rooms_, service.ports_.journal,
                     service.settings_.reservations,
                     [&service] { return service.ports_.messages.serving(); }, service.stopping_}),
       decisions(refresher, service.ports_.cloud.clock, service.rooms_, safeguards.safeguards(),
@@ -242,6 +242,7 @@ Service::Impl::Parts::Parts(Impl& service, const asio::any_io_executor& executor
                                               refresher.cache().index(),
                                               refresher.cache().tag_data());
            },
+           [this] { return reservations.lends(); },
            [&service, this](const Request& request) {
                return decide(*service.settings_.policy, request, refresher.cache().index(),
                              refresher.cache().tag_data(), service.rooms_.ledger(),

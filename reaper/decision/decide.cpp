@@ -95,8 +95,9 @@ Decision decide(const CompiledPolicy& policy, const Request& request, const Clou
             decide(policy, there, hosts, tag_data, ledger, now, safeguards, skipped);
         if (!host_plans(decision).empty()) return decision;
     }
-    if (auto why = why_requester_revocable(policy, request, hosts, tag_data))
-        return Refused{"the requester is revocable itself: " + *why};
+    const auto why_revocable = why_requester_revocable(policy, request, hosts, tag_data);
+    const Refused revocable{"the requester is revocable itself: " + why_revocable.value_or("")};
+    if (why_revocable && !request.borrows) return revocable;
     if (auto why = outside_all_shards(request, policy.scheduler, hosts))
         return Refused{std::move(*why)};
     if (auto why = why_cell_unknown(request, policy.scheduler, hosts))
@@ -121,6 +122,12 @@ Decision decide(const CompiledPolicy& policy, const Request& request, const Clou
                                                }),
                                    request, policy.scheduler, safeguards);
     };
+    if (why_revocable) {
+        // Room that is there; whom a plan would delete for it does not matter.
+        Decision there = search(ResType::regular);
+        if (std::holds_alternative<NothingToDo>(there)) return there;
+        return revocable;
+    }
     return decide_in_phases(request.phases, search);
 }
 

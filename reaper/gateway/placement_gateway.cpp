@@ -192,7 +192,8 @@ Task<PlacementGateway::Asked> PlacementGateway::help(HttpRequest request, Gatewa
     } else if (const auto* const refused = std::get_if<Refused>(&*found)) {
         why = refused->reason;
     } else if (auto revocable = dependencies_.why_revocable(std::get<Request>(*found));
-               revocable && !admits_revocable(std::get<Request>(*found))) {
+               revocable && !admits_revocable(std::get<Request>(*found)) &&
+               !dependencies_.lends()) {
         why = "the requester is revocable: " + *revocable;
     } else {
         auto wanted = std::get<Request>(std::move(*found));

@@ -90,6 +90,8 @@ public:
         std::function<std::optional<std::string>()> unable;
         /// Why a requester is revocable, by what is known now; none if it is regular.
         std::function<std::optional<std::string>(const Request&)> why_revocable;
+        /// Room may be lent to a revocable requester.
+        std::function<bool()> lends;
         /// What would be decided for a request, by what is known now: nothing is done.
         std::function<Decision(const Request&)> consider;
         /// Classes whose inventories are room that is offered as revocable, by now.

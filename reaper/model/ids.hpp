@@ -44,7 +44,8 @@ using ProviderId = Id<struct ProviderTag>;  ///< Placement's resource provider U
 using HostId = ProviderId;                  ///< a host is named by its root provider
 using RequestId = Id<struct RequestTag>;    ///< Nova's `req-...`, or one that the reaper made
 using ResourceClass = Id<struct ClassTag>;  ///< `VCPU`, `MEMORY_MB`, `CUSTOM_...`
-using Trait = Id<struct TraitTag>;          ///< `COMPUTE_...`, `CUSTOM_...`
+using ReservationId = Id<struct ReservationTag>;  ///< a UUID; also the consumer in Placement
+using Trait = Id<struct TraitTag>;                ///< `COMPUTE_...`, `CUSTOM_...`
 
 }  // namespace reaper
 

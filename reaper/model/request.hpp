@@ -14,6 +14,7 @@
 #include "reaper/model/request_groups.hpp"
 #include "reaper/model/res_type.hpp"
 #include "reaper/model/resources.hpp"
+#include "reaper/model/role.hpp"
 #include "reaper/model/time.hpp"
 
 namespace reaper {
@@ -84,6 +85,13 @@ struct Request {
     /// Traits of res-type that it requires, and that the gateway takes out of what Placement is
     /// asked (reaper/request_spec/res_type_query.hpp).
     std::set<Trait> res_type_traits{};
+    // What is reserved, and for whom, is known anew for each decision; the journal has none of it.
+    /// Of its project: what is reserved for it and for roles above is open to it. Empty: of none.
+    Role role{};
+    /// Of a revocable requester: room that reservations lend is looked for, and nobody is deleted.
+    bool borrows = false;
+    /// Reservations that lend room to it.
+    std::set<ReservationId> lent_by{};
 
     friend bool operator==(const Request&, const Request&) = default;
 };

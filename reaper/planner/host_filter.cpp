@@ -75,20 +75,24 @@ void HostFilter::prepare() {
 }
 
 /// Rows where a skipped server may be, or one that has to stay, or room is promised to this
-/// request.
+/// request or reserved for it.
 void HostFilter::flag_special() {
     static const std::set<ServerId> nobody;
     const auto& company = input_.checker != nullptr ? input_.checker->company() : nobody;
     const auto promises = input_.ledger.promises_of(input_.request.id);
-    if (promises.empty() && input_.skipped.empty() && company.empty()) return;
+    const auto reserved = input_.ledger.hosts_reserved_for(input_.request.id);
+    if (promises.empty() && reserved.empty() && input_.skipped.empty() && company.empty()) return;
     std::uint32_t rows = 0;
     for (const std::uint32_t row : cloud_.order()) rows = std::max(rows, row + 1);
     special_.assign(rows, 0);
     const auto flag = [&](std::uint32_t row) { special_[row] = 1; };
     for (const auto& [server, why] : input_.skipped) ledger_rows_.each_row_of(cloud_, server, flag);
     for (const auto& server : company) ledger_rows_.each_row_of(cloud_, server, flag);
-    for (const auto* const promise : promises)
-        if (const auto row = cloud_.row_of(promise->host); row != CloudIndex::no_row) flag(row);
+    const auto flag_host = [&](const HostId& host) {
+        if (const auto row = cloud_.row_of(host); row != CloudIndex::no_row) flag(row);
+    };
+    for (const auto* const promise : promises) flag_host(promise->host);
+    for (const HostId& host : reserved) flag_host(host);
 }
 
 std::optional<RejectionCode> HostFilter::judge_profile(const Profile& profile) const {
@@ -213,6 +217,7 @@ const ReadRow* HostFilter::spared(std::uint32_t row) const {
         std::any_of(host.servers.begin(), host.servers.end(), [&](const Server& server) {
             return server.revocable() && may_be_victim(server) &&
                    !comes_free(server, input_.ledger) && !input_.ledger.evicting(server.id) &&
+                   input_.ledger.lender_of(server.id) == nullptr &&
                    !cloud_.protection().protects(server) && filter->keeps(server, host);
         });
     return any ? &filtered(row) : nullptr;

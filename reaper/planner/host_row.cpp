@@ -376,6 +376,7 @@ void read_host(const Host& host, const Protection& protection, const VictimFilte
         row.projects.push_back(names.project_number(server.project));
         if (goes || (ledger != nullptr && ledger->evicting(server.id))) continue;
         if (!may_be_victim(server) || protection.protects(server)) continue;
+        if (ledger != nullptr && ledger->lender_of(server.id) != nullptr) continue;
         if (victim_filter != nullptr && victim_filter->keeps(server, host)) continue;
         const std::size_t kind = gains.add(server);
         if (kind < RowNames::max_kinds && candidates.of_kind[kind] < 255) {

@@ -13,7 +13,7 @@ bool concerns(const Ledger& ledger, const Host& host) {
     const auto goes = [&](const ServerId& server) {
         return ledger.evicting(server) || ledger.given_up(server);
     };
-    if (ledger.promises_anything_on(host.id)) return true;
+    if (ledger.promises_anything_on(host.id) || ledger.has_tenants_on(host.id)) return true;
     for (const auto& server : host.servers)
         if (goes(server.id)) return true;
     for (const auto& provider : host.providers)
@@ -53,10 +53,11 @@ void LedgerRows::mark_all(const CloudIndex& cloud, const Ledger& ledger) {
     };
     ledger.each_eviction([&](const Ledger::Eviction& each) { mark_rows_of(each.server); });
     for (const ServerId& server : ledger.all_given_up()) mark_rows_of(server);
-    ledger.each_promise([&](const Ledger::Promise& promise) {
-        const std::uint32_t row = cloud.row_of(promise.host);
-        if (row != CloudIndex::no_row) mark(row);
-    });
+    const auto mark_host = [&](const HostId& host) {
+        if (const auto row = cloud.row_of(host); row != CloudIndex::no_row) mark(row);
+    };
+    ledger.each_promise([&](const Ledger::Promise& promise) { mark_host(promise.host); });
+    ledger.each_reserved(mark_host);
 }
 
 void LedgerRows::follow(const CloudIndex& cloud, const Ledger& ledger) {

@@ -67,7 +67,8 @@ void SparedRows::look(const CloudIndex& cloud, std::uint32_t row, const RunTimeF
     for (const Server& server : own.host->servers) {
         if (!server.revocable() || ms(start_of(server)) <= young || !may_be_victim(server) ||
             cloud.protection().protects(server) ||
-            (ledger != nullptr ? comes_free(server, *ledger) || ledger->evicting(server.id)
+            (ledger != nullptr ? comes_free(server, *ledger) || ledger->evicting(server.id) ||
+                                     ledger->lender_of(server.id) != nullptr
                                : comes_free(server)))
             continue;
         young_[row].push_back(hash_of_workload(workload_of(server, rules_.workload_key)));

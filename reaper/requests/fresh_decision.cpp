@@ -1,6 +1,7 @@
 #include "reaper/requests/fresh_decision.hpp"
 
 #include <algorithm>
+#include <limits>
 #include <utility>
 
 #include "reaper/decision/decide.hpp"
@@ -34,6 +35,12 @@ HostDepth depth_for(const Request& request, const SchedulerRules& rules) {
     // Hosts of one kind are declared by traits.
     const bool typed = !request.phases_because.empty();
     return bound || typed || asks_for_traits(request) ? HostDepth::placement : HostDepth::state;
+}
+
+/// How many servers may be deleted in place of the decision's.
+std::size_t victims_of(const Decision& decision) {
+    const auto* const plan = std::get_if<Plan>(&decision);
+    return plan == nullptr ? std::numeric_limits<std::size_t>::max() : plan->victims().size();
 }
 
 }  // namespace
@@ -75,24 +82,67 @@ void FreshDecision::add_offering(const CompiledPolicy& policy, const std::set<Ho
     }
 }
 
+/// On some hosts alone.
+ReservationController::Search FreshDecision::search_under(
+    std::shared_ptr<const CompiledPolicy> policy) {
+    return
+        [this, policy = std::move(policy)](const Request& asked, const std::vector<Host>& hosts) {
+            CloudView view;
+            view.snapshot.taken_at = clock_.now();
+            view.snapshot.hosts = hosts;
+            view.tag_data = refresher_.cache().tag_data();
+            return reaper::decide(*policy, asked, view, rooms_.ledger());
+        };
+}
+
 Task<bool> FreshDecision::release_reserved(std::shared_ptr<const CompiledPolicy> policy,
-                                           Request request) {
-    ReservationController::Search search = [this, policy](const Request& asked,
-                                                          const std::vector<Host>& hosts) {
-        CloudView view;
-        view.snapshot.taken_at = clock_.now();
-        view.snapshot.hosts = hosts;
-        view.tag_data = refresher_.cache().tag_data();
-        return reaper::decide(*policy, asked, view, rooms_.ledger());
-    };
+                                           Request request, std::size_t most_victims) {
+    auto search = search_under(std::move(policy));
     co_return co_await reservations_->release_for(std::move(request), std::move(search),
-                                                  reserved_room_waits);
+                                                  most_victims, reserved_room_waits);
+}
+
+/// The reservations that lend room to it.
+Task<std::set<ReservationId>> FreshDecision::borrow(std::shared_ptr<const CompiledPolicy> policy,
+                                                    Request request) {
+    auto search = search_under(std::move(policy));
+    co_return co_await reservations_->lend_to(std::move(request), std::move(search),
+                                              reserved_room_waits);
+}
+
+/// Of plans with victims, one whose victims hold room that is lent by the request's own role.
+Decision FreshDecision::own_tenants_first(const CompiledPolicy& policy, const Request& request,
+                                          Decision decision,
+                                          const std::map<ServerId, std::string>& skipped) {
+    const auto* const plan = std::get_if<Plan>(&decision);
+    if (plan == nullptr || plan->victims().empty() || request.role.empty()) return decision;
+    Request there = request;
+    auto hosts = reservations_->hosts_lent_by(request.role);
+    if (there.placement.only_hosts.empty())
+        there.placement.only_hosts = std::move(hosts);
+    else
+        std::erase_if(there.placement.only_hosts,
+                      [&](const std::string& host) { return !hosts.contains(host); });
+    if (there.placement.only_hosts.empty()) return decision;
+    const CloudCache& cache = refresher_.cache();
+    Decision own = reaper::decide(policy, there, cache.index(), cache.tag_data(), rooms_.ledger(),
+                                  clock_.now(), safeguards_, skipped);
+    const auto* const theirs = std::get_if<Plan>(&own);
+    if (theirs == nullptr || theirs->slots_freed < plan->slots_requested) return decision;
+    return own;
+}
+
+void FreshDecision::decided(const Request& request, const Decision& decision) {
+    const auto* const plan = std::get_if<Plan>(&decision);
+    if (reservations_ != nullptr && plan != nullptr) reservations_->on_plan(request.role, *plan);
 }
 
 ResultTask<Decision> FreshDecision::decide(std::shared_ptr<const CompiledPolicy> policy,
-                                           const Request& request,
+                                           const Request& asked,
                                            std::map<ServerId, std::string> skipped,
                                            std::optional<std::uint64_t> builds_known) {
+    Request request = asked;
+    request.borrows = reservations_ != nullptr && reservations_->lends();
     const std::uint64_t builds_before = builds_known.value_or(refresher_.builds_begun());
     auto usable = co_await refresher_.ensure_usable(builds_before);
     if (!usable) co_return usable.error();
@@ -133,10 +183,14 @@ ResultTask<Decision> FreshDecision::decide(std::shared_ptr<const CompiledPolicy>
         const TimePoint now = clock_.now();
         rooms_.observe([&cache](const HostId& id) { return cache.find(id); },
                        cache.index().changes(), now);
+        rooms_.admits(request);
+        if (reservations_ != nullptr) reservations_->tell_ledger();
         safeguards_.see_several_cells(refresher_.several_cells());
         const auto began = thread_cpu_time();
         Decision decision = reaper::decide(*policy, request, cache.index(), cache.tag_data(),
                                            rooms_.ledger(), now, safeguards_, skipped);
+        if (reservations_ != nullptr)
+            decision = own_tenants_first(*policy, request, std::move(decision), skipped);
         search_times_.add(thread_cpu_time() - began);
         // No servers are deleted while deletions that a reaper left unfinished bring the room.
         const bool takes_room = std::holds_alternative<Plan>(decision);
@@ -147,11 +201,22 @@ ResultTask<Decision> FreshDecision::decide(std::shared_ptr<const CompiledPolicy>
             if (!changed) co_return changed.error();
             if (*changed) continue;
         }
+        // A revocable one may borrow.
+        const bool may_borrow =
+            request.borrows && !reserved_known && std::holds_alternative<Refused>(decision) &&
+            why_requester_revocable(*policy, request, cache.index(), cache.tag_data());
+        if (may_borrow) {
+            reserved_known = true;
+            Request borrower = request;
+            request.lent_by = co_await borrow(policy, std::move(borrower));
+            if (!request.lent_by.empty()) continue;
+        }
         // Nor while room is idle that is reserved for it.
         if ((takes_room || refused) && reservations_ != nullptr && !reserved_known) {
             reserved_known = true;
-            Request asked = request;
-            const bool released = co_await release_reserved(policy, std::move(asked));
+            Request for_role = request;
+            const std::size_t victims = victims_of(decision);
+            const bool released = co_await release_reserved(policy, std::move(for_role), victims);
             if (released) continue;
         }
         auto unread = unread_hosts(decision, fresh, second_look);

@@ -5,8 +5,8 @@
 // after the decision was begun, and so are the deletions that a reaper left unfinished, before any
 // server is chosen or the request refused; when that changes the cache, the planner decides again,
 // until it decides on nothing but fresh hosts. Before a server is chosen, or the request refused,
-// idle room that is reserved for its role is let go of. So the calls for a decision depend on the
-// hosts it uses, not on the size of the cloud.
+// idle room that is reserved for its role is let go of, or lent to it if it is revocable. So the
+// calls for a decision depend on the hosts it uses, not on the size of the cloud.
 #pragma once
 
 #include <map>
@@ -47,10 +47,23 @@ public:
 
     /// Processor time of each look for hosts and victims (several for a decision, if readings
     /// change the cloud).
+    /// Whose reserved room is open to the project; empty: nobody's.
+    Task<Role> role_of(ProjectId project) {
+        if (reservations_ == nullptr) co_return Role{};
+        co_return co_await reservations_->role_of(std::move(project));
+    }
+    /// The decision is to be carried out.
+    void decided(const Request& request, const Decision& decision);
     const DurationHistogram& search_times() const { return search_times_; }
 
 private:
-    Task<bool> release_reserved(std::shared_ptr<const CompiledPolicy> policy, Request request);
+    Task<bool> release_reserved(std::shared_ptr<const CompiledPolicy> policy, Request request,
+                                std::size_t most_victims);
+    Task<std::set<ReservationId>> borrow(std::shared_ptr<const CompiledPolicy> policy,
+                                         Request request);
+    ReservationController::Search search_under(std::shared_ptr<const CompiledPolicy> policy);
+    Decision own_tenants_first(const CompiledPolicy& policy, const Request& request,
+                               Decision decision, const std::map<ServerId, std::string>& skipped);
     std::vector<HostId> unread_hosts(const Decision& decision, const std::set<HostId>& fresh,
                                      bool second_look) const;
     void add_offering(const CompiledPolicy& policy, const std::set<HostId>& fresh,

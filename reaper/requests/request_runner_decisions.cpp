@@ -67,6 +67,8 @@ ResultTask<Decision> RequestRunner::consult() {
     if (!overtaken) co_await services_.tracker.make_way_for(request_, !arrival_.had_hosts);
     services_.warmer.expect(request_);
     auto skipped = skipped_;
+    ProjectId project = request_.project;
+    request_.role = co_await services_.decisions.role_of(std::move(project));
     planned_under_ = settings_.policy;  // refreshing may have taken a while
     auto decided =
         co_await services_.decisions.decide(planned_under_, request_, std::move(skipped));
@@ -160,6 +162,7 @@ ResultTask<Decision> RequestRunner::decide_now() {
     if (const auto* const plan = std::get_if<Plan>(&entry.decision);
         plan != nullptr && !plan->victims().empty())
         services_.safeguards.on_cull(request_);
+    services_.decisions.decided(request_, entry.decision);
     services_.rooms.decided(request_, entry.decision, deleted_ > 0, now,
                             [&cache](const HostId& id) { return cache.find(id); });
     Decision decision = entry.decision;

@@ -17,13 +17,11 @@
 
 #include "reaper/model/ids.hpp"
 #include "reaper/model/resources.hpp"
+#include "reaper/model/role.hpp"
 #include "reaper/model/time.hpp"
-#include "reaper/reservations/role.hpp"
 
 namespace reaper {
 
-/// A UUID; also the consumer in Placement.
-using ReservationId = Id<struct ReservationTag>;
 using Labels = std::map<std::string, std::string>;
 
 /// Whether revocable servers may use what is idle of it.

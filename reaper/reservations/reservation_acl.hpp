@@ -11,7 +11,7 @@
 #include <string>
 #include <vector>
 
-#include "reaper/reservations/role.hpp"
+#include "reaper/model/role.hpp"
 
 namespace reaper {
 

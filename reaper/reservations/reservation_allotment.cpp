@@ -4,6 +4,8 @@
 #include <utility>
 #include <vector>
 
+#include "reaper/rooms/room.hpp"
+
 namespace reaper {
 namespace {
 
@@ -83,17 +85,22 @@ private:
 
 }  // namespace
 
+bool is_leaving(const Server& server, const Ledger& ledger) {
+    return comes_free(server, ledger) || ledger.evicting(server.id);
+}
+
 HostUse use_of(const Host& host, const ReservedAllocations& held, const RoleOfProject& role_of,
-               const Resources& promised) {
+               const Ledger& ledger) {
     HostUse use;
     for (const Provider& provider : host.providers)
         for (const auto& [name, inventory] : provider.inventories)
             use.free.add(name, inventory.capacity() - provider.used.get(name));
-    use.free -= promised;
+    use.free -= ledger.promised_to_requests(host.id);
+    use.coming = ledger.promised_to_roles(host.id);
     for (const Server& server : host.servers) {
         const Resources holds = held_on(server, host);
         if (server.revocable())
-            use.revocable += holds;
+            use.revocable += is_leaving(server, ledger) ? Resources{} : holds;
         else if (const auto role = role_of(server.project))
             use.by_role[*role] += holds;
     }

@@ -8,6 +8,7 @@
 
 #include "reaper/model/cloud.hpp"
 #include "reaper/reservations/reservation_balance.hpp"
+#include "reaper/rooms/ledger.hpp"
 
 namespace reaper {
 
@@ -17,9 +18,13 @@ using RoleOfProject = std::function<std::optional<Role>(const ProjectId&)>;
 /// What the consumers of the reservations hold, by provider.
 using ReservedAllocations = std::map<ReservationId, Allocations>;
 
-/// How the host is used. `promised`: of what is free, to requests; it is left alone.
+/// Does it hold its room for no long time any more?
+bool is_leaving(const Server& server, const Ledger& ledger);
+
+/// How the host is used. What is promised to requests is left alone; who is on his way out does not
+/// stay. Nothing waits.
 HostUse use_of(const Host& host, const ReservedAllocations& held, const RoleOfProject& role_of,
-               const Resources& promised);
+               const Ledger& ledger);
 
 /// What each is to hold, as near to `next` as the units of the inventories and what is free on
 /// each provider let it be; where it holds something already, it stays. Not more than `next`.

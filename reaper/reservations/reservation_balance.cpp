@@ -38,13 +38,13 @@ std::vector<Role> from_below(const std::map<Role, Resources>& by_role) {
 
 /// What of `asked` the servers of its role and those below hold.
 std::map<ReservationId, Resources> used_of(const HostReservations& reservations,
-                                           const HostUse& use) {
+                                           const std::map<Role, Resources>& by_role) {
     std::multimap<Role, ReservationId> of_role;
     for (const auto& [id, reservation] : reservations)
         of_role.emplace(reservation.identity.role, id);
     std::map<ReservationId, Resources> used;
-    for (const Role& server : from_below(use.by_role)) {
-        Resources left = above_none(use.by_role.at(server));
+    for (const Role& server : from_below(by_role)) {
+        Resources left = above_none(by_role.at(server));
         for (std::optional<Role> role = server; role && !left.empty(); role = role->parent())
             for (auto [at, end] = of_role.equal_range(*role); at != end; ++at) {
                 Resources& known = used[at->second];
@@ -66,7 +66,10 @@ Resources free_of(const HostReservations& reservations, const HostUse& use) {
 std::map<ReservationId, ReservationBalance> balance_of(const HostReservations& reservations,
                                                        const HostUse& use) {
     std::map<ReservationId, ReservationBalance> balances;
-    const auto used = used_of(reservations, use);
+    const auto used = used_of(reservations, use.by_role);
+    auto then = use.by_role;
+    for (const auto& [role, amounts] : use.coming) then[role] += amounts;
+    const auto used_then = used_of(reservations, then);
     Resources free = free_of(reservations, use);
     for (const auto& [id, reservation] : reservations) {
         ReservationBalance& balance = balances[id];
@@ -78,11 +81,17 @@ std::map<ReservationId, ReservationBalance> balance_of(const HostReservations& r
     }
     Resources revocable = above_none(use.revocable);
     free = above_none(free);
+    Resources waiting = above_none(use.waiting);
     for (auto& [id, balance] : balances) {
         const Resources should = reservations.at(id).asked - balance.used;
         const Resources missing = above_none(should - balance.held);
-        balance.next += take(free, missing);
-        balance.lent = take(revocable, missing);
+        const auto at = used_then.find(id);
+        const Resources coming =
+            at == used_then.end() ? Resources{} : above_none(at->second - balance.used);
+        const Resources grows = take(free, above_none(missing - coming));
+        balance.next += grows;
+        const Resources occupied = above_none(missing - grows - coming);
+        balance.lent = take(revocable, occupied - take(waiting, occupied));
         balance.owed = missing - balance.lent;
     }
     return balances;
@@ -92,22 +101,6 @@ Resources lendable(const Reservation& reservation, const ReservationBalance& bal
     if (!reservation.lending.lend) return {};
     return above_none(common(balance.held, reservation.asked - balance.used) -
                       reservation.lending.floor);
-}
-
-Resources kept_from(const HostReservations& reservations,
-                    const std::map<ReservationId, ReservationBalance>& balances, const Role& role) {
-    Resources kept;
-    for (const auto& [id, reservation] : reservations)
-        if (!reservation.identity.role.is_open_to(role)) kept += balances.at(id).missing();
-    return kept;
-}
-
-Resources open_to(const HostReservations& reservations,
-                  const std::map<ReservationId, ReservationBalance>& balances, const Role& role) {
-    Resources open;
-    for (const auto& [id, reservation] : reservations)
-        if (reservation.identity.role.is_open_to(role)) open += balances.at(id).held;
-    return open;
 }
 
 }  // namespace reaper

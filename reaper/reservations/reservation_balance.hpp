@@ -5,11 +5,12 @@
 //     asked = used + held + lent + owed
 // `used` is what regular servers of the role, and of roles below, hold on the host: they use what
 // is nearest to their own role first. `held` is what its consumer holds in Placement. What is
-// missing is lent, as far as revocable servers hold room on the host, and owed beyond that: others
-// have the room. A reservation should hold `asked - used`. It grows into room that is free, and
-// never takes any from anybody by itself.
+// missing, and not free, is lent, as far as revocable servers hold room on the host, and owed
+// beyond that: others have the room, or had it. A reservation should hold `asked - used`. It grows
+// into room that is free, and never takes any from anybody by itself.
 //
-// So that nobody is promised more than there is, what is missing counts for nobody but the role:
+// So that nobody is promised more than there is, what is owed counts for nobody but the role when
+// it comes free, and who holds what is lent goes for nobody else (reservation_lending.hpp):
 //     total >= occupied + occupied_revocable + evicting
 // (Mesos' formula for reserved room that is lent; reaper/rooms has the evictions.)
 #pragma once
@@ -28,7 +29,10 @@ using HostReservations = std::map<ReservationId, Reservation>;
 struct HostUse {
     /// Nobody holds it, nor is it promised to anybody; negative where more is used than there is.
     Resources free;
+    /// Free too, but left for somebody who may have reserved room and is not there yet.
+    Resources waiting{};
     std::map<Role, Resources> by_role{};  ///< what regular servers hold whose projects have a role
+    std::map<Role, Resources> coming{};   ///< promised to requests of roles: no need to grow for it
     Resources revocable{};                ///< what revocable servers hold that stay
     std::map<ReservationId, Resources> held{};  ///< what consumers of reservations hold
 };
@@ -55,13 +59,5 @@ std::map<ReservationId, ReservationBalance> balance_of(const HostReservations& r
 
 /// What revocable servers may be given of it: it is idle, held, and above the floor.
 Resources lendable(const Reservation& reservation, const ReservationBalance& balance);
-
-/// Of the host's room, what no request may count on but those of the reservations' own roles:
-/// missing now, so that it is taken off what is free or comes free.
-Resources kept_from(const HostReservations& reservations,
-                    const std::map<ReservationId, ReservationBalance>& balances, const Role& role);
-/// What reservations hold that are open to the role: it counts as free for its requests.
-Resources open_to(const HostReservations& reservations,
-                  const std::map<ReservationId, ReservationBalance>& balances, const Role& role);
 
 }  // namespace reaper

@@ -83,7 +83,8 @@ Result<ReservationId> refined_by(const HostReservations& reservations, const Hos
 }
 
 /// What the host has that is free and owed to no reservation.
-std::optional<Error> why_no_room(const HostReservations& reservations, const HostUse& use,
+std::optional<Error> why_no_room(const HostReservations& before,
+                                 const HostReservations& reservations, const HostUse& use,
                                  const ReservationId& id) {
     const auto balances = balance_of(reservations, use);
     Resources free = free_of(reservations, use);
@@ -91,9 +92,12 @@ std::optional<Error> why_no_room(const HostReservations& reservations, const Hos
         if (other == id) continue;
         // What they let go of next is free by then, and what they lack is theirs.
         free += more_than(balance.held, reservations.at(other).asked - balance.used);
-        free -= balance.missing();
+        free -= balance.owed;
     }
-    const Resources lacking = more_than(balances.at(id).missing(), free);
+    // What is lent of it already is not asked for anew.
+    const auto had = before.find(id);
+    const Resources lent = had == before.end() ? Resources{} : balance_of(before, use).at(id).lent;
+    const Resources lacking = more_than(more_than(balances.at(id).missing(), lent), free);
     if (lacking.empty()) return std::nullopt;
     return conflict("the host lacks " + amounts_text(lacking) + " of unreserved room");
 }
@@ -126,7 +130,7 @@ Result<ReservationDelta> reserve(HostReservations& reservations, const HostUse& 
     const auto written = record_of(changed, {});
     if (!written) return written.error();
     if (!order.refines)
-        if (auto no = why_no_room(after, use, id)) return std::move(*no);
+        if (auto no = why_no_room(reservations, after, use, id)) return std::move(*no);
     reservations = std::move(after);
     return delta;
 }

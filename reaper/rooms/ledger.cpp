@@ -77,12 +77,15 @@ std::vector<ServerId> Ledger::servers_of(const RequestId& request) const {
 void Ledger::add(Promise promise) {
     changes_.add({promise.host, {}});
     if (promise.until) to_look_at_.insert(promise.host);
+    const HostId host = promise.host;
     promises_.add(std::move(promise));
+    weigh(host);
 }
 
 Ledger::Promise Ledger::take(RoomPromises::Number number) {
     Promise promise = promises_.take(number);
     changes_.add({promise.host, {}});
+    weigh(promise.host);
     return promise;
 }
 
@@ -109,7 +112,10 @@ std::vector<const Ledger::Promise*> Ledger::found(const RoomPromises::Numbers& n
 }
 
 std::vector<const Ledger::Promise*> Ledger::promises_on(const HostId& host) const {
-    return found(promises_.on(host));
+    auto promises = found(promises_.on(host));
+    if (const auto kept = kept_.find(host); kept != kept_.end())
+        for (const Promise& each : kept->second) promises.push_back(&each);
+    return promises;
 }
 
 std::vector<const Ledger::Promise*> Ledger::promises_of(const RequestId& request) const {
@@ -193,6 +199,7 @@ void Ledger::claim(const RequestId& request, const ServerId& server,
         if (!promise.is_for(server) || promise.kept() == 0) continue;
         promise.elsewhere.insert(server);
         changes_.add({promise.host, {}});
+        weigh(promise.host);
         return;
     }
 }
@@ -200,7 +207,9 @@ void Ledger::claim(const RequestId& request, const ServerId& server,
 void Ledger::unclaim(const RequestId& request, const ServerId& server) {
     for (const auto number : promises_.of(request)) {
         Promise& promise = promises_.change(number);
-        if (promise.elsewhere.erase(server) > 0) changes_.add({promise.host, {}});
+        if (promise.elsewhere.erase(server) == 0) continue;
+        changes_.add({promise.host, {}});
+        weigh(promise.host);
     }
 }
 
@@ -271,7 +280,14 @@ std::vector<ServerId> Ledger::evicting_on(const HostId& host) const {
 Resources Ledger::promised_to_others(const HostId& host, const RequestId& request) const {
     Resources promised;
     for (const Promise* const promise : promises_on(host))
-        if (promise->request != request) promised += promise->slot * promise->kept();
+        if (!is_for(*promise, request)) promised += promise->slot * promise->kept();
+    return promised;
+}
+
+Resources Ledger::promised_to_requests(const HostId& host) const {
+    Resources promised;
+    for (const Promise* const promise : found(promises_.on(host)))
+        promised += promise->slot * promise->kept();
     return promised;
 }
 

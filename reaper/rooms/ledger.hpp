@@ -26,6 +26,7 @@
 #include "reaper/model/plan.hpp"
 #include "reaper/model/request.hpp"
 #include "reaper/model/time.hpp"
+#include "reaper/rooms/reserved_room.hpp"
 #include "reaper/rooms/room_promises.hpp"
 
 namespace reaper {
@@ -108,6 +109,11 @@ public:
     std::vector<ServerId> all_given_up() const;
     /// The wall clock was set forward by so much (or back): all times here move with it.
     void shift(Duration by);
+    /// What reservations of the host keep for their roles, in place of what was told before. What
+    /// they lack counts like a promise, as far as it is not promised to requests that may have it.
+    void reserve(const HostId& host, ReservedRoom reserved);
+    /// From now on it may have what is reserved for its role, and what reservations lend to it.
+    void admit(const Request& request);
     /// Drops promises whose time is over, and slots of settled promises that a server of the same
     /// project and shape, created (or moved there) after `since`, or one of the requesters itself,
     /// has taken on that host; and evictions that ended before the host was read (`read_at`).
@@ -138,13 +144,35 @@ public:
     void each_under_way(Visit visit) const {
         for (const ServerId& server : under_way_) visit(evictions_.at(server));
     }
-    /// Promises on a host to requests other than `request`, with slots that they claimed by now.
+    /// Promises on a host that are not the request's, with slots that were claimed by now; what
+    /// reservations lack is among them.
     Resources promised_to_others(const HostId& host, const RequestId& request) const;
-    /// All of them, in the order of coming. One with 0 slots left counts for nothing.
+    /// To requests alone.
+    Resources promised_to_requests(const HostId& host) const;
+    /// To requests of projects with roles.
+    std::map<Role, Resources> promised_to_roles(const HostId& host) const;
+    /// To requests, in the order of coming. One with 0 slots left counts for nothing.
     std::vector<Promise> promises() const;
-    bool promises_anything() const noexcept { return !promises_.empty(); }
+    bool promises_anything() const noexcept { return !promises_.empty() || !kept_.empty(); }
+    /// To requests, then to reservations.
     std::vector<const Promise*> promises_on(const HostId& host) const;
-    bool promises_anything_on(const HostId& host) const { return !promises_.on(host).empty(); }
+    bool promises_anything_on(const HostId& host) const {
+        return !promises_.on(host).empty() || kept_.contains(host);
+    }
+    /// Is the promise the request's, or is it for a role whose room is open to it?
+    bool is_for(const Promise& promise, const RequestId& request) const;
+    bool has_tenants_on(const HostId& host) const;
+    /// The role that lends room to the server; null: it is no tenant.
+    const Role* lender_of(const ServerId& server) const;
+    /// Is the server a tenant that goes for others than the request?
+    bool stays_for(const ServerId& server, const RequestId& request) const;
+    /// Hosts where reservations keep anything.
+    template <class Visit>
+    void each_reserved(Visit visit) const {
+        for (const auto& [host, reserved] : reserved_) visit(host);
+    }
+    /// Hosts where something is kept that is for this request too.
+    std::vector<HostId> hosts_reserved_for(const RequestId& request) const;
     std::vector<const Promise*> promises_of(const RequestId& request) const;
     std::vector<const Promise*> promises_of_group(const std::string& group) const;
     template <class Visit>
@@ -157,7 +185,7 @@ public:
         for (const auto number : promises_.under_way_for(project)) visit(promises_[number]);
     }
     bool empty() const noexcept {
-        return evictions_.empty() && promises_.empty() && given_up_.empty();
+        return evictions_.empty() && promises_.empty() && given_up_.empty() && reserved_.empty();
     }
     /// Whose room counts otherwise: a server that is evicting or given up on by now, or no more, or
     /// (without a server) a host whose promises are others.
@@ -173,6 +201,7 @@ public:
 
 private:
     static constexpr std::size_t max_takers = 4096;  ///< then those of no use are looked for
+    static constexpr std::size_t max_rights = 4096;  ///< likewise
     struct GivenUp {
         HostId host;
         TimePoint at{};
@@ -184,6 +213,15 @@ private:
         HostId host;
     };
 
+    /// What a request may have that is reserved.
+    struct Rights {
+        Role role;
+        std::set<ReservationId> lent_by;
+    };
+
+    void weigh(const HostId& host);
+    void forget_rights();
+    const Rights* rights_of(const RequestId& request) const;
     void add(Eviction eviction);
     void erase(const ServerId& server);
     void erase_given_up(const ServerId& server);
@@ -210,6 +248,10 @@ private:
     std::set<ServerId> under_way_;  ///< of the evictions, those that have not ended
     RoomPromises promises_;
     RoomPromises watched_;  ///< promised no more: they hold nothing
+    std::unordered_map<HostId, ReservedRoom> reserved_;
+    std::unordered_map<HostId, std::vector<Promise>> kept_;  ///< for reservations
+    std::unordered_map<ServerId, Role> lent_by_;             ///< by tenant
+    std::unordered_map<RequestId, Rights> rights_;
     std::unordered_map<ServerId, GivenUp> given_up_;
     std::unordered_map<HostId, std::set<ServerId>> given_up_on_;
     /// So that it takes no second one while there are promises.

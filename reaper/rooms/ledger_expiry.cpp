@@ -105,8 +105,9 @@ void Ledger::count_all_taken(const std::set<HostId>& hosts, const HostLookup& ho
             const int before = promise.open();
             count_taken(promise, *host, requesters_only, settled);
             count_claims(promise, *host);
-            if (promise.open() != before && promises == &promises_)
-                changes_.add({promise.host, {}});
+            if (promises != &promises_) continue;
+            if (promise.open() != before) changes_.add({promise.host, {}});
+            weigh(promise.host);
         }
 }
 

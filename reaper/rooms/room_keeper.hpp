@@ -65,6 +65,11 @@ public:
         ledger_.give_up_on(host, server, now);
     }
 
+    /// What reservations of the host keep for their roles.
+    void reserved(const HostId& host, ReservedRoom room) { ledger_.reserve(host, std::move(room)); }
+    /// What is reserved for its role, or lent to it, is for the request too.
+    void admits(const Request& request) { ledger_.admit(request); }
+
     /// Who takes the room of an ended request is of interest, until `untrack`.
     void track(const RequestId& request) { ledger_.watch(request); }
     /// The slots that were not taken.

@@ -14,6 +14,7 @@
 
 #include "reaper/model/ids.hpp"
 #include "reaper/model/resources.hpp"
+#include "reaper/model/role.hpp"
 #include "reaper/model/time.hpp"
 
 namespace reaper {
@@ -36,6 +37,9 @@ struct RoomPromise {
 
     /// Of the slots, those that a requester holds in Placement without being there yet.
     int claimed = 0;
+    /// Not for a request: a reservation of this role is to take the room (reserved_room.hpp).
+    ReservationId reservation{};
+    Role role{};
     /// Requesters that hold room on another host by now: their slots here are of no use to them.
     std::set<ServerId> elsewhere{};
 

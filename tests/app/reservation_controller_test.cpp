@@ -54,7 +54,7 @@ protected:
             std::make_unique<CacheRefresher>(io.get_executor(), cloud.ports(), cache_settings,
                                              compile_policy(policy).value(), [] {});
         ReservationController::Dependencies dependencies{
-            cloud.ports(), *refresher, ledger, journal, settings, [this] { return serving; },
+            cloud.ports(), *refresher, rooms, journal, settings, [this] { return serving; },
             stopping};
         controller =
             std::make_unique<ReservationController>(io.get_executor(), std::move(dependencies));
@@ -107,9 +107,11 @@ protected:
             CloudView view;
             view.snapshot.taken_at = clock.now();
             view.snapshot.hosts = hosts;
-            return decide(*compiled, asked, view, ledger);
+            return decide(*compiled, asked, view, rooms.ledger());
         };
-        return run_task(io, controller->release_for(wanted, search, minutes{20}));
+        wanted.role = run_task(io, controller->role_of(wanted.project));
+        rooms.admits(wanted);
+        return run_task(io, controller->release_for(wanted, search, 0, minutes{20}));
     }
     /// What all reservations hold on the host in Placement.
     Amount held(const std::string& host = "host1") {
@@ -132,7 +134,7 @@ protected:
     boost::asio::io_context io{1};
     config::Reservations settings;
     config::Cache cache_settings;
-    Ledger ledger;
+    RoomKeeper rooms;
     std::uint64_t serving = 1;
     bool stopping = false;
     std::unique_ptr<CacheRefresher> refresher;
@@ -355,7 +357,9 @@ TEST_F(ReservationControllerTest, PromisedRoomIsLeftAlone) {
     plan.host = HostId{cloud.provider_of("host1")};
     plan.slots = 3;
     plan.slot = cpus(4);
-    ledger.enter(request, std::vector<HostPlan>{plan}, clock.now());
+    NothingToDo there;
+    there.hosts = {plan};
+    rooms.takes(request, there, clock.now());
     EXPECT_EQ(give({reserving("eng", 6)}), Errc::conflict);
     EXPECT_EQ(give({reserving("eng", 4)}), std::nullopt) << why;
 }

@@ -82,7 +82,15 @@ TEST(ReservationAllotmentTest, UseTellsServersByRoleAndRevocableOnes) {
         if (project == ProjectId{"web"}) return role("eng/web");
         return std::nullopt;
     };
-    const auto use = use_of(host, {{one, {{reserved_host, cpus(4)}}}}, role_of, cpus(2));
+    Ledger ledger;
+    Request request;
+    request.id = RequestId{"req-1"};
+    HostPlan promised;
+    promised.host = host.id;
+    promised.slot = cpus(2);
+    promised.slots = 1;
+    ledger.enter(request, std::vector<HostPlan>{promised}, TimePoint{});
+    const auto use = use_of(host, {{one, {{reserved_host, cpus(4)}}}}, role_of, ledger);
     EXPECT_EQ(use.free, cpus(3));
     EXPECT_EQ(use.by_role, (std::map<Role, Resources>{{role("eng/web"), cpus(3)}}));
     EXPECT_EQ(use.revocable, cpus(3));

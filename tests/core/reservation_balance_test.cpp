@@ -105,19 +105,21 @@ TEST(ReservationBalanceTest, LendableIsIdleHeldAndAboveTheFloor) {
     EXPECT_TRUE(lendable(reservation, balance).empty());
 }
 
-TEST(ReservationBalanceTest, WhatIsMissingIsKeptFromOthersAndWhatIsHeldIsOpenToItsOwn) {
+TEST(ReservationBalanceTest, WhatIsMissingIsLentAsFarAsItIsNotFree) {
     HostReservations reservations;
-    const auto ids = reserved(reservations, {{"eng", 8}, {"ads", 2}});
+    const auto ids = reserved(reservations, {{"eng", 8}});
     HostUse use;
-    use.held[ids[0]] = cpus(5);
-    use.held[ids[1]] = cpus(2);
-    const auto balances = balance_of(reservations, use);
-    EXPECT_EQ(kept_from(reservations, balances, role("ads")), cpus(3));
-    EXPECT_EQ(kept_from(reservations, balances, Role{}), cpus(3));
-    EXPECT_TRUE(kept_from(reservations, balances, role("eng/backend")).empty());
-    EXPECT_EQ(open_to(reservations, balances, role("eng/backend")), cpus(5));
-    EXPECT_EQ(open_to(reservations, balances, role("ads")), cpus(2));
-    EXPECT_TRUE(open_to(reservations, balances, Role{}).empty());
+    use.held[ids[0]] = cpus(2);
+    use.revocable = cpus(5);
+    EXPECT_EQ(balance_of(reservations, use).at(ids[0]).lent, cpus(5));
+    EXPECT_EQ(balance_of(reservations, use).at(ids[0]).owed, cpus(1));
+    use.free = cpus(2);
+    EXPECT_EQ(balance_of(reservations, use).at(ids[0]).lent, cpus(4)) << "2 are about to be taken";
+    EXPECT_EQ(balance_of(reservations, use).at(ids[0]).owed, cpus(2));
+    use.free = {};
+    use.waiting = cpus(4);
+    EXPECT_EQ(balance_of(reservations, use).at(ids[0]).lent, cpus(2)) << "4 are left for somebody";
+    EXPECT_TRUE(balance_of(reservations, use).at(ids[0]).next == cpus(2));
 }
 
 /// A host, and what is on it: everything fits, as in Placement.

@@ -121,6 +121,7 @@ TEST_F(ReservationChangeTest, WhatIsUsedIsNeitherRefinedNorUnreserved) {
 TEST_F(ReservationChangeTest, WhatIsLentIsUnreservedOnlyIfAskedFor) {
     EXPECT_EQ(reserve(reserve_order("eng", cpus(8))), std::nullopt);
     use_.held.begin()->second = cpus(3);
+    use_.free = {};
     use_.revocable = cpus(5);
     UnreserveOrder order = unreserve_order("eng", cpus(4));
     EXPECT_EQ(unreserve(order), Errc::conflict);

@@ -1,4 +1,4 @@
-#include "reaper/reservations/role.hpp"
+#include "reaper/model/role.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,0 +1,109 @@
+// The controller's fourth part: who borrows, what the ledger is told of it, and how loans end.
+#include <algorithm>
+#include <spdlog/spdlog.h>
+#include <utility>
+
+#include "reaper/controllers/reservation_controller.hpp"
+#include "reaper/model/text.hpp"
+
+namespace reaper {
+namespace {
+
+std::string text_of_loan(const Resources& lent) {
+    return lent.empty() ? "nothing" : amounts_text(lent);
+}
+
+}  // namespace
+
+/// What the ledger is to know follows from the cache, which may have changed.
+void ReservationController::tell_ledger() {
+    const CloudCache& cache = dependencies_.refresher.cache();
+    const bool lost = !cache.index().changes().read(told_seen_, [&](const HostId& host) {
+        if (books_.contains(host)) to_tell_.insert(host);
+    });
+    const bool known = !why_not_known().has_value();
+    if (lost)
+        for (const auto& each : books_) to_tell_.insert(each.first);
+    if (!known) to_tell_ = told_;
+    for (const HostId& host : std::exchange(to_tell_, {})) {
+        const auto book = books_.find(host);
+        const Host* const there = cache.find(host);
+        ReservedRoom room;
+        if (known && book != books_.end() && there != nullptr)
+            room = reserved_room(*there, book->second.reservations,
+                                 balance_of(book->second.reservations, use_now(host)),
+                                 dependencies_.rooms.ledger());
+        if (room.empty())
+            told_.erase(host);
+        else
+            told_.insert(host);
+        dependencies_.rooms.reserved(host, std::move(room));
+    }
+}
+
+std::set<std::string> ReservationController::hosts_lent_by(const Role& role) const {
+    std::set<std::string> hosts;
+    if (role.empty()) return hosts;
+    const Ledger& ledger = dependencies_.rooms.ledger();
+    for (const HostId& id : told_) {
+        const Host* const host = dependencies_.refresher.cache().find(id);
+        if (host == nullptr || !ledger.has_tenants_on(id)) continue;
+        const bool own =
+            std::any_of(host->servers.begin(), host->servers.end(), [&](const Server& server) {
+                const Role* const lender = ledger.lender_of(server.id);
+                return lender != nullptr && lender->is_open_to(role);
+            });
+        if (own) hosts.insert(host->service_host);
+    }
+    return hosts;
+}
+
+void ReservationController::on_plan(const Role& role, const Plan& plan) {
+    if (role.empty()) return;
+    const Ledger& ledger = dependencies_.rooms.ledger();
+    const Duration now = dependencies_.cloud.clock.steady();
+    for (const HostPlan& host : plan.hosts) {
+        const auto book = books_.find(host.host);
+        if (book == books_.end()) continue;
+        const bool tenants = std::any_of(
+            host.victims.begin(), host.victims.end(),
+            [&](const Victim& victim) { return ledger.lender_of(victim.server) != nullptr; });
+        if (!tenants) continue;
+        for (const auto& [id, reservation] : book->second.reservations)
+            if (reservation.lending.lend && reservation.identity.role.is_open_to(role))
+                book->second.calm[id].disturbed(now, dependencies_.settings.calm);
+    }
+}
+
+/// What of it he is not there to have.
+Resources ReservationController::left_on(const Left& left, const Host& host) const {
+    Resources still;
+    if (dependencies_.cloud.clock.steady() >= left.until) return still;
+    const Resources came = used_by(host, left.borrowed) - left.used_then;
+    for (const auto& [name, amount] : left.amounts)
+        still.set(name, std::max<Amount>(amount - std::max<Amount>(came.get(name), 0), 0));
+    return still;
+}
+
+Resources ReservationController::all_left_on(const Book& book, const Host& host) const {
+    Resources sum;
+    for (const Left& left : book.left) sum += left_on(left, host);
+    return sum;
+}
+
+/// Loans that begin or end are told once.
+Task<void> ReservationController::tell_loans(HostId id) {
+    const Host* const host = dependencies_.refresher.cache().find(id);
+    const auto book = books_.find(id);
+    if (host == nullptr || book == books_.end()) co_return;
+    Resources lent;
+    for (const auto& each : balance_of(book->second.reservations, use_now(id)))
+        lent += each.second.lent;
+    const Resources before = std::exchange(book->second.lent_told, lent);
+    if (before == lent) co_return;
+    std::string told = "on " + printable(host->name, 64) + " " + text_of_loan(lent) +
+                       " is lent, before " + text_of_loan(before);
+    co_await note("loan", std::move(told));
+}
+
+}  // namespace reaper

@@ -1,0 +1,75 @@
+#include "reaper/reservations/reservation_lending.hpp"
+
+#include <algorithm>
+#include <utility>
+#include <vector>
+
+namespace reaper {
+namespace {
+
+TimePoint came_at(const Server& server) {
+    return server.launched ? std::max(server.created, *server.launched) : server.created;
+}
+
+bool has_common(const Resources& a, const Resources& b) {
+    return std::any_of(a.begin(), a.end(),
+                       [&](const auto& each) { return each.second > 0 && b.get(each.first) > 0; });
+}
+
+Resources positive(const Resources& amounts) {
+    Resources left;
+    for (const auto& [name, amount] : amounts) left.set(name, std::max<Amount>(amount, 0));
+    return left;
+}
+
+}  // namespace
+
+std::map<ReservationId, std::vector<const Server*>> tenants_of(
+    const Host& host, const std::map<ReservationId, ReservationBalance>& balances,
+    const Ledger& ledger) {
+    std::map<ReservationId, std::vector<const Server*>> tenants;
+    const bool any = std::any_of(balances.begin(), balances.end(),
+                                 [](const auto& each) { return !each.second.lent.empty(); });
+    if (!any) return tenants;
+    std::vector<std::pair<const Server*, Resources>> servers;
+    for (const Server& server : host.servers)
+        if (server.revocable() && !is_leaving(server, ledger))
+            servers.emplace_back(&server, held_on(server, host));
+    std::stable_sort(servers.begin(), servers.end(), [](const auto& a, const auto& b) {
+        return came_at(*a.first) > came_at(*b.first);
+    });
+    for (const auto& [id, balance] : balances) {
+        Resources lent = balance.lent;
+        for (auto& [server, holds] : servers) {
+            if (lent.empty()) break;
+            if (!has_common(holds, lent)) continue;
+            tenants[id].push_back(server);
+            const Resources left = positive(lent - holds);
+            // What it holds beyond that may be another one's.
+            holds = positive(holds - lent);
+            lent = left;
+        }
+    }
+    return tenants;
+}
+
+ReservedRoom reserved_room(const Host& host, const HostReservations& reservations,
+                           const std::map<ReservationId, ReservationBalance>& balances,
+                           const Ledger& ledger) {
+    ReservedRoom room;
+    for (const auto& [id, reservation] : reservations)
+        if (const Resources& owed = balances.at(id).owed; !owed.empty())
+            room.missing.push_back({id, reservation.identity.role, owed});
+    for (const auto& [id, servers] : tenants_of(host, balances, ledger))
+        for (const Server* const server : servers)
+            room.tenants.emplace(server->id, reservations.at(id).identity.role);
+    return room;
+}
+
+void CalmTime::disturbed(Duration now, Duration calm) {
+    times_ = now >= until_ + length_ ? 0 : std::min(times_ + 1, most_doublings);
+    length_ = calm * (1 << times_);
+    until_ = now + length_;
+}
+
+}  // namespace reaper

@@ -1,0 +1,46 @@
+// Lending: revocable servers use reserved room while it is idle, and go when its role comes.
+//
+// Who lends is the reservation: it lets go of room, and a revocable server takes it. Who borrowed
+// is told by what is there: as much as is lent (reservation_balance.hpp) of what revocable servers
+// hold, those that came last first. So nothing of a loan is lost with a process, and a server that
+// Nova moved is a tenant where it is.
+//
+// Source: Mesos' "oversubscription for reservation": the lender and its tenants.
+#pragma once
+
+#include <map>
+
+#include "reaper/reservations/reservation_allotment.hpp"
+#include "reaper/rooms/reserved_room.hpp"
+
+namespace reaper {
+
+/// The tenants of each reservation of the host. One that holds more than is lent is one all the
+/// same: it can't go in part.
+std::map<ReservationId, std::vector<const Server*>> tenants_of(
+    const Host& host, const std::map<ReservationId, ReservationBalance>& balances,
+    const Ledger& ledger);
+
+/// What the reservations keep of the host for their roles alone.
+ReservedRoom reserved_room(const Host& host, const HostReservations& reservations,
+                           const std::map<ReservationId, ReservationBalance>& balances,
+                           const Ledger& ledger);
+
+/// How long a reservation is not lent after its role came and tenants went for it: `calm`, twice as
+/// long each time, until nothing happens for as long again.
+class CalmTime {
+public:
+    /// Tenants go. All times are steady.
+    void disturbed(Duration now, Duration calm);
+    bool over(Duration now) const { return now >= until_; }
+    Duration until() const noexcept { return until_; }
+
+private:
+    static constexpr int most_doublings = 6;
+
+    int times_ = 0;
+    Duration length_{};
+    Duration until_{};
+};
+
+}  // namespace reaper

@@ -1,0 +1,150 @@
+// What reservations keep for their roles: for nobody else, and not twice where it is promised to a
+// request of the role already.
+#include <algorithm>
+#include <utility>
+
+#include "reaper/rooms/ledger.hpp"
+
+namespace reaper {
+namespace {
+
+/// Takes of `from` what both have.
+void take_common(Resources& from, Resources& wanted) {
+    for (const auto& [name, amount] : Resources{wanted}) {
+        const Amount part = std::min(amount, from.get(name));
+        if (part <= 0) continue;
+        from.set(name, from.get(name) - part);
+        wanted.set(name, amount - part);
+    }
+}
+
+/// So that promises to reservations are told from those to requests.
+RequestId request_of(const ReservationId& reservation) {
+    return RequestId{"reservation " + reservation.str()};
+}
+
+}  // namespace
+
+void Ledger::reserve(const HostId& host, ReservedRoom reserved) {
+    std::erase_if(reserved.missing, [](const auto& each) { return each.amounts.empty(); });
+    const auto known = reserved_.find(host);
+    if (known == reserved_.end() ? reserved.empty() : known->second == reserved) return;
+    if (known != reserved_.end())
+        for (const auto& tenant : known->second.tenants) lent_by_.erase(tenant.first);
+    for (const auto& [tenant, role] : reserved.tenants) lent_by_.insert_or_assign(tenant, role);
+    if (reserved.empty())
+        reserved_.erase(known);
+    else
+        reserved_.insert_or_assign(host, std::move(reserved));
+    changes_.add({host, {}});
+    weigh(host);
+}
+
+/// Of what reservations lack, what is not promised to requests that may have it.
+void Ledger::weigh(const HostId& host) {
+    const auto reserved = reserved_.find(host);
+    if (reserved == reserved_.end()) {
+        kept_.erase(host);
+        return;
+    }
+    std::vector<Promise> kept;
+    for (const ReservedRoom::Missing& missing : reserved->second.missing) {
+        Promise promise;
+        promise.request = request_of(missing.reservation);
+        promise.host = host;
+        promise.slot = missing.amounts;
+        promise.slots = 1;
+        promise.reservation = missing.reservation;
+        promise.role = missing.role;
+        kept.push_back(std::move(promise));
+    }
+    for (const Promise* const promise : found(promises_.on(host))) {
+        Resources promised = promise->slot * promise->kept();
+        for (Promise& each : kept)
+            if (is_for(each, promise->request)) take_common(promised, each.slot);
+    }
+    std::erase_if(kept, [](const Promise& each) { return each.slot.empty(); });
+    if (kept.empty())
+        kept_.erase(host);
+    else
+        kept_.insert_or_assign(host, std::move(kept));
+    changes_.add({host, {}});
+}
+
+void Ledger::admit(const Request& request) {
+    const bool none = request.role.empty() && request.lent_by.empty();
+    const Rights* const known = rights_of(request.id);
+    if (known == nullptr ? none : known->role == request.role && known->lent_by == request.lent_by)
+        return;
+    if (none)
+        rights_.erase(request.id);
+    else
+        rights_.insert_or_assign(request.id, Rights{request.role, request.lent_by});
+    for (const auto number : promises_.of(request.id)) weigh(promises_[number].host);
+    if (rights_.size() > max_rights) forget_rights();
+}
+
+/// Of requests to which nothing is promised.
+void Ledger::forget_rights() {
+    std::erase_if(rights_, [&](const auto& each) { return promises_.of(each.first).empty(); });
+}
+
+const Ledger::Rights* Ledger::rights_of(const RequestId& request) const {
+    const auto at = rights_.find(request);
+    return at == rights_.end() ? nullptr : &at->second;
+}
+
+bool Ledger::is_for(const Promise& promise, const RequestId& request) const {
+    if (promise.reservation.empty()) return promise.request == request;
+    const Rights* const rights = rights_of(request);
+    return rights != nullptr && ((!rights->role.empty() && promise.role.is_open_to(rights->role)) ||
+                                 rights->lent_by.contains(promise.reservation));
+}
+
+std::map<Role, Resources> Ledger::promised_to_roles(const HostId& host) const {
+    std::map<Role, Resources> promised;
+    for (const Promise* const promise : found(promises_.on(host)))
+        if (const Rights* const rights = rights_of(promise->request);
+            rights != nullptr && !rights->role.empty())
+            promised[rights->role] += promise->slot * promise->kept();
+    return promised;
+}
+
+bool Ledger::has_tenants_on(const HostId& host) const {
+    const auto at = reserved_.find(host);
+    return at != reserved_.end() && !at->second.tenants.empty();
+}
+
+const Role* Ledger::lender_of(const ServerId& server) const {
+    const auto at = lent_by_.find(server);
+    return at == lent_by_.end() ? nullptr : &at->second;
+}
+
+bool Ledger::stays_for(const ServerId& server, const RequestId& request) const {
+    const Role* const lender = lender_of(server);
+    if (lender == nullptr) return false;
+    const Rights* const rights = rights_of(request);
+    return rights == nullptr || rights->role.empty() || !lender->is_open_to(rights->role);
+}
+
+std::vector<HostId> Ledger::hosts_reserved_for(const RequestId& request) const {
+    std::vector<HostId> hosts;
+    const Rights* const rights = rights_of(request);
+    if (rights == nullptr) return hosts;
+    for (const auto& [host, reserved] : reserved_) {
+        const auto open = [&](const Role& role) {
+            return !rights->role.empty() && role.is_open_to(rights->role);
+        };
+        const bool any = std::any_of(reserved.missing.begin(), reserved.missing.end(),
+                                     [&](const ReservedRoom::Missing& missing) {
+                                         return open(missing.role) ||
+                                                rights->lent_by.contains(missing.reservation);
+                                     }) ||
+                         std::any_of(reserved.tenants.begin(), reserved.tenants.end(),
+                                     [&](const auto& tenant) { return open(tenant.second); });
+        if (any) hosts.push_back(host);
+    }
+    return hosts;
+}
+
+}  // namespace reaper

@@ -1,0 +1,190 @@
+// Lending through a whole service: tenants borrow idle reserved room, and go when its role comes.
+#include <gmock/gmock.h>
+
+#include "app/gateway_house.hpp"
+#include "reaper/controllers/reservation_controller.hpp"
+
+namespace reaper::test::gateway_lending_test {
+namespace {
+
+using std::chrono::minutes;
+using std::chrono::seconds;
+using ::testing::Contains;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+using ::testing::SizeIs;
+
+const ResourceClass vcpu{"VCPU"};
+
+class GatewayLendingTest : public GatewayHouse {
+protected:
+    void SetUp() override {
+        with_events = true;
+        settings.gateway.listen = "127.0.0.1:8780";
+        settings.cull.promise = seconds{30};
+        settings.reservations.enabled = true;
+        settings.reservations.calm = minutes{10};
+        settings.reservations.roles = {{Role::parse("eng").value(), {"eng"}}};
+        reserve("host1", 4);
+        cloud.add_host("host1", small * 2);
+        cloud.add_host("host2", small);
+        cloud.add_server("regular", "host2", "regular", small);
+    }
+    void reserve(const std::string& host, int vcpus, bool lend = true) {
+        config::StaticReservation reserved;
+        reserved.role = Role::parse("eng").value();
+        reserved.hosts = {host};
+        reserved.resources =
+            Resources{{"VCPU", vcpus}, {"MEMORY_MB", vcpus * 1024}, {"DISK_GB", vcpus * 10}};
+        reserved.lending.lend = lend;
+        settings.reservations.static_ones = {reserved};
+    }
+    void start_and_hold(const std::string& host = "host1") {
+        start();
+        run_until([&] { return cloud.free_on(host).get(vcpu) <= 0; });
+    }
+    void pass(Duration time) {
+        const auto later = clock.now() + time;
+        run_until([&] { return clock.now() >= later; });
+    }
+    ReservationView only() {
+        const auto views = service().reservations()->list();
+        EXPECT_THAT(views, SizeIs(1));
+        return views.empty() ? ReservationView{} : views.front();
+    }
+    void tell_of(const std::string& id) {
+        const ServerRecord& record = cloud.server_at(id).record;
+        events->tell(ServerSeen{record, record.server.host.str(), clock.now()});
+    }
+    void tell_gone(const std::string& id) {
+        events->tell(ServerGone{ServerId{id}, "host1", clock.now()});
+    }
+    /// A server boots where it claimed room, and Nova tells so.
+    void comes(const std::string& name, const std::string& project) {
+        ServerRecord record = cloud.server_at(uuid_of(name)).record;
+        cloud.remove(uuid_of(name));
+        auto& server = cloud.add_server(uuid_of(name), "host1", project, small);
+        server.record.server.created = clock.now();
+        tell_of(uuid_of(name));
+    }
+    /// It borrows, claims what it was told of, and is there.
+    void borrow(const std::string& name, const std::string& request) {
+        const ServerId server = booting(name, "spot");
+        ASSERT_THAT(search_for(request), ElementsAre("rp-host1"));
+        ASSERT_EQ(claimed(claim(request, server, "rp-host1")), 204);
+        comes(name, "spot");
+        pass(seconds{15});
+    }
+    Amount held() { return only().balance.held.get(vcpu); }
+    Amount lent() { return only().balance.lent.get(vcpu); }
+};
+
+TEST_F(GatewayLendingTest, ARevocableServerBorrowsAtItsFirstTry) {
+    start_and_hold();
+    EXPECT_EQ(held(), 4);
+    borrow("tenant", "req-1");
+    EXPECT_EQ(held(), 2);
+    EXPECT_EQ(lent(), 2);
+    EXPECT_THAT(only().tenants, ElementsAre(ServerId{uuid_of("tenant")}));
+    EXPECT_EQ(cloud.count("DELETE"), 0U);
+    EXPECT_EQ(record("req-1").outcome->kind, OutcomeKind::already_there);
+}
+
+TEST_F(GatewayLendingTest, NothingIsLentThatIsNotToBe) {
+    reserve("host1", 4, false);
+    start_and_hold();
+    booting("tenant", "spot");
+    EXPECT_THAT(search_for("req-1"), IsEmpty());
+    EXPECT_EQ(held(), 4);
+}
+
+TEST_F(GatewayLendingTest, WhatIsLentIsNobodyElses) {
+    start_and_hold();
+    const ServerId tenant = booting("tenant", "spot");
+    EXPECT_THAT(search_for("req-1"), ElementsAre("rp-host1"));
+    booting("other", "regular");
+    EXPECT_THAT(search_for("req-2"), IsEmpty()) << "it is for the tenant";
+    EXPECT_EQ(claimed(claim("req-1", tenant, "rp-host1")), 204);
+    comes("tenant", "spot");
+    pass(seconds{15});
+    booting("third", "regular");
+    EXPECT_THAT(search_for("req-3"), IsEmpty()) << "he goes for his lender alone";
+    EXPECT_EQ(cloud.count("DELETE"), 0U);
+}
+
+TEST_F(GatewayLendingTest, WhenTheTenantLeavesTheReservationGrowsBack) {
+    start_and_hold();
+    borrow("tenant", "req-1");
+    cloud.remove(uuid_of("tenant"));
+    tell_gone(uuid_of("tenant"));
+    pass(seconds{15});
+    EXPECT_EQ(held(), 4);
+    EXPECT_EQ(lent(), 0);
+}
+
+TEST_F(GatewayLendingTest, WhoDoesNotComeForItLosesIt) {
+    start_and_hold();
+    booting("tenant", "spot");
+    EXPECT_THAT(search_for("req-1"), ElementsAre("rp-host1"));
+    cloud.remove(uuid_of("tenant"));
+    EXPECT_EQ(held(), 2);
+    pass(minutes{2});
+    EXPECT_EQ(held(), 4);
+}
+
+TEST_F(GatewayLendingTest, IdleRoomGoesFirstThenTenantsAndNoMoreThanNeeded) {
+    start_and_hold();
+    borrow("tenant", "req-1");
+    const ServerId first = booting("first", "eng");
+    EXPECT_THAT(search_for("req-2"), ElementsAre("rp-host1"));
+    EXPECT_EQ(cloud.count("DELETE"), 0U) << "2 are idle";
+    EXPECT_EQ(claimed(claim("req-2", first, "rp-host1")), 204);
+    comes("first", "eng");
+    pass(seconds{15});
+    EXPECT_EQ(held(), 0);
+    const ServerId second = booting("second", "eng");
+    EXPECT_THAT(search_for("req-3"), ElementsAre("rp-host1"));
+    EXPECT_EQ(cloud.count("DELETE"), 1U);
+    EXPECT_FALSE(cloud.exists(uuid_of("tenant")));
+    EXPECT_EQ(claimed(claim("req-3", second, "rp-host1")), 204);
+}
+
+TEST_F(GatewayLendingTest, ItIsLentAgainAfterACalmTime) {
+    start_and_hold();
+    borrow("tenant", "req-1");
+    const ServerId lender = booting("lender", "eng", "", 4);
+    EXPECT_THAT(search_for("req-2",
+                           "/placement/allocation_candidates?limit=1000&resources=DISK_GB%3A40%2C"
+                           "MEMORY_MB%3A4096%2CVCPU%3A4&root_required=%21COMPUTE_STATUS_DISABLED"),
+                ElementsAre("rp-host1"));
+    EXPECT_EQ(cloud.count("DELETE"), 1U);
+    cloud.remove(lender.str());  // it comes and goes
+    pass(minutes{2});
+    EXPECT_EQ(held(), 4);
+    booting("again", "spot");
+    EXPECT_THAT(search_for("req-3"), IsEmpty()) << "not at once";
+    EXPECT_GT(only().calm_for, Duration{0});
+    pass(minutes{10});
+    cloud.remove(uuid_of("again"));
+    booting("later", "spot");
+    EXPECT_THAT(search_for("req-4"), ElementsAre("rp-host1"));
+}
+
+TEST_F(GatewayLendingTest, ByAMessageATenantBorrowsAtItsSecondTry) {
+    settings.gateway.listen.clear();
+    start_and_hold();
+    requester("requester-1", "spot");
+    NovaFailure one = failure();
+    one.project = "spot";
+    messages->deliver(body_of(one));
+    EXPECT_EQ(outcome_of("req-1").kind, OutcomeKind::already_there);
+    EXPECT_EQ(held(), 2);
+    boots(uuid_of("requester-1"), "host1", "spot");
+    tell_of(uuid_of("requester-1"));
+    pass(seconds{5});
+    EXPECT_EQ(lent(), 2);
+}
+
+}  // namespace
+}  // namespace reaper::test::gateway_lending_test
