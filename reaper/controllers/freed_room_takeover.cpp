@@ -195,7 +195,9 @@ Task<void> FreedRoomTracker::take_over(const Request& request) {
                            (request.fallback && promise.slot == request.fallback->resources);
         if (!alike) return;
         const auto [at, first] = under_way.try_emplace(promise.request);
-        at->second.operation = Operation::resize;  // gone for good counts, not where it runs
+        // Gone for good counts, not where it runs, nor that Nova is at the move that it waits for.
+        at->second.operation = Operation::resize;
+        at->second.source = RequestSource::gateway;
         at->second.requesters = promise.requesters;
         at->second.slots = promise.slots + (first ? 0 : at->second.slots);
     };

@@ -249,6 +249,27 @@ TEST_F(GatewayTest, AResizeIsToTheFlavorThatTheSearchFits) {
     EXPECT_EQ(cloud.count("DELETE"), 2U);
 }
 
+TEST_F(GatewayTest, ALikeBootTakesNoRoomOfAServerThatNovaMoves) {
+    full_host("host1");
+    cloud.add_host("host0", small);
+    FakeServer& moves = cloud.add_server(uuid_of("moves"), "host0", "regular", small);
+    moves.record.flavor = flavor_of(2);
+    moves.record.server.status = "RESIZE";
+    moves.record.server.task_state = "resize_prep";
+    ActionRecord action;
+    action.name = "migrate";
+    action.request = RequestId{"req-m"};
+    cloud.recorded_actions["req-m"] = action;
+    cloud.deletion_takes = std::chrono::seconds{3};
+    start();
+    FakeSearch& first = search("req-m");
+    run_until([&] { return cloud.count("DELETE") == 1; });
+    booting("new");
+    EXPECT_THAT(search_for("req-1"), ElementsAre("rp-host1"));
+    EXPECT_THAT(found(first), ElementsAre("rp-host1"));
+    EXPECT_EQ(cloud.count("DELETE"), 2U);
+}
+
 TEST_F(GatewayTest, AnImpossibleRequestIsAnsweredAtOnce) {
     full_host();
     booting("new", "regular", "", 16);
