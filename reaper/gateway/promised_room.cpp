@@ -107,12 +107,15 @@ Task<std::optional<std::string>> PromisedRoom::claimed(Allocations asked, Reques
             free.add(name, inventory.capacity());
         for (const auto& [consumer, amounts] : state->allocations) free -= amounts;
         HostId host = provider;
-        free += kept_.kept_on(host, from);
+        // Nobody else's, however little there is for others.
+        const Resources own = kept_.kept_on(host, from);
         RequestId who = from;
-        const Resources kept = co_await withheld_on(std::move(host), std::move(who), looks);
-        for (const auto& [name, amount] : kept)
-            if (resources.get(name) > 0 && resources.get(name) > free.get(name) - amount)
+        const Resources promised = co_await withheld_on(std::move(host), std::move(who), looks);
+        for (const auto& [name, amount] : promised) {
+            const Amount more = resources.get(name) - own.get(name);
+            if (more > 0 && more > free.get(name) - amount)
                 co_return why_taken(provider, from, name, free.get(name), amount);
+        }
     }
     co_return std::nullopt;
 }

@@ -241,6 +241,20 @@ TEST_F(GatewayClaimsTest, AClaimOfPromisedRoomIsRefused) {
     EXPECT_EQ(claimed(claim("req-1", server, "rp-host1")), 204);
 }
 
+TEST_F(GatewayClaimsTest, WhatIsKeptForItIsItsOwnThoughOthersLostTheirs) {
+    settings.gateway.listen = "127.0.0.1:8780";
+    cloud.add_host("host1", small * 2);
+    for (const char* n : {"a", "b"}) cloud.add_server(uuid_of(n), "host1", "spot", small);
+    const ServerId server = booting("new");
+    start();
+    EXPECT_THAT(search_for("req-1"), ElementsAre("rp-host1"));
+    requester("told");
+    messages->deliver(body_of(another("req-2", "told")));  // whose room is not kept
+    EXPECT_EQ(outcome_of("req-2").kind, OutcomeKind::freed);
+    cloud.add_server(uuid_of("thief"), "host1", "spot", small);
+    EXPECT_EQ(claimed(claim("req-1", server, "rp-host1")), 204);
+}
+
 TEST_F(GatewayClaimsTest, FreedRoomIsNoCandidateOfAnybodyElse) {
     full_host();
     booting("new");

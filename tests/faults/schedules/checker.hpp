@@ -114,6 +114,10 @@ public:
     Resources surely_promised_on(const std::string& host, const std::string& besides,
                                  TimePoint at) const;
 
+    /// On a host: what is kept of the request's victims, or of room that was free for it.
+    Resources kept_for(const std::string& request, const cloudsim::Host& host,
+                       const HostState& state) const;
+
     const std::vector<std::string>& violations() const { return violations_; }
 
     // The calls of the reaper.

@@ -131,7 +131,12 @@ void ExclusiveRoom::claimed(const std::string& request, const Uuid& server, Time
             // As if it had not claimed.
             Resources room = room_on(*host, state, request, at, false);
             room += held_on(&state, server);
-            return has(room, taken);
+            // What is kept for it is its own, however little there is for the others.
+            const Resources kept = checker_.kept_for(request, *host, state);
+            Resources asked;
+            for (const auto& [name, amount] : taken)
+                if (amount > kept.get(name)) asked.set(name, amount);
+            return has(room, asked);
         });
         if (!own)
             checker_.blame("exclusive-room",

@@ -73,6 +73,21 @@ bool Checker::is_room_of_a_plan(const Uuid& nobody, const Resources& held) const
     return false;
 }
 
+Resources Checker::kept_for(const std::string& request, const cloudsim::Host& host,
+                            const HostState& state) const {
+    const auto nobody = nobody_on(RequestId{request}, HostId{host.provider->uuid.text()});
+    Resources sum;
+    for (const auto& [id, room] : state.kept) {
+        const std::string server = id.text();
+        const bool its = (nobody && nobody->str() == server) ||
+                         std::any_of(evictions_.begin(), evictions_.end(), [&](const auto& each) {
+                             return each.request == request && each.server == server;
+                         });
+        if (its) sum += room;
+    }
+    return sum;
+}
+
 /// The host that a consumer holds room on; null: none.
 const cloudsim::Provider* Checker::host_held_by(const Uuid& consumer) const {
     const auto* const known = site_.world().placement.find_consumer(consumer);

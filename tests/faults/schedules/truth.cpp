@@ -78,9 +78,11 @@ void Truth::record_host(const Host& host) {
         const auto* server = site_.world().nova.find_server(holder.consumer);
         if (kept && server == nullptr) {
             // It is promised, as what is free is.
+            Resources& room = state.kept[*kept];
             for (const Held& held : consumer->held)
                 if (held.provider->root == host.provider)
-                    state.free.add(ResourceClass{names.text(held.resource_class)}, held.amount);
+                    room.add(ResourceClass{names.text(held.resource_class)}, held.amount);
+            state.free += room;
             continue;
         }
         if (server != nullptr && server->task == TaskState::deleting)

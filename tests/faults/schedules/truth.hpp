@@ -72,10 +72,13 @@ struct HostState {
     bool usable = true;  ///< up and enabled
     Resources free;
     std::vector<Holder> holders;  ///< by consumer
+    /// What is kept, by the server that held it, or by whom nobody is; it is among `free`.
+    std::map<Uuid, Resources> kept;
 
     const Holder* holder(const Uuid& consumer) const;
     bool same(const HostState& other) const {
-        return usable == other.usable && free == other.free && holders == other.holders;
+        return usable == other.usable && free == other.free && holders == other.holders &&
+               kept == other.kept;
     }
 };
 
