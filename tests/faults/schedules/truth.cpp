@@ -189,17 +189,23 @@ const HostState* Truth::state_at(const std::string& host, TimePoint at) const {
 
 int Truth::placed_besides(const std::string& host, const std::set<Uuid>& servers, TimePoint since,
                           TimePoint at) const {
-    int placed = 0;
-    for (const auto& [other, states] : history_) {
-        const HostState* const state = other == host ? nullptr : state_at(other, at);
-        if (state == nullptr) continue;
-        const HostState* const before = state_at(other, since);
-        for (const Uuid& server : servers)
-            if (state->holder(server) != nullptr &&
-                (before == nullptr || before->holder(server) == nullptr))
-                ++placed;
-    }
-    return placed;
+    const HostState* const now = state_at(host, at);
+    const auto is_there = [&](const Uuid& server) {
+        return now != nullptr && now->holder(server) != nullptr;
+    };
+    const auto came = [&](const Uuid& server) {
+        return std::any_of(history_.begin(), history_.end(), [&](const auto& each) {
+            const HostState* const before = state_at(each.first, since);
+            if (before != nullptr && before->holder(server) != nullptr) return false;
+            const auto all = states(each.first, since, at);
+            return std::any_of(all.begin(), all.end(), [&](const HostState* state) {
+                return state->holder(server) != nullptr;
+            });
+        });
+    };
+    return static_cast<int>(std::count_if(servers.begin(), servers.end(), [&](const Uuid& server) {
+        return !is_there(server) && came(server);
+    }));
 }
 
 int Truth::placed_since(const std::set<Uuid>& servers, TimePoint since) const {
