@@ -69,6 +69,8 @@ public:
 
     /// The journal is about to hold this.
     void on_write(const std::string& what);
+    /// What it was about to hold then, it holds now.
+    void sync_plans();
     /// Whom to ask which messages the reaper holds.
     void watch(const Broker& broker) { broker_ = &broker; }
     /// And for which nova-scheduler waits.
@@ -219,7 +221,6 @@ private:
         std::string request, project;
     };
 
-    void sync_plans();
     void enter(PlanRecord& record);
     void end_evictions(const std::string& server, const std::string& request);
     void end_promises(const std::string& request);

@@ -96,6 +96,7 @@ void ExclusiveRoom::told(const std::string& request, const cloudsim::Candidates&
                          TimePoint asked_at) {
     const Demand* const demand = truth_.demand(request);
     if (!is_judged(demand, asked_at)) return;
+    checker_.sync_plans();
     const bool offered = may_be_offered(*demand, asked_at);
     std::set<const Host*> hosts;
     for (const auto& candidate : candidates.requests)
@@ -122,6 +123,7 @@ void ExclusiveRoom::told(const std::string& request, const cloudsim::Candidates&
 void ExclusiveRoom::claimed(const std::string& request, const Uuid& server, TimePoint asked_at) {
     const Demand* const demand = truth_.demand(request);
     if (!is_judged(demand, asked_at)) return;
+    checker_.sync_plans();
     const TimePoint now = timeline_.true_now();
     for (const auto& host : site_.world().nova.hosts) {
         const Resources taken = held_on(truth_.state_at(host->name, now), server);
