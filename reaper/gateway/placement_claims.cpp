@@ -220,6 +220,7 @@ Task<std::optional<Request>> PlacementGateway::who_claims(RequestId id, ServerId
     wanted->slots = std::max<int>(1, static_cast<int>(wanted->requesters.size()));
     wanted->placement.only_hosts.clear();
     wanted->placement.why_only = "offered to nova-scheduler";
+    wanted->placement.only_offered = true;
     const auto refused = offer.refused.find(server);
     for (const HostId& host : offer.hosts) {
         const Host* const known = dependencies_.refresher.cache().find(host);

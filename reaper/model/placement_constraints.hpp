@@ -43,6 +43,8 @@ struct PlacementConstraints {
     /// The only service hosts or hypervisors that will do; empty: any.
     std::set<std::string> only_hosts;
     std::string why_only;  ///< forced, requested, ...; for people
+    /// They are those that nova-scheduler was offered, and no wish of the request's.
+    bool only_offered = false;
     /// Service hosts that would be of most use: if all of it can be there, nowhere else.
     std::set<std::string> first_hosts{};
     /// The host must be in one aggregate (by UUID) of each set.

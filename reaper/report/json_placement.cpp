@@ -68,9 +68,12 @@ SlotShape shape_from(const JsonPlace& in) {
 }
 
 json to_json(const PlacementConstraints& placement) {
-    return {{"group", group_json(placement.group)}, {"only_hosts", placement.only_hosts},
-            {"why_only", placement.why_only},       {"aggregates", placement.aggregates},
-            {"with", ids(placement.with)},          {"apart_from", ids(placement.apart_from)}};
+    json object = {
+        {"group", group_json(placement.group)}, {"only_hosts", placement.only_hosts},
+        {"why_only", placement.why_only},       {"aggregates", placement.aggregates},
+        {"with", ids(placement.with)},          {"apart_from", ids(placement.apart_from)}};
+    if (placement.only_offered) object["only_offered"] = true;
+    return object;
 }
 
 PlacementConstraints placement_from(const JsonPlace& in) {
@@ -78,6 +81,7 @@ PlacementConstraints placement_from(const JsonPlace& in) {
     placement.group = group_from(in["group"]);
     placement.only_hosts = in["only_hosts"].text_set();
     placement.why_only = in["why_only"].text();
+    placement.only_offered = in.boolean_or("only_offered", false);
     in["aggregates"].each(
         [&](const JsonPlace& each) { placement.aggregates.push_back(each.text_set()); });
     placement.with = ids(in["with"]);

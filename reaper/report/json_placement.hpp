@@ -16,7 +16,7 @@ std::set<Trait> traits_from(const JsonPlace& in);
 SlotShape shape_from(const JsonPlace& in);
 
 /// {group (or null): {id, name, policy, max_on_a_host, members[]}, only_hosts[], why_only,
-///  aggregates[[uuid]], with[], apart_from[]}
+///  aggregates[[uuid]], with[], apart_from[], only_offered?: true}
 nlohmann::json to_json(const PlacementConstraints& placement);
 /// Throws WrongJson.
 PlacementConstraints placement_from(const JsonPlace& in);

@@ -28,7 +28,8 @@ std::string request_shape(const Request& request) {
     }
     const PlacementConstraints& placement = request.placement;
     add(shape, 'g', placement.group.id);
-    for (const auto& host : placement.only_hosts) add(shape, 'h', host);
+    if (!placement.only_offered)
+        for (const auto& host : placement.only_hosts) add(shape, 'h', host);
     for (const auto& server : placement.with) add(shape, 'w', server.str());
     for (const auto& server : placement.apart_from) add(shape, 'd', server.str());
     return shape;

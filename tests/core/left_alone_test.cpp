@@ -199,6 +199,11 @@ TEST(RequestShape, IsWhatDecidesWhereNovaLetsItGo) {
     EXPECT_TRUE(differs([](Request& r) { r.placement.group.id = "g"; }));
     EXPECT_TRUE(differs([](Request& r) { r.placement.with = {ServerId{"s"}}; }));
     EXPECT_TRUE(differs([](Request& r) { r.placement.apart_from = {ServerId{"s"}}; }));
+    // Which hosts nova-scheduler was offered is not the request's wish.
+    EXPECT_FALSE(differs([](Request& r) {
+        r.placement.only_hosts = {"h"};
+        r.placement.only_offered = true;
+    }));
     // Heard of by a notification or by a search, it is the same.
     EXPECT_FALSE(differs([](Request& r) { r.placement.aggregates = {{"a"}}; }));
 }

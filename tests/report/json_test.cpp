@@ -39,6 +39,8 @@ TEST(Json, RequestsComeBack) {
     bound.placement.with = {ServerId{"w"}};
     bound.placement.apart_from = {ServerId{"x"}, ServerId{"y"}};
     EXPECT_EQ(request_from_json(through_text(to_json(bound))).value(), bound);
+    bound.placement.only_offered = true;
+    EXPECT_EQ(request_from_json(through_text(to_json(bound))).value(), bound);
     Request grouped = example_request();
     grouped.groups = {{"1",
                        {{"VGPU", 1}},
