@@ -252,11 +252,12 @@ Task<std::string> FreedRoomTracker::found_elsewhere(const Watched& watched) {
 }
 
 Task<void> FreedRoomTracker::note(Request request, FreedRoomResult freed_room) {
-    freed_room.at = dependencies_.cloud.clock.now();
     const bool wasted = freed_room.kind == FreedRoomResultKind::wasted;
     spdlog::log(wasted ? spdlog::level::warn : spdlog::level::info, "{}: freed room {}: {}",
                 request.id.str(), to_string(freed_room.kind), freed_room.reason);
+    // What it teaches counts from when it is written, however long that takes.
     const auto write = [&]() {
+        freed_room.at = dependencies_.cloud.clock.now();
         return dependencies_.journal.note_freed_room(request.id, freed_room);
     };
     const bool written = co_await retry_until_journaled(

@@ -169,6 +169,18 @@ TEST_F(RequesterFirstTest, RoomThatNobodyTookWasFreedInVain) {
     EXPECT_GE(after.at - freed_at, settings.cull.watch);
 }
 
+TEST_F(RequesterFirstTest, WhatBecameOfRoomCountsFromWhenItIsWritten) {
+    full_host();
+    requester();
+    start();
+    messages->deliver(body_of(failure()));
+    const TimePoint well_again = outcome_of("req-1").at + settings.cull.watch + seconds{60};
+    journal.fails = [&](const std::string& what) {
+        return what.starts_with("freed-room") && clock.now() < well_again;
+    };
+    EXPECT_GE(freed_room_of("req-1").at, well_again);
+}
+
 TEST_F(RequesterFirstTest, RoomThatRevocableServersTookFirstIsNotWasted) {
     const FreedRoomResult& after = room_that_goes_to("spot");
     EXPECT_EQ(after.kind, FreedRoomResultKind::taken_by_revocable);
