@@ -18,13 +18,14 @@ ResultTask<void> RequestCoordinator::restore(LeaseOf lease_of) {
     if (!recent) co_return recent.error();
     auto unfinished = co_await services_.journal.unfinished();
     if (!unfinished) co_return unfinished.error();
-    services_.rooms.restore(ledger_of(*unfinished, *recent, cull.promise));
+    services_.rooms.restore(ledger_of(*unfinished, *recent, now, cull.promise));
     for (const auto& record : *recent) {
         const bool culled = record.outcome->kind == OutcomeKind::freed ||
                             record.outcome->kind == OutcomeKind::incomplete;
-        const Duration left = record.outcome->at + cull.watch - now;
-        if (culled && !record.freed_room)
-            services_.tracker.watch_cull(record.request, record.outcome->at, left);
+        // As for the ledger, where the clock was set back.
+        const TimePoint ended = std::min(record.outcome->at, now);
+        const Duration left = ended + cull.watch - now;
+        if (culled && !record.freed_room) services_.tracker.watch_cull(record.request, ended, left);
     }
     for (auto& record : *unfinished) {
         InFlight& request = in_flight_[record.request.id];

@@ -35,7 +35,7 @@ RequestRecord story_with_plan(const std::vector<std::string>& victims) {
 }
 
 TEST(LedgerOfTheJournal, AnUnfinishedPlanIsEvictingAndPromised) {
-    const Ledger ledger = ledger_of({story_with_plan({"s1", "s2"})}, {}, seconds{60});
+    const Ledger ledger = ledger_of({story_with_plan({"s1", "s2"})}, {}, noon, seconds{60});
     EXPECT_TRUE(ledger.evicting(ServerId{"s1"}));
     EXPECT_TRUE(ledger.evicting(ServerId{"s2"}));
     EXPECT_EQ(ledger.promised_to_others(host, other), (Resources{{"VCPU", 2}}));
@@ -47,7 +47,7 @@ TEST(LedgerOfTheJournal, VictimsThatStayAreNotEvicting) {
                     {ServerId{"failed"}, Step::delete_sent, "", noon},
                     {ServerId{"failed"}, Step::failed, "refused", noon},
                     {ServerId{"sent"}, Step::delete_sent, "", noon}};
-    const Ledger ledger = ledger_of({record}, {}, seconds{60});
+    const Ledger ledger = ledger_of({record}, {}, noon, seconds{60});
     EXPECT_EQ(ledger.evicting_on(host),
               (std::vector<ServerId>{ServerId{"planned"}, ServerId{"sent"}}));
 }
@@ -57,7 +57,7 @@ TEST(LedgerOfTheJournal, OfAReplacedPlanOnlyWhatWasSentIsEvicting) {
     record.steps = {{ServerId{"skipped"}, Step::skipped, "locked", noon},
                     {ServerId{"sent"}, Step::delete_sent, "", noon}};
     record.plans.push_back(story_with_plan({"second"}).plans.front());
-    const Ledger ledger = ledger_of({record}, {}, seconds{60});
+    const Ledger ledger = ledger_of({record}, {}, noon, seconds{60});
     EXPECT_EQ(ledger.evicting_on(host),
               (std::vector<ServerId>{ServerId{"second"}, ServerId{"sent"}}));
 }
@@ -65,7 +65,7 @@ TEST(LedgerOfTheJournal, OfAReplacedPlanOnlyWhatWasSentIsEvicting) {
 TEST(LedgerOfTheJournal, FreedRoomStaysPromisedForItsTime) {
     RequestRecord record = story_with_plan({"s1"});
     record.outcome = Outcome{OutcomeKind::freed, "", noon};
-    Ledger ledger = ledger_of({}, {record}, seconds{60});
+    Ledger ledger = ledger_of({}, {record}, noon, seconds{60});
     EXPECT_EQ(ledger.promised_to_others(host, other), (Resources{{"VCPU", 2}}));
     Snapshot later;
     later.taken_at = noon + seconds{59};
@@ -73,6 +73,18 @@ TEST(LedgerOfTheJournal, FreedRoomStaysPromisedForItsTime) {
     EXPECT_FALSE(ledger.evicting(ServerId{"s1"}));
     EXPECT_EQ(ledger.promised_to_others(host, other), (Resources{{"VCPU", 2}}));
     later.taken_at = noon + seconds{61};
+    ledger.expire(later, later.taken_at);
+    EXPECT_TRUE(ledger.promised_to_others(host, other).empty());
+}
+
+TEST(LedgerOfTheJournal, ASetBackClockPromisesRoomForNoLonger) {
+    RequestRecord record = story_with_plan({"s1"});
+    record.outcome = Outcome{OutcomeKind::freed, "", noon};
+    Snapshot later;
+    later.taken_at = noon - std::chrono::hours{1};
+    Ledger ledger = ledger_of({}, {record}, later.taken_at, seconds{60});
+    EXPECT_EQ(ledger.promised_to_others(host, other), (Resources{{"VCPU", 2}}));
+    later.taken_at += seconds{61};
     ledger.expire(later, later.taken_at);
     EXPECT_TRUE(ledger.promised_to_others(host, other).empty());
 }
@@ -85,7 +97,7 @@ TEST(LedgerOfTheJournal, RoomThatIsThereAfterACullReplacesWhatItsPlansPromised) 
     there.slots = there.slots_ready = 1;
     record.plans.push_back({2, noon, NothingToDo{"room is there already", {there}}});
     record.outcome = Outcome{OutcomeKind::freed, "", noon};
-    const Ledger ledger = ledger_of({}, {record}, seconds{60});
+    const Ledger ledger = ledger_of({}, {record}, noon, seconds{60});
     EXPECT_TRUE(ledger.promised_to_others(host, other).empty());
     EXPECT_EQ(ledger.promised_to_others(HostId{"host-2"}, other), (Resources{{"VCPU", 2}}));
 }
@@ -95,7 +107,7 @@ TEST(LedgerOfTheJournal, WhatIsNotEnoughForItsRequestIsPromisedNoMore) {
     record.steps = {{ServerId{"s1"}, Step::gone, "", noon}};
     record.plans.push_back({2, noon, NotEnough{}});
     record.outcome = Outcome{OutcomeKind::incomplete, "", noon};
-    const Ledger ledger = ledger_of({}, {record}, seconds{60});
+    const Ledger ledger = ledger_of({}, {record}, noon, seconds{60});
     EXPECT_TRUE(ledger.promised_to_others(host, other).empty());
 }
 
@@ -104,7 +116,7 @@ TEST(LedgerOfTheJournal, NobodyIsPromisedRoomThatWasNotFreed) {
                                    OutcomeKind::refused, OutcomeKind::dry_run}) {
         RequestRecord record = story_with_plan({"s1"});
         record.outcome = Outcome{kind, "", noon};
-        EXPECT_TRUE(ledger_of({}, {record}, seconds{60}).empty()) << to_string(kind);
+        EXPECT_TRUE(ledger_of({}, {record}, noon, seconds{60}).empty()) << to_string(kind);
     }
 }
 

@@ -60,6 +60,19 @@ bool Checker::was_there(const Holder& holder, const Promise& promise) const {
            !promise.requesters.contains(holder.consumer);
 }
 
+/// Where the clock was set back, what the journal dates says no more how long ago it was: the
+/// plan's process may keep the promise anew, as if the cull had ended at its start.
+bool Checker::may_be_renewed(const Promise& promise, const PlanRecord& plan, TimePoint at) const {
+    if (!plan_.has(Kind::clock_step) || promise.machine != plan.machine) return false;
+    const auto finished = finished_[promise.machine].find(promise.request);
+    const auto& records = journals_[promise.machine]->records;
+    const auto record = records.find(RequestId{promise.request});
+    const bool ended = record != records.end() && record->second.freed_room.has_value();
+    return finished != finished_[promise.machine].end() && !ended &&
+           promise.span.from < plan.process_began && finished->second < plan.process_began &&
+           at < plan.process_began + plan_.cull.promise;
+}
+
 /// A plan that was stopped before anybody died holds nothing, and the journal does not tell when it
 /// was. Room is given back early when nobody waits for it any more, or when a like request of the
 /// same project shows that its room is of no use to it.
@@ -105,8 +118,10 @@ Resources Checker::promised_to_others(const PlanRecord& plan, const std::string&
     for (const Promise& promise : promises_) {
         if (promise.host != host) continue;
         // What another machine's reaper promised, this one's does not know.
+        const bool covers =
+            promise.span.covers(at) || (!surely && may_be_renewed(promise, plan, at));
         const bool held =
-            promise.request != plan.request && promise.span.covers(at) &&
+            promise.request != plan.request && covers &&
             (!surely || (promise.machine == plan.machine && surely_held(promise, at)));
         // Who took a slot of an earlier promise did not take one of this.
         if (!held && (surely || promise.span.from > at)) continue;
