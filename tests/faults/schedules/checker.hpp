@@ -282,6 +282,7 @@ private:
     bool knows_of(const PlanRecord& plan, const Eviction& eviction) const;
     bool deleted_by_a_reaper(const cloudsim::Server& server) const;
     bool was_there(const Holder& holder, const Promise& promise) const;
+    bool has_own(const Holder& holder, const Promise& promise) const;
     bool may_be_renewed(const Promise& promise, const PlanRecord& plan, TimePoint at) const;
     bool lost_a_victim(const Promise& promise) const;
     bool surely_held(const Promise& promise, TimePoint at) const;

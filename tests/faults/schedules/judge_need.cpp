@@ -60,6 +60,14 @@ bool Checker::was_there(const Holder& holder, const Promise& promise) const {
            !promise.requesters.contains(holder.consumer);
 }
 
+/// Has it room there that was promised to its own request? It takes that, and not another's.
+bool Checker::has_own(const Holder& holder, const Promise& promise) const {
+    if (promise.requesters.contains(holder.consumer)) return false;
+    return std::any_of(promises_.begin(), promises_.end(), [&](const Promise& other) {
+        return other.host == promise.host && other.requesters.contains(holder.consumer);
+    });
+}
+
 /// Where the clock was set back, what the journal dates says no more how long ago it was: the
 /// plan's process may keep the promise anew, as if the cull had ended at its start.
 bool Checker::may_be_renewed(const Promise& promise, const PlanRecord& plan, TimePoint at) const {
@@ -133,7 +141,7 @@ Resources Checker::promised_to_others(const PlanRecord& plan, const std::string&
         if (state && counted_yet)
             for (const Holder& holder : state->holders)
                 if (left > 0 && !counted.contains(holder.consumer) && takes(holder, promise) &&
-                    (surely || !was_there(holder, promise))) {
+                    (surely || (!was_there(holder, promise) && !has_own(holder, promise)))) {
                     counted.insert(holder.consumer);
                     --left;
                 }
