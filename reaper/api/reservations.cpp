@@ -175,6 +175,8 @@ json json_of(const LendingPolicy& lending) {
 
 json json_of(const ReservationView& view) {
     const ReservationIdentity& identity = view.reservation.identity;
+    json tenants = json::array();
+    for (const ServerId& tenant : view.tenants) tenants.push_back(tenant.str());
     return {{"id", view.id.str()},
             {"host", identity.host.str()},
             {"host_name", view.host_name},
@@ -189,6 +191,8 @@ json json_of(const ReservationView& view) {
             {"lent", report::to_json(view.balance.lent)},
             {"owed", report::to_json(view.balance.owed)},
             {"lending", json_of(view.reservation.lending)},
+            {"tenants", std::move(tenants)},
+            {"calm_for_s", std::chrono::ceil<std::chrono::seconds>(view.calm_for).count()},
             {"trouble", view.trouble}};
 }
 

@@ -151,3 +151,68 @@ def test_a_restart_and_a_stranger_in_the_way(cloud: Cloud, keeper: Reaper) -> No
     keeper.reload("reservations.static")
     eventually("nothing is left", lambda: cloud.used_vcpus(one) == 0)
     assert keeper.json("reservations")["reservations"] == []
+
+
+def test_lender_and_tenants(cloud: Cloud, keeper: Reaper) -> None:
+    one = cloud.hosts[0]
+    fleet = one_idle_host(cloud)
+    keeper.config["reservations"]["calm"] = "30min"
+    keeper.reload("reservations.calm")
+    reserve(keeper, "reserve", one, HOST, "--lend")
+
+    # A revocable server borrows at its first try, and the reservation keeps the rest.
+    [tenant] = cloud.ask("medium", "spot")
+    cloud.wait_for([tenant], "ACTIVE")
+    assert cloud.look(tenant).host == one
+    becomes(keeper, held=5, lent=5)
+    assert keeper.wait_outcome(tenant.request)["kind"] == "already-there"
+    [shown_one] = keeper.json("reservations")["reservations"]
+    assert shown_one["tenants"] == [tenant.id] and shown_one["calm_for_s"] == 0
+
+    # Who is of no role gets neither what is idle nor what is lent.
+    mark = cloud.mark()
+    [stranger] = cloud.ask_in_vain("small")
+    assert keeper.wait_outcome(stranger.request)["kind"] == "not-enough"
+    assert_nobody_died(fleet, mark)
+    assert cloud.look(tenant).status == "ACTIVE"
+
+    # When a tenant leaves, it is as before; the next one comes.
+    cloud.delete_without_waiting(tenant)
+    cloud.wait_gone([tenant])
+    becomes(keeper, held=HOST, lent=0)
+    tenants = cloud.ask("small", "spot") + cloud.ask("medium", "spot")
+    cloud.wait_for(tenants, "ACTIVE")
+    becomes(keeper, held=HOST - 7, lent=7)
+
+    # The lender comes: what is idle goes first, then of the tenants no more than it needs.
+    keeper.config["reservations"]["roles"] = [{"role": "web", "projects": ["regular"]}]
+    keeper.reload("reservations.roles")
+    [first] = cloud.ask("small")
+    cloud.wait_for([first], "ACTIVE")
+    assert all(cloud.look(each).status == "ACTIVE" for each in tenants)
+    becomes(keeper, used=2, held=1, lent=7)
+    [second] = cloud.ask("medium")
+    cloud.wait_for([second], "ACTIVE")
+    assert cloud.look(second).host == one
+    cloud.wait_gone([tenants[1]])
+    assert cloud.look(tenants[0]).status == "ACTIVE"
+    becomes(keeper, used=7, held=1, lent=2)
+
+    # It goes, and its room is not lent at once.
+    cloud.delete_without_waiting(second)
+    cloud.wait_gone([second])
+    becomes(keeper, used=2, held=6, lent=2)
+    [shown_one] = keeper.json("reservations")["reservations"]
+    assert shown_one["calm_for_s"] > 0
+    cloud.ask_in_vain("medium", "spot")
+    becomes(keeper, used=2, held=6, lent=2)
+    reserve(keeper, "unreserve", one, 6)
+    becomes(keeper, resources=4, used=2, held=0, lent=2)
+    cloud.delete_without_waiting(tenants[0])
+    cloud.delete_without_waiting(first)
+    cloud.wait_gone([tenants[0], first])
+    becomes(keeper, used=0, held=4, lent=0)
+    reserve(keeper, "unreserve", one, 4)
+    assert cloud.used_vcpus(one) == 0
+    events = [event["reason"] for event in keeper.json("history", "events")["events"]]
+    assert any("lends 5 VCPU of web" in reason for reason in events), events
