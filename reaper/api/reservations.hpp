@@ -23,7 +23,8 @@ Task<HttpResponse> get_reservations(const Backend& backend, ApiRequest request);
 /// reaper now. Nothing holds then. With a key that was given before: the same answer, once more.
 Task<HttpResponse> post_reserve(const Backend& backend, ApiRequest request);
 
-/// The same; each has host, role, labels, resources, and lent_too: also what is lent.
+/// The same; each has host, role, labels, resources, and lent_too: also what is lent, whose
+/// tenants go first.
 Task<HttpResponse> post_unreserve(const Backend& backend, ApiRequest request);
 
 }  // namespace reaper::api

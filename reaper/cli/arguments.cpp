@@ -271,7 +271,8 @@ void add_reservations(CLI::App& app, Parsed& parsed) {
         ->type_name("SPAN");
     CLI::App& unreserve = *add_command(app, "unreserve", help::unreserve);
     add_reservation(unreserve, parsed, parsed.unreserve);
-    unreserve.add_flag("--lent-too", parsed.unreserve.lent_too, "Also what is lent now");
+    unreserve.add_flag("--lent-too", parsed.unreserve.lent_too,
+                       "Also what is lent: its tenants go first");
     CLI::App& list = *add_command(app, "reservations", help::reservations);
     list.add_option("--role", parsed.reservations.role, "Only of this role")->type_name("ROLE");
     list.add_option("--host", parsed.reservations.host, "Only on this host")->type_name("HOST");

@@ -231,9 +231,9 @@ Exit code 3: the hosts have not so much unreserved room.
 const Text unreserve{
     "Gives up room that is kept for a role",
     R"(Gives up room that 'reaper reserve' or POST /v1/reserve kept for a role: all of it or a part.
-What refined another reservation is that one's again. What the role's servers use stays reserved,
-and so does what is lent, unless --lent-too says otherwise. Room that the configuration reserves is
-given up there.)",
+What refined another reservation is that one's again. What the role's servers use stays reserved.
+What is lent stays so too, unless --lent-too is given: its tenants are deleted first, and the order
+waits for that. Room that the configuration reserves is given up there.)",
     R"(Examples:
   reaper unreserve --host compute-1 --role engineering --resources VCPU=8
   reaper unreserve --host compute-1 --role web --label purpose=peak --resources VCPU=2 --lent-too

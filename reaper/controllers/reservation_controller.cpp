@@ -44,6 +44,7 @@ ResultTask<void> ReservationController::check() {
         if (dependencies_.stopping || dependencies_.serving() != known_for_) break;
         co_await look_at(host);
     }
+    co_await try_waiting();
     tell_ledger();
     co_return Result<void>{};
 }
@@ -187,6 +188,7 @@ Task<void> ReservationController::look_at(HostId host) {
         co_return;
     }
     co_await tell_loans(host);
+    end_loans(host);
     book.trouble.clear();
     book.retry_at = {};
     book.pause = GrowingPause{first_pause, longest_pause};

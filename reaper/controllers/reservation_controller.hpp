@@ -51,7 +51,9 @@ using ReservationOrder = std::variant<ReserveOrder, UnreserveOrder>;
 struct OrderState {
     enum class Kind {
         applied,
-        valid,  ///< it would be; nothing was done
+        waiting,  ///< for tenants to go
+        failed,   ///< it waited, and does not hold any more
+        valid,    ///< it would be; nothing was done
     };
     std::string key;
     std::string principal;
@@ -83,6 +85,8 @@ public:
         const config::Reservations& settings;  ///< of now: a reload counts at the next step
         /// Not 0: this reaper acts, and no other; another number each time that it begins to.
         std::function<std::uint64_t()> serving;
+        /// Tenants are to go; they may, some time.
+        std::function<void(const EndedLoan&)> take_back;
         const bool& stopping;
     };
     ReservationController(const boost::asio::any_io_executor& executor, Dependencies dependencies);
@@ -134,6 +138,9 @@ private:
     static constexpr std::size_t max_orders = 1000;
     static constexpr std::size_t hosts_at_a_step = 16;
     static constexpr Duration between_readings = std::chrono::hours{1};
+    /// Tenants that did not go are asked for again.
+    static constexpr Duration ask_back_again = std::chrono::minutes{2};
+    static constexpr Duration longest_wait = std::chrono::minutes{10};
     static constexpr Duration call_deadline{10'000};
     static constexpr Duration first_pause{1'000};
     static constexpr Duration longest_pause{60'000};
@@ -153,7 +160,8 @@ private:
         Duration retry_at{};                        ///< steady
         std::vector<Left> left;
         std::map<ReservationId, CalmTime> calm;
-        Resources lent_told;  ///< what the journal has of its loans
+        std::map<ReservationId, Duration> asked_back;  ///< steady
+        Resources lent_told;                           ///< what the journal has of its loans
         GrowingPause pause{first_pause, longest_pause};
         std::string trouble;
         std::string short_of;  ///< as of what is wanted
@@ -215,6 +223,13 @@ private:
     ResultTask<std::set<ReservationId>> let_go(Wish wish, Search search);
     Resources lacking_on(const Host& host, const HostPlan& plan, const Request& request) const;
     Task<void> tell_loans(HostId host);
+    void end_loans(const HostId& host);
+    void take_back(const HostId& host, const ReservationId& id, TimePoint before,
+                   const std::string& why);
+    Task<void> try_waiting();
+    ResultTask<void> apply(const std::vector<ReservationOrder>& orders,
+                           const std::string& principal, const std::string& mark, bool dry_run);
+    void await_tenants(const std::vector<ReservationOrder>& orders);
     /// What becomes of a host's reservations, and what Placement is told for it.
     struct HostChange {
         HostReservations reservations;
@@ -237,6 +252,14 @@ private:
     AsyncSemaphore writing_;  ///< one change of books at a time
     std::map<HostId, Book> books_;
     std::deque<OrderState> orders_;
+    /// Given with `lent_too`: done when their tenants are gone.
+    struct Waiting {
+        std::string key, principal;
+        std::vector<ReservationOrder> orders;
+        TimePoint given_at{};
+        Duration until{};  ///< steady
+    };
+    std::vector<Waiting> waiting_;
     std::vector<std::string> remarks_;
     std::uint64_t writes_ = 0;     ///< begun: a reading of before may not tell of them
     std::uint64_t known_for_ = 0;  ///< `serving` when the register was read

@@ -5,6 +5,7 @@
 
 #include "reaper/controllers/reservation_controller.hpp"
 #include "reaper/model/text.hpp"
+#include "reaper/model/time_text.hpp"
 
 namespace reaper {
 namespace {
@@ -89,6 +90,37 @@ Resources ReservationController::all_left_on(const Book& book, const Host& host)
     Resources sum;
     for (const Left& left : book.left) sum += left_on(left, host);
     return sum;
+}
+
+// ---- the end of loans ----
+
+void ReservationController::take_back(const HostId& host_id, const ReservationId& id,
+                                      TimePoint before, const std::string& why) {
+    Book& book = books_.at(host_id);
+    const Host* const host = dependencies_.refresher.cache().find(host_id);
+    const Duration now = dependencies_.cloud.clock.steady();
+    const auto asked = book.asked_back.find(id);
+    if (host == nullptr || !may_write()) return;
+    if (asked != book.asked_back.end() && now < asked->second + ask_back_again) return;
+    const auto balances = balance_of(book.reservations, use_now(host_id));
+    const auto tenants = tenants_of(*host, balances, dependencies_.rooms.ledger());
+    const auto theirs = tenants.find(id);
+    if (theirs == tenants.end()) return;
+    EndedLoan loan =
+        loan_of(book.reservations.at(id), *host, balances.at(id), theirs->second, before);
+    if (loan.amounts.empty()) return;
+    loan.why = why;
+    book.asked_back[id] = now;
+    dependencies_.take_back(loan);
+}
+
+/// Those that lasted as long as they may.
+void ReservationController::end_loans(const HostId& host) {
+    const TimePoint now = dependencies_.cloud.clock.now();
+    for (const auto& [id, reservation] : books_.at(host).reservations)
+        if (const Duration longest = reservation.lending.longest; longest > Duration{0})
+            take_back(host, id, now - longest,
+                      "they had it for the longest loan, " + format_duration(longest));
 }
 
 /// Loans that begin or end are told once.

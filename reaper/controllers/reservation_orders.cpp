@@ -18,6 +18,20 @@ const HostId& host_of(const ReservationOrder& order) {
     return std::visit([](const auto& each) -> const HostId& { return each.host; }, order);
 }
 
+bool any_lent_too(const std::vector<ReservationOrder>& orders) {
+    return std::any_of(orders.begin(), orders.end(), [](const ReservationOrder& order) {
+        const auto* const gives = std::get_if<UnreserveOrder>(&order);
+        return gives != nullptr && gives->lent_too;
+    });
+}
+
+/// Of what is idle alone.
+std::vector<ReservationOrder> without_lent(std::vector<ReservationOrder> orders) {
+    for (ReservationOrder& order : orders)
+        if (auto* const gives = std::get_if<UnreserveOrder>(&order)) gives->lent_too = false;
+    return orders;
+}
+
 std::string written(const ReservationOrder& order, const std::string& host_name) {
     const bool reserves = std::holds_alternative<ReserveOrder>(order);
     const auto common = [&](const auto& each) {
@@ -33,7 +47,13 @@ std::string written(const ReservationOrder& order, const std::string& host_name)
 }  // namespace
 
 std::string_view to_string(OrderState::Kind kind) {
-    return kind == OrderState::Kind::applied ? "applied" : "valid";
+    switch (kind) {
+        case OrderState::Kind::applied: return "applied";
+        case OrderState::Kind::waiting: return "waiting";
+        case OrderState::Kind::failed: return "failed";
+        case OrderState::Kind::valid: break;
+    }
+    return "valid";
 }
 
 std::string ReservationController::text_of(const ReservationOrder& order) const {
@@ -132,13 +152,42 @@ ResultTask<OrderState> ReservationController::give(std::string key, std::string 
     for (ReservationOrder& order : orders)
         if (auto* const wanted = std::get_if<ReserveOrder>(&order)) wanted->principal = principal;
     const std::string mark = mark_of_order(key);
-    const auto turn = co_await writing_.acquire();
     OrderState state;
     state.key = std::move(key);
     state.principal = std::move(principal);
     state.kind = dry_run ? OrderState::Kind::valid : OrderState::Kind::applied;
     state.at = dependencies_.cloud.clock.now();
     for (const ReservationOrder& order : orders) state.told.push_back(text_of(order));
+    // What is not lent is unreserved at once; else its tenants go first.
+    const auto idle = without_lent(orders);
+    auto done = co_await apply(idle, state.principal, mark, dry_run);
+    const bool lent = !done && done.error().code == Errc::conflict && any_lent_too(orders);
+    if (lent) {
+        auto valid = co_await apply(orders, state.principal, mark, true);
+        if (!valid) co_return valid.error();
+        if (!dry_run) state.kind = OrderState::Kind::waiting;
+    } else if (!done) {
+        co_return done.error();
+    }
+    if (dry_run) co_return state;
+    if (lent) {
+        waiting_.push_back({state.key, state.principal, orders, state.at,
+                            dependencies_.cloud.clock.steady() + longest_wait});
+        await_tenants(orders);
+    }
+    orders_.push_front(state);
+    if (orders_.size() > max_orders) orders_.pop_back();
+    const std::string then = lent ? ", when its tenants are gone" : "";
+    for (const std::string& told : state.told)
+        co_await note("reservation",
+                      "principal " + in_quotes(state.principal) + ": " + told + then);
+    co_return state;
+}
+
+ResultTask<void> ReservationController::apply(const std::vector<ReservationOrder>& orders,
+                                              const std::string& principal, const std::string& mark,
+                                              bool dry_run) {
+    const auto turn = co_await writing_.acquire();
     Error last;
     for (int tries = 0; tries < max_tries; ++tries) {
         bool marked = false;
@@ -147,28 +196,62 @@ ResultTask<OrderState> ReservationController::give(std::string key, std::string 
                 marked = marked || (!mark.empty() && each.last_order == mark);
         if (marked && !dry_run) break;  // it was done, by a process of before or another reaper
         if (auto why = why_not_known()) co_return std::move(*why);
-        auto changes = co_await try_orders(orders, state.principal, mark);
+        auto changes = co_await try_orders(orders, principal, mark);
         if (!changes) co_return changes.error();
-        if (dry_run) co_return state;
+        if (dry_run) co_return Result<void>{};
         if (auto why = why_not_known()) co_return std::move(*why);
         auto done = co_await write(std::move(*changes));
-        if (!done) {
-            last = done.error();
-            if (last.code == Errc::conflict) continue;  // somebody was faster: what holds decides
-            // It may have been done all the same: the register tells.
-            known_for_ = 0;
-            look_again_at_ = {};
-            co_return Error{Errc::unreachable, last.what};
-        }
-        last = {};
-        break;
+        if (done) co_return Result<void>{};
+        last = done.error();
+        if (last.code == Errc::conflict) continue;  // somebody was faster: what holds decides
+        // It may have been done all the same: the register tells.
+        known_for_ = 0;
+        look_again_at_ = {};
+        co_return Error{Errc::unreachable, last.what};
     }
     if (!last.what.empty()) co_return last;
-    orders_.push_front(state);
-    if (orders_.size() > max_orders) orders_.pop_back();
-    for (const std::string& told : state.told)
-        co_await note("reservation", "principal " + in_quotes(state.principal) + ": " + told);
-    co_return state;
+    co_return Result<void>{};
+}
+
+/// The tenants of what is to be unreserved.
+void ReservationController::await_tenants(const std::vector<ReservationOrder>& orders) {
+    for (const ReservationOrder& order : orders) {
+        const auto* const gives = std::get_if<UnreserveOrder>(&order);
+        if (gives == nullptr || !gives->lent_too) continue;
+        std::vector<ReservationId> named;
+        for (const auto& [id, reservation] : books_[gives->host].reservations)
+            if (reservation.identity.role == gives->name.role &&
+                reservation.identity.labels == gives->name.labels)
+                named.push_back(id);
+        for (const ReservationId& id : named)
+            take_back(gives->host, id, dependencies_.cloud.clock.now(),
+                      "the room is to be unreserved");
+    }
+}
+
+/// Those whose tenants are gone by now.
+Task<void> ReservationController::try_waiting() {
+    std::vector<Waiting> waiting = std::exchange(waiting_, {});
+    for (Waiting& each : waiting) {
+        const std::string mark = mark_of_order(each.key);
+        const auto idle = without_lent(each.orders);
+        auto done = co_await apply(idle, each.principal, mark, false);
+        const bool again = !done && dependencies_.cloud.clock.steady() < each.until;
+        if (!again) {
+            const auto kind = done ? OrderState::Kind::applied : OrderState::Kind::failed;
+            for (OrderState& known : orders_)
+                if (known.at == each.given_at && known.principal == each.principal &&
+                    known.kind == OrderState::Kind::waiting)
+                    known.kind = kind;
+            std::string told = "principal " + in_quotes(each.principal);
+            told += done ? ": unreserved, as its tenants are gone"
+                         : ": not unreserved: " + done.error().what;
+            co_await note("reservation", told);
+            continue;
+        }
+        await_tenants(each.orders);
+        waiting_.push_back(std::move(each));
+    }
 }
 
 Task<void> ReservationController::note(const std::string& kind, const std::string& reason) {

@@ -30,6 +30,7 @@
 #include "reaper/runtime/periodic.hpp"
 #include "reaper/runtime/turns.hpp"
 #include "reaper/runtime/watched_clock.hpp"
+#include "reaper/triggers/ended_loan.hpp"
 #include "reaper/triggers/nova_failures.hpp"
 #include "reaper/triggers/serving_lease.hpp"
 #include "reaper/triggers/unshelve.hpp"
@@ -114,6 +115,7 @@ private:
         RequestCoordinator coordinator;
         NovaFailures nova_failures;
         UnshelveTrigger unshelve;
+        EndedLoanTrigger ended_loans;
         OperatorTrigger operators;
         PlacementGateway gateway;
     };
@@ -207,10 +209,11 @@ Service::Impl::Parts::Parts(Impl& service, const asio::any_io_executor& executor
           [this](const ServerId& server) { labels.served(server); }),
       reserver({service.ports_.cloud, service.ports_.journal, service.rooms_.ledger(),
                 service.stopping_}),
-      reservations(executor,
-                   {service.cloud_, refresher, service.rooms_, service.ports_.journal,
-                    service.settings_.reservations,
-                    [&service] { return service.ports_.messages.serving(); }, service.stopping_}),
+      reservations(
+          executor,
+          {service.cloud_, refresher, service.rooms_, service.ports_.journal,
+           service.settings_.reservations, [&service] { return service.ports_.messages.serving(); },
+           [this](const EndedLoan& loan) { ended_loans.submit(loan); }, service.stopping_}),
       decisions(refresher, service.ports_.cloud.clock, service.rooms_, safeguards.safeguards(),
                 &reservations),
       coordinator({service.ports_.cloud, service.ports_.journal, service.rooms_, refresher,
@@ -230,6 +233,8 @@ Service::Impl::Parts::Parts(Impl& service, const asio::any_io_executor& executor
                            service.settings_.cull.deadline;
                 },
                 coordinator, service.stopping_}),
+      ended_loans({service.ports_.cloud.clock, service.settings_.trigger, service.ports_.messages,
+                   coordinator, service.stopping_}),
       operators({service.ports_.cloud, service.settings_.trigger, service.ports_.messages,
                  coordinator, service.stopping_}),
       gateway(
@@ -271,7 +276,8 @@ ResultTask<void> Service::Impl::run() {
     // we know.
     RequestCoordinator::LeaseOf lease_of =
         [this](RequestSource source) -> std::shared_ptr<const Lease> {
-        if (source != RequestSource::operator_) return nullptr;
+        if (source != RequestSource::operator_ && source != RequestSource::reservation)
+            return nullptr;
         return std::make_shared<WhileServingLease>(ports_.messages);
     };
     auto restored = co_await parts_->coordinator.restore(std::move(lease_of));

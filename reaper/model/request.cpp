@@ -20,11 +20,12 @@ constexpr std::array<std::pair<Operation, std::string_view>, 8> operation_names{
     {Operation::manual, "manual"},
 }};
 
-constexpr std::array<std::pair<RequestSource, std::string_view>, 4> source_names{{
+constexpr std::array<std::pair<RequestSource, std::string_view>, 5> source_names{{
     {RequestSource::nova_failure, "nova-failure"},
     {RequestSource::unshelve, "unshelve"},
     {RequestSource::operator_, "operator"},
     {RequestSource::gateway, "gateway"},
+    {RequestSource::reservation, "reservation"},
 }};
 
 }  // namespace

@@ -36,6 +36,7 @@ enum class RequestSource {
     unshelve,      ///< an unshelving that found no host, of which Nova tells nobody
     operator_,     ///< `reaper request`
     gateway,       ///< nova-scheduler, which waits for the answer
+    reservation,   ///< one that takes back what it lent
 };
 
 std::string_view to_string(RequestSource source);
@@ -92,6 +93,8 @@ struct Request {
     bool borrows = false;
     /// Reservations that lend room to it.
     std::set<ReservationId> lent_by{};
+    /// These alone may be deleted for it; empty: whoever the strategy chooses.
+    std::set<ServerId> victims_among{};
 
     friend bool operator==(const Request&, const Request&) = default;
 };

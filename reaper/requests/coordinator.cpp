@@ -346,8 +346,11 @@ void RequestCoordinator::settle(const Ended& ended) {
     const bool culled =
         outcome.kind == OutcomeKind::freed || outcome.kind == OutcomeKind::incomplete;
     const bool found = outcome.kind == OutcomeKind::already_there;
-    services_.rooms.ended(id, culled || found, outcome.at, cull.promise);
-    if (!culled) services_.safeguards.on_no_cull(id);
+    // A reservation takes its room by itself, as soon as that is promised to nobody.
+    const bool reserved = ended.request.source == RequestSource::reservation;
+    services_.rooms.ended(id, (culled || found) && !reserved, outcome.at, cull.promise);
+    if (!culled || reserved) services_.safeguards.on_no_cull(id);
+    if (reserved) return;
     if (culled) services_.tracker.watch_cull(ended.request, outcome.at, cull.watch);
     if (found) services_.tracker.watch_room(ended.request, ended.ready_on, outcome.at, cull.watch);
 }

@@ -134,7 +134,9 @@ Decision FreshDecision::own_tenants_first(const CompiledPolicy& policy, const Re
 
 void FreshDecision::decided(const Request& request, const Decision& decision) {
     const auto* const plan = std::get_if<Plan>(&decision);
-    if (reservations_ != nullptr && plan != nullptr) reservations_->on_plan(request.role, *plan);
+    const bool by_role = request.source != RequestSource::reservation;
+    if (reservations_ != nullptr && plan != nullptr && by_role)
+        reservations_->on_plan(request.role, *plan);
 }
 
 ResultTask<Decision> FreshDecision::decide(std::shared_ptr<const CompiledPolicy> policy,
@@ -212,7 +214,8 @@ ResultTask<Decision> FreshDecision::decide(std::shared_ptr<const CompiledPolicy>
             if (!request.lent_by.empty()) continue;
         }
         // Nor while room is idle that is reserved for it.
-        if ((takes_room || refused) && reservations_ != nullptr && !reserved_known) {
+        const bool by_role = request.source != RequestSource::reservation;
+        if ((takes_room || refused) && reservations_ != nullptr && !reserved_known && by_role) {
             reserved_known = true;
             Request for_role = request;
             const std::size_t victims = victims_of(decision);

@@ -67,8 +67,15 @@ ResultTask<Decision> RequestRunner::consult() {
     if (!overtaken) co_await services_.tracker.make_way_for(request_, !arrival_.had_hosts);
     services_.warmer.expect(request_);
     auto skipped = skipped_;
-    ProjectId project = request_.project;
-    request_.role = co_await services_.decisions.role_of(std::move(project));
+    if (request_.source == RequestSource::reservation) {
+        // Whose loan it was, and who holds it, the journal does not tell.
+        if (request_.victims_among.empty())
+            co_return Decision{Refused{"interrupted: the reservation looks at its loans anew"}};
+        skip_all_but_tenants(skipped);
+    } else {
+        ProjectId project = request_.project;
+        request_.role = co_await services_.decisions.role_of(std::move(project));
+    }
     planned_under_ = settings_.policy;  // refreshing may have taken a while
     auto decided =
         co_await services_.decisions.decide(planned_under_, request_, std::move(skipped));
@@ -89,6 +96,16 @@ ResultTask<Decision> RequestRunner::consult() {
     if (first && less != nullptr)
         refusals_.note(request_, *less, planned_under_, services_.cloud.clock.steady());
     co_return std::move(*decided);
+}
+
+/// On the host of the loan.
+void RequestRunner::skip_all_but_tenants(std::map<ServerId, std::string>& skipped) const {
+    for (const Host* const host : services_.refresher.cache().hosts()) {
+        if (!request_.placement.only_hosts.contains(host->service_host)) continue;
+        for (const Server& server : host->servers)
+            if (server.revocable() && !request_.victims_among.contains(server.id))
+                skipped.emplace(server.id, "it is not of this loan");
+    }
 }
 
 std::optional<std::string> RequestRunner::served_by_another() {

@@ -7,10 +7,6 @@
 namespace reaper {
 namespace {
 
-TimePoint came_at(const Server& server) {
-    return server.launched ? std::max(server.created, *server.launched) : server.created;
-}
-
 bool has_common(const Resources& a, const Resources& b) {
     return std::any_of(a.begin(), a.end(),
                        [&](const auto& each) { return each.second > 0 && b.get(each.first) > 0; });
@@ -23,6 +19,28 @@ Resources positive(const Resources& amounts) {
 }
 
 }  // namespace
+
+TimePoint came_at(const Server& server) {
+    return server.launched ? std::max(server.created, *server.launched) : server.created;
+}
+
+EndedLoan loan_of(const Reservation& reservation, const Host& host,
+                  const ReservationBalance& balance, const std::vector<const Server*>& tenants,
+                  TimePoint before) {
+    EndedLoan loan;
+    loan.reservation = reservation_id(reservation.identity);
+    loan.role = reservation.identity.role;
+    loan.service_host = host.service_host;
+    Resources held;
+    for (const Server* const tenant : tenants) {
+        if (came_at(*tenant) > before) continue;
+        loan.tenants.insert(tenant->id);
+        held += held_on(*tenant, host);
+    }
+    for (const auto& [name, amount] : balance.lent)
+        loan.amounts.set(name, std::min(amount, held.get(name)));
+    return loan;
+}
 
 std::map<ReservationId, std::vector<const Server*>> tenants_of(
     const Host& host, const std::map<ReservationId, ReservationBalance>& balances,

@@ -9,6 +9,9 @@
 #pragma once
 
 #include <map>
+#include <set>
+#include <string>
+#include <vector>
 
 #include "reaper/reservations/reservation_allotment.hpp"
 #include "reaper/rooms/reserved_room.hpp"
@@ -25,6 +28,23 @@ std::map<ReservationId, std::vector<const Server*>> tenants_of(
 ReservedRoom reserved_room(const Host& host, const HostReservations& reservations,
                            const std::map<ReservationId, ReservationBalance>& balances,
                            const Ledger& ledger);
+
+/// What a reservation takes back, without a request of its role.
+struct EndedLoan {
+    ReservationId reservation;
+    Role role;
+    std::string service_host;
+    Resources amounts;
+    std::set<ServerId> tenants;  ///< they hold it; nobody else goes for it
+    std::string why;             ///< for people: a clause
+};
+
+/// When the server came to where it is.
+TimePoint came_at(const Server& server);
+/// Of a reservation's tenants, what those hold of what is lent who were there by `before`.
+EndedLoan loan_of(const Reservation& reservation, const Host& host,
+                  const ReservationBalance& balance, const std::vector<const Server*>& tenants,
+                  TimePoint before);
 
 /// How long a reservation is not lent after its role came and tenants went for it: `calm`, twice as
 /// long each time, until nothing happens for as long again.

@@ -1,4 +1,5 @@
 // Lending through a whole service: tenants borrow idle reserved room, and go when its role comes.
+#include <boost/asio/co_spawn.hpp>
 #include <gmock/gmock.h>
 
 #include "app/gateway_house.hpp"
@@ -75,6 +76,18 @@ protected:
         ASSERT_EQ(claimed(claim(request, server, "rp-host1")), 204);
         comes(name, "spot");
         pass(seconds{15});
+    }
+    /// What became of an order, or why it is refused.
+    std::string given(ReservationOrder order) {
+        std::optional<Result<OrderState>> done;
+        std::vector<ReservationOrder> orders{std::move(order)};
+        boost::asio::co_spawn(io(), service().reservations()->give("", "ops", std::move(orders)),
+                              [&](std::exception_ptr error, Result<OrderState> state) {
+                                  if (error) std::rethrow_exception(error);
+                                  done = std::move(state);
+                              });
+        run_until([&] { return done.has_value(); });
+        return *done ? std::string{to_string((**done).kind)} : done->error().what;
     }
     Amount held() { return only().balance.held.get(vcpu); }
     Amount lent() { return only().balance.lent.get(vcpu); }
@@ -169,6 +182,61 @@ TEST_F(GatewayLendingTest, ItIsLentAgainAfterACalmTime) {
     cloud.remove(uuid_of("again"));
     booting("later", "spot");
     EXPECT_THAT(search_for("req-4"), ElementsAre("rp-host1"));
+}
+
+TEST_F(GatewayLendingTest, ALoanLastsNoLongerThanItMay) {
+    settings.reservations.static_ones.front().lending.longest = minutes{30};
+    start_and_hold();
+    borrow("old", "req-1");
+    pass(minutes{20});
+    borrow("young", "req-2");
+    pass(minutes{20});
+    EXPECT_FALSE(cloud.exists(uuid_of("old")));
+    EXPECT_TRUE(cloud.exists(uuid_of("young")));
+    EXPECT_EQ(held(), 2);
+    EXPECT_EQ(lent(), 2);
+    EXPECT_EQ(only().calm_for, Duration{0}) << "its role did not come";
+    pass(minutes{20});
+    EXPECT_EQ(held(), 4);
+    EXPECT_EQ(cloud.count("DELETE"), 2U);
+}
+
+TEST_F(GatewayLendingTest, WhoElseIsThereStaysWhenALoanEnds) {
+    settings.reservations.static_ones.front().lending.longest = minutes{30};
+    cloud.add_host("host3", small * 3);
+    reserve("host3", 4);
+    settings.reservations.static_ones.front().lending.longest = minutes{30};
+    auto& other = cloud.add_server(uuid_of("other"), "host3", "spot", small);
+    other.record.server.created = clock.now() - minutes{120};
+    start_and_hold("host3");
+    pass(minutes{60});
+    EXPECT_EQ(cloud.count("DELETE"), 0U) << "it is nobody's tenant";
+}
+
+TEST_F(GatewayLendingTest, WhatIsLentIsUnreservedWhenItsTenantsAreGone) {
+    settings.reservations.static_ones.clear();
+    start();
+    run_until([&] { return service().reservations()->why_not_known() == std::nullopt; });
+    ReserveOrder wanted;
+    wanted.host = HostId{"rp-host1"};
+    wanted.name.role = Role::parse("eng").value();
+    wanted.resources = Resources{{"VCPU", 4}, {"MEMORY_MB", 4096}, {"DISK_GB", 40}};
+    wanted.lending = LendingPolicy{true, {}, {}};
+    ASSERT_EQ(given(wanted), "applied");
+    borrow("tenant", "req-1");
+    UnreserveOrder back;
+    back.host = wanted.host;
+    back.name = wanted.name;
+    back.resources = wanted.resources;
+    EXPECT_THAT(given(back), HasSubstr("lent are 2 VCPU"));
+    back.lent_too = true;
+    EXPECT_EQ(given(back), "waiting");
+    EXPECT_TRUE(cloud.exists(uuid_of("tenant")));
+    pass(minutes{1});
+    EXPECT_FALSE(cloud.exists(uuid_of("tenant")));
+    EXPECT_THAT(service().reservations()->list(), IsEmpty());
+    EXPECT_EQ(service().reservations()->orders().front().kind, OrderState::Kind::applied);
+    EXPECT_EQ(cloud.free_on("host1").get(vcpu), 4);
 }
 
 TEST_F(GatewayLendingTest, ByAMessageATenantBorrowsAtItsSecondTry) {

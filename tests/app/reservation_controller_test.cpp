@@ -54,7 +54,13 @@ protected:
             std::make_unique<CacheRefresher>(io.get_executor(), cloud.ports(), cache_settings,
                                              compile_policy(policy).value(), [] {});
         ReservationController::Dependencies dependencies{
-            cloud.ports(), *refresher, rooms, journal, settings, [this] { return serving; },
+            cloud.ports(),
+            *refresher,
+            rooms,
+            journal,
+            settings,
+            [this] { return serving; },
+            [this](const EndedLoan& loan) { ended.push_back(loan); },
             stopping};
         controller =
             std::make_unique<ReservationController>(io.get_executor(), std::move(dependencies));
@@ -136,6 +142,7 @@ protected:
     config::Cache cache_settings;
     RoomKeeper rooms;
     std::uint64_t serving = 1;
+    std::vector<EndedLoan> ended;
     bool stopping = false;
     std::unique_ptr<CacheRefresher> refresher;
     std::unique_ptr<ReservationController> controller;

@@ -207,12 +207,26 @@ def test_lender_and_tenants(cloud: Cloud, keeper: Reaper) -> None:
     cloud.ask_in_vain("medium", "spot")
     becomes(keeper, used=2, held=6, lent=2)
     reserve(keeper, "unreserve", one, 6)
-    becomes(keeper, resources=4, used=2, held=0, lent=2)
+    # Room that is free by now replaces what was lent: the tenant is an ordinary one.
+    becomes(keeper, resources=4, used=2, held=2, lent=0)
     cloud.delete_without_waiting(tenants[0])
     cloud.delete_without_waiting(first)
     cloud.wait_gone([tenants[0], first])
     becomes(keeper, used=0, held=4, lent=0)
     reserve(keeper, "unreserve", one, 4)
     assert cloud.used_vcpus(one) == 0
+
+    # What is lent is taken back after a while, or when it is to be unreserved.
+    reserve(keeper, "reserve", one, HOST, "--lend", "--longest-loan", "15s")
+    [late] = cloud.ask("medium", "spot")
+    cloud.wait_for([late], "ACTIVE")
+    cloud.wait_gone([late])
+    becomes(keeper, held=HOST, lent=0)
+    [last] = cloud.ask("medium", "spot")
+    cloud.wait_for([last], "ACTIVE")
+    reserve(keeper, "unreserve", one, HOST, "--lent-too")
+    cloud.wait_gone([last])
+    eventually("nothing is left", lambda: cloud.used_vcpus(one) == 0)
+    assert keeper.json("reservations")["reservations"] == []
     events = [event["reason"] for event in keeper.json("history", "events")["events"]]
     assert any("lends 5 VCPU of web" in reason for reason in events), events

@@ -1,0 +1,38 @@
+#include "reaper/triggers/ended_loan.hpp"
+
+#include <memory>
+#include <spdlog/spdlog.h>
+#include <utility>
+
+#include "reaper/model/text.hpp"
+#include "reaper/triggers/serving_lease.hpp"
+
+namespace reaper {
+
+void EndedLoanTrigger::submit(const EndedLoan& loan) {
+    auto lease = std::make_shared<WhileServingLease>(dependencies_.messages);
+    if (dependencies_.stopping || !lease->held() || loan.amounts.empty()) return;
+    const TimePoint now = dependencies_.clock.now();
+    TriggeredRequest triggered;
+    Request& request = triggered.request;
+    request.id =
+        RequestId{"loan-" + loan.reservation.str() + "-" +
+                  std::to_string(now.time_since_epoch().count()) + "-" + std::to_string(++made_)};
+    request.operation = Operation::manual;
+    request.source = RequestSource::reservation;
+    request.resources = loan.amounts;
+    request.placement.only_hosts = {loan.service_host};
+    request.placement.why_only = "its tenants hold the room";
+    request.sent_at = now;
+    request.deadline = now + dependencies_.settings.max_age;
+    request.role = loan.role;
+    request.victims_among = loan.tenants;
+    triggered.event_id = "reservation/" + request.id.str();
+    triggered.event_type = "reservation";
+    triggered.lease = std::move(lease);
+    spdlog::info("{}: role {} takes back {}: {}", printable(request.id.str()), loan.role.str(),
+                 to_string(loan.amounts), loan.why);
+    dependencies_.sink.submit(std::move(triggered));
+}
+
+}  // namespace reaper
