@@ -12,16 +12,23 @@ ResultTask<void> ProjectRoles::learn(std::set<ProjectId> projects) {
     if (old || looked_up_ != settings_.roles) {
         auto done = co_await look_up_names();
         if (!done) co_return done.error();
-        by_hierarchy_.clear();
         known_ = true;
         looked_up_at_ = now;
     }
+    if (std::exchange(hierarchy_, settings_.roles_by_hierarchy) != settings_.roles_by_hierarchy)
+        ++version_;
     if (!settings_.roles_by_hierarchy) co_return Result<void>{};
     for (const ProjectId& project : projects) {
-        if (written_.contains(project) || by_hierarchy_.contains(project)) continue;
+        const auto known = by_hierarchy_.find(project);
+        const bool fresh = known != by_hierarchy_.end() && now - known->second.at < known_for;
+        if (written_.contains(project) || fresh) continue;
         auto role = co_await by_hierarchy(project);
+        // The old answer holds until there is another one.
         if (!role) co_return role.error();
-        by_hierarchy_.insert_or_assign(project, std::move(*role));
+        Found& found = by_hierarchy_[project];
+        if (found.role != *role || found.at == Duration{}) ++version_;
+        found.role = std::move(*role);
+        found.at = now;
     }
     co_return Result<void>{};
 }
@@ -30,7 +37,13 @@ std::optional<Role> ProjectRoles::role_of(const ProjectId& project) const {
     if (const auto at = written_.find(project); at != written_.end()) return at->second;
     if (!settings_.roles_by_hierarchy) return std::nullopt;
     const auto at = by_hierarchy_.find(project);
-    return at == by_hierarchy_.end() ? std::nullopt : at->second;
+    return at == by_hierarchy_.end() ? std::nullopt : at->second.role;
+}
+
+bool ProjectRoles::knows(const ProjectId& project) const {
+    return known_ && looked_up_ == settings_.roles &&
+           (!settings_.roles_by_hierarchy || written_.contains(project) ||
+            by_hierarchy_.contains(project));
 }
 
 ResultTask<void> ProjectRoles::look_up_names() {
@@ -47,6 +60,7 @@ ResultTask<void> ProjectRoles::look_up_names() {
                 not_found.push_back("reservations.roles: role " + each.role.str() + ": " +
                                     search->why_not);
         }
+    if (looked_up_ != wanted || written_ != written) ++version_;
     looked_up_ = wanted;
     written_ = std::move(written);
     not_found_ = std::move(not_found);

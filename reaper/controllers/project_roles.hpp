@@ -3,6 +3,7 @@
 // then.
 #pragma once
 
+#include <cstdint>
 #include <map>
 #include <optional>
 #include <set>
@@ -26,6 +27,10 @@ public:
     ResultTask<void> learn(std::set<ProjectId> projects);
     /// None if it is of no role, or was not asked for.
     std::optional<Role> role_of(const ProjectId& project) const;
+    /// Was it asked for, so that `role_of` tells?
+    bool knows(const ProjectId& project) const;
+    /// Another number whenever an answer of `role_of` may be another one than before.
+    std::uint64_t version() const noexcept { return version_; }
     /// What the configuration names and Keystone does not have; one line each.
     const std::vector<std::string>& not_found() const noexcept { return not_found_; }
 
@@ -42,7 +47,13 @@ private:
     Duration looked_up_at_{};
     bool known_ = false;
     std::map<ProjectId, Role> written_;
-    std::map<ProjectId, std::optional<Role>> by_hierarchy_;
+    struct Found {
+        std::optional<Role> role;
+        Duration at{};  ///< steady
+    };
+    std::map<ProjectId, Found> by_hierarchy_;
+    bool hierarchy_ = false;  ///< as it was when it was asked for last
+    std::uint64_t version_ = 0;
     std::vector<std::string> not_found_;
 };
 

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <spdlog/spdlog.h>
+#include <tuple>
 #include <utility>
 
 #include "reaper/model/text.hpp"
@@ -55,11 +56,10 @@ ResultTask<void> ReservationController::know() {
     const std::uint64_t serving = dependencies_.serving();
     if (known_for_ == serving && now - known_at_ < between_readings) co_return Result<void>{};
     if (known_for_ == 0 && now < look_again_at_) co_return Result<void>{};
-    const std::uint64_t writes = writes_;
+    written_.clear();
     auto reading = co_await read_register(dependencies_.cloud.placement);
     if (!reading) co_return reading.error();
     const auto turn = co_await writing_.acquire();
-    if (writes_ != writes) co_return Result<void>{};  // it tells of before: once more
     if (!reading->set_up)
         reading->remarks.push_back(
             "Placement has no register of reservations: make it with `reaper setup reservations "
@@ -78,22 +78,48 @@ ResultTask<void> ReservationController::know() {
         to_tell_.insert(host);
         const bool left = std::any_of(book.left.begin(), book.left.end(),
                                       [&](const Left& each) { return now < each.until; });
-        if (!left && book.calm.empty()) continue;
+        if (!left && book.calm.empty() && book.lent_since.empty()) continue;
         Book& kept = books_[host];
         kept.left = std::move(book.left);
         kept.calm = std::move(book.calm);
+        kept.lent_since = std::move(book.lent_since);
         kept.lent_told = std::move(book.lent_told);
     }
+    // Of what was written meanwhile it may tell of before.
+    for (const auto& [host, book] : before)
+        for (const auto& [id, reservation] : book.reservations) {
+            const auto record = book.records.find(id);
+            if (!written_.contains(id) || record == book.records.end()) continue;
+            books_[host].reservations.emplace(id, reservation);
+            books_[host].records.emplace(id, record->second);
+        }
     for (auto& [id, found] : reading->reservations) {
+        if (written_.contains(id)) continue;
         Book& book = books_[found.reservation.identity.host];
         book.reservations.emplace(id, std::move(found.reservation));
         book.records.emplace(id, std::move(found.record));
         to_tell_.insert(found.reservation.identity.host);
     }
-    known_for_ = serving;
+    const bool anew = std::exchange(known_for_, serving) != serving;
     known_at_ = now;
     configured_at_ = Duration{};
+    if (anew) co_await know_roles_of_promises();
     co_return Result<void>{};
+}
+
+/// What was promised before this process began; nobody else tells whose role it is for.
+Task<void> ReservationController::know_roles_of_promises() {
+    std::map<RequestId, ProjectId> promised;
+    dependencies_.rooms.ledger().each_promise(
+        [&](const Ledger::Promise& each) { promised[each.request] = each.project; });
+    for (const auto& [id, project] : promised) {
+        Request request;
+        request.id = id;
+        ProjectId of = project;
+        request.role = co_await role_of(std::move(of));
+        request.lent_by = dependencies_.rooms.ledger().lent_to(id);
+        dependencies_.rooms.admits(request);
+    }
 }
 
 /// What the configuration reserves on the host.
@@ -156,21 +182,23 @@ std::vector<HostId> ReservationController::due() {
         if (flowing && books_.contains(host)) changed_.insert(host);
     });
     const bool all = flowing && lost;
-    std::vector<std::pair<Duration, HostId>> found;
+    if (all)
+        for (const auto& each : books_) changed_.insert(each.first);
+    // Those first to which something happened. What is as it should be costs no call.
+    std::vector<std::tuple<bool, Duration, HostId>> found;
     for (const auto& [host, book] : books_) {
         const bool long_ago = now - book.looked_at >= dependencies_.settings.interval;
-        const bool wanted = all || long_ago || changed_.contains(host);
-        if (wanted && book.retry_at <= now) found.emplace_back(book.looked_at, host);
+        const bool happened = changed_.contains(host);
+        if ((all || long_ago || happened) && book.retry_at <= now)
+            found.emplace_back(!happened, book.looked_at, host);
     }
     std::sort(found.begin(), found.end());
-    if (found.size() > hosts_at_a_step) {
-        // The rest keeps its place for the next step.
-        for (std::size_t i = hosts_at_a_step; i < found.size(); ++i)
-            changed_.insert(found[i].second);
-        found.resize(hosts_at_a_step);
-    }
+    const std::size_t most = flowing ? hosts_at_a_step : readings_at_a_step;
     std::vector<HostId> hosts;
-    for (auto& each : found) hosts.push_back(std::move(each.second));
+    for (auto& [later, looked_at, host] : found) {
+        if (hosts.size() == most) break;
+        hosts.push_back(std::move(host));
+    }
     return hosts;
 }
 
@@ -398,7 +426,7 @@ ResultTask<void> ReservationController::write(HostChanges hosts) {
     std::vector<ConsumerChange> sent;
     for (const auto& [host, change] : hosts)
         sent.insert(sent.end(), change.changes.begin(), change.changes.end());
-    ++writes_;
+    for (const ConsumerChange& each : sent) written_.insert(ReservationId{each.id.str()});
     if (!sent.empty()) {
         auto done =
             co_await dependencies_.cloud.placement.set_holdings(std::move(sent), call_deadline);
@@ -407,6 +435,11 @@ ResultTask<void> ReservationController::write(HostChanges hosts) {
     for (auto& [host, change] : hosts) {
         Book& book = books_[host];
         book.reservations = std::move(change.reservations);
+        const auto over = [&](const auto& each) { return !book.reservations.contains(each.first); };
+        std::erase_if(book.calm, over);
+        std::erase_if(book.asked_back, over);
+        std::erase_if(book.lent_since,
+                      [&](const ReservationId& id) { return !book.reservations.contains(id); });
         for (ConsumerChange& each : change.changes) {
             const ReservationId id{each.id.str()};
             each.wanted.generation.reset();  // another one by now: read before the next change

@@ -136,7 +136,8 @@ public:
 
 private:
     static constexpr std::size_t max_orders = 1000;
-    static constexpr std::size_t hosts_at_a_step = 16;
+    static constexpr std::size_t hosts_at_a_step = 256;
+    static constexpr std::size_t readings_at_a_step = 16;  ///< where no events flow
     static constexpr Duration between_readings = std::chrono::hours{1};
     /// Tenants that did not go are asked for again.
     static constexpr Duration ask_back_again = std::chrono::minutes{2};
@@ -152,6 +153,11 @@ private:
         bool borrowed = false;  ///< by a revocable server
         Duration until{};       ///< steady
     };
+    /// Tenants that are to go.
+    struct AskedBack {
+        std::set<ServerId> tenants;
+        Duration at{};  ///< steady
+    };
     /// All that is known of a host's reservations.
     struct Book {
         HostReservations reservations;
@@ -160,8 +166,9 @@ private:
         Duration retry_at{};                        ///< steady
         std::vector<Left> left;
         std::map<ReservationId, CalmTime> calm;
-        std::map<ReservationId, Duration> asked_back;  ///< steady
-        Resources lent_told;                           ///< what the journal has of its loans
+        std::map<ReservationId, AskedBack> asked_back;
+        std::set<ReservationId> lent_since;  ///< since tenants went for its role last
+        Resources lent_told;                 ///< what the journal has of its loans
         GrowingPause pause{first_pause, longest_pause};
         std::string trouble;
         std::string short_of;  ///< as of what is wanted
@@ -195,14 +202,20 @@ private:
     Resources left_on(const Left& left, const Host& host) const;
     Resources all_left_on(const Book& book, const Host& host) const;
     Resources used_by(const Host& host, bool borrowed) const;
-    /// What a reservation may let go of.
-    using Gives = std::function<Resources(const HostId&, const Book&, const ReservationId&)>;
-    Gives gives_to(Role role) const;
-    Gives lends_now() const;
-    std::map<ReservationId, Resources> given_on(const HostId& host, const Book& book,
-                                                const Gives& gives) const;
-    std::vector<Host> hosts_without(const Gives& gives, const std::set<HostId>& among,
-                                    bool least_first) const;
+    /// For whom room is let go of.
+    struct Wish {
+        Request request;
+        bool borrowed = false;
+        std::size_t most_victims = 0;
+        Duration until{};
+    };
+    using Given = std::map<ReservationId, Resources>;
+    bool may_give(const Wish& wish, const Book& book, const ReservationId& id) const;
+    Given given_on(const Wish& wish, const HostId& host, const Book& book) const;
+    std::optional<Amount> might_give(const Wish& wish, const HostId& host, const Book& book) const;
+    std::vector<Host> hosts_without(const Wish& wish, const std::set<HostId>& among,
+                                    const std::set<HostId>& unfit) const;
+    Host without_given(const Wish& wish, const Host& host) const;
     static std::vector<HostPlan> where_it_fits(const Request& request,
                                                const std::vector<Host>& hosts,
                                                const Search& search);
@@ -212,18 +225,12 @@ private:
     static std::vector<HostPlan> where_least_is_left(const Request& request,
                                                      const std::vector<Host>& hosts,
                                                      const Search& search);
-    /// For whom room is let go of.
-    struct Wish {
-        Request request;
-        Gives gives;
-        bool borrowed = false;
-        std::size_t most_victims = 0;
-        Duration until{};
-    };
     ResultTask<std::set<ReservationId>> let_go(Wish wish, Search search);
     Resources lacking_on(const Host& host, const HostPlan& plan, const Request& request) const;
     Task<void> tell_loans(HostId host);
     void end_loans(const HostId& host);
+    bool roles_known_on(const Host& host) const;
+    Task<void> know_roles_of_promises();
     void take_back(const HostId& host, const ReservationId& id, TimePoint before,
                    const std::string& why);
     Task<void> try_waiting();
@@ -261,17 +268,22 @@ private:
     };
     std::vector<Waiting> waiting_;
     std::vector<std::string> remarks_;
-    std::uint64_t writes_ = 0;     ///< begun: a reading of before may not tell of them
     std::uint64_t known_for_ = 0;  ///< `serving` when the register was read
     Duration known_at_{};
-    Duration look_again_at_{};     ///< steady; where there is no register
-    Duration release_again_at_{};  ///< steady; after a failure
+    Duration look_again_at_{};  ///< steady; where there is no register
+    // Steady; after a failure.
+    Duration release_again_at_{};
+    Duration lend_again_at_{};
+    Duration roles_again_at_{};
     Duration configured_at_{};
     ChangeLog<HostId>::Reader seen_;
     std::set<HostId> changed_;
     ChangeLog<HostId>::Reader told_seen_;
     std::set<HostId> to_tell_;  ///< the ledger may have it otherwise
     std::set<HostId> told_;     ///< the ledger has something of it
+    ChangeLog<Ledger::Change>::Reader told_ledger_;
+    std::uint64_t told_roles_ = 0;
+    std::set<ReservationId> written_;  ///< since the last reading of the register was begun
 };
 
 }  // namespace reaper

@@ -22,24 +22,39 @@ void ReservationController::tell_ledger() {
     const bool lost = !cache.index().changes().read(told_seen_, [&](const HostId& host) {
         if (books_.contains(host)) to_tell_.insert(host);
     });
-    const bool known = !why_not_known().has_value();
-    if (lost)
+    const Ledger& ledger = dependencies_.rooms.ledger();
+    const bool all = !ledger.changes().read(told_ledger_, [&](const Ledger::Change& change) {
+        if (books_.contains(change.host)) to_tell_.insert(change.host);
+    });
+    if (lost || all || std::exchange(told_roles_, roles_.version()) != roles_.version())
         for (const auto& each : books_) to_tell_.insert(each.first);
-    if (!known) to_tell_ = told_;
+    const bool over = !dependencies_.settings.enabled || dependencies_.serving() == 0;
+    if (over) to_tell_ = told_;
+    if (!over && why_not_known()) return;  // what was told holds until it is known again
     for (const HostId& host : std::exchange(to_tell_, {})) {
         const auto book = books_.find(host);
         const Host* const there = cache.find(host);
         ReservedRoom room;
-        if (known && book != books_.end() && there != nullptr)
+        if (!over && book != books_.end() && there != nullptr) {
+            if (!roles_known_on(*there)) {
+                changed_.insert(host);  // learnt with the next look
+                continue;
+            }
             room = reserved_room(*there, book->second.reservations,
-                                 balance_of(book->second.reservations, use_now(host)),
-                                 dependencies_.rooms.ledger());
+                                 balance_of(book->second.reservations, use_now(host)), ledger);
+        }
         if (room.empty())
             told_.erase(host);
         else
             told_.insert(host);
         dependencies_.rooms.reserved(host, std::move(room));
     }
+}
+
+bool ReservationController::roles_known_on(const Host& host) const {
+    return std::all_of(host.servers.begin(), host.servers.end(), [&](const Server& server) {
+        return server.revocable() || roles_.knows(server.project);
+    });
 }
 
 std::set<std::string> ReservationController::hosts_lent_by(const Role& role) const {
@@ -66,13 +81,16 @@ void ReservationController::on_plan(const Role& role, const Plan& plan) {
     for (const HostPlan& host : plan.hosts) {
         const auto book = books_.find(host.host);
         if (book == books_.end()) continue;
-        const bool tenants = std::any_of(
-            host.victims.begin(), host.victims.end(),
-            [&](const Victim& victim) { return ledger.lender_of(victim.server) != nullptr; });
-        if (!tenants) continue;
-        for (const auto& [id, reservation] : book->second.reservations)
-            if (reservation.lending.lend && reservation.identity.role.is_open_to(role))
-                book->second.calm[id].disturbed(now, dependencies_.settings.calm);
+        for (const auto& [id, reservation] : book->second.reservations) {
+            const bool tenants =
+                std::any_of(host.victims.begin(), host.victims.end(), [&](const Victim& victim) {
+                    const Role* const lender = ledger.lender_of(victim.server);
+                    return lender != nullptr && *lender == reservation.identity.role;
+                });
+            if (!tenants || !reservation.identity.role.is_open_to(role)) continue;
+            const bool lent = book->second.lent_since.erase(id) > 0;
+            book->second.calm[id].disturbed(now, dependencies_.settings.calm, lent);
+        }
     }
 }
 
@@ -99,18 +117,19 @@ void ReservationController::take_back(const HostId& host_id, const ReservationId
     Book& book = books_.at(host_id);
     const Host* const host = dependencies_.refresher.cache().find(host_id);
     const Duration now = dependencies_.cloud.clock.steady();
-    const auto asked = book.asked_back.find(id);
     if (host == nullptr || !may_write()) return;
-    if (asked != book.asked_back.end() && now < asked->second + ask_back_again) return;
     const auto balances = balance_of(book.reservations, use_now(host_id));
     const auto tenants = tenants_of(*host, balances, dependencies_.rooms.ledger());
     const auto theirs = tenants.find(id);
     if (theirs == tenants.end()) return;
     EndedLoan loan =
         loan_of(book.reservations.at(id), *host, balances.at(id), theirs->second, before);
-    if (loan.amounts.empty()) return;
+    AskedBack& asked = book.asked_back[id];
+    const bool same = std::includes(asked.tenants.begin(), asked.tenants.end(),
+                                    loan.tenants.begin(), loan.tenants.end());
+    if (loan.amounts.empty() || (same && now < asked.at + ask_back_again)) return;
     loan.why = why;
-    book.asked_back[id] = now;
+    asked = {loan.tenants, now};
     dependencies_.take_back(loan);
 }
 

@@ -30,13 +30,6 @@ Resources sum_of(const Allocations& allocations) {
     return sum;
 }
 
-Amount all_of(const std::map<ReservationId, Resources>& given) {
-    Amount sum = 0;
-    for (const auto& [id, amounts] : given)
-        for (const auto& each : amounts) sum += each.second;
-    return sum;
-}
-
 /// Takes of `from` what both have, and of `wanted`.
 Resources take(Resources& from, Resources& wanted) {
     Resources taken;
@@ -76,65 +69,83 @@ Host with_less(Host host, const ReservedAllocations& before, const ReservedAlloc
 
 // ---- what may be let go of ----
 
-/// All that is held for the role, or for one above it.
-ReservationController::Gives ReservationController::gives_to(Role role) const {
-    return [role = std::move(role)](const HostId&, const Book& book, const ReservationId& id) {
-        const bool open = book.reservations.at(id).identity.role.is_open_to(role);
-        return open ? sum_of(held_on_host(book.records.at(id))) : Resources{};
-    };
+/// All of it for its role and those below; for others what is to be lent, if its role did not come
+/// a moment ago.
+bool ReservationController::may_give(const Wish& wish, const Book& book,
+                                     const ReservationId& id) const {
+    const Reservation& reservation = book.reservations.at(id);
+    if (!wish.borrowed) return reservation.identity.role.is_open_to(wish.request.role);
+    const auto calm = book.calm.find(id);
+    return reservation.lending.lend &&
+           (calm == book.calm.end() || calm->second.over(dependencies_.cloud.clock.steady()));
 }
 
-/// What is to be lent, is idle, and whose owner did not come a moment ago.
-ReservationController::Gives ReservationController::lends_now() const {
-    return [this](const HostId& host, const Book& book, const ReservationId& id) {
-        const Reservation& reservation = book.reservations.at(id);
-        const auto calm = book.calm.find(id);
-        const bool lends =
-            reservation.lending.lend &&
-            (calm == book.calm.end() || calm->second.over(dependencies_.cloud.clock.steady()));
-        if (!lends) return Resources{};
-        return lendable(reservation, balance_of(book.reservations, use_now(host)).at(id));
-    };
-}
-
-/// The nearest role first: its room is of no use to others.
-std::map<ReservationId, Resources> ReservationController::given_on(const HostId& host,
-                                                                   const Book& book,
-                                                                   const Gives& gives) const {
-    std::map<ReservationId, Resources> given;
-    for (const auto& each : book.reservations)
-        if (book.records.contains(each.first))
-            if (Resources amounts = gives(host, book, each.first); is_positive(amounts))
-                given.emplace(each.first, std::move(amounts));
+ReservationController::Given ReservationController::given_on(const Wish& wish, const HostId& host,
+                                                             const Book& book) const {
+    Given given;
+    std::map<ReservationId, ReservationBalance> balances;
+    if (wish.borrowed) balances = balance_of(book.reservations, use_now(host));
+    for (const auto& [id, record] : book.records) {
+        const auto known = book.reservations.find(id);
+        if (known == book.reservations.end() || !may_give(wish, book, id)) continue;
+        Resources amounts =
+            wish.borrowed ? lendable(known->second, balances.at(id)) : sum_of(held_on_host(record));
+        if (is_positive(amounts)) given.emplace(id, std::move(amounts));
+    }
     return given;
 }
 
-/// Hosts where something is given, without that.
-std::vector<Host> ReservationController::hosts_without(const Gives& gives,
+/// At most so much of all classes; none: a slot would not fit even with that.
+std::optional<Amount> ReservationController::might_give(const Wish& wish, const HostId& id,
+                                                        const Book& book) const {
+    const Host* const host = dependencies_.refresher.cache().find(id);
+    if (host == nullptr) return std::nullopt;
+    Resources held;
+    for (const auto& [reservation, record] : book.records)
+        if (book.reservations.contains(reservation) && may_give(wish, book, reservation))
+            for (const auto& each : held_on_host(record)) held += each.second;
+    if (!is_positive(held)) return std::nullopt;
+    // Where somebody may be deleted besides, what is free tells nothing.
+    if (wish.most_victims == 0 && !wish.request.fallback) {
+        Resources room = held;
+        for (const Provider& provider : host->providers)
+            for (const auto& [name, inventory] : provider.inventories)
+                room.add(name, inventory.capacity() - provider.used.get(name));
+        if (!wish.request.resources.fits_in(room)) return std::nullopt;
+    }
+    Amount sum = 0;
+    for (const auto& each : held) sum += each.second;
+    return sum;
+}
+
+Host ReservationController::without_given(const Wish& wish, const Host& host) const {
+    const Book& book = books_.at(host.id);
+    ReservedAllocations before;
+    std::map<ReservationId, Resources> next;
+    for (const auto& [reservation, amounts] : given_on(wish, host.id, book)) {
+        before[reservation] = held_on_host(book.records.at(reservation));
+        next[reservation] = sum_of(before[reservation]) - amounts;
+    }
+    return with_less(host, before, allot(host, before, next));
+}
+
+/// Hosts where something is given, without that: for a loan those with least first.
+std::vector<Host> ReservationController::hosts_without(const Wish& wish,
                                                        const std::set<HostId>& among,
-                                                       bool least_first) const {
-    using Found = std::pair<Amount, Host>;
+                                                       const std::set<HostId>& unfit) const {
+    using Found = std::pair<Amount, HostId>;
     std::vector<Found> found;
     for (const auto& [id, book] : books_) {
-        if (!among.empty() && !among.contains(id)) continue;
-        const Host* const host = dependencies_.refresher.cache().find(id);
-        if (host == nullptr) continue;
-        const auto given = given_on(id, book, gives);
-        if (given.empty()) continue;
-        ReservedAllocations before;
-        std::map<ReservationId, Resources> next;
-        for (const auto& [reservation, amounts] : given) {
-            before[reservation] = held_on_host(book.records.at(reservation));
-            next[reservation] = sum_of(before[reservation]) - amounts;
-        }
-        found.emplace_back(all_of(given), with_less(*host, before, allot(*host, before, next)));
+        if ((!among.empty() && !among.contains(id)) || unfit.contains(id)) continue;
+        if (const auto most = might_give(wish, id, book)) found.emplace_back(*most, id);
     }
     std::stable_sort(found.begin(), found.end(), [&](const Found& a, const Found& b) {
-        return least_first ? a.first < b.first : a.first > b.first;
+        return wish.borrowed ? a.first < b.first : a.first > b.first;
     });
     if (found.size() > most_hosts) found.resize(most_hosts);
     std::vector<Host> hosts;
-    for (Found& each : found) hosts.push_back(std::move(each.second));
+    for (const Found& each : found)
+        hosts.push_back(without_given(wish, *dependencies_.refresher.cache().find(each.second)));
     return hosts;
 }
 
@@ -189,7 +200,11 @@ Resources ReservationController::lacking_on(const Host& host, const HostPlan& pl
     for (const Provider& provider : host.providers)
         for (const auto& [name, inventory] : provider.inventories)
             lacking.add(name, provider.used.get(name) - inventory.capacity());
-    lacking += dependencies_.rooms.ledger().promised_to_others(host.id, request.id);
+    const Ledger& ledger = dependencies_.rooms.ledger();
+    for (const auto* const promise : ledger.promises_on(host.id))
+        if (!ledger.is_for(*promise, request.id)) lacking += promise->slot * promise->open();
+    for (const Server& server : host.servers)
+        if (is_leaving(server, ledger)) lacking -= held_on(server, host);
     for (const Victim& victim : plan.victims) lacking -= victim.resources;
     Resources positive;
     for (const auto& [name, amount] : slot)
@@ -210,14 +225,16 @@ Resources ReservationController::used_by(const Host& host, bool borrowed) const 
 
 Task<Role> ReservationController::role_of(ProjectId project) {
     const Duration now = dependencies_.cloud.clock.steady();
-    if (why_not_known() || now < release_again_at_ || project.empty()) co_return Role{};
+    if (why_not_known() || project.empty()) co_return Role{};
+    if (now < roles_again_at_) co_return roles_.role_of(project).value_or(Role{});
     std::set<ProjectId> projects{project};
     const auto learned = co_await roles_.learn(std::move(projects));
-    if (learned) co_return roles_.role_of(project).value_or(Role{});
-    release_again_at_ = dependencies_.cloud.clock.steady() + release_pause;
-    spdlog::warn("whether room is reserved for project {} can't be told, it is served without: {}",
-                 printable(project.str(), 64), learned.error().what);
-    co_return Role{};
+    if (!learned) {
+        roles_again_at_ = dependencies_.cloud.clock.steady() + release_pause;
+        spdlog::warn("whether room is reserved for project {} can't be told anew: {}",
+                     printable(project.str(), 64), learned.error().what);
+    }
+    co_return roles_.role_of(project).value_or(Role{});
 }
 
 Task<bool> ReservationController::release_for(Request request, Search search,
@@ -225,7 +242,7 @@ Task<bool> ReservationController::release_for(Request request, Search search,
     const Duration now = dependencies_.cloud.clock.steady();
     if (request.role.empty() || why_not_known() || now < release_again_at_) co_return false;
     const std::string id = printable(request.id.str());
-    Wish wish{request, gives_to(request.role), false, most_victims, until};
+    Wish wish{std::move(request), false, most_victims, until};
     const auto released = co_await let_go(std::move(wish), std::move(search));
     if (released) co_return !released->empty();
     release_again_at_ = dependencies_.cloud.clock.steady() + release_pause;
@@ -246,12 +263,12 @@ bool ReservationController::lends() const {
 Task<std::set<ReservationId>> ReservationController::lend_to(Request request, Search search,
                                                              Duration until) {
     std::set<ReservationId> none;
-    if (!lends() || dependencies_.cloud.clock.steady() < release_again_at_) co_return none;
+    if (!lends() || dependencies_.cloud.clock.steady() < lend_again_at_) co_return none;
     const std::string id = printable(request.id.str());
-    Wish wish{std::move(request), lends_now(), true, 0, until};
+    Wish wish{std::move(request), true, 0, until};
     auto lent = co_await let_go(std::move(wish), std::move(search));
     if (lent) co_return std::move(*lent);
-    release_again_at_ = dependencies_.cloud.clock.steady() + release_pause;
+    lend_again_at_ = dependencies_.cloud.clock.steady() + release_pause;
     spdlog::warn("{}: nothing can be lent to it: {}", id, lent.error().what);
     co_return none;
 }
@@ -260,13 +277,13 @@ Task<std::set<ReservationId>> ReservationController::lend_to(Request request, Se
 ResultTask<std::set<ReservationId>> ReservationController::let_go(Wish wish, Search search) {
     const std::set<ReservationId> nothing;
     const Request& request = wish.request;
-    const Gives& gives = wish.gives;
     const bool borrowed = wish.borrowed;
     const auto turn = co_await writing_.acquire();
-    std::set<HostId> among;
+    std::set<HostId> among, unfit;
+    tell_ledger();
     int writes = 0;
     for (int rounds = 0; rounds < max_rounds && writes < max_writes; ++rounds) {
-        const auto candidates = hosts_without(gives, among, borrowed);
+        const auto candidates = hosts_without(wish, among, unfit);
         if (candidates.empty()) co_return nothing;
         auto plans = borrowed ? where_least_is_left(request, candidates, search)
                               : where_it_fits(request, candidates, search);
@@ -276,12 +293,14 @@ ResultTask<std::set<ReservationId>> ReservationController::let_go(Wish wish, Sea
         for (const HostPlan& plan : plans) chosen.insert(plan.host);
         if (chosen != among) {
             // Looked at again as they are now.
+            const std::size_t before = unfit.size();
             for (const HostId& host : chosen) {
                 auto read = co_await read_again(host);
-                if (!read) co_return read.error();
+                if (!read && !unfit.empty()) co_return read.error();
+                if (!read) unfit.insert(host);
             }
             tell_ledger();
-            among = std::move(chosen);
+            among = unfit.size() == before ? std::move(chosen) : std::set<HostId>{};
             continue;
         }
         HostChanges changes;
@@ -295,12 +314,15 @@ ResultTask<std::set<ReservationId>> ReservationController::let_go(Wish wish, Sea
             Resources lacking = lacking_on(*host, plan, request);
             Left& here = left[plan.host];
             here.amounts = lacking;
+            // Whoever is waited for already comes besides.
             here.used_then = used_by(*host, borrowed);
+            for (const Left& other : book.left)
+                if (other.borrowed == borrowed) here.used_then += left_on(other, *host);
             here.borrowed = borrowed;
             ReservedAllocations before;
             std::map<ReservationId, Resources> next;
             std::vector<std::pair<ReservationId, Resources>> given;
-            for (auto& each : given_on(plan.host, book, gives)) given.push_back(std::move(each));
+            for (auto& each : given_on(wish, plan.host, book)) given.push_back(std::move(each));
             std::stable_sort(given.begin(), given.end(), [&](const auto& a, const auto& b) {
                 return book.reservations.at(a.first).identity.role.depth() >
                        book.reservations.at(b.first).identity.role.depth();
@@ -309,7 +331,10 @@ ResultTask<std::set<ReservationId>> ReservationController::let_go(Wish wish, Sea
                 before[id] = held_on_host(book.records.at(id));
                 next[id] = sum_of(before[id]) - take(amounts, lacking);
             }
-            if (is_positive(lacking)) co_return nothing;
+            if (is_positive(lacking)) {
+                unfit.insert(plan.host);
+                break;
+            }
             for (auto& [id, holds] : allot(*host, before, next)) {
                 if (holds == before.at(id)) continue;
                 told.push_back((borrowed ? "lends " : "lets go of ") +
@@ -324,12 +349,20 @@ ResultTask<std::set<ReservationId>> ReservationController::let_go(Wish wish, Sea
                 who.insert(id);
             }
         }
+        const bool lacks = std::any_of(plans.begin(), plans.end(), [&](const HostPlan& plan) {
+            return unfit.contains(plan.host);
+        });
+        if (lacks) {
+            among.clear();
+            continue;
+        }
         if (changes.empty() || !may_write()) co_return nothing;  // or it is free as it is
         std::vector<HostId> hosts;
         for (const auto& each : changes) {
             Left& here = left[each.first];
             here.until = dependencies_.cloud.clock.steady() + wish.until;
             books_[each.first].left.push_back(here);
+            if (borrowed) books_[each.first].lent_since.insert(who.begin(), who.end());
             to_tell_.insert(each.first);
             hosts.push_back(each.first);
         }

@@ -249,6 +249,7 @@ Service::Impl::Parts::Parts(Impl& service, const asio::any_io_executor& executor
            },
            [this] { return reservations.lends(); },
            [&service, this](const Request& request) {
+               reservations.tell_ledger();
                return decide(*service.settings_.policy, request, refresher.cache().index(),
                              refresher.cache().tag_data(), service.rooms_.ledger(),
                              service.ports_.cloud.clock.now(), safeguards.safeguards());

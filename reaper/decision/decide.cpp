@@ -123,9 +123,11 @@ Decision decide(const CompiledPolicy& policy, const Request& request, const Clou
                                    request, policy.scheduler, safeguards);
     };
     if (why_revocable) {
-        // Room that is there; whom a plan would delete for it does not matter.
+        // Room that is there; whom a plan would delete for it does not matter. What others deleted
+        // is not waited for: it may take a deletion of ours.
         Decision there = search(ResType::regular);
-        if (std::holds_alternative<NothingToDo>(there)) return there;
+        const auto* const nothing = std::get_if<NothingToDo>(&there);
+        if (nothing != nullptr && nothing->pending_releases().empty()) return there;
         return revocable;
     }
     return decide_in_phases(request.phases, search);

@@ -11,7 +11,8 @@ namespace {
 /// Does anything of the ledger count on the host?
 bool concerns(const Ledger& ledger, const Host& host) {
     const auto goes = [&](const ServerId& server) {
-        return ledger.evicting(server) || ledger.given_up(server);
+        return ledger.evicting(server) || ledger.given_up(server) ||
+               ledger.lender_of(server) != nullptr;
     };
     if (ledger.promises_anything_on(host.id) || ledger.has_tenants_on(host.id)) return true;
     for (const auto& server : host.servers)

@@ -145,6 +145,7 @@ ResultTask<Decision> FreshDecision::decide(std::shared_ptr<const CompiledPolicy>
                                            std::optional<std::uint64_t> builds_known) {
     Request request = asked;
     request.borrows = reservations_ != nullptr && reservations_->lends();
+    if (request.borrows) request.lent_by = rooms_.ledger().lent_to(request.id);
     const std::uint64_t builds_before = builds_known.value_or(refresher_.builds_begun());
     auto usable = co_await refresher_.ensure_usable(builds_before);
     if (!usable) co_return usable.error();

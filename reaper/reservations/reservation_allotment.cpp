@@ -99,8 +99,10 @@ HostUse use_of(const Host& host, const ReservedAllocations& held, const RoleOfPr
     use.coming = ledger.promised_to_roles(host.id);
     for (const Server& server : host.servers) {
         const Resources holds = held_on(server, host);
-        if (server.revocable())
-            use.revocable += is_leaving(server, ledger) ? Resources{} : holds;
+        if (is_leaving(server, ledger))
+            use.leaving += holds;
+        else if (server.revocable())
+            use.revocable += holds;
         else if (const auto role = role_of(server.project))
             use.by_role[*role] += holds;
     }

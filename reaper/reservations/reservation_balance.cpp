@@ -82,6 +82,7 @@ std::map<ReservationId, ReservationBalance> balance_of(const HostReservations& r
     Resources revocable = above_none(use.revocable);
     free = above_none(free);
     Resources waiting = above_none(use.waiting);
+    Resources leaving = above_none(above_none(use.free + use.leaving) - free);
     for (auto& [id, balance] : balances) {
         const Resources should = reservations.at(id).asked - balance.used;
         const Resources missing = above_none(should - balance.held);
@@ -90,8 +91,10 @@ std::map<ReservationId, ReservationBalance> balance_of(const HostReservations& r
             at == used_then.end() ? Resources{} : above_none(at->second - balance.used);
         const Resources grows = take(free, above_none(missing - coming));
         balance.next += grows;
-        const Resources occupied = above_none(missing - grows - coming);
-        balance.lent = take(revocable, occupied - take(waiting, occupied));
+        Resources occupied = above_none(missing - grows - coming);
+        occupied -= take(waiting, occupied);
+        occupied -= take(leaving, occupied);
+        balance.lent = take(revocable, occupied);
         balance.owed = missing - balance.lent;
     }
     return balances;

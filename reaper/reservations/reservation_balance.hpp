@@ -31,6 +31,7 @@ struct HostUse {
     Resources free;
     /// Free too, but left for somebody who may have reserved room and is not there yet.
     Resources waiting{};
+    Resources leaving{};                  ///< comes free: whoever holds it is on its way out
     std::map<Role, Resources> by_role{};  ///< what regular servers hold whose projects have a role
     std::map<Role, Resources> coming{};   ///< promised to requests of roles: no need to grow for it
     Resources revocable{};                ///< what revocable servers hold that stay

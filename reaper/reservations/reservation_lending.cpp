@@ -84,8 +84,11 @@ ReservedRoom reserved_room(const Host& host, const HostReservations& reservation
     return room;
 }
 
-void CalmTime::disturbed(Duration now, Duration calm) {
-    times_ = now >= until_ + length_ ? 0 : std::min(times_ + 1, most_doublings);
+void CalmTime::disturbed(Duration now, Duration calm, bool lent_since) {
+    if (now >= until_ + length_)
+        times_ = 0;
+    else if (lent_since)
+        times_ = std::min(times_ + 1, most_doublings);
     length_ = calm * (1 << times_);
     until_ = now + length_;
 }

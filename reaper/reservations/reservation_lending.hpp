@@ -47,11 +47,11 @@ EndedLoan loan_of(const Reservation& reservation, const Host& host,
                   TimePoint before);
 
 /// How long a reservation is not lent after its role came and tenants went for it: `calm`, twice as
-/// long each time, until nothing happens for as long again.
+/// long each time that it was lent again, until nothing happens for as long again.
 class CalmTime {
 public:
-    /// Tenants go. All times are steady.
-    void disturbed(Duration now, Duration calm);
+    /// Tenants go; `lent_since`: since the last time. All times are steady.
+    void disturbed(Duration now, Duration calm, bool lent_since);
     bool over(Duration now) const { return now >= until_; }
     Duration until() const noexcept { return until_; }
 

@@ -164,6 +164,8 @@ public:
     bool has_tenants_on(const HostId& host) const;
     /// The role that lends room to the server; null: it is no tenant.
     const Role* lender_of(const ServerId& server) const;
+    /// The reservations that lend room to a request.
+    std::set<ReservationId> lent_to(const RequestId& request) const;
     /// Is the server a tenant that goes for others than the request?
     bool stays_for(const ServerId& server, const RequestId& request) const;
     /// Hosts where reservations keep anything.
@@ -220,7 +222,7 @@ private:
     };
 
     void weigh(const HostId& host);
-    void forget_rights();
+    void forget_rights(const RequestId& but);
     const Rights* rights_of(const RequestId& request) const;
     void add(Eviction eviction);
     void erase(const ServerId& server);
@@ -250,7 +252,11 @@ private:
     RoomPromises watched_;  ///< promised no more: they hold nothing
     std::unordered_map<HostId, ReservedRoom> reserved_;
     std::unordered_map<HostId, std::vector<Promise>> kept_;  ///< for reservations
-    std::unordered_map<ServerId, Role> lent_by_;             ///< by tenant
+    struct Tenancy {
+        HostId host;
+        Role lender;
+    };
+    std::unordered_map<ServerId, Tenancy> tenants_;
     std::unordered_map<RequestId, Rights> rights_;
     std::unordered_map<ServerId, GivenUp> given_up_;
     std::unordered_map<HostId, std::set<ServerId>> given_up_on_;

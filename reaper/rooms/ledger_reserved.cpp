@@ -30,8 +30,16 @@ void Ledger::reserve(const HostId& host, ReservedRoom reserved) {
     const auto known = reserved_.find(host);
     if (known == reserved_.end() ? reserved.empty() : known->second == reserved) return;
     if (known != reserved_.end())
-        for (const auto& tenant : known->second.tenants) lent_by_.erase(tenant.first);
-    for (const auto& [tenant, role] : reserved.tenants) lent_by_.insert_or_assign(tenant, role);
+        for (const auto& tenant : known->second.tenants) {
+            // It may be a tenant elsewhere by now.
+            const auto at = tenants_.find(tenant.first);
+            if (at != tenants_.end() && at->second.host == host) tenants_.erase(at);
+            changes_.add({host, tenant.first});
+        }
+    for (const auto& [tenant, role] : reserved.tenants) {
+        tenants_.insert_or_assign(tenant, Tenancy{host, role});
+        changes_.add({host, tenant});
+    }
     if (reserved.empty())
         reserved_.erase(known);
     else
@@ -81,12 +89,14 @@ void Ledger::admit(const Request& request) {
     else
         rights_.insert_or_assign(request.id, Rights{request.role, request.lent_by});
     for (const auto number : promises_.of(request.id)) weigh(promises_[number].host);
-    if (rights_.size() > max_rights) forget_rights();
+    if (rights_.size() > max_rights) forget_rights(request.id);
 }
 
 /// Of requests to which nothing is promised.
-void Ledger::forget_rights() {
-    std::erase_if(rights_, [&](const auto& each) { return promises_.of(each.first).empty(); });
+void Ledger::forget_rights(const RequestId& but) {
+    std::erase_if(rights_, [&](const auto& each) {
+        return each.first != but && promises_.of(each.first).empty();
+    });
 }
 
 const Ledger::Rights* Ledger::rights_of(const RequestId& request) const {
@@ -116,8 +126,13 @@ bool Ledger::has_tenants_on(const HostId& host) const {
 }
 
 const Role* Ledger::lender_of(const ServerId& server) const {
-    const auto at = lent_by_.find(server);
-    return at == lent_by_.end() ? nullptr : &at->second;
+    const auto at = tenants_.find(server);
+    return at == tenants_.end() ? nullptr : &at->second.lender;
+}
+
+std::set<ReservationId> Ledger::lent_to(const RequestId& request) const {
+    const Rights* const rights = rights_of(request);
+    return rights == nullptr ? std::set<ReservationId>{} : rights->lent_by;
 }
 
 bool Ledger::stays_for(const ServerId& server, const RequestId& request) const {

@@ -1,6 +1,7 @@
 // What a decision costs with thousands of promises and evictions outstanding, beside the same one
-// with none: p50, p99, and how many times the p99 of the empty ledger that is. Before each decision
-// a host changes, and a request's plan comes and the oldest one goes, as in a cloud that is in use.
+// with none, or with reservations on each host: p50, p99, and how many times the p99 of the empty
+// ledger that is. Before each decision a host changes, and a request's plan comes and the oldest
+// one goes, as in a cloud that is in use.
 #include <algorithm>
 #include <benchmark/benchmark.h>
 #include <ctime>
@@ -8,6 +9,7 @@
 #include <map>
 #include <memory>
 #include <string>
+#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -83,6 +85,98 @@ std::unique_ptr<Strategy> strict() {
     return std::move(std::get<std::unique_ptr<Strategy>>(made));
 }
 
+/// Three reservations on each host: each holds a CPU, one lacks what others have, one lends to a
+/// revocable server. Before each decision one of them is otherwise.
+class Reserved {
+public:
+    /// `told`: the ledger has it; else the hosts are as full, and nothing is reserved.
+    Reserved(World& world, Ledger& ledger, bool told)
+        : world_{world}, ledger_{ledger}, told_{told} {
+        for (Host& host : world_.snapshot.hosts) {
+            hold(host);
+            if (told_) tell(host, 1);
+            world_.index.put(host);
+        }
+    }
+
+    void change() {
+        if (!told_) return;
+        const auto& hosts = world_.snapshot.hosts;
+        tell(hosts[world_.rng.below(hosts.size())], 1 + static_cast<Amount>(world_.rng.below(4)));
+    }
+
+private:
+    static Role role(int number) { return Role::parse("team" + std::to_string(number)).value(); }
+    static ReservationId id_of(const Host& host, int number) {
+        return ReservationId{host.id.str() + "-" + std::to_string(number)};
+    }
+    static void hold(Host& host) {
+        Provider& root = host.providers.front();
+        for (int i = 0; i < 3; ++i) {
+            const Resources held{{"VCPU", 1}};
+            root.other_consumers[ServerId{id_of(host, i).str()}] = held;
+            root.used += held;
+        }
+    }
+    void tell(const Host& host, Amount missing) {
+        ReservedRoom room;
+        room.missing.push_back({id_of(host, 0), role(0), Resources{{"VCPU", missing}}});
+        for (const Server& server : host.servers)
+            if (server.revocable() && room.tenants.empty()) room.tenants[server.id] = role(1);
+        ledger_.reserve(host.id, std::move(room));
+    }
+
+    World& world_;
+    Ledger& ledger_;
+    bool told_;
+};
+
+/// p50 without reservations in this run, by slots.
+std::map<int, double>& without_reservations() {
+    static std::map<int, double> p50;
+    return p50;
+}
+
+/// For a request without a role, or with the role that lends.
+void decide_reserved(benchmark::State& state, bool reserved, bool lender, int slots) {
+    World world;
+    const auto strategy = strict();
+    PlanOptions options;
+    options.alternatives = slots == 1 ? 1 : 2;
+    options.now = now();
+    Ledger ledger;
+    Reserved reservations{world, ledger, reserved};
+    const auto asked = [&](int number) {
+        Request request = request_for(number, slots);
+        if (lender) request.role = Role::parse("team1").value();
+        ledger.admit(request);
+        return request;
+    };
+    for (int i = 0; i < 4; ++i)
+        while (warm_up(asked(i), world.index, ledger, *strategy, options, 1000) > 0) {
+        }
+    std::vector<double> times;
+    for (auto _ : state) {
+        auto& host = world.snapshot.hosts[world.rng.below(world.snapshot.hosts.size())];
+        host.servers[world.rng.below(host.servers.size())].created += std::chrono::seconds{5};
+        world.index.put(host);
+        const Request request = asked(static_cast<int>(times.size()));
+        const double start = thread_seconds();
+        reservations.change();
+        benchmark::DoNotOptimize(
+            make_plan(request, world.index, ledger, *strategy, "bench", options));
+        times.push_back(thread_seconds() - start);
+        state.SetIterationTime(times.back());
+    }
+    std::sort(times.begin(), times.end());
+    const double p50 = times[times.size() / 2];
+    state.counters["p50_us"] = p50 * 1e6;
+    state.counters["p99_us"] = times[times.size() * 99 / 100] * 1e6;
+    if (!reserved) without_reservations()[slots] = p50;
+    if (const auto none = without_reservations().find(slots); none != without_reservations().end())
+        state.counters["p50/none"] = p50 / none->second;
+}
+
 /// p99 of the empty ledger in this run, by slots.
 std::map<int, double>& with_none() {
     static std::map<int, double> p99;
@@ -135,6 +229,18 @@ const bool registered = [] {
                     .c_str(),
                 [=, n = slots, k = alternatives](benchmark::State& state) {
                     decide(state, outstanding, n, k);
+                })
+                ->UseManualTime()
+                ->Unit(benchmark::kMicrosecond)
+                ->Iterations(slots == 1 ? 1'000 : 300);
+    for (const int slots : {1, 10})
+        for (const auto& [name, reserved, lender] :
+             {std::tuple{"none", false, false}, std::tuple{"of others", true, false},
+              std::tuple{"own", true, true}})
+            benchmark::RegisterBenchmark(
+                ("reserved/10000x3/n=" + std::to_string(slots) + "/" + name).c_str(),
+                [=, reserved = reserved, lender = lender](benchmark::State& state) {
+                    decide_reserved(state, reserved, lender, slots);
                 })
                 ->UseManualTime()
                 ->Unit(benchmark::kMicrosecond)

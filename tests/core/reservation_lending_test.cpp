@@ -172,6 +172,37 @@ TEST_F(ReservationLendingTest, WhatIsOwedIsNobodysGain) {
     EXPECT_TRUE(std::holds_alternative<Plan>(own) || std::holds_alternative<NothingToDo>(own));
 }
 
+TEST_F(ReservationLendingTest, TheRoomOfATenantThatLeavesIsOwed) {
+    add("tenant", "spot", 2, true, minutes{2});
+    add("other", "spot", 2, true, minutes{1});
+    add("regular", "nobody", 2, false);
+    reserve_for("eng", 4, 2);
+    host.servers.front().task_state = "deleting";
+    EXPECT_THAT(room().tenants, IsEmpty()) << "nobody takes its place";
+    EXPECT_THAT(victims(request("", 2)), ElementsAre("other"));
+}
+
+TEST_F(ReservationLendingTest, ATenantThatMovedIsOneUntilTheLedgerIsToldOtherwise) {
+    add("tenant", "spot", 8, true);
+    ReservedRoom elsewhere;
+    elsewhere.tenants[ServerId{"tenant"}] = role("eng");
+    ledger.reserve(HostId{"elsewhere"}, elsewhere);
+    EXPECT_TRUE(refused(request("", 2)));
+    ledger.reserve(HostId{"elsewhere"}, {});
+    EXPECT_THAT(victims(request("", 2)), ElementsAre("tenant"));
+}
+
+TEST_F(ReservationLendingTest, ATenantOfTwoHostsIsOneWhereItCameLast) {
+    ReservedRoom room;
+    room.tenants[ServerId{"tenant"}] = role("eng");
+    ledger.reserve(HostId{"a"}, room);
+    ledger.reserve(HostId{"b"}, room);
+    ledger.reserve(HostId{"a"}, {});
+    EXPECT_NE(ledger.lender_of(ServerId{"tenant"}), nullptr);
+    ledger.reserve(HostId{"b"}, {});
+    EXPECT_EQ(ledger.lender_of(ServerId{"tenant"}), nullptr);
+}
+
 // Mesos: T1 launches a normal task while revocable ones terminate. What terminates counts once.
 TEST_F(ReservationLendingTest, OverEvicting1) {
     for (const char* const name : {"a", "b", "c", "d"}) add(name, "spot", 2, true);
@@ -253,15 +284,17 @@ TEST(CalmTimeTest, GrowsWithEachEvictionAndIsForgotten) {
     CalmTime calm;
     const Duration first = minutes{10};
     EXPECT_TRUE(calm.over(Duration{hours{1}}));
-    calm.disturbed(hours{1}, first);
+    calm.disturbed(hours{1}, first, true);
     EXPECT_EQ(calm.until(), Duration{hours{1} + minutes{10}});
-    calm.disturbed(hours{1} + minutes{10}, first);
+    calm.disturbed(hours{1} + minutes{10}, first, true);
     EXPECT_EQ(calm.until(), Duration{hours{1} + minutes{30}});
-    for (int i = 0; i < 20; ++i) calm.disturbed(calm.until(), first);
+    calm.disturbed(hours{1} + minutes{20}, first, false);
+    EXPECT_EQ(calm.until(), Duration{hours{1} + minutes{40}}) << "more of the same";
+    for (int i = 0; i < 20; ++i) calm.disturbed(calm.until(), first, true);
     const Duration longest = calm.until();
-    calm.disturbed(longest, first);
+    calm.disturbed(longest, first, true);
     EXPECT_EQ(calm.until() - longest, Duration{minutes{640}});
-    calm.disturbed(calm.until() + hours{24}, first);
+    calm.disturbed(calm.until() + hours{24}, first, true);
     EXPECT_EQ(calm.until(), longest + minutes{640} + hours{24} + first);
 }
 
