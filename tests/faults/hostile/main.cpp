@@ -117,9 +117,8 @@ public:
     Figures go() {
         Backoff::seed(static_cast<unsigned>(world_.seed));
         const TimePoint begin = timeline_.true_now();
-        process_ =
-            std::make_unique<Process>(plan_, Reloaded{plan_.policy.safeguards, ""}, timeline_,
-                                      network_, broker_, journal_, pause_, breaker_, site_);
+        process_ = std::make_unique<Process>(plan_, configured_by(plan_), timeline_, network_,
+                                             broker_, journal_, pause_, breaker_, site_);
         timeline_.after(minutes{1}, [this] { attack(0); });
         timeline_.after(minutes{2}, [this] { demand(); });
         timeline_.after(minutes{1}, [this] { fill_up(); });

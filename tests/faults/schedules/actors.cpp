@@ -118,6 +118,7 @@ void Actors::act(const Item& item, Chance& chance) {
         case Kind::orphan_allocation: orphan(chance); break;
         case Kind::allocation_missing: lose_allocation(chance); break;
         case Kind::class_lost: lose_class(chance); break;
+        case Kind::reservation_touched: touch_reservation(chance); break;
         case Kind::compute_down:
         case Kind::host_disabled:
         case Kind::deletion_held: trouble_of_host(item, chance); break;
@@ -271,6 +272,26 @@ void Actors::lose_class(Chance& chance) {
         count(Kind::class_lost);
         trace_.line(server.id.text() + " holds " + world().settings.revocable_class + " no more");
     }
+}
+
+/// An operator writes a reservation as it is: its generation is another one.
+void Actors::touch_reservation(Chance& chance) {
+    std::vector<Uuid> all;
+    for (const auto& entry : world().placement.consumers())
+        if (world().names.text(entry.second->project).starts_with("reservation:"))
+            all.push_back(entry.first);
+    if (all.empty()) return;
+    std::sort(all.begin(), all.end());
+    const Consumer* const consumer = world().placement.find_consumer(chance.any_of(all));
+    Claim claim;
+    claim.consumer = consumer->uuid;
+    claim.project = consumer->project;
+    claim.user = consumer->user;
+    claim.type = consumer->type;
+    claim.held = consumer->held;
+    if (world().placement.claim({claim})) return;
+    count(Kind::reservation_touched);
+    trace_.line("reservation " + claim.consumer.text() + " is touched");
 }
 
 void Actors::trouble_of_host(const Item& item, Chance& chance) {

@@ -71,6 +71,7 @@ private:
     void orphan(Chance& chance);
     void lose_allocation(Chance& chance);
     void lose_class(Chance& chance);
+    void touch_reservation(Chance& chance);
     void trouble_of_host(const Item& item, Chance& chance);
     void lose_deletions(const Item& item);
 

@@ -15,6 +15,7 @@ bool hinders(Kind kind) {
         case Kind::paused:
         case Kind::clock_step:
         case Kind::reload:
+        case Kind::reservation_changed:
         case Kind::class_lost: return true;
         default: return is_network(kind);
     }

@@ -19,7 +19,8 @@ Checker::Checker(const SchedulePlan& plan, const Timeline& timeline, Site& site,
       site_(site),
       truth_(truth),
       journals_(journals),
-      configured_{plan.policy.safeguards, plan.protected_project},
+      configured_{configured_by(plan)},
+      reservations_(plan, timeline, site, truth),
       pause_(pause),
       trace_(trace),
       tally_(tally) {}
@@ -392,6 +393,7 @@ void Checker::at_the_end(const Broker& broker) {
     }
     judge_holds_left();
     judge_keeps_left();
+    judge_reservations_left();
     if (awaits_freed_room()) blame("freed-room", "what became of a cull is not in the journal");
     tally_.requests += truth_.demands().size();
     // Rule 9: of schedules in which the reaper could work all the time.

@@ -16,6 +16,7 @@
 #include "fakes/fake_journal.hpp"
 #include "faults/schedules/broker.hpp"
 #include "faults/schedules/gateway.hpp"
+#include "faults/schedules/judge_reservations.hpp"
 #include "faults/schedules/network.hpp"
 #include "faults/schedules/truth.hpp"
 #include "reaper/ports/pause_switch.hpp"
@@ -52,9 +53,13 @@ struct Tally {
     std::uint64_t crashes_serving_claim = 0;   ///< ... and its request was being served
     std::uint64_t crashes_in_cull = 0;         ///< ... or search, whose victims were going
     std::uint64_t crashes_with_kept_room = 0;
-    std::uint64_t kept = 0;         ///< changes of what victims hold
-    std::uint64_t by_class = 0;     ///< schedules with the tagger `resource`
-    std::uint64_t constrained = 0;  ///< of these, for requests that some hosts refuse
+    std::uint64_t kept = 0;                 ///< changes of what victims hold
+    std::uint64_t by_class = 0;             ///< schedules with the tagger `resource`
+    std::uint64_t with_reservations = 0;    ///< schedules
+    std::uint64_t reservation_writes = 0;   ///< that succeeded
+    std::uint64_t reservations_shrunk = 0;  ///< by these
+    std::uint64_t tenants_judged = 0;       ///< deletions on hosts where others have reserved room
+    std::uint64_t constrained = 0;          ///< of these, for requests that some hosts refuse
     std::map<std::string, std::uint64_t> outcomes;
     std::map<std::string, std::uint64_t> violations;  ///< by rule
     FaultCounts faults{};
@@ -85,7 +90,10 @@ public:
     /// After it: the reaper of another machine is the active one.
     void on_takeover(std::size_t machine);
     /// The configuration is this from now on.
-    void on_reload(const Reloaded& configured) { configured_ = configured; }
+    void on_reload(const Reloaded& configured) {
+        configured_ = configured;
+        reservations_.configure(configured.reservations);
+    }
     /// Told when the cloud has accepted a deletion.
     void on_accepted_deletion(std::function<void()> told) { accepted_deletion_ = std::move(told); }
     void on_start() { started_at_ = timeline_.true_now(); }
@@ -95,6 +103,8 @@ public:
     bool awaits_end_of_hold() const;
     /// Room of victims is still kept in Placement.
     bool awaits_end_of_keeping() const;
+    /// Reservations do not hold yet what they should.
+    bool awaits_reservations() const;
     bool keeps_room() const { return !kept_rooms().empty(); }
     /// When all faults are over and time has passed.
     void at_the_end(const Broker& broker);
@@ -119,6 +129,17 @@ public:
     /// On a host: what is kept of the request's victims, or of room that was free for it.
     Resources kept_for(const std::string& request, const cloudsim::Host& host,
                        const HostState& state) const;
+
+    // judge_reservations.cpp
+    /// On a host, what reservations lack that are for others than the request: whoever has it.
+    Resources lacked_by_others(const std::string& host, const std::string& request,
+                               const HostState& state) const;
+    /// ... as far as nobody may be given it, and the reaper must know.
+    Resources surely_owed_to_others(const std::string& host, const std::string& request,
+                                    TimePoint at) const;
+    /// What reservations hold that are for it.
+    Resources reserved_for(const std::string& host, const std::string& request,
+                           const HostState& state) const;
 
     const std::vector<std::string>& violations() const { return violations_; }
 
@@ -309,6 +330,16 @@ private:
     void judge_holdings(const Exchange& call);
     std::vector<std::string> kept_rooms() const;
     void judge_keeps_left();
+    // judge_reservations.cpp
+    static std::set<Uuid> reservations_in(const cloudsim::Request& request);
+    void judge_reservation_write(const Exchange& call);
+    void judge_letting_go(const Role& role, const std::string& host, const Resources& was,
+                          const Resources& is);
+    Resources waits_for_reserved(const Reserved& reserved, bool borrowers) const;
+    void judge_tenants(const PlanRecord& plan, const Demand& demand,
+                       const cloudsim::Server& victim);
+    std::vector<std::string> wrong_reservations() const;
+    void judge_reservations_left();
     std::vector<TimePoint> moments(const PlanRecord& plan, TimePoint until) const;
 
     const SchedulePlan& plan_;
@@ -318,6 +349,7 @@ private:
     const Journals journals_;
     std::size_t machine_ = 0;  ///< the active reaper's
     Reloaded configured_;
+    Reservations reservations_;
     std::function<void()> accepted_deletion_;
     const Switch& pause_;
     Trace& trace_;
@@ -339,6 +371,10 @@ private:
     const Gateway* gateway_ = nullptr;
     std::optional<Uuid> unauthorized_;  ///< whose deletion was the last, and lacked a good token
     std::map<Uuid, Resources> holdings_before_;  ///< of a call that the cloud works on
+    /// The same of reservations, by host.
+    std::map<Uuid, std::map<std::string, Resources>> reservations_before_;
+    /// What reservations let go of, by host.
+    std::map<std::string, std::vector<std::pair<TimePoint, Resources>>> let_go_;
     bool was_down_ = false;
     TimePoint started_at_{};                      ///< the present process
     std::map<std::string, TimePoint> delivered_;  ///< requests, to the present process

@@ -175,6 +175,70 @@ void draw_gateway(SchedulePlan& plan, int percent) {
     plan.items.push_back(crash);
 }
 
+namespace {
+
+/// In the proportions of the flavors.
+Resources room_of(int vcpus) {
+    return {{"VCPU", vcpus}, {"MEMORY_MB", vcpus * 2'048}, {"DISK_GB", vcpus * 10}};
+}
+
+config::StaticReservation draw_reservation(const SchedulePlan& plan, const Role& role,
+                                           Chance& rng) {
+    config::StaticReservation made;
+    made.role = role;
+    if (plan.cloud.hosts == 1 || rng.percent(20))
+        made.hosts = {"host-*"};
+    else
+        made.hosts = some_hosts(plan, rng);
+    const int vcpus = rng.pick({1, 2, 4, 6, 8});
+    made.resources = room_of(vcpus);
+    made.lending.lend = rng.percent(65);
+    if (rng.percent(30)) made.lending.floor = room_of((vcpus + 1) / 2);
+    return made;
+}
+
+}  // namespace
+
+void draw_reservations(SchedulePlan& plan, int percent) {
+    Chance rng{plan.seed ^ 0x4e5e47eU};
+    // Who only looks reserves nothing.
+    if (!rng.percent(percent) || plan.dry_run) return;
+    config::Reservations& reservations = plan.reservations;
+    reservations.enabled = true;
+    reservations.calm = seconds{rng.pick({5, 30, 120})};
+    reservations.interval = seconds{rng.pick({5, 20, 60})};
+    const Role eng = Role::parse("eng").value();
+    const Role ops = Role::parse("ops").value();
+    reservations.roles.push_back(
+        {rng.percent(30) ? Role::parse("eng/web").value() : eng, {"regular"}});
+    const bool both = rng.percent(50);
+    if (both) reservations.roles.push_back({ops, {"regular2"}});
+    reservations.static_ones.push_back(draw_reservation(plan, eng, rng));
+    if (both && rng.percent(70))
+        reservations.static_ones.push_back(draw_reservation(plan, ops, rng));
+    plan.cloud.fill = rng.pick({0.3, 0.5, 0.7, 0.9, 1.0});
+    add_items(plan, Kind::boot, rng.between(1, 4), rng);
+    add_items(plan, Kind::boot_revocable, rng.between(1, 4), rng);
+    add_items(plan, Kind::user_delete, rng.between(0, 3), rng);
+    if (rng.percent(40)) add_items(plan, Kind::reservation_changed, rng.between(1, 2), rng);
+    if (rng.percent(40)) add_items(plan, Kind::reservation_touched, rng.between(1, 3), rng);
+}
+
+void change_reservations(config::Reservations& reservations, const SchedulePlan& plan,
+                         Chance& rng) {
+    auto& all = reservations.static_ones;
+    if (all.empty()) {
+        all.push_back(draw_reservation(plan, Role::parse("eng").value(), rng));
+        return;
+    }
+    config::StaticReservation& one = rng.any_of(all);
+    switch (rng.between(0, 4)) {
+        case 0: all.erase(all.begin() + (&one - all.data())); break;
+        case 1: one.lending.lend = !one.lending.lend; break;
+        default: one = draw_reservation(plan, one.role, rng); break;
+    }
+}
+
 std::string describe_cloud(const SchedulePlan& plan) {
     const auto& cloud = plan.cloud;
     std::string text;
@@ -201,6 +265,12 @@ std::string describe_cloud(const SchedulePlan& plan) {
         text +=
             ", gateway, deadline " + std::to_string(plan.gateway.deadline.count() / 1000) + " s";
         if (!plan.gateway.keep_room) text += ", keeps no room";
+    }
+    for (const auto& each : plan.reservations.roles)
+        text += ", role " + each.role.str() + ": " + each.projects.front();
+    for (const auto& each : plan.reservations.static_ones) {
+        hosts("reserved for " + each.role.str() + ' ' + to_string(each.resources), each.hosts);
+        if (each.lending.lend) text += " (lends above " + to_string(each.lending.floor) + ")";
     }
     return text;
 }

@@ -19,6 +19,11 @@ std::string describe_cloud(const SchedulePlan& plan);
 /// Of a schedule, once in its time: with its own seed.
 Item item_of(const SchedulePlan& plan, Kind kind, Chance& rng);
 
+/// In so many of a hundred schedules room is reserved for one role or two.
+void draw_reservations(SchedulePlan& plan, int percent);
+/// The operator writes another configuration.
+void change_reservations(config::Reservations& reservations, const SchedulePlan& plan, Chance& rng);
+
 /// In so many of a hundred schedules nova-scheduler asks the reaper.
 void draw_gateway(SchedulePlan& plan, int percent);
 

@@ -74,6 +74,7 @@ void Checker::judge(const Exchange& call, const Basis& basis) {
     judge_stop(*plan, id);
     if (!plan->judged) judge_places(*plan, *demand);
     judge_need(call, basis, server);
+    judge_tenants(*plan, *demand, server);
     plan->judged = true;
     died_.try_emplace(id, timeline_.true_now());
     culled_[basis.machine].try_emplace(plan->request, timeline_.true_now());

@@ -77,19 +77,28 @@ Resources ExclusiveRoom::room_on(const Host& host, const HostState& state,
     Resources room = state.free;
     for (const Holder& holder : state.holders) {
         const Server* const server = site_.world().nova.find_server(holder.consumer);
-        const bool may_go = if_all_die && (server == nullptr || checker_.is_revocable(*server));
+        const bool reserved = Reservations::is_record(holder);
+        const bool may_go =
+            if_all_die && !reserved && (server == nullptr || checker_.is_revocable(*server));
         if (may_go || holder.leaving_since || checker_.dies_for(holder.consumer, at))
             room += holder.held;
     }
-    room -= checker_.surely_promised_on(host.name, request, at);
+    room -= withheld(host.name, request, at);
     return room;
+}
+
+/// What is surely another's.
+Resources ExclusiveRoom::withheld(const std::string& host, const std::string& request,
+                                  TimePoint at) const {
+    return checker_.surely_promised_on(host, request, at) +
+           checker_.surely_owed_to_others(host, request, at);
 }
 
 /// For people.
 std::string ExclusiveRoom::arithmetic(const std::string& host, const std::string& request) const {
     const TimePoint now = timeline_.true_now();
     return to_string(truth_.state_at(host, now)->free) + " free, " +
-           to_string(checker_.surely_promised_on(host, request, now)) + " promised";
+           to_string(withheld(host, request, now)) + " promised or owed";
 }
 
 void ExclusiveRoom::told(const std::string& request, const cloudsim::Candidates& candidates,
@@ -107,7 +116,7 @@ void ExclusiveRoom::told(const std::string& request, const cloudsim::Candidates&
         const auto places = [&](bool with_promised) {
             return at_some_moment(host->name, asked_at, [&](const auto& state, TimePoint at) {
                 Resources room = room_on(*host, state, request, at, offered);
-                if (with_promised) room += checker_.surely_promised_on(host->name, request, at);
+                if (with_promised) room += withheld(host->name, request, at);
                 return has(room, demand->slot);
             });
         };

@@ -27,6 +27,7 @@ private:
     bool is_judged(const Demand* demand, TimePoint asked_at) const;
     bool may_be_offered(const Demand& demand, TimePoint asked_at) const;
     bool at_some_moment(const std::string& host, TimePoint from, const Fits& fits) const;
+    Resources withheld(const std::string& host, const std::string& request, TimePoint at) const;
     std::string arithmetic(const std::string& host, const std::string& request) const;
     Resources room_on(const cloudsim::Host& host, const HostState& state,
                       const std::string& request, TimePoint at, bool if_all_die) const;

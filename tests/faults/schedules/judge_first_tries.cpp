@@ -187,8 +187,13 @@ int FirstTries::slots_on(const Demand& demand, const Host& host, bool by_deletio
     if (limit == 0 || !is_steady(host) || was_of_no_use(host)) return 0;
     const HostState* const state = truth_.state_at(host.name, timeline_.true_now());
     Resources room = state->free;
+    const Resources lacked = checker_.lacked_by_others(host.name, demand.id, *state);
+    room -= lacked;
+    if (by_deletions) room += checker_.reserved_for(host.name, demand.id, *state);
     for (const Holder& holder : state->holders) {
         const Server* const server = site_.world().nova.find_server(holder.consumer);
+        // Some may borrow of others.
+        if (!lacked.empty()) break;
         if (!by_deletions || server == nullptr || server->host != &host) continue;
         const auto whose = checker_.dies_for(holder.consumer, timeline_.true_now());
         if (whose ? *whose == demand.id : may_die(*server)) room += holder.held;

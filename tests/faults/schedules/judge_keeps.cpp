@@ -142,9 +142,20 @@ void Checker::note_holdings(const Exchange& call) {
     holdings_before_.clear();
     for (const Uuid& consumer : consumers_in(call.request))
         holdings_before_[consumer] = held_by(consumer);
+    reservations_before_.clear();
+    for (const Uuid& reservation : reservations_in(call.request))
+        for (const auto& host : site_.world().nova.hosts)
+            if (const HostState* const state = truth_.state_at(host->name, timeline_.true_now()))
+                if (const Holder* const holder = state->holder(reservation))
+                    reservations_before_[reservation][host->name] = holder->held;
 }
 
 void Checker::judge_holdings(const Exchange& call) {
+    const auto reservations = reservations_in(call.request);
+    if (!reservations.empty()) judge_reservation_write(call);
+    auto consumers = consumers_in(call.request);
+    std::erase_if(consumers, [&](const Uuid& each) { return reservations.contains(each); });
+    if (plan_.with_reservations() && consumers.empty()) return;
     if (!plan_.with_gateway()) {
         blame("kept-room", "somebody sets what consumers hold: " + call.request.target);
         return;
@@ -152,7 +163,6 @@ void Checker::judge_holdings(const Exchange& call) {
     if (call.response.status >= 300) return;
     Resources before, after, gained;
     bool of_victim = false;
-    const auto consumers = consumers_in(call.request);
     const std::set<Uuid> named(consumers.begin(), consumers.end());
     for (const Uuid& consumer : consumers) {
         const auto server = kept_of(consumer);

@@ -235,6 +235,7 @@ int Checker::slots_on(const PlanRecord& plan, const Demand& demand, const std::s
         const auto id = Uuid::parse(server);
         if (const Holder* holder = id ? now.holder(*id) : nullptr) room += holder->held;
     }
+    if (without) room -= lacked_by_others(host, plan.request, now);
     // What makes a victim needed counts as much as it can; what makes a plan good, as little.
     room -= promised_to_others(plan, host, at, !without.has_value());
     const std::size_t limit = demand.limit_at(host, at);

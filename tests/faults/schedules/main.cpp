@@ -22,7 +22,8 @@ struct Options {
     bool verbose = false;
     bool twice = false;
     bool no_shrink = false;
-    int gateway = 0;  ///< percent of the schedules
+    int gateway = 0;       ///< percent of the schedules
+    int reservations = 0;  ///< the same
     std::vector<std::size_t> without;
 };
 
@@ -48,6 +49,8 @@ void tell_failure(const Options& options, const SchedulePlan& plan, const Schedu
         result.violations.front().substr(0, result.violations.front().find(':'));
     std::string command = "fault_schedules --verbose --seed " + std::to_string(plan.seed);
     if (options.gateway > 0) command += " --gateway " + std::to_string(options.gateway);
+    if (options.reservations > 0)
+        command += " --reservations " + std::to_string(options.reservations);
     if (!options.no_shrink && !options.verbose) {
         const auto fewer = shrink(plan, without, rule);
         if (!fewer.empty()) command += " --without";
@@ -59,6 +62,7 @@ void tell_failure(const Options& options, const SchedulePlan& plan, const Schedu
 bool run_one(const Options& options, std::uint64_t seed, Tally& tally) {
     SchedulePlan plan = make_plan_of(seed);
     draw_gateway(plan, options.gateway);
+    draw_reservations(plan, options.reservations);
     const std::set<std::size_t> without(options.without.begin(), options.without.end());
     if (options.verbose) std::cout << describe(plan) << std::flush;
     const ScheduleResult result = run_schedule(plan, without, options.verbose, tally);
@@ -92,6 +96,8 @@ int main(int argc, char** argv) {
     app.add_option("--stop-at", options.max_failures, "end after so many failed schedules");
     app.add_option("--gateway", options.gateway,
                    "percent of the schedules in which nova-scheduler asks the reaper");
+    app.add_option("--reservations", options.reservations,
+                   "percent of the schedules in which room is reserved");
     app.add_flag("--verbose", options.verbose, "print the trace and the reaper's log");
     app.add_flag("--twice", options.twice, "run each twice, and compare the traces");
     app.add_flag("--no-shrink", options.no_shrink, "do not look for a smaller failing schedule");

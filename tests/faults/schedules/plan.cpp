@@ -76,6 +76,8 @@ constexpr std::array<std::string_view, kinds> fault_names{
     "unshelving",
     "client-leaves",
     "other-gateway",
+    "reservation-changed",
+    "reservation-touched",
 };
 
 constexpr const char* services[] = {"", "compute", "placement", "identity"};
@@ -346,9 +348,19 @@ SchedulePlan make_plan_of(std::uint64_t seed) {
     return Drawer(seed).draw();
 }
 
-Reloaded reloaded_by(const SchedulePlan& plan, const Item& item) {
+Reloaded configured_by(const SchedulePlan& plan) {
+    return {plan.policy.safeguards, plan.protected_project, plan.reservations};
+}
+
+Reloaded reloaded_by(const SchedulePlan& plan, const Item& item, const Reloaded& now) {
     Chance rng{item.seed};
-    Reloaded changed{plan.policy.safeguards, plan.protected_project};
+    if (item.kind == Kind::reservation_changed) {
+        Reloaded changed = now;
+        change_reservations(changed.reservations, plan, rng);
+        return changed;
+    }
+    Reloaded changed = configured_by(plan);
+    changed.reservations = now.reservations;
     auto& protect = changed.safeguards.protect;
     auto& limits = changed.safeguards.limits;
     switch (rng.between(0, 5)) {

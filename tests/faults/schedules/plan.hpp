@@ -87,6 +87,9 @@ enum class Kind {
     unshelving,
     client_leaves,
     other_gateway,  ///< percent of the calls
+    // Drawn apart, with the reservations.
+    reservation_changed,  ///< in the configuration
+    reservation_touched,  ///< in Placement: the next change of it is refused
     count_,
 };
 constexpr std::size_t kinds = static_cast<std::size_t>(Kind::count_);
@@ -117,6 +120,7 @@ struct SchedulePlan {
     config::Cache cache;
     config::Http http;
     config::Gateway gateway;  ///< `listen` is empty: nova-scheduler asks Placement itself
+    config::Reservations reservations;
     bool dry_run = false;
     bool soft_delete = false;
     std::string protected_project;          ///< name; empty: none
@@ -126,6 +130,7 @@ struct SchedulePlan {
     std::vector<Item> items;
 
     bool with_gateway() const { return !gateway.listen.empty(); }
+    bool with_reservations() const { return reservations.enabled; }
     bool by_tag() const { return cloud.revocable_by != cloudsim::RevocableBy::resource; }
     bool by_class() const { return cloud.revocable_by != cloudsim::RevocableBy::project; }
     /// Whether anything tells the reaper an untruth that it can't know for one.
@@ -140,8 +145,12 @@ SchedulePlan make_plan_of(std::uint64_t seed);
 struct Reloaded {
     SafeguardSettings safeguards;
     std::string protected_project;  ///< name; empty: none
+    config::Reservations reservations{};
 };
-Reloaded reloaded_by(const SchedulePlan& plan, const Item& item);
+/// What was in force before it is `now`.
+Reloaded reloaded_by(const SchedulePlan& plan, const Item& item, const Reloaded& now);
+/// From the start.
+Reloaded configured_by(const SchedulePlan& plan);
 /// Several lines, items numbered.
 std::string describe(const SchedulePlan& plan);
 std::string describe(const Item& item);

@@ -28,6 +28,7 @@ LiveSettings settings_of(const SchedulePlan& plan, const Reloaded& configured) {
     settings.trigger = plan.trigger;
     settings.cache = plan.cache;
     settings.gateway = plan.gateway;
+    settings.reservations = configured.reservations;
     settings.dry_run = plan.dry_run;
     return settings;
 }

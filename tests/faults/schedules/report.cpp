@@ -46,6 +46,10 @@ std::string table_of(const Tally& tally, std::uint64_t failed, double elapsed_s)
     row(table, "crashes while victims of either went", tally.crashes_in_cull);
     row(table, "crashes while room was kept", tally.crashes_with_kept_room);
     row(table, "changes of what victims hold", tally.kept);
+    row(table, "schedules with reservations", tally.with_reservations);
+    row(table, "changes of reservations", tally.reservation_writes);
+    row(table, "... that let go of room, judged", tally.reservations_shrunk);
+    row(table, "deletions where others have reserved", tally.tenants_judged);
     table += "requests with a way that found none, by excuse\n";
     for (const auto& [excuse, number] : tally.first_tries_excused) row(table, excuse, number);
     table += "outcomes\n";
@@ -81,6 +85,9 @@ std::string table_of(const Tally& tally, std::uint64_t failed, double elapsed_s)
     row(table, "room kept wrongly or left kept", of(tally, "kept-room"));
     row(table, "first tries in vain", of(tally, "first-try"));
     row(table, "promised room taken by others", of(tally, "exclusive-room"));
+    row(table, "reserved room let go of for nobody", of(tally, "reserved-room"));
+    row(table, "tenants that went for strangers", of(tally, "tenant-for-stranger"));
+    row(table, "reservations that hold too little or too much", of(tally, "reservation-lost"));
     row(table, "requests lost", of(tally, "lost"));
     row(table, "without an end", of(tally, "liveness"));
     row(table, "reaper ended by itself", of(tally, "crash-loop"));

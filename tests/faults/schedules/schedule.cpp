@@ -9,6 +9,7 @@
 #include "faults/schedules/judge_exclusive.hpp"
 #include "faults/schedules/judge_first_tries.hpp"
 #include "faults/schedules/process.hpp"
+#include "reaper/reservations/reservation_record.hpp"
 #include "reaper/runtime/backoff.hpp"
 #include "tests/cloudsim/messages/notifications.hpp"
 
@@ -40,6 +41,7 @@ private:
     void reload(const Item& item);
     void on_deletion();
     void reserve_hosts();
+    void make_register();
     test::FakeJournal& journal() { return journals_[machine_]; }
     bool settled() const;
     void drain();
@@ -84,7 +86,7 @@ Schedule::Schedule(const SchedulePlan& plan, const std::set<std::size_t>& withou
       tally_(tally),
       trace_(timeline_, verbose),
       site_(plan.cloud, [this] { return cloud_time(timeline_.true_now()); }),
-      configured_{plan.policy.safeguards, plan.protected_project},
+      configured_{configured_by(plan)},
       truth_(timeline_, site_),
       checker_(plan, timeline_, site_, truth_, {&journals_[0], &journals_[1]}, pause_, trace_,
                tally),
@@ -109,6 +111,7 @@ Schedule::Schedule(const SchedulePlan& plan, const std::set<std::size_t>& withou
     site_.set_root("http://cloud.sim:8000");
     if (const std::string wrong = site_.fill(); !wrong.empty()) throw std::runtime_error(wrong);
     reserve_hosts();
+    if (plan.with_reservations()) make_register();
     site_.listen(truth_);
     site_.listen(checker_);
     site_.listen(first_tries_);
@@ -195,13 +198,14 @@ void Schedule::arm(const Item& item) {
                 resume();
                 break;
             case Kind::reload:
+            case Kind::reservation_changed:
             case Kind::takeover:
                 if (item.in_mid_cull)
                     in_mid_cull_.push_back(&item);
-                else if (item.kind == Kind::reload)
-                    reload(item);
-                else
+                else if (item.kind == Kind::takeover)
                     take_over(item);
+                else
+                    reload(item);
                 break;
             case Kind::client_leaves:
                 trace_.line("- " + describe(item));
@@ -241,6 +245,19 @@ void Schedule::reserve_hosts() {
         site_.lifecycle().add_to_aggregate(aggregate, *world.nova.find_host(name), by);
 }
 
+/// What `reaper setup reservations --apply` makes.
+void Schedule::make_register() {
+    auto& world = site_.world();
+    world.placement.add_class(reservation_register::resource_class);
+    const auto id = *cloudsim::Uuid::parse(reservation_register::provider_id);
+    world.placement.create_provider(id, reservation_register::provider_name, nullptr);
+    cloudsim::Inventory inventory;
+    inventory.total = 0x7fffffff;
+    world.placement.set_inventories(
+        *world.placement.find(id),
+        {{world.names.id(reservation_register::resource_class), inventory}}, 0);
+}
+
 void Schedule::resume() {
     (void)pause_.resume();
     for (auto& breaker : breakers_) (void)breaker.resume();
@@ -260,7 +277,7 @@ void Schedule::take_over(const Item& item) {
 void Schedule::reload(const Item& item) {
     ++tally_.faults[static_cast<std::size_t>(item.kind)];
     trace_.line("- " + describe(item));
-    configured_ = reloaded_by(plan_, item);
+    configured_ = reloaded_by(plan_, item, configured_);
     checker_.on_reload(configured_);
     if (process_) process_->reload(plan_, configured_);
 }
@@ -353,7 +370,7 @@ bool Schedule::settled() const {
     for (const auto& [id, record] : journals_[machine_].records)
         if (!record.outcome) return false;
     return !checker_.awaits_end_of_hold() && !checker_.awaits_freed_room() &&
-           !checker_.awaits_end_of_keeping();
+           !checker_.awaits_end_of_keeping() && !checker_.awaits_reservations();
 }
 
 bool Schedule::advance() {
@@ -403,6 +420,7 @@ ScheduleResult Schedule::run() {
     result.trace_hash = trace_.hash();
     ++tally_.schedules;
     if (plan_.by_class()) ++tally_.by_class;
+    if (plan_.with_reservations()) ++tally_.with_reservations;
     return result;
 }
 
