@@ -111,6 +111,9 @@ public:
     /// The same for a request of a revocable server: room is lent that is idle, where least is left
     /// over. Returns the reservations that lend it; empty: none does.
     Task<std::set<ReservationId>> lend_to(Request request, Search search, Duration until);
+    /// When what is reserved is known, or can't be told: before a decision, as whoever begins to
+    /// serve has to read it.
+    Task<void> until_known();
     /// Might any reservation lend anything?
     bool lends() const;
     /// The role of a project; empty: of none, or it can't be told.
@@ -142,6 +145,7 @@ private:
     /// Tenants that did not go are asked for again.
     static constexpr Duration ask_back_again = std::chrono::minutes{2};
     static constexpr Duration longest_wait = std::chrono::minutes{10};
+    static constexpr Duration longest_reading = std::chrono::minutes{1};
     static constexpr Duration call_deadline{10'000};
     static constexpr Duration first_pause{1'000};
     static constexpr Duration longest_pause{60'000};
@@ -268,6 +272,8 @@ private:
     };
     std::vector<Waiting> waiting_;
     std::vector<std::string> remarks_;
+    std::uint64_t awaited_for_ = 0;  ///< `serving` when somebody waited for it first
+    Duration awaited_since_{};       ///< steady
     std::uint64_t known_for_ = 0;  ///< `serving` when the register was read
     Duration known_at_{};
     Duration look_again_at_{};  ///< steady; where there is no register

@@ -13,6 +13,7 @@ namespace {
 
 /// So often, where the host or its records change in between.
 constexpr int max_tries = 4;
+constexpr Duration glance{50};
 
 const HostId& host_of(const ReservationOrder& order) {
     return std::visit([](const auto& each) -> const HostId& { return each.host; }, order);
@@ -139,6 +140,21 @@ std::optional<Error> ReservationController::why_not_known() const {
     return Error{Errc::unreachable,
                  "this reaper does not serve the queue, or has not read the reservations yet; ask "
                  "the active one, or in a moment"};
+}
+
+Task<void> ReservationController::until_known() {
+    const auto waits = [this] {
+        const std::uint64_t serving = dependencies_.serving();
+        return dependencies_.settings.enabled && serving != 0 && known_for_ != serving &&
+               remarks_.empty() && !dependencies_.stopping;
+    };
+    while (waits()) {
+        const Duration now = dependencies_.cloud.clock.steady();
+        if (std::exchange(awaited_for_, dependencies_.serving()) != awaited_for_)
+            awaited_since_ = now;
+        if (now >= awaited_since_ + longest_reading) co_return;
+        co_await dependencies_.cloud.clock.sleep(glance);
+    }
 }
 
 ResultTask<OrderState> ReservationController::give(std::string key, std::string principal,

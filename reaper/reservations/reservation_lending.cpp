@@ -75,9 +75,15 @@ ReservedRoom reserved_room(const Host& host, const HostReservations& reservation
                            const std::map<ReservationId, ReservationBalance>& balances,
                            const Ledger& ledger) {
     ReservedRoom room;
-    for (const auto& [id, reservation] : reservations)
-        if (const Resources& owed = balances.at(id).owed; !owed.empty())
-            room.missing.push_back({id, reservation.identity.role, owed});
+    for (const auto& [id, reservation] : reservations) {
+        const ReservationBalance& balance = balances.at(id);
+        room.reservations.emplace(id, reservation.identity.role);
+        if (balance.owed.empty()) continue;
+        Resources free;
+        for (const auto& [name, amount] : positive(balance.next - balance.held))
+            free.set(name, std::min(amount, balance.owed.get(name)));
+        room.missing.push_back({id, reservation.identity.role, balance.owed, std::move(free)});
+    }
     for (const auto& [id, servers] : tenants_of(host, balances, ledger))
         for (const Server* const server : servers)
             room.tenants.emplace(server->id, reservations.at(id).identity.role);

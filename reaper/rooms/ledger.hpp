@@ -219,6 +219,9 @@ private:
     struct Rights {
         Role role;
         std::set<ReservationId> lent_by;
+        bool borrows = false;
+
+        friend bool operator==(const Rights&, const Rights&) = default;
     };
 
     void weigh(const HostId& host);

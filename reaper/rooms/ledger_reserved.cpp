@@ -56,15 +56,20 @@ void Ledger::weigh(const HostId& host) {
         return;
     }
     std::vector<Promise> kept;
-    for (const ReservedRoom::Missing& missing : reserved->second.missing) {
+    const auto keep = [&](const ReservedRoom::Missing& missing, Resources amounts, bool free) {
         Promise promise;
         promise.request = request_of(missing.reservation);
         promise.host = host;
-        promise.slot = missing.amounts;
+        promise.slot = std::move(amounts);
         promise.slots = 1;
         promise.reservation = missing.reservation;
         promise.role = missing.role;
+        promise.occupied = !free;
         kept.push_back(std::move(promise));
+    };
+    for (const ReservedRoom::Missing& missing : reserved->second.missing) {
+        keep(missing, missing.free, true);
+        keep(missing, missing.amounts - missing.free, false);
     }
     for (const Promise* const promise : found(promises_.on(host))) {
         Resources promised = promise->slot * promise->kept();
@@ -80,14 +85,14 @@ void Ledger::weigh(const HostId& host) {
 }
 
 void Ledger::admit(const Request& request) {
-    const bool none = request.role.empty() && request.lent_by.empty();
+    Rights rights{request.role, request.lent_by, request.borrows};
+    const bool none = rights == Rights{};
     const Rights* const known = rights_of(request.id);
-    if (known == nullptr ? none : known->role == request.role && known->lent_by == request.lent_by)
-        return;
+    if (known == nullptr ? none : *known == rights) return;
     if (none)
         rights_.erase(request.id);
     else
-        rights_.insert_or_assign(request.id, Rights{request.role, request.lent_by});
+        rights_.insert_or_assign(request.id, std::move(rights));
     for (const auto number : promises_.of(request.id)) weigh(promises_[number].host);
     if (rights_.size() > max_rights) forget_rights(request.id);
 }
@@ -107,8 +112,20 @@ const Ledger::Rights* Ledger::rights_of(const RequestId& request) const {
 bool Ledger::is_for(const Promise& promise, const RequestId& request) const {
     if (promise.reservation.empty()) return promise.request == request;
     const Rights* const rights = rights_of(request);
-    return rights != nullptr && ((!rights->role.empty() && promise.role.is_open_to(rights->role)) ||
-                                 rights->lent_by.contains(promise.reservation));
+    if (rights == nullptr) return false;
+    const auto open = [&](const ReservationId& reservation, const Role& role) {
+        return (!rights->role.empty() && role.is_open_to(rights->role)) ||
+               rights->lent_by.contains(reservation);
+    };
+    if (open(promise.reservation, promise.role)) return true;
+    if (!promise.occupied) return false;
+    // Nobody goes for a borrower: what is let go of for it is not what others have.
+    if (rights->borrows) return true;
+    // What others have is not taken from what is reserved for the request itself.
+    const auto here = reserved_.find(promise.host);
+    return here != reserved_.end() &&
+           std::any_of(here->second.reservations.begin(), here->second.reservations.end(),
+                       [&](const auto& each) { return open(each.first, each.second); });
 }
 
 std::map<Role, Resources> Ledger::promised_to_roles(const HostId& host) const {
@@ -147,16 +164,15 @@ std::vector<HostId> Ledger::hosts_reserved_for(const RequestId& request) const {
     const Rights* const rights = rights_of(request);
     if (rights == nullptr) return hosts;
     for (const auto& [host, reserved] : reserved_) {
-        const auto open = [&](const Role& role) {
-            return !rights->role.empty() && role.is_open_to(rights->role);
-        };
-        const bool any = std::any_of(reserved.missing.begin(), reserved.missing.end(),
-                                     [&](const ReservedRoom::Missing& missing) {
-                                         return open(missing.role) ||
-                                                rights->lent_by.contains(missing.reservation);
-                                     }) ||
-                         std::any_of(reserved.tenants.begin(), reserved.tenants.end(),
-                                     [&](const auto& tenant) { return open(tenant.second); });
+        const auto kept = kept_.find(host);
+        const bool any =
+            (kept != kept_.end() &&
+             std::any_of(kept->second.begin(), kept->second.end(),
+                         [&](const Promise& promise) { return is_for(promise, request); })) ||
+            (!rights->role.empty() &&
+             std::any_of(
+                 reserved.tenants.begin(), reserved.tenants.end(),
+                 [&](const auto& tenant) { return tenant.second.is_open_to(rights->role); }));
         if (any) hosts.push_back(host);
     }
     return hosts;

@@ -17,6 +17,7 @@ struct ReservedRoom {
         ReservationId reservation;
         Role role;
         Resources amounts;
+        Resources free{};  ///< so much of it is free now, and the rest in others' hands
 
         friend bool operator==(const Missing&, const Missing&) = default;
     };
@@ -24,8 +25,11 @@ struct ReservedRoom {
     /// Revocable servers that hold room which is lent, with the role that lends it: they go for
     /// nobody else.
     std::map<ServerId, Role> tenants{};
+    /// All reservations of the host. What one holds, lets go of or lent is not for the others that
+    /// lack something, however much.
+    std::map<ReservationId, Role> reservations{};
 
-    bool empty() const { return missing.empty() && tenants.empty(); }
+    bool empty() const { return missing.empty() && tenants.empty() && reservations.empty(); }
     friend bool operator==(const ReservedRoom&, const ReservedRoom&) = default;
 };
 

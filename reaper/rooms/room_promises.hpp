@@ -40,6 +40,8 @@ struct RoomPromise {
     /// Not for a request: a reservation of this role is to take the room (reserved_room.hpp).
     ReservationId reservation{};
     Role role{};
+    /// Of a reservation: others have the room now.
+    bool occupied = false;
     /// Requesters that hold room on another host by now: their slots here are of no use to them.
     std::set<ServerId> elsewhere{};
 
