@@ -31,7 +31,7 @@ PLACEMENT_CASES = "3000"
 TARGETS = {"release": ("programs",)}
 # Of a log's end on the screen: a linker's lines have thousands of characters.
 WIDEST_LINE = 240
-SCHEDULES = r"^faults\.(schedules|replay)(_gateway)?$"
+SCHEDULES = r"^faults\.(schedules|replay)(_gateway|_reservations)?$"
 CLANG = (PYTHON, "-B", "tests/runner/clang.py")
 CODE_FOLDERS = ("reaper", "config", "clients", "strategies", "tagging", "tests")
 

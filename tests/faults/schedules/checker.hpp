@@ -137,9 +137,8 @@ public:
     /// ... as far as nobody may be given it, and the reaper must know.
     Resources surely_owed_to_others(const std::string& host, const std::string& request,
                                     TimePoint at) const;
-    /// What reservations hold that are for it.
-    Resources reserved_for(const std::string& host, const std::string& request,
-                           const HostState& state) const;
+    /// Is any reservation for it?
+    bool has_reserved(const std::string& request) const;
 
     const std::vector<std::string>& violations() const { return violations_; }
 

@@ -96,6 +96,16 @@ bool FirstTries::may_be_a_larger_one(const Demand& demand) const {
                        [&](const auto& each) { return each.second > demand.slots; });
 }
 
+/// Who may have reserved room is helped with it when it is certain who asks; offers are for
+/// anybody.
+bool FirstTries::may_have_reserved_room(const Demand& demand) const {
+    const auto& servers = site_.world().nova.listed();
+    return checker_.has_reserved(demand.id) &&
+           std::any_of(servers.begin(), servers.end(), [&](const Server* server) {
+               return server->task == TaskState::scheduling && !demand.servers.contains(server->id);
+           });
+}
+
 /// Of two that are alike, the first to ask is taken for either, and may be for the other.
 bool FirstTries::may_be_taken_for_another(const Demand& demand) const {
     const auto& demands = truth_.demands();
@@ -116,6 +126,7 @@ std::string FirstTries::why_hindered(const Wait& wait, const std::string& reques
         return "a larger request may be the one that asks";
     if (may_be_taken_for_another(*truth_.demand(request))) return "another one is alike";
     if (may_be_misled(*truth_.demand(request))) return "room on a host that is down";
+    if (may_have_reserved_room(*truth_.demand(request))) return "reserved room is not offered";
     if (!wait.needs_help) return "there was room, and others were faster";
     if (checker_.started_at() + warm_after > wait.since) return "the reaper is young";
     if (!calm_.all_of(wait.since, timeline_.true_now())) return "faults";
@@ -189,7 +200,6 @@ int FirstTries::slots_on(const Demand& demand, const Host& host, bool by_deletio
     Resources room = state->free;
     const Resources lacked = checker_.lacked_by_others(host.name, demand.id, *state);
     room -= lacked;
-    if (by_deletions) room += checker_.reserved_for(host.name, demand.id, *state);
     for (const Holder& holder : state->holders) {
         const Server* const server = site_.world().nova.find_server(holder.consumer);
         // Some may borrow of others.

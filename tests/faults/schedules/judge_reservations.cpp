@@ -144,14 +144,6 @@ Resources Reservations::lacked_by_others(const std::string& host, const std::str
     return lacked;
 }
 
-Resources Reservations::held_for(const std::string& host, const std::string& project,
-                                 const HostState& state) const {
-    Resources sum;
-    for (const Reserved& reserved : on(host))
-        if (is_open_to(reserved, project)) sum += held(reserved, state);
-    return sum;
-}
-
 bool Reservations::unclear() const {
     return plan_.lies() || plan_.has(Kind::retag) || plan_.has(Kind::class_lost) ||
            plan_.has(Kind::allocation_missing);
@@ -265,6 +257,13 @@ void Checker::judge_tenants(const PlanRecord& plan, const Demand& demand,
         const HostState* const state = truth_.state_at(host, at);
         const Holder* const holder = state == nullptr ? nullptr : state->holder(victim.id);
         if (holder == nullptr) continue;
+        // A tenant of several lenders goes for any of them.
+        for (const Reserved& own : reservations_.on(host))
+            if (reservations_.is_open_to(own, demand.project) &&
+                !(own.asked - reservations_.used(own, *state, Reservations::Movers::use) -
+                  Reservations::held(own, *state))
+                     .empty())
+                return;
         const Resources lacked =
             reservations_.lacked_by_others(host, demand.project, *state, Reservations::Movers::use);
         if (!lacked.empty() && !std::exchange(any, true)) ++tally_.tenants_judged;
@@ -304,6 +303,9 @@ Resources Checker::surely_owed_to_others(const std::string& host, const std::str
     if (site_.world().is_revocable(truth_.revocable_since(demand->project).has_value(),
                                    demand->asks_class))
         return {};
+    // What is let go of for itself is free, and its own.
+    for (const Reserved& own : reservations_.on(host))
+        if (reservations_.is_open_to(own, demand->project)) return {};
     std::optional<Resources> least;
     for (const HostState* const state : truth_.states(host, at - seen_after, at)) {
         Resources owed = reservations_.lacked_by_others(host, demand->project, *state,
@@ -319,11 +321,16 @@ Resources Checker::surely_owed_to_others(const std::string& host, const std::str
     return least.value_or(Resources{});
 }
 
-Resources Checker::reserved_for(const std::string& host, const std::string& request,
-                                const HostState& state) const {
+bool Checker::has_reserved(const std::string& request) const {
     const Demand* const demand = truth_.demand(request);
-    if (!plan_.with_reservations() || demand == nullptr) return {};
-    return reservations_.held_for(host, demand->project, state);
+    if (!plan_.with_reservations() || demand == nullptr) return false;
+    const auto& hosts = site_.world().nova.hosts;
+    return std::any_of(hosts.begin(), hosts.end(), [&](const auto& host) {
+        const auto all = reservations_.on(host->name);
+        return std::any_of(all.begin(), all.end(), [&](const Reserved& each) {
+            return reservations_.is_open_to(each, demand->project);
+        });
+    });
 }
 
 // ---- reservation-lost ----
@@ -331,7 +338,8 @@ Resources Checker::reserved_for(const std::string& host, const std::string& requ
 /// What is not as it should be once all is quiet.
 std::vector<std::string> Checker::wrong_reservations() const {
     std::vector<std::string> wrong;
-    if (!plan_.with_reservations()) return wrong;
+    // That a project became regular again is seen when the next request is decided.
+    if (!plan_.with_reservations() || plan_.has(Kind::retag)) return wrong;
     const TimePoint now = timeline_.true_now();
     for (const auto& host : site_.world().nova.hosts) {
         const HostState* const state = truth_.state_at(host->name, now);

@@ -57,9 +57,6 @@ public:
     /// What all lack that are not for this project.
     Resources lacked_by_others(const std::string& host, const std::string& project,
                                const HostState& state, Movers movers) const;
-    /// What those hold that are for it.
-    Resources held_for(const std::string& host, const std::string& project,
-                       const HostState& state) const;
     /// Is anything in the schedule that makes it unclear which servers are regular?
     bool unclear() const;
 
