@@ -150,8 +150,10 @@ Task<void> ReservationController::until_known() {
     };
     while (waits()) {
         const Duration now = dependencies_.cloud.clock.steady();
-        if (std::exchange(awaited_for_, dependencies_.serving()) != awaited_for_)
+        if (awaited_for_ != dependencies_.serving()) {
+            awaited_for_ = dependencies_.serving();
             awaited_since_ = now;
+        }
         if (now >= awaited_since_ + longest_reading) co_return;
         co_await dependencies_.cloud.clock.sleep(glance);
     }

@@ -144,12 +144,12 @@ ResultTask<Decision> FreshDecision::decide(std::shared_ptr<const CompiledPolicy>
                                            std::map<ServerId, std::string> skipped,
                                            std::optional<std::uint64_t> builds_known) {
     Request request = asked;
-    const bool lends = reservations_ != nullptr && reservations_->lends();
-    if (lends) request.lent_by = rooms_.ledger().lent_to(request.id);
     const std::uint64_t builds_before = builds_known.value_or(refresher_.builds_begun());
-    if (reservations_ != nullptr) co_await reservations_->until_known();
     auto usable = co_await refresher_.ensure_usable(builds_before);
     if (!usable) co_return usable.error();
+    if (reservations_ != nullptr) co_await reservations_->until_known();
+    const bool lends = reservations_ != nullptr && reservations_->lends();
+    if (lends) request.lent_by = rooms_.ledger().lent_to(request.id);
     auto tag_data = co_await refresher_.refresh_tag_data(policy);
     if (!tag_data) co_return tag_data.error();
 
@@ -187,8 +187,8 @@ ResultTask<Decision> FreshDecision::decide(std::shared_ptr<const CompiledPolicy>
         const TimePoint now = clock_.now();
         rooms_.observe([&cache](const HostId& id) { return cache.find(id); },
                        cache.index().changes(), now);
-        request.borrows = lends && why_requester_revocable(*policy, request, cache.index(),
-                                                           cache.tag_data());
+        request.borrows =
+            lends && why_requester_revocable(*policy, request, cache.index(), cache.tag_data());
         rooms_.admits(request);
         if (reservations_ != nullptr) reservations_->tell_ledger();
         safeguards_.see_several_cells(refresher_.several_cells());
@@ -209,7 +209,7 @@ ResultTask<Decision> FreshDecision::decide(std::shared_ptr<const CompiledPolicy>
         }
         // A revocable one may borrow.
         const bool may_borrow =
-            request.borrows && !reserved_known &&                                 std::holds_alternative<Refused>(decision);
+            request.borrows && !reserved_known && std::holds_alternative<Refused>(decision);
         if (may_borrow) {
             reserved_known = true;
             Request borrower = request;

@@ -170,9 +170,9 @@ std::vector<HostId> Ledger::hosts_reserved_for(const RequestId& request) const {
              std::any_of(kept->second.begin(), kept->second.end(),
                          [&](const Promise& promise) { return is_for(promise, request); })) ||
             (!rights->role.empty() &&
-             std::any_of(
-                 reserved.tenants.begin(), reserved.tenants.end(),
-                 [&](const auto& tenant) { return tenant.second.is_open_to(rights->role); }));
+             std::any_of(reserved.tenants.begin(), reserved.tenants.end(), [&](const auto& tenant) {
+                 return tenant.second.is_open_to(rights->role);
+             }));
         if (any) hosts.push_back(host);
     }
     return hosts;
