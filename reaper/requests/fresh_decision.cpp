@@ -82,22 +82,27 @@ void FreshDecision::add_offering(const CompiledPolicy& policy, const std::set<Ho
     }
 }
 
-/// On some hosts alone.
+/// On some hosts alone. Those in cooldown are of use where nothing else is.
 ReservationController::Search FreshDecision::search_under(
-    std::shared_ptr<const CompiledPolicy> policy) {
-    return
-        [this, policy = std::move(policy)](const Request& asked, const std::vector<Host>& hosts) {
-            CloudView view;
-            view.snapshot.taken_at = clock_.now();
-            view.snapshot.hosts = hosts;
-            view.tag_data = refresher_.cache().tag_data();
-            return reaper::decide(*policy, asked, view, rooms_.ledger());
-        };
+    std::shared_ptr<const CompiledPolicy> policy, bool in_cooldown_too) {
+    return [this, policy = std::move(policy), in_cooldown_too](const Request& asked,
+                                                               const std::vector<Host>& hosts) {
+        CloudView view;
+        view.snapshot.taken_at = clock_.now();
+        view.snapshot.hosts = hosts;
+        const auto& cooling = safeguards_.cooldowns().reasons();
+        if (!in_cooldown_too)
+            std::erase_if(view.snapshot.hosts,
+                          [&](const Host& host) { return cooling.contains(host.id); });
+        view.tag_data = refresher_.cache().tag_data();
+        return reaper::decide(*policy, asked, view, rooms_.ledger());
+    };
 }
 
 Task<bool> FreshDecision::release_reserved(std::shared_ptr<const CompiledPolicy> policy,
                                            Request request, std::size_t most_victims) {
-    auto search = search_under(std::move(policy));
+    const bool nothing_else = most_victims == std::numeric_limits<std::size_t>::max();
+    auto search = search_under(std::move(policy), nothing_else);
     co_return co_await reservations_->release_for(std::move(request), std::move(search),
                                                   most_victims, reserved_room_waits);
 }
@@ -105,7 +110,7 @@ Task<bool> FreshDecision::release_reserved(std::shared_ptr<const CompiledPolicy>
 /// The reservations that lend room to it.
 Task<std::set<ReservationId>> FreshDecision::borrow(std::shared_ptr<const CompiledPolicy> policy,
                                                     Request request) {
-    auto search = search_under(std::move(policy));
+    auto search = search_under(std::move(policy), true);
     co_return co_await reservations_->lend_to(std::move(request), std::move(search),
                                               reserved_room_waits);
 }

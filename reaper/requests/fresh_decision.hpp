@@ -61,7 +61,8 @@ private:
                                 std::size_t most_victims);
     Task<std::set<ReservationId>> borrow(std::shared_ptr<const CompiledPolicy> policy,
                                          Request request);
-    ReservationController::Search search_under(std::shared_ptr<const CompiledPolicy> policy);
+    ReservationController::Search search_under(std::shared_ptr<const CompiledPolicy> policy,
+                                               bool in_cooldown_too);
     Decision own_tenants_first(const CompiledPolicy& policy, const Request& request,
                                Decision decision, const std::map<ServerId, std::string>& skipped);
     std::vector<HostId> unread_hosts(const Decision& decision, const std::set<HostId>& fresh,
