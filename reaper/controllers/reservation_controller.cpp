@@ -41,6 +41,7 @@ ResultTask<void> ReservationController::check() {
     if (!known) co_return known.error();
     if (known_for_ == 0) co_return Result<void>{};  // there is no register
     co_await configure_all();
+    readings_left_ = readings_at_a_step;
     for (const HostId& host : due()) {
         if (dependencies_.stopping || dependencies_.serving() != known_for_) break;
         co_await look_at(host);
@@ -381,11 +382,26 @@ ResultTask<void> ReservationController::read_again(HostId host) {
     co_return co_await learn_roles_on(host);
 }
 
+/// Where no events tell what happened, it is read for each look. Else now and then where something
+/// is missing: not all that frees room is told, such as the end of a move on the host that was
+/// left.
+bool ReservationController::wants_reading(const HostId& id) const {
+    const Host* const host = dependencies_.refresher.cache().find(id);
+    const auto book = books_.find(id);
+    if (host == nullptr || book == books_.end()) return false;
+    if (!dependencies_.refresher.flowing()) return true;
+    const TimePoint now = dependencies_.cloud.clock.now();
+    if (readings_left_ == 0 || now - host->read_at < dependencies_.settings.interval) return false;
+    const auto balances = balance_of(book->second.reservations, use_now(id));
+    return std::any_of(balances.begin(), balances.end(),
+                       [](const auto& each) { return !each.second.missing().empty(); });
+}
+
 /// Changes what differs; false if nothing does.
 ResultTask<bool> ReservationController::settle(HostId host) {
     const CloudCache& cache = dependencies_.refresher.cache();
-    // Where no events tell what happened, it is read for this.
-    if (cache.find(host) != nullptr && !dependencies_.refresher.flowing()) {
+    if (wants_reading(host)) {
+        if (readings_left_ > 0) --readings_left_;
         std::vector<HostId> hosts{host};
         auto read = co_await dependencies_.refresher.read_hosts(std::move(hosts), HostDepth::state);
         if (!read) co_return read.error();

@@ -140,7 +140,7 @@ public:
 private:
     static constexpr std::size_t max_orders = 1000;
     static constexpr std::size_t hosts_at_a_step = 256;
-    static constexpr std::size_t readings_at_a_step = 16;  ///< where no events flow
+    static constexpr std::size_t readings_at_a_step = 16;
     static constexpr Duration between_readings = std::chrono::hours{1};
     /// Tenants that did not go are asked for again.
     static constexpr Duration ask_back_again = std::chrono::minutes{2};
@@ -190,6 +190,7 @@ private:
     std::vector<HostId> due();
     Task<void> look_at(HostId host);
     ResultTask<bool> settle(HostId host);
+    bool wants_reading(const HostId& host) const;
     static bool differs(const Host& host, const Book& book);
     ResultTask<void> read_again(HostId host);
     /// The roles of those who have servers there are known then.
@@ -274,7 +275,7 @@ private:
     std::vector<std::string> remarks_;
     std::uint64_t awaited_for_ = 0;  ///< `serving` when somebody waited for it first
     Duration awaited_since_{};       ///< steady
-    std::uint64_t known_for_ = 0;  ///< `serving` when the register was read
+    std::uint64_t known_for_ = 0;    ///< `serving` when the register was read
     Duration known_at_{};
     Duration look_again_at_{};  ///< steady; where there is no register
     // Steady; after a failure.
@@ -282,6 +283,7 @@ private:
     Duration lend_again_at_{};
     Duration roles_again_at_{};
     Duration configured_at_{};
+    std::size_t readings_left_ = 0;  ///< of this step
     ChangeLog<HostId>::Reader seen_;
     std::set<HostId> changed_;
     ChangeLog<HostId>::Reader told_seen_;
