@@ -82,12 +82,13 @@ void ReservationController::on_plan(const Role& role, const Plan& plan) {
         const auto book = books_.find(host.host);
         if (book == books_.end()) continue;
         for (const auto& [id, reservation] : book->second.reservations) {
+            const Role& lends = reservation.identity.role;
             const bool tenants =
                 std::any_of(host.victims.begin(), host.victims.end(), [&](const Victim& victim) {
                     const Role* const lender = ledger.lender_of(victim.server);
-                    return lender != nullptr && *lender == reservation.identity.role;
+                    return lender != nullptr && *lender == lends;
                 });
-            if (!tenants || !reservation.identity.role.is_open_to(role)) continue;
+            if (!tenants || !lends.is_open_to(role)) continue;
             const bool lent = book->second.lent_since.erase(id) > 0;
             book->second.calm[id].disturbed(now, dependencies_.settings.calm, lent);
         }
@@ -152,9 +153,9 @@ Task<void> ReservationController::tell_loans(HostId id) {
         lent += each.second.lent;
     const Resources before = std::exchange(book->second.lent_told, lent);
     if (before == lent) co_return;
-    std::string told = "on " + printable(host->name, 64) + " " + text_of_loan(lent) +
-                       " is lent, before " + text_of_loan(before);
-    co_await note("loan", std::move(told));
+    const std::string told = "on " + printable(host->name, 64) + " " + text_of_loan(lent) +
+                             " is lent, before " + text_of_loan(before);
+    co_await note("loan", told);
 }
 
 }  // namespace reaper

@@ -379,8 +379,8 @@ ResultTask<std::set<ReservationId>> ReservationController::let_go(Wish wish, Sea
         if (!read) co_return read.error();
         const std::string kind = borrowed ? "loan" : "reservation";
         for (const std::string& each : told) {
-            std::string line = printable(request.id.str()) + ": " + each;
-            co_await note(kind, std::move(line));
+            const std::string line = printable(request.id.str()) + ": " + each;
+            co_await note(kind, line);
         }
         co_return who;
     }

@@ -238,7 +238,7 @@ int Checker::slots_on(const PlanRecord& plan, const Demand& demand, const std::s
     if (without) room -= lacked_by_others(host, plan.request, now);
     // What makes a victim needed counts as much as it can; what makes a plan good, as little.
     room -= promised_to_others(plan, host, at, !without.has_value());
-    const std::size_t limit = demand.limit_at(host, at);
+    const std::size_t limit = demand.told_at(host, at);
     return static_cast<int>(std::min(limit, static_cast<std::size_t>(fit(room, demand.slot))));
 }
 

@@ -20,7 +20,8 @@ void Checker::judge_places(const PlanRecord& plan, const Demand& demand) {
     ++tally_.places;
     if (demand.joins() || !demand.never.empty()) ++tally_.constrained;
     for (const HostPlan& host : plan.plan->hosts) {
-        const std::size_t most = demand.limit_in(host.host_name, from, timeline_.true_now());
+        const std::size_t most =
+            Demand::limit_in(demand.told, host.host_name, from, timeline_.true_now());
         if (host.slots > 0 && most == 0)
             blame("constraint", plan.request + " has servers deleted on " + host.host_name +
                                     ", where Nova would not let it land");
@@ -40,7 +41,7 @@ void Checker::judge_together(const PlanRecord& plan, const Demand& demand, TimeP
     const auto used = std::count_if(hosts.begin(), hosts.end(),
                                     [](const HostPlan& host) { return host.slots > 0; });
     const bool together = group != nullptr && group->policy == "affinity" &&
-                          demand.limit_in("", from, timeline_.true_now()) == 0;
+                          Demand::limit_in(demand.told, "", from, timeline_.true_now()) == 0;
     if (together && used > 1)
         blame("constraint", plan.request + " has room freed on " + std::to_string(used) +
                                 " hosts, and its servers go to one");

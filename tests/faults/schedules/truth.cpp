@@ -134,25 +134,42 @@ void Truth::record_demands() {
 /// Traits, zones, cells and aggregates stay as they are; who is where does not.
 void Truth::record_limits(Demand& demand) {
     auto& world = site_.world();
-    const auto note = [&](const std::string& host, std::size_t limit) {
-        auto& all = demand.limits[host];
+    const auto note = [&](Demand::Limits& limits, const std::string& host, std::size_t limit) {
+        auto& all = limits[host];
         if (all.empty() || all.back().second != limit)
             all.emplace_back(timeline_.true_now(), limit);
     };
     const bool first = demand.limits.empty();
+    cloudsim::Placing told = demand.placing;
+    cloudsim::ServerGroup shown;
+    if (told.group && told.group->policy == "anti-affinity") {
+        shown = *told.group;
+        std::erase_if(shown.members, [&](const Uuid& id) {
+            const cloudsim::Server* const member = world.nova.find_server(id);
+            return member != nullptr && member->state == VmState::soft_deleted;
+        });
+        told.group = &shown;
+    }
     for (const auto& host : world.nova.hosts) {
         if (first && !is_place(world, demand.placing, *host)) demand.never.insert(host->name);
         const bool never = demand.never.contains(host->name);
-        note(host->name, never ? 0 : may_join(world, demand.placing, *host));
+        note(demand.limits, host->name, never ? 0 : may_join(world, demand.placing, *host));
+        note(demand.told, host->name, never ? 0 : may_join(world, told, *host));
     }
-    note("", joins_others(world, demand.placing) ? 1 : 0);
+    for (auto* const limits : {&demand.limits, &demand.told})
+        note(*limits, "", joins_others(world, demand.placing) ? 1 : 0);
 }
 
 std::size_t Demand::limit_at(const std::string& host, TimePoint at) const {
-    return limit_in(host, at, at);
+    return limit_in(limits, host, at, at);
 }
 
-std::size_t Demand::limit_in(const std::string& host, TimePoint from, TimePoint to) const {
+std::size_t Demand::told_at(const std::string& host, TimePoint at) const {
+    return limit_in(told, host, at, at);
+}
+
+std::size_t Demand::limit_in(const Limits& limits, const std::string& host, TimePoint from,
+                             TimePoint to) {
     const auto known = limits.find(host);
     if (known == limits.end()) return 0;
     std::size_t most = from < known->second.front().first ? known->second.front().second : 0;

@@ -30,7 +30,11 @@ struct Demand {
     bool asks_class = false;    ///< the one that makes servers revocable
     /// How many of its servers might land on a host, whatever room there is, since when. Of host
     /// "": 1, if its affinity group has somebody somewhere.
-    std::map<std::string, std::vector<std::pair<TimePoint, std::size_t>>> limits;
+    using Limits = std::map<std::string, std::vector<std::pair<TimePoint, std::size_t>>>;
+    Limits limits;
+    /// As far as Nova's API tells: it leaves out of a group who is deleted softly, and the filter
+    /// for anti-affinity counts him.
+    Limits told;
     std::set<std::string> never;  ///< hosts that no change of servers makes a place
     bool unshelves = false;       ///< Nova sends no message of it, its record of actions tells
     bool refused = false;         ///< else nova-scheduler looks for hosts, or found them
@@ -45,8 +49,10 @@ struct Demand {
     }
     /// Before the refusal, as at the refusal.
     std::size_t limit_at(const std::string& host, TimePoint at) const;
+    std::size_t told_at(const std::string& host, TimePoint at) const;
     /// The most that it was at any moment of [from, to].
-    std::size_t limit_in(const std::string& host, TimePoint from, TimePoint to) const;
+    static std::size_t limit_in(const Limits& limits, const std::string& host, TimePoint from,
+                                TimePoint to);
 
     bool room_may_go_to(const Demand& later) const {
         return (later.project == project && later.slot == slot) ||
