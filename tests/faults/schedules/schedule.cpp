@@ -396,6 +396,8 @@ ScheduleResult Schedule::run() {
     const TimePoint calm = calm_from();
     limit_ =
         calm + plan_.trigger.max_age + plan_.cull.deadline * plan_.cull.max_rounds + minutes{10};
+    // What no event told of is seen when the host is read anew.
+    if (plan_.with_reservations() && plan_.has(Kind::info_lost)) limit_ += plan_.cache.host_max_age;
     for (std::size_t i = 0; i < plan_.items.size(); ++i)
         if (!without_.contains(i)) arm(plan_.items[i]);
     start();
