@@ -106,9 +106,7 @@ ResultTask<void> FreedRoomTracker::check() {
     const Duration now = dependencies_.cloud.clock.steady();
     std::vector<RequestId> due;
     for (const auto& [id, watched] : watched_) {
-        const bool all = watched.culled &&
-                         watched.takers.size() >= std::size_t(std::max(watched.request.slots, 1));
-        if (!watched.concluding && (all || now >= watched.until)) due.push_back(id);
+        if (!watched.concluding && (watched.all_taken() || now >= watched.until)) due.push_back(id);
     }
     for (auto& id : due) co_await conclude(std::move(id), "");
     std::erase_if(waiting_, [this](const auto& seen) { return settled_since(seen.first); });
@@ -117,7 +115,8 @@ ResultTask<void> FreedRoomTracker::check() {
 }
 
 Task<bool> FreedRoomTracker::read_again(const Watched& watched) {
-    std::vector<HostId> hosts(watched.open.begin(), watched.open.end());
+    const std::set<HostId>& where = watched.culled ? watched.open : watched.hosts;
+    std::vector<HostId> hosts(where.begin(), where.end());
     if (!dependencies_.refresher.built()) co_return false;
     auto read = co_await dependencies_.refresher.read_hosts(std::move(hosts), HostDepth::all);
     if (!read)
@@ -134,7 +133,8 @@ Task<void> FreedRoomTracker::conclude(RequestId id, std::string why_now) {
     Watched& watched = at->second;  // nobody else erases it while `concluding`
     watched.concluding = true;
     const auto needed = static_cast<std::size_t>(std::max(watched.request.slots, 1));
-    if (watched.culled && !watched.handed_to && watched.takers.size() < needed) {
+    const bool matters = watched.culled || !why_now.empty();
+    if (matters && !watched.handed_to && !watched.all_taken()) {
         const bool read = co_await read_again(watched);
         if (!read) {
             watched.concluding = false;
@@ -144,7 +144,7 @@ Task<void> FreedRoomTracker::conclude(RequestId id, std::string why_now) {
     Watched ended = std::move(watched);
     watched_.erase(id);
     if (!ended.culled) {
-        if (!why_now.empty())
+        if (!why_now.empty() && !ended.all_taken())
             on_cooldown_(std::vector<HostId>(ended.hosts.begin(), ended.hosts.end()),
                          ended.request);
         co_return;

@@ -7,6 +7,7 @@
 // once. The same goes for room that was there without a cull.
 #pragma once
 
+#include <algorithm>
 #include <functional>
 #include <map>
 #include <optional>
@@ -89,6 +90,10 @@ private:
         std::optional<std::string> handed_to;  ///< why and to which request its room went
         bool inherited = false;                ///< the room of a cull that was handed to it
         bool concluding = false;               ///< another coroutine is at it
+
+        bool all_taken() const {
+            return takers.size() >= static_cast<std::size_t>(std::max(request.slots, 1));
+        }
     };
 
     void observe();
