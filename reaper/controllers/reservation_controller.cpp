@@ -68,8 +68,8 @@ ResultTask<void> ReservationController::know() {
     if (remarks_ != reading->remarks)
         for (const std::string& remark : reading->remarks) spdlog::warn("reservations: {}", remark);
     remarks_ = std::move(reading->remarks);
-    known_for_ = 0;
     if (!reading->set_up) {
+        known_for_ = 0;
         look_again_at_ = now + longest_pause;
         co_return Result<void>{};
     }
@@ -111,8 +111,9 @@ ResultTask<void> ReservationController::know() {
 /// What was promised before this process began; nobody else tells whose role it is for.
 Task<void> ReservationController::know_roles_of_promises() {
     std::map<RequestId, ProjectId> promised;
-    dependencies_.rooms.ledger().each_promise(
-        [&](const Ledger::Promise& each) { promised[each.request] = each.project; });
+    dependencies_.rooms.ledger().each_promise([&](const Ledger::Promise& each) {
+        if (!each.project.empty()) promised[each.request] = each.project;
+    });
     for (const auto& [id, project] : promised) {
         Request request;
         request.id = id;
@@ -182,15 +183,14 @@ std::vector<HostId> ReservationController::due() {
     const bool lost = !log.read(seen_, [&](const HostId& host) {
         if (flowing && books_.contains(host)) changed_.insert(host);
     });
-    const bool all = flowing && lost;
-    if (all)
+    if (flowing && lost)
         for (const auto& each : books_) changed_.insert(each.first);
     // Those first to which something happened. What is as it should be costs no call.
     std::vector<std::tuple<bool, Duration, HostId>> found;
     for (const auto& [host, book] : books_) {
         const bool long_ago = now - book.looked_at >= dependencies_.settings.interval;
         const bool happened = changed_.contains(host);
-        if ((all || long_ago || happened) && book.retry_at <= now)
+        if ((long_ago || happened) && book.retry_at <= now)
             found.emplace_back(!happened, book.looked_at, host);
     }
     std::sort(found.begin(), found.end());
@@ -234,12 +234,6 @@ void ReservationController::try_later(Book& book, const std::string& what) {
 
 // ---- one host ----
 
-ReservedAllocations ReservationController::held_by(const Book& book) {
-    ReservedAllocations held;
-    for (const auto& [id, record] : book.records) held[id] = held_on_host(record);
-    return held;
-}
-
 ResultTask<void> ReservationController::learn_roles_on(HostId host) {
     const Host* const known = dependencies_.refresher.cache().find(host);
     if (known == nullptr) co_return Result<void>{};
@@ -249,12 +243,11 @@ ResultTask<void> ReservationController::learn_roles_on(HostId host) {
 
 HostUse ReservationController::use_now(const HostId& id) const {
     const Book& book = books_.at(id);
-    const ReservedAllocations held = held_by(book);
+    const ReservedAllocations held = held_by(book.records);
     const Host* const host = dependencies_.refresher.cache().find(id);
     HostUse use;
     if (host == nullptr) {
-        for (const auto& [reservation, holds] : held)
-            for (const auto& each : holds) use.held[reservation] += each.second;
+        for (const auto& [reservation, holds] : held) use.held[reservation] = sum_of(holds);
         return use;
     }
     use = use_of(
@@ -269,94 +262,17 @@ bool ReservationController::may_write() const {
     return known_for_ != 0 && dependencies_.serving() == known_for_ && !dependencies_.stopping;
 }
 
-/// What differs from what Placement has.
-Result<ReservationController::Wanted> ReservationController::wanted_on(
-    const Host& host, const Book& book, const HostReservations& reservations, const HostUse& use,
-    const std::string& mark) const {
-    Wanted wanted;
-    wanted.balances = balance_of(reservations, use);
-    std::map<ReservationId, Resources> next;
-    for (const auto& [id, balance] : wanted.balances) next[id] = balance.next;
-    auto holds = allot(host, held_by(book), next);
-    for (const auto& [id, amounts] : next) {
-        Resources sum;
-        for (const auto& each : holds[id]) sum += each.second;
-        for (const auto& [name, amount] : amounts)
-            if (sum.get(name) < amount)
-                wanted.short_of = "one consumer can hold " + std::to_string(sum.get(name)) + " " +
-                                  name.str() + " on " + printable(host.name, 64) + ", not " +
-                                  std::to_string(amount) + " (units of its inventories)";
-    }
-    for (const auto& [id, reservation] : reservations) {
-        Reservation written = reservation;
-        const auto known = book.reservations.find(id);
-        const bool same = known != book.reservations.end() && known->second == reservation;
-        if (!same && !mark.empty()) written.last_order = mark;
-        auto record = record_of(written, std::move(holds[id]));
-        if (!record) return record.error();
-        const auto at = book.records.find(id);
-        if (at != book.records.end()) {
-            record->generation = at->second.generation;
-            if (*record == at->second) continue;
-        }
-        wanted.changes.push_back({consumer_id_of(id), std::move(*record)});
-    }
-    for (const auto& [id, record] : book.records) {
-        if (reservations.contains(id)) continue;
-        Consumer gone = record;
-        gone.holds.clear();
-        wanted.changes.push_back({consumer_id_of(id), std::move(gone)});
-    }
-    return wanted;
-}
-
-/// The same on a host that is not there any more: what they hold stays, or goes with them.
-Result<ReservationController::Wanted> ReservationController::wanted_on_gone(
-    const Book& book, const HostReservations& reservations, const std::string& mark) const {
-    Wanted wanted;
-    for (const auto& [id, record] : book.records) {
-        const auto at = reservations.find(id);
-        Consumer next = record;
-        if (at == reservations.end()) {
-            next.holds.clear();
-        } else {
-            Reservation written = at->second;
-            const auto known = book.reservations.find(id);
-            const bool same = known != book.reservations.end() && known->second == written;
-            if (!same && !mark.empty()) written.last_order = mark;
-            auto made = record_of(written, held_on_host(record));
-            if (!made) return made.error();
-            made->generation = record.generation;
-            next = std::move(*made);
-        }
-        if (next != record) wanted.changes.push_back({consumer_id_of(id), std::move(next)});
-    }
-    return wanted;
-}
-
 /// What is to be written for these reservations, as things are now.
-Result<ReservationController::Wanted> ReservationController::wanted_now(
-    const HostId& id, const HostReservations& reservations, const std::string& mark) const {
+Result<RecordChanges> ReservationController::wanted_now(const HostId& id,
+                                                        const HostReservations& reservations,
+                                                        const std::string& mark) const {
     const Book& book = books_.at(id);
     const Host* const host = dependencies_.refresher.cache().find(id);
-    return host == nullptr ? wanted_on_gone(book, reservations, mark)
-                           : wanted_on(*host, book, reservations, use_now(id), mark);
-}
-
-/// Does the last reading of the host show something else than the records?
-bool ReservationController::differs(const Host& host, const Book& book) {
-    if (host.estimated) return false;  // who holds what is not read yet
-    for (const auto& [id, record] : book.records) {
-        const Allocations held = held_on_host(record);
-        for (const Provider& provider : host.providers) {
-            const auto here = provider.other_consumers.find(consumer_id_of(id));
-            const auto recorded = held.find(provider.id);
-            const Resources shown =
-                here == provider.other_consumers.end() ? Resources{} : here->second;
-            if (shown != (recorded == held.end() ? Resources{} : recorded->second)) return true;
-        }
-    }
-    return false;
+    if (host == nullptr)
+        return changes_on_gone(book.records, book.reservations, reservations, mark);
+    std::map<ReservationId, Resources> next;
+    for (auto& [each, balance] : balance_of(reservations, use_now(id))) next[each] = balance.next;
+    return changes_on(*host, book.records, book.reservations, reservations, next, mark);
 }
 
 /// Its records as Placement has them now, and the host too, if it is there.
@@ -417,7 +333,8 @@ ResultTask<bool> ReservationController::settle(HostId host) {
     books_[host].short_of = wanted->short_of;
     const Host* const known = cache.find(host);
     bool changed = false;
-    if (!wanted->changes.empty() || (known != nullptr && differs(*known, books_[host]))) {
+    if (!wanted->changes.empty() ||
+        (known != nullptr && shows_otherwise(*known, books_[host].records))) {
         auto read = co_await read_again(host);
         if (!read) co_return read.error();
         wanted = wanted_now(host, books_[host].reservations, {});

@@ -39,6 +39,7 @@
 #include "reaper/reservations/reservation_allotment.hpp"
 #include "reaper/reservations/reservation_change.hpp"
 #include "reaper/reservations/reservation_lending.hpp"
+#include "reaper/reservations/reservation_records.hpp"
 #include "reaper/rooms/room_keeper.hpp"
 #include "reaper/runtime/async.hpp"
 #include "reaper/runtime/backoff.hpp"
@@ -165,9 +166,9 @@ private:
     /// All that is known of a host's reservations.
     struct Book {
         HostReservations reservations;
-        std::map<ReservationId, Consumer> records;  ///< as Placement has them
-        Duration looked_at{};                       ///< steady
-        Duration retry_at{};                        ///< steady
+        ReservationRecords records;  ///< as Placement has them
+        Duration looked_at{};        ///< steady
+        Duration retry_at{};         ///< steady
         std::vector<Left> left;
         std::map<ReservationId, CalmTime> calm;
         std::map<ReservationId, AskedBack> asked_back;
@@ -177,13 +178,6 @@ private:
         std::string trouble;
         std::string short_of;  ///< as of what is wanted
     };
-    /// A host as it is, and what its reservations are to be there.
-    struct Wanted {
-        std::vector<ConsumerChange> changes;
-        std::map<ReservationId, ReservationBalance> balances;
-        std::string short_of;  ///< what the units of the inventories refuse; or empty
-    };
-
     ResultTask<void> know();
     Task<void> configure_all();
     std::map<ReservationId, Reservation> configured_on(const Host& host) const;
@@ -191,19 +185,12 @@ private:
     Task<void> look_at(HostId host);
     ResultTask<bool> settle(HostId host);
     bool wants_reading(const HostId& host) const;
-    static bool differs(const Host& host, const Book& book);
     ResultTask<void> read_again(HostId host);
     /// The roles of those who have servers there are known then.
     ResultTask<void> learn_roles_on(HostId host);
     /// Of one that is gone: what its reservations hold.
     HostUse use_now(const HostId& host) const;
-    Result<Wanted> wanted_on(const Host& host, const Book& book,
-                             const HostReservations& reservations, const HostUse& use,
-                             const std::string& mark) const;
-    Result<Wanted> wanted_on_gone(const Book& book, const HostReservations& reservations,
-                                  const std::string& mark) const;
     bool may_write() const;
-    static ReservedAllocations held_by(const Book& book);
     Resources left_on(const Left& left, const Host& host) const;
     Resources all_left_on(const Book& book, const Host& host) const;
     Resources used_by(const Host& host, bool borrowed) const;
@@ -230,18 +217,22 @@ private:
     static std::vector<HostPlan> where_least_is_left(const Request& request,
                                                      const std::vector<Host>& hosts,
                                                      const Search& search);
+    void follow_cache();
     ResultTask<std::set<ReservationId>> let_go(Wish wish, Search search);
-    Resources lacking_on(const Host& host, const HostPlan& plan, const Request& request) const;
+    Resources lacking_on(const Host& host, const HostPlan& plan, const Wish& wish) const;
     Task<void> tell_loans(HostId host);
     void end_loans(const HostId& host);
     bool roles_known_on(const Host& host) const;
     Task<void> know_roles_of_promises();
-    void take_back(const HostId& host, const ReservationId& id, TimePoint before,
+    /// At most so much; none: all that is lent.
+    void take_back(const HostId& host, const ReservationId& id,
+                   const std::optional<Resources>& amounts, TimePoint before,
                    const std::string& why);
     Task<void> try_waiting();
     ResultTask<void> apply(const std::vector<ReservationOrder>& orders,
                            const std::string& principal, const std::string& mark, bool dry_run);
-    void await_tenants(const std::vector<ReservationOrder>& orders);
+    void await_tenants(const std::vector<ReservationOrder>& orders, const std::string& principal);
+    UnreserveOrder as_allowed(UnreserveOrder order, const std::string& principal) const;
     /// What becomes of a host's reservations, and what Placement is told for it.
     struct HostChange {
         HostReservations reservations;
@@ -249,8 +240,8 @@ private:
     };
     using HostChanges = std::map<HostId, HostChange>;
     ResultTask<void> write(HostChanges hosts);
-    Result<Wanted> wanted_now(const HostId& host, const HostReservations& reservations,
-                              const std::string& mark) const;
+    Result<RecordChanges> wanted_now(const HostId& host, const HostReservations& reservations,
+                                     const std::string& mark) const;
     void try_later(Book& book, const std::string& what);
     ResultTask<HostChanges> try_orders(const std::vector<ReservationOrder>& orders,
                                        const std::string& principal, const std::string& mark);

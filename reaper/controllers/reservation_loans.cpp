@@ -114,7 +114,8 @@ Resources ReservationController::all_left_on(const Book& book, const Host& host)
 // ---- the end of loans ----
 
 void ReservationController::take_back(const HostId& host_id, const ReservationId& id,
-                                      TimePoint before, const std::string& why) {
+                                      const std::optional<Resources>& amounts, TimePoint before,
+                                      const std::string& why) {
     Book& book = books_.at(host_id);
     const Host* const host = dependencies_.refresher.cache().find(host_id);
     const Duration now = dependencies_.cloud.clock.steady();
@@ -123,8 +124,8 @@ void ReservationController::take_back(const HostId& host_id, const ReservationId
     const auto tenants = tenants_of(*host, balances, dependencies_.rooms.ledger());
     const auto theirs = tenants.find(id);
     if (theirs == tenants.end()) return;
-    EndedLoan loan =
-        loan_of(book.reservations.at(id), *host, balances.at(id), theirs->second, before);
+    EndedLoan loan = loan_of(book.reservations.at(id), *host,
+                             amounts.value_or(balances.at(id).lent), theirs->second, before);
     AskedBack& asked = book.asked_back[id];
     const bool same = std::includes(asked.tenants.begin(), asked.tenants.end(),
                                     loan.tenants.begin(), loan.tenants.end());
@@ -139,7 +140,7 @@ void ReservationController::end_loans(const HostId& host) {
     const TimePoint now = dependencies_.cloud.clock.now();
     for (const auto& [id, reservation] : books_.at(host).reservations)
         if (const Duration longest = reservation.lending.longest; longest > Duration{0})
-            take_back(host, id, now - longest,
+            take_back(host, id, std::nullopt, now - longest,
                       "they had it for the longest loan, " + format_duration(longest));
 }
 

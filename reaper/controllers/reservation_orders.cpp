@@ -100,11 +100,7 @@ ResultTask<ReservationController::HostChanges> ReservationController::try_orders
                                 "there is no host " + in_quotes(host.str()) + " in Placement"};
             done = reserve(after[host].reservations, uses[host], *wanted);
         } else {
-            UnreserveOrder allowed = std::get<UnreserveOrder>(order);
-            allowed.principals.emplace();
-            for (const auto& [id, each] : after[host].reservations)
-                if (may_unreserve(dependencies_.settings.acl, principal, each.identity.principal))
-                    allowed.principals->insert(each.identity.principal);
+            const UnreserveOrder allowed = as_allowed(std::get<UnreserveOrder>(order), principal);
             done = unreserve(after[host].reservations, uses[host], allowed);
             UnreserveOrder anybodys = allowed;
             anybodys.principals.reset();
@@ -191,7 +187,7 @@ ResultTask<OrderState> ReservationController::give(std::string key, std::string 
     if (lent) {
         waiting_.push_back({state.key, state.principal, orders, state.at,
                             dependencies_.cloud.clock.steady() + longest_wait});
-        await_tenants(orders);
+        await_tenants(orders, state.principal);
     }
     orders_.push_front(state);
     if (orders_.size() > max_orders) orders_.pop_back();
@@ -231,18 +227,26 @@ ResultTask<void> ReservationController::apply(const std::vector<ReservationOrder
     co_return Result<void>{};
 }
 
-/// The tenants of what is to be unreserved.
-void ReservationController::await_tenants(const std::vector<ReservationOrder>& orders) {
+/// Of those alone that the principal may unreserve.
+UnreserveOrder ReservationController::as_allowed(UnreserveOrder order,
+                                                 const std::string& principal) const {
+    order.principals.emplace();
+    for (const auto& [id, each] : books_.at(order.host).reservations)
+        if (may_unreserve(dependencies_.settings.acl, principal, each.identity.principal))
+            order.principals->insert(each.identity.principal);
+    return order;
+}
+
+/// No more tenants go than are in the way of what is to be unreserved.
+void ReservationController::await_tenants(const std::vector<ReservationOrder>& orders,
+                                          const std::string& principal) {
     for (const ReservationOrder& order : orders) {
         const auto* const gives = std::get_if<UnreserveOrder>(&order);
-        if (gives == nullptr || !gives->lent_too) continue;
-        std::vector<ReservationId> named;
-        for (const auto& [id, reservation] : books_[gives->host].reservations)
-            if (reservation.identity.role == gives->name.role &&
-                reservation.identity.labels == gives->name.labels)
-                named.push_back(id);
-        for (const ReservationId& id : named)
-            take_back(gives->host, id, dependencies_.cloud.clock.now(),
+        if (gives == nullptr || !gives->lent_too || !books_.contains(gives->host)) continue;
+        const HostReservations& here = books_.at(gives->host).reservations;
+        const auto lent = lent_of(here, use_now(gives->host), as_allowed(*gives, principal));
+        for (const auto& [id, amounts] : lent)
+            take_back(gives->host, id, amounts, dependencies_.cloud.clock.now(),
                       "the room is to be unreserved");
     }
 }
@@ -267,7 +271,7 @@ Task<void> ReservationController::try_waiting() {
             co_await note("reservation", told);
             continue;
         }
-        await_tenants(each.orders);
+        await_tenants(each.orders, each.principal);
         waiting_.push_back(std::move(each));
     }
 }

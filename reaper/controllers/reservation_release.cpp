@@ -1,7 +1,6 @@
 // The controller's third part: idle reserved room for a request, of its role or of a revocable
 // server, before anybody is deleted for it or it is refused.
 #include <algorithm>
-#include <iterator>
 #include <spdlog/spdlog.h>
 #include <utility>
 
@@ -18,30 +17,6 @@ constexpr int max_rounds = 8;
 constexpr int max_writes = 3;
 /// After a failure, culls go on without.
 constexpr Duration release_pause{10'000};
-
-bool is_positive(const Resources& amounts) {
-    return std::any_of(amounts.begin(), amounts.end(),
-                       [](const auto& each) { return each.second > 0; });
-}
-
-Resources sum_of(const Allocations& allocations) {
-    Resources sum;
-    for (const auto& each : allocations) sum += each.second;
-    return sum;
-}
-
-/// Takes of `from` what both have, and of `wanted`.
-Resources take(Resources& from, Resources& wanted) {
-    Resources taken;
-    for (const auto& [name, amount] : Resources{wanted}) {
-        const Amount part = std::min(amount, from.get(name));
-        if (part <= 0) continue;
-        taken.set(name, part);
-        from.set(name, from.get(name) - part);
-        wanted.set(name, amount - part);
-    }
-    return taken;
-}
 
 /// The host as if these consumers held so much, and no more, of what they held `before`.
 Host with_less(Host host, const ReservedAllocations& before, const ReservedAllocations& then) {
@@ -90,7 +65,7 @@ ReservationController::Given ReservationController::given_on(const Wish& wish, c
         if (known == book.reservations.end() || !may_give(wish, book, id)) continue;
         Resources amounts =
             wish.borrowed ? lendable(known->second, balances.at(id)) : sum_of(held_on_host(record));
-        if (is_positive(amounts)) given.emplace(id, std::move(amounts));
+        if (!above_none(amounts).empty()) given.emplace(id, std::move(amounts));
     }
     return given;
 }
@@ -103,8 +78,8 @@ std::optional<Amount> ReservationController::might_give(const Wish& wish, const 
     Resources held;
     for (const auto& [reservation, record] : book.records)
         if (book.reservations.contains(reservation) && may_give(wish, book, reservation))
-            for (const auto& each : held_on_host(record)) held += each.second;
-    if (!is_positive(held)) return std::nullopt;
+            held += sum_of(held_on_host(record));
+    if (above_none(held).empty()) return std::nullopt;
     // Where somebody may be deleted besides, what is free tells nothing.
     if (wish.most_victims == 0 && !wish.request.fallback) {
         Resources room = held;
@@ -194,7 +169,8 @@ std::vector<HostPlan> ReservationController::where_least_is_left(const Request& 
 
 /// What reservations of the host are to let go of, so that these slots are free.
 Resources ReservationController::lacking_on(const Host& host, const HostPlan& plan,
-                                            const Request& request) const {
+                                            const Wish& wish) const {
+    const Request& request = wish.request;
     const Resources& slot = plan.slot.empty() ? request.resources : plan.slot;
     Resources lacking = slot * plan.slots;
     for (const Provider& provider : host.providers)
@@ -203,13 +179,13 @@ Resources ReservationController::lacking_on(const Host& host, const HostPlan& pl
     const Ledger& ledger = dependencies_.rooms.ledger();
     for (const auto* const promise : ledger.promises_on(host.id))
         if (!ledger.is_for(*promise, request.id)) lacking += promise->slot * promise->open();
+    // A borrower waits for nobody's deletion.
     for (const Server& server : host.servers)
-        if (is_leaving(server, ledger)) lacking -= held_on(server, host);
+        if (!wish.borrowed && is_leaving(server, ledger)) lacking -= held_on(server, host);
     for (const Victim& victim : plan.victims) lacking -= victim.resources;
-    Resources positive;
-    for (const auto& [name, amount] : slot)
-        if (lacking.get(name) > 0) positive.set(name, lacking.get(name));
-    return positive;
+    Resources of_slot;
+    for (const auto& [name, amount] : slot) of_slot.set(name, lacking.get(name));
+    return above_none(of_slot);
 }
 
 Resources ReservationController::used_by(const Host& host, bool borrowed) const {
@@ -273,6 +249,14 @@ Task<std::set<ReservationId>> ReservationController::lend_to(Request request, Se
     co_return none;
 }
 
+/// The ledger knows what the cache shows: promised room that is claimed by now is not free besides.
+void ReservationController::follow_cache() {
+    const CloudCache& cache = dependencies_.refresher.cache();
+    dependencies_.rooms.observe([&cache](const HostId& id) { return cache.find(id); },
+                                cache.index().changes(), dependencies_.cloud.clock.now());
+    tell_ledger();
+}
+
 /// The reservations that let go of something; empty: none can, or all of it is free as it is.
 ResultTask<std::set<ReservationId>> ReservationController::let_go(Wish wish, Search search) {
     const std::set<ReservationId> nothing;
@@ -280,7 +264,7 @@ ResultTask<std::set<ReservationId>> ReservationController::let_go(Wish wish, Sea
     const bool borrowed = wish.borrowed;
     const auto turn = co_await writing_.acquire();
     std::set<HostId> among, unfit;
-    tell_ledger();
+    follow_cache();
     int writes = 0;
     for (int rounds = 0; rounds < max_rounds && writes < max_writes; ++rounds) {
         const auto candidates = hosts_without(wish, among, unfit);
@@ -299,7 +283,7 @@ ResultTask<std::set<ReservationId>> ReservationController::let_go(Wish wish, Sea
                 if (!read && !unfit.empty()) co_return read.error();
                 if (!read) unfit.insert(host);
             }
-            tell_ledger();
+            follow_cache();
             among = unfit.size() == before ? std::move(chosen) : std::set<HostId>{};
             continue;
         }
@@ -311,7 +295,7 @@ ResultTask<std::set<ReservationId>> ReservationController::let_go(Wish wish, Sea
             const Host* const host = dependencies_.refresher.cache().find(plan.host);
             if (host == nullptr) co_return nothing;
             const Book& book = books_[plan.host];
-            Resources lacking = lacking_on(*host, plan, request);
+            Resources lacking = lacking_on(*host, plan, wish);
             Left& here = left[plan.host];
             here.amounts = lacking;
             // Whoever is waited for already comes besides.
@@ -329,9 +313,11 @@ ResultTask<std::set<ReservationId>> ReservationController::let_go(Wish wish, Sea
             });
             for (auto& [id, amounts] : given) {
                 before[id] = held_on_host(book.records.at(id));
-                next[id] = sum_of(before[id]) - take(amounts, lacking);
+                const Resources part = common(amounts, lacking);
+                lacking -= part;
+                next[id] = sum_of(before[id]) - part;
             }
-            if (is_positive(lacking)) {
+            if (!lacking.empty()) {
                 unfit.insert(plan.host);
                 break;
             }

@@ -35,6 +35,10 @@ std::size_t victims_of(const Decision& decision) {
     return plan == nullptr ? 0 : plan->victims().size();
 }
 
+Refused refused_as_revocable(const std::string& why) {
+    return Refused{"the requester is revocable itself: " + why};
+}
+
 /// Says of each host that its slots are those of the fallback.
 void mark_fallback(Decision& decision, const Resources& slot) {
     static const std::string why =
@@ -96,8 +100,7 @@ Decision decide(const CompiledPolicy& policy, const Request& request, const Clou
         if (!host_plans(decision).empty()) return decision;
     }
     const auto why_revocable = why_requester_revocable(policy, request, hosts, tag_data);
-    const Refused revocable{"the requester is revocable itself: " + why_revocable.value_or("")};
-    if (why_revocable && !request.borrows) return revocable;
+    if (why_revocable && !request.borrows) return refused_as_revocable(*why_revocable);
     if (auto why = outside_all_shards(request, policy.scheduler, hosts))
         return Refused{std::move(*why)};
     if (auto why = why_cell_unknown(request, policy.scheduler, hosts))
@@ -128,7 +131,7 @@ Decision decide(const CompiledPolicy& policy, const Request& request, const Clou
         Decision there = search(ResType::regular);
         const auto* const nothing = std::get_if<NothingToDo>(&there);
         if (nothing != nullptr && nothing->pending_releases().empty()) return there;
-        return revocable;
+        return refused_as_revocable(*why_revocable);
     }
     return decide_in_phases(request.phases, search);
 }

@@ -23,14 +23,6 @@ Resources on(const Host* host, const Allocations& amounts) {
     return sum;
 }
 
-/// What of `amounts` is more than in `others`.
-Resources more_than(const Resources& others, const Resources& amounts) {
-    Resources more;
-    for (const auto& [name, amount] : amounts)
-        more.set(name, std::max<Amount>(amount - others.get(name), 0));
-    return more;
-}
-
 }  // namespace
 
 Task<std::map<HostId, Resources>> PromisedRoom::withheld(std::set<HostId> hosts, RequestId from) {
@@ -79,7 +71,7 @@ Resources PromisedRoom::missing(const HostId& host, const RequestId& from,
             there[ledger_.eviction(victim)->request] += at->second;
     Resources sum;
     for (const auto& [request, amounts] : promised)
-        sum += more_than(there[request] + kept_.kept_on(host, request), amounts);
+        sum += more_than(amounts, there[request] + kept_.kept_on(host, request));
     return sum;
 }
 

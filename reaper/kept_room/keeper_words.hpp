@@ -21,12 +21,6 @@ inline std::string name_of(const ServerId& server) {
     return printable(server.str(), 64);
 }
 
-inline Resources sum_of(const Allocations& allocations) {
-    Resources sum;
-    for (const auto& held : allocations) sum += held.second;
-    return sum;
-}
-
 /// Has Nova let it go? One that it shows as DELETED may still hold CPUs and devices of its host.
 inline bool is_gone(const std::optional<ServerRecord>& record) {
     return !record;

@@ -77,15 +77,15 @@ public:
     ResultTask<void> check();
     static constexpr Duration step{1000};
     /// Looks whether a former process or another reaper left something, when this one begins to
-    /// serve and once an hour.
-    /// To be called every `between_settlings`, and before a decision. Before it has, what is used
-    /// can't be told from what is kept for nobody.
+    /// serve and once an hour, and at each room of which it is not known whether it is kept. To be
+    /// called every `between_settlings`, and before a decision. Before it has, what is used can't
+    /// be told from what is kept for nobody.
     ResultTask<void> settle_others();
+    static constexpr Duration between_settlings{2'000};
     /// Hosts that are shown otherwise than before, though no cull waits for it: what was read of
     /// them is not true any more.
     const std::set<HostId>& changed() const { return changed_; }
     void changes_known(const std::vector<HostId>& hosts);
-    static constexpr Duration between_settlings{2'000};
     /// Before the process ends, for a few seconds.
     Task<void> let_all_go();
 
@@ -168,7 +168,7 @@ private:
     Duration settled_until_{};        ///< steady
     bool told_unsettled_ = false;     ///< the log has it that this can't be told
     bool settling_ = false;
-    std::set<HostId> changed_;
+    std::set<HostId> changed_;    ///< since `changes_known`
     std::set<ServerId> foreign_;  ///< consumers that only look like ours
     std::unique_ptr<Placement> view_;
 };

@@ -20,6 +20,12 @@ Resources Server::resources() const {
     return sum;
 }
 
+Resources sum_of(const Allocations& allocations) {
+    Resources sum;
+    for (const auto& each : allocations) sum += each.second;
+    return sum;
+}
+
 Resources held_on(const Server& server, const Host& host) {
     Resources held;
     for (const auto& provider : host.providers)

@@ -52,6 +52,9 @@ struct Provider {
 /// What consumers hold, per provider.
 using Allocations = std::map<ProviderId, Resources>;
 
+/// Over all providers.
+Resources sum_of(const Allocations& allocations);
+
 /// A server as Nova and Placement together describe it.
 struct Server {
     ServerId id;

@@ -91,6 +91,26 @@ void for_each_usual(const Resources& resources, Append append) {
 
 }  // namespace
 
+Resources above_none(const Resources& amounts) {
+    Resources left;
+    for (const auto& [name, amount] : amounts) left.set(name, std::max<Amount>(amount, 0));
+    return left;
+}
+
+Resources common(const Resources& a, const Resources& b) {
+    Resources both;
+    for (const auto& [name, amount] : a)
+        both.set(name, std::max<Amount>(std::min(amount, b.get(name)), 0));
+    return both;
+}
+
+Resources more_than(const Resources& amounts, const Resources& others) {
+    Resources more;
+    for (const auto& [name, amount] : amounts)
+        more.set(name, std::max<Amount>(amount - others.get(name), 0));
+    return more;
+}
+
 std::string to_string(const Resources& resources) {
     std::string text;
     for_each_usual(resources, [&](const ResourceClass& resource_class, Amount amount) {

@@ -52,6 +52,13 @@ private:
     std::vector<Entry> entries_;  // sorted by class, no zeros
 };
 
+// Of two vectors, class by class. What is negative counts as none.
+Resources above_none(const Resources& amounts);
+/// The lesser of both.
+Resources common(const Resources& a, const Resources& b);
+/// Of the classes of `amounts`, what it has more than `others`.
+Resources more_than(const Resources& amounts, const Resources& others);
+
 /// For people: `VCPU=4 MEMORY_MB=2048 DISK_GB=20` (VCPU, memory and disk first, then by name);
 /// `nothing` when empty.
 std::string to_string(const Resources& resources);

@@ -43,6 +43,14 @@ std::size_t victims_of(const Decision& decision) {
     return plan == nullptr ? std::numeric_limits<std::size_t>::max() : plan->victims().size();
 }
 
+/// Hosts in cooldown are of use where nothing else is: so is it if the decision needs one.
+bool needs_cooling_host(const Decision& decision, const std::map<HostId, std::string>& cooling) {
+    const auto* const plan = std::get_if<Plan>(&decision);
+    return plan == nullptr ||
+           std::any_of(plan->hosts.begin(), plan->hosts.end(),
+                       [&](const HostPlan& each) { return cooling.contains(each.host); });
+}
+
 }  // namespace
 
 /// Hosts that the decision rests on and that were not read for it yet. Of a refusal: those that
@@ -82,7 +90,7 @@ void FreshDecision::add_offering(const CompiledPolicy& policy, const std::set<Ho
     }
 }
 
-/// On some hosts alone. Those in cooldown are of use where nothing else is.
+/// On some hosts alone.
 ReservationController::Search FreshDecision::search_under(
     std::shared_ptr<const CompiledPolicy> policy, bool in_cooldown_too) {
     return [this, policy = std::move(policy), in_cooldown_too](const Request& asked,
@@ -99,10 +107,12 @@ ReservationController::Search FreshDecision::search_under(
     };
 }
 
+/// In place of the decision.
 Task<bool> FreshDecision::release_reserved(std::shared_ptr<const CompiledPolicy> policy,
-                                           Request request, std::size_t most_victims) {
-    const bool nothing_else = most_victims == std::numeric_limits<std::size_t>::max();
-    auto search = search_under(std::move(policy), nothing_else);
+                                           Request request, const Decision& decision) {
+    const std::size_t most_victims = victims_of(decision);
+    const bool cooling_too = needs_cooling_host(decision, safeguards_.cooldowns().reasons());
+    auto search = search_under(std::move(policy), cooling_too);
     co_return co_await reservations_->release_for(std::move(request), std::move(search),
                                                   most_victims, reserved_room_waits);
 }
@@ -226,8 +236,7 @@ ResultTask<Decision> FreshDecision::decide(std::shared_ptr<const CompiledPolicy>
         if ((takes_room || refused) && reservations_ != nullptr && !reserved_known && by_role) {
             reserved_known = true;
             Request for_role = request;
-            const std::size_t victims = victims_of(decision);
-            const bool released = co_await release_reserved(policy, std::move(for_role), victims);
+            const bool released = co_await release_reserved(policy, std::move(for_role), decision);
             if (released) continue;
         }
         auto unread = unread_hosts(decision, fresh, second_look);
@@ -252,6 +261,7 @@ ResultTask<Decision> FreshDecision::decide(std::shared_ptr<const CompiledPolicy>
         fresh.insert(unread.begin(), unread.end());
         auto read = co_await refresher_.read_hosts(std::move(unread), depth);
         if (!read) co_return read.error();
+        reserved_known = false;  // what seemed taken may be idle
     }
     co_return Error{Errc::conflict, "the cloud changes faster than it can be read: after " +
                                         std::to_string(max_read_rounds) +

@@ -45,8 +45,6 @@ public:
                                 const Request& request, std::map<ServerId, std::string> skipped,
                                 std::optional<std::uint64_t> builds_known = std::nullopt);
 
-    /// Processor time of each look for hosts and victims (several for a decision, if readings
-    /// change the cloud).
     /// Whose reserved room is open to the project; empty: nobody's.
     Task<Role> role_of(ProjectId project) {
         if (reservations_ == nullptr) co_return Role{};
@@ -54,11 +52,13 @@ public:
     }
     /// The decision is to be carried out.
     void decided(const Request& request, const Decision& decision);
+    /// Processor time of each look for hosts and victims (several for a decision, if readings
+    /// change the cloud).
     const DurationHistogram& search_times() const { return search_times_; }
 
 private:
     Task<bool> release_reserved(std::shared_ptr<const CompiledPolicy> policy, Request request,
-                                std::size_t most_victims);
+                                const Decision& decision);
     Task<std::set<ReservationId>> borrow(std::shared_ptr<const CompiledPolicy> policy,
                                          Request request);
     ReservationController::Search search_under(std::shared_ptr<const CompiledPolicy> policy,

@@ -132,8 +132,7 @@ std::optional<std::string> RequestRunner::outdated_reason() const {
         return "another configuration is in force than it was planned under";
     const auto& changed = services_.kept_rooms.changed();
     for (const HostId& host : planned_on_)
-        if (changed.contains(host))
-            return "room on host " + host.str() + " that was kept for another request came free";
+        if (changed.contains(host)) return "room came free that was kept on a host of the plan";
     return std::nullopt;
 }
 

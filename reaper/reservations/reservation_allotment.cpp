@@ -9,12 +9,6 @@
 namespace reaper {
 namespace {
 
-Resources sum_of(const Allocations& allocations) {
-    Resources sum;
-    for (const auto& each : allocations) sum += each.second;
-    return sum;
-}
-
 /// The most that one consumer may hold of it, up to `amount`.
 Amount allowed(const Inventory& inventory, Amount amount) {
     const Amount step = std::max<Amount>(inventory.step_size, 1);
@@ -83,6 +77,12 @@ private:
     std::map<ProviderId, Resources> free_;
 };
 
+/// Its room is for a request of no role, also between two plans of it.
+bool goes_for_a_stranger(const Server& server, const Ledger& ledger) {
+    const Ledger::Eviction* const eviction = ledger.eviction(server.id);
+    return eviction != nullptr && !eviction->ended && ledger.role_of(eviction->request).empty();
+}
+
 }  // namespace
 
 bool is_leaving(const Server& server, const Ledger& ledger) {
@@ -100,7 +100,7 @@ HostUse use_of(const Host& host, const ReservedAllocations& held, const RoleOfPr
     for (const Server& server : host.servers) {
         const Resources holds = held_on(server, host);
         if (is_leaving(server, ledger))
-            use.leaving += holds;
+            use.leaving += goes_for_a_stranger(server, ledger) ? Resources{} : holds;
         else if (server.revocable())
             use.revocable += holds;
         else if (const auto role = role_of(server.project))

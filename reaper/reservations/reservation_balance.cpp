@@ -6,20 +6,6 @@
 namespace reaper {
 namespace {
 
-/// Of each class, the lesser of both; what is negative counts as none.
-Resources common(const Resources& a, const Resources& b) {
-    Resources both;
-    for (const auto& [name, amount] : a)
-        both.set(name, std::max<Amount>(std::min(amount, b.get(name)), 0));
-    return both;
-}
-
-Resources above_none(const Resources& amounts) {
-    Resources left;
-    for (const auto& [name, amount] : amounts) left.set(name, std::max<Amount>(amount, 0));
-    return left;
-}
-
 /// Takes of `from` what both have.
 Resources take(Resources& from, const Resources& wanted) {
     Resources taken = common(wanted, from);

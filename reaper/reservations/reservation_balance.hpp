@@ -31,7 +31,8 @@ struct HostUse {
     Resources free;
     /// Free too, but left for somebody who may have reserved room and is not there yet.
     Resources waiting{};
-    Resources leaving{};                  ///< comes free: whoever holds it is on its way out
+    /// Comes free for nobody in particular, or for a role: who holds it is on its way out.
+    Resources leaving{};
     std::map<Role, Resources> by_role{};  ///< what regular servers hold whose projects have a role
     std::map<Role, Resources> coming{};   ///< promised to requests of roles: no need to grow for it
     Resources revocable{};                ///< what revocable servers hold that stay

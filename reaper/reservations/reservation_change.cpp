@@ -10,20 +10,6 @@
 namespace reaper {
 namespace {
 
-/// Of each class, what `amounts` has more than `others`.
-Resources more_than(const Resources& amounts, const Resources& others) {
-    Resources more;
-    for (const auto& [name, amount] : amounts)
-        more.set(name, std::max<Amount>(amount - others.get(name), 0));
-    return more;
-}
-
-Resources lesser(const Resources& a, const Resources& b) {
-    Resources both;
-    for (const auto& [name, amount] : a) both.set(name, std::min(amount, b.get(name)));
-    return both;
-}
-
 std::string text_of(const ReservationName& name) {
     std::string text = "role " + name.role.str();
     for (const auto& [key, value] : name.labels)
@@ -33,6 +19,18 @@ std::string text_of(const ReservationName& name) {
 
 bool is_named(const Reservation& reservation, const ReservationName& name) {
     return reservation.identity.role == name.role && reservation.identity.labels == name.labels;
+}
+
+/// Those that the order may take from.
+std::vector<ReservationId> named_by(const HostReservations& reservations,
+                                    const UnreserveOrder& order) {
+    std::vector<ReservationId> named;
+    for (const auto& [id, reservation] : reservations) {
+        const bool allowed =
+            !order.principals || order.principals->contains(reservation.identity.principal);
+        if (is_named(reservation, order.name) && allowed) named.push_back(id);
+    }
+    return named;
 }
 
 bool is_refined(const HostReservations& reservations, const ReservationId& id) {
@@ -145,10 +143,9 @@ Result<ReservationDelta> unreserve(HostReservations& reservations, const HostUse
     Resources left = order.resources;
     Resources busy, lent;
     bool found = false, configured = false;
-    for (const auto& [id, reservation] : reservations) {
+    for (const ReservationId& id : named_by(reservations, order)) {
+        const Reservation& reservation = reservations.at(id);
         const ReservationIdentity& identity = reservation.identity;
-        if (!is_named(reservation, order.name)) continue;
-        if (order.principals && !order.principals->contains(identity.principal)) continue;
         configured = configured || identity.from_config;
         if (identity.from_config) continue;
         found = true;
@@ -157,7 +154,7 @@ Result<ReservationDelta> unreserve(HostReservations& reservations, const HostUse
         if (!order.lent_too) idle = more_than(idle, balance.lent);
         busy += balance.used;
         lent += balance.lent;
-        const Resources part = lesser(left, idle);
+        const Resources part = common(left, idle);
         left -= part;
         after.at(id).asked -= part;
         delta[id] -= part;
@@ -181,6 +178,27 @@ Result<ReservationDelta> unreserve(HostReservations& reservations, const HostUse
     std::erase_if(delta, [](const auto& each) { return each.second.empty(); });
     reservations = std::move(after);
     return delta;
+}
+
+std::map<ReservationId, Resources> lent_of(const HostReservations& reservations, const HostUse& use,
+                                           const UnreserveOrder& order) {
+    const auto balances = balance_of(reservations, use);
+    auto named = named_by(reservations, order);
+    std::erase_if(
+        named, [&](const ReservationId& id) { return reservations.at(id).identity.from_config; });
+    Resources left = order.resources;
+    for (const ReservationId& id : named) {
+        const ReservationBalance& balance = balances.at(id);
+        const Resources idle = more_than(reservations.at(id).asked, balance.used + balance.lent);
+        left -= common(left, idle);
+    }
+    std::map<ReservationId, Resources> lent;
+    for (const ReservationId& id : named) {
+        Resources part = common(left, balances.at(id).lent);
+        left -= part;
+        if (!part.empty()) lent.emplace(id, std::move(part));
+    }
+    return lent;
 }
 
 ReservationDelta configure(HostReservations& reservations,

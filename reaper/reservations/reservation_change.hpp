@@ -58,6 +58,11 @@ Result<ReservationDelta> reserve(HostReservations& reservations, const HostUse& 
 Result<ReservationDelta> unreserve(HostReservations& reservations, const HostUse& use,
                                    const UnreserveOrder& order);
 
+/// What tenants hold of it that have to go first, by reservation: as little as can be. Nothing
+/// where all of it is idle.
+std::map<ReservationId, Resources> lent_of(const HostReservations& reservations, const HostUse& use,
+                                           const UnreserveOrder& order);
+
 /// What the configuration says of a host: by reservation, what its role is to have in all, what was
 /// refined included. Its own reservations become these; what is in its way stays, and is told in
 /// the balance as owed. Returns what changed.

@@ -5,28 +5,13 @@
 #include <vector>
 
 namespace reaper {
-namespace {
-
-bool has_common(const Resources& a, const Resources& b) {
-    return std::any_of(a.begin(), a.end(),
-                       [&](const auto& each) { return each.second > 0 && b.get(each.first) > 0; });
-}
-
-Resources positive(const Resources& amounts) {
-    Resources left;
-    for (const auto& [name, amount] : amounts) left.set(name, std::max<Amount>(amount, 0));
-    return left;
-}
-
-}  // namespace
 
 TimePoint came_at(const Server& server) {
     return server.launched ? std::max(server.created, *server.launched) : server.created;
 }
 
-EndedLoan loan_of(const Reservation& reservation, const Host& host,
-                  const ReservationBalance& balance, const std::vector<const Server*>& tenants,
-                  TimePoint before) {
+EndedLoan loan_of(const Reservation& reservation, const Host& host, const Resources& lent,
+                  const std::vector<const Server*>& tenants, TimePoint before) {
     EndedLoan loan;
     loan.reservation = reservation_id(reservation.identity);
     loan.role = reservation.identity.role;
@@ -37,8 +22,7 @@ EndedLoan loan_of(const Reservation& reservation, const Host& host,
         loan.tenants.insert(tenant->id);
         held += held_on(*tenant, host);
     }
-    for (const auto& [name, amount] : balance.lent)
-        loan.amounts.set(name, std::min(amount, held.get(name)));
+    loan.amounts = common(lent, held);
     return loan;
 }
 
@@ -60,11 +44,11 @@ std::map<ReservationId, std::vector<const Server*>> tenants_of(
         Resources lent = balance.lent;
         for (auto& [server, holds] : servers) {
             if (lent.empty()) break;
-            if (!has_common(holds, lent)) continue;
+            if (common(holds, lent).empty()) continue;
             tenants[id].push_back(server);
-            const Resources left = positive(lent - holds);
+            const Resources left = more_than(lent, holds);
             // What it holds beyond that may be another one's.
-            holds = positive(holds - lent);
+            holds = more_than(holds, lent);
             lent = left;
         }
     }
@@ -79,9 +63,7 @@ ReservedRoom reserved_room(const Host& host, const HostReservations& reservation
         const ReservationBalance& balance = balances.at(id);
         room.reservations.emplace(id, reservation.identity.role);
         if (balance.owed.empty()) continue;
-        Resources free;
-        for (const auto& [name, amount] : positive(balance.next - balance.held))
-            free.set(name, std::min(amount, balance.owed.get(name)));
+        Resources free = common(more_than(balance.next, balance.held), balance.owed);
         room.missing.push_back({id, reservation.identity.role, balance.owed, std::move(free)});
     }
     for (const auto& [id, servers] : tenants_of(host, balances, ledger))

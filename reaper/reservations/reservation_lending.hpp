@@ -41,10 +41,9 @@ struct EndedLoan {
 
 /// When the server came to where it is.
 TimePoint came_at(const Server& server);
-/// Of a reservation's tenants, what those hold of what is lent who were there by `before`.
-EndedLoan loan_of(const Reservation& reservation, const Host& host,
-                  const ReservationBalance& balance, const std::vector<const Server*>& tenants,
-                  TimePoint before);
+/// Of a reservation's tenants, what those hold of `lent` who were there by `before`.
+EndedLoan loan_of(const Reservation& reservation, const Host& host, const Resources& lent,
+                  const std::vector<const Server*>& tenants, TimePoint before);
 
 /// How long a reservation is not lent after its role came and tenants went for it: `calm`, twice as
 /// long each time that it was lent again, until nothing happens for as long again.

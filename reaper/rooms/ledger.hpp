@@ -164,6 +164,8 @@ public:
     bool has_tenants_on(const HostId& host) const;
     /// The role that lends room to the server; null: it is no tenant.
     const Role* lender_of(const ServerId& server) const;
+    /// Whose reserved room the request may have; empty: nobody's.
+    Role role_of(const RequestId& request) const;
     /// The reservations that lend room to a request.
     std::set<ReservationId> lent_to(const RequestId& request) const;
     /// Is the server a tenant that goes for others than the request?

@@ -8,16 +8,6 @@
 namespace reaper {
 namespace {
 
-/// Takes of `from` what both have.
-void take_common(Resources& from, Resources& wanted) {
-    for (const auto& [name, amount] : Resources{wanted}) {
-        const Amount part = std::min(amount, from.get(name));
-        if (part <= 0) continue;
-        from.set(name, from.get(name) - part);
-        wanted.set(name, amount - part);
-    }
-}
-
 /// So that promises to reservations are told from those to requests.
 RequestId request_of(const ReservationId& reservation) {
     return RequestId{"reservation " + reservation.str()};
@@ -74,7 +64,11 @@ void Ledger::weigh(const HostId& host) {
     for (const Promise* const promise : found(promises_.on(host))) {
         Resources promised = promise->slot * promise->kept();
         for (Promise& each : kept)
-            if (is_for(each, promise->request)) take_common(promised, each.slot);
+            if (is_for(each, promise->request)) {
+                const Resources both = common(promised, each.slot);
+                promised -= both;
+                each.slot -= both;
+            }
     }
     std::erase_if(kept, [](const Promise& each) { return each.slot.empty(); });
     if (kept.empty())
@@ -131,9 +125,8 @@ bool Ledger::is_for(const Promise& promise, const RequestId& request) const {
 std::map<Role, Resources> Ledger::promised_to_roles(const HostId& host) const {
     std::map<Role, Resources> promised;
     for (const Promise* const promise : found(promises_.on(host)))
-        if (const Rights* const rights = rights_of(promise->request);
-            rights != nullptr && !rights->role.empty())
-            promised[rights->role] += promise->slot * promise->kept();
+        if (const Role role = role_of(promise->request); !role.empty())
+            promised[role] += promise->slot * promise->kept();
     return promised;
 }
 
@@ -145,6 +138,11 @@ bool Ledger::has_tenants_on(const HostId& host) const {
 const Role* Ledger::lender_of(const ServerId& server) const {
     const auto at = tenants_.find(server);
     return at == tenants_.end() ? nullptr : &at->second.lender;
+}
+
+Role Ledger::role_of(const RequestId& request) const {
+    const Rights* const rights = rights_of(request);
+    return rights == nullptr ? Role{} : rights->role;
 }
 
 std::set<ReservationId> Ledger::lent_to(const RequestId& request) const {

@@ -14,6 +14,7 @@ using ::testing::Contains;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
+using ::testing::Not;
 using ::testing::SizeIs;
 
 const ResourceClass vcpu{"VCPU"};
@@ -62,20 +63,29 @@ protected:
         events->tell(ServerGone{ServerId{id}, "host1", clock.now()});
     }
     /// A server boots where it claimed room, and Nova tells so.
-    void comes(const std::string& name, const std::string& project) {
+    void comes(const std::string& name, const std::string& project,
+               const std::string& host = "host1") {
         ServerRecord record = cloud.server_at(uuid_of(name)).record;
         cloud.remove(uuid_of(name));
-        auto& server = cloud.add_server(uuid_of(name), "host1", project, small);
+        auto& server = cloud.add_server(uuid_of(name), host, project, small);
         server.record.server.created = clock.now();
         tell_of(uuid_of(name));
     }
     /// It borrows, claims what it was told of, and is there.
-    void borrow(const std::string& name, const std::string& request) {
+    void borrow(const std::string& name, const std::string& request,
+                const std::string& host = "host1") {
         const ServerId server = booting(name, "spot");
-        ASSERT_THAT(search_for(request), ElementsAre("rp-host1"));
-        ASSERT_EQ(claimed(claim(request, server, "rp-host1")), 204);
-        comes(name, "spot");
+        ASSERT_THAT(search_for(request), ElementsAre("rp-" + host));
+        ASSERT_EQ(claimed(claim(request, server, "rp-" + host)), 204);
+        comes(name, "spot", host);
         pass(seconds{15});
+    }
+    /// A host of 6 VCPU, all of them reserved; the others are full.
+    void start_on_host3() {
+        cloud.add_host("host3", small * 3);
+        cloud.add_server("at-host1", "host1", "regular", small * 2);
+        reserve("host3", 6);
+        start_and_hold("host3");
     }
     /// What became of an order, or why it is refused.
     std::string given(ReservationOrder order) {
@@ -163,6 +173,47 @@ TEST_F(GatewayLendingTest, IdleRoomGoesFirstThenTenantsAndNoMoreThanNeeded) {
     EXPECT_EQ(claimed(claim("req-3", second, "rp-host1")), 204);
 }
 
+TEST_F(GatewayLendingTest, IdleRoomGoesFirstOnAHostInCooldownToo) {
+    start_on_host3();
+    borrow("tenant", "req-1", "host3");
+    booting("late", "spot");
+    EXPECT_THAT(search_for("req-2"), ElementsAre("rp-host3"));
+    pass(minutes{2});  // the room is reserved again
+    booting("alike", "spot");
+    EXPECT_THAT(search_for("req-3"), ElementsAre("rp-host3"));
+    EXPECT_THAT(record("req-3").outcome->reason, HasSubstr("was not taken"));
+    cloud.remove(uuid_of("late"));
+    cloud.remove(uuid_of("alike"));
+    pass(minutes{2});
+    EXPECT_EQ(held(), 4);
+    booting("first", "eng");
+    EXPECT_THAT(search_for("req-4"), ElementsAre("rp-host3"));
+    EXPECT_EQ(cloud.count("DELETE"), 0U) << "4 are idle";
+    EXPECT_EQ(held(), 2);
+}
+
+TEST_F(GatewayLendingTest, WhoTookItsRoomTellsNothingAgainstItsHost) {
+    start_and_hold();
+    const ServerId tenant = booting("tenant", "spot");
+    EXPECT_THAT(search_for("req-1"), ElementsAre("rp-host1"));
+    EXPECT_EQ(claimed(claim("req-1", tenant, "rp-host1")), 204);
+    comes("tenant", "spot");
+    pass(seconds{1});
+    booting("alike", "spot");
+    EXPECT_THAT(search_for("req-2"), ElementsAre("rp-host1"));
+    EXPECT_THAT(record("req-2").outcome->reason, Not(HasSubstr("was not taken")));
+}
+
+TEST_F(GatewayLendingTest, WhatIsClaimedByNowIsNotLentTwice) {
+    start_on_host3();
+    const ServerId one = booting("one", "spot");
+    EXPECT_THAT(search_for("req-1"), ElementsAre("rp-host3"));
+    EXPECT_EQ(claimed(claim("req-1", one, "rp-host3")), 204);
+    booting("two", "spot");
+    EXPECT_THAT(search_for("req-2"), ElementsAre("rp-host3"));
+    EXPECT_EQ(held(), 2);
+}
+
 TEST_F(GatewayLendingTest, ItIsLentAgainAfterACalmTime) {
     start_and_hold();
     borrow("tenant", "req-1");
@@ -237,6 +288,78 @@ TEST_F(GatewayLendingTest, WhatIsLentIsUnreservedWhenItsTenantsAreGone) {
     EXPECT_THAT(service().reservations()->list(), IsEmpty());
     EXPECT_EQ(service().reservations()->orders().front().kind, OrderState::Kind::applied);
     EXPECT_EQ(cloud.free_on("host1").get(vcpu), 4);
+}
+
+TEST_F(GatewayLendingTest, NoMoreTenantsGoThanAreInTheWay) {
+    settings.reservations.static_ones.clear();
+    start();
+    run_until([&] { return service().reservations()->why_not_known() == std::nullopt; });
+    ReserveOrder wanted;
+    wanted.host = HostId{"rp-host1"};
+    wanted.name.role = Role::parse("eng").value();
+    wanted.resources = small * 2;
+    wanted.lending = LendingPolicy{true, {}, {}};
+    ASSERT_EQ(given(wanted), "applied");
+    borrow("one", "req-1");
+    borrow("two", "req-2");
+    UnreserveOrder back;
+    back.host = wanted.host;
+    back.name = wanted.name;
+    back.resources = small;
+    back.lent_too = true;
+    EXPECT_EQ(given(back), "waiting");
+    pass(minutes{5});
+    EXPECT_EQ(cloud.count("DELETE"), 1U);
+    EXPECT_EQ(only().reservation.asked, small);
+    EXPECT_EQ(held(), 2) << "what came free replaces what is lent";
+}
+
+TEST_F(GatewayLendingTest, WhoBeginsToServeKnowsTenantsBeforeHeDecides) {
+    start_and_hold();
+    borrow("tenant", "req-1");
+    cloud.remove(uuid_of("tenant"));
+    tell_gone(uuid_of("tenant"));
+    pass(seconds{15});
+    borrow("again", "req-2");
+    borrow("more", "req-3");
+    crash();
+    // The register can't be read for a while.
+    const auto since = clock.now();
+    cloud.on_call = [this, since](const std::string& call) -> std::optional<Error> {
+        const bool reads = call.starts_with("room 4c1b7d2e") || call.starts_with("consumer");
+        if (!reads || clock.now() > since + seconds{8}) return std::nullopt;
+        return Error{Errc::timeout, "placement: no answer"};
+    };
+    start();
+    booting("stranger", "regular");
+    EXPECT_THAT(search_for("req-4"), IsEmpty());
+    EXPECT_EQ(cloud.count("DELETE"), 0U) << "both are tenants";
+}
+
+TEST_F(GatewayLendingTest, ARevocableServerWaitsForNoDeletion) {
+    reserve("host1", 2);
+    start_and_hold("host2");
+    run_until([&] { return cloud.free_on("host1").get(vcpu) == 2; });
+    auto& leaving = cloud.add_server(uuid_of("leaving"), "host1", "spot", small);
+    leaving.record.server.task_state = "deleting";
+    tell_of(uuid_of("leaving"));
+    pass(seconds{15});
+    booting("tenant", "spot");
+    EXPECT_THAT(search_for("req-1"), ElementsAre("rp-host1")) << "what is idle is lent";
+    EXPECT_EQ(held(), 0);
+    EXPECT_EQ(cloud.count("DELETE"), 0U);
+}
+
+TEST_F(GatewayLendingTest, RoomThatNoEventTellsOfIsFoundAllTheSame) {
+    settings.reservations.interval = seconds{60};
+    cloud.add_server(uuid_of("stranger"), "host1", "regular", small);
+    start();
+    run_until([&] { return cloud.free_on("host1").get(vcpu) <= 0; });
+    pass(seconds{15});
+    EXPECT_EQ(held(), 2);
+    cloud.remove(uuid_of("stranger"));  // as the end of a move: nobody tells
+    pass(minutes{3});
+    EXPECT_EQ(held(), 4);
 }
 
 TEST_F(GatewayLendingTest, ByAMessageATenantBorrowsAtItsSecondTry) {

@@ -47,12 +47,12 @@ protected:
     void begin() {
         controller.reset();
         refresher.reset();
-        config::Policy policy;
-        policy.taggers.push_back({"project", {}});
-        policy.strategy.name = "strict";
-        refresher =
-            std::make_unique<CacheRefresher>(io.get_executor(), cloud.ports(), cache_settings,
-                                             compile_policy(policy).value(), [] {});
+        config::Policy written;
+        written.taggers.push_back({"project", {}});
+        written.strategy.name = "strict";
+        policy = compile_policy(written).value();
+        refresher = std::make_unique<CacheRefresher>(io.get_executor(), cloud.ports(),
+                                                     cache_settings, policy, [] {});
         ReservationController::Dependencies dependencies{
             cloud.ports(),
             *refresher,
@@ -98,26 +98,40 @@ protected:
         why = done ? "" : done.error().what;
         return done ? std::nullopt : std::optional{done.error().code};
     }
-    /// For a request of the project that finds no host.
-    bool release(const std::string& project, Amount vcpus) {
+    static ReserveOrder lending(ReserveOrder order) {
+        order.lending = LendingPolicy{true, {}, {}};
+        return order;
+    }
+    static Request request_of(const std::string& project, Amount vcpus) {
         Request wanted;
         wanted.id = RequestId{"req-1"};
         wanted.project = ProjectId{project};
         wanted.resources = cpus(vcpus);
         wanted.slots = 1;
-        config::Policy policy;
-        policy.taggers.push_back({"project", {}});
-        policy.strategy.name = "strict";
-        const auto compiled = compile_policy(policy).value();
-        const auto search = [&](const Request& asked, const std::vector<Host>& hosts) {
+        return wanted;
+    }
+    ReservationController::Search search() {
+        return [this](const Request& asked, const std::vector<Host>& hosts) {
             CloudView view;
             view.snapshot.taken_at = clock.now();
             view.snapshot.hosts = hosts;
-            return decide(*compiled, asked, view, rooms.ledger());
+            view.tag_data = refresher->cache().tag_data();
+            return decide(*policy, asked, view, rooms.ledger());
         };
+    }
+    /// To a revocable server that finds no host.
+    bool lend(const std::string& project, Amount vcpus) {
+        Request wanted = request_of(project, vcpus);
+        wanted.borrows = true;
+        rooms.admits(wanted);
+        return !run_task(io, controller->lend_to(wanted, search(), minutes{20})).empty();
+    }
+    /// For a request of the project that finds no host.
+    bool release(const std::string& project, Amount vcpus) {
+        Request wanted = request_of(project, vcpus);
         wanted.role = run_task(io, controller->role_of(wanted.project));
         rooms.admits(wanted);
-        return run_task(io, controller->release_for(wanted, search, 0, minutes{20}));
+        return run_task(io, controller->release_for(wanted, search(), 0, minutes{20}));
     }
     /// What all reservations hold on the host in Placement.
     Amount held(const std::string& host = "host1") {
@@ -144,6 +158,7 @@ protected:
     std::uint64_t serving = 1;
     std::vector<EndedLoan> ended;
     bool stopping = false;
+    std::shared_ptr<const CompiledPolicy> policy;
     std::unique_ptr<CacheRefresher> refresher;
     std::unique_ptr<ReservationController> controller;
     std::string why;
@@ -344,6 +359,60 @@ TEST_F(ReservationControllerTest, ReleasedRoomWaitsForItsRequester) {
     EXPECT_TRUE(release("web", 4));
     step(12);
     EXPECT_EQ(held(), 6) << "nobody came";
+}
+
+TEST_F(ReservationControllerTest, SmallRestsDoNotHideAHostThatGivesEnough) {
+    settings.lend = true;
+    std::vector<ReservationOrder> orders;
+    for (int i = 0; i < 70; ++i) {
+        const std::string name = "small" + std::to_string(i);
+        cloud.add_host(name, cpus(1));
+    }
+    begin();
+    for (int i = 0; i < 70; ++i)
+        orders.push_back(lending(reserving("eng", 1, "small" + std::to_string(i))));
+    orders.push_back(lending(reserving("eng", 16, "host2")));
+    ASSERT_EQ(give(orders), std::nullopt) << why;
+    EXPECT_TRUE(lend("spot", 4));
+    EXPECT_EQ(held("host2"), 12);
+}
+
+TEST_F(ReservationControllerTest, ALoanIsTakenWhereLeastIsLeftOver) {
+    std::vector<ReservationOrder> orders{lending(reserving("eng", 16, "host1")),
+                                         lending(reserving("eng", 6, "host2"))};
+    ASSERT_EQ(give(orders), std::nullopt) << why;
+    cloud.add_server("stranger", "host2", "stranger", cpus(10));
+    step();
+    EXPECT_TRUE(lend("spot", 4));
+    EXPECT_EQ(held("host1"), 16);
+    EXPECT_EQ(held("host2"), 2);
+}
+
+TEST_F(ReservationControllerTest, AHostThatCantBeReadKeepsNobodyFromAnother) {
+    std::vector<ReservationOrder> orders{lending(reserving("eng", 16, "host1")),
+                                         lending(reserving("eng", 16, "host2"))};
+    ASSERT_EQ(give(orders), std::nullopt) << why;
+    cloud.on_call = [this](const std::string& call) -> std::optional<Error> {
+        if (!call.ends_with(cloud.provider_of("host1"))) return std::nullopt;
+        return Error{Errc::timeout, "placement: no answer"};
+    };
+    EXPECT_TRUE(lend("spot", 4));
+    EXPECT_EQ(held("host1"), 16);
+    EXPECT_EQ(held("host2"), 12);
+}
+
+TEST_F(ReservationControllerTest, ARoleHoldsUntilKeystoneTellsAnother) {
+    EXPECT_EQ(give({reserving("eng", 6)}), std::nullopt);
+    cloud.add_server("own", "host1", "web", cpus(2));
+    step();
+    EXPECT_EQ(held(), 4);
+    cloud.on_call = [](const std::string& call) -> std::optional<Error> {
+        if (!call.starts_with("project ")) return std::nullopt;
+        return Error{Errc::timeout, "keystone: no answer"};
+    };
+    step(10);
+    EXPECT_EQ(only().balance.used, cpus(2));
+    EXPECT_EQ(held(), 4);
 }
 
 TEST_F(ReservationControllerTest, WherePlacementRefusesNobodyWaitsForReservedRoom) {

@@ -131,6 +131,23 @@ TEST_F(ReservationChangeTest, WhatIsLentIsUnreservedOnlyIfAskedFor) {
     EXPECT_EQ(asked("eng"), cpus(4));
 }
 
+TEST_F(ReservationChangeTest, WhatIsIdleGoesBeforeWhatIsLent) {
+    EXPECT_EQ(reserve(reserve_order("eng", cpus(8), "alice")), std::nullopt);
+    EXPECT_EQ(reserve(reserve_order("eng", cpus(8), "bob")), std::nullopt);
+    for (auto& [id, held] : use_.held)
+        if (reservations_.at(id).identity.principal == "alice") held = cpus(3);
+    use_.free = {};
+    use_.revocable = cpus(5);
+    UnreserveOrder order = unreserve_order("eng", cpus(11));
+    EXPECT_TRUE(lent_of(reservations_, use_, order).empty()) << "3 and 8 are idle";
+    order.resources = cpus(13);
+    const auto lent = lent_of(reservations_, use_, order);
+    ASSERT_EQ(lent.size(), 1U);
+    EXPECT_EQ(lent.begin()->second, cpus(2)) << "and no more of the 5";
+    order.principals = {"bob"};
+    EXPECT_TRUE(lent_of(reservations_, use_, order).empty()) << "alice's tenants are not his";
+}
+
 TEST_F(ReservationChangeTest, PrincipalsUnreserveWhatIsTheirs) {
     EXPECT_EQ(reserve(reserve_order("eng", cpus(4), "alice")), std::nullopt);
     EXPECT_EQ(reserve(reserve_order("eng", cpus(4), "bob")), std::nullopt);

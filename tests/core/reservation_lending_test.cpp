@@ -9,8 +9,10 @@
 #include "reaper/planner/planner.hpp"
 #include "reaper/rooms/room.hpp"
 
-namespace reaper::testing {
+namespace reaper::reservation_lending_test {
 namespace {
+
+using namespace reaper::testing;
 
 using std::chrono::hours;
 using std::chrono::minutes;
@@ -182,6 +184,39 @@ TEST_F(ReservationLendingTest, TheRoomOfATenantThatLeavesIsOwed) {
     EXPECT_THAT(victims(request("", 2)), ElementsAre("other"));
 }
 
+// What others have of one reservation is not taken from what another one holds for its own role.
+TEST_F(ReservationLendingTest, WhatOneLacksIsNotTakenFromAnother) {
+    add("stranger", "nobody", 4, false);
+    reserve_for("ads", 4, 0);
+    reserve_for("eng", 4, 4);
+    let_go();
+    // The room that eng let go of for its own request, which is there by now.
+    ReservedRoom owed = room();
+    for (auto& missing : owed.missing) missing.free = {};
+    ledger.reserve(host.id, owed);
+    Request own = request("eng", 4);
+    ledger.admit(own);
+    EXPECT_EQ(ledger.promised_to_others(host.id, own.id), Resources{});
+    const Request nobody = request("", 4, "req-2");
+    ledger.admit(nobody);
+    EXPECT_EQ(ledger.promised_to_others(host.id, nobody.id), cpus(8));
+}
+
+// Between two plans nothing is promised to a request; what it freed is its own all the same.
+TEST_F(ReservationLendingTest, WhatARequestFreesIsNotOwedToAReservation) {
+    add("tenant", "spot", 4, true, minutes{2});
+    add("other", "spot", 4, true, minutes{1});
+    reserve_for("eng", 4, 0);
+    const Request wanted = request("", 4);
+    const Decision decision = decide(wanted);
+    ASSERT_TRUE(std::holds_alternative<Plan>(decision));
+    ledger.enter(wanted, std::get<Plan>(decision), TimePoint{});
+    ledger.release_promises(wanted.id);
+    EXPECT_THAT(room().missing, IsEmpty());
+    EXPECT_THAT(room().tenants, SizeIs(1));
+    EXPECT_THAT(victims(wanted), IsEmpty()) << "it has what it needs";
+}
+
 TEST_F(ReservationLendingTest, ATenantThatMovedIsOneUntilTheLedgerIsToldOtherwise) {
     add("tenant", "spot", 8, true);
     ReservedRoom elsewhere;
@@ -299,4 +334,4 @@ TEST(CalmTimeTest, GrowsWithEachEvictionAndIsForgotten) {
 }
 
 }  // namespace
-}  // namespace reaper::testing
+}  // namespace reaper::reservation_lending_test

@@ -25,18 +25,6 @@ constexpr Duration waits_for_him = seconds{75};
 /// What the reaper does not know of a host by then, it can know.
 constexpr Duration seen_after = seconds{20};
 
-Resources above_none(const Resources& amounts) {
-    Resources left;
-    for (const auto& [name, amount] : amounts) left.set(name, std::max<Amount>(amount, 0));
-    return left;
-}
-
-Resources lesser(const Resources& a, const Resources& b) {
-    Resources both;
-    for (const auto& [name, amount] : a) both.set(name, std::min(amount, b.get(name)));
-    return both;
-}
-
 bool is_of_reservation(const json& change) {
     return change.is_object() &&
            Reservations::role_of_record(change.value("project_id", std::string{}));
@@ -116,7 +104,7 @@ Resources Reservations::used(const Reserved& reserved, const HostState& state,
         if (!is_record(holder) && is_open_to(reserved, holder.project) && !is_revocable(holder) &&
             (movers == Movers::use || holder.placed_at))
             sum += holder.held;
-    return lesser(reserved.asked, sum);
+    return common(reserved.asked, sum);
 }
 
 Resources Reservations::held(const Reserved& reserved, const HostState& state) {
@@ -225,11 +213,11 @@ void Checker::judge_letting_go(const Role& role, const std::string& host, const 
             for (const auto& [name, amount] :
                  reservations_.used(*at, *state, Reservations::Movers::use))
                 used.set(name, std::max(used.get(name), amount));
-        Resources keeps = lesser(was, above_none(at->asked - used));
+        Resources keeps = common(was, above_none(at->asked - used));
         keeps = above_none(keeps - waits_for_reserved(*at, false));
         if (at->lends)
             keeps = above_none(
-                keeps - lesser(waits_for_reserved(*at, true), above_none(keeps - at->floor)));
+                keeps - common(waits_for_reserved(*at, true), above_none(keeps - at->floor)));
         if (keeps.fits_in(is)) return;
     }
     blame("reserved-room", "of " + to_string(was) + " on " + host + " that is reserved for " +
@@ -316,7 +304,7 @@ Resources Checker::surely_owed_to_others(const std::string& host, const std::str
                 if (!promise.span.until || *promise.span.until >= at - seen_after)
                     owed -= promise.slot * promise.slots;
         owed = above_none(owed);
-        least = least ? lesser(*least, owed) : owed;
+        least = least ? common(*least, owed) : owed;
     }
     return least.value_or(Resources{});
 }
