@@ -288,14 +288,13 @@ void read_entries(const YAML::Node& node, const std::string& key, std::vector<Un
                    });
 }
 
-void finish_reservations(Reservations& reservations, Findings& findings) {
-    auto& entries = reservations.static_ones;
+void finish_reservations(Reservations& read, Findings& findings) {
+    auto& entries = read.static_ones;
     for (std::size_t i = 0; i < entries.size(); ++i) {
         if (entries[i].role.empty()) continue;  // it is wrong
         const std::string key = "reservations.static[" + std::to_string(i) + "]";
-        if (!findings.has(key + ".lend")) entries[i].lending.lend = reservations.lend;
-        if (!findings.has(key + ".longest_loan"))
-            entries[i].lending.longest = reservations.longest_loan;
+        if (!findings.has(key + ".lend")) entries[i].lending.lend = read.lend;
+        if (!findings.has(key + ".longest_loan")) entries[i].lending.longest = read.longest_loan;
         check_record(entries[i], key, findings);
     }
     check_places(entries, findings);
