@@ -127,6 +127,30 @@ bool leads_to(const std::string& url, const IpPort& listen) {
            (authority == "localhost" + port && listen.ip.starts_with("127."));
 }
 
+/// Who is not known may ask from this machine alone, and no token goes over a network in the clear.
+void check_admin(const Admin& admin, Findings& findings) {
+    const bool here = is_loopback_address(admin.listen);
+    const std::string place = "an address and a port from 1 to 65535, such as 127.0.0.1:8787";
+    if (!admin.listen.empty() && !ip_port_of(admin.listen))
+        findings.error("admin.listen", "is " + shown(admin.listen), place);
+    else if (!admin.listen.empty() && !here && admin.auth == "none")
+        findings.error("admin.listen",
+                       "is " + shown(admin.listen) + ", and no client shows who it is",
+                       "an address on loopback, such as 127.0.0.1:8787; or admin.auth");
+    else if (!admin.listen.empty() && !here && admin.cert_file.empty())
+        findings.error("admin.listen", "is " + shown(admin.listen) + " without TLS",
+                       "an address on loopback, such as 127.0.0.1:8787; or admin.tls");
+    check_certificate("admin.tls", admin.cert_file, admin.key_file, findings);
+    if (!admin.client_ca_file.empty() && admin.cert_file.empty())
+        findings.error("admin.tls.client_ca_file", "given without cert_file", "all three");
+    if (admin.auth == "certificate" && admin.client_ca_file.empty())
+        findings.error("admin.auth", "is certificate, and none is demanded",
+                       "admin.tls.client_ca_file, of which clients must show one");
+    if (!admin.socket.empty() && admin.socket.front() != '/')
+        findings.error("admin.socket", "is " + shown(admin.socket),
+                       "an absolute path, such as /run/reaper/admin.sock");
+}
+
 void check_gateway(const Gateway& gateway, Findings& findings) {
     check_certificate("gateway.tls", gateway.cert_file, gateway.key_file, findings);
     if (!gateway.client_ca_file.empty() && gateway.cert_file.empty() &&
@@ -236,12 +260,7 @@ void check_settings(const Draft& draft, Findings& findings) {
         findings.error("taggers", "is not there: nothing says which servers are revocable",
                        "a list such as [{name: project, tag: preemptible}]; 'reaper taggers' has "
                        "the names");
-    if (!settings.admin.listen.empty() && !is_loopback_address(settings.admin.listen))
-        findings.error("admin.listen", "is " + shown(settings.admin.listen),
-                       "an address on loopback and a port from 1 to 65535, such as 127.0.0.1:8787");
-    if (!settings.admin.socket.empty() && settings.admin.socket.front() != '/')
-        findings.error("admin.socket", "is " + shown(settings.admin.socket),
-                       "an absolute path, such as /run/reaper/admin.sock");
+    check_admin(settings.admin, findings);
     check_gateway(settings.gateway, findings);
     const bool urls = findings.has("broker.urls") || findings.has("broker.urls_file") ||
                       findings.has("broker.urls_env");

@@ -496,12 +496,33 @@ const Section admin{
     "the API of the running daemon: GET /v1",
     {
         {"listen", Text{255}, "",
-         "IP:PORT on loopback, for looking; no authentication; default: off",
+         "IP:PORT; without auth on loopback only, and for looking; default: off",
          at<&Settings::admin, &Admin::listen>()},
         {"socket", Text{100}, "",
          "path of a Unix socket, its owner's alone, for reaper request; default: off",
          at<&Settings::admin, &Admin::socket>()},
+        {"auth", Choice{{"none", "keystone", "certificate"}}, "none",
+         "how clients of the port show who they are: a token, or a certificate of "
+         "tls.client_ca_file",
+         at<&Settings::admin, &Admin::auth>()},
+        {"roles", TextList{}, "[admin]", "of Keystone; a token's user must have one of them",
+         at<&Settings::admin, &Admin::roles>()},
+        {"names", TextList{true}, "[]",
+         "host names under which clients ask the port, beside its address",
+         at<&Settings::admin, &Admin::names>()},
     }};
+
+const Section admin_tls{"admin.tls",
+                        "with it, the port of the API speaks TLS",
+                        {
+                            {"cert_file", ReadableFile{}, "", "PEM, with the chain; with key_file",
+                             at<&Settings::admin, &Admin::cert_file>()},
+                            {"key_file", ReadableFile{true}, "", "its key, PEM",
+                             at<&Settings::admin, &Admin::key_file>()},
+                            {"client_ca_file", ReadableFile{}, "",
+                             "PEM; clients must show a certificate of it; default: they need none",
+                             at<&Settings::admin, &Admin::client_ca_file>()},
+                        }};
 
 const Section gateway{
     "gateway",
@@ -599,30 +620,14 @@ const Section log{
 }  // namespace
 
 const std::vector<Section>& sections() {
-    static const std::vector<Section> all{top,
-                                          cloud,
-                                          auth,
-                                          endpoints,
-                                          http,
-                                          broker,
-                                          trigger,
-                                          cull,
-                                          scheduler,
-                                          protect,
-                                          limits,
-                                          thrash,
-                                          breaker,
-                                          project_breaker,
-                                          shape_cooldown,
-                                          cache,
-                                          labels,
-                                          journal,
-                                          admin,
-                                          gateway,
-                                          gateway_tls,
-                                          reservations,
-                                          reservations_acl,
-                                          log};
+    static const std::vector<Section> all{
+        top,       cloud,           auth,           endpoints,
+        http,      broker,          trigger,        cull,
+        scheduler, protect,         limits,         thrash,
+        breaker,   project_breaker, shape_cooldown, cache,
+        labels,    journal,         admin,          admin_tls,
+        gateway,   gateway_tls,     reservations,   reservations_acl,
+        log};
     return all;
 }
 

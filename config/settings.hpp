@@ -158,8 +158,15 @@ struct Labels {
 
 /// `admin:` the API of the running daemon.
 struct Admin {
-    std::string listen;  ///< IP:PORT on loopback, for looking; empty: nowhere
+    std::string listen;  ///< IP:PORT; empty: nowhere
     std::string socket;  ///< path of a Unix socket, for acting too; empty: none
+    /// On the port: `none`: who reaches it looks; `keystone`: whose token has one of the roles
+    /// acts; `certificate`: who shows one of client_ca_file does.
+    std::string auth = "none";
+    std::vector<std::string> roles{"admin"};
+    std::vector<std::string> names;   ///< what clients may call the port beside its address
+    std::string cert_file, key_file;  ///< PEM; both, or none for no TLS
+    std::string client_ca_file;       ///< clients must show a certificate of it; empty: none
 };
 
 /// `gateway:` where nova-scheduler asks for Placement (reaper/daemon/gateway.hpp).

@@ -15,6 +15,7 @@
 #include "clients/http_server/refusal.hpp"
 #include "clients/http_server/sender.hpp"
 #include "clients/http_server/server.hpp"
+#include "clients/http_server/tls.hpp"
 
 namespace reaper {
 
@@ -62,6 +63,9 @@ private:
             lowest().expires_after(settings_.limits.read);
             const auto [error] =
                 co_await stream_.async_handshake(boost::asio::ssl::stream_base::server, told());
+            // Whatever is shown without being demanded is not looked at.
+            if (!error && settings_.tls && !settings_.tls->client_ca_file.empty())
+                certificate_name_ = name_of_peer(*stream_.native_handle());
             co_return !error;
         } else {
             co_return true;
@@ -92,6 +96,7 @@ private:
         const auto version = parser.get().version();
         const bool keep = parser.get().keep_alive();
         HttpRequest request = request_of(parser.release());
+        request.certificate_name = certificate_name_;
         const bool head = request.method == "HEAD";
         lowest().expires_never();
         HttpResponse response = co_await answer(std::move(request));
@@ -211,6 +216,7 @@ private:
     const HttpServerSettings& settings_;
     const HttpHandler& handler_;
     beast::flat_buffer buffer_;
+    std::string certificate_name_;  // of the client; empty: it shows none, or it has no name
 };
 
 }  // namespace reaper

@@ -1,6 +1,8 @@
 #include "clients/http_server/tls.hpp"
 
+#include <algorithm>
 #include <boost/system/error_code.hpp>
+#include <openssl/x509.h>
 
 namespace reaper {
 
@@ -31,6 +33,25 @@ Result<std::shared_ptr<ssl::context>> make_server_tls(const HttpServerTls& files
         return Error{Errc::bad_input,
                      name + ": can't use " + file + " for TLS: " + error.message()};
     return context;
+}
+
+std::string name_of_peer(SSL& connection) {
+    const std::unique_ptr<X509, decltype(&X509_free)> certificate{
+        SSL_get1_peer_certificate(&connection), X509_free};
+    if (!certificate || SSL_get_verify_result(&connection) != X509_V_OK) return {};
+    const X509_NAME* const subject = X509_get_subject_name(certificate.get());
+    const int at = X509_NAME_get_index_by_NID(subject, NID_commonName, -1);
+    if (at < 0 || X509_NAME_get_index_by_NID(subject, NID_commonName, at) >= 0) return {};
+    unsigned char* text = nullptr;
+    const int length =
+        ASN1_STRING_to_UTF8(&text, X509_NAME_ENTRY_get_data(X509_NAME_get_entry(subject, at)));
+    if (length < 0) return {};
+    std::string name(reinterpret_cast<const char*>(text), static_cast<std::size_t>(length));
+    OPENSSL_free(text);
+    const bool invisible = std::any_of(name.begin(), name.end(), [](char c) {
+        return static_cast<unsigned char>(c) < ' ' || c == 127;
+    });
+    return invisible ? std::string{} : name;
 }
 
 }  // namespace reaper

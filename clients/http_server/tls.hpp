@@ -14,4 +14,8 @@ namespace reaper {
 Result<std::shared_ptr<boost::asio::ssl::context>> make_server_tls(const HttpServerTls& files,
                                                                    const std::string& name);
 
+/// The common name in the subject of the certificate that the other side showed; empty: it has
+/// none, several, or one with bytes that are no text.
+std::string name_of_peer(SSL& connection);
+
 }  // namespace reaper

@@ -54,6 +54,19 @@ public:
         co_return who->user_id;
     }
 
+    ResultTask<std::optional<TokenOwner>> owner_of(std::string token) {
+        ServiceCall call;
+        call.path = "/auth/tokens?nocatalog";
+        call.headers.push_back({"X-Subject-Token", std::move(token)});
+        auto answer = co_await session_->call(CloudService::identity, std::move(call));
+        if (!answer) co_return answer.error();
+        if (answer->response.status == 404) co_return std::optional<TokenOwner>();
+        if (answer->response.status != 200) co_return session_->refusal(*answer);
+        auto owner = read_token_owner(answer->response.body, answer->where);
+        if (!owner) co_return owner.error();
+        co_return std::optional<TokenOwner>(std::move(*owner));
+    }
+
 private:
     ResultTask<std::vector<Project>> list(std::string path) {
         ServiceCall call;
@@ -118,6 +131,9 @@ public:
 
     ResultTask<std::string> own_user() override {
         return http::keeping(keystone_, keystone_->own_user());
+    }
+    ResultTask<std::optional<TokenOwner>> owner_of(std::string token) override {
+        return http::keeping(keystone_, keystone_->owner_of(std::move(token)));
     }
 
 private:

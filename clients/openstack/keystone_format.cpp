@@ -51,10 +51,28 @@ TokenBody token_from(const JsonPlace& token) {
     return body;
 }
 
+TokenOwner token_owner_from(const JsonPlace& token) {
+    TokenOwner owner;
+    const JsonPlace user = token["user"];
+    owner.user = user["name"].text();
+    const JsonPlace domain = user["domain"];
+    owner.user_domain = domain["name"].text();
+    // A token for nothing has none.
+    if (const auto roles = token.maybe("roles"))
+        roles->each([&](const JsonPlace& role) { owner.roles.push_back(role["name"].text()); });
+    owner.expires = token["expires_at"].time();
+    return owner;
+}
+
 }  // namespace
 
 Result<TokenBody> read_token(std::string_view body, const std::string& where) {
     return read_answer(body, where, [](const JsonPlace& top) { return token_from(top["token"]); });
+}
+
+Result<TokenOwner> read_token_owner(std::string_view body, const std::string& where) {
+    return read_answer(body, where,
+                       [](const JsonPlace& top) { return token_owner_from(top["token"]); });
 }
 
 Result<std::vector<Project>> read_projects(std::string_view body, const std::string& where) {

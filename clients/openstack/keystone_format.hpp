@@ -23,6 +23,8 @@ struct TokenBody {
 
 /// `where` names the call in the error, as for all functions here: `GET keystone ...`.
 Result<TokenBody> read_token(std::string_view body, const std::string& where);
+/// The body of an answer of `GET /v3/auth/tokens`, whatever the token is for.
+Result<TokenOwner> read_token_owner(std::string_view body, const std::string& where);
 /// `{"projects": [...]}`. A part of a list is `bad_answer`.
 Result<std::vector<Project>> read_projects(std::string_view body, const std::string& where);
 /// `{"project": {...}}`

@@ -13,10 +13,6 @@ class ReservationController;
 
 namespace reaper::api {
 
-/// What a client may do: whoever reaches a TCP port may look; what acts goes through the Unix
-/// socket, which is its owner's.
-enum class Access { look, act };
-
 /// All of it must outlive the answers.
 struct Backend {
     ViewDaemon view;

@@ -212,6 +212,11 @@ Task<HttpResponse> give(const Backend& backend, ApiRequest request, ReadOrder re
     const Known known{view->cache, *reservations};
     auto orders = read_orders(request.body, known, read);
     if (!orders) co_return refuse(orders.error());
+    if (request.principal && !orders->principal.empty() && orders->principal != *request.principal)
+        co_return refuse(Error{Errc::forbidden, "principal: you are " +
+                                                    in_quotes(printable(*request.principal)) +
+                                                    ", and nobody else"});
+    if (request.principal) orders->principal = *request.principal;
     const bool dry_run = orders->dry_run;
     auto given = co_await reservations->give(std::move(orders->key), std::move(orders->principal),
                                              std::move(orders->orders), dry_run);

@@ -4,6 +4,7 @@
 #include <boost/url/url_view.hpp>
 #include <nlohmann/json.hpp>
 #include <optional>
+#include <spdlog/spdlog.h>
 
 #include "reaper/api/culling_candidates.hpp"
 #include "reaper/api/requests.hpp"
@@ -32,7 +33,7 @@ constexpr Route table[] = {
      Access::look, culling_candidates},
     {"POST", "/v1/requests",
      "{project, resources, groups, group_policy, slots, zone, traits, res_type, id} - frees room; "
-     "answers with a line of JSON for each thing that happens, the outcome last (Unix socket only)",
+     "answers with a line of JSON for each thing that happens, the outcome last (for who may act)",
      Access::act, post_request},
     {"GET", "/v1/reservations",
      "?role=R&host=H - room that is kept for roles: what each is to have, and what of that is "
@@ -41,11 +42,11 @@ constexpr Route table[] = {
      Access::look, get_reservations},
     {"POST", "/v1/reserve",
      "{key, principal, dry_run, reservations: [{host, role, labels, resources, refines, lending}]} "
-     "- keeps room for roles, all of it or none (Unix socket only)",
+     "- keeps room for roles, all of it or none (for who may act)",
      Access::act, post_reserve},
     {"POST", "/v1/unreserve",
      "{key, principal, dry_run, reservations: [{host, role, labels, resources, lent_too}]} - "
-     "returns room to whom it was taken from (Unix socket only)",
+     "returns room to whom it was taken from (for who may act)",
      Access::act, post_unreserve},
 };
 
@@ -84,7 +85,7 @@ HttpResponse refuse(int status, const std::string& why) {
     return refused;
 }
 
-Task<HttpResponse> answer(const Backend& backend, Access access, HttpRequest request) {
+Task<HttpResponse> answer(const Backend& backend, Caller caller, HttpRequest request) {
     auto parsed = api_request_of(std::move(request));
     if (!parsed) co_return refuse(400, "the address is no path with a query");
     std::string methods;
@@ -97,9 +98,15 @@ Task<HttpResponse> answer(const Backend& backend, Access access, HttpRequest req
         refused.headers.emplace_back("Allow", methods);
         co_return refused;
     }
-    if (route->needs == Access::act && access != Access::act)
-        co_return refuse(403, path + " is answered on the Unix socket only (admin.socket)");
+    if (route->needs == Access::act && caller.access != Access::act)
+        co_return refuse(403, path +
+                                  " is answered on the Unix socket (admin.socket), and on a "
+                                  "port that demands a token or a certificate (admin.auth)");
+    if (route->needs == Access::act && caller.principal)
+        spdlog::info("admin API: {} {} by {}", parsed->method, path,
+                     printable(*caller.principal, 255));
     ApiRequest asked = std::move(*parsed);
+    asked.principal = std::move(caller.principal);
     co_return co_await route->answer(backend, std::move(asked));
 }
 

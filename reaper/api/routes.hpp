@@ -2,6 +2,7 @@
 // refusal is {version, error}.
 #pragma once
 
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -9,6 +10,7 @@
 #include <vector>
 
 #include "reaper/api/backend.hpp"
+#include "reaper/api/callers.hpp"
 #include "reaper/ports/http_handler.hpp"
 
 namespace reaper::api {
@@ -19,6 +21,7 @@ struct ApiRequest {
     std::string path;
     std::vector<std::pair<std::string, std::string>> parameters{};
     std::string body{};
+    std::optional<std::string> principal{};  ///< of the caller (Caller)
 };
 
 struct Route {
@@ -32,8 +35,8 @@ struct Route {
 std::span<const Route> routes();
 
 /// Finds the route and lets it answer: 404 for another path, 405 for another method, 403 for what
-/// `access` does not allow, 400 for a target that is no path and query.
-Task<HttpResponse> answer(const Backend& backend, Access access, HttpRequest request);
+/// the caller may not do, 400 for a target that is no path and query.
+Task<HttpResponse> answer(const Backend& backend, Caller caller, HttpRequest request);
 
 /// A refusal in the API's shape.
 HttpResponse refuse(int status, const std::string& why);

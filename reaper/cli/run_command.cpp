@@ -38,6 +38,12 @@ RecordFeed::Listener reporter(const Terminal& terminal) {
     };
 }
 
+/// A Unix socket's address says what it is.
+std::string_view scheme_of(const HttpServer& server, const config::Admin& admin) {
+    if (server.port() == 0) return "";
+    return admin.cert_file.empty() ? "http://" : "https://";
+}
+
 ExitCode leave(ExitCode code, const std::string& why) {
     spdlog::error("{}", why);
     return code;
@@ -99,10 +105,10 @@ ExitCode run_daemon(const GlobalOptions& global, const RunCommand& command,
     const api::Backend backend{[&service] { return service.view(); }, feed,
                                [&service] { return service.operators(); },
                                [&service] { return service.reservations(); }};
-    const auto admin = daemon_admin(io, *settings, backend);
+    const auto admin = daemon_admin(io, *settings, backend, cloud->ports());
     if (!admin) return leave(ExitCode::failed, admin.error().what);
     for (const auto& server : *admin)
-        spdlog::info("admin API: {}{}/v1", server->port() == 0 ? "" : "http://", server->address());
+        spdlog::info("admin API: {}{}/v1", scheme_of(*server, settings->admin), server->address());
     spdlog::info("reaper {} starts{}, configuration {}", REAPER_VERSION,
                  command.dry_run ? " (dry run: nothing is deleted)" : "", global.config_file);
     if (!gateway) return shell.run(service, command.dry_run);

@@ -62,21 +62,51 @@ std::unique_ptr<MessageSource> daemon_messages(boost::asio::io_context& io,
     return make_amqp_source(io.get_executor(), broker);
 }
 
+namespace {
+
+api::CallerRules port_callers(const config::Settings& settings) {
+    api::CallerRules rules;
+    rules.tokens = settings.admin.auth == "keystone";
+    rules.certificates = settings.admin.auth == "certificate";
+    rules.roles = settings.admin.roles;
+    rules.keystone_url = settings.cloud.credentials.auth_url;
+    return rules;
+}
+
+Task<HttpResponse> answer_caller(const api::Backend& backend, std::shared_ptr<api::Callers> callers,
+                                 HttpRequest request) {
+    HttpRequest asked = request;
+    auto caller = co_await callers->identify(std::move(asked));
+    if (auto* const refused = std::get_if<HttpResponse>(&caller)) co_return std::move(*refused);
+    co_return co_await api::answer(backend, std::move(std::get<api::Caller>(caller)),
+                                   std::move(request));
+}
+
+}  // namespace
+
 Result<std::vector<std::unique_ptr<HttpServer>>> daemon_admin(boost::asio::io_context& io,
                                                               const config::Settings& settings,
-                                                              const api::Backend& backend) {
-    std::vector<std::unique_ptr<HttpServer>> servers;
-    const std::pair<std::string, api::Access> places[] = {
-        {settings.admin.listen, api::Access::look},
-        {settings.admin.socket.empty() ? "" : "unix:" + settings.admin.socket, api::Access::act},
+                                                              const api::Backend& backend,
+                                                              const CloudPorts& cloud) {
+    const config::Admin& admin = settings.admin;
+    api::CallerRules socket_callers;
+    socket_callers.unknown = api::Access::act;  // its owner's
+    const std::pair<std::string, api::CallerRules> places[] = {
+        {admin.listen, port_callers(settings)},
+        {admin.socket.empty() ? "" : "unix:" + admin.socket, socket_callers},
     };
-    for (const auto& [address, access] : places) {
+    std::vector<std::unique_ptr<HttpServer>> servers;
+    for (const auto& [address, rules] : places) {
         if (address.empty()) continue;
         HttpServerSettings wanted;
         wanted.name = "admin API";
         wanted.address = address;
-        HttpHandler handler = [&backend, access = access](HttpRequest request) {
-            return api::answer(backend, access, std::move(request));
+        wanted.names = admin.names;
+        if (address == admin.listen && !admin.cert_file.empty())
+            wanted.tls = HttpServerTls{admin.cert_file, admin.key_file, admin.client_ca_file};
+        auto callers = std::make_shared<api::Callers>(rules, cloud.identity, cloud.clock);
+        HttpHandler handler = [&backend, callers](HttpRequest request) {
+            return answer_caller(backend, callers, std::move(request));
         };
         auto server = listen_http(io.get_executor(), std::move(wanted), std::move(handler));
         if (!server) return server.error();

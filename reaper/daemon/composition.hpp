@@ -58,11 +58,12 @@ LiveSettings live_settings(const config::Settings& settings,
 std::unique_ptr<MessageSource> daemon_messages(boost::asio::io_context& io,
                                                const config::Settings& settings, bool dry_run);
 
-/// The admin API, on a port and on a Unix socket as the settings say. `backend` must outlive the
-/// io_context's run.
+/// The admin API, on a port and on a Unix socket as the settings say. `backend` and what `cloud`
+/// leads to must outlive the io_context's run.
 Result<std::vector<std::unique_ptr<HttpServer>>> daemon_admin(boost::asio::io_context& io,
                                                               const config::Settings& settings,
-                                                              const api::Backend& backend);
+                                                              const api::Backend& backend,
+                                                              const CloudPorts& cloud);
 
 /// Nova's INFO notifications, for the cloud cache; none if the settings do without.
 std::unique_ptr<EventSource> daemon_events(boost::asio::io_context& io,

@@ -18,6 +18,8 @@ struct HttpRequest {
     std::string target;  ///< path and query, as on the wire
     HttpHeaders headers{};
     std::string body{};
+    /// Who asks, by the certificate that the server demanded: its subject's common name, or empty.
+    std::string certificate_name{};
 };
 
 struct HttpResponse {

@@ -6,9 +6,18 @@
 #include <vector>
 
 #include "reaper/model/records.hpp"
+#include "reaper/model/time.hpp"
 #include "reaper/runtime/task.hpp"
 
 namespace reaper {
+
+/// Whose token it is, as Keystone says.
+struct TokenOwner {
+    std::string user;                ///< name
+    std::string user_domain;         ///< name
+    std::vector<std::string> roles;  ///< names, in the token's project, domain or system
+    TimePoint expires{};
+};
 
 class Identity {
 public:
@@ -22,6 +31,8 @@ public:
     virtual ResultTask<ProjectSearch> find_project(std::string written) = 0;
     /// The id of the user that the reaper is.
     virtual ResultTask<std::string> own_user() = 0;
+    /// None: Keystone does not take the token, or any more. The token is in no error.
+    virtual ResultTask<std::optional<TokenOwner>> owner_of(std::string token) = 0;
 };
 
 }  // namespace reaper

@@ -28,7 +28,8 @@ protected:
                                    [this] { return service().operators(); },
                                    [this] { return service().reservations(); }};
         HttpRequest request{method, target};
-        boost::asio::co_spawn(io(), api::answer(backend, api::Access::look, std::move(request)),
+        const api::Caller caller{api::Access::look};
+        boost::asio::co_spawn(io(), api::answer(backend, caller, std::move(request)),
                               [&](std::exception_ptr error, HttpResponse said) {
                                   if (error) std::rethrow_exception(error);
                                   answer = std::move(said);

@@ -33,7 +33,9 @@ protected:
     static Task<int> read_all(const api::Backend& backend, std::string body,
                               std::vector<json>& lines) {
         HttpRequest request{"POST", "/v1/requests", {}, std::move(body)};
-        HttpResponse said = co_await api::answer(backend, api::Access::act, std::move(request));
+        api::Caller caller;
+        caller.access = api::Access::act;
+        HttpResponse said = co_await api::answer(backend, std::move(caller), std::move(request));
         if (!said.more) lines.push_back(json::parse(said.body));
         std::optional<std::string> line;
         if (said.more) line = co_await said.more();

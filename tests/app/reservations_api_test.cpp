@@ -25,13 +25,13 @@ protected:
         cloud.add_server("regular", "h2", "regular", Resources{{"VCPU", 6}});
     }
     HttpResponse ask(const std::string& method, const std::string& target, const json& body = {},
-                     api::Access access = api::Access::act) {
+                     api::Caller caller = {api::Access::act}) {
         std::optional<HttpResponse> answer;
         const api::Backend backend{[this] { return service().view(); }, feed,
                                    [this] { return service().operators(); },
                                    [this] { return service().reservations(); }};
         HttpRequest request{method, target, {}, body.is_null() ? std::string{} : body.dump()};
-        boost::asio::co_spawn(io(), api::answer(backend, access, std::move(request)),
+        boost::asio::co_spawn(io(), api::answer(backend, std::move(caller), std::move(request)),
                               [&](std::exception_ptr error, HttpResponse said) {
                                   if (error) std::rethrow_exception(error);
                                   answer = std::move(said);
@@ -164,9 +164,20 @@ TEST_F(ReservationsApiTest, RefinedRoomGoesBackToItsPreviousOwner) {
 TEST_F(ReservationsApiTest, WhoMayOnlyLookCannotReserve) {
     start_and_know();
     EXPECT_EQ(
-        ask("POST", "/v1/reserve", orders({reserving("h1", "eng", 1)}), api::Access::look).status,
+        ask("POST", "/v1/reserve", orders({reserving("h1", "eng", 1)}), {api::Access::look}).status,
         403);
-    EXPECT_EQ(ask("GET", "/v1/reservations", {}, api::Access::look).status, 200);
+    EXPECT_EQ(ask("GET", "/v1/reservations", {}, {api::Access::look}).status, 200);
+}
+
+TEST_F(ReservationsApiTest, WhoIsKnownReservesAsHimselfAlone) {
+    start_and_know();
+    const api::Caller web{api::Access::act, "web@Default"};
+    EXPECT_EQ(
+        ask("POST", "/v1/reserve", orders({reserving("h1", "eng", 1)}, "ops@Default"), web).status,
+        403);
+    EXPECT_THAT(list(), IsEmpty());
+    EXPECT_EQ(ask("POST", "/v1/reserve", orders({reserving("h1", "eng", 1)}, ""), web).status, 202);
+    EXPECT_EQ(list()[0].at("principal"), "web@Default");
 }
 
 TEST_F(ReservationsApiTest, ARequestOfTheRoleGetsItsRoomAndNobodyDies) {

@@ -136,17 +136,29 @@ INSTANTIATE_TEST_SUITE_P(
         Mistake{"MergeKey", "http: {<<: {max_retries: 1}}\n",
                 "reaper.yaml:9: http.<<: merge keys are not known here; expected plain keys"},
         Mistake{"AdminForEverybody", "admin: {listen: '0.0.0.0:8787'}\n",
-                "reaper.yaml:9: admin.listen: is \"0.0.0.0:8787\"; expected an address on loopback "
-                "and a port from 1 to 65535, such as 127.0.0.1:8787"},
-        Mistake{"AdminByName", "admin: {listen: 'localhost:8787'}\n",
-                "reaper.yaml:9: admin.listen: is \"localhost:8787\"; expected an address on "
-                "loopback and a port from 1 to 65535, such as 127.0.0.1:8787"},
-        Mistake{"AdminWithoutPort", "admin: {listen: 127.0.0.1}\n",
-                "reaper.yaml:9: admin.listen: is \"127.0.0.1\"; expected an address on loopback "
-                "and a port from 1 to 65535, such as 127.0.0.1:8787"},
+                "reaper.yaml:9: admin.listen: is \"0.0.0.0:8787\", and no client shows who it is; "
+                "expected an address on loopback, such as 127.0.0.1:8787; or admin.auth"},
+        Mistake{"TokensInTheClear", "admin: {listen: '0.0.0.0:8787', auth: keystone}\n",
+                "reaper.yaml:9: admin.listen: is \"0.0.0.0:8787\" without TLS; expected an address "
+                "on loopback, such as 127.0.0.1:8787; or admin.tls"},
+        Mistake{"AdminByCertificatesOfNobody",
+                "admin: {listen: '127.0.0.1:8787', auth: certificate}\n",
+                "reaper.yaml:9: admin.auth: is certificate, and none is demanded; expected "
+                "admin.tls.client_ca_file, of which clients must show one"},
+        Mistake{
+            "AdminForNoRole", "admin: {auth: keystone, roles: []}\n",
+            "reaper.yaml:9: admin.roles: is an empty list; expected a list of texts, at least one"},
+        Mistake{
+            "AdminByName", "admin: {listen: 'localhost:8787'}\n",
+            "reaper.yaml:9: admin.listen: is \"localhost:8787\"; expected an address and a port "
+            "from 1 to 65535, such as 127.0.0.1:8787"},
+        Mistake{
+            "AdminWithoutPort", "admin: {listen: 127.0.0.1}\n",
+            "reaper.yaml:9: admin.listen: is \"127.0.0.1\"; expected an address and a port from "
+            "1 to 65535, such as 127.0.0.1:8787"},
         Mistake{"AdminOnNoPort", "admin: {listen: '127.0.0.1:0'}\n",
-                "reaper.yaml:9: admin.listen: is \"127.0.0.1:0\"; expected an address on loopback "
-                "and a port from 1 to 65535, such as 127.0.0.1:8787"},
+                "reaper.yaml:9: admin.listen: is \"127.0.0.1:0\"; expected an address and a port "
+                "from 1 to 65535, such as 127.0.0.1:8787"},
         Mistake{"GatewayByName", "gateway: {listen: 'localhost:8780'}\n",
                 "reaper.yaml:9: gateway.listen: is \"localhost:8780\"; expected an address and a "
                 "port from 1 to 65535, such as 127.0.0.1:8780"},

@@ -113,6 +113,14 @@ ResultTask<std::string> FakeCloud::own_user() {
     co_return own_user_id;
 }
 
+ResultTask<std::optional<TokenOwner>> FakeCloud::owner_of(std::string token) {
+    co_await breathe();
+    if (auto error = note("token")) co_return *error;
+    const auto at = tokens.find(token);
+    if (at == tokens.end()) co_return std::optional<TokenOwner>();
+    co_return std::optional<TokenOwner>(at->second);
+}
+
 void FakeCloud::soft_delete_by(const std::string& id, const std::string& user) {
     FakeServer& server = server_at(id);
     server.record.server.status = "SOFT_DELETED";

@@ -79,6 +79,7 @@ public:
     void note_failed(const std::string& request, const std::string& action);
     std::map<std::string, Flavor> flavors;  ///< by id
     std::string own_user_id = "reaper-user";
+    std::map<std::string, TokenOwner> tokens;
     std::map<ServerId, Duration> slow;  ///< reads of it take so long
     Duration lists_take{};              ///< of servers by status
     std::set<ServerId> not_listed;      ///< by status: as between two pages
@@ -111,6 +112,7 @@ public:
     ResultTask<std::vector<Project>> projects_with_tag(std::string tag) override;
     ResultTask<ProjectSearch> find_project(std::string written) override;
     ResultTask<std::string> own_user() override;
+    ResultTask<std::optional<TokenOwner>> owner_of(std::string token) override;
     ResultTask<NovaRelease> release() override;
     ResultTask<std::vector<ServerRecord>> servers(Progress progress) override;
     ResultTask<std::vector<ServerRecord>> soft_deleted(std::optional<TimePoint> since) override;

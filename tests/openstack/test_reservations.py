@@ -4,11 +4,14 @@ from pathlib import Path
 from typing import Any, Callable, Iterator
 
 import pytest
+import requests
 
-from cloud import Cloud, eventually
+from cloud import PATIENCE, Cloud, eventually
 from fleet import Fleet, assert_nobody_died, fill
 from gateway_process import Addresses, asking_the_gateway
 from lab_cloud import LabCloud
+from lablib import catalog
+from lablib.ports import LOOPBACK, free_ports
 from reaper_process import Reaper
 from test_gateway import set_up, wait_until_asked
 
@@ -33,7 +36,8 @@ def keeper(
     """It keeps reservations, and what of them is left is given up in the end."""
     reaper = install()
     set_up(reaper, listen.gateway)
-    reaper.config["admin"] = {"socket": str(tmp_path / "admin.sock")}
+    port = f"{LOOPBACK}:{free_ports(['admin'])['admin']}"
+    reaper.config["admin"] = {"socket": str(tmp_path / "admin.sock"), "listen": port, "auth": "keystone"}
     reaper.config["reservations"] = {"enabled": True, "interval": "1s"}
     assert reaper.command("setup", "reservations", "--apply").returncode == 0
     reaper.start()
@@ -64,6 +68,20 @@ def reserve(reaper: Reaper, word: str, host: str, vcpus: int, *more: str, role: 
     assert f"{word} {vcpus} VCPU for {role} on {host}" in done.stdout, done.stdout
 
 
+def token_of(cloud: LabCloud, user: str) -> str:
+    token = catalog.client(cloud.lab, "identity", user=user).get_token()
+    assert token is not None
+    return token
+
+
+def ask_port(reaper: Reaper, word: str, order: dict[str, Any], token: str) -> requests.Response:
+    session = requests.Session()
+    session.trust_env = False
+    headers = {"X-Auth-Token": token} if token else {}
+    url = f"http://{reaper.config['admin']['listen']}/v1/{word}"
+    return session.post(url, json={"reservations": [order]}, headers=headers, timeout=PATIENCE)
+
+
 def shown(reaper: Reaper, role: str = "web") -> dict[str, int]:
     """What became of the VCPU of its only reservation."""
     [found] = reaper.json("reservations", "--role", role)["reservations"]
@@ -87,7 +105,7 @@ def one_idle_host(cloud: Cloud, *first: Any) -> Fleet:
     return fill(cloud, {one: list(first), two: FULL, three: FULL}, exactly=False)
 
 
-def test_a_day_of_a_reservation(cloud: Cloud, keeper: Reaper) -> None:
+def test_a_day_of_a_reservation(cloud: Cloud, lab_cloud: LabCloud, keeper: Reaper) -> None:
     one = cloud.hosts[0]
     fleet = one_idle_host(cloud)
     reserve(keeper, "reserve", one, HOST)
@@ -100,6 +118,23 @@ def test_a_day_of_a_reservation(cloud: Cloud, keeper: Reaper) -> None:
     assert keeper.wait_outcome(stranger.request)["kind"] == "not-enough"
     assert_nobody_died(fleet, mark)
     assert keeper.command("reserve", "--host", one, "--role", "db", "--resources", "VCPU=1").returncode == 3
+
+    # On its port a token of Keystone says who reserves.
+    body = {"host": one, "role": "web", "labels": {"by": "token"}, "resources": {"VCPU": 1}}
+    assert ask_port(keeper, "reserve", body, "").status_code == 401
+    assert ask_port(keeper, "reserve", body, "no-token").status_code == 401
+    user, admin = token_of(lab_cloud, "onlooker"), token_of(lab_cloud, "admin")
+    refused = ask_port(keeper, "reserve", body, user)
+    assert refused.status_code == 403 and "none of the roles" in refused.json()["error"]
+    reserve(keeper, "unreserve", one, 1)
+    assert ask_port(keeper, "reserve", body, admin).status_code == 202
+    [by_token] = [each for each in keeper.json("reservations")["reservations"] if each["labels"]]
+    assert by_token["principal"] == "admin@Default" and by_token["held"] == {"VCPU": 1}
+    assert ask_port(keeper, "unreserve", body, admin).status_code == 202
+    reserve(keeper, "reserve", one, 1)
+    becomes(keeper, resources=HOST, held=HOST)
+    log = keeper.log_text()
+    assert not any(token in log for token in (user, admin)), "a token is in the log"
 
     # Refined, and back.
     reserve(keeper, "reserve", one, 4, "--refines", "web", role="web/front")

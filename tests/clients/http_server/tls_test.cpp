@@ -21,7 +21,10 @@ protected:
     }
     std::unique_ptr<HttpServer> start(HttpServerTls tls) {
         HttpServerSettings settings{"test", "127.0.0.1:0", std::move(tls), {}};
-        HttpHandler handler = [](HttpRequest) { return hello(); };
+        HttpHandler handler = [this](HttpRequest request) {
+            shown = std::move(request.certificate_name);
+            return hello();
+        };
         auto made = listen_http(io.get_executor(), std::move(settings), std::move(handler));
         if (!made) throw std::runtime_error(made.error().what);
         return std::move(*made);
@@ -43,6 +46,7 @@ protected:
     test::ManualClock clock{io, TimePoint{}};
     test::TestAuthority authority;
     http::Options options;
+    std::string shown;  ///< the name in the certificate of who asked last
 };
 
 TEST_F(HttpServerTlsTest, AnswersOverTls) {
@@ -62,6 +66,17 @@ TEST_F(HttpServerTlsTest, AClientWithoutACertificateIsRefusedWhereOneIsDemanded)
     options.tls.key_file = ours.key_file;
     const auto answer = get(*server);
     EXPECT_TRUE(answer) << answer.error().what;
+    EXPECT_EQ(shown, "client");
+}
+
+TEST_F(HttpServerTlsTest, ACertificateThatIsNotDemandedSaysNothing) {
+    const auto pair = authority.issue("server", "IP:127.0.0.1");
+    const auto server = start({pair.cert_file, pair.key_file});
+    const auto ours = authority.issue("client", "");
+    options.tls.cert_file = ours.cert_file;
+    options.tls.key_file = ours.key_file;
+    EXPECT_TRUE(get(*server));
+    EXPECT_EQ(shown, "");
 }
 
 TEST_F(HttpServerTlsTest, AFileThatCannotBeUsedIsNamed) {

@@ -153,6 +153,48 @@ TEST_F(KeystoneTest, ARefusedSearchIsNotAnEmptyOne) {
     EXPECT_EQ(cloud.run(keystone().find_project("n")).error().code, Errc::forbidden);
 }
 
+const std::string token_path = "GET /v3/auth/tokens?nocatalog";
+
+TEST_F(KeystoneTest, SaysWhoseTokenItIs) {
+    const json body = {
+        {"token",
+         {{"user", {{"id", "u1"}, {"name", "ops"}, {"domain", {{"id", "d"}, {"name", "Infra"}}}}},
+          {"roles", {{{"id", "r1"}, {"name", "admin"}}, {{"id", "r2"}, {"name", "reader"}}}},
+          {"system", {{"all", true}}},
+          {"issued_at", "2026-11-20T00:00:00.000000Z"},
+          {"expires_at", "2026-11-20T01:00:00.000000Z"}}}};
+    std::string subject;
+    cloud.on(token_path, [&](const test::ServerRequest& request) {
+        subject = request.header("x-subject-token");
+        return json_reply(200, body.dump());
+    });
+    const auto owner = cloud.run(keystone().owner_of("theirs"));
+    ASSERT_TRUE(owner) << owner.error().what;
+    ASSERT_TRUE(owner->has_value());
+    EXPECT_EQ(subject, "theirs");
+    EXPECT_EQ((*owner)->user, "ops");
+    EXPECT_EQ((*owner)->user_domain, "Infra");
+    EXPECT_EQ((*owner)->roles, (std::vector<std::string>{"admin", "reader"}));
+    EXPECT_EQ((*owner)->expires,
+              TimePoint{std::chrono::sys_days{std::chrono::year{2026} / 11 / 20}} +
+                  std::chrono::hours{1});
+}
+
+TEST_F(KeystoneTest, ATokenThatItDoesNotKnowIsNobodys) {
+    cloud.on(token_path, json_reply(404, R"({"error": {"message": "Could not find token"}})"));
+    const auto owner = cloud.run(keystone().owner_of("theirs"));
+    ASSERT_TRUE(owner) << owner.error().what;
+    EXPECT_FALSE(owner->has_value());
+}
+
+TEST_F(KeystoneTest, ItIsNotToldWhoseTokenItIsWithoutTheRight) {
+    cloud.on(token_path, json_reply(403, R"({"error": {"message": "not authorized"}})"));
+    const auto owner = cloud.run(keystone().owner_of("theirs"));
+    ASSERT_FALSE(owner);
+    EXPECT_EQ(owner.error().code, Errc::forbidden);
+    EXPECT_THAT(owner.error().what, ::testing::Not(HasSubstr("theirs")));
+}
+
 TEST(ServiceMessage, IsFoundInEveryServicesForm) {
     using openstack::service_message;
     EXPECT_EQ(service_message(recorded_answer("nova-delete-404").dump()),

@@ -1,0 +1,98 @@
+#include "reaper/api/callers.hpp"
+
+#include <algorithm>
+#include <boost/algorithm/string/predicate.hpp>
+#include <utility>
+
+#include "reaper/api/routes.hpp"
+#include "reaper/model/text.hpp"
+
+namespace reaper::api {
+namespace {
+
+constexpr Duration holds_for = std::chrono::minutes{1};
+constexpr std::size_t max_known = 256;
+
+/// The header's value; more than one says nothing.
+std::string only_value(const HttpHeaders& headers, std::string_view name) {
+    std::string found;
+    for (const auto& [key, value] : headers) {
+        if (!boost::algorithm::iequals(key, name)) continue;
+        if (!found.empty()) return {};
+        found = value;
+    }
+    return found;
+}
+
+bool may_be_a_token(const std::string& text) {
+    return !text.empty() &&
+           std::all_of(text.begin(), text.end(), [](char c) { return c > ' ' && c < 127; });
+}
+
+std::string listed(const std::vector<std::string>& names) {
+    std::string all;
+    for (const std::string& name : names) all += (all.empty() ? "" : ", ") + name;
+    return all;
+}
+
+}  // namespace
+
+Callers::Callers(CallerRules rules, Identity& identity, Clock& clock)
+    : rules_(std::move(rules)), identity_(identity), clock_(clock) {}
+
+Task<std::variant<Caller, HttpResponse>> Callers::identify(HttpRequest request) {
+    if (rules_.tokens) {
+        std::string token = only_value(request.headers, "X-Auth-Token");
+        std::string why = "X-Auth-Token: expected a token of Keystone";
+        if (may_be_a_token(token)) {
+            const auto owner = co_await owner_of(std::move(token));
+            if (!owner)
+                co_return refuse(503, "whose token it is can't be told: " + owner.error().what);
+            if (*owner) co_return by_owner(**owner);
+            why = "X-Auth-Token: Keystone does not take it, or not any more";
+        }
+        HttpResponse refused = refuse(401, why);
+        refused.headers.emplace_back("WWW-Authenticate",
+                                     "Keystone uri=\"" + rules_.keystone_url + "\"");
+        co_return refused;
+    }
+    if (rules_.certificates) {
+        if (request.certificate_name.empty())
+            co_return refuse(403, "the certificate's subject has no common name");
+        Caller caller;
+        caller.access = Access::act;
+        caller.principal = std::move(request.certificate_name);
+        co_return caller;
+    }
+    Caller unknown;
+    unknown.access = rules_.unknown;
+    co_return unknown;
+}
+
+std::variant<Caller, HttpResponse> Callers::by_owner(const TokenOwner& owner) const {
+    Caller caller;
+    caller.access = Access::act;
+    caller.principal = owner.user + "@" + owner.user_domain;
+    const bool any =
+        std::any_of(owner.roles.begin(), owner.roles.end(), [this](const std::string& role) {
+            return std::find(rules_.roles.begin(), rules_.roles.end(), role) != rules_.roles.end();
+        });
+    if (any) return caller;
+    return refuse(403, printable(*caller.principal, 255) + " has none of the roles that may ask: " +
+                           listed(rules_.roles) + " (admin.roles)");
+}
+
+ResultTask<std::optional<TokenOwner>> Callers::owner_of(std::string token) {
+    std::erase_if(known_, [this](const auto& each) {
+        return each.second.until <= clock_.steady() || each.second.owner.expires <= clock_.now();
+    });
+    if (const auto at = known_.find(token); at != known_.end()) co_return at->second.owner;
+    std::string asked = token;
+    auto owner = co_await identity_.owner_of(std::move(asked));
+    if (!owner || !*owner) co_return owner;
+    if (known_.size() >= max_known) known_.erase(known_.begin());
+    known_.insert_or_assign(std::move(token), Known{**owner, clock_.steady() + holds_for});
+    co_return owner;
+}
+
+}  // namespace reaper::api
