@@ -63,6 +63,11 @@ ExitCode show_candidates(const GlobalOptions& global, const CandidatesCommand& c
     for (const auto& remark : in_cloud->remarks) spdlog::warn("{}", remark);
     const auto policy = compile_policy(in_cloud->policy);
     if (!policy) return terminal.fail(ExitCode::usage, policy.error());
+    if (settings->reservations.enabled)
+        spdlog::warn(
+            "what reservations lack and lend is not counted here; GET /v1/culling_candidates of "
+            "the "
+            "daemon counts it");
     Ledger ledger = known_ledger(io, *settings, cloud->clock->now(), "answered");
     const auto cache = cloud_view(io, *cloud, **policy, terminal);
     if (!cache) return terminal.fail(ExitCode::failed, cache.error());

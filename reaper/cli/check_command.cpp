@@ -53,6 +53,7 @@ void check_parts(const config::Settings& settings, const Report& report, const T
     run_task(io, check_gateway(io.get_executor(), *cloud->clock, *cloud->parts.session, settings,
                                report));
     run_task(io, check_whole_cloud(*cloud, settings.policy, report));
+    run_task(io, check_reservations(cloud->ports(), settings.reservations, report));
 }
 
 }  // namespace

@@ -37,6 +37,11 @@ void check_activity(const Activity& activity, const Report& report);
 Task<bool> check_gateway(boost::asio::any_io_executor executor, Clock& clock, CloudSession& session,
                          const config::Settings& settings, const Report& report);
 
+/// Reservations, where they are enabled: the register, and the projects of roles. False: something
+/// is wrong.
+Task<bool> check_reservations(CloudPorts cloud, const config::Reservations& settings,
+                              const Report& report);
+
 /// Keystone, Placement and Nova; their rights; what the policy names in the cloud.
 Task<void> check_cloud(CloudPorts cloud, CloudSession& session, config::Policy policy,
                        const Report& report);

@@ -191,9 +191,16 @@ ExitCode show_plan(const GlobalOptions& global, const PlanCommand& command,
         terminal.progress(what);
     };
     Safeguards safeguards = known_safeguards(io, *settings, cloud->clock->now(), "planned");
-    PlanningInputs planning{
-        cloud->ports(),     command, *policy, std::move(ledger), std::move(safeguards),
-        std::move(progress)};
+    const auto journal = daemon_journal(*settings, true);
+    if (!journal) return fail(ExitCode::failed, journal.error(), terminal);
+    PlanningInputs planning{cloud->ports(),
+                            command,
+                            *policy,
+                            std::move(ledger),
+                            std::move(safeguards),
+                            std::move(progress),
+                            settings->reservations,
+                            **journal};
     auto answers = run_task(io, plan_requests(planning, std::move(*inputs)));
     terminal.end_progress();
     if (!answers) return fail(ExitCode::failed, answers.error(), terminal);

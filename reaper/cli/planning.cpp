@@ -61,10 +61,27 @@ ResultTask<void> decide_on_cloud(PlanningInputs& planning, std::vector<Answer>& 
     reading = &refresher;
     RoomKeeper rooms;
     rooms.restore(std::move(planning.ledger));
-    FreshDecision decisions{refresher, planning.cloud.clock, rooms, planning.safeguards};
+    const bool stopping = false;
+    ReservationController reservations{
+        executor,
+        {planning.cloud, refresher, rooms, planning.journal, planning.reservations,
+         [] { return std::uint64_t{1}; }, [](const EndedLoan&) {}, stopping, true}};
+    FreshDecision decisions{refresher, planning.cloud.clock, rooms, planning.safeguards,
+                            &reservations};
     const CloudCache& cache = refresher.cache();
     constexpr std::uint64_t any_build = 0;
+    if (planning.reservations.enabled) {
+        tell(planning, "reading the reservations ...");
+        auto usable = co_await refresher.ensure_usable(any_build);
+        if (!usable) co_return usable.error();
+        auto read = co_await reservations.read_now();
+        if (!read) co_return read.error();
+        for (const std::string& remark : reservations.remarks())
+            answers.cloud_remarks.push_back(remark);
+    }
     for (Answer& answer : requests) {
+        ProjectId project = answer.request.project;
+        answer.request.role = co_await decisions.role_of(std::move(project));
         std::map<ServerId, std::string> skipped;
         auto decision =
             co_await decisions.decide(planning.policy, answer.request, skipped, any_build);
@@ -74,7 +91,8 @@ ResultTask<void> decide_on_cloud(PlanningInputs& planning, std::vector<Answer>& 
                        [&cache](const HostId& id) { return cache.find(id); });
     }
     answers.taken_at = cache.ages().built_at;
-    answers.cloud_remarks = cache.remarks();
+    answers.cloud_remarks.insert(answers.cloud_remarks.end(), cache.remarks().begin(),
+                                 cache.remarks().end());
     co_return Result<void>{};
 }
 

@@ -12,6 +12,7 @@
 #include "reaper/cloud_reader/cloud_reader.hpp"
 #include "reaper/decision/policy.hpp"
 #include "reaper/model/plan.hpp"
+#include "reaper/ports/journal.hpp"
 #include "reaper/rooms/ledger.hpp"
 #include "reaper/safeguards/safeguards.hpp"
 
@@ -41,6 +42,8 @@ struct PlanningInputs {
     Ledger ledger;
     Safeguards safeguards;                      ///< with what is known of the past
     std::function<void(std::string)> progress;  ///< what is being done; may be empty
+    const config::Reservations& reservations;
+    Journal& journal;  ///< of nobody: what is told goes with the command
 };
 
 /// The command line over the configuration. A strategy of another name than the configured one has

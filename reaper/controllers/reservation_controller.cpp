@@ -40,13 +40,26 @@ ResultTask<void> ReservationController::check() {
     auto known = co_await know();
     if (!known) co_return known.error();
     if (known_for_ == 0) co_return Result<void>{};  // there is no register
-    co_await configure_all();
+    if (!dependencies_.looks_only) co_await configure_all();
     readings_left_ = readings_at_a_step;
     for (const HostId& host : due()) {
         if (dependencies_.stopping || dependencies_.serving() != known_for_) break;
         co_await look_at(host);
     }
     co_await try_waiting();
+    tell_ledger();
+    co_return Result<void>{};
+}
+
+ResultTask<void> ReservationController::read_now() {
+    auto known = co_await know();
+    if (!known) co_return known.error();
+    std::vector<HostId> hosts;
+    for (const auto& each : books_) hosts.push_back(each.first);
+    for (HostId& host : hosts) {
+        auto learned = co_await learn_roles_on(std::move(host));
+        if (!learned) co_return learned.error();
+    }
     tell_ledger();
     co_return Result<void>{};
 }
@@ -259,7 +272,8 @@ HostUse ReservationController::use_now(const HostId& id) const {
 }
 
 bool ReservationController::may_write() const {
-    return known_for_ != 0 && dependencies_.serving() == known_for_ && !dependencies_.stopping;
+    return known_for_ != 0 && dependencies_.serving() == known_for_ && !dependencies_.stopping &&
+           !dependencies_.looks_only;
 }
 
 /// What is to be written for these reservations, as things are now.

@@ -89,12 +89,17 @@ public:
         /// Tenants are to go; they may, some time.
         std::function<void(const EndedLoan&)> take_back;
         const bool& stopping;
+        /// Nothing is written: what is there is known, and told to who decides.
+        bool looks_only = false;
     };
     ReservationController(const boost::asio::any_io_executor& executor, Dependencies dependencies);
 
     /// What is due. To be called every `step`. An error: it could not be read.
     ResultTask<void> check();
     static constexpr Duration step{1000};
+    /// What is reserved is known when it returns, and told to the ledger: for who decides once, on
+    /// a cloud that is read.
+    ResultTask<void> read_now();
 
     /// All of them or none. `forbidden`, `not_found`, `conflict`, `bad_input`, or why it can't be
     /// told now (why_not_known). The principal may reserve and unreserve as the ACL says.
@@ -106,12 +111,16 @@ public:
     /// Room that is held for the request's role is let go of, as much as it lacks, where so many of
     /// its servers as possible fit without a deletion; else where all of them do with at most
     /// `most_victims`. It is not taken back for `until`, nor while it is promised to the request.
-    /// False: there is none, or it can't be: the log says why, and nobody waits for it.
-    Task<bool> release_for(Request request, Search search, std::size_t most_victims,
-                           Duration until);
+    /// Nothing: there is none, or it can't be: the log says why, and nobody waits for it.
+    struct GivenRoom {
+        std::set<ReservationId> by;     ///< they let go of it
+        std::optional<Decision> would;  ///< where nothing is written: what would be decided then
+    };
+    Task<GivenRoom> release_for(Request request, Search search, std::size_t most_victims,
+                                Duration until);
     /// The same for a request of a revocable server: room is lent that is idle, where least is left
-    /// over. Returns the reservations that lend it; empty: none does.
-    Task<std::set<ReservationId>> lend_to(Request request, Search search, Duration until);
+    /// over.
+    Task<GivenRoom> lend_to(Request request, Search search, Duration until);
     /// When what is reserved is known, or can't be told: before a decision, as whoever begins to
     /// serve has to read it.
     Task<void> until_known();
@@ -218,7 +227,10 @@ private:
                                                      const std::vector<Host>& hosts,
                                                      const Search& search);
     void follow_cache();
-    ResultTask<std::set<ReservationId>> let_go(Wish wish, Search search);
+    ResultTask<GivenRoom> let_go(Wish wish, Search search);
+    static GivenRoom as_if(const Request& request, const Search& search,
+                           const std::vector<Host>& hosts, const std::vector<HostPlan>& plans,
+                           const std::vector<std::string>& told);
     Resources lacking_on(const Host& host, const HostPlan& plan, const Wish& wish) const;
     Task<void> tell_loans(HostId host);
     void end_loans(const HostId& host);

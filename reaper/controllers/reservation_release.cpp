@@ -213,18 +213,21 @@ Task<Role> ReservationController::role_of(ProjectId project) {
     co_return roles_.role_of(project).value_or(Role{});
 }
 
-Task<bool> ReservationController::release_for(Request request, Search search,
-                                              std::size_t most_victims, Duration until) {
+Task<ReservationController::GivenRoom> ReservationController::release_for(Request request,
+                                                                          Search search,
+                                                                          std::size_t most_victims,
+                                                                          Duration until) {
+    GivenRoom nothing;
     const Duration now = dependencies_.cloud.clock.steady();
-    if (request.role.empty() || why_not_known() || now < release_again_at_) co_return false;
+    if (request.role.empty() || why_not_known() || now < release_again_at_) co_return nothing;
     const std::string id = printable(request.id.str());
     Wish wish{std::move(request), false, most_victims, until};
-    const auto released = co_await let_go(std::move(wish), std::move(search));
-    if (released) co_return !released->empty();
+    auto released = co_await let_go(std::move(wish), std::move(search));
+    if (released) co_return std::move(*released);
     release_again_at_ = dependencies_.cloud.clock.steady() + release_pause;
     spdlog::warn("{}: room that is reserved for it can't be let go of, it is served without: {}",
                  id, released.error().what);
-    co_return false;
+    co_return nothing;
 }
 
 bool ReservationController::lends() const {
@@ -236,9 +239,10 @@ bool ReservationController::lends() const {
     });
 }
 
-Task<std::set<ReservationId>> ReservationController::lend_to(Request request, Search search,
-                                                             Duration until) {
-    std::set<ReservationId> none;
+Task<ReservationController::GivenRoom> ReservationController::lend_to(Request request,
+                                                                      Search search,
+                                                                      Duration until) {
+    GivenRoom none;
     if (!lends() || dependencies_.cloud.clock.steady() < lend_again_at_) co_return none;
     const std::string id = printable(request.id.str());
     Wish wish{std::move(request), true, 0, until};
@@ -257,9 +261,30 @@ void ReservationController::follow_cache() {
     tell_ledger();
 }
 
-/// The reservations that let go of something; empty: none can, or all of it is free as it is.
-ResultTask<std::set<ReservationId>> ReservationController::let_go(Wish wish, Search search) {
-    const std::set<ReservationId> nothing;
+/// What would be decided on these hosts of the plans, without what is given on them.
+ReservationController::GivenRoom ReservationController::as_if(
+    const Request& request, const Search& search, const std::vector<Host>& hosts,
+    const std::vector<HostPlan>& plans, const std::vector<std::string>& told) {
+    std::vector<Host> chosen;
+    for (const Host& host : hosts)
+        if (std::any_of(plans.begin(), plans.end(),
+                        [&](const HostPlan& plan) { return plan.host == host.id; }))
+            chosen.push_back(host);
+    GivenRoom given;
+    given.would = search(request, chosen);
+    std::string how;
+    for (const std::string& each : told) how += (how.empty() ? "" : ", ") + each;
+    if (auto* const there = std::get_if<NothingToDo>(&*given.would))
+        there->reason += "; for that a reservation " + how;
+    else if (!std::holds_alternative<Plan>(*given.would))
+        given.would.reset();
+    return given;
+}
+
+/// Nothing: none can, or all of it is free as it is.
+ResultTask<ReservationController::GivenRoom> ReservationController::let_go(Wish wish,
+                                                                           Search search) {
+    const GivenRoom nothing;
     const Request& request = wish.request;
     const bool borrowed = wish.borrowed;
     const auto turn = co_await writing_.acquire();
@@ -289,7 +314,7 @@ ResultTask<std::set<ReservationId>> ReservationController::let_go(Wish wish, Sea
         }
         HostChanges changes;
         std::map<HostId, Left> left;
-        std::set<ReservationId> who;
+        GivenRoom given_room;
         std::vector<std::string> told;
         for (const HostPlan& plan : plans) {
             const Host* const host = dependencies_.refresher.cache().find(plan.host);
@@ -332,7 +357,7 @@ ResultTask<std::set<ReservationId>> ReservationController::let_go(Wish wish, Sea
                 HostChange& change = changes[plan.host];
                 change.reservations = book.reservations;
                 change.changes.push_back({consumer_id_of(id), std::move(*record)});
-                who.insert(id);
+                given_room.by.insert(id);
             }
         }
         const bool lacks = std::any_of(plans.begin(), plans.end(), [&](const HostPlan& plan) {
@@ -342,13 +367,16 @@ ResultTask<std::set<ReservationId>> ReservationController::let_go(Wish wish, Sea
             among.clear();
             continue;
         }
-        if (changes.empty() || !may_write()) co_return nothing;  // or it is free as it is
+        if (changes.empty()) co_return nothing;  // it is free as it is
+        if (dependencies_.looks_only) co_return as_if(request, search, candidates, plans, told);
+        if (!may_write()) co_return nothing;
         std::vector<HostId> hosts;
         for (const auto& each : changes) {
             Left& here = left[each.first];
             here.until = dependencies_.cloud.clock.steady() + wish.until;
             books_[each.first].left.push_back(here);
-            if (borrowed) books_[each.first].lent_since.insert(who.begin(), who.end());
+            if (borrowed)
+                books_[each.first].lent_since.insert(given_room.by.begin(), given_room.by.end());
             to_tell_.insert(each.first);
             hosts.push_back(each.first);
         }
@@ -368,7 +396,7 @@ ResultTask<std::set<ReservationId>> ReservationController::let_go(Wish wish, Sea
             const std::string line = printable(request.id.str()) + ": " + each;
             co_await note(kind, line);
         }
-        co_return who;
+        co_return given_room;
     }
     co_return nothing;
 }

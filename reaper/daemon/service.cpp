@@ -65,7 +65,6 @@ public:
 /// A dry run writes nothing to the cloud.
 LiveSettings harmless(LiveSettings settings) {
     if (settings.dry_run) settings.labels.servers = "none";
-    if (settings.dry_run) settings.reservations.enabled = false;
     return settings;
 }
 
@@ -212,8 +211,10 @@ Service::Impl::Parts::Parts(Impl& service, const asio::any_io_executor& executor
       reservations(
           executor,
           {service.cloud_, refresher, service.rooms_, service.ports_.journal,
-           service.settings_.reservations, [&service] { return service.ports_.messages.serving(); },
-           [this](const EndedLoan& loan) { ended_loans.submit(loan); }, service.stopping_}),
+           service.settings_.reservations,
+           [&service] { return service.settings_.dry_run ? 1 : service.ports_.messages.serving(); },
+           [this](const EndedLoan& loan) { ended_loans.submit(loan); }, service.stopping_,
+           service.settings_.dry_run}),
       decisions(refresher, service.ports_.cloud.clock, service.rooms_, safeguards.safeguards(),
                 &reservations),
       coordinator({service.ports_.cloud, service.ports_.journal, service.rooms_, refresher,

@@ -108,8 +108,8 @@ ReservationController::Search FreshDecision::search_under(
 }
 
 /// In place of the decision.
-Task<bool> FreshDecision::release_reserved(std::shared_ptr<const CompiledPolicy> policy,
-                                           Request request, const Decision& decision) {
+Task<ReservationController::GivenRoom> FreshDecision::release_reserved(
+    std::shared_ptr<const CompiledPolicy> policy, Request request, const Decision& decision) {
     const std::size_t most_victims = victims_of(decision);
     const bool cooling_too = needs_cooling_host(decision, safeguards_.cooldowns().reasons());
     auto search = search_under(std::move(policy), cooling_too);
@@ -117,9 +117,8 @@ Task<bool> FreshDecision::release_reserved(std::shared_ptr<const CompiledPolicy>
                                                   most_victims, reserved_room_waits);
 }
 
-/// The reservations that lend room to it.
-Task<std::set<ReservationId>> FreshDecision::borrow(std::shared_ptr<const CompiledPolicy> policy,
-                                                    Request request) {
+Task<ReservationController::GivenRoom> FreshDecision::borrow(
+    std::shared_ptr<const CompiledPolicy> policy, Request request) {
     auto search = search_under(std::move(policy), true);
     co_return co_await reservations_->lend_to(std::move(request), std::move(search),
                                               reserved_room_waits);
@@ -228,7 +227,9 @@ ResultTask<Decision> FreshDecision::decide(std::shared_ptr<const CompiledPolicy>
         if (may_borrow) {
             reserved_known = true;
             Request borrower = request;
-            request.lent_by = co_await borrow(policy, std::move(borrower));
+            auto lent = co_await borrow(policy, std::move(borrower));
+            if (lent.would) co_return std::move(*lent.would);
+            request.lent_by = std::move(lent.by);
             if (!request.lent_by.empty()) continue;
         }
         // Nor while room is idle that is reserved for it.
@@ -236,8 +237,9 @@ ResultTask<Decision> FreshDecision::decide(std::shared_ptr<const CompiledPolicy>
         if ((takes_room || refused) && reservations_ != nullptr && !reserved_known && by_role) {
             reserved_known = true;
             Request for_role = request;
-            const bool released = co_await release_reserved(policy, std::move(for_role), decision);
-            if (released) continue;
+            auto released = co_await release_reserved(policy, std::move(for_role), decision);
+            if (released.would) co_return std::move(*released.would);
+            if (!released.by.empty()) continue;
         }
         auto unread = unread_hosts(decision, fresh, second_look);
         const bool second_choice =

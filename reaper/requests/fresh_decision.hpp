@@ -57,10 +57,10 @@ public:
     const DurationHistogram& search_times() const { return search_times_; }
 
 private:
-    Task<bool> release_reserved(std::shared_ptr<const CompiledPolicy> policy, Request request,
-                                const Decision& decision);
-    Task<std::set<ReservationId>> borrow(std::shared_ptr<const CompiledPolicy> policy,
-                                         Request request);
+    Task<ReservationController::GivenRoom> release_reserved(
+        std::shared_ptr<const CompiledPolicy> policy, Request request, const Decision& decision);
+    Task<ReservationController::GivenRoom> borrow(std::shared_ptr<const CompiledPolicy> policy,
+                                                  Request request);
     ReservationController::Search search_under(std::shared_ptr<const CompiledPolicy> policy,
                                                bool in_cooldown_too);
     Decision own_tenants_first(const CompiledPolicy& policy, const Request& request,

@@ -124,14 +124,14 @@ protected:
         Request wanted = request_of(project, vcpus);
         wanted.borrows = true;
         rooms.admits(wanted);
-        return !run_task(io, controller->lend_to(wanted, search(), minutes{20})).empty();
+        return !run_task(io, controller->lend_to(wanted, search(), minutes{20})).by.empty();
     }
     /// For a request of the project that finds no host.
     bool release(const std::string& project, Amount vcpus) {
         Request wanted = request_of(project, vcpus);
         wanted.role = run_task(io, controller->role_of(wanted.project));
         rooms.admits(wanted);
-        return run_task(io, controller->release_for(wanted, search(), 0, minutes{20}));
+        return !run_task(io, controller->release_for(wanted, search(), 0, minutes{20})).by.empty();
     }
     /// What all reservations hold on the host in Placement.
     Amount held(const std::string& host = "host1") {

@@ -57,6 +57,21 @@ protected:
         EXPECT_EQ(said.status, 200) << said.body;
         return json::parse(said.body).at("reservations");
     }
+    /// What becomes of a request of 2 VCPU that Nova refused.
+    Outcome fails(const std::string& id, const std::string& project) {
+        cloud.add_requester(uuid_of(id), project, Flavor{"f", 2, 0, 0, 0, 0, {}});
+        NovaFailure failure;
+        failure.request_id = "req-" + id;
+        failure.server = failure.spec_server = id;
+        failure.project = project;
+        failure.memory_mb = failure.root_gb = 0;
+        messages->deliver(body_of(failure));
+        run_until([&] {
+            const auto at = journal.records.find(RequestId{"req-" + id});
+            return at != journal.records.end() && at->second.outcome.has_value();
+        });
+        return *journal.records.at(RequestId{"req-" + id}).outcome;
+    }
     std::string refused(int expected, const std::string& target, const json& body) {
         const HttpResponse said = ask("POST", target, body);
         EXPECT_EQ(said.status, expected) << said.body;
@@ -180,25 +195,30 @@ TEST_F(ReservationsApiTest, WhoIsKnownReservesAsHimselfAlone) {
     EXPECT_EQ(list()[0].at("principal"), "web@Default");
 }
 
+TEST_F(ReservationsApiTest, ADryRunCountsWhatIsReservedAndWritesNothing) {
+    settings.reservations.roles = {{Role::parse("eng").value(), {"eng-project"}}};
+    cloud.add_server("spot", "h2", "spot", Resources{{"VCPU", 2}});
+    start_and_know();
+    ASSERT_EQ(ask("POST", "/v1/reserve", orders({reserving("h1", "eng", 8)})).status, 202);
+    crash();
+    dry_run = true;
+    start_and_know();
+    const auto consumers = cloud.consumers;
+    EXPECT_EQ(list()[0].at("held"), json({{"VCPU", 8}}));
+    const Outcome there = fails("one", "eng-project");
+    EXPECT_EQ(there.kind, OutcomeKind::already_there);
+    EXPECT_THAT(there.reason, HasSubstr("for that a reservation lets go of 2 VCPU of eng on h1"));
+    EXPECT_EQ(fails("two", "stranger").kind, OutcomeKind::dry_run) << "a server would go";
+    EXPECT_EQ(ask("POST", "/v1/reserve", orders({reserving("h1", "web", 1)})).status, 409);
+    EXPECT_EQ(cloud.consumers, consumers);
+    EXPECT_EQ(cloud.count("DELETE"), 0U);
+}
+
 TEST_F(ReservationsApiTest, ARequestOfTheRoleGetsItsRoomAndNobodyDies) {
     settings.reservations.roles = {{Role::parse("eng").value(), {"eng-project"}}};
     cloud.add_server("spot", "h2", "spot", Resources{{"VCPU", 2}});
     start_and_know();
     ASSERT_EQ(ask("POST", "/v1/reserve", orders({reserving("h1", "eng", 8)})).status, 202);
-    const auto fails = [&](const std::string& id, const std::string& project) {
-        cloud.add_requester(uuid_of(id), project, Flavor{"f", 2, 0, 0, 0, 0, {}});
-        NovaFailure failure;
-        failure.request_id = "req-" + id;
-        failure.server = failure.spec_server = id;
-        failure.project = project;
-        failure.memory_mb = failure.root_gb = 0;
-        messages->deliver(body_of(failure));
-        run_until([&] {
-            const auto at = journal.records.find(RequestId{"req-" + id});
-            return at != journal.records.end() && at->second.outcome.has_value();
-        });
-        return *journal.records.at(RequestId{"req-" + id}).outcome;
-    };
     EXPECT_EQ(fails("one", "eng-project").kind, OutcomeKind::already_there);
     EXPECT_EQ(cloud.free_on("h1"), (Resources{{"VCPU", 2}}));
     EXPECT_EQ(list()[0].at("held"), json({{"VCPU", 6}}));

@@ -273,6 +273,36 @@ TEST_F(CheckCloud, ServersOfOneProjectAloneAreDoubtful) {
     expect("servers of all projects", Verdict::warn);
 }
 
+TEST_F(CheckCloud, WhereReservationsAreKeptAndForWhom) {
+    config::Reservations settings;
+    const Report report = [this](Finding finding) { findings_.push_back(std::move(finding)); };
+    const auto ask = [&] {
+        findings_.clear();
+        return run_task(io_, check_reservations(cloud_.ports(), settings, report));
+    };
+    EXPECT_TRUE(ask());
+    EXPECT_TRUE(findings_.empty()) << "none are asked for";
+    settings.enabled = true;
+    EXPECT_TRUE(ask());
+    expect("reservations", Verdict::ok);
+    expect("roles", Verdict::warn);
+    settings.roles = {{Role::parse("eng").value(), {"web", "wbe"}}};
+    cloud_.no_projects = {"wbe"};
+    EXPECT_FALSE(ask());
+    expect("roles", Verdict::fail);
+    EXPECT_NE(find("roles")->detail.find("role eng"), std::string::npos);
+    cloud_.no_projects = {};
+    EXPECT_TRUE(ask());
+    expect("roles", Verdict::ok);
+    cloud_.on_call = [](const std::string& call) -> std::optional<Error> {
+        if (!call.starts_with("room ")) return std::nullopt;
+        return Error{Errc::not_found, "no such provider"};
+    };
+    EXPECT_FALSE(ask());
+    expect("reservations", Verdict::fail);
+    EXPECT_NE(find("reservations")->detail.find("setup reservations --apply"), std::string::npos);
+}
+
 TEST(CheckBroker, TellsWhatIsMissing) {
     config::Broker broker;
     BrokerReport found;

@@ -3,7 +3,9 @@
 #include <gtest/gtest.h>
 
 #include "fakes/fake_cloud.hpp"
+#include "fakes/fake_journal.hpp"
 #include "fakes/nova_messages.hpp"
+#include "reaper/controllers/reservation_controller.hpp"
 #include "reaper/runtime/run_task.hpp"
 
 namespace reaper::cli::planning_test {
@@ -30,8 +32,8 @@ protected:
     Result<Answers> plan(Inputs inputs = {}, Ledger ledger = {}) {
         auto policy = compile_policy(effective_policy(policy_settings_, command_));
         EXPECT_TRUE(policy);
-        PlanningInputs planning{cloud_.ports(),    command_,     *policy,
-                                std::move(ledger), Safeguards{}, {}};
+        PlanningInputs planning{cloud_.ports(), command_, *policy,       std::move(ledger),
+                                Safeguards{},   {},       reservations_, journal_};
         return run_task(io_, plan_requests(planning, std::move(inputs)));
     }
     static Inputs inputs_of(const std::vector<NovaFailure>& failures) {
@@ -45,6 +47,28 @@ protected:
         failure.server = failure.spec_server = "requester-" + number;
         return failure;
     }
+    /// For a role of its own project, as the daemon does.
+    void reserve(const std::string& host, Resources amounts) {
+        reservations_.enabled = true;
+        reservations_.roles = {{Role::parse("eng").value(), {"eng-project"}}};
+        RoomKeeper rooms;
+        CacheRefresher refresher{io_.get_executor(), cloud_.ports(), config::Cache{},
+                                 *compile_policy(policy_settings_), [] {}};
+        const bool stopping = false;
+        ReservationController controller{
+            io_.get_executor(),
+            {cloud_.ports(), refresher, rooms, journal_, reservations_,
+             [] { return std::uint64_t{1}; }, [](const EndedLoan&) {}, stopping}};
+        ASSERT_TRUE(run_task(io_, refresher.rebuild_unless_recent()));
+        ASSERT_TRUE(run_task(io_, controller.check()));
+        ReserveOrder order;
+        order.host = HostId{cloud_.provider_of(host)};
+        order.name.role = Role::parse("eng").value();
+        order.resources = std::move(amounts);
+        std::vector<ReservationOrder> orders{std::move(order)};
+        const auto given = run_task(io_, controller.give("", "ops", std::move(orders)));
+        ASSERT_TRUE(given) << given.error().what;
+    }
     static std::vector<std::string> victims(const Answer& answer) {
         std::vector<std::string> names;
         if (const auto* plan = std::get_if<Plan>(&answer.decision))
@@ -55,6 +79,8 @@ protected:
     test::FakeClock clock_;
     test::FakeCloud cloud_{clock_};
     boost::asio::io_context io_{1};
+    test::FakeJournal journal_;
+    config::Reservations reservations_;
     config::Policy policy_settings_;
     PlanCommand command_;
 };
@@ -66,6 +92,23 @@ TEST_F(Planning, ADescribedRequestGetsItsVictims) {
     const auto chosen = victims(answers->planned.front());
     ASSERT_EQ(chosen.size(), 1U);
     EXPECT_EQ(chosen.front().substr(0, 5), "spot-");
+}
+
+TEST_F(Planning, RoomThatIsReservedIsForItsRoleAndIsNotTouched) {
+    cloud_.add_host("h3", half());
+    reserve("h3", half());
+    const auto consumers = cloud_.consumers;
+    EXPECT_EQ(victims(plan()->planned.front()).size(), 1U) << "h3 is not for everybody";
+    command_.project = "eng-project";
+    const auto answers = plan();
+    ASSERT_TRUE(answers);
+    const auto* there = std::get_if<NothingToDo>(&answers->planned.front().decision);
+    ASSERT_NE(there, nullptr);
+    EXPECT_NE(there->reason.find("for that a reservation lets go of 2 VCPU"), std::string::npos)
+        << there->reason;
+    EXPECT_NE(there->reason.find("of eng on h3"), std::string::npos) << there->reason;
+    EXPECT_EQ(cloud_.consumers, consumers);
+    EXPECT_EQ(cloud_.free_on("h3").get(ResourceClass{"VCPU"}), 0);
 }
 
 TEST_F(Planning, NothingIsWritten) {
