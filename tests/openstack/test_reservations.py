@@ -146,6 +146,10 @@ def test_a_day_of_a_reservation(cloud: Cloud, lab_cloud: LabCloud, keeper: Reape
     # Its own servers get in at the first try, and count as part of it.
     keeper.config["reservations"]["roles"] = [{"role": "web", "projects": ["regular"]}]
     keeper.reload("reservations.roles")
+    planned = keeper.json("plan", "--project", "regular", "--resources", "VCPU:5,MEMORY_MB:2048")
+    assert f"lets go of 5 VCPU of web on {one}" in planned["reason"], planned
+    becomes(keeper, held=HOST)
+    assert "ok   reservations: 1 reservation in" in keeper.command("check").stdout
     [member] = cloud.ask("medium")
     cloud.wait_for([member], "ACTIVE")
     assert cloud.look(member).host == one
