@@ -79,7 +79,7 @@ void check_absolute(const std::string& key, const std::string& path, Findings& f
         findings.error(key, "is " + shown(path), "an absolute path");
 }
 
-/// The API has no authentication: only this machine may ask it.
+/// May only this machine ask there?
 bool is_loopback_address(const std::string& text) {
     const std::size_t colon = text.rfind(':');
     if (colon == std::string::npos) return false;
@@ -130,6 +130,9 @@ bool leads_to(const std::string& url, const IpPort& listen) {
 /// Who is not known may ask from this machine alone, and no token goes over a network in the clear.
 void check_admin(const Admin& admin, Findings& findings) {
     const bool here = is_loopback_address(admin.listen);
+    // A file that can't be read is a mistake of its own.
+    const bool tls = !admin.cert_file.empty() || findings.has("admin.tls.cert_file");
+    const bool demands = !admin.client_ca_file.empty() || findings.has("admin.tls.client_ca_file");
     const std::string place = "an address and a port from 1 to 65535, such as 127.0.0.1:8787";
     if (!admin.listen.empty() && !ip_port_of(admin.listen))
         findings.error("admin.listen", "is " + shown(admin.listen), place);
@@ -137,13 +140,16 @@ void check_admin(const Admin& admin, Findings& findings) {
         findings.error("admin.listen",
                        "is " + shown(admin.listen) + ", and no client shows who it is",
                        "an address on loopback, such as 127.0.0.1:8787; or admin.auth");
-    else if (!admin.listen.empty() && !here && admin.cert_file.empty())
+    else if (!admin.listen.empty() && !here && !tls)
         findings.error("admin.listen", "is " + shown(admin.listen) + " without TLS",
                        "an address on loopback, such as 127.0.0.1:8787; or admin.tls");
     check_certificate("admin.tls", admin.cert_file, admin.key_file, findings);
-    if (!admin.client_ca_file.empty() && admin.cert_file.empty())
+    if (demands && !tls)
         findings.error("admin.tls.client_ca_file", "given without cert_file", "all three");
-    if (admin.auth == "certificate" && admin.client_ca_file.empty())
+    if (admin.auth == "certificate" && admin.principals.empty())
+        findings.error("admin.principals", "is empty: no certificate may ask",
+                       "common names or patterns, such as [ops, 'controller-*']");
+    if (admin.auth == "certificate" && !demands)
         findings.error("admin.auth", "is certificate, and none is demanded",
                        "admin.tls.client_ca_file, of which clients must show one");
     if (!admin.socket.empty() && admin.socket.front() != '/')

@@ -164,9 +164,10 @@ struct Admin {
     /// acts; `certificate`: who shows one of client_ca_file does.
     std::string auth = "none";
     std::vector<std::string> roles{"admin"};
-    std::vector<std::string> names;   ///< what clients may call the port beside its address
-    std::string cert_file, key_file;  ///< PEM; both, or none for no TLS
-    std::string client_ca_file;       ///< clients must show a certificate of it; empty: none
+    std::vector<std::string> principals;  ///< patterns: of certificates that may ask
+    std::vector<std::string> names;       ///< what clients may call the port beside its address
+    std::string cert_file, key_file;      ///< PEM; both, or none for no TLS
+    std::string client_ca_file;           ///< clients must show a certificate of it; empty: none
 };
 
 /// `gateway:` where nova-scheduler asks for Placement (reaper/daemon/gateway.hpp).

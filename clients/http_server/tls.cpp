@@ -28,6 +28,11 @@ Result<std::shared_ptr<ssl::context>> make_server_tls(const HttpServerTls& files
         file = files.client_ca_file;
         context->load_verify_file(file, error);
         context->set_verify_mode(ssl::verify_peer | ssl::verify_fail_if_no_peer_cert);
+        // Without one, a client that resumes its session is refused.
+        constexpr std::string_view whose = "openstack-reaper";
+        SSL_CTX_set_session_id_context(context->native_handle(),
+                                       reinterpret_cast<const unsigned char*>(whose.data()),
+                                       static_cast<unsigned>(whose.size()));
     }
     if (error)
         return Error{Errc::bad_input,

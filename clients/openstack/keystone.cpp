@@ -57,11 +57,15 @@ public:
     ResultTask<std::optional<TokenOwner>> owner_of(std::string token) {
         ServiceCall call;
         call.path = "/auth/tokens?nocatalog";
-        call.headers.push_back({"X-Subject-Token", std::move(token)});
+        call.headers.push_back({"X-Subject-Token", token});
         auto answer = co_await session_->call(CloudService::identity, std::move(call));
         if (!answer) co_return answer.error();
         if (answer->response.status == 404) co_return std::optional<TokenOwner>();
-        if (answer->response.status != 200) co_return session_->refusal(*answer);
+        if (answer->response.status != 200) {
+            Error refusal = session_->refusal(*answer);
+            refusal.what = without(std::move(refusal.what), token);
+            co_return refusal;
+        }
         auto owner = read_token_owner(answer->response.body, answer->where);
         if (!owner) co_return owner.error();
         co_return std::optional<TokenOwner>(std::move(*owner));

@@ -20,7 +20,8 @@ enum class Access { look, act };
 struct Caller {
     Access access = Access::look;
     /// As whom he reserves and unreserves: `USER@DOMAIN` of a token, or a certificate's common
-    /// name. None: who he is is not known, and he says it himself.
+    /// name; an `@` within a name is `%40`, and `%` is `%25`. None: who he is is not known, and he
+    /// says it himself.
     std::optional<std::string> principal{};
 };
 
@@ -28,7 +29,8 @@ struct Caller {
 struct CallerRules {
     Access unknown = Access::look;  ///< of whom nothing is demanded
     bool certificates = false;      ///< the server demands one, and its name is the principal
-    bool tokens = false;            ///< one is demanded in X-Auth-Token; its user is the principal
+    std::vector<std::string> principals{};  ///< patterns; a certificate's name must match one
+    bool tokens = false;  ///< one is demanded in X-Auth-Token; its user is the principal
     std::vector<std::string> roles{};  ///< a token's user must have one of them
     std::string keystone_url{};        ///< where he gets a token, for the refusal
 };
@@ -51,11 +53,13 @@ private:
 
     ResultTask<std::optional<TokenOwner>> owner_of(std::string token);
     std::variant<Caller, HttpResponse> by_owner(const TokenOwner& owner) const;
+    std::variant<Caller, HttpResponse> by_certificate(const std::string& name) const;
 
     const CallerRules rules_;
     Identity& identity_;
     Clock& clock_;
     std::map<std::string, Known> known_;  // by token
+    std::string trouble_;                 // with Keystone, as it was told last
 };
 
 }  // namespace reaper::api

@@ -78,6 +78,10 @@ ResultTask<void> decide_on_cloud(PlanningInputs& planning, std::vector<Answer>& 
         if (!read) co_return read.error();
         for (const std::string& remark : reservations.remarks())
             answers.cloud_remarks.push_back(remark);
+        if (requests.size() > 1)
+            answers.cloud_remarks.push_back(
+                "what reservations let go of is told for each request by itself: it may be the "
+                "same room");
     }
     for (Answer& answer : requests) {
         ProjectId project = answer.request.project;

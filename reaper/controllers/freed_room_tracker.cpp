@@ -67,12 +67,12 @@ void FreedRoomTracker::watch_room(Request request, std::vector<HostId> hosts, Ti
     watched.since = told_at;
     watched.until = dependencies_.cloud.clock.steady() + for_how_long;
     watched.hosts.insert(hosts.begin(), hosts.end());
+    watched.open = watched.hosts;
     const RequestId id = request.id;
     if (heirs_.erase(id) > 0) {
         // Judged like the cull whose room it is.
         watched.culled = watched.inherited = true;
         watched.decided_at = told_at;
-        watched.open = watched.hosts;
         note_neighbours(watched);
         watched.there_before = second_tries(request, told_at);
     }
@@ -104,19 +104,20 @@ void FreedRoomTracker::count_settled() {
 ResultTask<void> FreedRoomTracker::check() {
     count_settled();
     const Duration now = dependencies_.cloud.clock.steady();
-    std::vector<RequestId> due;
+    std::vector<std::pair<RequestId, std::string>> due;
     for (const auto& [id, watched] : watched_) {
-        if (!watched.concluding && (watched.all_taken() || now >= watched.until)) due.push_back(id);
+        const bool over = watched.all_taken() || now >= watched.until;
+        if (!watched.concluding && (over || !watched.why_now.empty()))
+            due.emplace_back(id, watched.why_now);
     }
-    for (auto& id : due) co_await conclude(std::move(id), "");
+    for (auto& [id, why_now] : due) co_await conclude(std::move(id), std::move(why_now));
     std::erase_if(waiting_, [this](const auto& seen) { return settled_since(seen.first); });
     std::erase_if(left_, [now](const auto& left) { return now - left.second > left_for; });
     co_return Result<void>{};
 }
 
 Task<bool> FreedRoomTracker::read_again(const Watched& watched) {
-    const std::set<HostId>& where = watched.culled ? watched.open : watched.hosts;
-    std::vector<HostId> hosts(where.begin(), where.end());
+    std::vector<HostId> hosts(watched.open.begin(), watched.open.end());
     if (!dependencies_.refresher.built()) co_return false;
     auto read = co_await dependencies_.refresher.read_hosts(std::move(hosts), HostDepth::all);
     if (!read)
@@ -138,6 +139,7 @@ Task<void> FreedRoomTracker::conclude(RequestId id, std::string why_now) {
         const bool read = co_await read_again(watched);
         if (!read) {
             watched.concluding = false;
+            watched.why_now = std::move(why_now);
             co_return;
         }
     }
@@ -145,8 +147,7 @@ Task<void> FreedRoomTracker::conclude(RequestId id, std::string why_now) {
     watched_.erase(id);
     if (!ended.culled) {
         if (!why_now.empty() && !ended.all_taken())
-            on_cooldown_(std::vector<HostId>(ended.hosts.begin(), ended.hosts.end()),
-                         ended.request);
+            on_cooldown_(std::vector<HostId>(ended.open.begin(), ended.open.end()), ended.request);
         co_return;
     }
     const auto left = dependencies_.rooms.untrack(id);

@@ -90,6 +90,7 @@ private:
         std::optional<std::string> handed_to;  ///< why and to which request its room went
         bool inherited = false;                ///< the room of a cull that was handed to it
         bool concluding = false;               ///< another coroutine is at it
+        std::string why_now;  ///< it is to end, but what became of the room could not be read
 
         bool all_taken() const {
             return takers.size() >= static_cast<std::size_t>(std::max(request.slots, 1));

@@ -50,6 +50,8 @@ Ledger ledger_of(const std::vector<RequestRecord>& unfinished,
     Ledger ledger;
     for (const RequestRecord& record : finished) {
         if (!record.outcome || record.freed_room) continue;  // then its room is promised no more
+        // A reservation takes its room as soon as it is free.
+        if (record.request.source == RequestSource::reservation) continue;
         const OutcomeKind kind = record.outcome->kind;
         if (kind != OutcomeKind::freed && kind != OutcomeKind::incomplete) continue;
         enter_plans(ledger, record, now);

@@ -68,7 +68,10 @@ ResultTask<void> ReservationController::read_now() {
 ResultTask<void> ReservationController::know() {
     const Duration now = dependencies_.cloud.clock.steady();
     const std::uint64_t serving = dependencies_.serving();
-    if (known_for_ == serving && now - known_at_ < between_readings) co_return Result<void>{};
+    // Who looks only is not told of what another one writes.
+    const Duration anew_after =
+        dependencies_.looks_only ? dependencies_.settings.interval : between_readings;
+    if (known_for_ == serving && now - known_at_ < anew_after) co_return Result<void>{};
     if (known_for_ == 0 && now < look_again_at_) co_return Result<void>{};
     written_.clear();
     auto reading = co_await read_register(dependencies_.cloud.placement);
@@ -118,21 +121,40 @@ ResultTask<void> ReservationController::know() {
     known_at_ = now;
     configured_at_ = Duration{};
     if (anew) co_await know_roles_of_promises();
+    if (anew) co_await know_calm();
     co_return Result<void>{};
 }
 
-/// What was promised before this process began; nobody else tells whose role it is for.
+/// For whom room is promised, and servers go, since before this process began: nobody else tells
+/// whose role it is.
 Task<void> ReservationController::know_roles_of_promises() {
-    std::map<RequestId, ProjectId> promised;
-    dependencies_.rooms.ledger().each_promise([&](const Ledger::Promise& each) {
-        if (!each.project.empty()) promised[each.request] = each.project;
+    std::map<RequestId, ProjectId> known;
+    std::map<RequestId, Role> loans;
+    const auto note_loan = [&](const RequestId& request) {
+        const auto reservation = reservation_of_loan(request);
+        if (!reservation) return;
+        for (const auto& [host, book] : books_)
+            if (const auto at = book.reservations.find(*reservation); at != book.reservations.end())
+                loans[request] = at->second.identity.role;
+    };
+    const Ledger& ledger = dependencies_.rooms.ledger();
+    ledger.each_promise([&](const Ledger::Promise& each) {
+        if (!each.project.empty()) known[each.request] = each.project;
+        note_loan(each.request);
     });
-    for (const auto& [id, project] : promised) {
+    ledger.each_eviction([&](const Ledger::Eviction& each) { note_loan(each.request); });
+    for (const auto& [id, role] : loans) {
+        Request request;
+        request.id = id;
+        request.role = role;
+        dependencies_.rooms.admits(request);
+    }
+    for (const auto& [id, project] : known) {
         Request request;
         request.id = id;
         ProjectId of = project;
         request.role = co_await role_of(std::move(of));
-        request.lent_by = dependencies_.rooms.ledger().lent_to(id);
+        request.lent_by = ledger.lent_to(id);
         dependencies_.rooms.admits(request);
     }
 }

@@ -124,6 +124,8 @@ public:
     /// When what is reserved is known, or can't be told: before a decision, as whoever begins to
     /// serve has to read it.
     Task<void> until_known();
+    /// Nothing is written: what it finds is told as what would be decided.
+    bool looks_only() const noexcept { return dependencies_.looks_only; }
     /// Might any reservation lend anything?
     bool lends() const;
     /// The role of a project; empty: of none, or it can't be told.
@@ -236,6 +238,7 @@ private:
     void end_loans(const HostId& host);
     bool roles_known_on(const Host& host) const;
     Task<void> know_roles_of_promises();
+    Task<void> know_calm();
     /// At most so much; none: all that is lent.
     void take_back(const HostId& host, const ReservationId& id,
                    const std::optional<Resources>& amounts, TimePoint before,

@@ -10,6 +10,9 @@
 namespace reaper {
 namespace {
 
+/// Longer than any calm time lasts that somebody waits for.
+constexpr Duration remembers_calm = std::chrono::hours{24};
+
 std::string text_of_loan(const Resources& lent) {
     return lent.empty() ? "nothing" : amounts_text(lent);
 }
@@ -91,6 +94,35 @@ void ReservationController::on_plan(const Role& role, const Plan& plan) {
             if (!tenants || !lends.is_open_to(role)) continue;
             const bool lent = book->second.lent_since.erase(id) > 0;
             book->second.calm[id].disturbed(now, dependencies_.settings.calm, lent);
+        }
+    }
+}
+
+/// For whom servers went before this process began, as the journal has it: as if all of them had
+/// been tenants, and the room lent again after each time.
+Task<void> ReservationController::know_calm() {
+    const TimePoint now = dependencies_.cloud.clock.now();
+    const Duration steady = dependencies_.cloud.clock.steady();
+    auto culls = co_await dependencies_.journal.culls_since(now - remembers_calm);
+    if (!culls) {
+        spdlog::warn("reservations: which of them are not to be lent yet can't be told: {}",
+                     culls.error().what);
+        co_return;
+    }
+    for (const RequestRecord& record : *culls) {
+        const bool of_role = record.request.source != RequestSource::reservation;
+        if (!of_role || record.plans.empty() || now < record.plans.back().at) continue;
+        ProjectId project = record.request.project;
+        const Role role = co_await role_of(std::move(project));
+        const auto* const plan = std::get_if<Plan>(&record.plans.back().decision);
+        if (plan == nullptr || role.empty()) continue;
+        for (const HostPlan& host : plan->hosts) {
+            const auto book = books_.find(host.host);
+            if (book == books_.end() || host.victims.empty()) continue;
+            for (const auto& [id, reservation] : book->second.reservations)
+                if (reservation.lending.lend && reservation.identity.role.is_open_to(role))
+                    book->second.calm[id].disturbed(steady - (now - record.plans.back().at),
+                                                    dependencies_.settings.calm, true);
         }
     }
 }

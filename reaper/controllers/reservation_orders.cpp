@@ -163,11 +163,11 @@ ResultTask<OrderState> ReservationController::give(std::string key, std::string 
         co_return Error{Errc::conflict, "this is a dry run, which changes nothing"};
     if (orders.empty()) co_return Error{Errc::bad_input, "nothing is ordered"};
     for (const OrderState& known : orders_)
-        if (!key.empty() && known.key == key) co_return known;
+        if (!key.empty() && known.key == key && known.principal == principal) co_return known;
     if (auto refused = why_not_allowed(orders, principal)) co_return std::move(*refused);
     for (ReservationOrder& order : orders)
         if (auto* const wanted = std::get_if<ReserveOrder>(&order)) wanted->principal = principal;
-    const std::string mark = mark_of_order(key);
+    const std::string mark = mark_of_order(principal, key);
     OrderState state;
     state.key = std::move(key);
     state.principal = std::move(principal);
@@ -257,7 +257,7 @@ void ReservationController::await_tenants(const std::vector<ReservationOrder>& o
 Task<void> ReservationController::try_waiting() {
     std::vector<Waiting> waiting = std::exchange(waiting_, {});
     for (Waiting& each : waiting) {
-        const std::string mark = mark_of_order(each.key);
+        const std::string mark = mark_of_order(each.principal, each.key);
         const auto idle = without_lent(each.orders);
         auto done = co_await apply(idle, each.principal, mark, false);
         const bool again = !done && dependencies_.cloud.clock.steady() < each.until;

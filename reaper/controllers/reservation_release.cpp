@@ -276,7 +276,9 @@ ReservationController::GivenRoom ReservationController::as_if(
     for (const std::string& each : told) how += (how.empty() ? "" : ", ") + each;
     if (auto* const there = std::get_if<NothingToDo>(&*given.would))
         there->reason += "; for that a reservation " + how;
-    else if (!std::holds_alternative<Plan>(*given.would))
+    else if (auto* const plan = std::get_if<Plan>(&*given.would))
+        plan->note += (plan->note.empty() ? "a reservation " : "; a reservation ") + how;
+    else
         given.would.reset();
     return given;
 }

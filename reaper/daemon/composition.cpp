@@ -69,6 +69,7 @@ api::CallerRules port_callers(const config::Settings& settings) {
     rules.tokens = settings.admin.auth == "keystone";
     rules.certificates = settings.admin.auth == "certificate";
     rules.roles = settings.admin.roles;
+    rules.principals = settings.admin.principals;
     rules.keystone_url = settings.cloud.credentials.auth_url;
     return rules;
 }
@@ -102,6 +103,7 @@ Result<std::vector<std::unique_ptr<HttpServer>>> daemon_admin(boost::asio::io_co
         wanted.name = "admin API";
         wanted.address = address;
         wanted.names = admin.names;
+        wanted.limits.connections = 64;  // streams of requests keep theirs
         if (address == admin.listen && !admin.cert_file.empty())
             wanted.tls = HttpServerTls{admin.cert_file, admin.key_file, admin.client_ca_file};
         auto callers = std::make_shared<api::Callers>(rules, cloud.identity, cloud.clock);

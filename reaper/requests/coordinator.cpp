@@ -352,7 +352,10 @@ void RequestCoordinator::settle(const Ended& ended) {
     if (!culled || reserved) services_.safeguards.on_no_cull(id);
     if (reserved) return;
     if (culled) services_.tracker.watch_cull(ended.request, outcome.at, cull.watch);
-    if (found) services_.tracker.watch_room(ended.request, ended.ready_on, outcome.at, cull.watch);
+    // Where nothing is written, reserved room is not there for whoever is told of it.
+    const bool told_only = services_.settings.dry_run && services_.settings.reservations.enabled;
+    if (found && !told_only)
+        services_.tracker.watch_room(ended.request, ended.ready_on, outcome.at, cull.watch);
 }
 
 }  // namespace reaper

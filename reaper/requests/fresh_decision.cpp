@@ -92,9 +92,10 @@ void FreshDecision::add_offering(const CompiledPolicy& policy, const std::set<Ho
 
 /// On some hosts alone.
 ReservationController::Search FreshDecision::search_under(
-    std::shared_ptr<const CompiledPolicy> policy, bool in_cooldown_too) {
-    return [this, policy = std::move(policy), in_cooldown_too](const Request& asked,
-                                                               const std::vector<Host>& hosts) {
+    std::shared_ptr<const CompiledPolicy> policy, bool in_cooldown_too,
+    std::map<ServerId, std::string> skipped) {
+    return [this, policy = std::move(policy), in_cooldown_too, skipped = std::move(skipped)](
+               const Request& asked, const std::vector<Host>& hosts) {
         CloudView view;
         view.snapshot.taken_at = clock_.now();
         view.snapshot.hosts = hosts;
@@ -103,23 +104,28 @@ ReservationController::Search FreshDecision::search_under(
             std::erase_if(view.snapshot.hosts,
                           [&](const Host& host) { return cooling.contains(host.id); });
         view.tag_data = refresher_.cache().tag_data();
+        // What it finds is decided anew, under all limits; or else it is the answer.
+        if (reservations_->looks_only())
+            return reaper::decide(*policy, asked, view, rooms_.ledger(), safeguards_, skipped);
         return reaper::decide(*policy, asked, view, rooms_.ledger());
     };
 }
 
 /// In place of the decision.
 Task<ReservationController::GivenRoom> FreshDecision::release_reserved(
-    std::shared_ptr<const CompiledPolicy> policy, Request request, const Decision& decision) {
+    std::shared_ptr<const CompiledPolicy> policy, Request request, const Decision& decision,
+    std::map<ServerId, std::string> skipped) {
     const std::size_t most_victims = victims_of(decision);
     const bool cooling_too = needs_cooling_host(decision, safeguards_.cooldowns().reasons());
-    auto search = search_under(std::move(policy), cooling_too);
+    auto search = search_under(std::move(policy), cooling_too, std::move(skipped));
     co_return co_await reservations_->release_for(std::move(request), std::move(search),
                                                   most_victims, reserved_room_waits);
 }
 
 Task<ReservationController::GivenRoom> FreshDecision::borrow(
     std::shared_ptr<const CompiledPolicy> policy, Request request) {
-    auto search = search_under(std::move(policy), true);
+    std::map<ServerId, std::string> nobody;
+    auto search = search_under(std::move(policy), true, std::move(nobody));
     co_return co_await reservations_->lend_to(std::move(request), std::move(search),
                                               reserved_room_waits);
 }
@@ -237,7 +243,9 @@ ResultTask<Decision> FreshDecision::decide(std::shared_ptr<const CompiledPolicy>
         if ((takes_room || refused) && reservations_ != nullptr && !reserved_known && by_role) {
             reserved_known = true;
             Request for_role = request;
-            auto released = co_await release_reserved(policy, std::move(for_role), decision);
+            auto not_those = skipped;
+            auto released = co_await release_reserved(policy, std::move(for_role), decision,
+                                                      std::move(not_those));
             if (released.would) co_return std::move(*released.would);
             if (!released.by.empty()) continue;
         }

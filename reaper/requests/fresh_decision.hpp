@@ -58,11 +58,13 @@ public:
 
 private:
     Task<ReservationController::GivenRoom> release_reserved(
-        std::shared_ptr<const CompiledPolicy> policy, Request request, const Decision& decision);
+        std::shared_ptr<const CompiledPolicy> policy, Request request, const Decision& decision,
+        std::map<ServerId, std::string> skipped);
     Task<ReservationController::GivenRoom> borrow(std::shared_ptr<const CompiledPolicy> policy,
                                                   Request request);
     ReservationController::Search search_under(std::shared_ptr<const CompiledPolicy> policy,
-                                               bool in_cooldown_too);
+                                               bool in_cooldown_too,
+                                               std::map<ServerId, std::string> skipped);
     Decision own_tenants_first(const CompiledPolicy& policy, const Request& request,
                                Decision decision, const std::map<ServerId, std::string>& skipped);
     std::vector<HostId> unread_hosts(const Decision& decision, const std::set<HostId>& fresh,

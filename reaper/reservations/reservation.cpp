@@ -35,10 +35,12 @@ ReservationId reservation_id(const ReservationIdentity& identity) {
     return ReservationId{boost::uuids::to_string(generate(name))};
 }
 
-std::string mark_of_order(const std::string& key) {
+std::string mark_of_order(const std::string& principal, const std::string& key) {
     if (key.empty()) return {};
     boost::uuids::name_generator_sha1 generate{all_reservations};
-    return boost::uuids::to_string(generate("order" + key)).substr(0, 13);
+    return boost::uuids::to_string(
+               generate("order" + std::to_string(principal.size()) + principal + key))
+        .substr(0, 13);
 }
 
 std::string to_string(const ReservationIdentity& identity, const std::string& host_name) {

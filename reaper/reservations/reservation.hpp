@@ -60,7 +60,7 @@ struct Reservation {
 ReservationId reservation_id(const ReservationIdentity& identity);
 
 /// A short mark for the key of an order.
-std::string mark_of_order(const std::string& key);
+std::string mark_of_order(const std::string& principal, const std::string& key);
 
 /// For people: `engineering/backend on host-3`, with its labels.
 std::string to_string(const ReservationIdentity& identity, const std::string& host_name);

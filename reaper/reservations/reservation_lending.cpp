@@ -72,6 +72,26 @@ ReservedRoom reserved_room(const Host& host, const HostReservations& reservation
     return room;
 }
 
+namespace {
+
+constexpr std::string_view loan_prefix = "loan-";
+constexpr std::size_t uuid_length = 36;
+
+}  // namespace
+
+RequestId loan_request_id(const ReservationId& reservation, TimePoint now, int number) {
+    return RequestId{std::string{loan_prefix} + reservation.str() + "-" +
+                     std::to_string(now.time_since_epoch().count()) + "-" + std::to_string(number)};
+}
+
+std::optional<ReservationId> reservation_of_loan(const RequestId& request) {
+    const std::string& text = request.str();
+    const std::size_t end = loan_prefix.size() + uuid_length;
+    if (!text.starts_with(loan_prefix) || text.size() <= end || text[end] != '-')
+        return std::nullopt;
+    return ReservationId{text.substr(loan_prefix.size(), uuid_length)};
+}
+
 void CalmTime::disturbed(Duration now, Duration calm, bool lent_since) {
     if (now >= until_ + length_)
         times_ = 0;

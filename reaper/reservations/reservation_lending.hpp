@@ -9,6 +9,7 @@
 #pragma once
 
 #include <map>
+#include <optional>
 #include <set>
 #include <string>
 #include <vector>
@@ -39,6 +40,11 @@ struct EndedLoan {
     std::string why;             ///< for people: a clause
 };
 
+/// Requests that end loans: by their ids it is known whose they are, also after a restart.
+RequestId loan_request_id(const ReservationId& reservation, TimePoint now, int number);
+/// None: it is no such request.
+std::optional<ReservationId> reservation_of_loan(const RequestId& request);
+
 /// When the server came to where it is.
 TimePoint came_at(const Server& server);
 /// Of a reservation's tenants, what those hold of `lent` who were there by `before`.
@@ -59,7 +65,7 @@ private:
 
     int times_ = 0;
     Duration length_{};
-    Duration until_{};
+    Duration until_ = Duration::min() / 2;  // long ago, also of who has just begun
 };
 
 }  // namespace reaper

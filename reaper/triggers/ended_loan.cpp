@@ -15,9 +15,7 @@ void EndedLoanTrigger::submit(const EndedLoan& loan) {
     const TimePoint now = dependencies_.clock.now();
     TriggeredRequest triggered;
     Request& request = triggered.request;
-    request.id =
-        RequestId{"loan-" + loan.reservation.str() + "-" +
-                  std::to_string(now.time_since_epoch().count()) + "-" + std::to_string(++made_)};
+    request.id = loan_request_id(loan.reservation, now, ++made_);
     request.operation = Operation::manual;
     request.source = RequestSource::reservation;
     request.resources = loan.amounts;

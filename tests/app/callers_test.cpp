@@ -77,6 +77,14 @@ TEST_F(CallersTest, AUserWithOneOfTheRolesActsAsHimself) {
     EXPECT_EQ(std::get<Caller>(said).access, Access::act);
 }
 
+TEST_F(CallersTest, NoNameIsThatOfAnotherDomain) {
+    cloud.tokens["one"] = {"a@b", "c", {"admin"}, hours_from_now(1)};
+    cloud.tokens["two"] = {"a", "b@c", {"admin"}, hours_from_now(1)};
+    Callers callers{by_token, cloud, clock};
+    EXPECT_EQ(principal(with(callers, "one")), "a%40b@c");
+    EXPECT_EQ(principal(with(callers, "two")), "a@b%40c");
+}
+
 TEST_F(CallersTest, NobodyElseIsAnsweredAnything) {
     Callers callers{by_token, cloud, clock};
     const auto without = ask(callers, {});
@@ -123,9 +131,12 @@ TEST_F(CallersTest, WhileKeystoneIsAwayNobodyNewIsAnswered) {
 TEST_F(CallersTest, ACertificatesNameIsThePrincipal) {
     CallerRules rules;
     rules.certificates = true;
+    rules.principals = {"controller-*", "ops%40Default"};
     Callers callers{rules, cloud, clock};
     EXPECT_EQ(principal(ask(callers, {}, "controller-1")), "controller-1");
+    EXPECT_EQ(status(ask(callers, {}, "compute-1")), 403) << "any certificate of the CA";
     EXPECT_EQ(status(ask(callers, {}, "")), 403);
+    EXPECT_EQ(principal(ask(callers, {}, "ops@Default")), "ops%40Default") << "not a user's";
 }
 
 }  // namespace

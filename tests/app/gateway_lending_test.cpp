@@ -235,6 +235,31 @@ TEST_F(GatewayLendingTest, ItIsLentAgainAfterACalmTime) {
     EXPECT_THAT(search_for("req-4"), ElementsAre("rp-host1"));
 }
 
+TEST_F(GatewayLendingTest, ACalmTimeOutlivesTheProcess) {
+    start_and_hold();
+    borrow("tenant", "req-1");
+    const ServerId lender = booting("lender", "eng");
+    const ServerId second = booting("second", "eng");
+    EXPECT_THAT(search_for("req-2"), ElementsAre("rp-host1"));
+    EXPECT_EQ(claimed(claim("req-2", lender, "rp-host1")), 204);
+    EXPECT_THAT(search_for("req-3"), ElementsAre("rp-host1"));
+    EXPECT_EQ(cloud.count("DELETE"), 1U);
+    cloud.remove(lender.str());
+    cloud.remove(second.str());
+    pass(minutes{2});
+    crash();
+    start_and_hold();
+    pass(seconds{15});
+    EXPECT_EQ(held(), 4);
+    EXPECT_GT(only().calm_for, Duration{0});
+    booting("again", "spot");
+    EXPECT_THAT(search_for("req-4"), IsEmpty()) << "not at once";
+    pass(minutes{10});
+    cloud.remove(uuid_of("again"));
+    booting("later", "spot");
+    EXPECT_THAT(search_for("req-5"), ElementsAre("rp-host1"));
+}
+
 TEST_F(GatewayLendingTest, ALoanLastsNoLongerThanItMay) {
     settings.reservations.static_ones.front().lending.longest = minutes{30};
     start_and_hold();

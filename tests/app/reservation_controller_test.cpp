@@ -401,6 +401,25 @@ TEST_F(ReservationControllerTest, AHostThatCantBeReadKeepsNobodyFromAnother) {
     EXPECT_EQ(held("host2"), 12);
 }
 
+TEST_F(ReservationControllerTest, WhoBeginsToServeKnowsWhoseLoanEnds) {
+    EXPECT_EQ(give({lending(reserving("eng", 4))}), std::nullopt);
+    Request loan;
+    loan.id = loan_request_id(controller->list().front().id, clock.now(), 1);
+    loan.source = RequestSource::reservation;
+    loan.resources = cpus(4);
+    loan.slots = 1;
+    Plan plan;
+    plan.hosts.emplace_back();
+    plan.hosts.back().host = HostId{cloud.provider_of("host1")};
+    plan.hosts.back().slots = 1;
+    rooms.decided(loan, Decision{plan}, false, clock.now(),
+                  [this](const HostId& id) { return refresher->cache().find(id); });
+    ASSERT_FALSE(rooms.ledger().promises_of(loan.id).empty());
+    EXPECT_TRUE(rooms.ledger().role_of(loan.id).empty()) << "nobody told of it yet";
+    begin();
+    EXPECT_EQ(rooms.ledger().role_of(loan.id), role("eng"));
+}
+
 TEST_F(ReservationControllerTest, ARoleHoldsUntilKeystoneTellsAnother) {
     EXPECT_EQ(give({reserving("eng", 6)}), std::nullopt);
     cloud.add_server("own", "host1", "web", cpus(2));

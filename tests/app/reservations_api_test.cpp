@@ -195,6 +195,18 @@ TEST_F(ReservationsApiTest, WhoIsKnownReservesAsHimselfAlone) {
     EXPECT_EQ(list()[0].at("principal"), "web@Default");
 }
 
+TEST_F(ReservationsApiTest, AKeyIsOfThePrincipalWhoGaveIt) {
+    start_and_know();
+    json first = orders({reserving("h1", "eng", 1)}, "alice");
+    json second = orders({reserving("h1", "web", 2)}, "bob");
+    first["key"] = second["key"] = "peak-1";
+    EXPECT_EQ(ask("POST", "/v1/reserve", first).status, 202);
+    EXPECT_EQ(ask("POST", "/v1/reserve", first).status, 202) << "the same";
+    EXPECT_EQ(json::parse(ask("POST", "/v1/reserve", second).body).at("principal"), "bob");
+    EXPECT_THAT(list(), SizeIs(2));
+    EXPECT_EQ(list("?role=eng")[0].at("resources"), json({{"VCPU", 1}}));
+}
+
 TEST_F(ReservationsApiTest, ADryRunCountsWhatIsReservedAndWritesNothing) {
     settings.reservations.roles = {{Role::parse("eng").value(), {"eng-project"}}};
     cloud.add_server("spot", "h2", "spot", Resources{{"VCPU", 2}});
@@ -208,6 +220,8 @@ TEST_F(ReservationsApiTest, ADryRunCountsWhatIsReservedAndWritesNothing) {
     const Outcome there = fails("one", "eng-project");
     EXPECT_EQ(there.kind, OutcomeKind::already_there);
     EXPECT_THAT(there.reason, HasSubstr("for that a reservation lets go of 2 VCPU of eng on h1"));
+    EXPECT_EQ(fails("again", "eng-project").reason, there.reason)
+        << "that Nova refused it says nothing against the host";
     EXPECT_EQ(fails("two", "stranger").kind, OutcomeKind::dry_run) << "a server would go";
     EXPECT_EQ(ask("POST", "/v1/reserve", orders({reserving("h1", "web", 1)})).status, 409);
     EXPECT_EQ(cloud.consumers, consumers);

@@ -142,7 +142,7 @@ INSTANTIATE_TEST_SUITE_P(
                 "reaper.yaml:9: admin.listen: is \"0.0.0.0:8787\" without TLS; expected an address "
                 "on loopback, such as 127.0.0.1:8787; or admin.tls"},
         Mistake{"AdminByCertificatesOfNobody",
-                "admin: {listen: '127.0.0.1:8787', auth: certificate}\n",
+                "admin: {listen: '127.0.0.1:8787', auth: certificate, principals: [ops]}\n",
                 "reaper.yaml:9: admin.auth: is certificate, and none is demanded; expected "
                 "admin.tls.client_ca_file, of which clients must show one"},
         Mistake{

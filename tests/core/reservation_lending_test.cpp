@@ -118,6 +118,14 @@ protected:
     Ledger ledger;
 };
 
+TEST(RequestOfALoan, TellsItsReservation) {
+    const ReservationId reservation{"35e4833d-0000-5000-8000-833d5cb2b44b"};
+    const RequestId request = loan_request_id(reservation, TimePoint{}, 3);
+    EXPECT_EQ(reservation_of_loan(request), reservation);
+    EXPECT_EQ(reservation_of_loan(RequestId{"req-" + reservation.str()}), std::nullopt);
+    EXPECT_EQ(reservation_of_loan(RequestId{"loan-1"}), std::nullopt);
+}
+
 TEST_F(ReservationLendingTest, TenantsAreThoseWhoCameLast) {
     add("old", "spot", 2, true, minutes{1});
     add("young", "spot", 2, true, minutes{3});

@@ -72,14 +72,14 @@ TEST_F(ReservationRecordsTest, WhatIsAsItShouldBeIsNotWritten) {
 }
 
 TEST_F(ReservationRecordsTest, TheOrderThatChangesItLeavesItsMark) {
-    const std::string mark = mark_of_order("one");
+    const std::string mark = mark_of_order("ops", "one");
     apply(changes(4, mark));
     const auto written = [&] {
         return reservation_of(consumer_id_of(id_), records_.at(id_)).value();
     };
     EXPECT_EQ(written().last_order, mark);
     asked_.at(id_).last_order = before_.at(id_).last_order = mark;
-    EXPECT_THAT(changes(4, mark_of_order("two")).changes, IsEmpty()) << "it changes nothing";
+    EXPECT_THAT(changes(4, mark_of_order("ops", "two")).changes, IsEmpty()) << "it changes nothing";
 }
 
 TEST_F(ReservationRecordsTest, WhatNobodyAsksForIsLetGoOf) {

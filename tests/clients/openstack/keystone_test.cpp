@@ -188,11 +188,11 @@ TEST_F(KeystoneTest, ATokenThatItDoesNotKnowIsNobodys) {
 }
 
 TEST_F(KeystoneTest, ItIsNotToldWhoseTokenItIsWithoutTheRight) {
-    cloud.on(token_path, json_reply(403, R"({"error": {"message": "not authorized"}})"));
-    const auto owner = cloud.run(keystone().owner_of("theirs"));
+    cloud.on(token_path, json_reply(403, R"({"error": {"message": "not for theirs-to-see"}})"));
+    const auto owner = cloud.run(keystone().owner_of("theirs-to-see"));
     ASSERT_FALSE(owner);
     EXPECT_EQ(owner.error().code, Errc::forbidden);
-    EXPECT_THAT(owner.error().what, ::testing::Not(HasSubstr("theirs")));
+    EXPECT_THAT(owner.error().what, ::testing::Not(HasSubstr("theirs-to-see")));
 }
 
 TEST(ServiceMessage, IsFoundInEveryServicesForm) {
