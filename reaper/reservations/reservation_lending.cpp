@@ -79,7 +79,7 @@ constexpr std::size_t uuid_length = 36;
 
 }  // namespace
 
-RequestId loan_request_id(const ReservationId& reservation, TimePoint now, int number) {
+RequestId loan_request_id(const ReservationId& reservation, TimePoint now, unsigned number) {
     return RequestId{std::string{loan_prefix} + reservation.str() + "-" +
                      std::to_string(now.time_since_epoch().count()) + "-" + std::to_string(number)};
 }

@@ -41,7 +41,7 @@ struct EndedLoan {
 };
 
 /// Requests that end loans: by their ids it is known whose they are, also after a restart.
-RequestId loan_request_id(const ReservationId& reservation, TimePoint now, int number);
+RequestId loan_request_id(const ReservationId& reservation, TimePoint now, unsigned number);
 /// None: it is no such request.
 std::optional<ReservationId> reservation_of_loan(const RequestId& request);
 
