@@ -208,7 +208,8 @@ def test_lender_and_tenants(cloud: Cloud, keeper: Reaper) -> None:
     [shown_one] = keeper.json("reservations")["reservations"]
     assert shown_one["tenants"] == [tenant.id] and shown_one["calm_for_s"] == 0
 
-    # Who is of no role gets neither what is idle nor what is lent.
+    # Who is of no role gets neither what is idle nor what is lent. (A label is a write of its own.)
+    eventually("it is labelled", lambda: cloud.metadata_of(tenant).get("res-type") == "revocable")
     mark = cloud.mark()
     [stranger] = cloud.ask_in_vain("small")
     assert keeper.wait_outcome(stranger.request)["kind"] == "not-enough"
