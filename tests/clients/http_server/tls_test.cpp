@@ -69,16 +69,6 @@ TEST_F(HttpServerTlsTest, AClientWithoutACertificateIsRefusedWhereOneIsDemanded)
     EXPECT_EQ(shown, "client");
 }
 
-TEST_F(HttpServerTlsTest, ACertificateThatIsNotDemandedSaysNothing) {
-    const auto pair = authority.issue("server", "IP:127.0.0.1");
-    const auto server = start({pair.cert_file, pair.key_file});
-    const auto ours = authority.issue("client", "");
-    options.tls.cert_file = ours.cert_file;
-    options.tls.key_file = ours.key_file;
-    EXPECT_TRUE(get(*server));
-    EXPECT_EQ(shown, "");
-}
-
 TEST_F(HttpServerTlsTest, AFileThatCannotBeUsedIsNamed) {
     const auto pair = authority.issue("server", "IP:127.0.0.1");
     for (const HttpServerTls& files :
