@@ -47,6 +47,8 @@ struct Cull {
     std::set<ServerId> ours;                  ///< whose deletion we sent, now or before a restart
     std::set<ServerId> unheard;               ///< of these, the ones whose answer was lost
     std::set<ServerId> sent;                  ///< deletions that went out, by this process
+    std::set<ServerId> to_repeat;   ///< of the unheard ones: to be sent again, after another look
+    std::map<ServerId, int> tries;  ///< how often a deletion went out
     std::set<ServerId> erred;       ///< whose deletion was answered with an error, if at all
     std::set<ServerId> unfinished;  ///< a reaper's deletions, which are not the plan's
     std::set<ServerId> withheld;    ///< that were not forced, because nothing might be written

@@ -13,6 +13,8 @@ namespace {
 
 /// For how long a requester that waited is taken to wait.
 constexpr Duration need_valid_for{2000};
+/// So often a deletion is sent whose answers are lost.
+constexpr int tries_at_most = 5;
 
 }  // namespace
 
@@ -161,7 +163,18 @@ Task<void> EvictingExecutor::remove(Cull& cull, const Victim& victim) {
         case Kind::fit:
             // Another deletion may have found a reason to stop while this one was reading.
             if (!cull.stopped) co_await send_delete(cull, victim, *look);
+            co_await repeat(cull, victim);
             break;
+    }
+}
+
+/// As long as it is not known whether Nova heard of it. What the look before told may not be so any
+/// more.
+Task<void> EvictingExecutor::repeat(Cull& cull, const Victim& victim) {
+    while (!cull.stopped && cull.to_repeat.erase(victim.server) > 0) {
+        const Duration began = cloud_.clock.steady();
+        auto held = co_await cloud_.placement.allocations(victim.server);
+        if (held && !held->empty()) co_await recheck_victim(cull, victim, std::move(*held), began);
     }
 }
 
@@ -196,12 +209,20 @@ Task<void> EvictingExecutor::send_delete(Cull& cull, const Victim& victim, Reche
     spdlog::info("{}: deleting {}: {}", cull.request.id.str(), label(victim), victim.reason);
     // Its turn may have come late.
     cull.deadline = std::max(cull.deadline, cloud_.clock.steady() + settings_.cull.deadline);
-    // A repetition long after the look (the service was busy) needs another look first.
-    Compute::StillWanted wanted = [this, &cull, look] {
-        return cull.look.is_fresh(look) && may_delete(cull);
+    // Once for each look. It may go out late (the service was busy).
+    bool sent = false;
+    bool repeats = false;
+    const bool may_repeat = ++cull.tries[victim.server] < tries_at_most;
+    Compute::StillWanted wanted = [this, &cull, &sent, &repeats, may_repeat, look] {
+        if (!cull.look.is_fresh(look) || !may_delete(cull)) return false;
+        repeats = sent && may_repeat;
+        return !std::exchange(sent, true);
     };
     auto answer = co_await cloud_.compute.delete_server(victim.server, std::move(wanted));
-    if (!answer) {
+    if (!answer && repeats) {
+        cull.unheard.insert(victim.server);
+        cull.to_repeat.insert(victim.server);
+    } else if (!answer) {
         const bool surely_not_done = answer.error().code == Errc::forbidden ||
                                      answer.error().code == Errc::rejected ||
                                      answer.error().code == Errc::unauthorized;

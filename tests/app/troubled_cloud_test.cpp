@@ -28,6 +28,56 @@ TEST_F(TroubledCloudTest, DeletionsThatFailForAWhileDelayTheRequestAndNothingEls
     EXPECT_EQ(cloud.living("host1").size(), 3U);
 }
 
+/// The look before it may not be true any more.
+TEST_F(TroubledCloudTest, Rule1ADeletionThatWasLostIsSentAgainAfterAnotherLook) {
+    full_host();
+    requester();
+    start();
+    std::string lost;
+    cloud.on_call = [&](const std::string& call) -> std::optional<Error> {
+        if (!call.starts_with("DELETE") || !lost.empty()) return std::nullopt;
+        lost = call.substr(7);
+        cloud.server_at(lost).record.server.locked = true;
+        return Error{Errc::unreachable, "connection reset"};
+    };
+    messages->deliver(body_of(failure()));
+    EXPECT_EQ(outcome_of("req-1").kind, OutcomeKind::freed);
+    EXPECT_EQ(cloud.count("DELETE " + lost), 1U);
+    EXPECT_TRUE(cloud.exists(lost));
+    EXPECT_EQ(cloud.living("host1").size(), 3U);
+}
+
+TEST_F(TroubledCloudTest, ADeletionThatWasLostDoesNotEndItsPlan) {
+    full_host();
+    requester();
+    start();
+    int lost = 0;
+    cloud.on_call = [&](const std::string& call) -> std::optional<Error> {
+        if (!call.starts_with("DELETE") || ++lost > 2) return std::nullopt;
+        return Error{Errc::unreachable, "connection reset"};
+    };
+    messages->deliver(body_of(failure()));
+    EXPECT_EQ(outcome_of("req-1").kind, OutcomeKind::freed);
+    EXPECT_EQ(cloud.count("DELETE"), 3U);
+    EXPECT_EQ(record("req-1").plans.size(), 1U);
+    EXPECT_EQ(cloud.living("host1").size(), 3U);
+}
+
+TEST_F(TroubledCloudTest, DeletionsThatAreAlwaysLostAreGivenUp) {
+    full_host();
+    requester();
+    settings.policy.safeguards.breaker.failed = 1;
+    start();
+    cloud.on_call = [&](const std::string& call) -> std::optional<Error> {
+        if (!call.starts_with("DELETE")) return std::nullopt;
+        return Error{Errc::unreachable, "connection reset"};
+    };
+    messages->deliver(body_of(failure()));
+    EXPECT_EQ(outcome_of("req-1").safeguard, "paused");
+    EXPECT_EQ(cloud.count("DELETE"), 5U);
+    EXPECT_EQ(cloud.living("host1").size(), 4U);
+}
+
 TEST_F(TroubledCloudTest, DeletionsThatKeepFailingOpenTheBreaker) {
     full_host();
     requester();

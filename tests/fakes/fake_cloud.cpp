@@ -333,7 +333,12 @@ ResultTask<std::optional<ServerGroup>> FakeCloud::server_group(std::string id) {
 ResultTask<DeleteAnswer> FakeCloud::delete_server(ServerId id, StillWanted wanted) {
     co_await breathe();
     if (wanted && !wanted()) co_return Error{Errc::cancelled, "not wanted any more"};
-    if (auto error = note("DELETE " + id.str())) co_return *error;
+    if (auto lost = note("DELETE " + id.str())) {
+        // The client sends it again, if it may.
+        const bool again = lost->code == Errc::unreachable && wanted && wanted();
+        if (again) lost = note("DELETE " + id.str());
+        if (lost) co_return *lost;
+    }
     const auto found = servers_.find(id);
     if (found == servers_.end()) co_return DeleteAnswer::gone;
     if (conflict_on_delete) co_return DeleteAnswer::conflict;
