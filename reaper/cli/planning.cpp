@@ -84,8 +84,6 @@ ResultTask<void> decide_on_cloud(PlanningInputs& planning, std::vector<Answer>& 
                 "same room");
     }
     for (Answer& answer : requests) {
-        ProjectId project = answer.request.project;
-        answer.request.role = co_await decisions.role_of(std::move(project));
         std::map<ServerId, std::string> skipped;
         auto decision =
             co_await decisions.decide(planning.policy, answer.request, skipped, any_build);

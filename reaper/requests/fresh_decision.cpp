@@ -159,15 +159,23 @@ void FreshDecision::decided(const Request& request, const Decision& decision) {
         reservations_->on_plan(request.role, *plan);
 }
 
+/// Before the reservations are known, nobody has a role. A loan's request has its own.
+Task<void> FreshDecision::learn_role(Request& request) {
+    if (reservations_ == nullptr) co_return;
+    co_await reservations_->until_known();
+    if (request.source == RequestSource::reservation) co_return;
+    ProjectId project = request.project;
+    request.role = co_await reservations_->role_of(std::move(project));
+}
+
 ResultTask<Decision> FreshDecision::decide(std::shared_ptr<const CompiledPolicy> policy,
-                                           const Request& asked,
-                                           std::map<ServerId, std::string> skipped,
+                                           Request& asked, std::map<ServerId, std::string> skipped,
                                            std::optional<std::uint64_t> builds_known) {
-    Request request = asked;
     const std::uint64_t builds_before = builds_known.value_or(refresher_.builds_begun());
     auto usable = co_await refresher_.ensure_usable(builds_before);
     if (!usable) co_return usable.error();
-    if (reservations_ != nullptr) co_await reservations_->until_known();
+    co_await learn_role(asked);
+    Request request = asked;
     const bool lends = reservations_ != nullptr && reservations_->lends();
     if (lends) request.lent_by = rooms_.ledger().lent_to(request.id);
     auto tag_data = co_await refresher_.refresh_tag_data(policy);

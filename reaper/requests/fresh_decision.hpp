@@ -40,16 +40,12 @@ public:
     /// reason. An error if the cloud can't be read, or changes faster than it can be. Calls must
     /// not overlap: the caller enters the plan into the ledger before the next one.
     /// `builds_known`: a later bulk reading than this one will do where no events flow; none: it
-    /// has to be begun after the call.
-    ResultTask<Decision> decide(std::shared_ptr<const CompiledPolicy> policy,
-                                const Request& request, std::map<ServerId, std::string> skipped,
+    /// has to be begun after the call. `request` has the role then whose reserved room is open to
+    /// its project.
+    ResultTask<Decision> decide(std::shared_ptr<const CompiledPolicy> policy, Request& request,
+                                std::map<ServerId, std::string> skipped,
                                 std::optional<std::uint64_t> builds_known = std::nullopt);
 
-    /// Whose reserved room is open to the project; empty: nobody's.
-    Task<Role> role_of(ProjectId project) {
-        if (reservations_ == nullptr) co_return Role{};
-        co_return co_await reservations_->role_of(std::move(project));
-    }
     /// The decision is to be carried out.
     void decided(const Request& request, const Decision& decision);
     /// Processor time of each look for hosts and victims (several for a decision, if readings
@@ -65,6 +61,7 @@ private:
     ReservationController::Search search_under(std::shared_ptr<const CompiledPolicy> policy,
                                                bool in_cooldown_too,
                                                std::map<ServerId, std::string> skipped);
+    Task<void> learn_role(Request& request);
     Decision own_tenants_first(const CompiledPolicy& policy, const Request& request,
                                Decision decision, const std::map<ServerId, std::string>& skipped);
     std::vector<HostId> unread_hosts(const Decision& decision, const std::set<HostId>& fresh,

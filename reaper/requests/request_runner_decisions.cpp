@@ -72,9 +72,6 @@ ResultTask<Decision> RequestRunner::consult() {
         if (request_.victims_among.empty())
             co_return Decision{Refused{"interrupted: the reservation looks at its loans anew"}};
         skip_all_but_tenants(skipped);
-    } else {
-        ProjectId project = request_.project;
-        request_.role = co_await services_.decisions.role_of(std::move(project));
     }
     planned_under_ = settings_.policy;  // refreshing may have taken a while
     auto decided =

@@ -361,6 +361,23 @@ TEST_F(GatewayLendingTest, WhoBeginsToServeKnowsTenantsBeforeHeDecides) {
     EXPECT_EQ(cloud.count("DELETE"), 0U) << "both are tenants";
 }
 
+TEST_F(GatewayLendingTest, WhoBeginsToServeKnowsWhoseRoomItIsBeforeHeDecides) {
+    cloud.add_host("host3", small);
+    cloud.add_server(uuid_of("spot"), "host3", "spot", small);
+    start_and_hold();
+    crash();
+    const auto since = clock.now();
+    cloud.on_call = [this, since](const std::string& call) -> std::optional<Error> {
+        const bool reads = call.starts_with("room 4c1b7d2e") || call.starts_with("consumer");
+        if (!reads || clock.now() > since + seconds{8}) return std::nullopt;
+        return Error{Errc::timeout, "placement: no answer"};
+    };
+    start();
+    booting("engineer", "eng");
+    EXPECT_THAT(search_for("req-1"), ElementsAre("rp-host1"));
+    EXPECT_EQ(cloud.count("DELETE"), 0U) << "room is idle that is reserved for it";
+}
+
 TEST_F(GatewayLendingTest, ARevocableServerWaitsForNoDeletion) {
     reserve("host1", 2);
     start_and_hold("host2");
