@@ -42,22 +42,29 @@ Tenants tenants_of(const HostAggregate& aggregate, const ProjectId& project) {
     return tenants;
 }
 
-/// How many of `servers` are on which host.
+/// How many of `servers` are on which host. One that has room there, and that Nova's list leaves
+/// out, is soft-deleted, and on its host as before; if the list has it elsewhere, it moves.
 std::map<HostId, int> where_are(const std::set<ServerId>& servers, const CloudIndex& cloud) {
     std::map<HostId, int> where;
     if (servers.empty()) return where;
     std::unordered_set<std::uint32_t> sought;
     for (const auto& server : servers) sought.insert(hash_of_consumer(server));
+    std::set<ServerId> listed;
+    std::map<ServerId, HostId> holds;
     for (const std::uint32_t row : cloud.order()) {
         const HostRow& own = cloud.row(row);
         if (std::none_of(own.consumers.begin(), own.consumers.end(),
                          [&](std::uint32_t consumer) { return sought.contains(consumer); }))
             continue;
-        const auto n =
-            std::count_if(own.host->servers.begin(), own.host->servers.end(),
-                          [&](const Server& server) { return servers.contains(server.id); });
-        if (n > 0) where.emplace(own.host->id, static_cast<int>(n));
+        for (const Server& server : own.host->servers)
+            if (servers.contains(server.id) && listed.insert(server.id).second)
+                ++where[own.host->id];
+        for (const Provider& provider : own.host->providers)
+            for (const auto& [consumer, held] : provider.other_consumers)
+                if (servers.contains(consumer)) holds.emplace(consumer, own.host->id);
     }
+    for (const auto& [server, host] : holds)
+        if (!listed.contains(server)) ++where[host];
     return where;
 }
 

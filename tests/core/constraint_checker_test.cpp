@@ -213,6 +213,28 @@ TEST(ConstraintChecker, HintsAboutOtherServersAreObeyed) {
     EXPECT_TRUE(std::holds_alternative<NotEnough>(plan(nowhere, three_hosts())));
 }
 
+/// Nova's list leaves it out, and Nova's scheduler does not.
+TEST(ConstraintChecker, ASoftDeletedServerIsOnItsHostAsBefore) {
+    Snapshot cloud = three_hosts();
+    for (Host& each : cloud.hosts)
+        if (each.name == "a") {
+            std::erase_if(each.servers,
+                          [](const Server& server) { return server.id.str() == "a-member"; });
+            each.providers.front().other_consumers.emplace(ServerId{"a-member"}, half);
+        }
+    Request apart = request(half);
+    EXPECT_THAT(hosts_of(plan(apart, cloud)), ::testing::ElementsAre("a"));
+    apart.placement.apart_from = {ServerId{"a-member"}, ServerId{"b-member"}};
+    EXPECT_THAT(hosts_of(plan(apart, cloud)), ::testing::ElementsAre("c"));
+    Request together = request(half);
+    together.placement.with = {ServerId{"a-member"}};
+    EXPECT_THAT(hosts_of(plan(together, cloud)), ::testing::ElementsAre("a"));
+    // It moves from there.
+    for (Host& each : cloud.hosts)
+        if (each.name == "c") put(each, server("a-member", each.id, {}));
+    EXPECT_THAT(hosts_of(plan(together, cloud)), ::testing::ElementsAre("c"));
+}
+
 /// Nova takes no host where the server is not any more.
 TEST(ConstraintChecker, WhomARequestIsToBeWithDoesNotDieForIt) {
     Request with = request(half);
