@@ -133,6 +133,7 @@ void Checker::on_finish(const std::string& request) {
     finished_[machine_][request] = timeline_.true_now();
     ending_.insert(request);
     end_evictions("", request);
+    end_trials(request);
 }
 
 /// Room that was made stays promised for a while; of others nothing is held.

@@ -80,6 +80,17 @@ void Checker::on_freed_room(const std::string& kind, const std::string& request)
     note_end_for_cloud(asked, kind);
 }
 
+/// Where nobody died there is no room, and nothing that could become of it: another one is tried.
+void Checker::end_trials(const std::string& request) {
+    if (culled_[machine_].contains(request)) return;
+    const auto end = [&](Trip& trip) {
+        if (trip.tried == request) trip.tried.reset();
+    };
+    end(circuits().cloud);
+    for (auto& [project, trip] : circuits().projects) end(trip);
+    for (auto& [shape, trip] : circuits().shapes) end(trip);
+}
+
 /// `enough` in a row leave it alone; 0: never.
 void Checker::note_end(Trip& trip, const std::string& request, const std::string& kind, int enough,
                        const RetrySettings& settings, const std::string& whose) {

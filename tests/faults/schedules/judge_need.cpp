@@ -297,11 +297,17 @@ std::vector<TimePoint> Checker::moments(const PlanRecord& plan, TimePoint until)
     return {all.begin(), all.end()};
 }
 
-/// For people: the arithmetic, moment by moment.
+/// For people: the arithmetic, moment by moment, and what the plan says of other hosts.
 void Checker::explain(const PlanRecord& plan, const Demand& demand, const std::string& id) {
     trace_.line("?   slot " + to_string(demand.slot));
+    for (const Rejection& other : plan.plan->rejected)
+        trace_.line("?   not on " + other.host_name + ": " + other.reason);
+    std::vector<HostPlan> hosts = plan.plan->hosts;
+    for (const PlanRecord& earlier : plans_)
+        if (earlier.request == plan.request && earlier.judged && earlier.at < plan.at)
+            hosts.insert(hosts.end(), earlier.plan->hosts.begin(), earlier.plan->hosts.end());
     for (const TimePoint at : moments(plan, timeline_.true_now()))
-        for (const HostPlan& host : plan.plan->hosts) {
+        for (const HostPlan& host : hosts) {
             const HostState* state = truth_.state_at(host.host_name, at);
             if (state == nullptr) continue;
             std::string text =
