@@ -67,8 +67,8 @@ void CloudIndex::put(const Host& host) {
             order_is_old_ = true;
         }
     }
-    read_host(host, protection_, nullptr, nullptr, names_, rows_[row], candidates_[row], read_,
-              read_curves_);
+    read_host(host, protection_, nullptr, nullptr, nullptr, names_, rows_[row], candidates_[row],
+              read_, read_curves_);
     store_classes(row);
     profiles_[row] = rows_[row].profile;
     newest_[row] = rows_[row].newest;
@@ -79,6 +79,7 @@ void CloudIndex::put(const Host& host) {
 void CloudIndex::note_change(std::uint32_t row, const HostId& host) {
     forget_found(row);
     under_ledger_->changed(row, consumers_before_, rows_[row]);
+    for (RoleRows& rows : roles_) rows.changed(row);
     changes_.add(host);
 }
 
@@ -93,6 +94,20 @@ LedgerRows& CloudIndex::under(const Ledger& ledger) const {
     return *under_ledger_;
 }
 
+const RoleRows& CloudIndex::reserved_for(const Role& role, const Ledger& ledger) const {
+    auto at = std::find_if(roles_.begin(), roles_.end(),
+                           [&](const RoleRows& rows) { return rows.role() == role; });
+    if (at == roles_.end()) {
+        const auto older = [](const RoleRows& a, const RoleRows& b) { return a.used < b.used; };
+        if (roles_.size() >= max_roles)
+            roles_.erase(std::min_element(roles_.begin(), roles_.end(), older));
+        at = roles_.insert(roles_.end(), RoleRows{role});
+    }
+    at->used = ++role_uses_;
+    at->follow(*this, ledger);
+    return *at;
+}
+
 SparedRows& CloudIndex::spared_by(const RunTimeFilter& filter) const {
     SparedRows& rows = filter.rules().grace.empty() ? spared_ : thrashing_spared_;
     rows.follow(*this, filter);
@@ -100,12 +115,12 @@ SparedRows& CloudIndex::spared_by(const RunTimeFilter& filter) const {
 }
 
 ReadRow CloudIndex::read_under(std::uint32_t row, const VictimFilter* victim_filter,
-                               const Ledger* ledger) const {
+                               const Ledger* ledger, const Role* role) const {
     ReadRow read;
     HostRow own;
     own.profile = rows_[row].profile;
-    read_host(*rows_[row].host, protection_, victim_filter, ledger, names_, own, read.candidates,
-              read.classes, read.curves);
+    read_host(*rows_[row].host, protection_, victim_filter, ledger, role, names_, own,
+              read.candidates, read.classes, read.curves);
     read.classes.resize(stride_);
     read.curves.resize(stride_);
     return read;
@@ -218,6 +233,7 @@ std::size_t CloudIndex::bytes() const {
         (order_.capacity() + profiles_.capacity()) * sizeof(std::uint32_t) +
         newest_.capacity() * sizeof(Amount) + place_.capacity() * sizeof(place_[0]) +
         tables_->bytes() + under_ledger_->bytes() + spared_.bytes() + thrashing_spared_.bytes();
+    for (const RoleRows& rows : roles_) sum += rows.bytes();
     for (const auto& row : rows_)
         sum += (row.consumers.capacity() + row.projects.capacity()) * sizeof(std::uint32_t);
     for (const auto& [key, row] : by_name_)

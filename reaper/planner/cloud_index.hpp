@@ -19,6 +19,7 @@
 #include "reaper/model/cloud.hpp"
 #include "reaper/planner/host_row.hpp"
 #include "reaper/planner/ledger_rows.hpp"
+#include "reaper/planner/role_rows.hpp"
 #include "reaper/planner/spared_rows.hpp"
 #include "reaper/safeguards/protection.hpp"
 #include "strategies/bound_tables.hpp"
@@ -54,11 +55,18 @@ public:
 
     // For the planner.
 
-    /// Both may be null.
-    ReadRow read_under(std::uint32_t row, const VictimFilter* victim_filter,
-                       const Ledger* ledger) const;
+    /// Filter, ledger and role may be null.
+    ReadRow read_under(std::uint32_t row, const VictimFilter* victim_filter, const Ledger* ledger,
+                       const Role* role = nullptr) const;
     /// What the ledger changes about the rows, until the next call.
     LedgerRows& under(const Ledger& ledger) const;
+    /// What is reserved for the role, until the next call; after `under` of that ledger.
+    const RoleRows& reserved_for(const Role& role, const Ledger& ledger) const;
+    /// Calls `visit` with each row where the server may be.
+    template <class Visit>
+    void each_row_of(const ServerId& server, Visit visit) const {
+        under_ledger_->each_row_of(*this, server, visit);
+    }
     /// What the filter changes about the rows, until the next call.
     SparedRows& spared_by(const RunTimeFilter& filter) const;
     /// What was found out of the row, but for what it tells by itself, holds no more.
@@ -126,6 +134,9 @@ private:
     ChangeLog<HostId> changes_;
     std::unique_ptr<BoundTables> tables_ = std::make_unique<BoundTables>();
     std::unique_ptr<LedgerRows> under_ledger_ = std::make_unique<LedgerRows>();
+    static constexpr std::size_t max_roles = 8;  ///< whose rows are kept; the oldest makes room
+    mutable std::vector<RoleRows> roles_;
+    mutable std::uint64_t role_uses_ = 0;
     mutable SparedRows spared_;            // by the minimum run time alone
     mutable SparedRows thrashing_spared_;  // by that of some workloads too
     mutable std::vector<std::uint32_t> order_;

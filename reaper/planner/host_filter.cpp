@@ -24,6 +24,8 @@ HostFilter::HostFilter(const CloudIndex& cloud, const FilterInput& input, Amount
     : cloud_{cloud}, input_{input}, ledger_rows_{cloud.under(input.ledger)}, wanted_{wanted} {
     if (input_.victim_filter != nullptr && input_.victim_filter->by_run_time() != nullptr)
         spared_rows_ = &cloud_.spared_by(*input_.victim_filter->by_run_time());
+    role_ = input_.ledger.sole_role_of(input_.request.id);
+    if (role_ != nullptr) role_rows_ = &cloud_.reserved_for(*role_, input_.ledger);
     prepare();
     flag_special();
     const auto& order = cloud.order();
@@ -75,19 +77,31 @@ void HostFilter::prepare() {
 }
 
 /// Rows where a skipped server may be, or one that has to stay, or room is promised to this
-/// request or reserved for it.
+/// request, or reserved for it in a way that no other request shares.
 void HostFilter::flag_special() {
     static const std::set<ServerId> nobody;
     const auto& company = input_.checker != nullptr ? input_.checker->company() : nobody;
     const auto promises = input_.ledger.promises_of(input_.request.id);
-    const auto reserved = input_.ledger.hosts_reserved_for(input_.request.id);
-    if (promises.empty() && reserved.empty() && input_.skipped.empty() && company.empty()) return;
+    const RequestId& id = input_.request.id;
+    std::vector<HostId> reserved;
+    std::vector<ServerId> tenants;
+    if (role_rows_ == nullptr) {
+        reserved = input_.ledger.hosts_kept_for(id);
+        if (!input_.ledger.role_of(id).empty())
+            input_.ledger.each_tenant([&](const ServerId& server) {
+                if (!input_.ledger.stays_for(server, id)) tenants.push_back(server);
+            });
+    }
+    if (promises.empty() && reserved.empty() && tenants.empty() && input_.skipped.empty() &&
+        company.empty())
+        return;
     std::uint32_t rows = 0;
     for (const std::uint32_t row : cloud_.order()) rows = std::max(rows, row + 1);
     special_.assign(rows, 0);
     const auto flag = [&](std::uint32_t row) { special_[row] = 1; };
     for (const auto& [server, why] : input_.skipped) ledger_rows_.each_row_of(cloud_, server, flag);
     for (const auto& server : company) ledger_rows_.each_row_of(cloud_, server, flag);
+    for (const auto& server : tenants) ledger_rows_.each_row_of(cloud_, server, flag);
     const auto flag_host = [&](const HostId& host) {
         if (const auto row = cloud_.row_of(host); row != CloudIndex::no_row) flag(row);
     };
@@ -208,19 +222,26 @@ bool HostFilter::judge_row(std::uint32_t row, Slots& slots,
 const ReadRow* HostFilter::spared(std::uint32_t row) const {
     const auto* const filter = input_.victim_filter;
     if (filter == nullptr) return nullptr;
-    if (spared_rows_ != nullptr)
+    if (spared_rows_ != nullptr && !reserved(row))
         return spared_rows_->of(cloud_, row, *filter->by_run_time(), ledger_of(row));
-    const HostRow& own = cloud_.row(row);
-    if (!filter->may_keep(own)) return nullptr;
-    const Host& host = *own.host;
-    const bool any =
-        std::any_of(host.servers.begin(), host.servers.end(), [&](const Server& server) {
-            return server.revocable() && may_be_victim(server) &&
-                   !comes_free(server, input_.ledger) && !input_.ledger.evicting(server.id) &&
-                   input_.ledger.lender_of(server.id) == nullptr &&
-                   !cloud_.protection().protects(server) && filter->keeps(server, host);
-        });
-    return any ? &filtered(row) : nullptr;
+    // Of a row that is the role's, tenants may be kept too: the index's own tells nothing of them.
+    if (!reserved(row) && !filter->may_keep(cloud_.row(row))) return nullptr;
+    return has_kept(row) ? &filtered(row) : nullptr;
+}
+
+/// Does the filter keep anybody who could go else?
+bool HostFilter::has_kept(std::uint32_t row) const {
+    const Host& host = *cloud_.row(row).host;
+    const Ledger& ledger = input_.ledger;
+    const auto stays = [&](const ServerId& server) {
+        return reserved(row) ? ledger.stays_for(server, *role_)
+                             : ledger.lender_of(server) != nullptr;
+    };
+    return std::any_of(host.servers.begin(), host.servers.end(), [&](const Server& server) {
+        return server.revocable() && may_be_victim(server) && !comes_free(server, ledger) &&
+               !ledger.evicting(server.id) && !stays(server.id) &&
+               !cloud_.protection().protects(server) && input_.victim_filter->keeps(server, host);
+    });
 }
 
 /// Takes the gains of kept servers off the slots that are possible; false if none is kept. Only
@@ -278,17 +299,23 @@ const HostOption& HostFilter::operator[](std::size_t host) const {
 }
 
 const ReadRow& HostFilter::filtered(std::uint32_t row) const {
-    if (spared_rows_ != nullptr) return *spared(row);
+    if (spared_rows_ != nullptr && !reserved(row)) return *spared(row);
     const auto at = filtered_.find(row);
     if (at != filtered_.end()) return at->second;
-    return filtered_.emplace(row, cloud_.read_under(row, input_.victim_filter, ledger_of(row)))
+    const Role* const role = reserved(row) ? role_ : nullptr;
+    return filtered_
+        .emplace(row, cloud_.read_under(row, input_.victim_filter, ledger_of(row), role))
         .first->second;
 }
 
 bool HostFilter::sketch(std::size_t host, HostSketch& sketch) const {
     const Entry& entry = hosts_[host];
     if (entry.exact) return false;
-    const auto* const own = entry.filtered ? &filtered(entry.row) : nullptr;
+    const ReadRow* own = nullptr;
+    if (entry.filtered)
+        own = &filtered(entry.row);
+    else if (reserved(entry.row))
+        own = &role_rows_->of(entry.row);
     const bool touched = ledger_rows_.touched(entry.row);
     const ClassRow* const of = own ? own->classes.data() : classes(entry.row);
     const WorkCurve* const curves = own       ? own->curves.data()
@@ -304,7 +331,7 @@ bool HostFilter::sketch(std::size_t host, HostSketch& sketch) const {
                         : touched ? &ledger_rows_.candidates(entry.row)
                                   : &cloud_.candidates(entry.row);
     sketch.kinds = &kinds_;
-    sketch.row = entry.filtered ? HostSketch::no_row : entry.row;
+    sketch.row = own != nullptr ? HostSketch::no_row : entry.row;
     return true;
 }
 

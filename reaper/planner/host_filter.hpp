@@ -64,19 +64,27 @@ private:
     bool excluded(const HostRow& row) const;
     Amount max_slots(std::uint32_t row) const;
 
+    /// Is the row read as the request's role finds it?
+    bool reserved(std::uint32_t row) const {
+        return role_rows_ != nullptr && role_rows_->touched(row);
+    }
     const ClassRow* classes(std::uint32_t row) const {
+        if (reserved(row)) return role_rows_->of(row).classes.data();
         return ledger_rows_.touched(row) ? ledger_rows_.classes(row) : cloud_.classes(row);
     }
     const Ledger* ledger_of(std::uint32_t row) const {
-        return ledger_rows_.touched(row) ? &input_.ledger : nullptr;
+        return ledger_rows_.touched(row) || reserved(row) ? &input_.ledger : nullptr;
     }
+    bool has_kept(std::uint32_t row) const;
     const ReadRow* spared(std::uint32_t row) const;
     const ReadRow& filtered(std::uint32_t row) const;
 
     const CloudIndex& cloud_;
     FilterInput input_;
     LedgerRows& ledger_rows_;
-    SparedRows* spared_rows_ = nullptr;  // null: what is known of the victim filter does not last
+    const Role* role_ = nullptr;           // the request's only right; null: it has others, or none
+    const RoleRows* role_rows_ = nullptr;  // with that role
+    SparedRows* spared_rows_ = nullptr;    // null: what is known of the victim filter does not last
     Amount wanted_;
     std::vector<NeedView> needs_;
     KindGains kinds_;

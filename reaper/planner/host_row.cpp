@@ -99,10 +99,10 @@ void add_unlisted_room(const Host& host, const Ledger& ledger, const RowNames& n
 }
 
 /// Exact where one provider has the class, as all of a row.
-void take_off_promises(const Host& host, const Ledger& ledger, const RowNames& names,
-                       std::vector<ClassRow>& classes) {
+void take_off_promises(const Host& host, const Ledger& ledger, const Role* role,
+                       const RowNames& names, std::vector<ClassRow>& classes) {
     for (const auto* const promise : ledger.promises_on(host.id)) {
-        if (promise->open() <= 0) continue;
+        if (promise->open() <= 0 || (role != nullptr && ledger.is_for(*promise, *role))) continue;
         for (const auto& [resource_class, each] : promise->slot) {
             const auto number = names.find_class(resource_class);
             if (each <= 0 || number == RowNames::none) continue;
@@ -110,6 +110,11 @@ void take_off_promises(const Host& host, const Ledger& ledger, const RowNames& n
             room = saturating_subtract(room, saturating_multiply(each, promise->open()));
         }
     }
+}
+
+/// Is it a tenant that does not go for such requests?
+bool stays(const ServerId& server, const Ledger& ledger, const Role* role) {
+    return role == nullptr ? ledger.lender_of(server) != nullptr : ledger.stays_for(server, *role);
 }
 
 /// Both above 0. Small numbers are divided several times faster.
@@ -348,8 +353,9 @@ std::uint32_t RowNames::project_number(const ProjectId& project) {
 }
 
 void read_host(const Host& host, const Protection& protection, const VictimFilter* victim_filter,
-               const Ledger* ledger, RowNames& names, HostRow& row, CandidateSketch& candidates,
-               std::vector<ClassRow>& classes, std::vector<WorkCurve>& curves) {
+               const Ledger* ledger, const Role* role, RowNames& names, HostRow& row,
+               CandidateSketch& candidates, std::vector<ClassRow>& classes,
+               std::vector<WorkCurve>& curves) {
     classes.assign(names.classes(), ClassRow{});
     row.host = &host;
     row.profile = names.profile_number(host, row.profile);
@@ -366,7 +372,7 @@ void read_host(const Host& host, const Protection& protection, const VictimFilte
     Gains gains{host, names, classes};
     if (ledger != nullptr) {
         add_unlisted_room(host, *ledger, names, classes);
-        take_off_promises(host, *ledger, names, classes);
+        take_off_promises(host, *ledger, role, names, classes);
     }
     for (const auto& server : host.servers) {
         row.newest = std::max<Amount>(row.newest, server.created.time_since_epoch().count());
@@ -376,7 +382,7 @@ void read_host(const Host& host, const Protection& protection, const VictimFilte
         row.projects.push_back(names.project_number(server.project));
         if (goes || (ledger != nullptr && ledger->evicting(server.id))) continue;
         if (!may_be_victim(server) || protection.protects(server)) continue;
-        if (ledger != nullptr && ledger->lender_of(server.id) != nullptr) continue;
+        if (ledger != nullptr && stays(server.id, *ledger, role)) continue;
         if (victim_filter != nullptr && victim_filter->keeps(server, host)) continue;
         const std::size_t kind = gains.add(server);
         if (kind < RowNames::max_kinds && candidates.of_kind[kind] < 255) {

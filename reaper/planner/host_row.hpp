@@ -16,6 +16,7 @@
 #include <vector>
 
 #include "reaper/model/cloud.hpp"
+#include "reaper/model/role.hpp"
 #include "reaper/safeguards/protection.hpp"
 #include "strategies/sketch.hpp"
 
@@ -150,9 +151,11 @@ private:
 
 /// Reads the host into `row`, `candidates`, `classes` and `curves` (by class number; as many as
 /// `names` knows in the end). Whom the victim filter (may be null) keeps is no candidate. Room is
-/// as the ledger (null: an empty one) leaves it to requests that it promises nothing on the host.
+/// as the ledger (null: an empty one) leaves it to requests that it promises nothing on the host:
+/// those of the role (may be null), else those that nothing is reserved for.
 void read_host(const Host& host, const Protection& protection, const VictimFilter* victim_filter,
-               const Ledger* ledger, RowNames& names, HostRow& row, CandidateSketch& candidates,
-               std::vector<ClassRow>& classes, std::vector<WorkCurve>& curves);
+               const Ledger* ledger, const Role* role, RowNames& names, HostRow& row,
+               CandidateSketch& candidates, std::vector<ClassRow>& classes,
+               std::vector<WorkCurve>& curves);
 
 }  // namespace reaper

@@ -5,6 +5,7 @@
 #include "reaper/planner/cloud_index.hpp"
 #include "reaper/planner/eligibility.hpp"
 #include "reaper/rooms/ledger.hpp"
+#include "reaper/rooms/room.hpp"
 
 namespace reaper {
 namespace {

@@ -161,22 +161,34 @@ public:
     }
     /// Is the promise the request's, or is it for a role whose room is open to it?
     bool is_for(const Promise& promise, const RequestId& request) const;
+    /// The same for a request of the role that has no other right and no promise.
+    bool is_for(const Promise& promise, const Role& role) const;
     bool has_tenants_on(const HostId& host) const;
     /// The role that lends room to the server; null: it is no tenant.
     const Role* lender_of(const ServerId& server) const;
     /// Whose reserved room the request may have; empty: nobody's.
     Role role_of(const RequestId& request) const;
+    /// The same if that is its only right; null: it has others, or none.
+    const Role* sole_role_of(const RequestId& request) const;
     /// The reservations that lend room to a request.
     std::set<ReservationId> lent_to(const RequestId& request) const;
     /// Is the server a tenant that goes for others than the request?
     bool stays_for(const ServerId& server, const RequestId& request) const;
+    bool stays_for(const ServerId& server, const Role& role) const;
     /// Hosts where reservations keep anything.
     template <class Visit>
     void each_reserved(Visit visit) const {
         for (const auto& [host, reserved] : reserved_) visit(host);
     }
+    /// All servers that reservations lend room to, wherever they are.
+    template <class Visit>
+    void each_tenant(Visit visit) const {
+        for (const auto& [server, tenancy] : tenants_) visit(server);
+    }
+    /// Is something kept on the host that is for the role too?
+    bool keeps_for(const HostId& host, const Role& role) const;
     /// Hosts where something is kept that is for this request too.
-    std::vector<HostId> hosts_reserved_for(const RequestId& request) const;
+    std::vector<HostId> hosts_kept_for(const RequestId& request) const;
     std::vector<const Promise*> promises_of(const RequestId& request) const;
     std::vector<const Promise*> promises_of_group(const std::string& group) const;
     template <class Visit>
@@ -227,6 +239,8 @@ private:
     };
 
     void weigh(const HostId& host);
+    bool is_for(const Promise& promise, const Rights& rights) const;
+    bool stays_for(const ServerId& server, const Rights& rights) const;
     void forget_rights(const RequestId& but);
     const Rights* rights_of(const RequestId& request) const;
     void add(Eviction eviction);

@@ -106,15 +106,23 @@ const Ledger::Rights* Ledger::rights_of(const RequestId& request) const {
 bool Ledger::is_for(const Promise& promise, const RequestId& request) const {
     if (promise.reservation.empty()) return promise.request == request;
     const Rights* const rights = rights_of(request);
-    if (rights == nullptr) return false;
+    return rights != nullptr && is_for(promise, *rights);
+}
+
+bool Ledger::is_for(const Promise& promise, const Role& role) const {
+    return !promise.reservation.empty() && is_for(promise, Rights{role, {}, false});
+}
+
+/// A reservation's promise.
+bool Ledger::is_for(const Promise& promise, const Rights& rights) const {
     const auto open = [&](const ReservationId& reservation, const Role& role) {
-        return (!rights->role.empty() && role.is_open_to(rights->role)) ||
-               rights->lent_by.contains(reservation);
+        return (!rights.role.empty() && role.is_open_to(rights.role)) ||
+               rights.lent_by.contains(reservation);
     };
     if (open(promise.reservation, promise.role)) return true;
     if (!promise.occupied) return false;
     // Nobody goes for a borrower: what is let go of for it is not what others have.
-    if (rights->borrows) return true;
+    if (rights.borrows) return true;
     // What others have is not taken from what is reserved for the request itself.
     const auto here = reserved_.find(promise.host);
     return here != reserved_.end() &&
@@ -145,34 +153,46 @@ Role Ledger::role_of(const RequestId& request) const {
     return rights == nullptr ? Role{} : rights->role;
 }
 
+const Role* Ledger::sole_role_of(const RequestId& request) const {
+    const Rights* const rights = rights_of(request);
+    const bool sole =
+        rights != nullptr && !rights->role.empty() && rights->lent_by.empty() && !rights->borrows;
+    return sole ? &rights->role : nullptr;
+}
+
 std::set<ReservationId> Ledger::lent_to(const RequestId& request) const {
     const Rights* const rights = rights_of(request);
     return rights == nullptr ? std::set<ReservationId>{} : rights->lent_by;
 }
 
 bool Ledger::stays_for(const ServerId& server, const RequestId& request) const {
-    const Role* const lender = lender_of(server);
-    if (lender == nullptr) return false;
     const Rights* const rights = rights_of(request);
-    return rights == nullptr || rights->role.empty() || !lender->is_open_to(rights->role);
+    return stays_for(server, rights == nullptr ? Rights{} : *rights);
 }
 
-std::vector<HostId> Ledger::hosts_reserved_for(const RequestId& request) const {
+bool Ledger::stays_for(const ServerId& server, const Role& role) const {
+    return stays_for(server, Rights{role, {}, false});
+}
+
+bool Ledger::stays_for(const ServerId& server, const Rights& rights) const {
+    const Role* const lender = lender_of(server);
+    return lender != nullptr && (rights.role.empty() || !lender->is_open_to(rights.role));
+}
+
+bool Ledger::keeps_for(const HostId& host, const Role& role) const {
+    const auto kept = kept_.find(host);
+    return kept != kept_.end() &&
+           std::any_of(kept->second.begin(), kept->second.end(),
+                       [&](const Promise& promise) { return is_for(promise, role); });
+}
+
+std::vector<HostId> Ledger::hosts_kept_for(const RequestId& request) const {
     std::vector<HostId> hosts;
-    const Rights* const rights = rights_of(request);
-    if (rights == nullptr) return hosts;
-    for (const auto& [host, reserved] : reserved_) {
-        const auto kept = kept_.find(host);
-        const bool any =
-            (kept != kept_.end() &&
-             std::any_of(kept->second.begin(), kept->second.end(),
-                         [&](const Promise& promise) { return is_for(promise, request); })) ||
-            (!rights->role.empty() &&
-             std::any_of(reserved.tenants.begin(), reserved.tenants.end(), [&](const auto& tenant) {
-                 return tenant.second.is_open_to(rights->role);
-             }));
-        if (any) hosts.push_back(host);
-    }
+    if (rights_of(request) == nullptr) return hosts;
+    for (const auto& [host, kept] : kept_)
+        if (std::any_of(kept.begin(), kept.end(),
+                        [&](const Promise& promise) { return is_for(promise, request); }))
+            hosts.push_back(host);
     return hosts;
 }
 

@@ -130,7 +130,8 @@ class Cloud:
 
 
 class Reaper:
-    def __init__(self, binaries, directory, cloud, amqp, rate, promise="0s", parallel=8, more=""):
+    def __init__(self, binaries, directory, cloud, amqp, rate, promise="0s", parallel=8, more="",
+                 first=()):
         config = directory / "reaper.yaml"
         config.write_text(CONFIG.format(
             region=cloud.place.get("region", "RegionOne"), auth_url=cloud.place["auth_url"],
@@ -138,6 +139,9 @@ class Reaper:
             directory=directory, rate=rate, promise=promise,
             parallel=parallel) + more)
         config.chmod(0o600)
+        if first:
+            subprocess.run([binaries / "reaper", "--config", config, *first], check=True,
+                           stdout=subprocess.DEVNULL)
         self.log = directory / "reaper.log"
         self.process = subprocess.Popen(
             [binaries / "reaper", "--config", config, "run"],

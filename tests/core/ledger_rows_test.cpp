@@ -6,7 +6,9 @@
 #include <memory>
 
 #include "cloud_builder.hpp"
+#include "reaper/planner/eligibility.hpp"
 #include "reaper/planner/host_filter.hpp"
+#include "reservation_builder.hpp"
 #include "seeded.hpp"
 
 namespace reaper::ledger_rows_test {
@@ -21,6 +23,45 @@ Resources some_resources() {
     return Resources{{"VCPU", 1 + upto(3)}, {"MEMORY_MB", 512 * upto(4)}};
 }
 
+/// Keeps servers whose ids end so.
+class KeepsSome final : public VictimFilter {
+public:
+    std::optional<std::string> why_kept(const Server& server, const Host& host) const override {
+        return keeps(server, host) ? std::optional<std::string>{"it is one of some"} : std::nullopt;
+    }
+    bool keeps(const Server& server, const Host& /*host*/) const override {
+        return hash_of_consumer(server.id) % 2 == 0;
+    }
+    bool may_keep(const HostRow& row) const override {
+        return row.last_start != std::numeric_limits<Amount>::min();
+    }
+};
+
+/// Keeps servers that run for less than some seconds.
+class KeepsYoung final : public RunTimeFilter {
+public:
+    explicit KeepsYoung(TimePoint now) : now_{now} {
+        rules_.horizon = rules_.min_run_time = Duration{4'000};
+    }
+    std::optional<std::string> why_kept(const Server& server, const Host& host) const override {
+        return keeps(server, host) ? std::optional<std::string>{"it is young"} : std::nullopt;
+    }
+    bool keeps(const Server& server, const Host& /*host*/) const override {
+        return kept_until(server).has_value();
+    }
+    bool may_keep(const HostRow& /*row*/) const override { return true; }
+    const RunTimeRules& rules() const override { return rules_; }
+    TimePoint now() const override { return now_; }
+    std::optional<TimePoint> kept_until(const Server& server) const override {
+        const TimePoint until = start_of(server) + rules_.min_run_time;
+        return until > now_ ? std::optional{until} : std::nullopt;
+    }
+
+private:
+    RunTimeRules rules_;
+    TimePoint now_;
+};
+
 /// A cloud that changes, and a ledger that does.
 class World {
 public:
@@ -33,7 +74,7 @@ public:
     }
 
     void step() {
-        switch (upto(12)) {
+        switch (upto(14)) {
             case 0:
             case 1:
             case 2: enter(); break;
@@ -46,7 +87,8 @@ public:
             case 9: other_host(); break;
             case 10: move_server(); break;
             case 11: ledger_ = Ledger{ledger_.evictions(), ledger_.promises()}; break;
-            default: hide_server(); break;
+            case 12: hide_server(); break;
+            default: reserve(); break;
         }
         if (upto(1) == 0) check();
     }
@@ -54,10 +96,20 @@ public:
     void check() {
         Request asked = request(some_resources(), 1 + upto(2), some_request().str());
         if (upto(3) == 0) asked.required_traits.insert(Trait{"T"});
+        if (upto(1) == 0) asked.role = some_role();
+        if (upto(9) == 0) asked.lent_by.insert(ReservationId{"r" + std::to_string(upto(2))});
+        ledger_.admit(asked);
+        const KeepsSome some;
+        const KeepsYoung young{at(now_)};
+        const int kept = upto(3);
+        const VictimFilter* victim_filter = nullptr;
+        if (kept == 0) victim_filter = &some;
+        if (kept == 1) victim_filter = &young;
         std::map<ServerId, std::string> skipped;
         if (upto(2) == 0) skipped.emplace(some_server(), "unfit");
         const Shape shape = shape_of(asked);
-        const FilterInput input{asked, shape, ledger_, skipped, &index_.protection()};
+        FilterInput input{asked, shape, ledger_, skipped, &index_.protection()};
+        input.victim_filter = victim_filter;
         constexpr Amount wanted = 5;
         const HostFilter rows{index_, input, wanted};
         std::map<std::string, std::pair<Amount, Amount>> offered;
@@ -125,6 +177,29 @@ private:
     RequestId some_request() const { return RequestId{"req-" + std::to_string(upto(4))}; }
     ServerId some_server() const {
         return ServerId{"server-" + std::to_string(upto(serial_)) + same_ending};
+    }
+
+    static Role some_role() {
+        static const std::vector<std::string> paths{"web", "web/api", "db"};
+        return role(paths[static_cast<std::size_t>(upto(2))]);
+    }
+
+    /// Reservations that lack something, and lend to servers, on some host.
+    void reserve() {
+        const Host& there = some_host();
+        ReservedRoom reserved;
+        for (int i = upto(2); i > 0; --i) {
+            const ReservationId id{"r" + std::to_string(i)};
+            const Role owner = some_role();
+            reserved.reservations.emplace(id, owner);
+            const Amount missing = upto(3);
+            if (missing > 0)
+                reserved.missing.push_back(
+                    {id, owner, cpus(missing), cpus(upto(static_cast<int>(missing)))});
+            if (!there.servers.empty() && upto(1) == 0)
+                reserved.tenants.emplace(there.servers.front().id, owner);
+        }
+        ledger_.reserve(there.id, std::move(reserved));
     }
 
     /// Whatever a plan could be, and more.
