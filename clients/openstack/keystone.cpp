@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "clients/http/keeping.hpp"
+#include "clients/http/refusal.hpp"
 #include "clients/http/text.hpp"
 #include "clients/http/url.hpp"
 #include "clients/openstack/keystone_format.hpp"
@@ -63,7 +64,7 @@ public:
         if (answer->response.status == 404) co_return std::optional<TokenOwner>();
         if (answer->response.status != 200) {
             Error refusal = session_->refusal(*answer);
-            refusal.what = without(std::move(refusal.what), token);
+            refusal.what = http::without(std::move(refusal.what), token);
             co_return refusal;
         }
         auto owner = read_token_owner(answer->response.body, answer->where);

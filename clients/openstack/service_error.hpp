@@ -23,7 +23,4 @@ std::string service_message(std::string_view body);
 /// a 403.
 Error status_error(const Answer& answer, const std::string& who);
 
-/// `text` with every occurrence of `secret` taken out.
-std::string without(std::string text, const std::string& secret);
-
 }  // namespace reaper::openstack

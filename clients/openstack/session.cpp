@@ -9,6 +9,7 @@
 #include <spdlog/spdlog.h>
 #include <utility>
 
+#include "clients/http/refusal.hpp"
 #include "clients/http/text.hpp"
 #include "clients/http/url.hpp"
 #include "clients/openstack/credentials.hpp"
@@ -194,8 +195,8 @@ Error Session::auth_error(const Answer& answer) const {
         error.what += "; is cloud.auth.auth_url the address of Keystone?";
     }
     // A proxy may echo what it was sent.
-    error.what = without(std::move(error.what), with.password.reveal());
-    error.what = without(std::move(error.what), with.application_credential_secret.reveal());
+    error.what = http::without(std::move(error.what), with.password.reveal());
+    error.what = http::without(std::move(error.what), with.application_credential_secret.reveal());
     return error;
 }
 
@@ -289,7 +290,7 @@ Error Session::refusal(const Answer& answer) const {
         who = "user " + http::one_line(token_->body.info.user_name, 100) + " on project " +
               http::one_line(token_->body.info.project_name, 100);
     Error error = status_error(answer, who);
-    if (token_) error.what = without(std::move(error.what), token_->text);
+    if (token_) error.what = http::without(std::move(error.what), token_->text);
     return error;
 }
 

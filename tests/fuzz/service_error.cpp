@@ -1,6 +1,7 @@
 // The words of services (and of proxies before them) for what they refuse: a status, headers and a
 // body of any kind. Input: `STATUS` in one byte, headers `NAME: VALUE` in lines, a blank line,
 // body.
+#include "clients/http/refusal.hpp"
 #include "clients/openstack/service_error.hpp"
 
 #include "tests/fuzz/fuzz.hpp"
@@ -38,7 +39,7 @@ int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
     fuzz::require(error.what.size() < 1'024, "a refusal is told in a few words", error.what);
     // What a user typed as a password may come back in an answer, whatever it is.
     const std::string secret = answer.response.body.substr(0, answer.response.body.size() % 7);
-    const std::string told = without(error.what, secret);
+    const std::string told = http::without(error.what, secret);
     // The mark in its place is of dots: with the text around it, it may make up one that has some.
     const bool comparable = !secret.empty() && secret.find('.') == std::string::npos;
     fuzz::require(!comparable || told.find(secret) == std::string::npos, "a secret is taken out",

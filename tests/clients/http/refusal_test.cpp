@@ -1,8 +1,8 @@
-#include "clients/openstack/service_error.hpp"
+#include "clients/http/refusal.hpp"
 
 #include <gtest/gtest.h>
 
-namespace reaper::openstack::service_error_test {
+namespace reaper::http::refusal_test {
 namespace {
 
 TEST(WithoutSecret, EveryOccurrenceGoes) {
@@ -17,4 +17,4 @@ TEST(WithoutSecret, OneOfDotsComesToAnEnd) {
 }
 
 }  // namespace
-}  // namespace reaper::openstack::service_error_test
+}  // namespace reaper::http::refusal_test
