@@ -54,6 +54,7 @@ private:
         json* value = nullptr;  ///< null: it is not kept
         bool object = false;
         bool handed_out = false;
+        std::string name{};     ///< for whom it is handed out
         std::size_t index = 0;  ///< of the element that comes
         std::string key{};      ///< of the member that comes
     };
@@ -93,7 +94,9 @@ private:
         frame.object = value.is_object();
         const bool member = open_.size() == 1 && open_.back().object;
         if (!member || parts_.keeps(open_.back().key)) frame.value = place(std::move(value));
-        if (member && frame.value != nullptr && parts_.hands_out(open_.back().key)) {
+        const bool shallow = !open_.empty() && open_.size() <= 2 && open_.back().object;
+        if (shallow && frame.value != nullptr && parts_.hands_out(path())) {
+            frame.name = path();
             frame.handed_out = !frame.object;
             frame.value = nullptr;
         }
@@ -111,7 +114,7 @@ private:
     void came() {
         if (open_.empty()) return;
         Frame& in = open_.back();
-        if (in.handed_out) parts_.element(open_.front().key, in.index, element_);
+        if (in.handed_out) parts_.element(in.name, in.index, element_);
         if (in.handed_out) element_ = nullptr;
         ++in.index;
     }

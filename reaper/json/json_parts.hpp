@@ -20,7 +20,8 @@ namespace reaper {
 struct JsonParts {
     /// Is the member kept? Others are only looked through.
     std::function<bool(const std::string& member)> keeps;
-    /// Is the list handed out by its elements? An empty list is kept in its place.
+    /// Is the list handed out by its elements? An empty list is kept in its place. A list in an
+    /// object that is a member is `member.list`.
     std::function<bool(const std::string& member)> hands_out;
     /// An element of such a list; and each member that is neither list nor object, as it comes.
     std::function<void(const std::string& member, std::size_t index, const nlohmann::json& value)>
