@@ -172,7 +172,7 @@ Envelope read_envelope(std::string_view body, const std::set<std::string>& kinds
             wrong = error;
         }
     };
-    parts.bytes_for_value = 4;  // `[1,"0"]` has three
+    parts.bytes_for_value = 4;  // `[1700000000,"0"]` has three
     const json document = read_json_parts(body, parts);
     const JsonPlace in(document);
     const JsonPlace status = in["status"];

@@ -295,6 +295,19 @@ def rabbitmq(run: Runner) -> Counts:
     return found
 
 
+def prometheus(run: Runner) -> Counts:
+    if not run.built("asan"):
+        return needs_build("asan", "prometheus")
+    report = run.logs / "prometheus.xml"
+    report.unlink(missing_ok=True)
+    program = str(run.build_dir("asan") / "bin" / "prometheus_tests")
+    command = ("tests/prometheus/server", program, f"--gtest_output=xml:{report}")
+    good = run.run("run prometheus", "prometheus", CHECK_DEADLINE_S, *command)
+    if not good:
+        run.show_tail("prometheus")
+    return run.consistent("prometheus", good, counts.from_junit(report, "prometheus"))
+
+
 def tsan(run: Runner) -> Counts:
     """The threads of the broker's connections and of the journal."""
     if not run.built("tsan"):
@@ -457,6 +470,7 @@ STAGES = (
     Stage("install", "what an install puts where, the systemd unit, the quickstart", install),
     Stage("asan", "unit tests with address and undefined behaviour sanitizers", asan),
     Stage("rabbitmq", "the AMQP client against a real RabbitMQ, sanitized", rabbitmq),
+    Stage("prometheus", "the client of Prometheus against a real one, sanitized", prometheus),
     Stage("clang", "clang: no result is discarded, no warning, no bug that clang-tidy finds", clang),
     Stage("fuzz", "fuzzers of every parser of outside bytes, for a bounded time", fuzz),
     Stage("tsan", "thread sanitizer: the AMQP client and the journal", tsan),

@@ -182,7 +182,7 @@ TEST(PrometheusAnswer, MoreValuesThanAllowedAreAnError) {
 TEST(PrometheusAnswer, ALongAnswerIsReadWhole) {
     std::string values;
     for (int i = 0; i < 11'000; ++i)
-        values += (i == 0 ? "[" : ",[") + std::to_string(i) + ",\"1\"]";
+        values += (i == 0 ? "[" : ",[") + std::to_string(1'700'000'000 + i) + ",\"1\"]";
     const auto found =
         read_series(success("matrix", "[" + series("[" + values + "]") + "]"), 20'000);
     ASSERT_TRUE(found) << found.error().what;
