@@ -1,9 +1,9 @@
 // The words of services (and of proxies before them) for what they refuse: a status, headers and a
 // body of any kind. Input: `STATUS` in one byte, headers `NAME: VALUE` in lines, a blank line,
 // body.
-#include "clients/http/refusal.hpp"
 #include "clients/openstack/service_error.hpp"
 
+#include "clients/http/refusal.hpp"
 #include "tests/fuzz/fuzz.hpp"
 
 namespace {
