@@ -1,0 +1,53 @@
+// An estimator says how many vCPUs of a host may be sold beyond what is allocated: as
+// oversubscribed room, which only revocable servers take. It only estimates: how fast room rises,
+// what a flapping host may have and what unknown figures mean is publication.hpp's. Pure, no state
+// between calls.
+#pragma once
+
+#include <optional>
+#include <set>
+#include <string>
+#include <string_view>
+
+#include "reaper/oversubscription/measurement.hpp"
+
+namespace reaper {
+
+/// What Nova and Placement know of a host.
+struct HostFacts {
+    HostId id;
+    std::string name;                  ///< hypervisor hostname
+    std::string service_host;          ///< nova-compute's `host`
+    std::set<std::string> aggregates;  ///< names and UUIDs
+    Amount vcpus = 0;                  ///< of its inventory of VCPU: total less reserved
+    double allocation_ratio = 1;       ///< likewise
+    /// VCPU that is held in ordinary room, by whomever. Pinned CPUs (PCPU) are not in it.
+    Amount allocated = 0;
+};
+
+/// How much oversubscribed room a host may have, in vCPUs.
+struct Estimate {
+    bool known = false;  ///< else: no new room, and nobody has to go
+    Amount rise_to = 0;  ///< published room may grow up to this
+    Amount fall_to = 0;  ///< and must not be above this; rise_to <= fall_to
+    /// When that was so; none: it rests on no measurement and is always true.
+    std::optional<TimePoint> measured_at{};
+    double coverage = 1;  ///< as of the usage; 1 if it rests on none
+    std::string why;      ///< for people: what decided it, or why it is not known
+};
+
+class Estimator {
+public:
+    virtual ~Estimator() = default;
+
+    /// As in the table of estimators.
+    virtual std::string_view name() const = 0;
+    /// Whether it rests on usage; if not, it is given none.
+    virtual bool measures() const { return false; }
+    /// Over which times it wants usage put together; `trusted` is the publication's.
+    virtual UsageWindows windows() const { return {}; }
+    /// What is not known of the usage makes the estimate unknown, if it rests on it.
+    virtual Estimate estimate(const HostFacts& facts, const HostUsage& usage) const = 0;
+};
+
+}  // namespace reaper

@@ -1,0 +1,55 @@
+// What is to be changed in Placement, so that it shows the room that is published: on each host a
+// nested provider of ours (slot_provider_name) with an inventory of the oversubscribed class.
+// `reserved` is left as it is: while freed room is promised, the class is reserved on its host.
+// What others made is never taken. Pure.
+#pragma once
+
+#include <map>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "reaper/model/cloud.hpp"
+#include "reaper/model/records.hpp"
+
+namespace reaper {
+
+/// One host, and what is to be published there.
+struct WantedRoom {
+    HostId id;         ///< the root provider's
+    std::string name;  ///< hypervisor hostname
+    /// Its nested providers, as they were read.
+    std::vector<Provider> nested;
+    Amount total = 0;  ///< wanted; 0: none
+};
+
+/// One thing to do on a host, or to leave as it is.
+struct InventoryStep {
+    enum class Kind {
+        keep,              ///< it is as it should be
+        create_provider,   ///< and then an inventory with `to`
+        set_total,         ///< from `from` (0: no inventory) to `to`
+        remove_inventory,  ///< the provider stays
+        refuse,            ///< it can't be done, for `why`
+    };
+    Kind kind = Kind::keep;
+    HostId host;
+    ProviderId provider;  ///< empty while there is none
+    std::string name;     ///< of the provider
+    Amount from = 0;
+    Amount to = 0;
+    std::string why;  ///< what is to be known about it; may be empty
+
+    friend bool operator==(const InventoryStep&, const InventoryStep&) = default;
+};
+
+/// `create-provider`, `set-total`, ...
+std::string_view to_string(InventoryStep::Kind kind);
+
+/// One step for each host, in their order. A total that somebody holds some of is not removed, but
+/// becomes 1. `providers` are all of the cloud: a name of ours that another has is refused.
+std::vector<InventoryStep> inventory_plan(const std::vector<WantedRoom>& hosts,
+                                          const std::vector<ProviderRecord>& providers,
+                                          const ResourceClass& room_class);
+
+}  // namespace reaper

@@ -1,0 +1,74 @@
+// From estimates to the room that is published: the rule for one host. Room falls at once and rises
+// slowly: after the estimate allowed it for a while, a step in each interval, and not on a host
+// that goes up and down, nor by figures of a short time. Pure; times are told.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "reaper/oversubscription/estimator.hpp"
+#include "reaper/safeguards/circuit.hpp"
+
+namespace reaper {
+
+struct PublicationRules {
+    Duration interval{15'000};     ///< between two rises
+    Duration rise_after{120'000};  ///< the estimate must have allowed a rise for so long
+    double rise_step = 0.25;       ///< of the host's cores: vCPUs in one rise, at least 1
+    Amount hysteresis = 1;         ///< vCPUs: a smaller gain is no rise
+    int flaps = 3;                 ///< so many within the window: the host is left alone; 0: never
+    Duration flap_window{3'600'000};
+    /// For how long it is left alone: twice as long each time in a row.
+    RetrySettings quiet{Duration{1'800'000}, Duration{28'800'000}};
+    Duration trust_after{3'600'000};  ///< of which there must be readings before room rises
+    double least_coverage = 0.95;     ///< the part of it that must be covered
+    Duration max_age{60'000};         ///< an older measurement is as none
+
+    friend bool operator==(const PublicationRules&, const PublicationRules&) = default;
+};
+
+/// What is remembered of one host between two intervals.
+struct PublishedState {
+    struct Pending {
+        Amount to = 0;  ///< the least that was allowed since
+        TimePoint since{};
+    };
+
+    Amount total = 0;                     ///< published last
+    std::optional<Pending> pending{};     ///< a rise that waits, or goes on
+    std::optional<TimePoint> rose_at{};   ///< the last rise
+    std::optional<TimePoint> known_at{};  ///< the last good measurement; else the first look
+    bool rose = false;                    ///< since the last fall
+    bool in_excess = false;               ///< more was held than the estimate gave
+    std::vector<TimePoint> flaps{};       ///< within the window, the oldest first
+    Circuit quiet{};                      ///< not closed: the host flapped
+
+    /// The host's room as it was found in Placement; all else is as of a new host.
+    static PublishedState found(Amount total);
+    /// The wall clock was set forward by so much (or back): all times move with it.
+    void shift(Duration by);
+};
+
+/// What a host holds and has now.
+struct RoomInUse {
+    Amount used = 0;   ///< vCPUs of oversubscribed room that are held
+    double cores = 0;  ///< for the step
+};
+
+struct Published {
+    /// To be published. 0: no inventory at all. It is 1 where the estimate is 0 and somebody still
+    /// holds some (Placement has no total of 0): nothing new fits on that.
+    Amount total = 0;
+    Amount excess = 0;        ///< held beyond the estimate: these vCPUs are to be freed
+    bool left_alone = false;  ///< it flapped, and does not rise
+    std::string why;          ///< for people
+    PublishedState state;     ///< for the next time
+};
+
+/// What is to be published now. Never above `estimate.fall_to` where that is known, but for the 1
+/// above; where it is not known for longer than `max_age`, never above what is in use.
+Published next_published(const PublishedState& state, const Estimate& estimate,
+                         const RoomInUse& in_use, TimePoint now, const PublicationRules& rules);
+
+}  // namespace reaper

@@ -1,0 +1,82 @@
+// A QoS controller watches how regular servers fare on the hosts where oversubscribed room is sold,
+// and says what must go: corrections are data, which another part carries out under the rules for
+// all evictions. Which servers they are is `choose_corrected` (correction.hpp). Pure; times are
+// told.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "reaper/model/ids.hpp"
+#include "reaper/model/resources.hpp"
+#include "reaper/model/time.hpp"
+
+namespace reaper {
+
+/// What is known of how busy a host is. What is not asked for, or not known, is none.
+struct HostLoad {
+    HostId host;
+    std::optional<double> load5{};     ///< load average of 5 minutes: runnable threads
+    std::optional<double> load15{};    ///< of 15 minutes
+    std::optional<double> cores{};     ///< above 0
+    std::optional<double> steal{};     ///< the part of CPU time that was stolen, 0 to 1
+    std::optional<double> pressure{};  ///< the part of the time in which threads waited for a CPU
+    TimePoint measured_at{};
+    /// Not empty: nothing of the above counts (missing, stale, contradictory), and this says why.
+    std::string why_unknown{};
+
+    bool known() const noexcept { return why_unknown.empty(); }
+};
+
+/// Which figures a controller looks at.
+struct LoadFigures {
+    bool load5 = false, load15 = false, cores = false, steal = false, pressure = false;
+
+    bool any() const noexcept { return load5 || load15 || cores || steal || pressure; }
+};
+
+/// Revocable servers of the host must go.
+struct HostCorrection {
+    HostId host;
+    bool all = false;       ///< every one of them; else as many as hold:
+    Amount shed_vcpus = 0;  ///< at least 1
+    std::string why;        ///< for people: the figure and its threshold
+
+    friend bool operator==(const HostCorrection&, const HostCorrection&) = default;
+};
+
+/// What is remembered of one host between two looks.
+struct QosState {
+    int in_a_row = 0;                        ///< measurements above the threshold
+    std::optional<TimePoint> measured_at{};  ///< of the last one that was looked at
+    std::optional<TimePoint> corrected_at{};
+    /// vCPUs shed whose load is in the averages still, as of `corrected_at`.
+    double shed_in_load5 = 0, shed_in_load15 = 0;
+
+    void shift(Duration by);  ///< the wall clock was set forward by so much (or back)
+};
+
+struct QosVerdict {
+    std::optional<HostCorrection> correction{};
+    std::string why;  ///< for people, where there is none: all is well, what is not known, ...
+    QosState state;   ///< for the next time
+};
+
+class QosController {
+public:
+    virtual ~QosController() = default;
+
+    /// As in the table of QoS controllers.
+    virtual std::string_view name() const = 0;
+    virtual LoadFigures figures() const { return {}; }
+    /// What is to be corrected at `now`. Unknown figures correct nothing. The same measurement
+    /// counts once.
+    virtual QosVerdict look(const QosState& state, const HostLoad& load, TimePoint now) const = 0;
+};
+
+/// A correction was handed over, and the servers chosen for it hold `vcpus`. Until it is noted, the
+/// controller asks for it again at each look.
+QosState after_correction(QosState state, Amount vcpus, TimePoint at);
+
+}  // namespace reaper
