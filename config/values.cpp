@@ -1,22 +1,16 @@
 #include "config/values.hpp"
 
 #include <algorithm>
-#include <array>
 #include <charconv>
 #include <numeric>
 #include <utility>
+
+#include "reaper/model/time_text.hpp"
 
 namespace reaper::config {
 namespace {
 
 using std::chrono::milliseconds;
-
-struct Unit {
-    std::string_view name;
-    std::int64_t milliseconds;
-};
-constexpr std::array<Unit, 4> units{{{"h", 3'600'000}, {"min", 60'000}, {"s", 1'000}, {"ms", 1}}};
-constexpr std::int64_t ten_years = 10LL * 365 * 24 * 3'600'000;
 
 /// Insertions, deletions, replacements and swaps of neighbours that turn one word into the other.
 std::size_t distance(std::string_view a, std::string_view b) {
@@ -70,24 +64,11 @@ std::optional<std::int64_t> integer_of(std::string_view text) {
 }
 
 std::optional<milliseconds> duration_of(std::string_view text) {
-    const auto digits = std::min(text.find_first_not_of("0123456789"), text.size());
-    const auto number = integer_of(text.substr(0, digits));
-    if (!number) return std::nullopt;
-    for (const auto& unit : units) {
-        if (text.substr(digits) != unit.name) continue;
-        if (*number > ten_years / unit.milliseconds) return std::nullopt;
-        return milliseconds{*number * unit.milliseconds};
-    }
-    return std::nullopt;
+    return parse_duration(text);
 }
 
 std::string duration_text(milliseconds duration) {
-    const std::int64_t count = duration.count();
-    if (count == 0) return "0s";
-    for (const auto& unit : units)
-        if (count % unit.milliseconds == 0)
-            return std::to_string(count / unit.milliseconds) + std::string{unit.name};
-    return std::to_string(count) + "ms";
+    return exact_duration(duration);
 }
 
 std::optional<std::string> url_problem(std::string_view url,

@@ -2,12 +2,21 @@
 
 #include <algorithm>
 #include <array>
+#include <charconv>
 #include <cstdint>
 
 namespace reaper {
 namespace {
 
 using namespace std::chrono;
+
+struct DurationUnit {
+    std::string_view name;
+    std::int64_t milliseconds;
+};
+constexpr std::array<DurationUnit, 4> duration_units{
+    {{"h", 3'600'000}, {"min", 60'000}, {"s", 1'000}, {"ms", 1}}};
+constexpr std::int64_t ten_years = 10LL * 365 * 24 * 3'600'000;
 
 /// Takes pieces off the front of a text. After one that is not there, nothing is right.
 class Scanner {
@@ -141,6 +150,28 @@ std::string format_duration(Duration duration) {
     if (largest->size > seconds{1} && rest >= largest[1].size)
         text += " " + counted_in(largest[1], rest);
     return text;
+}
+
+std::optional<Duration> parse_duration(std::string_view text) {
+    const auto digits = std::min(text.find_first_not_of("0123456789"), text.size());
+    std::int64_t number = 0;
+    const auto [end, error] = std::from_chars(text.data(), text.data() + digits, number);
+    if (error != std::errc{} || end != text.data() + digits) return std::nullopt;
+    for (const auto& unit : duration_units) {
+        if (text.substr(digits) != unit.name) continue;
+        if (number > ten_years / unit.milliseconds) return std::nullopt;
+        return Duration{number * unit.milliseconds};
+    }
+    return std::nullopt;
+}
+
+std::string exact_duration(Duration duration) {
+    const std::int64_t count = duration.count();
+    if (count == 0) return "0s";
+    for (const auto& unit : duration_units)
+        if (count % unit.milliseconds == 0)
+            return std::to_string(count / unit.milliseconds) + std::string{unit.name};
+    return std::to_string(count) + "ms";
 }
 
 }  // namespace reaper

@@ -26,4 +26,11 @@ std::string format_time(TimePoint time);
 /// with a minus.
 std::string format_duration(Duration duration);
 
+/// As settings are written: `500ms`, `10s`, `5min`, `2h`: digits and a unit, nothing else; at most
+/// 10 years.
+std::optional<Duration> parse_duration(std::string_view text);
+
+/// The inverse, in the largest unit that is exact.
+std::string exact_duration(Duration duration);
+
 }  // namespace reaper

@@ -29,7 +29,8 @@ Amount vcpus_of(const std::vector<ServerId>& servers,
                 const std::vector<CorrectionCandidate>& candidates);
 
 /// The correction for oversubscribed room that is held beyond the estimate (Published::excess).
-/// Only holders of such room help: give `choose_corrected` no others.
+/// Only holders of such room help: give `choose_corrected` no others, and of them what they hold
+/// of it alone.
 std::optional<HostCorrection> excess_correction(const HostId& host, Amount excess,
                                                 const std::string& why);
 

@@ -1,7 +1,8 @@
 // What is to be changed in Placement, so that it shows the room that is published: on each host a
 // nested provider of ours (slot_provider_name) with an inventory of the oversubscribed class.
 // `reserved` is left as it is: while freed room is promised, the class is reserved on its host.
-// What others made is never taken. Pure.
+// What others made is never taken. Where the room is closed, `min_unit` is above the total, so that
+// nothing new fits, whoever leaves. Pure.
 #pragma once
 
 #include <map>
@@ -14,13 +15,17 @@
 
 namespace reaper {
 
+/// Of an inventory with a total of 1 on which nothing may start.
+inline constexpr Amount closed_min_unit = 2;
+
 /// One host, and what is to be published there.
 struct WantedRoom {
     HostId id;         ///< the root provider's
     std::string name;  ///< hypervisor hostname
     /// Its nested providers, as they were read.
     std::vector<Provider> nested;
-    Amount total = 0;  ///< wanted; 0: none
+    Amount total = 0;     ///< wanted; 0: none
+    bool closed = false;  ///< see Published
 };
 
 /// One thing to do on a host, or to leave as it is.
@@ -28,7 +33,7 @@ struct InventoryStep {
     enum class Kind {
         keep,              ///< it is as it should be
         create_provider,   ///< and then an inventory with `to`
-        set_total,         ///< from `from` (0: no inventory) to `to`
+        set_total,         ///< from `from` (0: no inventory) to `to`, with `min_unit`
         remove_inventory,  ///< the provider stays
         refuse,            ///< it can't be done, for `why`
     };
@@ -38,7 +43,8 @@ struct InventoryStep {
     std::string name;     ///< of the provider
     Amount from = 0;
     Amount to = 0;
-    std::string why;  ///< what is to be known about it; may be empty
+    Amount min_unit = 1;  ///< to be set with it
+    std::string why;      ///< what is to be known about it; may be empty
 
     friend bool operator==(const InventoryStep&, const InventoryStep&) = default;
 };
@@ -46,8 +52,11 @@ struct InventoryStep {
 /// `create-provider`, `set-total`, ...
 std::string_view to_string(InventoryStep::Kind kind);
 
-/// One step for each host, in their order. A total that somebody holds some of is not removed, but
-/// becomes 1. `providers` are all of the cloud: a name of ours that another has is refused.
+/// The room that an inventory publishes: its total, or 0 if it is closed.
+Amount published_room(const Inventory& inventory);
+
+/// One step for each host, in their order. An inventory that somebody holds some of is not removed,
+/// but closed. `providers` are all of the cloud: a name of ours that another has is refused.
 std::vector<InventoryStep> inventory_plan(const std::vector<WantedRoom>& hosts,
                                           const std::vector<ProviderRecord>& providers,
                                           const ResourceClass& room_class);

@@ -66,8 +66,8 @@ struct UsageWindows {
     friend bool operator==(const UsageWindows&, const UsageWindows&) = default;
 };
 
-/// The readings of one host, as far as the windows reach back. One thread; adding and asking take
-/// constant time on average.
+/// The readings of one host, as far as the windows reach back. One thread; what a reading
+/// costs grows with the readings within the smoothing window alone.
 class UsageHistory {
 public:
     explicit UsageHistory(const UsageWindows& windows) : windows_{windows} {}
@@ -87,15 +87,16 @@ private:
         TimePoint to{};
     };
 
+    static void remember(std::deque<Mean>& falling, Mean mean);
     void forget_before(TimePoint now);
-    Duration covered(TimePoint now) const;
+    double coverage(TimePoint now) const;
 
     UsageWindows windows_;
-    std::optional<TimePoint> first_;  // of the readings without a longer pause than the windows
+    std::optional<TimePoint> first_;  // reading of all
     std::deque<UsagePoint> recent_;   // within the smoothing window
-    UsageOf sum_;                     // of `recent_`
-    std::deque<Mean> least_, most_;   // falling means within the peak window: the first is it
-    std::deque<Gap> gaps_;            // longer than allowed, within the trusted time
+    UsageOf now_;                     // their mean
+    std::deque<Mean> least_, most_;   // within the peak window, falling: the first is the peak
+    std::deque<Gap> gaps_;            // that are too long, within the trusted time
 };
 
 }  // namespace reaper

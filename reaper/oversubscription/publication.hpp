@@ -35,16 +35,15 @@ struct PublishedState {
         TimePoint since{};
     };
 
-    Amount total = 0;                     ///< published last
+    Amount total = 0;                     ///< published last; 0 of a closed one
     std::optional<Pending> pending{};     ///< a rise that waits, or goes on
     std::optional<TimePoint> rose_at{};   ///< the last rise
     std::optional<TimePoint> known_at{};  ///< the last good measurement; else the first look
-    bool rose = false;                    ///< since the last fall
-    bool in_excess = false;               ///< more was held than the estimate gave
+    bool rose = false;                    ///< since the last fall: the next one is a flap
     std::vector<TimePoint> flaps{};       ///< within the window, the oldest first
     Circuit quiet{};                      ///< not closed: the host flapped
 
-    /// The host's room as it was found in Placement; all else is as of a new host.
+    /// Room that was found in Placement (published_room); all else is as of a new host.
     static PublishedState found(Amount total);
     /// The wall clock was set forward by so much (or back): all times move with it.
     void shift(Duration by);
@@ -57,9 +56,10 @@ struct RoomInUse {
 };
 
 struct Published {
-    /// To be published. 0: no inventory at all. It is 1 where the estimate is 0 and somebody still
-    /// holds some (Placement has no total of 0): nothing new fits on that.
-    Amount total = 0;
+    Amount total = 0;  ///< to be published; 0: no inventory at all
+    /// There is no room, but somebody holds some, and Placement has no total of 0: it is 1, and
+    /// nothing may start on it, also when the holders are gone.
+    bool closed = false;
     Amount excess = 0;        ///< held beyond the estimate: these vCPUs are to be freed
     bool left_alone = false;  ///< it flapped, and does not rise
     std::string why;          ///< for people
@@ -67,7 +67,8 @@ struct Published {
 };
 
 /// What is to be published now. Never above `estimate.fall_to` where that is known, but for the 1
-/// above; where it is not known for longer than `max_age`, never above what is in use.
+/// of a closed one; where it is not known for longer than `max_age`, never above what is in use. A
+/// flap is a fall after a rise: who has not risen does not flap.
 Published next_published(const PublishedState& state, const Estimate& estimate,
                          const RoomInUse& in_use, TimePoint now, const PublicationRules& rules);
 

@@ -46,13 +46,18 @@ struct HostCorrection {
     friend bool operator==(const HostCorrection&, const HostCorrection&) = default;
 };
 
+/// Load that is in the averages still, though who made it was shed.
+struct ShedLoad {
+    double load5 = 0;
+    double load15 = 0;
+};
+
 /// What is remembered of one host between two looks.
 struct QosState {
     int in_a_row = 0;                        ///< measurements above the threshold
     std::optional<TimePoint> measured_at{};  ///< of the last one that was looked at
     std::optional<TimePoint> corrected_at{};
-    /// vCPUs shed whose load is in the averages still, as of `corrected_at`.
-    double shed_in_load5 = 0, shed_in_load15 = 0;
+    ShedLoad shed{};  ///< as of `corrected_at`
 
     void shift(Duration by);  ///< the wall clock was set forward by so much (or back)
 };
@@ -76,7 +81,11 @@ public:
 };
 
 /// A correction was handed over, and the servers chosen for it hold `vcpus`. Until it is noted, the
-/// controller asks for it again at each look.
+/// controller asks for it again with each new measurement.
 QosState after_correction(QosState state, Amount vcpus, TimePoint at);
+
+/// A load average follows slowly: so much of what was shed is still in it, if it was one
+/// runnable thread for each vCPU (Linux damps the averages by e in 5 and 15 minutes).
+ShedLoad shed_load(const QosState& state, TimePoint now);
 
 }  // namespace reaper

@@ -13,6 +13,7 @@ CORE = (
     "reaper/request_spec/",
     "reaper/reservations/",
     "reaper/setup/",
+    "reaper/oversubscription/",
     "reaper/planner/",
     "reaper/cloud_cache/",
     "reaper/decision/",

@@ -1,0 +1,107 @@
+// fixed: so many vCPUs on each host, whatever is in use there.
+#include <algorithm>
+#include <charconv>
+#include <utility>
+
+#include "reaper/model/cloud.hpp"
+#include "reaper/model/text.hpp"
+#include "reaper/oversubscription/builtin.hpp"
+#include "reaper/oversubscription/parameter_text.hpp"
+
+namespace reaper {
+namespace {
+
+constexpr Amount most_fixed_vcpus = 1'000'000;
+constexpr std::string_view aggregate_prefix = "aggregate:";
+
+/// Other vCPUs for some hosts.
+struct Override {
+    std::string pattern;  ///< of names of hosts, or the name or UUID of an aggregate
+    bool aggregate = false;
+    Amount vcpus = 0;
+
+    bool covers(const HostFacts& facts) const {
+        if (aggregate) return facts.aggregates.contains(pattern);
+        return matches_glob(pattern, facts.name) || matches_glob(pattern, facts.service_host);
+    }
+};
+
+class FixedEstimator : public Estimator {
+public:
+    FixedEstimator(Amount vcpus, std::vector<Override> overrides)
+        : vcpus_{vcpus}, overrides_{std::move(overrides)} {}
+
+    std::string_view name() const override { return "fixed"; }
+
+    Estimate estimate(const HostFacts& facts, const HostUsage&) const override {
+        const auto at = std::find_if(overrides_.begin(), overrides_.end(),
+                                     [&](const Override& each) { return each.covers(facts); });
+        const Amount wanted = at == overrides_.end() ? vcpus_ : at->vcpus;
+        const auto capacity =
+            Inventory{.total = facts.vcpus, .allocation_ratio = facts.allocation_ratio}.capacity();
+        Estimate estimate;
+        estimate.known = true;
+        estimate.rise_to = estimate.fall_to = std::min(wanted, capacity);
+        estimate.why = counted(wanted, "vCPU") + " by the configuration";
+        if (at != overrides_.end())
+            estimate.why += std::string{at->aggregate ? " of aggregate " : " of hosts "} +
+                            in_quotes(at->pattern);
+        if (capacity < wanted)
+            estimate.why += ", but the host has " + std::to_string(capacity) + " VCPU in all";
+        return estimate;
+    }
+
+private:
+    Amount vcpus_;
+    std::vector<Override> overrides_;
+};
+
+std::optional<Override> override_of(std::string_view text) {
+    const auto equals = text.rfind('=');
+    if (equals == std::string_view::npos) return std::nullopt;
+    Override read;
+    std::string_view pattern = text.substr(0, equals);
+    read.aggregate = pattern.starts_with(aggregate_prefix);
+    if (read.aggregate) pattern.remove_prefix(aggregate_prefix.size());
+    read.pattern = pattern;
+    const std::string_view number = text.substr(equals + 1);
+    const auto [end, error] =
+        std::from_chars(number.data(), number.data() + number.size(), read.vcpus);
+    if (read.pattern.empty() || error != std::errc{} || end != number.data() + number.size() ||
+        read.vcpus < 0 || read.vcpus > most_fixed_vcpus)
+        return std::nullopt;
+    return read;
+}
+
+std::variant<std::unique_ptr<Estimator>, ParameterError> make_fixed_estimator(
+    const Parameters& parameters) {
+    const auto vcpus = std::get<std::int64_t>(parameters.at("vcpus"));
+    if (vcpus < 0 || vcpus > most_fixed_vcpus)
+        return ParameterError{"vcpus", "a number from 0 to 1000000"};
+    std::vector<Override> overrides;
+    for (const auto& text : std::get<std::vector<std::string>>(parameters.at("overrides"))) {
+        auto read = override_of(text);
+        if (!read)
+            return ParameterError{"overrides",
+                                  "PATTERN=VCPUS or aggregate:NAME=VCPUS, with 0 to 1000000 vCPUs; "
+                                  "but " +
+                                      in_quotes(text) + " is not"};
+        overrides.push_back(std::move(*read));
+    }
+    return std::make_unique<FixedEstimator>(vcpus, std::move(overrides));
+}
+
+}  // namespace
+
+EstimatorInfo fixed_estimator() {
+    return {"fixed",
+            "gives the configured vCPUs on each host, whatever is in use there; at most what the "
+            "host has of VCPU",
+            {{"vcpus", ParameterKind::integer, std::int64_t{0}, "vCPUs on each host, 0 to 1000000"},
+             {"overrides", ParameterKind::text_list, std::vector<std::string>{},
+              "other vCPUs for some hosts, the first that fits counts: PATTERN=VCPUS (`*` and `?` "
+              "in the name of hypervisor or service) or aggregate:NAME=VCPUS (name or UUID)"}},
+            make_fixed_estimator};
+}
+
+}  // namespace reaper

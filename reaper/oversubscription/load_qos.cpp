@@ -1,0 +1,140 @@
+// load: a host whose load average of 5 or 15 minutes is above its threshold loses revocable servers
+// (Mesos' load controller, which evicts all of them). The average of 1 minute is no figure of it.
+//
+// Step by step, as many vCPUs go as the load is above the threshold. The averages show that slowly,
+// so what went already is taken off them (shed_load), as it fades: a step that freed less than it
+// seemed to is followed by another, and no step is taken twice.
+#include <algorithm>
+#include <cmath>
+#include <utility>
+
+#include "reaper/oversubscription/builtin.hpp"
+#include "reaper/oversubscription/parameter_text.hpp"
+#include "reaper/oversubscription/qos_evict.hpp"
+
+namespace reaper {
+namespace {
+
+constexpr double highest_load = 1e6;
+
+struct LoadThresholds {
+    std::optional<double> load5;
+    std::optional<double> load15;
+    bool per_core = false;
+};
+
+/// One average against its threshold.
+struct Exceeded {
+    double over = 0;  ///< in runnable threads; above 0: exceeded
+    std::string why;
+};
+
+class LoadQos : public QosController {
+public:
+    LoadQos(LoadThresholds thresholds, QosEvict evict) : thresholds_{thresholds}, evict_{evict} {}
+
+    std::string_view name() const override { return "load"; }
+
+    LoadFigures figures() const override {
+        LoadFigures wanted;
+        wanted.load5 = thresholds_.load5.has_value();
+        wanted.load15 = thresholds_.load15.has_value();
+        wanted.cores = thresholds_.per_core;
+        return wanted;
+    }
+
+    QosVerdict look(const QosState& state, const HostLoad& load, TimePoint now) const override {
+        QosVerdict verdict;
+        verdict.state = state;
+        if (!is_news(load, verdict)) return verdict;
+        if (thresholds_.per_core &&
+            !(load.cores && std::isfinite(*load.cores) && *load.cores > 0)) {
+            verdict.why = "the number of its cores is not known";
+            return verdict;
+        }
+        const ShedLoad shed = shed_load(state, now);
+        const Exceeded five =
+            against("5", load.load5, thresholds_.load5, shed.load5, load, verdict.why);
+        const Exceeded fifteen =
+            against("15", load.load15, thresholds_.load15, shed.load15, load, verdict.why);
+        const Exceeded& worse = fifteen.over > five.over ? fifteen : five;
+        if (worse.over <= 0) {
+            if (verdict.why.empty()) verdict.why = "the load is not above its threshold";
+            if (shed.load15 >= 0.5) verdict.why += ", less what was shed and is still in it";
+        } else if (settles(state, now, evict_.settle)) {
+            verdict.why = "the last correction is still to show: " + worse.why;
+        } else {
+            verdict.correction = correction_of(load.host, evict_, worse.over, worse.why);
+        }
+        return verdict;
+    }
+
+private:
+    Exceeded against(const std::string& minutes, const std::optional<double>& figure,
+                     const std::optional<double>& threshold, double shed, const HostLoad& load,
+                     std::string& unknown) const {
+        if (!threshold) return {};
+        if (!figure || !std::isfinite(*figure) || *figure < 0) {
+            unknown = "its load average of " + minutes + " minutes is not known";
+            return {};
+        }
+        const double limit = thresholds_.per_core ? *threshold * *load.cores : *threshold;
+        std::string why = "the load average of " + minutes + " minutes is " +
+                          decimal_text(*figure) + ", above " + decimal_text(limit);
+        if (thresholds_.per_core) why += " (" + decimal_text(*threshold) + " for each core)";
+        return {*figure - shed - limit, std::move(why)};
+    }
+
+    LoadThresholds thresholds_;
+    QosEvict evict_;
+};
+
+/// None: not given. A threshold of 0 would evict everybody for ever.
+std::variant<std::optional<double>, ParameterError> load_threshold(const Parameters& parameters,
+                                                                   std::string_view name) {
+    if (std::get<std::string>(parameters.find(name)->second).empty())
+        return std::optional<double>{};
+    const auto value = decimal_parameter(parameters, name, 0.01, highest_load);
+    if (!value) return ParameterError{std::string{name}, "a load average from 0.01 to 1000000"};
+    return value;
+}
+
+std::variant<std::unique_ptr<QosController>, ParameterError> make_load_qos(
+    const Parameters& parameters) {
+    LoadThresholds thresholds;
+    const auto five = load_threshold(parameters, "load_threshold_5min");
+    if (const auto* const wrong = std::get_if<ParameterError>(&five)) return *wrong;
+    const auto fifteen = load_threshold(parameters, "load_threshold_15min");
+    if (const auto* const wrong = std::get_if<ParameterError>(&fifteen)) return *wrong;
+    thresholds.load5 = std::get<std::optional<double>>(five);
+    thresholds.load15 = std::get<std::optional<double>>(fifteen);
+    if (!thresholds.load5 && !thresholds.load15)
+        return ParameterError{"load_threshold_5min", "this one, load_threshold_15min, or both"};
+    const auto& per_core = std::get<std::string>(parameters.at("per_core"));
+    if (per_core != "true" && per_core != "false")
+        return ParameterError{"per_core", "true or false"};
+    thresholds.per_core = per_core == "true";
+    const auto evict = qos_evict_of(parameters);
+    if (const auto* const wrong = std::get_if<ParameterError>(&evict)) return *wrong;
+    return std::make_unique<LoadQos>(thresholds, std::get<QosEvict>(evict));
+}
+
+}  // namespace
+
+QosInfo load_qos() {
+    return {
+        "load",
+        "evicts revocable servers from a host whose load average is above a threshold",
+        {{"load_threshold_5min", ParameterKind::text, std::string{},
+          "the load average of 5 minutes that is not to be exceeded; at least one of the two is "
+          "needed"},
+         {"load_threshold_15min", ParameterKind::text, std::string{},
+          "the load average of 15 minutes that is not to be exceeded"},
+         {"per_core", ParameterKind::text, std::string{"false"},
+          "true: the thresholds are for each core of the host"},
+         evict_spec(),
+         settle_spec()},
+        make_load_qos};
+}
+
+}  // namespace reaper

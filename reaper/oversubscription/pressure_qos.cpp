@@ -1,0 +1,134 @@
+// pressure: a host whose CPU time is stolen, or whose threads wait for a CPU (PSI), for several
+// measurements in a row loses revocable servers.
+#include <algorithm>
+#include <cmath>
+#include <utility>
+
+#include "reaper/oversubscription/builtin.hpp"
+#include "reaper/oversubscription/parameter_text.hpp"
+#include "reaper/oversubscription/qos_evict.hpp"
+
+namespace reaper {
+namespace {
+
+struct PressureThresholds {
+    std::optional<double> steal;
+    std::optional<double> pressure;
+    int in_a_row = 1;
+};
+
+class PressureQos : public QosController {
+public:
+    PressureQos(PressureThresholds thresholds, QosEvict evict)
+        : thresholds_{thresholds}, evict_{evict} {}
+
+    std::string_view name() const override { return "pressure"; }
+
+    LoadFigures figures() const override {
+        LoadFigures wanted;
+        wanted.steal = thresholds_.steal.has_value();
+        wanted.pressure = thresholds_.pressure.has_value();
+        wanted.cores = true;
+        return wanted;
+    }
+
+    QosVerdict look(const QosState& state, const HostLoad& load, TimePoint now) const override {
+        QosVerdict verdict;
+        verdict.state = state;
+        if (!is_news(load, verdict)) return verdict;
+        const double steal = above("steal", load.steal, thresholds_.steal, verdict.why);
+        const double pressure = above("pressure", load.pressure, thresholds_.pressure, verdict.why);
+        const double over = std::max(steal, pressure);
+        if (over <= 0) {
+            verdict.state.in_a_row = 0;
+            if (verdict.why.empty())
+                verdict.why = "neither steal nor pressure is above its threshold";
+            return verdict;
+        }
+        verdict.state.in_a_row = std::min(state.in_a_row + 1, thresholds_.in_a_row);
+        std::string why = steal >= pressure
+                              ? words("steal", *load.steal, *thresholds_.steal)
+                              : words("pressure", *load.pressure, *thresholds_.pressure);
+        if (verdict.state.in_a_row < thresholds_.in_a_row)
+            verdict.why = why + ", but not for long enough";
+        else if (settles(state, now, evict_.settle))
+            verdict.why = "the last correction is still to show: " + why;
+        else
+            verdict.correction =
+                correction_of(load.host, evict_, over * cores_of(load), std::move(why));
+        return verdict;
+    }
+
+private:
+    /// By how much; 0 or less if it is not.
+    static double above(const std::string& what, const std::optional<double>& figure,
+                        const std::optional<double>& threshold, std::string& unknown) {
+        if (!threshold) return 0;
+        if (!figure || !(*figure >= 0 && *figure <= 1)) {
+            unknown = "its CPU " + what + " is not known";
+            return 0;
+        }
+        return *figure - *threshold;
+    }
+
+    static std::string words(const std::string& what, double figure, double threshold) {
+        return "CPU " + what + " is " + decimal_text(figure * 100) + " %, above " +
+               decimal_text(threshold * 100) + " %";
+    }
+
+    /// Not known: one vCPU goes at a time.
+    static double cores_of(const HostLoad& load) {
+        return load.cores && std::isfinite(*load.cores) && *load.cores > 0 ? *load.cores : 1;
+    }
+
+    PressureThresholds thresholds_;
+    QosEvict evict_;
+};
+
+std::variant<std::optional<double>, ParameterError> part_threshold(const Parameters& parameters,
+                                                                   std::string_view name) {
+    if (std::get<std::string>(parameters.find(name)->second).empty())
+        return std::optional<double>{};
+    const auto value = decimal_parameter(parameters, name, 0.001, 1);
+    if (!value) return ParameterError{std::string{name}, "a part from 0.001 to 1, like 0.1"};
+    return value;
+}
+
+std::variant<std::unique_ptr<QosController>, ParameterError> make_pressure_qos(
+    const Parameters& parameters) {
+    const auto steal = part_threshold(parameters, "steal_threshold");
+    if (const auto* const wrong = std::get_if<ParameterError>(&steal)) return *wrong;
+    const auto pressure = part_threshold(parameters, "pressure_threshold");
+    if (const auto* const wrong = std::get_if<ParameterError>(&pressure)) return *wrong;
+    PressureThresholds thresholds;
+    thresholds.steal = std::get<std::optional<double>>(steal);
+    thresholds.pressure = std::get<std::optional<double>>(pressure);
+    if (!thresholds.steal && !thresholds.pressure)
+        return ParameterError{"pressure_threshold", "this one, steal_threshold, or both"};
+    const auto in_a_row = std::get<std::int64_t>(parameters.at("for"));
+    if (in_a_row < 1 || in_a_row > 1000) return ParameterError{"for", "a number from 1 to 1000"};
+    thresholds.in_a_row = static_cast<int>(in_a_row);
+    const auto evict = qos_evict_of(parameters);
+    if (const auto* const wrong = std::get_if<ParameterError>(&evict)) return *wrong;
+    return std::make_unique<PressureQos>(thresholds, std::get<QosEvict>(evict));
+}
+
+}  // namespace
+
+QosInfo pressure_qos() {
+    return {"pressure",
+            "evicts revocable servers from a host where CPU time is stolen, or threads wait for a "
+            "CPU, for several measurements in a row",
+            {{"steal_threshold", ParameterKind::text, std::string{},
+              "the part of CPU time that may be stolen, 0.001 to 1; at least one of the two is "
+              "needed"},
+             {"pressure_threshold", ParameterKind::text, std::string{},
+              "the part of the time in which threads may wait for a CPU (PSI), 0.001 to 1"},
+             {"for", ParameterKind::integer, std::int64_t{3},
+              "so many measurements in a row must be above it, 1 to 1000"},
+             evict_spec(),
+             settle_spec()},
+            make_pressure_qos};
+}
+
+}  // namespace reaper
