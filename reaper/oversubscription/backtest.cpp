@@ -49,10 +49,9 @@ public:
 
     /// From `now` on for `span`, while others want `wanted` cores.
     void pass(TimePoint now, Duration span, double wanted, Amount offered) {
-        const double hours = hours_of(span);
-        result_.hours += hours;
-        result_.offered_hours += hours * static_cast<double>(offered);
-        result_.sold_hours += hours * static_cast<double>(sold_);
+        told_of_ += span;
+        offered_ += span * offered;
+        sold_for_ += span * sold_;
         while (!leaving_.empty() && leaving_.front().until <= now) leaving_.pop_front();
         const TimePoint end = now + span;
         while (now < end) {
@@ -64,7 +63,17 @@ public:
         }
     }
 
-    BacktestResult& result() { return result_; }
+    void note_change() { ++result_.changes; }
+    void note_left_alone() { ++result_.left_alone; }
+
+    BacktestResult result() const {
+        BacktestResult told = result_;
+        told.hours = hours_of(told_of_);
+        told.offered_hours = hours_of(offered_);
+        told.sold_hours = hours_of(sold_for_);
+        told.short_minutes = hours_of(short_for_) * 60;
+        return told;
+    }
 
 private:
     struct Leaving {
@@ -74,7 +83,7 @@ private:
 
     void note_shortage(double missing, Duration span) {
         if (missing <= 1e-9) return;
-        result_.short_minutes += hours_of(span) * 60;
+        short_for_ += span;
         result_.short_core_minutes += hours_of(span) * 60 * missing;
     }
 
@@ -82,7 +91,8 @@ private:
     Duration takes_;
     Amount sold_ = 0;
     std::deque<Leaving> leaving_;
-    BacktestResult result_;
+    Duration told_of_{0}, offered_{0}, sold_for_{0}, short_for_{0};  // vCPU by vCPU
+    BacktestResult result_;                                          // but for these times
 };
 
 /// So long the reading at `i` stands for what is: a hole in the history is time of which nothing is
@@ -131,8 +141,8 @@ BacktestResult backtest_host(const HostHistory& host, const Estimator& estimator
         if (rules.evict) room.evict(published.excess, point.at);
         if (!published.closed) room.sell_up_to(published.total);
         const Amount total = published.closed ? 0 : published.total;
-        if (total != last_total) ++room.result().changes;
-        if (published.left_alone && !left_alone) ++room.result().left_alone;
+        if (total != last_total) room.note_change();
+        if (published.left_alone && !left_alone) room.note_left_alone();
         last_total = total;
         left_alone = published.left_alone;
         room.pass(point.at, span_of(host.points, i, step, windows.longest_gap), point.used.most,
@@ -195,7 +205,7 @@ BacktestResult backtest_oracle(const std::vector<HostHistory>& hosts, Duration a
             const auto& point = host.points[i];
             room.evict(room.sold() - free[i], point.at);
             room.sell_up_to(free[i]);
-            if (free[i] != last_total) ++room.result().changes;
+            if (free[i] != last_total) room.note_change();
             last_total = free[i];
             room.pass(point.at, span_of(host.points, i, step, 2 * step), point.used.most, free[i]);
         }

@@ -16,6 +16,8 @@ namespace reaper {
 namespace {
 
 constexpr double highest_load = 1e6;
+/// What was shed is taken off with rounding: so little above the threshold is not above it.
+constexpr double load_rounding = 1e-6;
 
 struct LoadThresholds {
     std::optional<double> load5;
@@ -58,7 +60,7 @@ public:
         const Exceeded fifteen =
             against("15", load.load15, thresholds_.load15, shed.load15, load, verdict.why);
         const Exceeded& worse = fifteen.over > five.over ? fifteen : five;
-        if (worse.over <= 0) {
+        if (worse.over <= load_rounding) {
             if (verdict.why.empty()) verdict.why = "the load is not above its threshold";
             if (shed.load15 >= 0.5) verdict.why += ", less what was shed and is still in it";
         } else if (settles(state, now, evict_.settle)) {

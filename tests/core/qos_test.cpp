@@ -1,0 +1,310 @@
+#include <cmath>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <limits>
+
+#include "oversubscription_builder.hpp"
+
+namespace reaper::qos_test {
+namespace {
+
+using namespace reaper::testing;
+using namespace std::chrono_literals;
+using ::testing::HasSubstr;
+
+const HostId host{"h1-uuid"};
+
+Parameters texts(const std::map<std::string, std::string>& given) {
+    Parameters parameters;
+    for (const auto& [name, value] : given) parameters.emplace(name, value);
+    return parameters;
+}
+
+HostLoad loads(Duration after, std::optional<double> load5, std::optional<double> load15) {
+    HostLoad load;
+    load.host = host;
+    load.load5 = load5;
+    load.load15 = load15;
+    load.cores = 8;
+    load.measured_at = noon + after;
+    return load;
+}
+
+HostLoad waits(Duration after, std::optional<double> steal, std::optional<double> pressure) {
+    HostLoad load = loads(after, {}, {});
+    load.steal = steal;
+    load.pressure = pressure;
+    return load;
+}
+
+/// One host under one controller.
+class Watched {
+public:
+    Watched(const std::string& name, const std::map<std::string, std::string>& given)
+        : controller_{qos_of(name, texts(given))} {}
+
+    QosVerdict look(const HostLoad& load) {
+        now_ = load.measured_at;
+        QosVerdict verdict = controller_->look(state_, load, now_);
+        state_ = verdict.state;
+        return verdict;
+    }
+    /// vCPUs to shed; 0: none, -1: all.
+    Amount sheds(const HostLoad& load) {
+        const auto correction = look(load).correction;
+        if (!correction) return 0;
+        EXPECT_EQ(correction->host, host);
+        return correction->all ? -1 : correction->shed_vcpus;
+    }
+    void shed(Amount vcpus) { state_ = after_correction(state_, vcpus, now_); }
+
+private:
+    std::unique_ptr<QosController> controller_;
+    QosState state_;
+    TimePoint now_{};
+};
+
+TEST(Qos, EachIsInTheTableUnderItsOwnName) {
+    const std::map<std::string, std::map<std::string, std::string>> needed{
+        {"noop", {}},
+        {"load", {{"load_threshold_5min", "6"}}},
+        {"pressure", {{"steal_threshold", "0.1"}}}};
+    EXPECT_EQ(qos_table().size(), needed.size());
+    for (const auto& info : qos_table()) {
+        ASSERT_EQ(find_qos(info.name), &info);
+        const std::string name{info.name};
+        EXPECT_EQ(qos_of(name, texts(needed.at(name)))->name(), info.name);
+    }
+    EXPECT_EQ(find_qos("magic"), nullptr);
+}
+
+TEST(NoopQos, CorrectsNothing) {
+    Watched noop{"noop", {}};
+    EXPECT_EQ(noop.sheds(loads(0s, 1e9, 1e9)), 0);
+    EXPECT_FALSE(qos_of("noop")->figures().any());
+}
+
+// Mesos' example: 6 for 5 minutes, 4 for 15.
+TEST(LoadQos, EitherAverageAboveItsThresholdIsEnough) {
+    const std::map<std::string, std::string> mesos{
+        {"load_threshold_5min", "6"}, {"load_threshold_15min", "4"}, {"evict", "all"}};
+    EXPECT_EQ(Watched("load", mesos).sheds(loads(0s, 6.0, 4.0)), 0);
+    EXPECT_EQ(Watched("load", mesos).sheds(loads(0s, 6.01, 4.0)), -1);
+    EXPECT_EQ(Watched("load", mesos).sheds(loads(0s, 6.0, 4.01)), -1);
+    EXPECT_EQ(Watched("load", mesos).sheds(loads(0s, 6.01, {})), -1);
+}
+
+TEST(LoadQos, AsksForWhatItComparesAlone) {
+    const auto asked = [](const std::map<std::string, std::string>& given) {
+        return qos_of("load", texts(given))->figures();
+    };
+    const auto one = asked({{"load_threshold_5min", "6"}});
+    EXPECT_TRUE(one.load5);
+    EXPECT_FALSE(one.load15 || one.cores || one.steal || one.pressure);
+    const auto other = asked({{"load_threshold_15min", "1.5"}, {"per_core", "true"}});
+    EXPECT_TRUE(other.load15 && other.cores);
+    EXPECT_FALSE(other.load5);
+    Watched fives{"load", {{"load_threshold_5min", "6"}}};
+    EXPECT_EQ(fives.sheds(loads(0s, 1.0, 99.0)), 0);
+}
+
+TEST(LoadQos, ThresholdsMayBeForEachCore) {
+    const std::map<std::string, std::string> given{{"load_threshold_5min", "1.5"},
+                                                   {"per_core", "true"}};
+    EXPECT_EQ(Watched("load", given).sheds(loads(0s, 12.0, {})), 0);
+    EXPECT_EQ(Watched("load", given).sheds(loads(0s, 14.5, {})), 3);
+    for (const double cores : {0.0, -8.0, std::numeric_limits<double>::quiet_NaN()}) {
+        HostLoad without = loads(0s, 99.0, {});
+        without.cores = cores;
+        Watched watched{"load", given};
+        EXPECT_THAT(watched.look(without).why, HasSubstr("cores"));
+        EXPECT_EQ(watched.look(without).correction, std::nullopt);
+    }
+}
+
+TEST(LoadQos, AStepIsAsManyVcpusAsTheLoadIsAbove) {
+    const std::map<std::string, std::string> given{{"load_threshold_5min", "6"},
+                                                   {"load_threshold_15min", "4"}};
+    EXPECT_EQ(Watched("load", given).sheds(loads(0s, 6.2, 0.0)), 1);
+    EXPECT_EQ(Watched("load", given).sheds(loads(0s, 9.0, 4.5)), 3);
+    EXPECT_EQ(Watched("load", given).sheds(loads(0s, 9.0, 11.5)), 8);
+    const auto verdict = Watched("load", given).look(loads(0s, 9.0, 0.0));
+    EXPECT_EQ(verdict.correction->why, "the load average of 5 minutes is 9, above 6");
+}
+
+TEST(LoadQos, TheNextStepWaitsUntilTheLastOneCanShow) {
+    Watched watched{"load", {{"load_threshold_5min", "6"}}};
+    EXPECT_EQ(watched.sheds(loads(0s, 16.0, {})), 10);
+    watched.shed(10);
+    EXPECT_THAT(watched.look(loads(59s, 99.0, {})).why, HasSubstr("still to show"));
+    EXPECT_GT(watched.sheds(loads(60s, 99.0, {})), 0);
+}
+
+TEST(LoadQos, WhatWasShedIsNotShedAgainWhileTheAverageFollows) {
+    Watched watched{"load", {{"load_threshold_5min", "6"}}};
+    EXPECT_EQ(watched.sheds(loads(0s, 16.0, {})), 10);
+    watched.shed(10);
+    // The load fell to 6 at once; its average takes its time.
+    for (int minute = 1; minute <= 30; ++minute) {
+        const double average = 6 + 10 * std::exp(-minute / 5.0);
+        const auto verdict = watched.look(loads(std::chrono::minutes{minute}, average, {}));
+        EXPECT_FALSE(verdict.correction) << minute;
+        if (minute == 1) {
+            EXPECT_THAT(verdict.why, HasSubstr("less what was shed"));
+        }
+    }
+}
+
+TEST(LoadQos, AStepThatFreedNothingIsFollowedByOthers) {
+    Watched watched{"load", {{"load_threshold_5min", "6"}}};
+    EXPECT_EQ(watched.sheds(loads(0s, 16.0, {})), 10);
+    watched.shed(10);                                    // idle ones: the load stays
+    EXPECT_EQ(watched.sheds(loads(1min, 16.0, {})), 2);  // 10 - 10 / e^(1/5)
+    watched.shed(2);
+    EXPECT_EQ(watched.sheds(loads(6min, 16.0, {})), 7);  // 10 - (8.19 + 2) / e
+}
+
+TEST(LoadQos, WhatIsNotHandedOverIsAskedForAgain) {
+    Watched watched{"load", {{"load_threshold_5min", "6"}}};
+    EXPECT_EQ(watched.sheds(loads(0s, 8.0, {})), 2);
+    EXPECT_EQ(watched.sheds(loads(20s, 8.0, {})), 2);
+}
+
+TEST(LoadQos, AMeasurementCountsOnce) {
+    Watched watched{"load", {{"load_threshold_5min", "6"}}};
+    EXPECT_EQ(watched.sheds(loads(20s, 8.0, {})), 2);
+    EXPECT_EQ(watched.sheds(loads(20s, 8.0, {})), 0);
+    EXPECT_EQ(watched.sheds(loads(10s, 8.0, {})), 0);
+    EXPECT_EQ(watched.sheds(loads(21s, 8.0, {})), 2);
+}
+
+TEST(LoadQos, WhatIsNotKnownCorrectsNothing) {
+    Watched watched{"load", {{"load_threshold_5min", "6"}}};
+    HostLoad stale = loads(0s, 99.0, 99.0);
+    stale.why_unknown = "the last measurement is 5min old";
+    EXPECT_EQ(watched.look(stale).correction, std::nullopt);
+    EXPECT_EQ(watched.look(stale).why, "the last measurement is 5min old");
+    for (const double impossible : {std::numeric_limits<double>::quiet_NaN(),
+                                    std::numeric_limits<double>::infinity(), -1.0}) {
+        const auto verdict = watched.look(loads(1min, impossible, 99.0));
+        EXPECT_EQ(verdict.correction, std::nullopt);
+    }
+    const auto missing = Watched("load", {{"load_threshold_5min", "6"}}).look(loads(0s, {}, 99.0));
+    EXPECT_EQ(missing.why, "its load average of 5 minutes is not known");
+}
+
+TEST(LoadQos, AnAbsurdLoadShedsAll) {
+    Watched watched{"load", {{"load_threshold_5min", "6"}}};
+    EXPECT_EQ(watched.sheds(loads(0s, 1e300, {})), 1'000'000);
+}
+
+TEST(LoadQos, RefusesWhatItCantRead) {
+    const auto refused = [](const std::map<std::string, std::string>& given) {
+        return refused_parameter(try_qos("load", texts(given)));
+    };
+    EXPECT_EQ(refused({}), "load_threshold_5min");
+    EXPECT_EQ(refused({{"load_threshold_5min", "0"}}), "load_threshold_5min");
+    EXPECT_EQ(refused({{"load_threshold_15min", "-4"}}), "load_threshold_15min");
+    EXPECT_EQ(refused({{"load_threshold_5min", "6"}, {"per_core", "yes"}}), "per_core");
+    EXPECT_EQ(refused({{"load_threshold_5min", "6"}, {"evict", "some"}}), "evict");
+    EXPECT_EQ(refused({{"load_threshold_5min", "6"}, {"settle", "2h"}}), "settle");
+    EXPECT_EQ(refused({{"load_threshold_15min", "4"}}), "");
+}
+
+TEST(ShedLoad, AddsUpAndFades) {
+    QosState state = after_correction({}, 8, noon);
+    EXPECT_DOUBLE_EQ(shed_load(state, noon).load5, 8);
+    EXPECT_DOUBLE_EQ(shed_load(state, noon + 5min).load5, 8 / std::exp(1));
+    EXPECT_DOUBLE_EQ(shed_load(state, noon + 15min).load15, 8 / std::exp(1));
+    EXPECT_DOUBLE_EQ(shed_load(state, noon - 1min).load5, 8);
+    state = after_correction(state, 2, noon + 5min);
+    EXPECT_DOUBLE_EQ(shed_load(state, noon + 5min).load5, 2 + 8 / std::exp(1));
+    state.shift(1h);
+    EXPECT_EQ(state.corrected_at, noon + 65min);
+    EXPECT_DOUBLE_EQ(shed_load({}, noon).load15, 0);
+}
+
+TEST(PressureQos, MustBeAboveForSomeMeasurementsInARow) {
+    Watched watched{"pressure", {{"pressure_threshold", "0.25"}}};
+    EXPECT_EQ(watched.sheds(waits(0s, {}, 0.5)), 0);
+    EXPECT_THAT(watched.look(waits(15s, {}, 0.5)).why, HasSubstr("not for long enough"));
+    const auto verdict = watched.look(waits(30s, {}, 0.5));
+    ASSERT_TRUE(verdict.correction);
+    EXPECT_EQ(verdict.correction->shed_vcpus, 2);  // (0.5 - 0.25) * 8 cores
+    EXPECT_EQ(verdict.correction->why, "CPU pressure is 50 %, above 25 %");
+    watched.shed(2);
+    EXPECT_EQ(watched.sheds(waits(100s, {}, 0.5)), 0);
+    EXPECT_EQ(watched.sheds(waits(115s, {}, 0.5)), 0);
+    EXPECT_EQ(watched.sheds(waits(130s, {}, 0.5)), 2);
+}
+
+TEST(PressureQos, WhatIsBelowOrNotKnownBeginsTheCountAnew) {
+    for (const std::optional<double> between : {std::optional{0.25}, std::optional<double>{}}) {
+        Watched watched{"pressure", {{"pressure_threshold", "0.25"}}};
+        watched.look(waits(0s, {}, 0.5));
+        watched.look(waits(15s, {}, 0.5));
+        EXPECT_EQ(watched.sheds(waits(30s, {}, between)), 0);
+        EXPECT_EQ(watched.sheds(waits(45s, {}, 0.5)), 0);
+        EXPECT_EQ(watched.sheds(waits(60s, {}, 0.5)), 0);
+        EXPECT_EQ(watched.sheds(waits(75s, {}, 0.5)), 2);
+    }
+    Watched watched{"pressure", {{"pressure_threshold", "0.25"}}};
+    watched.look(waits(0s, {}, 0.5));
+    watched.look(waits(15s, {}, 0.5));
+    HostLoad unknown = waits(30s, {}, 0.5);
+    unknown.why_unknown = "stale";
+    watched.look(unknown);
+    EXPECT_EQ(watched.sheds(waits(45s, {}, 0.5)), 0);
+}
+
+TEST(PressureQos, StealAndPressureEachHaveTheirThreshold) {
+    Parameters given =
+        texts({{"steal_threshold", "0.1"}, {"pressure_threshold", "0.5"}, {"evict", "all"}});
+    given.emplace("for", std::int64_t{1});
+    const auto controller = qos_of("pressure", given);
+    const auto why = [&](double steal, double pressure) {
+        const auto correction = controller->look({}, waits(0s, steal, pressure), noon).correction;
+        EXPECT_TRUE(!correction || correction->all);
+        return correction ? correction->why : "";
+    };
+    EXPECT_EQ(why(0.1, 0.5), "");
+    EXPECT_EQ(why(0.2, 0.5), "CPU steal is 20 %, above 10 %");
+    EXPECT_EQ(why(0.1, 0.51), "CPU pressure is 51 %, above 50 %");
+    EXPECT_EQ(why(1.5, 0.5), "");  // no part of a whole
+    EXPECT_EQ(why(1.5, 0.9), "CPU pressure is 90 %, above 50 %");
+    EXPECT_TRUE(controller->figures().steal && controller->figures().pressure);
+    EXPECT_FALSE(controller->figures().load5 || controller->figures().load15);
+}
+
+TEST(PressureQos, WithoutTheNumberOfCoresOneVcpuGoesAtATime) {
+    Parameters given = texts({{"steal_threshold", "0.1"}});
+    given.emplace("for", std::int64_t{1});
+    HostLoad load = waits(0s, 0.9, {});
+    EXPECT_EQ(qos_of("pressure", given)->look({}, load, noon).correction->shed_vcpus, 7);
+    load.cores.reset();
+    EXPECT_EQ(qos_of("pressure", given)->look({}, load, noon).correction->shed_vcpus, 1);
+}
+
+TEST(PressureQos, WaitsUntilTheLastStepCanShow) {
+    Parameters given = texts({{"steal_threshold", "0.1"}, {"settle", "2min"}});
+    given.emplace("for", std::int64_t{1});
+    const auto controller = qos_of("pressure", given);
+    const QosState state = after_correction({}, 1, noon);
+    EXPECT_FALSE(controller->look(state, waits(119s, 0.9, {}), noon + 119s).correction);
+    EXPECT_TRUE(controller->look(state, waits(2min, 0.9, {}), noon + 2min).correction);
+}
+
+TEST(PressureQos, RefusesWhatItCantRead) {
+    const auto refused = [](Parameters given) {
+        return refused_parameter(try_qos("pressure", std::move(given)));
+    };
+    EXPECT_EQ(refused({}), "pressure_threshold");
+    EXPECT_EQ(refused(texts({{"steal_threshold", "0"}})), "steal_threshold");
+    EXPECT_EQ(refused(texts({{"pressure_threshold", "1.1"}})), "pressure_threshold");
+    Parameters given = texts({{"steal_threshold", "0.1"}});
+    given.emplace("for", std::int64_t{0});
+    EXPECT_EQ(refused(given), "for");
+}
+
+}  // namespace
+}  // namespace reaper::qos_test
