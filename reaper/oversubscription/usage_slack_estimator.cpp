@@ -81,7 +81,7 @@ std::variant<std::unique_ptr<Estimator>, ParameterError> make_usage_slack_estima
     const auto margin = decimal_parameter(parameters, "margin", 0, 0.99);
     if (!margin) return ParameterError{"margin", "a part from 0 to 0.99, like 0.1"};
     const auto smoothing = duration_parameter(parameters, "smoothing", longest_smoothing);
-    if (!smoothing) return ParameterError{"smoothing", "a duration up to 1h, like 5min"};
+    if (!smoothing) return ParameterError{"smoothing", "a duration up to 1h, like 1min"};
     const auto peak = duration_parameter(parameters, "peak", longest_peak);
     if (!peak) return ParameterError{"peak", "a duration up to 168h, like 1h"};
     const auto ceiling = decimal_parameter(parameters, "ceiling", 0, 16);
@@ -102,7 +102,7 @@ EstimatorInfo usage_slack_estimator() {
             "time, as the metrics tell it",
             {{"margin", ParameterKind::text, std::string{"0.1"},
               "the part of the host's cores that is kept back, 0 to 0.99"},
-             {"smoothing", ParameterKind::text, std::string{"5min"},
+             {"smoothing", ParameterKind::text, std::string{"1min"},
               "use counts as its mean over so long, up to 1h"},
              {"peak", ParameterKind::text, std::string{"1h"},
               "of these means, the largest within so long counts, up to 168h"},
