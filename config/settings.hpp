@@ -14,6 +14,7 @@
 #include "reaper/model/parameters.hpp"
 #include "reaper/model/resources.hpp"
 #include "reaper/model/role.hpp"
+#include "reaper/oversubscription/publication.hpp"
 #include "reaper/reservations/reservation.hpp"
 #include "reaper/reservations/reservation_acl.hpp"
 #include "reaper/safeguards/settings.hpp"
@@ -218,6 +219,54 @@ struct Reservations {
     ReservationAcl acl;
 };
 
+/// `oversubscription.prometheus:` where measurements come from. The queries are of node_exporter;
+/// each gives one figure for each host, whose name is in `host_label`.
+struct Prometheus {
+    std::string url;       ///< with its path prefix, if it has one; empty: there is none
+    std::string username;  ///< with `password`: basic authentication
+    Secret password;
+    Secret token;  ///< bearer token
+    std::string ca_file;
+    milliseconds timeout{5'000};  ///< of one query
+    /// NAME or NAME:PORT of a service host or hypervisor; case is ignored.
+    std::string host_label = "instance";
+    /// Not empty: `usage_query` gives one figure for each server, whose UUID is in this label.
+    std::string server_label;
+    std::string usage_query =  ///< cores in use
+        R"(sum by (instance) (rate(node_cpu_seconds_total{mode!~"idle|iowait|steal"}[2m])))";
+    std::string cores_query =  ///< cores that there are
+        R"(count by (instance) (node_cpu_seconds_total{mode="idle"}))";
+    std::string load5_query = "node_load5";    ///< load average of 5 minutes
+    std::string load15_query = "node_load15";  ///< of 15 minutes
+    std::string steal_query =                  ///< the part of CPU time that was stolen, 0 to 1
+        R"(avg by (instance) (rate(node_cpu_seconds_total{mode="steal"}[2m])))";
+    /// The part of the time in which threads waited for a CPU, 0 to 1.
+    std::string pressure_query = "rate(node_pressure_cpu_waiting_seconds_total[2m])";
+    std::string age_query = "time() - timestamp(node_load5)";  ///< seconds since the last reading
+
+    friend bool operator==(const Prometheus&, const Prometheus&) = default;
+};
+
+/// `oversubscription:` vCPUs that are allocated but unused, sold to revocable servers
+/// (reaper/oversubscription).
+struct Oversubscription {
+    bool enabled = false;
+    std::string room_class = "CUSTOM_REVOCABLE_VCPU";  ///< key `class`; it stands for VCPU
+    std::vector<std::string> hosts{"*"};  ///< patterns of names: of services or hypervisors
+    std::vector<std::string> aggregates;  ///< names or UUIDs; not empty: of those, only their hosts
+    Plugin estimator{"noop", {}};         ///< of estimator_table(), parameters complete
+    /// Keys `oversubscribed_resources_interval` (its interval), `rise_after`, `rise_step`,
+    /// `hysteresis`, `flaps`, `flap_window`, `quiet`, `max_quiet`, `trust_after` and `max_age`.
+    PublicationRules publication;
+    std::string excess = "evict";  ///< evict or drain: what is held beyond the estimate
+    Plugin qos{"noop", {}};        ///< of qos_table(), parameters complete
+    milliseconds qos_correction_interval_min{20'000};  ///< between two looks at a host's load
+    std::string qos_source = "prometheus";             ///< prometheus, or nova (load alone)
+    Prometheus prometheus;
+
+    friend bool operator==(const Oversubscription&, const Oversubscription&) = default;
+};
+
 /// `journal:` the durable record.
 struct JournalFile {
     std::string path = "/var/lib/reaper/journal.db";
@@ -244,6 +293,7 @@ struct Settings {
     Admin admin;
     Gateway gateway;
     Reservations reservations;
+    Oversubscription oversubscription;
     /// While this file is there, nothing is deleted (reaper/ports/pause_switch.hpp).
     std::string pause_file = "/var/lib/reaper/paused";
     /// How long the daemon waits at its start for broker and cloud before it ends; 0: for ever.
