@@ -1,0 +1,73 @@
+#include "reaper/oversubscription/host_facts.hpp"
+
+#include <algorithm>
+
+#include "reaper/model/text.hpp"
+
+namespace reaper {
+
+HostFacts facts_of(const Host& host) {
+    const ResourceClass ordinary{"VCPU"};
+    HostFacts facts;
+    facts.id = host.id;
+    facts.name = host.name;
+    facts.service_host = host.service_host;
+    facts.aggregates = host.aggregates;
+    for (const auto& [uuid, aggregate] : host.member_of.get()) {
+        facts.aggregates.insert(uuid);
+        facts.aggregates.insert(aggregate.name);
+    }
+    for (const auto& provider : host.providers) {
+        const auto inventory = provider.inventories.find(ordinary);
+        if (inventory == provider.inventories.end()) continue;
+        facts.vcpus += inventory->second.total - inventory->second.reserved;
+        facts.allocation_ratio = inventory->second.allocation_ratio;
+        facts.allocated += provider.used.get(ordinary);
+    }
+    return facts;
+}
+
+bool sells_room(const HostFacts& facts, const std::vector<std::string>& hosts,
+                const std::vector<std::string>& aggregates) {
+    const bool named = std::any_of(hosts.begin(), hosts.end(), [&](const std::string& pattern) {
+        return matches_glob(pattern, facts.name) || matches_glob(pattern, facts.service_host);
+    });
+    return named &&
+           (aggregates.empty() ||
+            std::any_of(aggregates.begin(), aggregates.end(), [&](const std::string& aggregate) {
+                return facts.aggregates.contains(aggregate);
+            }));
+}
+
+void HostNames::add(const HostFacts& facts) {
+    add(facts.name, facts.id);
+    add(facts.service_host, facts.id);
+}
+
+void HostNames::add(const std::string& name, const HostId& host) {
+    if (name.empty()) return;
+    const auto [at, fresh] = by_name_.emplace(in_small_letters(name), host);
+    if (!fresh && at->second != host) at->second = HostId{};
+}
+
+const HostId* HostNames::named(const std::string& name) const {
+    const auto at = by_name_.find(name);
+    return at == by_name_.end() || at->second.empty() ? nullptr : &at->second;
+}
+
+std::optional<HostId> HostNames::find(std::string_view label) const {
+    const std::string name = in_small_letters(label);
+    const HostId* found = named(name);
+    const auto colon = name.rfind(':');
+    if (found == nullptr && colon != std::string::npos) {
+        std::string host = name.substr(0, colon);
+        const bool number = colon + 1 < name.size() &&
+                            name.find_first_not_of("0123456789", colon + 1) == std::string::npos;
+        if (host.size() > 2 && host.front() == '[' && host.back() == ']')
+            host = host.substr(1, host.size() - 2);
+        if (number) found = named(host);
+    }
+    return found == nullptr ? std::nullopt : std::optional{*found};
+}
+
+}  // namespace reaper

@@ -1,0 +1,39 @@
+// Hosts as estimators and metrics know them: what Nova and Placement say of one, which ones sell
+// oversubscribed room, and which one a label of a metric means. Pure.
+#pragma once
+
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "reaper/model/cloud.hpp"
+#include "reaper/oversubscription/estimator.hpp"
+
+namespace reaper {
+
+HostFacts facts_of(const Host& host);
+
+/// Where oversubscribed room is sold: `hosts` are patterns of names of hypervisors or services; if
+/// there are `aggregates` (names or UUIDs), the host must be in one of them too.
+bool sells_room(const HostFacts& facts, const std::vector<std::string>& hosts,
+                const std::vector<std::string>& aggregates);
+
+/// Finds hosts by what metrics call them.
+class HostNames {
+public:
+    /// Under the names of its hypervisor and of its service.
+    void add(const HostFacts& facts);
+    /// By NAME or NAME:PORT, whatever the case of the letters. None if no host is called so, or
+    /// more than one.
+    std::optional<HostId> find(std::string_view label) const;
+
+private:
+    void add(const std::string& name, const HostId& host);
+    const HostId* named(const std::string& name) const;
+
+    std::map<std::string, HostId> by_name_;  // in small letters; an empty id: several
+};
+
+}  // namespace reaper
