@@ -9,19 +9,6 @@
 namespace reaper::config {
 namespace {
 
-void check_order(const std::string& small, milliseconds less, const std::string& large,
-                 milliseconds more, Findings& findings) {
-    if (less <= more) return;
-    // The file may set only one of the two: the mistake is shown there.
-    const std::string& key = findings.has(large) || !findings.has(small) ? large : small;
-    const bool at_large = &key == &large;
-    findings.error(key,
-                   "is " + duration_text(at_large ? more : less) +
-                       (at_large ? ", less than " + small + " (" + duration_text(less) + ")"
-                                 : ", more than " + large + " (" + duration_text(more) + ")"),
-                   at_large ? "at least as much" : "at most as much");
-}
-
 void check_certificate(const std::string& section, const std::string& cert, const std::string& key,
                        Findings& findings) {
     const std::string cert_key = section + ".cert_file";
@@ -231,6 +218,19 @@ void check_password(const Credentials& credentials, const Reporter& report) {
 }
 
 }  // namespace
+
+void check_order(const std::string& small, milliseconds less, const std::string& large,
+                 milliseconds more, Findings& findings) {
+    if (less <= more) return;
+    // The file may set only one of the two: the mistake is shown there.
+    const std::string& key = findings.has(large) || !findings.has(small) ? large : small;
+    const bool at_large = &key == &large;
+    findings.error(key,
+                   "is " + duration_text(at_large ? more : less) +
+                       (at_large ? ", less than " + small + " (" + duration_text(less) + ")"
+                                 : ", more than " + large + " (" + duration_text(more) + ")"),
+                   at_large ? "at least as much" : "at most as much");
+}
 
 void check_settings(const Draft& draft, Findings& findings) {
     const Settings& settings = draft.settings;

@@ -11,6 +11,10 @@ namespace reaper::config {
 /// Limits that contradict each other, certificates without keys, a queue that is not ours, ...
 void check_settings(const Draft& draft, Findings& findings);
 
+/// `small` must not be more than `large`; keys are paths.
+void check_order(const std::string& small, milliseconds less, const std::string& large,
+                 milliseconds more, Findings& findings);
+
 /// Exactly one source of credentials is named.
 void check_credential_source(const Draft& draft, Findings& findings);
 

@@ -50,6 +50,7 @@ private:
     }
     void write(milliseconds value) { begin() << duration_text(value); }
     void write(std::chrono::seconds value) { begin() << duration_text(value); }
+    void write(double value) { begin() << fraction_text(value); }
     void write(bool value) {
         if (!key_->standard.empty()) begin() << value;
     }

@@ -1,4 +1,6 @@
+#include "config/key_targets.hpp"
 #include "config/keys.hpp"
+#include "config/oversubscription.hpp"
 #include "config/reservations.hpp"
 
 namespace reaper::config {
@@ -6,32 +8,7 @@ namespace {
 
 using namespace std::chrono_literals;
 
-/// The member of Settings at the end of a path of members.
-template <auto... Path>
-auto& member(Draft& draft) {
-    return (draft.settings.*....*Path);
-}
-
-/// A member of the draft itself.
-template <auto Member>
-auto& own_member(Draft& draft) {
-    return draft.*Member;
-}
-
-template <auto... Path>
-Target at() {
-    return Target{&member<Path...>};
-}
-
-template <auto Member>
-Target draft_at() {
-    return Target{&own_member<Member>};
-}
-
-const std::vector<std::string_view> http_urls{"http", "https"};
 const std::vector<std::string_view> amqp_urls{"amqp", "amqps"};
-
-constexpr auto longest_wait = 1h;
 
 template <auto... Path>
 Target cloud_at() {
@@ -623,14 +600,17 @@ const Section log{
 }  // namespace
 
 const std::vector<Section>& sections() {
-    static const std::vector<Section> all{
-        top,       cloud,           auth,           endpoints,
-        http,      broker,          trigger,        cull,
-        scheduler, protect,         limits,         thrash,
-        breaker,   project_breaker, shape_cooldown, cache,
-        labels,    journal,         admin,          admin_tls,
-        gateway,   gateway_tls,     reservations,   reservations_acl,
-        log};
+    static const std::vector<Section> all = [] {
+        std::vector<Section> every{top,       cloud,           auth,           endpoints,
+                                   http,      broker,          trigger,        cull,
+                                   scheduler, protect,         limits,         thrash,
+                                   breaker,   project_breaker, shape_cooldown, cache,
+                                   labels,    journal,         admin,          admin_tls,
+                                   gateway,   gateway_tls,     reservations,   reservations_acl};
+        for (auto& each : oversubscription_sections()) every.push_back(std::move(each));
+        every.push_back(log);
+        return every;
+    }();
     return all;
 }
 

@@ -24,6 +24,10 @@ struct Expectation {
                " to " + duration_text(span.most) +
                (span.step > 1ms ? ", a multiple of " + duration_text(span.step) : "");
     }
+    std::string operator()(const Fraction& fraction) const {
+        return "a number from " + fraction_text(fraction.least) + " to " +
+               fraction_text(fraction.most) + ", such as 0.25";
+    }
     std::string operator()(const Flag&) const { return "true or false"; }
     std::string operator()(const Text& text) const {
         return "a text of 1 to " + std::to_string(text.longest) + " bytes";

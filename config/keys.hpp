@@ -34,6 +34,10 @@ struct Span {
     std::chrono::milliseconds least, most;
     std::chrono::milliseconds step{1};  ///< a multiple of it
 };
+/// A decimal number, such as 0.25.
+struct Fraction {
+    double least, most;
+};
 struct Flag {};
 struct Text {
     std::size_t longest = 1024;
@@ -59,7 +63,10 @@ struct SecretUrls {
     std::vector<std::string_view> schemes;
 };
 /// `name` of a plugin with its parameters; read by plugins.hpp.
-struct OnePlugin {};
+struct OnePlugin {
+    enum class Kind { strategy, estimator, qos };
+    Kind kind = Kind::strategy;
+};
 struct PluginList {};
 /// `name`, `hosts`, `aggregates`, `disabled`; read by cells.hpp.
 struct CellList {};
@@ -68,20 +75,21 @@ struct ReservationList {
     std::string_view expected;
 };
 
-using Type = std::variant<WholeNumber, Span, Flag, Text, Choice, TextList, Url, ReadableFile,
-                          SecretText, SecretUrls, OnePlugin, PluginList, CellList, ReservationList>;
+using Type =
+    std::variant<WholeNumber, Span, Fraction, Flag, Text, Choice, TextList, Url, ReadableFile,
+                 SecretText, SecretUrls, OnePlugin, PluginList, CellList, ReservationList>;
 
 /// Where a value goes.
 template <class T>
 using Member = T& (*)(Draft&);
 using Target =
     std::variant<Member<int>, Member<std::int64_t>, Member<std::uint64_t>,
-                 Member<std::chrono::milliseconds>, Member<std::chrono::seconds>, Member<bool>,
-                 Member<std::string>, Member<std::vector<std::string>>, Member<Secret>,
-                 Member<std::vector<Secret>>, Member<Plugin>, Member<std::vector<Plugin>>,
-                 Member<std::vector<Cell>>, Member<std::vector<RoleProjects>>,
-                 Member<std::vector<StaticReservation>>, Member<std::vector<ReserveRule>>,
-                 Member<std::vector<UnreserveRule>>>;
+                 Member<std::chrono::milliseconds>, Member<std::chrono::seconds>, Member<double>,
+                 Member<bool>, Member<std::string>, Member<std::vector<std::string>>,
+                 Member<Secret>, Member<std::vector<Secret>>, Member<Plugin>,
+                 Member<std::vector<Plugin>>, Member<std::vector<Cell>>,
+                 Member<std::vector<RoleProjects>>, Member<std::vector<StaticReservation>>,
+                 Member<std::vector<ReserveRule>>, Member<std::vector<UnreserveRule>>>;
 
 struct Key {
     std::string_view name;

@@ -5,6 +5,7 @@
 #include "config/document.hpp"
 #include "config/findings.hpp"
 #include "config/keys.hpp"
+#include "config/oversubscription.hpp"
 #include "config/plugins.hpp"
 #include "config/reader.hpp"
 #include "config/reservations.hpp"
@@ -18,11 +19,14 @@ void load(const std::string& name, const std::string& text, const Environment& e
     if (const auto* const error = std::get_if<ConfigError>(&parsed))
         return findings.add_error(*error);
     draft.settings.policy = standard_policy();
+    draft.settings.oversubscription.estimator = standard_estimator();
+    draft.settings.oversubscription.qos = standard_qos();
     read_document(std::get<YAML::Node>(parsed), environment, draft, findings);
     if (!findings.has("taggers")) draft.settings.policy.taggers.clear();
     check_credential_source(draft, findings);
     resolve_credentials(environment, draft, findings);
     check_settings(draft, findings);
+    check_oversubscription(draft.settings, findings);
     finish_reservations(draft.settings.reservations, findings);
     draft.settings.policy.scheduler.res_type_traits = !draft.settings.gateway.listen.empty();
     // The table's accessors leave empty entries where the file says nothing.
@@ -32,7 +36,8 @@ void load(const std::string& name, const std::string& text, const Environment& e
 
 void warn_of_secrets(Findings& findings) {
     for (const char* const key :
-         {"broker.urls", "cloud.auth.password", "cloud.auth.application_credential_secret"})
+         {"broker.urls", "cloud.auth.password", "cloud.auth.application_credential_secret",
+          "oversubscription.prometheus.password", "oversubscription.prometheus.token"})
         if (findings.has(key))
             findings.warn(key, "stands in a file that everyone can read",
                           "a file of mode 0640 or less, or a secret file");
@@ -67,6 +72,7 @@ std::string section_of(const ConfigError& error) {
 /// servers says which are revocable.
 bool of_the_surroundings(const ConfigError& error, const Draft&) {
     if (error.key == "taggers" && error.line == 0) return true;
+    if (error.key.starts_with("oversubscription.prometheus.")) return true;
     const std::string section = section_of(error);
     return section == "cloud" || section == "http" || section == "broker" || section == "journal" ||
            section == "log";

@@ -5,6 +5,8 @@
 #include "config/document.hpp"
 #include "config/reader.hpp"
 #include "config/values.hpp"
+#include "reaper/oversubscription/estimator_table.hpp"
+#include "reaper/oversubscription/qos_table.hpp"
 #include "strategies/strategy_table.hpp"
 #include "tagging/tagger_table.hpp"
 
@@ -130,8 +132,8 @@ bool place_keys(const YAML::Node& node, const std::string& key, Findings& findin
 }
 
 template <class Info>
-std::optional<Plugin> read_plugin(const YAML::Node& node, const std::string& key,
-                                  const std::vector<Info>& table, Findings& findings) {
+std::optional<Plugin> read_one_of(const std::vector<Info>& table, const YAML::Node& node,
+                                  const std::string& key, Findings& findings) {
     if (node.IsMap() && !place_keys(node, key, findings)) return std::nullopt;
     const Info* const info = read_name(node, key, table, findings);
     if (info == nullptr) return std::nullopt;
@@ -156,9 +158,14 @@ Plugin standard(const std::vector<Info>& table, const std::string& name) {
 
 }  // namespace
 
-std::optional<Plugin> read_strategy(const YAML::Node& node, const std::string& key,
-                                    Findings& findings) {
-    return read_plugin(node, key, strategy_table(), findings);
+std::optional<Plugin> read_plugin(OnePlugin::Kind kind, const YAML::Node& node,
+                                  const std::string& key, Findings& findings) {
+    switch (kind) {
+        case OnePlugin::Kind::strategy: return read_one_of(strategy_table(), node, key, findings);
+        case OnePlugin::Kind::estimator: return read_one_of(estimator_table(), node, key, findings);
+        case OnePlugin::Kind::qos: return read_one_of(qos_table(), node, key, findings);
+    }
+    return std::nullopt;
 }
 
 std::vector<Plugin> read_taggers(const YAML::Node& node, const std::string& key,
@@ -172,7 +179,7 @@ std::vector<Plugin> read_taggers(const YAML::Node& node, const std::string& key,
     for (std::size_t i = 0; i < node.size(); ++i) {
         const std::string item = key + "[" + std::to_string(i) + "]";
         findings.place(item, line_of(node[i]) > 0 ? line_of(node[i]) : findings.line(key));
-        if (auto plugin = read_plugin(node[i], item, tagger_table(), findings))
+        if (auto plugin = read_one_of(tagger_table(), node[i], item, findings))
             plugins.push_back(std::move(*plugin));
     }
     return plugins;
@@ -184,6 +191,14 @@ Plugin standard_strategy() {
 
 Plugin standard_tagger() {
     return standard(tagger_table(), "project");
+}
+
+Plugin standard_estimator() {
+    return standard(estimator_table(), "noop");
+}
+
+Plugin standard_qos() {
+    return standard(qos_table(), "noop");
 }
 
 }  // namespace reaper::config

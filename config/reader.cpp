@@ -136,6 +136,14 @@ private:
             std::get<Member<milliseconds>>(key.target)(draft_) = *span;
     }
 
+    void read(const Key& key, const Fraction& type, const std::string& full,
+              const YAML::Node& node) {
+        const auto fraction = node.IsScalar() ? fraction_of(node.Scalar()) : std::nullopt;
+        if (!fraction || *fraction < type.least || *fraction > type.most)
+            return wrong(key, full, node);
+        std::get<Member<double>>(key.target)(draft_) = *fraction;
+    }
+
     void read(const Key& key, const Flag&, const std::string& full, const YAML::Node& node) {
         const bool yes = node.IsScalar() && node.Scalar() == "true";
         if (!yes && !(node.IsScalar() && node.Scalar() == "false")) return wrong(key, full, node);
@@ -192,8 +200,9 @@ private:
         std::get<Member<std::string>>(key.target)(draft_) = std::move(*path);
     }
 
-    void read(const Key& key, const OnePlugin&, const std::string& full, const YAML::Node& node) {
-        if (auto plugin = read_strategy(node, full, findings_))
+    void read(const Key& key, const OnePlugin& type, const std::string& full,
+              const YAML::Node& node) {
+        if (auto plugin = read_plugin(type.kind, node, full, findings_))
             std::get<Member<Plugin>>(key.target)(draft_) = std::move(*plugin);
     }
 

@@ -227,6 +227,7 @@ struct Prometheus {
     Secret password;
     Secret token;  ///< bearer token
     std::string ca_file;
+    bool verify_tls = true;
     milliseconds timeout{5'000};  ///< of one query
     /// NAME or NAME:PORT of a service host or hypervisor; case is ignored.
     std::string host_label = "instance";

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <charconv>
+#include <cmath>
 #include <numeric>
 #include <utility>
 
@@ -61,6 +62,22 @@ std::optional<std::int64_t> integer_of(std::string_view text) {
     const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
     if (error != std::errc{} || end != text.data() + text.size()) return std::nullopt;
     return value;
+}
+
+std::optional<double> fraction_of(std::string_view text) {
+    double value = 0;
+    const char* const past = text.data() + text.size();
+    const auto [end, error] = std::from_chars(text.data(), past, value, std::chars_format::fixed);
+    // It also knows words, such as `inf`.
+    if (error != std::errc{} || end != past || !std::isfinite(value)) return std::nullopt;
+    return value;
+}
+
+std::string fraction_text(double fraction) {
+    std::array<char, 400> buffer{};
+    const auto written = std::to_chars(buffer.data(), buffer.data() + buffer.size(), fraction,
+                                       std::chars_format::fixed);
+    return std::string{buffer.data(), written.ptr};
 }
 
 std::optional<milliseconds> duration_of(std::string_view text) {

@@ -13,6 +13,11 @@ namespace reaper::config {
 /// A decimal number with an optional minus; none for anything else or beyond 64 bits.
 std::optional<std::int64_t> integer_of(std::string_view text);
 
+/// A decimal number without an exponent; none for anything else.
+std::optional<double> fraction_of(std::string_view text);
+/// The inverse, as short as it can be.
+std::string fraction_text(double fraction);
+
 /// `500ms`, `10s`, `5min`, `2h`: digits and a unit, nothing else; at most 10 years.
 std::optional<std::chrono::milliseconds> duration_of(std::string_view text);
 

@@ -14,7 +14,7 @@
 namespace reaper::config {
 
 using Value =
-    std::variant<std::int64_t, std::chrono::milliseconds, bool, std::string,
+    std::variant<std::int64_t, double, std::chrono::milliseconds, bool, std::string,
                  std::vector<std::string>, Secret, std::vector<Secret>, Plugin, std::vector<Plugin>,
                  std::vector<Cell>, std::vector<RoleProjects>, std::vector<StaticReservation>,
                  std::vector<ReserveRule>, std::vector<UnreserveRule>>;
