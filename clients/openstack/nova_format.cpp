@@ -370,6 +370,13 @@ Result<FlavorPage> read_flavors(std::string_view body, const std::string& where)
     });
 }
 
+Result<std::string> read_flavor_id(std::string_view body, const std::string& where) {
+    return read_answer(body, where, [](const JsonPlace& top) {
+        const JsonPlace flavor = top["flavor"];
+        return flavor["id"].id();
+    });
+}
+
 Result<HypervisorPage> read_hypervisors(std::string_view body, const std::string& where) {
     return read_answer(body, where, [](const JsonPlace& top) {
         HypervisorPage page;

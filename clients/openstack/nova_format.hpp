@@ -59,6 +59,8 @@ struct FlavorPage {
 };
 /// `{"flavors": [{"id", "name", "vcpus", ...}]}`
 Result<FlavorPage> read_flavors(std::string_view body, const std::string& where);
+/// Of one that was made.
+Result<std::string> read_flavor_id(std::string_view body, const std::string& where);
 
 struct HypervisorPage {
     std::vector<HypervisorRecord> hypervisors;

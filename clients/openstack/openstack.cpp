@@ -6,6 +6,7 @@
 #include "clients/http/client.hpp"
 #include "clients/http/keeping.hpp"
 #include "clients/openstack/credentials.hpp"
+#include "clients/openstack/flavor_setup.hpp"
 #include "clients/openstack/glance.hpp"
 #include "clients/openstack/keystone.hpp"
 #include "clients/openstack/nova.hpp"
@@ -90,6 +91,7 @@ Result<OpenStack> connect_over(boost::asio::any_io_executor executor, const conf
     parts.compute = openstack::make_compute(nova, clock);
     parts.placement = openstack::make_placement(placement);
     parts.setup = openstack::make_placement_setup(placement);
+    parts.flavors = openstack::make_flavor_setup(nova);
     parts.images = openstack::make_images(session, clock);
     parts.session = std::make_unique<SessionHandle>(session, nova, placement);
     return parts;

@@ -16,6 +16,7 @@
 #include "clients/http/client.hpp"
 #include "config/settings.hpp"
 #include "reaper/ports/compute.hpp"
+#include "reaper/ports/flavor_setup.hpp"
 #include "reaper/ports/identity.hpp"
 #include "reaper/ports/images.hpp"
 #include "reaper/ports/placement.hpp"
@@ -62,6 +63,7 @@ struct OpenStack {
     std::unique_ptr<Compute> compute;
     std::unique_ptr<Placement> placement;
     std::unique_ptr<PlacementSetup> setup;  ///< for `reaper setup` only
+    std::unique_ptr<FlavorSetup> flavors;   ///< likewise
     std::unique_ptr<Images> images;
     std::unique_ptr<CloudSession> session;
 };
