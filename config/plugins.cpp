@@ -43,6 +43,9 @@ std::optional<ParameterValue> read_parameter(const ParameterSpec& spec, const YA
                                              const std::string& key, Findings& findings) {
     const std::string expected = expectation_of(spec.kind) + " (" + std::string{spec.help} + ")";
     if (spec.kind == ParameterKind::text_list) return read_list(node, key, expected, findings);
+    // As `reaper config` shows one that is not given.
+    if (spec.standard == ParameterValue{std::string{}} && node.IsScalar() && node.Scalar().empty())
+        return spec.standard;
     auto text = read_text(node, key, 1024, expected, findings);
     if (!text) return std::nullopt;
     if (spec.kind == ParameterKind::text) return ParameterValue{std::move(*text)};

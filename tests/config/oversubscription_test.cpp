@@ -190,6 +190,19 @@ TEST(Oversubscription, AWrongParameterIsToldWithItsLine) {
                 HasSubstr("load_threshold_5min"));
 }
 
+TEST(Oversubscription, AParameterThatIsNotGivenMayBeWrittenSo) {
+    World world;
+    const auto read =
+        world.good(enabled("  qos: {name: load, load_threshold_5min: 2, load_threshold_15min: ''}\n"
+                           "  qos_source: nova\n"));
+    EXPECT_EQ(read.oversubscription.qos.parameters.at("load_threshold_15min"),
+              ParameterValue{std::string{}});
+    EXPECT_THAT(to_yaml(read), HasSubstr("load_threshold_15min: \"\""));
+    EXPECT_THAT(only_error(enabled("  estimator: {name: usage_slack, margin: ''}\n"
+                                   "  prometheus: {url: 'http://p:9090'}\n")),
+                HasSubstr("is empty"));
+}
+
 TEST(Oversubscription, NumbersHaveBounds) {
     for (const char* wrong : {"0", "1.01", "-0.5", "inf", "nan", "1e-1", "0.5x", "[0.5]"})
         EXPECT_THAT(
