@@ -5,6 +5,7 @@
 #include "reaper/model/text.hpp"
 #include "reaper/model/time_text.hpp"
 #include "reaper/planner/host_label.hpp"
+#include "reaper/planner/oversubscribed_room.hpp"
 #include "reaper/report/json_groups.hpp"
 #include "reaper/report/json_placement.hpp"
 
@@ -188,6 +189,16 @@ json wrapped_host(const Host& host, ResType type, const ResourceClasses& revocab
     return {{"total", to_json(room->total)}, {"free", to_json(room->free)}};
 }
 
+json oversubscribed_json(const OversubscribedRooms& rooms, bool of_all) {
+    json object = json::object();
+    for (const auto& [name, room] : rooms) {
+        json one = {{"published", room.published}, {"used", room.used}, {"free", room.free}};
+        if (of_all) one["hosts"] = room.hosts;
+        object[name.str()] = std::move(one);
+    }
+    return object;
+}
+
 json host_json(const Host& host, const ResourceClasses& revocable_classes) {
     const Room room = room_of(host);
     return {{"id", host.id.str()},
@@ -204,6 +215,8 @@ json host_json(const Host& host, const ResourceClasses& revocable_classes) {
             {"free", to_json(room.capacity - room.used)},
             {"regular_room", wrapped_host(host, ResType::regular, revocable_classes)},
             {"revocable_room", wrapped_host(host, ResType::revocable, revocable_classes)},
+            {"oversubscribed",
+             oversubscribed_json(oversubscribed_room(host, revocable_classes), false)},
             {"servers", array_of(host.servers)}};
 }
 
@@ -220,6 +233,7 @@ json to_json(const Snapshot& snapshot) {
             {"taken_at", iso_time(snapshot.taken_at)},
             {"hosts", std::move(hosts)},
             {"res_types", std::move(labels)},
+            {"oversubscribed", oversubscribed_json(oversubscribed_room(snapshot), true)},
             {"remarks", json(snapshot.remarks)}};
 }
 

@@ -83,11 +83,12 @@ nlohmann::json to_json(const JournalTotals& totals);
 nlohmann::json to_json(const Server& server);
 /// {version, taken_at, hosts: [{id, name, service_host, enabled, up, why_unavailable,
 /// availability_zone, aggregates[], res_type (the label: regular, revocable or any), capacity,
-/// used, free, regular_room and revocable_room ({total, free}, or null: none of the kind), servers:
-/// [{id, name, project, status, task_state, locked, created, flavor, resources, revocable,
-/// revocable_because (or null), revocable_by (the taggers' names, or null)}]}], res_types{label:
-/// hosts}, remarks[]}; free of a class may be negative (an overcommitted host), but not that of a
-/// kind of room.
+/// used, free, regular_room and revocable_room ({total, free}, or null: none of the kind),
+/// oversubscribed{class: {published, used, free}}, servers: [{id, name, project, status,
+/// task_state, locked, created, flavor, resources, revocable, revocable_because (or null),
+/// revocable_by (the taggers' names, or null)}]}], res_types{label: hosts}, oversubscribed{class:
+/// {published, used, free, hosts}}, remarks[]}; free of a class may be negative (an overcommitted
+/// host), but not that of a kind of room.
 nlohmann::json to_json(const Snapshot& snapshot);
 
 /// What a host has and what is taken, over all its providers.

@@ -2,6 +2,7 @@
 
 #include "reaper/model/text.hpp"
 #include "reaper/planner/host_label.hpp"
+#include "reaper/planner/oversubscribed_room.hpp"
 #include "reaper/report/json.hpp"
 #include "reaper/report/render_parts.hpp"
 
@@ -24,6 +25,26 @@ std::string of_kind(const std::optional<WrappedHost>& room, const ResourceClass&
     if (!room) return "-";
     return std::to_string(room->free.get(resource_class)) + " of " +
            std::to_string(room->total.get(resource_class));
+}
+
+/// `CUSTOM_REVOCABLE_VCPU: 6 published, 4 used, 2 free`, and where it is of several hosts, on how
+/// many.
+std::string oversubscribed_line(const ResourceClass& name, const OversubscribedRoom& room,
+                                bool of_all) {
+    std::string text = name.str() + ": " + std::to_string(room.published) + " published";
+    if (of_all) text += " on " + counted(room.hosts, "host");
+    text += ", " + std::to_string(room.used) + " used, " + std::to_string(room.free) + " free";
+    if (room.used > room.published)
+        text += "; " + std::to_string(room.used - room.published) + " more than there is";
+    return text;
+}
+
+std::string oversubscribed_lines(const OversubscribedRooms& rooms, std::size_t indent,
+                                 std::size_t width, bool of_all) {
+    std::string text;
+    for (const auto& [name, room] : rooms)
+        text += wrapped("oversubscribed " + oversubscribed_line(name, room, of_all), indent, width);
+    return text;
 }
 
 TextTable room_lines(const Host& host, const ResourceClasses& revocable_classes) {
@@ -107,12 +128,15 @@ std::string render_hosts(const Snapshot& snapshot, const RenderOptions& options)
         revocable += here;
         text += paint.bold("Host " + safe(host.name)) + ": " +
                 std::string{to_string(label_of(host, snapshot.revocable_classes))} + ", " +
-                counts(host.servers.size(), here) + "\n" + wrapped(state_of(host), 2, width);
+                counts(host.servers.size(), here) + "\n" + wrapped(state_of(host), 2, width) +
+                oversubscribed_lines(oversubscribed_room(host, snapshot.revocable_classes), 2,
+                                     width, false);
         text += room_lines(host, snapshot.revocable_classes).text(2, width, paint);
         if (!host.servers.empty()) text += server_lines(host, options).text(2, width, paint);
         text += "\n";
     }
     for (const auto& remark : snapshot.remarks) text += wrapped("Remark: " + remark, 0, width);
+    text += oversubscribed_lines(oversubscribed_room(snapshot), 0, width, true);
     return text + counted(snapshot.hosts.size(), "host") + labels(snapshot) + ": " +
            counts(all, revocable) + "\n";
 }

@@ -109,6 +109,25 @@ TEST(RenderMessages, ShowsThem) {
     EXPECT_EQ(render_messages({}), "No messages.\n");
 }
 
+TEST(RenderHosts, TellsWhatIsOversubscribed) {
+    Snapshot snapshot = example_snapshot();
+    const ResourceClass room{"CUSTOM_REVOCABLE_VCPU"};
+    snapshot.revocable_classes.insert(room);
+    EXPECT_THAT(render_hosts(snapshot, at_noon()), Not(HasSubstr("oversubscribed")));
+    Provider& provider = snapshot.hosts[1].providers.front();
+    provider.inventories[room] = Inventory{.total = 6};
+    provider.used.add(room, 8);
+    const std::string text = render_hosts(snapshot, at_noon());
+    EXPECT_THAT(text, HasSubstr("\n  oversubscribed CUSTOM_REVOCABLE_VCPU: 6 published, 8 used, 0 "
+                                "free; 2 more than there is\n"));
+    EXPECT_THAT(text, HasSubstr("\noversubscribed CUSTOM_REVOCABLE_VCPU: 6 published on 1 host, 8 "
+                                "used"));
+    const auto json = to_json(snapshot);
+    EXPECT_EQ(json["oversubscribed"]["CUSTOM_REVOCABLE_VCPU"],
+              (nlohmann::json{{"published", 6}, {"used", 8}, {"free", 0}, {"hosts", 1}}));
+    EXPECT_EQ(json["hosts"][0]["oversubscribed"], nlohmann::json::object());
+}
+
 TEST(RenderHosts, ShowsRoomAndServers) {
     expect_golden("hosts.txt", render_hosts(example_snapshot(), at_noon()));
 }

@@ -1,0 +1,43 @@
+#include "reaper/planner/oversubscribed_room.hpp"
+
+#include <algorithm>
+
+#include "reaper/model/res_type.hpp"
+
+namespace reaper {
+
+OversubscribedRooms oversubscribed_room(const Host& host,
+                                        const std::set<ResourceClass>& revocable_classes) {
+    OversubscribedRooms rooms;
+    for (const auto& name : revocable_classes) {
+        if (stands_for(name).empty()) continue;
+        for (const auto& provider : host.providers) {
+            const auto inventory = provider.inventories.find(name);
+            if (inventory == provider.inventories.end()) continue;
+            const Amount capacity = inventory->second.capacity();
+            const Amount published = inventory->second.min_unit > capacity ? 0 : capacity;
+            const Amount used = provider.used.get(name);
+            OversubscribedRoom& room = rooms[name];
+            room.published += published;
+            room.used += used;
+            room.free += std::max<Amount>(published - used, 0);
+            room.hosts = 1;
+        }
+    }
+    return rooms;
+}
+
+OversubscribedRooms oversubscribed_room(const Snapshot& snapshot) {
+    OversubscribedRooms all;
+    for (const auto& host : snapshot.hosts)
+        for (const auto& [name, here] : oversubscribed_room(host, snapshot.revocable_classes)) {
+            OversubscribedRoom& room = all[name];
+            room.published += here.published;
+            room.used += here.used;
+            room.free += here.free;
+            room.hosts += here.hosts;
+        }
+    return all;
+}
+
+}  // namespace reaper
