@@ -27,6 +27,18 @@ HostFacts facts_of(const Host& host) {
     return facts;
 }
 
+HostFacts facts_of(const HypervisorRecord& host, const std::vector<AggregateRecord>& aggregates) {
+    HostFacts facts;
+    facts.id = host.id;
+    facts.name = host.name;
+    facts.service_host = host.service_host;
+    for (const auto& aggregate : aggregates)
+        if (std::find(aggregate.hosts.begin(), aggregate.hosts.end(), host.service_host) !=
+            aggregate.hosts.end())
+            facts.aggregates.insert({aggregate.name, aggregate.uuid});
+    return facts;
+}
+
 bool sells_room(const HostFacts& facts, const std::vector<std::string>& hosts,
                 const std::vector<std::string>& aggregates) {
     const bool named = std::any_of(hosts.begin(), hosts.end(), [&](const std::string& pattern) {

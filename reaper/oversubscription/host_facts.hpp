@@ -9,11 +9,14 @@
 #include <vector>
 
 #include "reaper/model/cloud.hpp"
+#include "reaper/model/records.hpp"
 #include "reaper/oversubscription/estimator.hpp"
 
 namespace reaper {
 
 HostFacts facts_of(const Host& host);
+/// As far as Nova's lists tell: its names and aggregates.
+HostFacts facts_of(const HypervisorRecord& host, const std::vector<AggregateRecord>& aggregates);
 
 /// Where oversubscribed room is sold: `hosts` are patterns of names of hypervisors or services; if
 /// there are `aggregates` (names or UUIDs), the host must be in one of them too.

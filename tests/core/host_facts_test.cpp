@@ -44,6 +44,14 @@ TEST(HostFactsOfAHost, AreThoseOfItsOrdinaryRoom) {
     EXPECT_EQ(facts.aggregates, (std::set<std::string>{"fast", "u-1"}));
 }
 
+TEST(HostFactsOfAHost, NovasListsTellItsAggregates) {
+    const HypervisorRecord record{HostId{"h1"}, "compute-1.example.org", "compute-1", "QEMU"};
+    const HostFacts facts = facts_of(record, {{"u-1", "fast", {"compute-0", "compute-1"}, {}},
+                                              {"u-2", "slow", {"compute-1.example.org"}, {}}});
+    EXPECT_EQ(facts.id, HostId{"h1"});
+    EXPECT_EQ(facts.aggregates, (std::set<std::string>{"fast", "u-1"}));
+}
+
 TEST(SellsRoom, ByPatternAndAggregate) {
     const HostFacts facts = facts_of(some_host());
     EXPECT_TRUE(sells_room(facts, {"*"}, {}));
