@@ -6,6 +6,7 @@
 #include <sstream>
 
 #include "config/values.hpp"
+#include "reaper/cli/estimate_arguments.hpp"
 #include "reaper/cli/help_text.hpp"
 #include "reaper/cli/value_parsers.hpp"
 #include "reaper/model/text.hpp"
@@ -29,6 +30,7 @@ struct Parsed {
     std::string wanted;
     SetupCommand setup;
     ReservationSetupCommand reservation_setup;
+    RoomSetupCommand room_setup;
     ReserveCommand reserve, unreserve;
     ReservationsCommand reservations;
     std::vector<std::string> labels, refines_labels;
@@ -44,6 +46,7 @@ struct Parsed {
     std::string since;
     std::string from, to;
     UsageCommand usage;
+    EstimateTexts estimate;
     PauseCommand pause;
 };
 
@@ -215,6 +218,12 @@ void add_setup(CLI::App& app, Parsed& parsed) {
     CLI::App& kept = *add_command(setup, "reservations", help::setup_reservations);
     kept.add_flag("--apply", parsed.reservation_setup.apply, "Do it; without, it is only told");
     kept.add_flag("--undo", parsed.reservation_setup.undo, "Take it away again");
+    CLI::App& room = *add_command(setup, "oversubscription", help::setup_oversubscription);
+    room.add_option("--hosts", parsed.room_setup.hosts,
+                    "Only hosts of such a name, with * and ? (default: as configured)")
+        ->type_name("PATTERN");
+    room.add_flag("--apply", parsed.room_setup.apply, "Do it; without, it is only told");
+    room.add_flag("--undo", parsed.room_setup.undo, "Take it away again");
 }
 
 /// What `reserve` and `unreserve` have in common.
@@ -311,6 +320,25 @@ void add_usage(CLI::App& app, Parsed& parsed) {
     usage.add_flag("--csv", parsed.usage.csv, "Print the answer as CSV");
 }
 
+void add_estimate(CLI::App& app, Parsed& parsed) {
+    CLI::App& estimate = *add_command(app, "estimate", help::estimate);
+    estimate
+        .add_option("--since", parsed.estimate.since,
+                    "How far back, or from when on: 24h, 7d, 2026-11-01 (default 7d)")
+        ->type_name("WHEN");
+    estimate.add_option("--until", parsed.estimate.until, "Until then, UTC (default now)")
+        ->type_name("DATE");
+    estimate.add_option("--step", parsed.estimate.step, "A reading every so often (default 1min)")
+        ->type_name("SPAN");
+    estimate
+        .add_option("--estimator", parsed.estimate.estimators,
+                    "NAME or NAME:param=value,...; may be repeated (default: all)")
+        ->type_name("ESTIMATOR")
+        ->expected(1)
+        ->allow_extra_args(false)
+        ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
+}
+
 void add_switch(CLI::App& app, Parsed& parsed) {
     add_command(app, "pause", help::pause)
         ->add_option("--reason", parsed.pause.reason, "Why; shown by status and in the history")
@@ -340,9 +368,12 @@ void describe(CLI::App& app, Parsed& parsed) {
     add_command(app, "check", help::check);
     add_history(app, parsed);
     add_usage(app, parsed);
+    add_estimate(app, parsed);
     add_switch(app, parsed);
     add_command(app, "strategies", help::strategies);
     add_command(app, "taggers", help::taggers);
+    add_command(app, "estimators", help::estimators);
+    add_command(app, "qos", help::qos);
     add_command(app, "config", help::config);
 }
 
@@ -592,6 +623,12 @@ Result<Command> finish_command(const CLI::App& chosen, const Parsed& parsed) {
     }
     if (name == "setup" && chosen.get_subcommands().front()->get_name() == "reservations")
         return Command{parsed.reservation_setup};
+    if (name == "setup" && chosen.get_subcommands().front()->get_name() == "oversubscription") {
+        if (chosen.get_subcommands().front()->count("--hosts") > 0 &&
+            parsed.room_setup.hosts.empty())
+            return Error{Errc::bad_input, "--hosts needs a pattern"};
+        return Command{parsed.room_setup};
+    }
     if (name == "setup") {
         Result<SetupCommand> setup = finish_setup(chosen, parsed);
         return setup ? Result<Command>{std::move(*setup)} : setup.error();
@@ -605,6 +642,10 @@ Result<Command> finish_command(const CLI::App& chosen, const Parsed& parsed) {
         Result<UsageCommand> usage = finish_usage(parsed);
         return usage ? Result<Command>{*usage} : usage.error();
     }
+    if (name == "estimate") {
+        Result<EstimateCommand> estimate = estimate_command(parsed.estimate);
+        return estimate ? Result<Command>{std::move(*estimate)} : estimate.error();
+    }
     if (name == "run") return Command{parsed.run};
     if (name == "gateway") return Command{GatewayCommand{}};
     if (name == "hosts") return Command{parsed.hosts};
@@ -615,6 +656,8 @@ Result<Command> finish_command(const CLI::App& chosen, const Parsed& parsed) {
     if (name == "status") return Command{StatusCommand{}};
     if (name == "strategies") return Command{StrategiesCommand{}};
     if (name == "taggers") return Command{TaggersCommand{}};
+    if (name == "estimators") return Command{EstimatorsCommand{}};
+    if (name == "qos") return Command{QosCommand{}};
     return Command{ConfigCommand{}};
 }
 

@@ -70,6 +70,13 @@ struct ReservationSetupCommand {
     bool undo = false;
 };
 
+/// `setup oversubscription`.
+struct RoomSetupCommand {
+    std::string hosts;   ///< pattern of names; empty: as the configuration has it
+    bool apply = false;  ///< else it is only told
+    bool undo = false;
+};
+
 /// `reserve` and `unreserve`.
 struct ReserveCommand {
     bool unreserve = false;
@@ -104,6 +111,8 @@ struct CheckCommand {};
 struct ConfigCommand {};
 struct StrategiesCommand {};
 struct TaggersCommand {};
+struct EstimatorsCommand {};
+struct QosCommand {};
 
 struct HistoryCommand {
     enum class What { list, show, messages, victims, totals, events };
@@ -119,17 +128,32 @@ struct UsageCommand {
     bool csv = false;
 };
 
+/// What estimators would have done, by Prometheus' history.
+struct EstimateCommand {
+    struct Chosen {
+        std::string name;
+        /// As they were written; a list is given item by item.
+        std::map<std::string, std::vector<std::string>> parameters;
+    };
+    std::optional<TimePoint> since;  ///< none: `span` before `until`
+    Duration span = std::chrono::days{7};
+    std::optional<TimePoint> until;  ///< none: now
+    Duration step{60'000};
+    std::vector<Chosen> estimators;  ///< empty: all that there are
+};
+
 struct PauseCommand {
     std::string reason;
 };
 struct ResumeCommand {};
 struct StatusCommand {};
 
-using Command = std::variant<RunCommand, GatewayCommand, PlanCommand, RequestCommand, HostsCommand,
-                             CandidatesCommand, SetupCommand, ReservationSetupCommand,
-                             ReserveCommand, ReservationsCommand, SnapshotCommand, CheckCommand,
-                             HistoryCommand, UsageCommand, PauseCommand, ResumeCommand,
-                             StatusCommand, StrategiesCommand, TaggersCommand, ConfigCommand>;
+using Command =
+    std::variant<RunCommand, GatewayCommand, PlanCommand, RequestCommand, HostsCommand,
+                 CandidatesCommand, SetupCommand, ReservationSetupCommand, RoomSetupCommand,
+                 ReserveCommand, ReservationsCommand, SnapshotCommand, CheckCommand, HistoryCommand,
+                 UsageCommand, EstimateCommand, PauseCommand, ResumeCommand, StatusCommand,
+                 StrategiesCommand, TaggersCommand, EstimatorsCommand, QosCommand, ConfigCommand>;
 
 struct Arguments {
     GlobalOptions global;

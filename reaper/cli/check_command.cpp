@@ -1,10 +1,12 @@
 // `reaper check`: everything that the daemon needs, one line each.
+#include <memory>
 #include <utility>
 
 #include "clients/amqp/broker_probe.hpp"
 #include "reaper/cli/checks.hpp"
 #include "reaper/cli/commands.hpp"
 #include "reaper/daemon/composition.hpp"
+#include "reaper/daemon/metrics_source.hpp"
 #include "reaper/decision/policy.hpp"
 #include "reaper/report/json.hpp"
 #include "reaper/runtime/run_task.hpp"
@@ -24,6 +26,22 @@ std::optional<config::Settings> check_config(const std::string& path, const Repo
     auto settings = load_config(path, fail, warn);
     if (settings) report({Verdict::ok, "config", path});
     return settings;
+}
+
+void check_room(boost::asio::io_context& io, Cloud& cloud, const config::Oversubscription& settings,
+                const Report& report, const Terminal& terminal) {
+    std::unique_ptr<Metrics> metrics;
+    if (!settings.prometheus.url.empty()) {
+        auto connected = connect_metrics(io.get_executor(), settings.prometheus, *cloud.clock);
+        if (!connected) {
+            report({Verdict::fail, "prometheus", connected.error().what});
+            return;
+        }
+        metrics = std::move(*connected);
+        terminal.progress("asking Prometheus ...");
+    }
+    run_task(io, check_oversubscription(cloud.ports(), *cloud.parts.session, metrics.get(),
+                                        settings, report));
 }
 
 void check_parts(const config::Settings& settings, const Report& report, const Terminal& terminal) {
@@ -54,6 +72,7 @@ void check_parts(const config::Settings& settings, const Report& report, const T
                                report));
     run_task(io, check_whole_cloud(*cloud, settings.policy, report));
     run_task(io, check_reservations(cloud->ports(), settings.reservations, report));
+    check_room(io, *cloud, settings.oversubscription, report, terminal);
 }
 
 }  // namespace

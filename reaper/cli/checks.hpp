@@ -11,6 +11,7 @@
 #include "reaper/cli/check_list.hpp"
 #include "reaper/cloud_reader/cloud_reader.hpp"
 #include "reaper/decision/policy.hpp"
+#include "reaper/ports/metrics.hpp"
 
 namespace reaper::cli {
 
@@ -41,6 +42,12 @@ Task<bool> check_gateway(boost::asio::any_io_executor executor, Clock& clock, Cl
 /// is wrong.
 Task<bool> check_reservations(CloudPorts cloud, const config::Reservations& settings,
                               const Report& report);
+
+/// Oversubscription, where it is enabled or Prometheus is configured: what measures it, and what it
+/// needs in the cloud. False: something is wrong.
+/// `metrics` may be null: there are none.
+Task<bool> check_oversubscription(CloudPorts cloud, CloudSession& session, Metrics* metrics,
+                                  const config::Oversubscription& settings, const Report& report);
 
 /// Keystone, Placement and Nova; their rights; what the policy names in the cloud.
 Task<void> check_cloud(CloudPorts cloud, CloudSession& session, config::Policy policy,

@@ -34,6 +34,8 @@ ExitCode dispatch(const Arguments& arguments) {
                 return set_up(global, command, terminal);
             else if constexpr (std::is_same_v<Chosen, ReservationSetupCommand>)
                 return set_up_reservations(global, command, terminal);
+            else if constexpr (std::is_same_v<Chosen, RoomSetupCommand>)
+                return set_up_oversubscription(global, command, terminal);
             else if constexpr (std::is_same_v<Chosen, ReserveCommand>)
                 return change_reservations(global, command, terminal);
             else if constexpr (std::is_same_v<Chosen, ReservationsCommand>)
@@ -46,6 +48,8 @@ ExitCode dispatch(const Arguments& arguments) {
                 return show_history(global, command, terminal);
             else if constexpr (std::is_same_v<Chosen, UsageCommand>)
                 return show_usage(global, command, terminal);
+            else if constexpr (std::is_same_v<Chosen, EstimateCommand>)
+                return show_estimate(global, command, terminal);
             else if constexpr (std::is_same_v<Chosen, PauseCommand>)
                 return pause_reaper(global, command, terminal);
             else if constexpr (std::is_same_v<Chosen, ResumeCommand>)
@@ -56,6 +60,10 @@ ExitCode dispatch(const Arguments& arguments) {
                 return show_strategies(terminal);
             else if constexpr (std::is_same_v<Chosen, TaggersCommand>)
                 return show_taggers(terminal);
+            else if constexpr (std::is_same_v<Chosen, EstimatorsCommand>)
+                return show_estimators(terminal);
+            else if constexpr (std::is_same_v<Chosen, QosCommand>)
+                return show_qos(terminal);
             else
                 return show_config(global, terminal);
         },

@@ -21,6 +21,8 @@ ExitCode show_candidates(const GlobalOptions& global, const CandidatesCommand& c
 ExitCode set_up(const GlobalOptions& global, const SetupCommand& command, const Terminal& terminal);
 ExitCode set_up_reservations(const GlobalOptions& global, const ReservationSetupCommand& command,
                              const Terminal& terminal);
+ExitCode set_up_oversubscription(const GlobalOptions& global, const RoomSetupCommand& command,
+                                 const Terminal& terminal);
 ExitCode change_reservations(const GlobalOptions& global, const ReserveCommand& command,
                              const Terminal& terminal);
 ExitCode show_reservations(const GlobalOptions& global, const ReservationsCommand& command,
@@ -32,12 +34,16 @@ ExitCode show_history(const GlobalOptions& global, const HistoryCommand& command
                       const Terminal& terminal);
 ExitCode show_usage(const GlobalOptions& global, const UsageCommand& command,
                     const Terminal& terminal);
+ExitCode show_estimate(const GlobalOptions& global, const EstimateCommand& command,
+                       const Terminal& terminal);
 ExitCode pause_reaper(const GlobalOptions& global, const PauseCommand& command,
                       const Terminal& terminal);
 ExitCode resume_reaper(const GlobalOptions& global, const Terminal& terminal);
 ExitCode show_status(const GlobalOptions& global, const Terminal& terminal);
 ExitCode show_strategies(const Terminal& terminal);
 ExitCode show_taggers(const Terminal& terminal);
+ExitCode show_estimators(const Terminal& terminal);
+ExitCode show_qos(const Terminal& terminal);
 ExitCode show_config(const GlobalOptions& global, const Terminal& terminal);
 
 }  // namespace reaper::cli

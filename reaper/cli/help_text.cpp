@@ -170,13 +170,14 @@ GET /v1/culling_candidates?resources=VCPU:1,MEMORY_MB:2048,DISK_GB:20)",
 )"};
 
 const Text setup{
-    "Prepares the cloud: resource-tagging, reservations",
+    "Prepares the cloud: resource-tagging, reservations, ...",
     R"(Prepares the cloud for the reaper. It tells what it would do; with --apply it does it, and with
 --undo it takes it away again.)",
     R"(Examples:
   reaper setup resource-tagging --slots 8
   reaper setup resource-tagging --slots 8 --apply
   reaper setup reservations --apply
+  reaper setup oversubscription --apply
 )"};
 
 const Text setup_slots{
@@ -209,6 +210,26 @@ stay, and who holds units is named (exit code 1).)",
   reaper setup reservations
   reaper setup reservations --apply
   reaper setup reservations --undo --apply
+)"};
+
+const Text setup_oversubscription{
+    "Class, providers and example flavors for oversubscribed room",
+    R"(Makes what oversubscription needs: the resource class of the configuration (oversubscription.class,
+by default CUSTOM_REVOCABLE_VCPU); on each compute host that oversubscription.hosts and .aggregates
+name a nested provider (compute-1-revocable-vcpu), without an inventory until room is published; and
+two public flavors, revocable.small and revocable.medium, whose servers take 1 and 2 vCPUs of that
+room and none of VCPU. Their memory and disk are ordinary room.
+
+Without --apply it only tells what it would do. What is there already is kept, and doing it again
+does the rest; a flavor of such a name that is not exactly ours is left as it is. --undo removes
+these flavors unless servers have them, these providers unless somebody holds something there, and
+then the class; what stays is named (exit code 1).)",
+    R"(Examples:
+  reaper setup oversubscription
+  reaper setup oversubscription --hosts 'compute-1*' --apply
+  openstack flavor create --vcpus 4 --ram 8192 --disk 40 --property resources:VCPU=0 \
+            --property resources_revocable:CUSTOM_REVOCABLE_VCPU=4 revocable.large
+  reaper setup oversubscription --undo --apply
 )"};
 
 const Text reserve{
@@ -346,6 +367,25 @@ not count. What it is, its taggers say as of now; who was reclaimed was revocabl
   reaper usage --json | jq '.usage[] | select(.type == "revocable")'
 )"};
 
+const Text estimate{
+    "What estimators would have sold, by Prometheus' history",
+    R"(What oversubscription would have done with each estimator, side by side, before it is believed:
+reads what Prometheus still knows of the use of the hosts, and lets the estimators and the rules of
+publication of the daemon run over it. The demand is the worst that can be: what is published is
+taken at once and used fully. It tells how much was sold, how often vCPUs had to be evicted and how
+many, in how many minutes regular servers were short of cores, and how often a host went up and down
+too much; in the last line of an oracle that knows the hour to come. Hosts without history are
+named.
+
+It needs oversubscription.prometheus of the configuration; enabled may be false. --step should be
+the interval in which Prometheus collects, or more: a coarse history sees fewer peaks. Reads only.)",
+    R"(Examples:
+  reaper estimate --since 7d
+  reaper estimate --since 24h --estimator usage_slack --estimator usage_slack:margin=0.3,peak=4h
+  reaper estimate --since 2026-11-01 --until 2026-11-08 --step 5min --estimator fixed:vcpus=4
+  reaper estimate --json | jq '.estimates[] | {estimator, sold_vcpu_hours, short_minutes}'
+)"};
+
 const Text pause{
     "Pauses deletions until resume",
     R"(From now on the reaper of this machine deletes no servers, until "reaper resume". It works at
@@ -398,6 +438,22 @@ const Text taggers{
 `taggers:` in the configuration.)",
     R"(Example:
   reaper taggers --json
+)"};
+
+const Text estimators{
+    "How oversubscribed room is estimated, with parameters",
+    R"(The estimators that can say how much oversubscribed room a host may have, with their parameters
+and defaults; for `oversubscription.estimator` in the configuration and `estimate --estimator`.)",
+    R"(Example:
+  reaper estimators
+)"};
+
+const Text qos{
+    "When revocable servers of busy hosts go, with parameters",
+    R"(The QoS controllers that can say when revocable servers of a busy host must go, with their
+parameters and defaults; for `oversubscription.qos` in the configuration.)",
+    R"(Example:
+  reaper qos
 )"};
 
 const Text config{

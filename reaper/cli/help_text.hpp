@@ -19,6 +19,7 @@ extern const Text candidates;
 extern const Text setup;
 extern const Text setup_slots;
 extern const Text setup_reservations;
+extern const Text setup_oversubscription;
 extern const Text reserve;
 extern const Text unreserve;
 extern const Text reservations;
@@ -31,11 +32,14 @@ extern const Text history_victims;
 extern const Text history_totals;
 extern const Text history_events;
 extern const Text usage;
+extern const Text estimate;
 extern const Text pause;
 extern const Text resume;
 extern const Text status;
 extern const Text strategies;
 extern const Text taggers;
+extern const Text estimators;
+extern const Text qos;
 extern const Text config;
 
 }  // namespace reaper::cli::help

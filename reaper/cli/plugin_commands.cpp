@@ -1,8 +1,10 @@
-// `reaper strategies` and `reaper taggers`: the tables, for people and programs.
+// `reaper strategies`, `taggers`, `estimators` and `qos`: the tables, for people and programs.
 #include <nlohmann/json.hpp>
 #include <sstream>
 
 #include "reaper/cli/commands.hpp"
+#include "reaper/oversubscription/estimator_table.hpp"
+#include "reaper/oversubscription/qos_table.hpp"
 #include "reaper/report/json.hpp"
 #include "reaper/report/text.hpp"
 #include "strategies/strategy_table.hpp"
@@ -77,6 +79,14 @@ ExitCode show_strategies(const Terminal& terminal) {
 
 ExitCode show_taggers(const Terminal& terminal) {
     return show_table("taggers", tagger_table(), terminal);
+}
+
+ExitCode show_estimators(const Terminal& terminal) {
+    return show_table("estimators", estimator_table(), terminal);
+}
+
+ExitCode show_qos(const Terminal& terminal) {
+    return show_table("qos", qos_table(), terminal);
 }
 
 }  // namespace reaper::cli

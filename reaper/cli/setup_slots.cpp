@@ -17,13 +17,13 @@ using Kind = SlotStep::Kind;
 /// The compute hosts: hypervisors with a root provider of their own.
 std::vector<SlotHost> hosts_of(const std::vector<HypervisorRecord>& hypervisors,
                                const std::vector<ProviderRecord>& providers,
-                               const std::string& pattern) {
+                               const HostChoice& choice) {
     std::set<ProviderId> roots;
     for (const auto& provider : providers)
         if (provider.parent.empty()) roots.insert(provider.id);
     std::vector<SlotHost> hosts;
     for (const auto& hypervisor : hypervisors)
-        if (roots.contains(hypervisor.id) && matches_pattern(pattern, hypervisor.name))
+        if (roots.contains(hypervisor.id) && choice.takes(hypervisor))
             hosts.push_back(SlotHost{hypervisor.id, hypervisor.name, {}});
     std::sort(hosts.begin(), hosts.end(),
               [](const SlotHost& a, const SlotHost& b) { return a.name < b.name; });
@@ -41,6 +41,7 @@ ResultTask<void> create_provider(PlacementSetup& setup, SlotStep& step, Resource
     auto made = co_await setup.create_provider(std::move(name), std::move(root));
     if (!made) co_return made.error();
     step.provider = *made;
+    if (step.to == 0) co_return Result<void>{};
     co_return co_await setup.set_total(*made, std::move(slot_class), step.to);
 }
 
@@ -60,16 +61,43 @@ ResultTask<void> remove_class(PlacementSetup& setup, SlotStep& step, ResourceCla
     co_return Result<void>{};
 }
 
-ResultTask<void> carry_out(PlacementSetup& setup, SlotStep& step, ResourceClass slot_class) {
+/// A flavor without its extra specs would sell ordinary room: it does not stay.
+ResultTask<void> create_flavor(FlavorSetup& setup, SlotStep& step, ResourceClass slot_class) {
+    for (const auto& wanted : example_flavors(slot_class)) {
+        if (wanted.name != step.name) continue;
+        Flavor numbers = wanted;
+        auto made = co_await setup.create_flavor(std::move(numbers));
+        if (!made) co_return made.error();
+        step.flavor = *made;
+        std::string id = *made;
+        auto specs = wanted.extra_specs;
+        auto set = co_await setup.set_extra_specs(id, std::move(specs));
+        if (set) co_return set;
+        auto removed = co_await setup.remove_flavor(id);
+        if (!removed)
+            co_return Error{set.error().code,
+                            set.error().what + "; flavor " + id +
+                                " is without its properties, delete it: " + removed.error().what};
+        co_return set;
+    }
+    co_return Result<void>{};
+}
+
+ResultTask<void> carry_out(Setups setup, SlotStep& step, ResourceClass slot_class) {
     switch (step.kind) {
-        case Kind::create_class: co_return co_await setup.create_class(std::move(slot_class));
+        case Kind::create_class:
+            co_return co_await setup.placement.create_class(std::move(slot_class));
         case Kind::create_provider:
-            co_return co_await create_provider(setup, step, std::move(slot_class));
+            co_return co_await create_provider(setup.placement, step, std::move(slot_class));
         case Kind::set_total:
-            co_return co_await setup.set_total(step.provider, std::move(slot_class), step.to);
-        case Kind::remove_provider: co_return co_await remove_provider(setup, step);
+            co_return co_await setup.placement.set_total(step.provider, std::move(slot_class),
+                                                         step.to);
+        case Kind::remove_provider: co_return co_await remove_provider(setup.placement, step);
         case Kind::remove_class:
-            co_return co_await remove_class(setup, step, std::move(slot_class));
+            co_return co_await remove_class(setup.placement, step, std::move(slot_class));
+        case Kind::create_flavor:
+            co_return co_await create_flavor(setup.flavors, step, std::move(slot_class));
+        case Kind::remove_flavor: co_return co_await setup.flavors.remove_flavor(step.flavor);
         case Kind::keep:
         case Kind::refuse: break;
     }
@@ -78,11 +106,14 @@ ResultTask<void> carry_out(PlacementSetup& setup, SlotStep& step, ResourceClass 
 
 }  // namespace
 
-bool matches_pattern(const std::string& pattern, const std::string& name) {
-    return ::fnmatch(pattern.c_str(), name.c_str(), 0) == 0;
+HostChoice hosts_named(const std::string& pattern) {
+    return {[pattern](const HypervisorRecord& host) {
+                return ::fnmatch(pattern.c_str(), host.name.c_str(), 0) == 0;
+            },
+            "is called '" + printable(pattern, 100) + "'"};
 }
 
-ResultTask<SlotView> read_slots(CloudPorts cloud, PlacementSetup& setup, std::string pattern,
+ResultTask<SlotView> read_slots(CloudPorts cloud, PlacementSetup& setup, HostChoice choice,
                                 ResourceClass slot_class, bool capacities) {
     SlotView cache;
     auto exists = co_await setup.has_class(slot_class);
@@ -93,11 +124,10 @@ ResultTask<SlotView> read_slots(CloudPorts cloud, PlacementSetup& setup, std::st
     auto providers = co_await cloud.placement.providers();
     if (!providers) co_return providers.error();
     cache.providers = std::move(*providers);
-    cache.hosts = hosts_of(*hypervisors, cache.providers, pattern);
+    cache.hosts = hosts_of(*hypervisors, cache.providers, choice);
     if (cache.hosts.empty())
         co_return Error{Errc::bad_input, "none of the " + std::to_string(hypervisors->size()) +
-                                             " compute hosts is called '" +
-                                             printable(pattern, 100) + "'"};
+                                             " compute hosts " + choice.words};
     std::vector<ProviderId> wanted;
     for (const auto& [host, provider] : slot_providers(cache.hosts, cache.providers, slot_class))
         wanted.push_back(provider.id);
@@ -134,8 +164,8 @@ ResultTask<RegisterView> read_register(CloudPorts cloud, PlacementSetup& setup) 
     co_return view;
 }
 
-ResultTask<void> carry_out(PlacementSetup& setup, std::vector<SlotStep> steps,
-                           ResourceClass slot_class, std::function<void(const SlotStep&)> done) {
+ResultTask<void> carry_out(Setups setup, std::vector<SlotStep> steps, ResourceClass slot_class,
+                           std::function<void(const SlotStep&)> done) {
     for (auto& step : steps) {
         ResourceClass name = slot_class;
         auto carried = co_await carry_out(setup, step, std::move(name));

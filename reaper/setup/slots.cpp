@@ -38,13 +38,9 @@ const ProviderRecord* named(const std::vector<ProviderRecord>& providers, const 
 
 SlotStep set_up_new(const SlotView& cache, const SlotHost& host, const ResourceClass& slot_class,
                     Amount slots) {
-    SlotStep step = step_of(Kind::create_provider, host, slot_class);
+    SlotStep step = new_provider_step(cache, host, slot_class);
     step.to = slots;
-    if (const auto* other = named(cache.providers, step.name)) {
-        step.kind = Kind::refuse;
-        step.provider = other->id;
-        step.why = "there is a provider of that name elsewhere: " + other->id.str();
-    } else if (slots <= 0) {
+    if (step.kind != Kind::refuse && slots <= 0) {
         step.kind = Kind::refuse;
         step.why = "its capacity gives no slot";
     }
@@ -86,6 +82,17 @@ SlotStep class_step(Kind kind, const ResourceClass& slot_class, std::string why)
     return step;
 }
 
+SlotStep new_provider_step(const SlotView& cache, const SlotHost& host,
+                           const ResourceClass& slot_class) {
+    SlotStep step = step_of(Kind::create_provider, host, slot_class);
+    if (const auto* other = named(cache.providers, step.name)) {
+        step.kind = Kind::refuse;
+        step.provider = other->id;
+        step.why = "there is a provider of that name elsewhere: " + other->id.str();
+    }
+    return step;
+}
+
 std::string why_it_stays(const ProviderState& state, const ResourceClass& slot_class) {
     if (!state.allocations.empty()) {
         std::string who;
@@ -108,6 +115,8 @@ std::string_view to_string(SlotStep::Kind kind) {
         case Kind::create_class: return "create-class";
         case Kind::create_provider: return "create-provider";
         case Kind::set_total: return "set-total";
+        case Kind::create_flavor: return "create-flavor";
+        case Kind::remove_flavor: return "remove-flavor";
         case Kind::remove_provider: return "remove-provider";
         case Kind::remove_class: return "remove-class";
         case Kind::keep: return "keep";

@@ -42,18 +42,21 @@ struct SlotCount {
 struct SlotStep {
     enum class Kind {
         create_class,
-        create_provider,  ///< with `to` slots
+        create_provider,  ///< with `to` slots; 0: without an inventory
         set_total,        ///< from `from` to `to` slots
+        create_flavor,
+        remove_flavor,
         remove_provider,
         remove_class,  ///< unless somebody else uses it
         keep,          ///< it is as it should be; or undone already
         refuse,        ///< it can't be done, for `why`
     };
     Kind kind = Kind::keep;
-    std::string host;     ///< its name; empty for the class
+    std::string host;     ///< its name; empty for the class and for flavors
     HostId root;          ///< above the provider; empty for the register of reservations
     ProviderId provider;  ///< empty while there is none
-    std::string name;     ///< of the provider, or of the class
+    std::string flavor;   ///< its id; empty while there is none
+    std::string name;     ///< of the provider, the class or the flavor
     Amount from = 0;
     Amount to = 0;
     std::string why;  ///< what is to be known about it; may be empty
@@ -65,6 +68,9 @@ struct SlotStep {
 std::string_view to_string(SlotStep::Kind kind);
 
 SlotStep class_step(SlotStep::Kind kind, const ResourceClass& slot_class, std::string why = {});
+/// To create the host's provider; refused if there is one of that name elsewhere.
+SlotStep new_provider_step(const SlotView& cache, const SlotHost& host,
+                           const ResourceClass& slot_class);
 /// Why our provider must stay; empty if it may go.
 std::string why_it_stays(const ProviderState& state, const ResourceClass& slot_class);
 

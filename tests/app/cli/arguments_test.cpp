@@ -97,6 +97,58 @@ TEST(Arguments, TheRegisterOfReservationsIsSetUpAndUndone) {
     EXPECT_NE(error({"setup", "reservations", "--slots", "1"}), "accepted");
 }
 
+TEST(Arguments, OversubscriptionIsSetUpOnTheConfiguredHostsOrOnes) {
+    const auto told = good({"setup", "oversubscription"});
+    EXPECT_EQ(std::get<RoomSetupCommand>(told.command).hosts, "");
+    EXPECT_FALSE(std::get<RoomSetupCommand>(told.command).apply);
+    const auto done = good({"setup", "oversubscription", "--hosts", "h*", "--apply", "--undo"});
+    EXPECT_EQ(std::get<RoomSetupCommand>(done.command).hosts, "h*");
+    EXPECT_TRUE(std::get<RoomSetupCommand>(done.command).apply);
+    EXPECT_TRUE(std::get<RoomSetupCommand>(done.command).undo);
+    EXPECT_NE(error({"setup", "oversubscription", "--hosts", ""}).find("--hosts needs a pattern"),
+              std::string::npos);
+}
+
+TEST(Arguments, AnEstimateIsOfATimeAndOfEstimators) {
+    const auto plain = good({"estimate"});
+    const auto& week = std::get<EstimateCommand>(plain.command);
+    EXPECT_EQ(week.span, std::chrono::days{7});
+    EXPECT_FALSE(week.since || week.until);
+    EXPECT_EQ(week.step, std::chrono::minutes{1});
+    EXPECT_TRUE(week.estimators.empty());
+    const auto asked =
+        good({"estimate", "--since", "2d", "--step", "5min", "--estimator", "noop", "--estimator",
+              "fixed:vcpus=4,overrides=a*=2,overrides=aggregate:x=1"});
+    const auto& some = std::get<EstimateCommand>(asked.command);
+    EXPECT_EQ(some.span, std::chrono::days{2});
+    EXPECT_EQ(some.step, std::chrono::minutes{5});
+    ASSERT_EQ(some.estimators.size(), 2U);
+    EXPECT_EQ(some.estimators[0].name, "noop");
+    EXPECT_EQ(some.estimators[1].name, "fixed");
+    EXPECT_EQ(some.estimators[1].parameters.at("vcpus"), std::vector<std::string>{"4"});
+    EXPECT_EQ(some.estimators[1].parameters.at("overrides"),
+              (std::vector<std::string>{"a*=2", "aggregate:x=1"}));
+    const auto dated = good({"estimate", "--since", "2026-11-01", "--until", "2026-11-02"});
+    const auto& day = std::get<EstimateCommand>(dated.command);
+    ASSERT_TRUE(day.since && day.until);
+    EXPECT_EQ(*day.until - *day.since, std::chrono::days{1});
+}
+
+TEST(Arguments, AnEstimateThatIsNotClearIsRefused) {
+    const auto refused = [](std::vector<const char*> words, const char* why) {
+        words.insert(words.begin(), "estimate");
+        EXPECT_NE(error(words).find(why), std::string::npos) << error(words);
+    };
+    refused({"--since", "7"}, "--since: is '7'");
+    refused({"--since", "0d"}, "--since");
+    refused({"--until", "7d"}, "--until: is '7d'");
+    refused({"--step", "100ms"}, "--step");
+    refused({"--step", "2h"}, "from 1s to 1h");
+    refused({"--estimator", ":margin=1"}, "expected NAME");
+    refused({"--estimator", "usage_slack:margin"}, "expected param=value");
+    refused({"--estimator", "usage_slack:=1"}, "expected param=value");
+}
+
 TEST(Arguments, GlobalOptionsStandAfterANestedCommand) {
     const Arguments arguments = good({"history", "show", "req-1", "--json"});
     EXPECT_TRUE(arguments.global.json);

@@ -84,7 +84,7 @@ TEST(ProgramHelp, EveryCommandHasAPageThatFitsATerminal) {
 }
 
 TEST(ProgramTables, StrategiesAndTaggersAreGolden) {
-    for (const std::string name : {"strategies", "taggers"}) {
+    for (const std::string name : {"strategies", "taggers", "estimators", "qos"}) {
         const auto text = run_program({name});
         EXPECT_EQ(text.exit_code, 0);
         expect_golden(name, text.out);

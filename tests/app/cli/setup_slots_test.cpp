@@ -19,7 +19,7 @@ using ::testing::HasSubstr;
 
 const ResourceClass spot{"CUSTOM_PREEMPTIBLE"};
 
-class FakeSetup final : public PlacementSetup {
+class FakeSetup final : public PlacementSetup, public FlavorSetup {
 public:
     std::vector<std::string> calls;
     std::optional<Error> refuse;  ///< the next call
@@ -46,6 +46,21 @@ public:
     ResultTask<void> set_total(ProviderId provider, ResourceClass name, Amount total) override {
         co_return note("total of " + name.str() + " on " + provider.str() + " = " +
                        std::to_string(total));
+    }
+
+    ResultTask<std::string> create_flavor(Flavor wanted) override {
+        auto noted = note("create flavor " + wanted.name);
+        if (!noted) co_return noted.error();
+        co_return "id-of-" + wanted.name;
+    }
+    ResultTask<void> set_extra_specs(std::string id,
+                                     std::map<std::string, std::string> specs) override {
+        std::string text;
+        for (const auto& [key, value] : specs) text += " " + key + "=" + value;
+        co_return note("set" + text + " on " + id);
+    }
+    ResultTask<void> remove_flavor(std::string id) override {
+        co_return note("remove flavor " + id);
     }
 
 private:
@@ -77,13 +92,15 @@ protected:
     }
     ResultTask<bool> carried(std::vector<SlotStep> steps,
                              std::function<void(const SlotStep&)> done) {
-        auto carried = co_await carry_out(setup_, std::move(steps), spot, std::move(done));
+        const Setups setup{setup_, setup_};
+        auto carried = co_await carry_out(setup, std::move(steps), slot_class_, std::move(done));
         if (!carried) co_return carried.error();
         co_return true;
     }
 
     boost::asio::io_context io_{1};
     FakeSetup setup_;
+    ResourceClass slot_class_ = spot;
     std::vector<SlotStep> done_;
 };
 
@@ -131,6 +148,45 @@ TEST_F(SetupSlots, AProviderThatSomebodyUsesByNowStays) {
     EXPECT_EQ(done_.at(1).kind, Kind::remove_provider);
 }
 
+TEST_F(SetupSlots, AProviderWithoutSlotsHasNoInventory) {
+    ASSERT_TRUE(run({step(Kind::create_provider, "h1", 0)}));
+    EXPECT_THAT(setup_.calls, ElementsAre("create h1-preemptible below h1"));
+}
+
+SlotStep flavor_step(Kind kind, const std::string& name, const std::string& id = {}) {
+    SlotStep made;
+    made.kind = kind;
+    made.name = name;
+    made.flavor = id;
+    return made;
+}
+
+TEST_F(SetupSlots, FlavorsAreMadeWithTheirProperties) {
+    slot_class_ = ResourceClass{"CUSTOM_REVOCABLE_VCPU"};
+    ASSERT_TRUE(run({flavor_step(Kind::create_flavor, "revocable.medium"),
+                     flavor_step(Kind::remove_flavor, "revocable.small", "some-id")}));
+    EXPECT_THAT(setup_.calls,
+                ElementsAre("create flavor revocable.medium",
+                            "set resources:VCPU=0 resources_revocable:CUSTOM_REVOCABLE_VCPU=2 on "
+                            "id-of-revocable.medium",
+                            "remove flavor some-id"));
+    EXPECT_EQ(done_.at(0).flavor, "id-of-revocable.medium");
+}
+
+TEST_F(SetupSlots, AFlavorWithoutItsPropertiesDoesNotStay) {
+    slot_class_ = ResourceClass{"CUSTOM_REVOCABLE_VCPU"};
+    setup_.failing = {
+        "set resources:VCPU=0 resources_revocable:CUSTOM_REVOCABLE_VCPU=1 on "
+        "id-of-revocable.small"};
+    setup_.refuse = Error{Errc::forbidden, "nova: 403"};
+    const auto ended = run({flavor_step(Kind::create_flavor, "revocable.small"),
+                            flavor_step(Kind::create_flavor, "revocable.medium")});
+    ASSERT_FALSE(ended);
+    EXPECT_EQ(ended.error().what, "revocable.small: nova: 403");
+    EXPECT_EQ(setup_.calls.back(), "remove flavor id-of-revocable.small");
+    EXPECT_TRUE(done_.empty());
+}
+
 TEST_F(SetupSlots, TheRegisterIsMadeWithItsId) {
     const std::string id = reservation_register::provider_id;
     ASSERT_TRUE(run(register_to_set_up({})));
@@ -163,7 +219,8 @@ TEST_F(SetupSlots, ReadsTheHostsOfThatName) {
     test::FakeCloud cloud{clock};
     for (const char* name : {"b-2", "a-1", "b-1"}) cloud.add_host(name, Resources{{"VCPU", 8}});
     const auto read = [&](const std::string& pattern, bool capacities) {
-        return run_task(io_, read_slots(cloud.ports(), setup_, pattern, spot, capacities));
+        return run_task(io_,
+                        read_slots(cloud.ports(), setup_, hosts_named(pattern), spot, capacities));
     };
     const auto some = read("b-*", true);
     ASSERT_TRUE(some) << some.error().what;

@@ -1,0 +1,23 @@
+// What `reaper estimate` was asked for.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "reaper/cli/arguments.hpp"
+#include "reaper/model/error.hpp"
+
+namespace reaper::cli {
+
+/// The values of its options as they were written; empty: not given.
+struct EstimateTexts {
+    std::string since;  ///< `24h`, `7d`, or a time
+    std::string until;
+    std::string step;
+    std::vector<std::string> estimators;  ///< `NAME` or `NAME:param=value,...`
+};
+
+/// `bad_input` names the option.
+Result<EstimateCommand> estimate_command(const EstimateTexts& texts);
+
+}  // namespace reaper::cli

@@ -1,0 +1,39 @@
+// What oversubscription needs in Placement and Nova: a resource class, below each host a nested
+// provider for it (without an inventory until room is published), and example flavors whose servers
+// take such room in place of VCPU. This file says what is to be changed to get there, or to undo
+// it. Pure.
+#pragma once
+
+#include <map>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "reaper/model/flavor.hpp"
+#include "reaper/setup/slots.hpp"
+
+namespace reaper {
+
+/// What there is now.
+struct RoomView {
+    SlotView slots;
+    std::map<std::string, Flavor> flavors;  ///< all of the cloud, by id
+    std::set<std::string> in_use;           ///< names of flavors that servers have
+};
+
+/// `revocable.small` and `revocable.medium`: 1 and 2 vCPUs of the class, and none of VCPU. Memory
+/// and disk are ordinary room.
+std::vector<Flavor> example_flavors(const ResourceClass& room_class);
+
+/// Does the flavor ask for some of the class?
+bool asks_for(const Flavor& flavor, const ResourceClass& room_class);
+
+/// The class, the hosts in their order, the flavors. What is there is kept; a flavor of such a name
+/// that is another one is refused.
+std::vector<SlotStep> room_to_set_up(const RoomView& view, const ResourceClass& room_class);
+
+/// The flavors, the hosts, the class. What somebody holds or uses stays, and what others put there
+/// too.
+std::vector<SlotStep> room_to_undo(const RoomView& view, const ResourceClass& room_class);
+
+}  // namespace reaper
