@@ -233,7 +233,10 @@ def test_history_of_an_unknown_request(reaper: Reaper) -> None:
 # lists ------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("command, known", [("strategies", "strict"), ("taggers", "project")])
+@pytest.mark.parametrize(
+    "command, known",
+    [("strategies", "strict"), ("taggers", "project"), ("estimators", "usage_slack"), ("qos", "load")],
+)
 def test_lists_of_what_can_be_chosen(install, command: str, known: str) -> None:
     reaper = install()
     assert known in reaper.command(command).stdout
