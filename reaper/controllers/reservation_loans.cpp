@@ -110,8 +110,9 @@ Task<void> ReservationController::know_calm() {
         co_return;
     }
     for (const RequestRecord& record : *culls) {
-        const bool of_role = record.request.source != RequestSource::reservation;
-        if (!of_role || record.plans.empty() || now < record.plans.back().at) continue;
+        if (!somebody_waits(record.request.source) || record.plans.empty() ||
+            now < record.plans.back().at)
+            continue;
         ProjectId project = record.request.project;
         const Role role = co_await role_of(std::move(project));
         const auto* const plan = std::get_if<Plan>(&record.plans.back().decision);

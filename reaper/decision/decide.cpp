@@ -99,18 +99,20 @@ Decision decide(const CompiledPolicy& policy, const Request& request, const Clou
             decide(policy, there, hosts, tag_data, ledger, now, safeguards, skipped);
         if (!host_plans(decision).empty()) return decision;
     }
-    const auto why_revocable = why_requester_revocable(policy, request, hosts, tag_data);
-    if (why_revocable && !request.borrows) return refused_as_revocable(*why_revocable);
-    if (auto why = outside_all_shards(request, policy.scheduler, hosts))
-        return Refused{std::move(*why)};
-    if (auto why = why_cell_unknown(request, policy.scheduler, hosts))
-        return Refused{std::move(*why)};
     PlanOptions options;
     options.scheduler = &policy.scheduler;
     options.alternatives = policy.alternatives;
     options.seed = seed_of(request.id);
     options.now = now;
     options.skipped = std::move(skipped);
+    if (request.correction)
+        return correction_under(safeguards, request, hosts, ledger, std::move(options));
+    const auto why_revocable = why_requester_revocable(policy, request, hosts, tag_data);
+    if (why_revocable && !request.borrows) return refused_as_revocable(*why_revocable);
+    if (auto why = outside_all_shards(request, policy.scheduler, hosts))
+        return Refused{std::move(*why)};
+    if (auto why = why_cell_unknown(request, policy.scheduler, hosts))
+        return Refused{std::move(*why)};
     const std::function<Decision(ResType)> search = [&](ResType type) -> Decision {
         if (type == ResType::revocable)
             return plan_either(request, policy.scheduler, [&](const Request& asked) {

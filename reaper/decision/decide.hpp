@@ -15,8 +15,8 @@ namespace reaper {
 
 /// Rule 7 first: a revocable requester causes no cull; if it borrows, room is looked for that is
 /// there. Then the phases of the request: regular room is the planner's, revocable room is only
-/// looked for (revocable_room.hpp). `skipped`: servers that must not be victims, each with the
-/// reason.
+/// looked for (revocable_room.hpp). A correction has neither. `skipped`: servers that must not be
+/// victims, each with the reason.
 Decision decide(const CompiledPolicy& policy, const Request& request, const CloudView& cache,
                 const Ledger& ledger, std::map<ServerId, std::string> skipped = {});
 

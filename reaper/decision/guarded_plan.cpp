@@ -4,30 +4,30 @@
 
 #include "reaper/decision/attempts.hpp"
 #include "reaper/decision/budget_usage.hpp"
+#include "reaper/decision/run_times.hpp"
+#include "reaper/planner/correction_plan.hpp"
 
 namespace reaper {
+namespace {
 
-Decision plan_under(Safeguards& safeguards, const Request& request, const CloudIndex& cloud,
-                    const Ledger& ledger, const Strategy& strategy, std::string_view strategy_name,
-                    PlanOptions options) {
-    safeguards.prune(options.now);
-    const Budgets left = BudgetUsage{safeguards.settings().limits,
-                                     options.scheduler,
-                                     safeguards.history(),
-                                     request.id,
-                                     cloud,
-                                     ledger,
-                                     options.now}
-                             .left();
-    options.protection = &safeguards.protection();
-    options.budgets = left.empty() ? nullptr : &left;
-    Attempts attempts{request, cloud, ledger, strategy, strategy_name, safeguards.settings(),
-                      options};
-    Decision decision =
-        attempts.run(safeguards.thrashing(options.now), safeguards.cooldowns().reasons());
+Budgets budgets_left(const Safeguards& safeguards, const Request& request, const CloudIndex& cloud,
+                     const Ledger& ledger, const PlanOptions& options) {
+    return BudgetUsage{safeguards.settings().limits,
+                       options.scheduler,
+                       safeguards.history(),
+                       request.id,
+                       cloud,
+                       ledger,
+                       options.now}
+        .left();
+}
+
+/// A plan that deletes servers is none where none are deleted for the request now.
+Decision unless_held(Decision decision, const Safeguards& safeguards, const Request& request,
+                     TimePoint now) {
     auto* const plan = std::get_if<Plan>(&decision);
     if (plan == nullptr || plan->victims().empty()) return decision;
-    auto held = safeguards.why_not_now(request, options.now);
+    auto held = safeguards.why_not_now(request, now);
     if (!held) return decision;
     NotEnough not_now;
     not_now.slots_requested = plan->slots_requested;
@@ -37,6 +37,34 @@ Decision plan_under(Safeguards& safeguards, const Request& request, const CloudI
     not_now.rejected = std::move(plan->rejected);
     not_now.rejected_counts = std::move(plan->rejected_counts);
     return not_now;
+}
+
+}  // namespace
+
+Decision plan_under(Safeguards& safeguards, const Request& request, const CloudIndex& cloud,
+                    const Ledger& ledger, const Strategy& strategy, std::string_view strategy_name,
+                    PlanOptions options) {
+    safeguards.prune(options.now);
+    const Budgets left = budgets_left(safeguards, request, cloud, ledger, options);
+    options.protection = &safeguards.protection();
+    options.budgets = left.empty() ? nullptr : &left;
+    Attempts attempts{request, cloud, ledger, strategy, strategy_name, safeguards.settings(),
+                      options};
+    Decision decision =
+        attempts.run(safeguards.thrashing(options.now), safeguards.cooldowns().reasons());
+    return unless_held(std::move(decision), safeguards, request, options.now);
+}
+
+Decision correction_under(Safeguards& safeguards, const Request& request, const CloudIndex& cloud,
+                          const Ledger& ledger, PlanOptions options) {
+    safeguards.prune(options.now);
+    const Budgets left = budgets_left(safeguards, request, cloud, ledger, options);
+    const RunTimes times{safeguards.settings(), options.now};
+    options.protection = &safeguards.protection();
+    options.victim_filter = &times;
+    options.budgets = left.empty() ? nullptr : &left;
+    return unless_held(plan_correction(request, cloud, ledger, options), safeguards, request,
+                       options.now);
 }
 
 }  // namespace reaper

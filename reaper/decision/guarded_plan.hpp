@@ -26,4 +26,9 @@ Decision plan_under(Safeguards& safeguards, const Request& request, const CloudI
                     const Ledger& ledger, const Strategy& strategy, std::string_view strategy_name,
                     PlanOptions options);
 
+/// The same for a correction (reaper/planner/correction_plan.hpp). Soft safeguards have no say:
+/// another server in the place of one that is to go would not do.
+Decision correction_under(Safeguards& safeguards, const Request& request, const CloudIndex& cloud,
+                          const Ledger& ledger, PlanOptions options);
+
 }  // namespace reaper

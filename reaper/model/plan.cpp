@@ -41,6 +41,9 @@ struct Summarize {
     std::string operator()(const Plan& plan) const {
         std::size_t hosts = 0;
         for (const auto& host : plan.hosts) hosts += host.victims.empty() ? 0 : 1;
+        if (plan.slots_wanted == 0)
+            return counted(plan.victims().size(), "victim") + " on " + counted(hosts, "host") +
+                   (plan.note.empty() ? "" : "; " + plan.note);
         const std::size_t pending_releases = plan.pending_releases().size();
         const std::string going =
             pending_releases == 0 ? ""

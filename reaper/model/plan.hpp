@@ -105,7 +105,8 @@ struct RejectionCount {
     friend bool operator==(const RejectionCount&, const RejectionCount&) = default;
 };
 
-/// At least the requested slots come free, and no victim could be left out.
+/// At least the requested slots come free, and no victim could be left out. Of a correction: the
+/// servers that go; it has no slots, and `note` tells of those that do not.
 struct Plan {
     RequestId request;
     std::string strategy;

@@ -4,6 +4,7 @@
 #include <array>
 #include <utility>
 
+#include "reaper/model/text.hpp"
 #include "reaper/model/time_text.hpp"
 
 namespace reaper {
@@ -20,12 +21,13 @@ constexpr std::array<std::pair<Operation, std::string_view>, 8> operation_names{
     {Operation::manual, "manual"},
 }};
 
-constexpr std::array<std::pair<RequestSource, std::string_view>, 5> source_names{{
+constexpr std::array<std::pair<RequestSource, std::string_view>, 6> source_names{{
     {RequestSource::nova_failure, "nova-failure"},
     {RequestSource::unshelve, "unshelve"},
     {RequestSource::operator_, "operator"},
     {RequestSource::gateway, "gateway"},
     {RequestSource::reservation, "reservation"},
+    {RequestSource::oversubscription, "oversubscription"},
 }};
 
 }  // namespace
@@ -68,6 +70,10 @@ std::optional<RequestSource> request_source_from(std::string_view text) {
     return std::nullopt;
 }
 
+bool somebody_waits(RequestSource source) {
+    return source != RequestSource::reservation && source != RequestSource::oversubscription;
+}
+
 Resources ungrouped_resources(const Request& request) {
     return request.groups.empty() ? request.resources : request.resources - sum_of(request.groups);
 }
@@ -104,6 +110,9 @@ std::optional<std::string> why_expired(const Request& request, TimePoint now) {
 }
 
 std::string to_string(const Request& request) {
+    if (request.correction)
+        return counted(request.correction->servers.size(), "server") + " to go from " +
+               printable(request.correction->host_name, 64) + " (" + request.id.str() + ")";
     return std::to_string(request.slots) + " x " + to_string(request.resources) + " for project " +
            request.project.str() + " (" + std::string{to_string(request.operation)} + ", " +
            (request.groups.empty() ? ""

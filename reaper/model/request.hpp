@@ -8,6 +8,7 @@
 #include <string_view>
 #include <vector>
 
+#include "reaper/model/correction.hpp"
 #include "reaper/model/ids.hpp"
 #include "reaper/model/placement_constraints.hpp"
 #include "reaper/model/refused.hpp"
@@ -32,15 +33,19 @@ bool is_move(Operation operation);
 
 /// Who told of the need.
 enum class RequestSource {
-    nova_failure,  ///< Nova's NoValidHost or MaxRetriesExceeded
-    unshelve,      ///< an unshelving that found no host, of which Nova tells nobody
-    operator_,     ///< `reaper request`
-    gateway,       ///< nova-scheduler, which waits for the answer
-    reservation,   ///< one that takes back what it lent
+    nova_failure,      ///< Nova's NoValidHost or MaxRetriesExceeded
+    unshelve,          ///< an unshelving that found no host, of which Nova tells nobody
+    operator_,         ///< `reaper request`
+    gateway,           ///< nova-scheduler, which waits for the answer
+    reservation,       ///< one that takes back what it lent
+    oversubscription,  ///< a host that is loaded too much, or sold more than it has
 };
 
 std::string_view to_string(RequestSource source);
 std::optional<RequestSource> request_source_from(std::string_view text);
+/// Does somebody wait for the room, so that it is watched who takes it? A reservation takes its own
+/// by itself, and that of a correction is nobody's.
+bool somebody_waits(RequestSource source);
 
 /// What one slot takes.
 struct SlotShape {
@@ -95,6 +100,8 @@ struct Request {
     std::set<ReservationId> lent_by{};
     /// These alone may be deleted for it; empty: whoever the strategy chooses.
     std::set<ServerId> victims_among{};
+    /// These servers are to go, and no room is asked for: it has no slots.
+    std::optional<Correction> correction{};
 
     friend bool operator==(const Request&, const Request&) = default;
 };

@@ -24,6 +24,15 @@ json text_or_null(const std::optional<std::string>& text) {
     return text ? json(*text) : json(nullptr);
 }
 
+json correction_json(const Correction& correction) {
+    json servers = json::array();
+    for (const auto& each : correction.servers)
+        servers.push_back({{"server", each.server.str()}, {"reason", each.reason}});
+    return {{"host", correction.host.str()},
+            {"host_name", correction.host_name},
+            {"servers", std::move(servers)}};
+}
+
 struct DecisionJson {
     json operator()(const Plan& plan) const {
         return {{"version", json_version},
@@ -109,6 +118,7 @@ json to_json(const Request& request) {
     }
     if (request.placement != PlacementConstraints{})
         object["placement"] = to_json(request.placement);
+    if (request.correction) object["correction"] = correction_json(*request.correction);
     return object;
 }
 

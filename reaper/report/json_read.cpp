@@ -136,6 +136,16 @@ Decision decision(const JsonPlace& in) {
     kind.fail("unknown word '" + printable(kind.text(), 50) + "'");
 }
 
+Correction correction(const JsonPlace& in) {
+    Correction result;
+    result.host = HostId{in["host"].text()};
+    result.host_name = in["host_name"].text();
+    in["servers"].each([&](const JsonPlace& each) {
+        result.servers.push_back({ServerId{each["server"].text()}, each["reason"].text()});
+    });
+    return result;
+}
+
 Request request(const JsonPlace& in) {
     check_json_version(in);
     Request result;
@@ -169,6 +179,7 @@ Request request(const JsonPlace& in) {
     if (const auto traits = in.maybe("root_required_traits"))
         result.root_required_traits = traits_from(*traits);
     if (const auto fallback = in.maybe("fallback")) result.fallback = shape_from(*fallback);
+    if (const auto corrected = in.maybe("correction")) result.correction = correction(*corrected);
     return result;
 }
 

@@ -25,8 +25,9 @@ public:
     }
     std::string operator()(const NotEnough& not_enough) const {
         std::string text = rejected(not_enough.rejected, not_enough.rejected_counts);
-        text += "Possible: " + std::to_string(not_enough.slots_possible) + " of " +
-                counted(count(not_enough.slots_requested), "slot") + "\n\n";
+        if (not_enough.slots_requested > 0)
+            text += "Possible: " + std::to_string(not_enough.slots_possible) + " of " +
+                    counted(count(not_enough.slots_requested), "slot") + "\n\n";
         return text + verdict(paint_.yellow("Verdict"), not_enough);
     }
 
@@ -50,6 +51,7 @@ private:
     }
 
     std::string host(const HostPlan& host) const {
+        if (request_.correction) return corrected(host);
         std::string head = counted(count(host.slots), "slot");
         if (host.slots_ready > 0 && host.slots_ready == host.slots)
             head += ", ready";
@@ -65,6 +67,12 @@ private:
         if (!host.victims.empty())
             text += victim_table(host.victims, options_).text(2, width_, paint_);
         return text;
+    }
+
+    std::string corrected(const HostPlan& host) const {
+        return paint_.bold("Host " + safe(host.host_name)) + ": " +
+               counted(host.victims.size(), "victim") + "\n" +
+               victim_table(host.victims, options_).text(2, width_, paint_);
     }
 
     static std::string on_its_way(const std::vector<PendingRelease>& pending_releases) {

@@ -50,6 +50,17 @@ std::string constraint_words(const Request& request) {
     return words.text;
 }
 
+std::string correction_lines(const Correction& correction, std::size_t width) {
+    std::string text = wrapped("correction: " + counted(correction.servers.size(), "server") +
+                                   " to go from host " + correction.host_name,
+                               2, width);
+    Words servers;
+    servers.add_each(correction.servers, [](const CorrectedServer& each) {
+        return each.server.str() + ": " + each.reason;
+    });
+    return text + wrapped(servers.text, 2, width);
+}
+
 }  // namespace
 
 std::size_t width_of(const RenderOptions& options) {
@@ -68,6 +79,7 @@ std::string request_lines(const Request& request, const RenderOptions& options) 
     const Paint paint{options.color};
     const std::size_t width = width_of(options);
     std::string text = paint.bold("Request " + safe(request.id.str())) + "\n";
+    if (request.correction) return text + correction_lines(*request.correction, width);
     text += "  " + counted(static_cast<std::size_t>(std::max(request.slots, 0)), "slot") + " of " +
             safe(to_string(request.resources)) + "\n";
     if (!request.groups.empty())

@@ -97,6 +97,10 @@ std::string ending_of(const RequestSummary& line) {
     return text;
 }
 
+std::string kind_of(const Request& request) {
+    return request.correction ? "correction" : std::string{to_string(request.operation)};
+}
+
 std::vector<Event> events_of(const RequestRecord& record) {
     std::vector<Event> events;
     const auto names = names_in(record);
@@ -154,8 +158,7 @@ std::string render_record_lines(const std::vector<RequestSummary>& lines,
         const Request& request = line.request;
         table.row({format_time(line.received_at), request.id.str(), ending_of(line),
                    std::to_string(line.victims), std::to_string(request.slots),
-                   to_string(request.resources), std::string{to_string(request.operation)},
-                   request.project.str()});
+                   to_string(request.resources), kind_of(request), request.project.str()});
         if (line.outcome) table.note(line.outcome->reason);
         if (line.freed_room) table.note(freed_room_text(*line.freed_room));
     }

@@ -349,8 +349,9 @@ void RequestCoordinator::settle(const Ended& ended) {
     // A reservation takes its room by itself, as soon as that is promised to nobody.
     const bool reserved = ended.request.source == RequestSource::reservation;
     services_.rooms.ended(id, (culled || found) && !reserved, outcome.at, cull.promise);
-    if (!culled || reserved) services_.safeguards.on_no_cull(id);
-    if (reserved) return;
+    const bool awaited = somebody_waits(ended.request.source);
+    if (!culled || !awaited) services_.safeguards.on_no_cull(id);
+    if (!awaited) return;
     if (culled) services_.tracker.watch_cull(ended.request, outcome.at, cull.watch);
     // Where nothing is written, reserved room is not there for whoever is told of it.
     const bool told_only = services_.settings.dry_run && services_.settings.reservations.enabled;

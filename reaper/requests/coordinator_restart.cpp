@@ -20,7 +20,7 @@ ResultTask<void> RequestCoordinator::restore(LeaseOf lease_of) {
     if (!unfinished) co_return unfinished.error();
     services_.rooms.restore(ledger_of(*unfinished, *recent, now, cull.promise));
     for (const auto& record : *recent) {
-        if (record.request.source == RequestSource::reservation) continue;
+        if (!somebody_waits(record.request.source)) continue;
         const bool culled = record.outcome->kind == OutcomeKind::freed ||
                             record.outcome->kind == OutcomeKind::incomplete;
         // As for the ledger, where the clock was set back.

@@ -154,7 +154,7 @@ Decision FreshDecision::own_tenants_first(const CompiledPolicy& policy, const Re
 
 void FreshDecision::decided(const Request& request, const Decision& decision) {
     const auto* const plan = std::get_if<Plan>(&decision);
-    const bool by_role = request.source != RequestSource::reservation;
+    const bool by_role = somebody_waits(request.source);
     if (reservations_ != nullptr && plan != nullptr && by_role)
         reservations_->on_plan(request.role, *plan);
 }
@@ -171,6 +171,8 @@ Task<void> FreshDecision::learn_role(Request& request) {
 ResultTask<Decision> FreshDecision::decide(std::shared_ptr<const CompiledPolicy> policy,
                                            Request& asked, std::map<ServerId, std::string> skipped,
                                            std::optional<std::uint64_t> builds_known) {
+    if (asked.correction)
+        co_return co_await decide_correction(std::move(policy), asked, std::move(skipped));
     const std::uint64_t builds_before = builds_known.value_or(refresher_.builds_begun());
     auto usable = co_await refresher_.ensure_usable(builds_before);
     if (!usable) co_return usable.error();

@@ -3,10 +3,11 @@
 // A decision never trusts the cloud cache alone. Its answer to "which projects are revocable" is
 // always read anew, and each host that the decision rests on is read again (room, servers, service)
 // after the decision was begun, and so are the deletions that a reaper left unfinished, before any
-// server is chosen or the request refused; when that changes the cache, the planner decides again,
-// until it decides on nothing but fresh hosts. Before a server is chosen, or the request refused,
-// idle room that is reserved for its role is let go of, or lent to it if it is revocable. So the
-// calls for a decision depend on the hosts it uses, not on the size of the cloud.
+// server is chosen or the request refused (a correction rests on its host alone); when that changes
+// the cache, the planner decides again, until it decides on nothing but fresh hosts. Before a
+// server is chosen, or the request refused, idle room that is reserved for its role is let go of,
+// or lent to it if it is revocable. So the calls for a decision depend on the hosts it uses, not on
+// the size of the cloud.
 #pragma once
 
 #include <map>
@@ -53,6 +54,9 @@ public:
     const DurationHistogram& search_times() const { return search_times_; }
 
 private:
+    ResultTask<Decision> decide_correction(std::shared_ptr<const CompiledPolicy> policy,
+                                           Request request,
+                                           std::map<ServerId, std::string> skipped);
     Task<ReservationController::GivenRoom> release_reserved(
         std::shared_ptr<const CompiledPolicy> policy, Request request, const Decision& decision,
         std::map<ServerId, std::string> skipped);

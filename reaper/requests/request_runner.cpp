@@ -137,6 +137,7 @@ std::optional<std::string> RequestRunner::outdated_reason() const {
 }
 
 ResultTask<std::optional<std::string>> RequestRunner::still_needed() {
+    if (request_.correction) co_return std::nullopt;  // nobody waits for it
     // Whether a newer request is one is known in a moment.
     while (newest_.may_be_superseded(request_) && !newest_.superseding(request_) &&
            !services_.stopping && !out_of_time())
@@ -268,13 +269,16 @@ Task<std::optional<Outcome>> RequestRunner::wait_for_room(NothingToDo nothing) {
 
 Task<std::optional<Outcome>> RequestRunner::carry_out(Plan plan,
                                                       std::map<ServerId, Progress> known) {
+    const std::string others_stay =
+        request_.correction && !plan.note.empty() ? "; " + plan.note : std::string{};
     auto execution = co_await executor_->carry_out(request_, std::move(plan), std::move(known));
     deleted_ += execution.deleted;
     // What was deleted was deleted for regular room: nothing else ends the request well any more.
     if (deleted_ > 0) request_.phases = Phases{};
     skipped_.insert(execution.skipped.begin(), execution.skipped.end());
     switch (execution.end) {
-        case Execution::End::freed: co_return outcome(OutcomeKind::freed, execution.reason);
+        case Execution::End::freed:
+            co_return outcome(OutcomeKind::freed, execution.reason + others_stay);
         case Execution::End::reported: co_return outcome(OutcomeKind::dry_run, execution.reason);
         case Execution::End::incomplete:
             co_return outcome(OutcomeKind::incomplete, execution.reason);
@@ -307,6 +311,10 @@ std::optional<Outcome> RequestRunner::conclude(const NotEnough& not_enough) cons
         return cut_short(OutcomeKind::revocable_only, not_enough.reason);
     if (deleted_ == 0)
         return outcome(OutcomeKind::not_enough, not_enough.reason, not_enough.safeguard);
+    // Each server of a correction goes for itself.
+    if (request_.correction)
+        return outcome(OutcomeKind::freed, deletions_text(deleted_) + "; " + not_enough.reason,
+                       not_enough.safeguard);
     return cut_short(OutcomeKind::not_enough, not_enough.reason, not_enough.safeguard);
 }
 

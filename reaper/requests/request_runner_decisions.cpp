@@ -52,20 +52,30 @@ ResultTask<void> RequestRunner::refresh_group() {
     co_return co_await services_.refresher.locate(std::move(mates));
 }
 
-/// From the cache; or, if a like request was refused a moment ago, the same answer.
-ResultTask<Decision> RequestRunner::consult() {
-    const bool first = round_ == 0 && skipped_.empty();
-    planned_under_ = settings_.policy;
-    if (first) {
-        auto known = refusals_.find(request_, planned_under_, services_.cloud.clock.steady());
-        if (known) co_return Decision{std::move(*known)};
-    }
+/// What else a search for room rests on.
+ResultTask<void> RequestRunner::prepare_search() {
     auto grouped = co_await refresh_group();
     if (!grouped) co_return grouped.error();
     // One that a newer request has overtaken meanwhile takes nobody's room.
     const bool overtaken = newest_.superseding(request_).has_value();
     if (!overtaken) co_await services_.tracker.make_way_for(request_, !arrival_.had_hosts);
     services_.warmer.expect(request_);
+    co_return Result<void>{};
+}
+
+/// From the cache; or, if a like request was refused a moment ago, the same answer.
+ResultTask<Decision> RequestRunner::consult() {
+    const bool searches = !request_.correction;
+    const bool first = round_ == 0 && skipped_.empty() && searches;
+    planned_under_ = settings_.policy;
+    if (first) {
+        auto known = refusals_.find(request_, planned_under_, services_.cloud.clock.steady());
+        if (known) co_return Decision{std::move(*known)};
+    }
+    if (searches) {
+        auto prepared = co_await prepare_search();
+        if (!prepared) co_return prepared.error();
+    }
     auto skipped = skipped_;
     if (request_.source == RequestSource::reservation) {
         // Whose loan it was, and who holds it, the journal does not tell.

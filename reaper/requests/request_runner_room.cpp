@@ -14,7 +14,8 @@ Task<void> RequestRunner::hold_room(std::vector<HostId> hosts) {
     std::erase_if(classes,
                   [&](const ResourceClass& held) { return request_.resources.get(held) > 0; });
     // Kept room is held against everybody, and could not be where the class is reserved.
-    if (classes.empty() || blocked_reason() || keeps_room()) co_return;
+    // Of a correction nothing is to be kept.
+    if (request_.correction || classes.empty() || blocked_reason() || keeps_room()) co_return;
     std::vector<InventoryReserver::Place> places;
     for (const auto& id : hosts) {
         const Host* const host = services_.refresher.cache().find(id);

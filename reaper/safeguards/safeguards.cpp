@@ -162,6 +162,8 @@ std::optional<Safeguards::Held> Safeguards::why_not_now(const Request& request,
         return Held{safeguard::breaker, "the circuit breaker is open: " + breaker_.reason()};
     if (cloud == CircuitState::half_open && !unproven_.empty())
         return Held{safeguard::breaker, "the circuit breaker tries one cull at a time" + wait};
+    // It is never looked at whether its room is used.
+    if (!somebody_waits(request.source)) return std::nullopt;
 
     const std::string& project = request.project.str();
     const std::string who = name_of(request.project);

@@ -58,6 +58,20 @@ TEST(Json, RequestsComeBack) {
     EXPECT_EQ(request_from_json(through_text(to_json(pinned))).value(), pinned);
 }
 
+TEST(Json, CorrectionsComeBackAndOthersHaveNone) {
+    Request correction;
+    correction.id = RequestId{"qos-1"};
+    correction.source = RequestSource::oversubscription;
+    correction.slots = 0;
+    correction.correction = Correction{
+        HostId{"h"}, "compute-1", {{ServerId{"b"}, "load 7.9 above 6"}, {ServerId{"a"}, ""}}};
+    EXPECT_EQ(request_from_json(through_text(to_json(correction))).value(), correction);
+    EXPECT_EQ(to_json(example_request()).contains("correction"), false);
+    json wrong = to_json(correction);
+    wrong["correction"]["servers"][0].erase("reason");
+    EXPECT_FALSE(request_from_json(wrong));
+}
+
 TEST(Json, DecisionsComeBack) {
     Plan extreme = example_plan();
     extreme.hosts[0].free_before.set(ResourceClass{"VCPU"}, std::numeric_limits<Amount>::min());

@@ -95,6 +95,35 @@ TEST(RenderStory, OfAManualRequestUnderWay) {
     expect_golden("story-open.txt", render_record(record, at_noon()));
 }
 
+TEST(RenderStory, OfACorrectionTellsWhyEachServerWent) {
+    RequestRecord record;
+    record.request.id = RequestId{"qos-1"};
+    record.request.operation = Operation::manual;
+    record.request.slots = 0;
+    record.request.correction =
+        Correction{HostId{"h"}, "compute-1", {{ServerId{"a"}, "load 7.9 above 6"}}};
+    record.received_at = noon();
+    Plan plan;
+    plan.hosts = {example_plan().hosts.front()};
+    plan.hosts.front().slots = 0;
+    plan.hosts.front().pending_releases.clear();
+    plan.hosts.front().victims.front().reason = "tagged; load 7.9 above 6";
+    plan.note = "web-2 (b) stays: it is locked";
+    record.plans = {{1, noon(1'000), plan}};
+    const std::string story = render_record(record, at_noon());
+    EXPECT_THAT(story, HasSubstr("  correction: 1 server to go from host compute-1\n"));
+    EXPECT_THAT(story, HasSubstr("  a: load 7.9 above 6\n"));
+    EXPECT_THAT(story, HasSubstr("plan 1: 2 victims on 1 host; web-2 (b) stays: it is locked"));
+    EXPECT_THAT(story, HasSubstr("tagged; load 7.9 above 6"));
+    EXPECT_THAT(story, Not(HasSubstr("slot")));
+    const std::string decided = render_decision(plan, record.request, at_noon());
+    EXPECT_THAT(decided, HasSubstr("Host compute-1: 2 victims\n"));
+    EXPECT_THAT(decided, Not(HasSubstr("slot")));
+    RequestSummary line;
+    line.request = record.request;
+    EXPECT_THAT(render_record_lines({line}, at_noon()), HasSubstr("correction"));
+}
+
 TEST(RenderStoryLines, ShowsTheHistory) {
     expect_golden("history.txt", render_record_lines(example_lines(), at_noon()));
     EXPECT_EQ(render_record_lines({}), "No requests.\n");

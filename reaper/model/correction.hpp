@@ -1,0 +1,28 @@
+// A correction: servers that have to go from one host for the sake of that host, each singly. The
+// room that they leave is nobody's.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "reaper/model/ids.hpp"
+
+namespace reaper {
+
+struct CorrectedServer {
+    ServerId server;
+    std::string reason;  ///< for people: `load 7.9 above 6 for 5 minutes on host compute-1`
+
+    friend bool operator==(const CorrectedServer&, const CorrectedServer&) = default;
+};
+
+struct Correction {
+    HostId host;
+    std::string host_name;  ///< for people
+    /// In the order in which they go where limits do not leave all.
+    std::vector<CorrectedServer> servers;
+
+    friend bool operator==(const Correction&, const Correction&) = default;
+};
+
+}  // namespace reaper

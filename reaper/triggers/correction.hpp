@@ -1,0 +1,40 @@
+// Trigger: servers have to go from a host that is loaded too much, or that sold more than it has.
+// They go by the same way as other victims, under all limits; the room that they leave is nobody's.
+#pragma once
+
+#include <functional>
+#include <string>
+
+#include "reaper/model/correction.hpp"
+#include "reaper/ports/message_source.hpp"
+#include "reaper/ports/trigger.hpp"
+#include "reaper/runtime/clock.hpp"
+
+namespace reaper {
+
+class CorrectionTrigger {
+public:
+    /// References must outlive it, and the requests that it submitted.
+    struct Dependencies {
+        Clock& clock;
+        const MessageSource& messages;  ///< who serves the queue
+        RequestSink& sink;
+        const bool& stopping;
+    };
+    /// Who found out; a word in the id of the request.
+    enum class Source { qos, estimator };
+    /// What is not begun by then is found out anew.
+    static constexpr Duration valid_for = std::chrono::seconds{60};
+
+    explicit CorrectionTrigger(Dependencies dependencies) : dependencies_(dependencies) {}
+
+    /// False, and nothing happens: there are no servers, or this reaper does not serve; whoever
+    /// does finds out for himself. `done` is told the outcome; not if the reaper stops first.
+    bool submit(Correction correction, Source source, std::function<void(const Outcome&)> done);
+
+private:
+    Dependencies dependencies_;
+    unsigned made_ = 0;
+};
+
+}  // namespace reaper
