@@ -9,6 +9,12 @@
 
 namespace reaper {
 
+/// Who found out that they have to go.
+enum class CorrectionSource {
+    qos,        ///< a QoS controller: the host is loaded too much
+    estimator,  ///< more oversubscribed room is held than there is
+};
+
 struct CorrectedServer {
     ServerId server;
     std::string reason;  ///< for people: `load 7.9 above 6 for 5 minutes on host compute-1`

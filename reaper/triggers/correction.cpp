@@ -9,17 +9,15 @@
 
 namespace reaper {
 
-bool CorrectionTrigger::submit(Correction correction, Source source,
+bool CorrectionTrigger::submit(Correction correction, CorrectionSource source,
                                std::function<void(const Outcome&)> done) {
     auto lease = std::make_shared<WhileServingLease>(dependencies_.messages);
-    if (dependencies_.stopping || !lease->held() || correction.servers.empty()) return false;
+    const bool serves = dependencies_.dry_run || lease->held();
+    if (dependencies_.stopping || !serves || correction.servers.empty()) return false;
     const TimePoint now = dependencies_.clock.now();
-    const std::string_view word = source == Source::qos ? "qos" : "estimator";
     TriggeredRequest triggered;
     Request& request = triggered.request;
-    request.id =
-        RequestId{std::string{word} + "-" + std::to_string(now.time_since_epoch().count()) + "-" +
-                  std::to_string(++made_)};
+    request.id = correction_request_id(source, now, ++made_);
     request.operation = Operation::manual;
     request.source = RequestSource::oversubscription;
     request.slots = 0;

@@ -5,7 +5,7 @@
 #include <functional>
 #include <string>
 
-#include "reaper/model/correction.hpp"
+#include "reaper/model/correction_id.hpp"
 #include "reaper/ports/message_source.hpp"
 #include "reaper/ports/trigger.hpp"
 #include "reaper/runtime/clock.hpp"
@@ -20,9 +20,8 @@ public:
         const MessageSource& messages;  ///< who serves the queue
         RequestSink& sink;
         const bool& stopping;
+        bool dry_run = false;  ///< it stands beside who serves
     };
-    /// Who found out; a word in the id of the request.
-    enum class Source { qos, estimator };
     /// What is not begun by then is found out anew.
     static constexpr Duration valid_for = std::chrono::seconds{60};
 
@@ -30,7 +29,8 @@ public:
 
     /// False, and nothing happens: there are no servers, or this reaper does not serve; whoever
     /// does finds out for himself. `done` is told the outcome; not if the reaper stops first.
-    bool submit(Correction correction, Source source, std::function<void(const Outcome&)> done);
+    bool submit(Correction correction, CorrectionSource source,
+                std::function<void(const Outcome&)> done);
 
 private:
     Dependencies dependencies_;

@@ -179,5 +179,18 @@ TEST_F(SafeguardsOfTheJournal, CountDeletionsThatFailedInARow) {
     EXPECT_EQ(read().safeguards.breaker().state(noon), CircuitState::closed);
 }
 
+TEST_F(SafeguardsOfTheJournal, WhatEndedWithoutAnybodyWaitingForItIsNotUnproven) {
+    settings_.project_breaker.unproven = 1;
+    Request another;
+    another.id = RequestId{"req-2"};
+    record("req-1", noon - 10min);
+    EXPECT_TRUE(read().safeguards.why_not_now(another, noon));
+    for (const RequestSource source :
+         {RequestSource::oversubscription, RequestSource::reservation}) {
+        record("req-1", noon - 10min).request.source = source;
+        EXPECT_FALSE(read().safeguards.why_not_now(another, noon));
+    }
+}
+
 }  // namespace
 }  // namespace reaper::test::journalled_safeguards_test
