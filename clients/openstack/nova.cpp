@@ -289,6 +289,18 @@ public:
         co_return numbers;
     }
 
+    ResultTask<std::optional<LoadAverages>> load_averages(HostId host) {
+        ServiceCall call;
+        call.path = "/os-hypervisors/" + http::escape(host.str()) + "/uptime";
+        auto answer = co_await service_->call_with(std::move(call), with_uptime);
+        if (!answer) co_return answer.error();
+        const int status = answer->response.status;
+        // The driver has no such thing, or the host is down.
+        if (status == 400 || status == 404) co_return std::optional<LoadAverages>();
+        if (status != 200) co_return service_->refusal(*answer);
+        co_return read_load_averages(answer->response.body, answer->where);
+    }
+
     ResultTask<std::vector<AggregateRecord>> aggregates() {
         std::string path = "/os-aggregates";
         auto answer = co_await get(std::move(path));
@@ -528,6 +540,9 @@ public:
     }
     ResultTask<HostNumbers> host_numbers() override {
         return http::keeping(nova_, nova_->host_numbers());
+    }
+    ResultTask<std::optional<LoadAverages>> load_averages(HostId host) override {
+        return http::keeping(nova_, nova_->load_averages(std::move(host)));
     }
     ResultTask<std::vector<ServerRecord>> servers_in(std::set<std::string> statuses,
                                                      std::optional<TimePoint> since) override {

@@ -19,6 +19,8 @@ inline constexpr Version newest_for_a_server{2, 100};
 inline constexpr Version newest_for_an_action{2, 84};
 /// The newest that shows the numbers of services and hypervisors is 2.52; the oldest does too.
 inline constexpr Version with_numbers{2, 1};
+/// A host is named by its UUID, and asked for its uptime by a call of its own (until 2.87).
+inline constexpr Version with_uptime{2, 53};
 
 /// `clock` must outlive it and its calls.
 std::unique_ptr<Compute> make_compute(std::shared_ptr<Service> nova, Clock& clock);

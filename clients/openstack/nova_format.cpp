@@ -1,6 +1,8 @@
 #include "clients/openstack/nova_format.hpp"
 
 #include <algorithm>
+#include <array>
+#include <charconv>
 
 #include "clients/openstack/answer.hpp"
 #include "reaper/model/text.hpp"
@@ -345,6 +347,39 @@ Result<std::vector<HostNumbers::Numbered>> read_service_numbers(std::string_view
                 numbered.push_back({row["host"].text(), row["id"].integer()});
         });
         return numbered;
+    });
+}
+
+namespace {
+
+/// The last three numbers of `uptime`, of 1, 5 and 15 minutes.
+std::optional<LoadAverages> averages_in(std::string_view uptime) {
+    constexpr std::string_view head = "load average: ";
+    const std::size_t at = uptime.find(head);
+    if (at == std::string_view::npos) return std::nullopt;
+    std::string_view rest = uptime.substr(at + head.size());
+    std::array<double, 3> numbers{};
+    for (double& number : numbers) {
+        if (&number != numbers.data()) {
+            if (!rest.starts_with(", ")) return std::nullopt;
+            rest.remove_prefix(2);
+        }
+        const auto read = std::from_chars(rest.data(), rest.data() + rest.size(), number,
+                                          std::chars_format::fixed);
+        if (read.ec != std::errc{} || !(number >= 0)) return std::nullopt;
+        rest.remove_prefix(static_cast<std::size_t>(read.ptr - rest.data()));
+    }
+    return LoadAverages{numbers[1], numbers[2]};
+}
+
+}  // namespace
+
+Result<std::optional<LoadAverages>> read_load_averages(std::string_view body,
+                                                       const std::string& where) {
+    return read_answer(body, where, [](const JsonPlace& top) {
+        const JsonPlace hypervisor = top["hypervisor"];
+        const JsonPlace uptime = hypervisor["uptime"];
+        return uptime.is_null() ? std::nullopt : averages_in(uptime.text());
     });
 }
 

@@ -50,6 +50,10 @@ Result<std::string> read_action_host(std::string_view body, const std::string& w
 /// Answers of before 2.53, whose ids are numbers.
 Result<std::vector<HostNumbers::Numbered>> read_service_numbers(std::string_view body,
                                                                 const std::string& where);
+/// `{"hypervisor": {"uptime": " 08:32:11 up 93 days, 12 users,  load average: 0.20, 0.12, 0.14"}}`;
+/// none if there is no such text.
+Result<std::optional<LoadAverages>> read_load_averages(std::string_view body,
+                                                       const std::string& where);
 Result<std::vector<HostNumbers::Numbered>> read_hypervisor_numbers(std::string_view body,
                                                                    const std::string& where);
 

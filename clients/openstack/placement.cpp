@@ -7,6 +7,7 @@
 #include "clients/http/keeping.hpp"
 #include "clients/http/url.hpp"
 #include "clients/openstack/placement_format.hpp"
+#include "clients/openstack/provider_calls.hpp"
 #include "reaper/json/json_holdings.hpp"
 
 namespace reaper::openstack {
@@ -236,7 +237,8 @@ private:
 class ServicePlacement final : public Placement {
 public:
     explicit ServicePlacement(std::shared_ptr<Service> service)
-        : calls_(std::make_shared<PlacementCalls>(std::move(service))) {}
+        : calls_(std::make_shared<PlacementCalls>(service)),
+          providers_(std::make_shared<ProviderCalls>(std::move(service))) {}
     ResultTask<std::vector<ProviderRecord>> providers() override {
         return http::keeping(calls_, calls_->providers());
     }
@@ -270,9 +272,18 @@ public:
     ResultTask<ReservedAnswer> change_reserved(ReservedChange change, Duration deadline) override {
         return http::keeping(calls_, calls_->change_reserved(std::move(change), deadline));
     }
+    ResultTask<TotalAnswer> change_total(TotalChange change, Duration deadline) override {
+        return http::keeping(providers_, providers_->change_total(std::move(change), deadline));
+    }
+    ResultTask<ProviderId> create_provider(std::string name, ProviderId parent,
+                                           Duration deadline) override {
+        return http::keeping(
+            providers_, providers_->create_nested(std::move(name), std::move(parent), deadline));
+    }
 
 private:
     std::shared_ptr<PlacementCalls> calls_;
+    std::shared_ptr<ProviderCalls> providers_;
 };
 
 }  // namespace

@@ -2,11 +2,13 @@
 
 #include <algorithm>
 #include <nlohmann/json.hpp>
+#include <optional>
 #include <utility>
 
 #include "clients/http/keeping.hpp"
 #include "clients/http/url.hpp"
 #include "clients/openstack/placement_format.hpp"
+#include "clients/openstack/provider_calls.hpp"
 
 namespace reaper::openstack {
 
@@ -14,7 +16,8 @@ namespace {
 
 class SetupCalls {
 public:
-    explicit SetupCalls(std::shared_ptr<Service> service) : service_(std::move(service)) {}
+    explicit SetupCalls(std::shared_ptr<Service> service)
+        : service_(std::move(service)), providers_(service_) {}
 
     ResultTask<bool> has_class(ResourceClass name) {
         std::string path = class_path(name);
@@ -44,22 +47,7 @@ public:
     }
 
     ResultTask<ProviderId> create_provider(std::string name, ProviderId parent) {
-        const nlohmann::json wanted = {{"name", name}, {"parent_provider_uuid", parent.str()}};
-        std::string path = "/resource_providers";
-        std::string body = wanted.dump();
-        auto answer = co_await send(http::Method::post, std::move(path), std::move(body));
-        if (!answer) co_return answer.error();
-        const int status = answer->response.status;
-        if (status != 200 && status != 201)
-            co_return refused(*answer, "placement:resource_providers:create");
-        // Before 1.20 the answer does not tell.
-        std::string same = name;
-        auto made = co_await providers_named(std::move(same));
-        if (!made) co_return made.error();
-        for (const auto& provider : *made)
-            if (provider.name == name && provider.parent == parent) co_return provider.id;
-        co_return Error{Errc::bad_answer,
-                        answer->where + ": the provider that was just created is not there"};
+        return providers_.create_nested(std::move(name), std::move(parent), std::nullopt);
     }
 
     ResultTask<void> create_root(std::string name, ProviderId id) {
@@ -73,7 +61,7 @@ public:
         const Error error = refused(*answer, "placement:resource_providers:create");
         if (status != 409) co_return error;
         // Is it there already, or another one?
-        auto named = co_await providers_named(std::move(name));
+        auto named = co_await providers_.providers_named(std::move(name));
         if (!named) co_return named.error();
         for (const auto& provider : *named)
             if (provider.id == id) co_return Result<void>{};
@@ -127,19 +115,8 @@ private:
         return "/resource_classes/" + http::escape(name.str());
     }
 
-    ResultTask<std::vector<ProviderRecord>> providers_named(std::string name) {
-        std::string path = "/resource_providers?name=" + http::escape(name);
-        auto answer = co_await send(http::Method::get, std::move(path));
-        if (!answer) co_return answer.error();
-        if (answer->response.status != 200) co_return service_->refusal(*answer);
-        co_return read_providers(answer->response.body, answer->where);
-    }
-
     Error refused(const Answer& answer, const char* policy) const {
-        Error error = service_->refusal(answer);
-        if (answer.response.status == 403)
-            error.what += std::string{"; this needs Placement's policy "} + policy;
-        return error;
+        return providers_.refused(answer, policy);
     }
 
     ResultTask<Answer> send(http::Method method, std::string path, std::string body = {}) {
@@ -153,6 +130,7 @@ private:
     }
 
     std::shared_ptr<Service> service_;
+    ProviderCalls providers_;
 };
 
 class ServiceSetup final : public PlacementSetup {

@@ -57,6 +57,13 @@ public:
     ResultTask<ReservedAnswer> change_reserved(ReservedChange change, Duration deadline) override {
         return placement_.change_reserved(std::move(change), deadline);
     }
+    ResultTask<TotalAnswer> change_total(TotalChange change, Duration deadline) override {
+        return placement_.change_total(std::move(change), deadline);
+    }
+    ResultTask<ProviderId> create_provider(std::string name, ProviderId parent,
+                                           Duration deadline) override {
+        return placement_.create_provider(std::move(name), std::move(parent), deadline);
+    }
 
 private:
     KeptRooms& rooms_;

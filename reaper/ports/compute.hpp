@@ -23,6 +23,14 @@ enum class DeleteAnswer {
     conflict,  ///< not in this state (409)
 };
 
+/// Of a host, as `uptime` tells them there: runnable threads.
+struct LoadAverages {
+    double minutes5 = 0;
+    double minutes15 = 0;
+
+    friend bool operator==(const LoadAverages&, const LoadAverages&) = default;
+};
+
 class Compute {
 public:
     virtual ~Compute() = default;
@@ -66,6 +74,9 @@ public:
     /// That of one host; none if Nova lists no such service.
     virtual ResultTask<std::optional<ComputeServiceRecord>> compute_service(std::string host) = 0;
     virtual ResultTask<HostNumbers> host_numbers() = 0;
+    /// None if the host does not tell. Up to 2025.1 Nova asks the host itself, which takes a
+    /// moment; since then it tells what the host said at some time before.
+    virtual ResultTask<std::optional<LoadAverages>> load_averages(HostId host) = 0;
     virtual ResultTask<std::vector<AggregateRecord>> aggregates() = 0;
     /// All flavors by id, those that are not public too; without extra specs where Nova is too old
     /// to list them, or hides them from us.

@@ -26,6 +26,21 @@ struct ReservedAnswer {
     Inventory found;    ///< as it was before
 };
 
+/// A wish to change how much an inventory has in all: only if it is still `from`. 0: there is none.
+struct TotalChange {
+    ProviderId provider;
+    ResourceClass resource_class;
+    Amount from = 0;
+    Amount to = 0;
+    Amount min_unit = 1;  ///< to be set with it
+};
+
+/// What came of it.
+struct TotalAnswer {
+    bool done = false;  ///< it is as wished now (also if it was before); else it was not `from`
+    Inventory found{};  ///< as it was before; total 0: there was none
+};
+
 class Placement {
 public:
     virtual ~Placement() = default;
@@ -58,6 +73,14 @@ public:
     /// has no such inventory. After `timeout` and `unreachable` it may or may not have happened.
     virtual ResultTask<ReservedAnswer> change_reserved(ReservedChange change,
                                                        Duration deadline) = 0;
+    /// Likewise; `reserved` is at most the total afterwards, all else stays. `conflict` if somebody
+    /// holds some of what is to be removed; `not_found` if the provider is gone.
+    virtual ResultTask<TotalAnswer> change_total(TotalChange change, Duration deadline) = 0;
+    /// A nested provider. If there is one of that name below that parent, it is that one;
+    /// `conflict` if the name is another's. After `timeout` and `unreachable` it may or may not
+    /// have happened.
+    virtual ResultTask<ProviderId> create_provider(std::string name, ProviderId parent,
+                                                   Duration deadline) = 0;
 };
 
 }  // namespace reaper

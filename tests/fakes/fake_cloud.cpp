@@ -274,6 +274,14 @@ ResultTask<std::optional<std::string>> FakeCloud::last_host(ServerId id) {
     co_return std::optional<std::string>{found->second};
 }
 
+ResultTask<std::optional<LoadAverages>> FakeCloud::load_averages(HostId host) {
+    co_await breathe();
+    if (auto error = note("load averages " + host.str())) co_return *error;
+    const auto found = load_averages_of.find(host_of(host.str()));
+    if (found == load_averages_of.end()) co_return std::optional<LoadAverages>();
+    co_return std::optional<LoadAverages>(found->second);
+}
+
 ResultTask<HostNumbers> FakeCloud::host_numbers() {
     co_await breathe();
     co_return numbers;

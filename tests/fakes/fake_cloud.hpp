@@ -2,6 +2,7 @@
 // Nova does, and lets a test change it at the moment of any call.
 #pragma once
 
+#include <cstdint>
 #include <functional>
 #include <map>
 #include <set>
@@ -21,6 +22,15 @@ struct FakeServer {
     HostId provider;  ///< where its room is held
     Resources resources;
     std::optional<TimePoint> gone_at;  ///< its room comes free then
+    Allocations also{};                ///< held on nested providers
+};
+
+/// A provider below a host's.
+struct FakeNested {
+    std::string name;
+    HostId parent;
+    std::map<ResourceClass, Inventory> inventories{};
+    std::int64_t generation = 0;  ///< grows with each change
 };
 
 class FakeCloud final : public Identity, public Compute, public Placement, public Images {
@@ -87,6 +97,7 @@ public:
     std::map<ServerId, std::vector<ActionRecord>> histories;  ///< the newest first
     std::map<ServerId, std::string> last_hosts;
     HostNumbers numbers;
+    std::map<std::string, LoadAverages> load_averages_of;  ///< by host
     Duration deletion_takes{2000};
     bool soft_delete = false;
     std::map<std::string, ServerGroup> groups;  ///< by id
@@ -100,6 +111,7 @@ public:
     /// By host and class; 0 if not there.
     std::map<std::pair<std::string, std::string>, Amount> reserved;
     void remove_host(const std::string& name) { hosts_.erase(name); }
+    std::map<ProviderId, FakeNested> nested;
 
     // What happened.
     std::vector<std::string> calls;
@@ -125,6 +137,7 @@ public:
     ResultTask<std::vector<ActionRecord>> actions(ServerId id) override;
     ResultTask<std::optional<std::string>> last_host(ServerId id) override;
     ResultTask<HostNumbers> host_numbers() override;
+    ResultTask<std::optional<LoadAverages>> load_averages(HostId host) override;
     ResultTask<std::vector<ServerRecord>> servers_in(std::set<std::string> statuses,
                                                      std::optional<TimePoint> since) override;
     ResultTask<std::vector<HypervisorRecord>> hypervisors() override;
@@ -147,6 +160,9 @@ public:
     ResultTask<Resources> usage_of(std::string project) override;
     ResultTask<void> set_holdings(std::vector<ConsumerChange> changes, Duration deadline) override;
     ResultTask<ReservedAnswer> change_reserved(ReservedChange change, Duration deadline) override;
+    ResultTask<TotalAnswer> change_total(TotalChange change, Duration deadline) override;
+    ResultTask<ProviderId> create_provider(std::string name, ProviderId parent,
+                                           Duration deadline) override;
     ResultTask<std::optional<ImageProperties>> image(std::string id) override;
 
 private:
@@ -155,6 +171,8 @@ private:
     void note_deletion(const ServerId& id, const std::string& user);
     ProviderState state_of(const ProviderId& id) const;
     Consumer consumer_now(const ServerId& id) const;
+    ProviderSummary summary_of(const ProviderId& id, const FakeNested& provider) const;
+    Amount held_of(const ProviderId& id, const ResourceClass& resource_class) const;
 
     struct FakeHost {
         std::string name;

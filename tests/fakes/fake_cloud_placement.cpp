@@ -25,6 +25,8 @@ ResultTask<std::vector<ProviderRecord>> FakeCloud::providers() {
         record.root = host.id;
         records.push_back(record);
     }
+    for (const auto& [id, provider] : nested)
+        records.push_back({id, provider.name, provider.parent, provider.parent});
     co_return records;
 }
 
@@ -41,9 +43,14 @@ ProviderState FakeCloud::state_of(const ProviderId& id) const {
             if (kept != reserved.end()) inventory.reserved = kept->second;
         }
     }
-    for (const auto& [server_id, server] : servers_)
+    if (const auto below = nested.find(id); below != nested.end())
+        state.inventories = below->second.inventories;
+    for (const auto& [server_id, server] : servers_) {
         if (server.provider == id && !server.resources.empty())
             state.allocations[server_id] = server.resources;
+        if (const auto held = server.also.find(id); held != server.also.end())
+            state.allocations[server_id] = held->second;
+    }
     for (const auto& [consumer_id, consumer] : consumers)
         if (const auto held = consumer.holds.find(id); held != consumer.holds.end())
             state.allocations[consumer_id] = held->second;
@@ -62,6 +69,17 @@ ResultTask<ProviderState> FakeCloud::room(ProviderId id) {
     co_return state_of(id);
 }
 
+ProviderSummary FakeCloud::summary_of(const ProviderId& id, const FakeNested& provider) const {
+    ProviderSummary summary;
+    summary.id = id;
+    summary.parent = summary.root = provider.parent;
+    for (const auto& [name, inventory] : provider.inventories) {
+        summary.capacity.set(name, inventory.capacity());
+        summary.used.set(name, held_of(id, name));
+    }
+    return summary;
+}
+
 ResultTask<std::vector<ProviderSummary>> FakeCloud::summaries(ResourceClass resource_class) {
     co_await breathe();
     if (auto error = note("summaries " + resource_class.str())) co_return *error;
@@ -74,8 +92,10 @@ ResultTask<std::vector<ProviderSummary>> FakeCloud::summaries(ResourceClass reso
             summary.traits = known->second;
         for (const auto& [id, server] : servers_)
             if (server.provider == host.id) summary.used += server.resources;
-        if (summary.capacity.get(resource_class) > summary.used.get(resource_class))
-            summaries.push_back(std::move(summary));
+        if (summary.capacity.get(resource_class) <= summary.used.get(resource_class)) continue;
+        summaries.push_back(std::move(summary));
+        for (const auto& [id, provider] : nested)
+            if (provider.parent == host.id) summaries.push_back(summary_of(id, provider));
     }
     co_return summaries;
 }
@@ -95,7 +115,68 @@ ResultTask<ReservedAnswer> FakeCloud::change_reserved(ReservedChange change, Dur
         if (answer.done) kept = change.to;
         co_return answer;
     }
+    if (const auto below = nested.find(change.provider); below != nested.end()) {
+        const auto at = below->second.inventories.find(change.resource_class);
+        if (at != below->second.inventories.end()) {
+            ReservedAnswer answer;
+            answer.found = at->second;
+            answer.done = at->second.reserved == change.to || at->second.reserved == change.from;
+            if (answer.done) at->second.reserved = change.to;
+            co_return answer;
+        }
+    }
     co_return Error{Errc::not_found, "placement: no such inventory"};
+}
+
+Amount FakeCloud::held_of(const ProviderId& id, const ResourceClass& resource_class) const {
+    Amount held = 0;
+    for (const auto& [server_id, server] : servers_)
+        if (const auto at = server.also.find(id); at != server.also.end())
+            held += at->second.get(resource_class);
+    return held;
+}
+
+ResultTask<TotalAnswer> FakeCloud::change_total(TotalChange change, Duration) {
+    co_await breathe();
+    const std::string& name = change.resource_class.str();
+    if (auto error =
+            note("total " + change.provider.str() + " " + name + " " + std::to_string(change.to)))
+        co_return *error;
+    const auto below = nested.find(change.provider);
+    if (below == nested.end()) co_return Error{Errc::not_found, "placement: no such provider"};
+    auto& inventories = below->second.inventories;
+    const auto at = inventories.find(change.resource_class);
+    TotalAnswer answer;
+    if (at != inventories.end()) answer.found = at->second;
+    answer.done = answer.found.total == change.to &&
+                  (change.to == 0 || answer.found.min_unit == change.min_unit);
+    if (answer.done || answer.found.total != change.from) co_return answer;
+    if (change.to == 0 && held_of(change.provider, change.resource_class) > 0)
+        co_return Error{Errc::conflict, "placement: the inventory is in use"};
+    if (change.to == 0) {
+        inventories.erase(at);
+    } else {
+        Inventory& inventory = inventories[change.resource_class];
+        inventory.total = change.to;
+        inventory.min_unit = change.min_unit;
+        inventory.reserved = std::min(inventory.reserved, change.to);
+    }
+    ++below->second.generation;
+    answer.done = true;
+    co_return answer;
+}
+
+ResultTask<ProviderId> FakeCloud::create_provider(std::string name, ProviderId parent, Duration) {
+    co_await breathe();
+    if (auto error = note("create provider " + name)) co_return *error;
+    for (const auto& [id, provider] : nested) {
+        if (provider.name != name) continue;
+        if (provider.parent == parent) co_return id;
+        co_return Error{Errc::conflict, "placement: there is a provider of that name"};
+    }
+    const ProviderId id{"rp-" + name};
+    nested.emplace(id, FakeNested{std::move(name), std::move(parent)});
+    co_return id;
 }
 
 ResultTask<std::set<std::string>> FakeCloud::aggregates(ProviderId id) {
@@ -117,6 +198,7 @@ ResultTask<Allocations> FakeCloud::allocations(ServerId consumer) {
     const auto found = servers_.find(consumer);
     if (found != servers_.end() && !found->second.resources.empty())
         held[found->second.provider] = found->second.resources;
+    if (found != servers_.end()) held.insert(found->second.also.begin(), found->second.also.end());
     co_return held;
 }
 
@@ -133,6 +215,7 @@ Consumer FakeCloud::consumer_now(const ServerId& id) const {
     const auto server = servers_.find(id);
     if (server == servers_.end() || server->second.resources.empty()) return consumer;
     consumer.holds[server->second.provider] = server->second.resources;
+    consumer.holds.insert(server->second.also.begin(), server->second.also.end());
     consumer.generation = 1;
     consumer.project = server->second.record.server.project.str();
     consumer.user = "somebody";

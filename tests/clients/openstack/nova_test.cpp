@@ -701,6 +701,24 @@ TEST_F(NovaTest, TheServersOfOneRequest) {
     EXPECT_FALSE(cloud.run(nova().servers_of("")));
 }
 
+TEST_F(NovaTest, TheLoadAveragesOfAHost) {
+    const std::string path = "GET /nova/v2.1/os-hypervisors/h/uptime";
+    const auto told = [&](const json& uptime) {
+        cloud.on(path, json_reply(200, json{{"hypervisor", {{"uptime", uptime}}}}.dump()));
+        return cloud.run(nova().load_averages(HostId{"h"}));
+    };
+    EXPECT_EQ(*told(" 08:32:11 up 93 days, 18:25, 12 users,  load average: 0.20, 7.92, 10.14\n"),
+              (LoadAverages{7.92, 10.14}));
+    for (const json& other : {json(nullptr), json(""), json("load average: 1.0, 2.0"),
+                              json("load average: 1.0 2.0 3.0"), json("load average: a, b, c"),
+                              json("load average: 1, -2, 3"), json("up 3 days")})
+        EXPECT_EQ(*told(other), std::nullopt) << other;
+    cloud.on(path, json_reply(400, "{}"));
+    EXPECT_EQ(*cloud.run(nova().load_averages(HostId{"h"})), std::nullopt) << "it is down";
+    cloud.on(path, json_reply(403, "{}"));
+    EXPECT_EQ(cloud.run(nova().load_averages(HostId{"h"})).error().code, Errc::forbidden);
+}
+
 TEST_F(NovaTest, AFlavorAsItIsNow) {
     json body = recorded_answer("nova-flavor");
     cloud.on("GET /nova/v2.1/flavors/f", json_reply(200, body.dump()));
