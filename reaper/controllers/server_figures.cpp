@@ -1,0 +1,98 @@
+#include "reaper/controllers/server_figures.hpp"
+
+#include <cmath>
+
+#include "reaper/model/text.hpp"
+
+namespace reaper {
+namespace {
+
+/// The figures of one host, by server.
+struct Measured {
+    std::map<ServerId, double> values;
+    std::string why;
+};
+
+std::map<HostId, Measured> by_host(const std::vector<Sample>& samples, const HostNames& names,
+                                   const SampleLabels& labels) {
+    std::map<HostId, Measured> all;
+    for (const Sample& sample : samples) {
+        const auto host_label = sample.labels.find(labels.host);
+        const auto server_label = sample.labels.find(labels.server);
+        if (host_label == sample.labels.end() || server_label == sample.labels.end()) continue;
+        const auto host = names.find(host_label->second);
+        if (!host || server_label->second.empty()) continue;
+        Measured& measured = all[*host];
+        const ServerId server{in_small_letters(server_label->second)};
+        const std::string what = "the use of server " + printable(server.str(), 64);
+        if (!std::isfinite(sample.value) || sample.value < 0)
+            measured.why = what + " is no number from 0 on";
+        else if (!measured.values.try_emplace(server, sample.value).second)
+            measured.why = what + " is told twice";
+    }
+    return all;
+}
+
+/// What is not measured of a server that stands still is nothing.
+bool runs(const Server& server) {
+    return server.status == "ACTIVE" || server.status == "RESCUE" || server.status == "RESIZE" ||
+           server.status == "MIGRATING" || server.status == "REBOOT" ||
+           server.status == "HARD_REBOOT" || server.status == "VERIFY_RESIZE";
+}
+
+OthersUse use_on(const Host& host, Measured measured, const ResourceClass& room_class, bool past) {
+    OthersUse use;
+    use.why = std::move(measured.why);
+    for (const Server& server : host.servers) {
+        const auto figure = measured.values.extract(server.id);
+        if (oversubscribed_by(server, host, room_class) > 0) continue;
+        if (!figure.empty()) {
+            use.used.least += figure.mapped();
+            use.used.most += figure.mapped();
+        } else if (!past && runs(server)) {
+            use.used.most += static_cast<double>(vcpus_held(server, host, room_class));
+        }
+    }
+    // Not there any more, or not yet.
+    for (const auto& [server, value] : measured.values) use.used.most += value;
+    return use;
+}
+
+}  // namespace
+
+std::map<HostId, OthersUse> use_by_others(const std::vector<Sample>& samples,
+                                          const HostNames& names, const SampleLabels& labels,
+                                          const std::vector<const Host*>& hosts,
+                                          const ResourceClass& room_class, bool past) {
+    auto measured = by_host(samples, names, labels);
+    std::map<HostId, OthersUse> all;
+    for (const Host* const host : hosts) {
+        Measured here;
+        if (auto node = measured.extract(host->id)) here = std::move(node.mapped());
+        all.emplace(host->id, use_on(*host, std::move(here), room_class, past));
+    }
+    return all;
+}
+
+Amount oversubscribed_on(const Host& host, const ResourceClass& room_class) {
+    Amount held = 0;
+    for (const auto& provider : host.providers) held += provider.used.get(room_class);
+    return held;
+}
+
+Amount oversubscribed_by(const Server& server, const Host& host, const ResourceClass& room_class) {
+    Amount held = 0;
+    for (const auto& provider : host.providers)
+        if (const auto at = server.allocations.find(provider.id); at != server.allocations.end())
+            held += at->second.get(room_class);
+    return held;
+}
+
+Amount vcpus_held(const Server& server, const Host& host, const ResourceClass& room_class) {
+    static const ResourceClass vcpu{"VCPU"};
+    static const ResourceClass pcpu{"PCPU"};
+    const Resources held = held_on(server, host);
+    return held.get(vcpu) + held.get(pcpu) + held.get(room_class);
+}
+
+}  // namespace reaper

@@ -1,0 +1,130 @@
+// Whose figure is it, and is it one?
+#include "reaper/controllers/host_figures.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <limits>
+
+#include "reaper/controllers/server_figures.hpp"
+
+namespace reaper::host_figures_test {
+namespace {
+
+using namespace std::chrono_literals;
+using ::testing::HasSubstr;
+
+const ResourceClass sold{"CUSTOM_REVOCABLE_VCPU"};
+
+Host host(const std::string& name, const std::string& service) {
+    Host made;
+    made.id = HostId{"id-" + name};
+    made.name = name;
+    made.service_host = service;
+    made.providers.emplace_back();
+    made.providers.back().id = made.id;
+    made.providers.emplace_back();
+    made.providers.back().id = ProviderId{"nested-" + name};
+    made.providers.back().parent = made.id;
+    return made;
+}
+
+Sample sample(const std::string& instance, double value, const std::string& server = "") {
+    Sample made;
+    made.labels = {{"instance", instance}};
+    if (!server.empty()) made.labels["domain"] = server;
+    made.value = value;
+    return made;
+}
+
+TEST(HostFigures, WhatIsNoNumberOrToldTwiceIsNone) {
+    const Host a = host("a", "a");
+    const Host b = host("b", "b");
+    const Host c = host("c", "c");
+    const Host d = host("d", "d");
+    const HostNames names = names_of({&a, &b, &c, &d});
+    Sample nameless;
+    const auto figures = figures_by_host(
+        {sample("a", 2), sample("b", std::numeric_limits<double>::infinity()), sample("c", -1),
+         sample("d:9100", 1), sample("d:9200", 1), sample("unknown", 1), nameless},
+        names, "instance", "its use");
+    ASSERT_EQ(figures.size(), 4U);
+    EXPECT_EQ(figures.at(a.id).value, 2);
+    EXPECT_EQ(figures.at(a.id).why, "");
+    EXPECT_EQ(figures.at(b.id).why, "its use is no number from 0 on");
+    EXPECT_EQ(figures.at(c.id).why, "its use is no number from 0 on");
+    EXPECT_EQ(figures.at(d.id).why, "its use is told twice");
+}
+
+TEST(HostFigures, ClocksMayDifferByHalfAMinute) {
+    const TimePoint from{1'000s}, to{1'003s};
+    Sample at = sample("a", 1);
+    for (const auto good : {970s, 1'002s, 1'033s}) {
+        at.at = TimePoint{good};
+        EXPECT_EQ(why_clocks_differ({at}, from, to), std::nullopt) << good.count();
+    }
+    for (const auto bad : {969s, 1'034s}) {
+        at.at = TimePoint{bad};
+        EXPECT_THAT(why_clocks_differ({at}, from, to).value_or(""), HasSubstr("31s"));
+    }
+}
+
+class ServerFiguresTest : public ::testing::Test {
+protected:
+    Server& server(const std::string& id, Amount vcpus, Amount of_room = 0) {
+        Server made;
+        made.id = ServerId{id};
+        made.status = "ACTIVE";
+        Allocations held;
+        if (vcpus > 0) held[compute.id].set(ResourceClass{"VCPU"}, vcpus);
+        if (of_room > 0) held[ProviderId{"nested-a"}].set(sold, of_room);
+        made.allocations = held;
+        compute.servers.push_back(std::move(made));
+        return compute.servers.back();
+    }
+    OthersUse use(const std::vector<Sample>& samples, bool past = false) {
+        const HostNames names = names_of({&compute});
+        return use_by_others(samples, names, {"instance", "domain"}, {&compute}, sold, past)
+            .at(compute.id);
+    }
+
+    Host compute = host("a", "a");
+};
+
+TEST_F(ServerFiguresTest, HoldersOfOversubscribedRoomDoNotCount) {
+    server("regular", 4);
+    server("spot", 2);
+    server("holder", 1, 4);
+    const auto others =
+        use({sample("a", 1.5, "regular"), sample("a", 0.5, "SPOT"), sample("a", 3, "holder")});
+    EXPECT_EQ(others.used, (UsageOf{2, 2}));
+    EXPECT_EQ(others.why, "");
+}
+
+TEST_F(ServerFiguresTest, WhoIsNotMeasuredUsesBetweenNothingAndAllThatItHolds) {
+    server("new", 4);
+    server("stopped", 8).status = "SHUTOFF";
+    EXPECT_EQ(use({}).used, (UsageOf{0, 4}));
+    EXPECT_EQ(use({}, true).used, (UsageOf{0, 0})) << "it did not run then";
+}
+
+TEST_F(ServerFiguresTest, WhoIsNotThereAnyMoreMayHaveBeenAHolder) {
+    EXPECT_EQ(use({sample("a", 2, "gone")}).used, (UsageOf{0, 2}));
+}
+
+TEST_F(ServerFiguresTest, ContradictionsAreNotKnown) {
+    server("s", 4);
+    EXPECT_THAT(use({sample("a", 1, "s"), sample("a", 1, "s")}).why, HasSubstr("is told twice"));
+    EXPECT_THAT(use({sample("a", -1, "s")}).why, HasSubstr("server s is no number from 0 on"));
+    EXPECT_EQ(use({sample("elsewhere", -1, "s")}).why, "");
+}
+
+TEST_F(ServerFiguresTest, WhatAServerHoldsIsCountedByClass) {
+    const Server& both = server("both", 2, 4);
+    EXPECT_EQ(vcpus_held(both, compute, sold), 6);
+    EXPECT_EQ(oversubscribed_by(both, compute, sold), 4);
+    compute.providers.back().used.set(sold, 4);
+    EXPECT_EQ(oversubscribed_on(compute, sold), 4);
+}
+
+}  // namespace
+}  // namespace reaper::host_figures_test
