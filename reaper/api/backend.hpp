@@ -9,7 +9,8 @@
 
 namespace reaper {
 class ReservationController;
-}
+class RoomPublisher;
+}  // namespace reaper
 
 namespace reaper::api {
 
@@ -19,7 +20,8 @@ struct Backend {
     RecordFeed& feed;
     /// Null while the daemon does not run.
     std::function<OperatorTrigger*()> operators;
-    std::function<ReservationController*()> reservations;  ///< likewise
+    std::function<ReservationController*()> reservations;    ///< likewise
+    std::function<const RoomPublisher*()> room_publisher{};  ///< likewise
 };
 
 }  // namespace reaper::api

@@ -7,6 +7,7 @@
 #include <spdlog/spdlog.h>
 
 #include "reaper/api/culling_candidates.hpp"
+#include "reaper/api/oversubscription.hpp"
 #include "reaper/api/requests.hpp"
 #include "reaper/api/reservations.hpp"
 #include "reaper/model/text.hpp"
@@ -40,6 +41,10 @@ constexpr Route table[] = {
      "used, "
      "held, lent and owed",
      Access::look, get_reservations},
+    {"GET", "/v1/oversubscription",
+     "oversubscribed room on each host: what is published and used of it, what the estimate allows "
+     "(null: it is not known), and why",
+     Access::look, get_oversubscription},
     {"POST", "/v1/reserve",
      "{key, principal, dry_run, reservations: [{host, role, labels, resources, refines, lending}]} "
      "- keeps room for roles, all of it or none (for who may act)",

@@ -12,7 +12,6 @@
 #include "reaper/daemon/daemon_shell.hpp"
 #include "reaper/daemon/gateway.hpp"
 #include "reaper/daemon/logging.hpp"
-#include "reaper/decision/policy.hpp"
 #include "reaper/report/json.hpp"
 #include "reaper/report/render.hpp"
 #include "reaper/requests/record_feed.hpp"
@@ -62,8 +61,8 @@ ExitCode run_daemon(const GlobalOptions& global, const RunCommand& command,
     set_up_logging(daemon_style(settings->log.target),
                    global.log_level.value_or(settings->log.level), terminal.error_color());
 
-    auto policy = compile_policy(settings->policy);
-    if (!policy) return leave(ExitCode::usage, global.config_file + ": " + policy.error().what);
+    auto compiled = compile_settings(*settings);
+    if (!compiled) return leave(ExitCode::usage, global.config_file + ": " + compiled.error().what);
     auto journal = daemon_journal(*settings, command.dry_run);
     if (!journal) return leave(ExitCode::failed, journal.error().what);
 
@@ -72,6 +71,8 @@ ExitCode run_daemon(const GlobalOptions& global, const RunCommand& command,
     if (!cloud) return leave(ExitCode::usage, cloud.error().what);
     const auto messages = daemon_messages(io, *settings, command.dry_run);
     const auto events = daemon_events(io, *settings);
+    const auto metrics = daemon_metrics(io, *settings, *cloud->clock);
+    if (!metrics) return leave(ExitCode::usage, metrics.error().what);
     RecordFeed feed(**journal);
     const auto printed = command.dry_run ? feed.listen(reporter(terminal)) : nullptr;
 
@@ -79,7 +80,8 @@ ExitCode run_daemon(const GlobalOptions& global, const RunCommand& command,
     DaemonShell shell(io, *settings, std::move(reload));
     PauseFile pause{settings->pause_file};
     PauseFile breaker{breaker_file(settings->pause_file)};
-    const ServicePorts ports{cloud->ports(), feed, *messages, events.get(), pause, breaker};
+    const ServicePorts ports{cloud->ports(), feed,    *messages,     events.get(),
+                             pause,          breaker, metrics->get()};
     // A dry run may stand beside the daemon, whose ports and socket they are.
     if (command.dry_run) settings->admin = {};
     if (command.dry_run) settings->gateway = {};
@@ -90,7 +92,7 @@ ExitCode run_daemon(const GlobalOptions& global, const RunCommand& command,
         if (gateway) told.beside = gateway->line();
         shell.on_status(told);
     };
-    Service service(ports, live_settings(*settings, *policy, command.dry_run),
+    Service service(ports, live_settings(*settings, std::move(*compiled), command.dry_run),
                     [&](ServiceStatus now) {
                         status = std::move(now);
                         tell();
@@ -104,7 +106,8 @@ ExitCode run_daemon(const GlobalOptions& global, const RunCommand& command,
     }
     const api::Backend backend{[&service] { return service.view(); }, feed,
                                [&service] { return service.operators(); },
-                               [&service] { return service.reservations(); }};
+                               [&service] { return service.reservations(); },
+                               [&service] { return service.room_publisher(); }};
     const auto admin = daemon_admin(io, *settings, backend, cloud->ports());
     if (!admin) return leave(ExitCode::failed, admin.error().what);
     for (const auto& server : *admin)

@@ -10,6 +10,7 @@
 #include "clients/journal/sqlite_journal.hpp"
 #include "config/loader.hpp"
 #include "reaper/api/routes.hpp"
+#include "reaper/daemon/metrics_source.hpp"
 
 namespace reaper {
 
@@ -48,10 +49,33 @@ Result<std::unique_ptr<Journal>> daemon_journal(const config::Settings& settings
     return open_journal(dry_run ? ":memory:" : settings.journal.path);
 }
 
-LiveSettings live_settings(const config::Settings& settings,
-                           std::shared_ptr<const CompiledPolicy> policy, bool dry_run) {
-    return {std::move(policy), settings.cull,    settings.trigger,      settings.cache,
-            settings.labels,   settings.gateway, settings.reservations, dry_run};
+Result<CompiledSettings> compile_settings(const config::Settings& settings) {
+    auto policy = compile_policy(settings.policy);
+    if (!policy) return policy.error();
+    auto oversubscription = compile_oversubscription(settings.oversubscription);
+    if (!oversubscription) return oversubscription.error();
+    return CompiledSettings{std::move(*policy), std::move(*oversubscription)};
+}
+
+LiveSettings live_settings(const config::Settings& settings, CompiledSettings compiled,
+                           bool dry_run) {
+    return {std::move(compiled.policy),
+            settings.cull,
+            settings.trigger,
+            settings.cache,
+            settings.labels,
+            settings.gateway,
+            settings.reservations,
+            std::move(compiled.oversubscription),
+            dry_run};
+}
+
+Result<std::unique_ptr<Metrics>> daemon_metrics(boost::asio::io_context& io,
+                                                const config::Settings& settings, Clock& clock) {
+    const config::Prometheus& prometheus = settings.oversubscription.prometheus;
+    if (!settings.oversubscription.enabled || prometheus.url.empty())
+        return std::unique_ptr<Metrics>{};
+    return connect_metrics(io.get_executor(), prometheus, clock);
 }
 
 std::unique_ptr<MessageSource> daemon_messages(boost::asio::io_context& io,

@@ -17,6 +17,7 @@
 #include "reaper/ports/event_source.hpp"
 #include "reaper/ports/journal.hpp"
 #include "reaper/ports/message_source.hpp"
+#include "reaper/ports/metrics.hpp"
 #include "reaper/runtime/clock.hpp"
 
 namespace reaper {
@@ -51,8 +52,19 @@ Result<Cloud> connect_cloud(boost::asio::io_context& io, const config::Settings&
 Result<std::unique_ptr<Journal>> daemon_journal(const config::Settings& settings, bool dry_run);
 
 /// What the daemon works by.
-LiveSettings live_settings(const config::Settings& settings,
-                           std::shared_ptr<const CompiledPolicy> policy, bool dry_run);
+struct CompiledSettings {
+    std::shared_ptr<const CompiledPolicy> policy;
+    std::shared_ptr<const OversubscriptionPolicy> oversubscription;
+};
+/// `bad_input` names what can't be used.
+Result<CompiledSettings> compile_settings(const config::Settings& settings);
+LiveSettings live_settings(const config::Settings& settings, CompiledSettings compiled,
+                           bool dry_run);
+
+/// What was measured; null if oversubscription is off, or no address is given. `bad_input` names
+/// the setting that can't be. `clock` must outlive it.
+Result<std::unique_ptr<Metrics>> daemon_metrics(boost::asio::io_context& io,
+                                                const config::Settings& settings, Clock& clock);
 
 /// The daemon's messages; a dry run listens through a queue of its own.
 std::unique_ptr<MessageSource> daemon_messages(boost::asio::io_context& io,

@@ -174,14 +174,17 @@ void DaemonShell::reload() {
     const auto warn = [](const std::string& line) { spdlog::warn("{}", line); };
     auto wanted = load_config(reload_->config_file, complain, warn);
     if (wanted) {
-        if (auto policy = compile_policy(wanted->policy); !policy) {
-            complain(reload_->config_file + ": " + policy.error().what);
+        if (auto compiled = compile_settings(*wanted); !compiled) {
+            complain(reload_->config_file + ": " + compiled.error().what);
             wanted.reset();
         } else {
             const config::Difference change = config::difference(in_force_, *wanted);
             in_force_ = config::with_live_values(std::move(in_force_), *wanted);
             if (!reload_->level_fixed) set_log_level(in_force_.log.level);
-            work_->reload(live_settings(in_force_, *policy, dry_run_));
+            // With what only a restart changes.
+            if (auto sold = compile_oversubscription(in_force_.oversubscription))
+                compiled->oversubscription = std::move(*sold);
+            work_->reload(live_settings(in_force_, std::move(*compiled), dry_run_));
             spdlog::info("SIGHUP: {} read again; {}", reload_->config_file, to_string(change));
         }
     }

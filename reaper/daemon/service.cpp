@@ -17,6 +17,7 @@
 #include "reaper/controllers/reservation_controller.hpp"
 #include "reaper/controllers/safeguard_controller.hpp"
 #include "reaper/controllers/server_labels.hpp"
+#include "reaper/daemon/oversubscription.hpp"
 #include "reaper/decision/decide.hpp"
 #include "reaper/decision/requester_class.hpp"
 #include "reaper/gateway/placement_gateway.hpp"
@@ -74,6 +75,11 @@ LiveSettings with_fixed_parts(LiveSettings wanted, const LiveSettings& in_force)
     wanted.cache = in_force.cache;
     // A plan stays good as long as its policy is the one in force.
     if (wanted.policy->configured == in_force.policy->configured) wanted.policy = in_force.policy;
+    const auto& sold = in_force.oversubscription;
+    const bool same =
+        sold && wanted.oversubscription && wanted.oversubscription->configured == sold->configured;
+    const bool switched = !sold != !wanted.oversubscription;  // only at the start
+    if (same || switched) wanted.oversubscription = sold;
     return harmless(std::move(wanted));
 }
 
@@ -91,6 +97,9 @@ public:
     OperatorTrigger* operators() { return parts_ && listening_ ? &parts_->operators : nullptr; }
     ReservationController* reservations() {
         return parts_ && listening_ ? &parts_->reservations : nullptr;
+    }
+    const RoomPublisher* room_publisher() {
+        return parts_ && listening_ ? &parts_->oversubscription.publisher() : nullptr;
     }
     PlacementGateway* gateway() { return parts_ && listening_ ? &parts_->gateway : nullptr; }
 
@@ -115,6 +124,7 @@ private:
         NovaFailures nova_failures;
         UnshelveTrigger unshelve;
         EndedLoanTrigger ended_loans;
+        OversubscriptionParts oversubscription;
         OperatorTrigger operators;
         PlacementGateway gateway;
     };
@@ -170,7 +180,8 @@ Service::Impl::Impl(ServicePorts ports, LiveSettings settings,
              ports.messages,
              ports.events,
              settings_.dry_run ? never_paused_ : ports.pause,
-             settings_.dry_run ? never_paused_ : ports.breaker},
+             settings_.dry_run ? never_paused_ : ports.breaker,
+             ports.metrics},
       on_status_(std::move(on_status)) {
     if (!settings_.cache.events) ports_.events = nullptr;
     settings_.cache.events = ports_.events != nullptr;
@@ -236,6 +247,10 @@ Service::Impl::Parts::Parts(Impl& service, const asio::any_io_executor& executor
                 coordinator, service.stopping_}),
       ended_loans({service.ports_.cloud.clock, service.settings_.trigger, service.ports_.messages,
                    coordinator, service.stopping_}),
+      oversubscription(
+          {service.cloud_, service.ports_.journal, service.ports_.messages, service.ports_.metrics,
+           refresher, service.rooms_.ledger(), service.settings_, coordinator,
+           [this] { return safeguards.paused_reason().has_value(); }, service.stopping_}),
       operators({service.ports_.cloud, service.settings_.trigger, service.ports_.messages,
                  coordinator, service.stopping_}),
       gateway(
@@ -346,6 +361,7 @@ std::vector<PeriodicTask> Service::Impl::periodic_tasks() {
     tasks.push_back({"looking for unshelvings that found no host",
                      [this] { return settings_.trigger.unshelve_interval; },
                      [this] { return parts_->unshelve.check(); }, std::chrono::minutes{2}, true});
+    for (auto& task : parts_->oversubscription.tasks()) tasks.push_back(std::move(task));
     tasks.push_back({"watching the clock", every(between_clock_checks),
                      [this]() -> ResultTask<void> {
                          co_await check_clock();
@@ -412,6 +428,7 @@ Task<void> Service::Impl::check_clock() {
     rooms_.clock_stepped(*by);
     parts_->refresher.on_clock_step(*by);
     parts_->safeguards.safeguards().shift(*by);
+    parts_->oversubscription.on_clock_step(*by);
     auto noted = co_await ports_.journal.note_event(std::move(event));
     if (!noted) spdlog::error("not journaled: {}", noted.error().what);
 }
@@ -571,6 +588,10 @@ std::optional<DaemonView> Service::view() const {
 }
 ReservationController* Service::reservations() {
     return impl_->reservations();
+}
+
+const RoomPublisher* Service::room_publisher() {
+    return impl_->room_publisher();
 }
 
 OperatorTrigger* Service::operators() {

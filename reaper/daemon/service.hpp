@@ -14,6 +14,7 @@
 #include "reaper/ports/event_source.hpp"
 #include "reaper/ports/journal.hpp"
 #include "reaper/ports/message_source.hpp"
+#include "reaper/ports/metrics.hpp"
 #include "reaper/ports/pause_switch.hpp"
 #include "reaper/ports/proxy_handler.hpp"
 #include "reaper/triggers/operator.hpp"
@@ -21,6 +22,7 @@
 namespace reaper {
 
 class ReservationController;
+class RoomPublisher;
 
 /// What the service works with. All of it must outlive the service.
 struct ServicePorts {
@@ -29,7 +31,8 @@ struct ServicePorts {
     MessageSource& messages;
     EventSource* events;  ///< null: the cloud is read for each decision
     Switch& pause;
-    Switch& breaker;  ///< where the circuit breaker keeps that it is open
+    Switch& breaker;             ///< where the circuit breaker keeps that it is open
+    Metrics* metrics = nullptr;  ///< null: nothing is measured
 };
 
 /// One thread: everything runs on the executor of the coroutine that calls `run`.
@@ -53,6 +56,8 @@ public:
     OperatorTrigger* operators();
     /// Room that is kept for roles; null while it does not run.
     ReservationController* reservations();
+    /// Room that is sold beyond what is allocated; null while it does not run.
+    const RoomPublisher* room_publisher();
     /// Decides nova-scheduler's searches for hosts, while the service runs; else all pass through.
     std::shared_ptr<ProxyHandler> gateway();
 

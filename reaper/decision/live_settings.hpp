@@ -8,6 +8,7 @@
 #include <memory>
 
 #include "config/settings.hpp"
+#include "reaper/decision/oversubscription_policy.hpp"
 #include "reaper/decision/policy.hpp"
 
 namespace reaper {
@@ -20,6 +21,7 @@ struct LiveSettings {
     config::Labels labels{};
     config::Gateway gateway{};
     config::Reservations reservations{};
+    std::shared_ptr<const OversubscriptionPolicy> oversubscription{};  ///< null: nothing is sold
     bool dry_run = false;  ///< plans are reported, nothing is deleted; fixed at the start
 };
 

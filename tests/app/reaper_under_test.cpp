@@ -25,6 +25,7 @@ LiveSettings ReaperUnderTest::live_settings() const {
     live.labels = settings.labels;
     live.gateway = settings.gateway;
     live.reservations = settings.reservations;
+    live.oversubscription = compile_oversubscription(settings.oversubscription).value();
     live.dry_run = dry_run;
     return live;
 }
@@ -33,8 +34,9 @@ void ReaperUnderTest::start() {
     io_ = std::make_unique<boost::asio::io_context>();
     messages = std::make_unique<FakeMessages>();
     events = std::make_unique<FakeEvents>();
-    const ServicePorts ports{cloud.ports(), feed,   *messages, with_events ? events.get() : nullptr,
-                             pause,         breaker};
+    const ServicePorts ports{
+        cloud.ports(), feed,    *messages, with_events ? events.get() : nullptr,
+        pause,         breaker, metrics};
     service_ = std::make_unique<Service>(ports, live_settings(),
                                          [this](ServiceStatus now) { status = std::move(now); });
     ended.reset();

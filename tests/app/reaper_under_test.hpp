@@ -44,7 +44,8 @@ protected:
     FakeSwitch breaker;
     std::unique_ptr<FakeMessages> messages;
     std::unique_ptr<FakeEvents> events;
-    bool with_events = false;  ///< a flow of events, so that the cloud cache is used
+    bool with_events = false;    ///< a flow of events, so that the cloud cache is used
+    Metrics* metrics = nullptr;  ///< nothing is measured
     ServiceStatus status;
     config::Settings settings;
     bool dry_run = false;

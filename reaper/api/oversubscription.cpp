@@ -1,0 +1,33 @@
+#include "reaper/api/oversubscription.hpp"
+
+#include <nlohmann/json.hpp>
+#include <utility>
+
+#include "reaper/controllers/room_publisher.hpp"
+#include "reaper/report/json.hpp"
+
+namespace reaper::api {
+
+Task<HttpResponse> get_oversubscription(const Backend& backend, ApiRequest) {
+    const RoomPublisher* const publisher =
+        backend.room_publisher ? backend.room_publisher() : nullptr;
+    if (publisher == nullptr) co_return refuse(503, "the daemon does not run yet");
+    if (!publisher->sells())
+        co_return refuse(404, "nothing is oversubscribed (oversubscription.enabled)");
+    nlohmann::json hosts = nlohmann::json::array();
+    for (const OversubscribedHost& each : publisher->hosts())
+        hosts.push_back(
+            {{"host", each.host.str()},
+             {"host_name", each.name},
+             {"published", each.published},
+             {"used", each.used},
+             {"wanted", each.wanted ? nlohmann::json(*each.wanted) : nlohmann::json(nullptr)},
+             {"left_alone", each.left_alone},
+             {"why", each.why}});
+    HttpResponse found;
+    found.body =
+        report::dump({{"version", report::json_version}, {"hosts", std::move(hosts)}}) + "\n";
+    co_return found;
+}
+
+}  // namespace reaper::api

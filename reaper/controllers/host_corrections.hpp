@@ -1,0 +1,62 @@
+// From "so many vCPUs of this host must come free" to the servers that go, and the request for it.
+// For a host there is one at a time, whoever found out, so that none is evicted for what another
+// correction is about to free. After one that evicted nobody (a limit, an open breaker, a dry run)
+// the next one waits, longer each time in a row.
+#pragma once
+
+#include <functional>
+#include <map>
+#include <set>
+
+#include "reaper/cloud_reader/cache_refresher.hpp"
+#include "reaper/decision/live_settings.hpp"
+#include "reaper/model/request_record.hpp"
+#include "reaper/oversubscription/correction.hpp"
+#include "reaper/rooms/ledger.hpp"
+#include "reaper/runtime/backoff.hpp"
+
+namespace reaper {
+
+class HostCorrections {
+public:
+    /// False: nothing is done. Else the last argument is told the outcome, unless the reaper stops.
+    using Submit =
+        std::function<bool(Correction, CorrectionSource, std::function<void(const Outcome&)>)>;
+    /// References must outlive it, and it whoever tells outcomes.
+    struct Dependencies {
+        Clock& clock;
+        const CacheRefresher& refresher;
+        const Ledger& ledger;
+        const LiveSettings& settings;
+        Submit submit;
+    };
+    explicit HostCorrections(Dependencies dependencies) : dependencies_(std::move(dependencies)) {}
+
+    /// One is under way, or the next one waits.
+    bool busy(const HostId& host) const;
+    /// The vCPUs of the servers that are to go (of an estimator's, what they hold of the
+    /// oversubscribed class); 0: none may go, or the host is busy.
+    Amount correct(const Host& host, const HostCorrection& correction, CorrectionSource source);
+    /// Oversubscribed vCPUs of servers on their way out.
+    Amount leaving(const Host& host) const;
+
+private:
+    struct Choice {
+        CorrectionCandidate candidate;
+        const Server* server = nullptr;
+    };
+    std::vector<Choice> candidates(const Host& host, CorrectionSource source) const;
+    bool may_go(const Server& server) const;
+    void ended(const HostId& host, const Outcome& outcome);
+
+    struct Wait {
+        GrowingPause pause{std::chrono::minutes{1}, std::chrono::minutes{30}};
+        Duration until{};  ///< steady
+    };
+
+    Dependencies dependencies_;
+    std::set<HostId> under_way_;
+    std::map<HostId, Wait> waits_;
+};
+
+}  // namespace reaper

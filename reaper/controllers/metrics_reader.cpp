@@ -1,0 +1,288 @@
+#include "reaper/controllers/metrics_reader.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <spdlog/spdlog.h>
+#include <utility>
+
+#include "reaper/model/text.hpp"
+#include "reaper/model/time_text.hpp"
+#include "reaper/runtime/async.hpp"
+
+namespace reaper {
+namespace {
+
+/// Between two values of the past.
+constexpr Duration past_step = std::chrono::minutes{1};
+/// Then it is done without.
+constexpr int most_past_tries = 3;
+
+using Figures = std::map<HostId, Figure>;
+
+UsageWindows windows_of(const OversubscriptionPolicy& policy) {
+    UsageWindows windows = policy.estimator->windows();
+    const PublicationRules& rules = policy.configured.publication;
+    windows.trusted = rules.trust_after;
+    windows.longest_gap = std::max({windows.longest_gap, 4 * rules.interval, 2 * past_step});
+    return windows;
+}
+
+std::vector<Sample> answer_to(const std::map<std::string, std::vector<Sample>>& answers,
+                              const std::string& expression) {
+    const auto at = answers.find(expression);
+    return at == answers.end() ? std::vector<Sample>{} : at->second;
+}
+
+/// A figure that all else rests on.
+const Figure* needed(const Figures& figures, const HostId& host, std::string_view what,
+                     std::string& why) {
+    const auto at = figures.find(host);
+    if (at == figures.end())
+        why = std::string{what} + " is not measured";
+    else if (!at->second.why.empty())
+        why = at->second.why;
+    return why.empty() ? &at->second : nullptr;
+}
+
+/// To a second: the same reading has the same time whenever it is asked for.
+TimePoint time_of_reading(const Figure& age) {
+    const auto seconds = std::chrono::duration<double>(age.value);
+    return std::chrono::round<std::chrono::seconds>(
+        age.at - std::chrono::duration_cast<TimePoint::duration>(seconds));
+}
+
+double vcpus_of_root(const Host& host) {
+    static const ResourceClass vcpu{"VCPU"};
+    if (host.providers.empty()) return 0;
+    const auto at = host.root().inventories.find(vcpu);
+    return at == host.root().inventories.end() ? 0 : static_cast<double>(at->second.total);
+}
+
+constexpr std::string_view use_words = "its use";
+constexpr std::string_view cores_words = "the number of its cores";
+constexpr std::string_view age_words = "the age of its figures";
+
+}  // namespace
+
+void MetricsReader::forget() {
+    windows_.reset();
+    past_tries_ = 0;
+    known_.clear();
+}
+
+std::vector<const Host*> MetricsReader::covered(const OversubscriptionPolicy& policy) const {
+    auto hosts = dependencies_.refresher.cache().hosts();
+    std::erase_if(hosts, [&](const Host* host) { return !policy.covers(*host); });
+    return hosts;
+}
+
+/// All at once. An error is that of the first one that failed.
+ResultTask<MetricsReader::Answers> MetricsReader::ask(std::vector<std::string> expressions) {
+    std::map<std::string, std::optional<Result<std::vector<Sample>>>> kept;
+    std::vector<Task<void>> all;
+    const TimePoint from = dependencies_.clock.now();
+    for (const auto& expression : expressions) {
+        const auto [at, is_new] = kept.try_emplace(expression);
+        if (is_new && !expression.empty())
+            all.push_back(keep(dependencies_.metrics.query(expression), at->second));
+    }
+    co_await run_all(std::move(all));
+    const TimePoint to = dependencies_.clock.now();
+    Answers answers;
+    for (auto& [expression, answer] : kept) {
+        if (!answer) continue;
+        if (!*answer) co_return answer->error();
+        if (auto why = why_clocks_differ(**answer, from, to))
+            co_return Error{Errc::bad_answer, std::move(*why)};
+        answers.emplace(expression, std::move(**answer));
+    }
+    co_return answers;
+}
+
+// ---- use ----
+
+ResultTask<void> MetricsReader::read_usage() {
+    const Policy policy = dependencies_.settings.oversubscription;
+    if (!policy || !policy->estimator->measures()) {
+        forget();
+        co_return Result<void>{};
+    }
+    const UsageWindows windows = windows_of(*policy);
+    if (windows_ != windows) {
+        forget();
+        windows_ = windows;
+    }
+    if (past_tries_ < most_past_tries && known_.empty()) {
+        auto past = co_await read_past(policy);
+        if (!past) {
+            trouble_ = past.error().what;
+            if (++past_tries_ < most_past_tries) co_return past.error();
+            spdlog::warn(
+                "oversubscription: what was measured before can't be read, so that room rises "
+                "only after {}: {}",
+                format_duration(windows.trusted), trouble_);
+        }
+    }
+    const config::Prometheus& asked = policy->configured.prometheus;
+    std::vector<std::string> expressions{asked.usage_query, asked.cores_query, asked.age_query};
+    auto answers = co_await ask(std::move(expressions));
+    trouble_ = answers ? "" : answers.error().what;
+    if (!answers) co_return answers.error();
+    if (windows_ == windows) note(*policy, *answers);
+    co_return Result<void>{};
+}
+
+ResultTask<void> MetricsReader::read_past(Policy policy) {
+    const TimePoint now = dependencies_.clock.now();
+    const Duration back = std::max({windows_->peak, windows_->trusted, windows_->smoothing});
+    if (back < past_step) co_return Result<void>{};
+    std::string expression = policy->configured.prometheus.usage_query;
+    // How old the last values are is not known.
+    auto past = co_await dependencies_.metrics.query_range(std::move(expression), now - back,
+                                                           now - past_step, past_step);
+    if (!past) co_return past.error();
+    note_past(*policy, *past);
+    co_return Result<void>{};
+}
+
+void MetricsReader::note_past(const OversubscriptionPolicy& policy,
+                              const std::vector<SampleSeries>& past) {
+    const config::Prometheus& asked = policy.configured.prometheus;
+    std::map<TimePoint, std::vector<Sample>> by_time;
+    for (const SampleSeries& series : past)
+        for (const auto& [at, value] : series.points)
+            by_time[at].push_back(Sample{series.labels, value, at});
+    const auto hosts = covered(policy);
+    const HostNames names = names_of(dependencies_.refresher.cache().hosts());
+    for (const auto& [at, samples] : by_time) {
+        const auto by_server =
+            asked.server_label.empty()
+                ? std::map<HostId, OthersUse>{}
+                : use_by_others(samples, names, {asked.host_label, asked.server_label}, hosts,
+                                policy.room_class, true);
+        const auto whole = figures_by_host(samples, names, asked.host_label, use_words);
+        for (const Host* const host : hosts) {
+            const auto figure = whole.find(host->id);
+            const bool told = figure != whole.end() && figure->second.why.empty();
+            if (!asked.server_label.empty()) {
+                const OthersUse& others = by_server.at(host->id);
+                if (figure != whole.end() && others.why.empty())
+                    known_of(host->id).history.add({at, others.used});
+            } else if (told) {
+                known_of(host->id).history.add(
+                    {at, usage_of_whole(figure->second.value,
+                                        oversubscribed_on(*host, policy.room_class))});
+            }
+        }
+    }
+}
+
+MetricsReader::Known& MetricsReader::known_of(const HostId& host) {
+    return known_.try_emplace(host, Known{UsageHistory{*windows_}}).first->second;
+}
+
+void MetricsReader::note(const OversubscriptionPolicy& policy, const Answers& answers) {
+    const config::Prometheus& asked = policy.configured.prometheus;
+    const HostNames names = names_of(dependencies_.refresher.cache().hosts());
+    const auto hosts = covered(policy);
+    const auto used = answer_to(answers, asked.usage_query);
+    const bool by_server = !asked.server_label.empty();
+    const auto cores = figures_by_host(answer_to(answers, asked.cores_query), names,
+                                       asked.host_label, cores_words);
+    const auto ages =
+        figures_by_host(answer_to(answers, asked.age_query), names, asked.host_label, age_words);
+    const auto whole = figures_by_host(used, names, asked.host_label, use_words);
+    const auto others = by_server
+                            ? use_by_others(used, names, {asked.host_label, asked.server_label},
+                                            hosts, policy.room_class, false)
+                            : std::map<HostId, OthersUse>{};
+    std::erase_if(known_, [&](const auto& each) {
+        const Host* const host = dependencies_.refresher.cache().find(each.first);
+        return host == nullptr || !policy.covers(*host);
+    });
+    for (const Host* const host : hosts) {
+        Known& known = known_of(host->id);
+        std::string& why = known.why_unknown;
+        why.clear();
+        const Figure* const age = needed(ages, host->id, age_words, why);
+        const Figure* const count =
+            asked.cores_query.empty() ? nullptr : needed(cores, host->id, cores_words, why);
+        const Figure* const use = by_server ? nullptr : needed(whole, host->id, use_words, why);
+        if (by_server && why.empty()) why = others.at(host->id).why;
+        if (!why.empty()) continue;
+        known.cores = count == nullptr ? vcpus_of_root(*host) : count->value;
+        const Amount held = oversubscribed_on(*host, policy.room_class);
+        const UsageOf of_others =
+            by_server ? others.at(host->id).used : usage_of_whole(use->value, held);
+        known.history.add({time_of_reading(*age), of_others});
+    }
+}
+
+HostUsage MetricsReader::usage_of(const HostId& host) {
+    HostUsage usage;
+    usage.host = host;
+    const auto at = known_.find(host);
+    if (at == known_.end()) {
+        usage.why_unknown = "it was not measured yet";
+    } else if (!at->second.why_unknown.empty()) {
+        usage.why_unknown = at->second.why_unknown;
+    } else {
+        usage = at->second.history.at(host, at->second.cores, dependencies_.clock.now());
+    }
+    if (!usage.known() && !trouble_.empty()) usage.why_unknown += "; " + printable(trouble_);
+    return usage;
+}
+
+// ---- load ----
+
+ResultTask<std::map<HostId, HostLoad>> MetricsReader::loads(LoadFigures wanted) {
+    const Policy policy = dependencies_.settings.oversubscription;
+    std::map<HostId, HostLoad> loads;
+    if (!policy) co_return loads;
+    const config::Prometheus& asked = policy->configured.prometheus;
+    struct Wish {
+        std::string expression;
+        std::optional<double> HostLoad::*member;
+        const char* what;
+    };
+    std::vector<Wish> wishes;
+    if (wanted.load5)
+        wishes.push_back({asked.load5_query, &HostLoad::load5, "its load of 5 minutes"});
+    if (wanted.load15)
+        wishes.push_back({asked.load15_query, &HostLoad::load15, "its load of 15 minutes"});
+    if (wanted.cores) wishes.push_back({asked.cores_query, &HostLoad::cores, cores_words.data()});
+    if (wanted.steal) wishes.push_back({asked.steal_query, &HostLoad::steal, "its stolen time"});
+    if (wanted.pressure)
+        wishes.push_back({asked.pressure_query, &HostLoad::pressure, "its CPU pressure"});
+    std::vector<std::string> expressions{asked.age_query};
+    for (const Wish& wish : wishes) expressions.push_back(wish.expression);
+    auto answers = co_await ask(std::move(expressions));
+    if (!answers) co_return answers.error();
+    const HostNames names = names_of(dependencies_.refresher.cache().hosts());
+    const auto ages =
+        figures_by_host(answer_to(*answers, asked.age_query), names, asked.host_label, age_words);
+    const TimePoint now = dependencies_.clock.now();
+    for (const Host* const host : covered(*policy)) {
+        HostLoad& load = loads[host->id];
+        load.host = host->id;
+        const Figure* const age = needed(ages, host->id, age_words, load.why_unknown);
+        if (age == nullptr) continue;
+        load.measured_at = time_of_reading(*age);
+        if (now - load.measured_at > policy->configured.publication.max_age)
+            load.why_unknown =
+                "the last reading is " + format_duration(now - load.measured_at) + " old";
+    }
+    for (const Wish& wish : wishes)
+        for (const auto& [host, figure] : figures_by_host(answer_to(*answers, wish.expression),
+                                                          names, asked.host_label, wish.what)) {
+            const auto at = loads.find(host);
+            if (at == loads.end()) continue;
+            if (!figure.why.empty())
+                at->second.why_unknown = figure.why;
+            else
+                at->second.*wish.member = figure.value;
+        }
+    co_return loads;
+}
+
+}  // namespace reaper

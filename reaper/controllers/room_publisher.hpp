@@ -1,0 +1,99 @@
+// Publishes oversubscribed room: in each interval, what the estimator gives for each host becomes
+// the inventory of a nested provider in Placement, by the rule of publication.hpp.
+//
+// Only while this reaper serves. What it published last is Placement's to tell, so a restart, or
+// another reaper, goes on from there; what somebody changed by hand is taken as it is found, and
+// falls or rises from there. A host is read again before more is taken off it than nobody holds.
+// One host that can't be asked or written keeps no other one up. Where more is held than there is,
+// the holders are evicted (`excess: evict`) or stay until they end (`drain`). A pause of the reaper
+// lets no room rise and evicts nobody; a dry run tells what it would publish.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "reaper/cloud_reader/cache_refresher.hpp"
+#include "reaper/controllers/host_corrections.hpp"
+#include "reaper/controllers/metrics_reader.hpp"
+#include "reaper/controllers/nested_rooms.hpp"
+#include "reaper/oversubscription/inventory_plan.hpp"
+#include "reaper/oversubscription/publication.hpp"
+
+namespace reaper {
+
+/// One host, for people.
+struct OversubscribedHost {
+    HostId host;
+    std::string name;
+    Amount published = 0;
+    Amount used = 0;
+    std::optional<Amount> wanted{};  ///< what the estimate allows; none: it is not known
+    bool left_alone = false;         ///< it flapped
+    std::string why;
+};
+
+class RoomPublisher {
+public:
+    /// References must outlive it.
+    struct Dependencies {
+        CloudPorts cloud;
+        CacheRefresher& refresher;
+        MetricsReader* metrics;  ///< null: nothing is measured
+        HostCorrections& corrections;
+        const LiveSettings& settings;
+        /// Not 0 while this reaper serves; another number when another one may have in between.
+        std::function<std::uint64_t()> serving;
+        std::function<bool()> paused;
+        const bool& stopping;
+    };
+    explicit RoomPublisher(Dependencies dependencies)
+        : dependencies_(std::move(dependencies)),
+          rooms_(dependencies_.cloud, dependencies_.refresher) {}
+
+    /// The work of one interval. Failures of single hosts are told in the log.
+    ResultTask<void> publish();
+    bool sells() const { return dependencies_.settings.oversubscription != nullptr; }
+    /// By name; of the last interval.
+    std::vector<OversubscribedHost> hosts() const;
+    void on_clock_step(Duration by);
+
+private:
+    using Policy = std::shared_ptr<const OversubscriptionPolicy>;
+
+    struct Known {
+        PublishedState state;
+        OversubscribedHost shown;
+        std::string refused{};  ///< why nothing could be written, as it was told last
+    };
+    /// What a host is to have.
+    struct Wish {
+        Published published;
+        InventoryStep step;
+    };
+
+    double cores_of(const Host& host, const OversubscriptionPolicy& policy) const;
+    Wish wish(const Host& host, Known& known, const OversubscriptionPolicy& policy);
+    Estimate estimate_of(const Host& host, const OversubscriptionPolicy& policy) const;
+    Task<void> publish_on(HostId id, Policy policy, std::uint64_t epoch);
+    Task<void> carry_out(HostId id, Wish wanted, Policy policy, std::uint64_t epoch);
+    Task<bool> write(HostId id, InventoryStep step, ResourceClass room_class);
+    void evict_excess(const Host& host, const Published& published,
+                      const OversubscriptionPolicy& policy);
+    void tell(const Host& host, Known& known, Amount before, const Published& published) const;
+    void refuse(Known& known, std::string why) const;
+    void see_whether_known(const std::vector<const Host*>& hosts);
+    std::vector<ProviderRecord> providers() const;
+    bool dry_run() const { return dependencies_.settings.dry_run; }
+
+    Dependencies dependencies_;
+    std::uint64_t epoch_ = 0;  ///< of `serving`, as of the last interval
+    NestedRooms rooms_;
+    std::map<HostId, Known> known_;
+    std::size_t unknown_ = 0;  ///< hosts whose use was not known, as it was told last
+};
+
+}  // namespace reaper

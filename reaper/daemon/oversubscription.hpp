@@ -1,0 +1,56 @@
+// The parts that sell unused vCPUs, and take them back, put together.
+#pragma once
+
+#include <memory>
+#include <vector>
+
+#include "reaper/controllers/host_corrections.hpp"
+#include "reaper/controllers/metrics_reader.hpp"
+#include "reaper/controllers/qos_loop.hpp"
+#include "reaper/controllers/room_publisher.hpp"
+#include "reaper/ports/journal.hpp"
+#include "reaper/ports/message_source.hpp"
+#include "reaper/runtime/periodic.hpp"
+#include "reaper/triggers/correction.hpp"
+
+namespace reaper {
+
+class OversubscriptionParts {
+public:
+    /// References must outlive it.
+    struct Dependencies {
+        CloudPorts cloud;
+        Journal& journal;
+        const MessageSource& messages;
+        Metrics* metrics;  ///< null: nothing is measured
+        CacheRefresher& refresher;
+        const Ledger& ledger;
+        const LiveSettings& settings;
+        RequestSink& sink;
+        std::function<bool()> paused;
+        const bool& stopping;
+    };
+    explicit OversubscriptionParts(Dependencies dependencies);
+    OversubscriptionParts(const OversubscriptionParts&) = delete;  // its parts know each other
+    OversubscriptionParts& operator=(const OversubscriptionParts&) = delete;
+
+    /// They do nothing while nothing is to be sold.
+    std::vector<PeriodicTask> tasks();
+    void on_clock_step(Duration by);
+    const RoomPublisher& publisher() const { return publisher_; }
+
+private:
+    std::uint64_t serving() const;
+    ResultTask<void> read_metrics();
+    std::function<Duration()> interval(Duration (*of)(const config::Oversubscription&)) const;
+
+    Dependencies dependencies_;
+    CorrectionTrigger trigger_;
+    HostCorrections corrections_;
+    std::unique_ptr<MetricsReader> reader_;
+    RoomPublisher publisher_;
+    QosLoop qos_;
+    std::uint64_t read_in_ = 0;  ///< as of `serving`, when metrics were read last
+};
+
+}  // namespace reaper

@@ -1,0 +1,149 @@
+// A reaper under test that sells unused vCPUs, with measurements that a test makes up.
+#pragma once
+
+#include <algorithm>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "app/full_house.hpp"
+#include "fakes/fake_metrics.hpp"
+#include "reaper/setup/slots.hpp"
+
+namespace reaper::test {
+
+inline const ResourceClass revocable_vcpu{"CUSTOM_REVOCABLE_VCPU"};
+
+/// Measurements whose answers may be held back.
+class HoldableMetrics final : public Metrics {
+public:
+    HoldableMetrics(Metrics& inner, FakeClock& clock) : inner_(inner), clock_(clock) {}
+
+    ResultTask<std::vector<Sample>> query(std::string expression) override {
+        while (hangs) co_await clock_.sleep(Duration{1'000});
+        co_return co_await inner_.query(std::move(expression));
+    }
+    ResultTask<std::vector<SampleSeries>> query_range(std::string expression, TimePoint from,
+                                                      TimePoint to, Duration step) override {
+        while (hangs) co_await clock_.sleep(Duration{1'000});
+        co_return co_await inner_.query_range(std::move(expression), from, to, step);
+    }
+
+    bool hangs = false;
+
+private:
+    Metrics& inner_;
+    FakeClock& clock_;
+};
+
+class OversoldHouse : public FullHouse {
+protected:
+    OversoldHouse() {
+        metrics = &held_back;
+        cloud.classes.insert(revocable_vcpu.str());
+        config::Plugin resource;
+        resource.name = "resource";
+        resource.parameters["class"] = revocable_vcpu.str();
+        settings.policy.taggers.push_back(resource);
+        config::Oversubscription& sold = settings.oversubscription;
+        sold.enabled = true;
+        sold.prometheus.url = "http://prometheus";
+        sold.prometheus.usage_query = "use";
+        sold.prometheus.cores_query = "cores";
+        sold.prometheus.age_query = "age";
+        sold.prometheus.load5_query = "load5";
+    }
+
+    /// One of 16 VCPU, of which `regular` are allocated to a regular server.
+    void busy_host(const std::string& name = "host1", Amount regular = 12) {
+        cloud.add_host(name, Resources{{"VCPU", 16}, {"MEMORY_MB", 65'536}, {"DISK_GB", 1'000}});
+        if (regular > 0)
+            cloud.add_server(name + "-regular", name, "regular",
+                             Resources{{"VCPU", regular}, {"MEMORY_MB", 8'192}, {"DISK_GB", 20}});
+        use[name] = 4;
+    }
+    ProviderId room_provider(const std::string& host = "host1") const {
+        return ProviderId{"rp-" + slot_provider_name(host, revocable_vcpu)};
+    }
+    /// As `reaper setup` makes it.
+    void nested_provider(const std::string& host = "host1", Amount total = 0) {
+        FakeNested& made = cloud.nested[room_provider(host)];
+        made.name = slot_provider_name(host, revocable_vcpu);
+        made.parent = HostId{cloud.provider_of(host)};
+        if (total > 0) made.inventories[revocable_vcpu].total = total;
+    }
+    /// A server on so much of the room.
+    FakeServer& holder(const std::string& id, Amount vcpus, const std::string& host = "host1") {
+        FakeServer& server =
+            cloud.add_server(id, host, "anybody", Resources{{"MEMORY_MB", 1'024}, {"DISK_GB", 10}});
+        server.also[room_provider(host)].set(revocable_vcpu, vcpus);
+        return server;
+    }
+    /// What Placement shows; 0: no inventory.
+    Amount total(const std::string& host = "host1") const {
+        const auto at = cloud.nested.find(room_provider(host));
+        if (at == cloud.nested.end()) return 0;
+        const auto inventory = at->second.inventories.find(revocable_vcpu);
+        return inventory == at->second.inventories.end() ? 0 : inventory->second.total;
+    }
+    Inventory& inventory(const std::string& host = "host1") {
+        return cloud.nested.at(room_provider(host)).inventories.at(revocable_vcpu);
+    }
+    void estimate_fixed(std::int64_t vcpus) {
+        settings.oversubscription.estimator = {"fixed", {{"vcpus", vcpus}}};
+    }
+    void estimate_slack() {
+        settings.oversubscription.estimator = {"usage_slack", {{"smoothing", std::string{"0s"}}}};
+    }
+    void correct_load(const std::string& threshold) {
+        settings.oversubscription.qos = {"load", {{"load_threshold_5min", threshold}}};
+    }
+    /// One reading of each host.
+    void measure() {
+        for (const auto& [host, cores] : use) {
+            const std::map<std::string, std::string> labels{{"instance", host + ":9100"}};
+            fake.measure("use", labels, cores);
+            fake.measure("cores", labels, 16);
+            fake.measure("age", labels, age);
+            if (load.contains(host)) fake.measure("load5", labels, load.at(host));
+        }
+    }
+    /// The same as ever since an hour ago.
+    void measured_for_an_hour() {
+        for (const auto& [host, cores] : use)
+            for (auto at = clock.now() - std::chrono::minutes{62}; at <= clock.now();
+                 at += std::chrono::seconds{30})
+                fake.measure_at("use", {{"instance", host + ":9100"}}, at, cores);
+    }
+    /// Time runs, and a reading is made in every few seconds of it.
+    void pass(std::function<bool()> done) {
+        run_until([&] {
+            if (measuring && clock.now() - measured_at >= std::chrono::seconds{5}) {
+                measured_at = clock.now();
+                measure();
+            }
+            return done();
+        });
+    }
+    void pass(Duration duration) {
+        const TimePoint until = clock.now() + duration;
+        pass([&] { return clock.now() >= until; });
+    }
+    std::vector<RequestRecord> corrections() const {
+        std::vector<RequestRecord> all;
+        for (const auto& [id, record] : journal.records)
+            if (record.request.correction) all.push_back(record);
+        return all;
+    }
+
+    FakeMetrics fake{clock};
+    HoldableMetrics held_back{fake, clock};
+    std::map<std::string, double> use;   ///< cores, by host
+    std::map<std::string, double> load;  ///< likewise; none: not measured
+    double age = 0;
+    bool measuring = true;
+    TimePoint measured_at{};
+};
+
+}  // namespace reaper::test

@@ -1,0 +1,191 @@
+// Hosts that are loaded too much lose revocable servers.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <limits>
+
+#include "app/oversold_house.hpp"
+
+namespace reaper::test::qos_loop_test {
+namespace {
+
+using std::chrono::minutes;
+using std::chrono::seconds;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+
+class QosLoopTest : public OversoldHouse {
+protected:
+    /// A host with a regular server, two revocable ones on oversubscribed room, one in ordinary
+    /// room.
+    void mixed_host(const std::string& name = "host1") {
+        busy_host(name, 8);
+        nested_provider(name, 8);
+        holder(name + "-sold1", 4, name);
+        holder(name + "-sold2", 4, name);
+        cloud.add_server(name + "-spot", name, "spot",
+                         Resources{{"VCPU", 4}, {"MEMORY_MB", 1'024}, {"DISK_GB", 10}});
+        estimate_fixed(8);
+        load[name] = 4;
+    }
+    bool corrected(std::size_t times = 1) const {
+        const auto all = corrections();
+        return all.size() >= times &&
+               std::all_of(all.begin(), all.end(),
+                           [](const RequestRecord& each) { return each.outcome.has_value(); });
+    }
+};
+
+TEST_F(QosLoopTest, WhereTheLoadIsAboveItsThresholdAsMuchGoesAsItIsTooMuch) {
+    mixed_host();
+    correct_load("12");
+    start();
+    pass(minutes{5});
+    EXPECT_THAT(corrections(), IsEmpty());
+    load["host1"] = 15;
+    pass([&] { return corrected(); });
+    const RequestRecord record = corrections().front();
+    EXPECT_THAT(record.request.id.str(), ::testing::StartsWith("qos-"));
+    ASSERT_EQ(record.request.correction->servers.size(), 1U) << "4 vCPUs for 3 too much";
+    EXPECT_THAT(record.request.correction->servers.front().server.str(),
+                ::testing::StartsWith("host1-sold"));
+    EXPECT_THAT(record.request.correction->servers.front().reason,
+                HasSubstr("load average of 5 minutes is 15, above 12 on host host1"));
+    EXPECT_EQ(record.outcome->kind, OutcomeKind::freed);
+    load["host1"] = 11;
+    pass(minutes{10});
+    EXPECT_EQ(cloud.count("DELETE"), 1U);
+    EXPECT_TRUE(cloud.exists("host1-regular"));
+}
+
+TEST_F(QosLoopTest, WhatWasShedIsGivenTimeToShow) {
+    mixed_host();
+    correct_load("12");
+    load["host1"] = 14;
+    start();
+    pass([&] { return corrected(); });
+    pass(seconds{100});
+    EXPECT_EQ(cloud.count("DELETE"), 1U) << "the average still has it";
+    load["host1"] = 30;
+    pass([&] { return cloud.count("DELETE") == 3; });
+    EXPECT_TRUE(cloud.exists("host1-regular"));
+    pass(minutes{10});
+    EXPECT_EQ(cloud.count("DELETE"), 3U) << "nobody is left who may go";
+}
+
+TEST_F(QosLoopTest, AllGoWhereAllAreToGo) {
+    mixed_host();
+    correct_load("12");
+    settings.oversubscription.qos.parameters["evict"] = std::string{"all"};
+    load["host1"] = 13;
+    start();
+    pass([&] { return corrected(); });
+    pass(minutes{2});
+    EXPECT_EQ(corrections().size(), 1U);
+    EXPECT_THAT(cloud.living("host1"), ::testing::ElementsAre("host1-regular"));
+}
+
+TEST_F(QosLoopTest, WhatIsNotKnownCorrectsNothing) {
+    mixed_host();
+    correct_load("12");
+    load["host1"] = std::numeric_limits<double>::quiet_NaN();
+    start();
+    pass(minutes{5});
+    load["host1"] = 30;
+    age = 100;
+    pass(minutes{5});
+    held_back.hangs = true;
+    age = 0;
+    pass(minutes{5});
+    EXPECT_THAT(corrections(), IsEmpty());
+    held_back.hangs = false;
+    pass([&] { return corrected(); });
+}
+
+TEST_F(QosLoopTest, ARestartDoesNotCorrectTheSameLoadAgain) {
+    mixed_host();
+    correct_load("12");
+    load["host1"] = 14;
+    start();
+    pass([&] { return corrected(); });
+    crash();
+    start();
+    pass(seconds{90});
+    EXPECT_EQ(cloud.count("DELETE"), 1U);
+}
+
+TEST_F(QosLoopTest, WhoDoesNotServeOrIsPausedEvictsNobody) {
+    mixed_host();
+    correct_load("12");
+    load["host1"] = 30;
+    ASSERT_TRUE(pause.pause("an operator", "look"));
+    start();
+    pass(minutes{5});
+    messages->serves = false;
+    ASSERT_TRUE(pause.resume());
+    pass(minutes{5});
+    EXPECT_THAT(corrections(), IsEmpty());
+    messages->serves = true;
+    pass([&] { return corrected(); });
+}
+
+TEST_F(QosLoopTest, ADryRunTellsWhoWouldGo) {
+    mixed_host();
+    correct_load("12");
+    load["host1"] = 15;
+    dry_run = true;
+    start();
+    pass([&] { return corrected(); });
+    EXPECT_EQ(corrections().front().outcome->kind, OutcomeKind::dry_run);
+    EXPECT_EQ(cloud.count("DELETE"), 0U);
+}
+
+TEST_F(QosLoopTest, WhoIsProtectedIsNotChosenAndAnotherGoesInItsPlace) {
+    mixed_host();
+    correct_load("12");
+    cloud.server_at("host1-sold1").record.server.metadata =
+        std::map<std::string, std::string>{{"reaper:protected", "yes"}};
+    cloud.server_at("host1-sold2").record.server.locked = true;
+    load["host1"] = 15;
+    start();
+    pass([&] { return corrected(); });
+    EXPECT_FALSE(cloud.exists("host1-spot"));
+    EXPECT_TRUE(cloud.exists("host1-sold1"));
+    EXPECT_TRUE(cloud.exists("host1-sold2"));
+}
+
+TEST_F(QosLoopTest, NovaTellsTheLoadWhereNothingElseDoes) {
+    mixed_host();
+    correct_load("12");
+    settings.oversubscription.qos_source = "nova";
+    metrics = nullptr;
+    cloud.load_averages_of["host1"] = {14, 5};
+    start();
+    pass([&] { return corrected(); });
+    EXPECT_EQ(corrections().front().outcome->kind, OutcomeKind::freed);
+}
+
+TEST_F(QosLoopTest, WhatANewerNovaTellsIsOfNoKnownAge) {
+    mixed_host();
+    correct_load("12");
+    settings.oversubscription.qos_source = "nova";
+    cloud.nova_release = NovaRelease::r2025_2;
+    cloud.load_averages_of["host1"] = {30, 30};
+    start();
+    pass(minutes{5});
+    EXPECT_THAT(corrections(), IsEmpty());
+    EXPECT_EQ(cloud.count("load averages"), 0U);
+}
+
+TEST_F(QosLoopTest, HostsWithoutRevocableServersAreNotAskedAbout) {
+    busy_host();
+    estimate_fixed(0);
+    correct_load("12");
+    load["host1"] = 30;
+    with_events = true;
+    start();
+    pass(minutes{5});
+    EXPECT_THAT(fake.asked, ::testing::Not(::testing::Contains("load5")));
+}
+
+}  // namespace
+}  // namespace reaper::test::qos_loop_test

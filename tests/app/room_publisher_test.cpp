@@ -1,0 +1,362 @@
+// Oversubscribed room in Placement: what is published, and when.
+#include <boost/asio/co_spawn.hpp>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <limits>
+#include <nlohmann/json.hpp>
+
+#include "app/oversold_house.hpp"
+#include "reaper/api/routes.hpp"
+#include "reaper/report/json.hpp"
+
+namespace reaper::test::room_publisher_test {
+namespace {
+
+using std::chrono::minutes;
+using std::chrono::seconds;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+using ::testing::UnorderedElementsAre;
+
+class RoomPublisherTest : public OversoldHouse {
+protected:
+    /// What the admin API tells.
+    nlohmann::json shown() {
+        const api::Backend backend{[this] { return service().view(); }, feed,
+                                   [this] { return service().operators(); },
+                                   [this] { return service().reservations(); },
+                                   [this] { return service().room_publisher(); }};
+        api::Caller caller;
+        caller.access = api::Access::look;
+        HttpRequest request{"GET", "/v1/oversubscription", {}, {}};
+        std::optional<HttpResponse> said;
+        boost::asio::co_spawn(io(), api::answer(backend, std::move(caller), std::move(request)),
+                              [&](std::exception_ptr error, HttpResponse response) {
+                                  if (error) std::rethrow_exception(error);
+                                  said = std::move(response);
+                              });
+        run_until([&] { return said.has_value(); });
+        return nlohmann::json::parse(said->body);
+    }
+};
+
+TEST_F(RoomPublisherTest, RoomRisesStepByStepAndItsProviderIsMade) {
+    busy_host();
+    estimate_fixed(6);
+    settings.oversubscription.publication.rise_step = 0.125;
+    start();
+    pass(seconds{100});
+    EXPECT_EQ(total(), 0) << "it waits before it rises";
+    pass([&] { return total() > 0; });
+    EXPECT_EQ(total(), 2) << "an eighth of its 16 cores";
+    const auto& made = cloud.nested.at(room_provider());
+    EXPECT_EQ(made.name, "host1-revocable-vcpu");
+    EXPECT_EQ(made.parent.str(), cloud.provider_of("host1"));
+    pass([&] { return total() == 6; });
+    pass(minutes{5});
+    EXPECT_EQ(total(), 6);
+    EXPECT_EQ(cloud.count("create provider"), 1U);
+    EXPECT_EQ(cloud.count("total"), 3U) << "written when it changes alone";
+}
+
+TEST_F(RoomPublisherTest, HostsThatAreNotNamedGiveNone) {
+    busy_host("host1");
+    busy_host("other");
+    estimate_fixed(6);
+    settings.oversubscription.hosts = {"host*"};
+    start();
+    pass([&] { return total("host1") > 0; });
+    pass(minutes{5});
+    EXPECT_EQ(total("other"), 0);
+}
+
+TEST_F(RoomPublisherTest, WhatIsAllocatedAndUnusedIsSoldAtOnceWhereThePastIsKnown) {
+    busy_host();
+    nested_provider();
+    estimate_slack();
+    measured_for_an_hour();
+    start();
+    const TimePoint began = clock.now();
+    pass([&] { return total() == 8; });  // 12 are allocated, 4 are in use
+    EXPECT_LT(clock.now() - began, minutes{5});
+    use["host1"] = 7;
+    pass([&] { return total() == 5; });
+}
+
+TEST_F(RoomPublisherTest, AHostsFirstHourIsNotTrusted) {
+    busy_host();
+    nested_provider();
+    estimate_slack();
+    start();
+    pass(minutes{50});
+    EXPECT_EQ(total(), 0);
+    pass([&] { return total() > 0; });
+}
+
+TEST_F(RoomPublisherTest, WhatIsNoFigureMakesNoRoom) {
+    busy_host("host1");
+    busy_host("host2");
+    busy_host("host3");
+    for (const char* const host : {"host1", "host2", "host3"}) nested_provider(host);
+    estimate_slack();
+    measured_for_an_hour();
+    use["host1"] = std::numeric_limits<double>::quiet_NaN();
+    use["host2"] = 40;  // more than it has
+    start();
+    pass([&] { return total("host3") > 0; });
+    pass(minutes{5});
+    EXPECT_EQ(total("host1"), 0);
+    EXPECT_EQ(total("host2"), 0);
+}
+
+TEST_F(RoomPublisherTest, FiguresOfAnotherClockAreNone) {
+    busy_host();
+    nested_provider();
+    estimate_slack();
+    fake.skew = seconds{45};
+    measured_for_an_hour();
+    start();
+    pass(minutes{20});
+    EXPECT_EQ(total(), 0);
+}
+
+TEST_F(RoomPublisherTest, OldFiguresAreNone) {
+    busy_host();
+    nested_provider("host1", 8);
+    holder("spot1", 3);
+    estimate_slack();
+    age = 70;
+    measured_for_an_hour();
+    start();
+    pass([&] { return total() == 3; });
+    EXPECT_TRUE(cloud.exists("spot1"));
+}
+
+TEST_F(RoomPublisherTest, APrometheusThatHangsCostsNothingButFreshness) {
+    full_host("host2");
+    requester();
+    busy_host("host1", 16);
+    nested_provider("host1", 10);
+    holder("spot1", 3);
+    estimate_slack();
+    measured_for_an_hour();
+    start();
+    pass(minutes{1});
+    EXPECT_EQ(total(), 10);
+    held_back.hangs = true;
+    messages->deliver(body_of(failure()));
+    EXPECT_EQ(outcome_of("req-1").kind, OutcomeKind::freed);
+    pass([&] { return total() == 3; });  // nobody new
+    pass(minutes{10});
+    EXPECT_TRUE(cloud.exists("spot1")) << "nobody is evicted for it";
+    EXPECT_THAT(corrections(), IsEmpty());
+    held_back.hangs = false;
+    pass([&] { return total() == 10; });
+}
+
+TEST_F(RoomPublisherTest, HoldersBeyondTheEstimateAreEvictedAndTheJournalTellsWhy) {
+    busy_host();
+    nested_provider("host1", 8);
+    holder("spot1", 3);
+    holder("spot2", 2);
+    holder("spot3", 3);
+    estimate_fixed(5);
+    start();
+    pass([&] { return !corrections().empty() && corrections().front().outcome; });
+    EXPECT_EQ(total(), 5);
+    pass(minutes{5});
+    EXPECT_EQ(corrections().size(), 1U);
+    const RequestRecord record = corrections().front();
+    EXPECT_EQ(record.outcome->kind, OutcomeKind::freed);
+    EXPECT_THAT(record.request.id.str(), ::testing::StartsWith("estimator-"));
+    EXPECT_THAT(record.request.correction->servers.front().reason, HasSubstr("on host host1"));
+    EXPECT_EQ(cloud.count("DELETE"), 1U) << "3 of 8 vCPUs had to go";
+    EXPECT_TRUE(cloud.exists("host1-regular"));
+}
+
+TEST_F(RoomPublisherTest, HoldersBeyondTheEstimateMayStayAndNobodyNewComes) {
+    busy_host();
+    nested_provider("host1", 8);
+    holder("spot1", 3);
+    estimate_fixed(0);
+    settings.oversubscription.excess = "drain";
+    start();
+    pass([&] { return total() == 1; });
+    EXPECT_EQ(inventory().min_unit, 2) << "nothing new fits";
+    pass(minutes{5});
+    EXPECT_TRUE(cloud.exists("spot1"));
+    cloud.remove("spot1");
+    pass([&] { return total() == 0; });
+}
+
+TEST_F(RoomPublisherTest, ARestartGoesOnFromWhatPlacementHas) {
+    busy_host();
+    estimate_fixed(6);
+    start();
+    pass([&] { return total() == 6; });
+    const std::size_t written = cloud.count("total");
+    crash();
+    start();
+    pass(minutes{5});
+    EXPECT_EQ(total(), 6);
+    EXPECT_EQ(cloud.count("total"), written);
+    EXPECT_EQ(cloud.count("create provider"), 1U);
+}
+
+TEST_F(RoomPublisherTest, WhoDoesNotServePublishesNothing) {
+    busy_host();
+    nested_provider("host1", 4);
+    estimate_fixed(6);
+    start();
+    messages->serves = false;
+    pass(minutes{10});
+    EXPECT_EQ(total(), 4);
+    messages->serves = true;
+    pass([&] { return total() == 6; });
+}
+
+TEST_F(RoomPublisherTest, WhatSomebodySetByHandIsTakenAsItIs) {
+    busy_host();
+    estimate_fixed(6);
+    start();
+    pass([&] { return total() == 6; });
+    inventory().total = 40;
+    pass([&] { return total() == 6; });
+    inventory().total = 2;
+    const TimePoint then = clock.now();
+    pass([&] { return total() == 6; });
+    EXPECT_GE(clock.now() - then, settings.oversubscription.publication.rise_after);
+}
+
+TEST_F(RoomPublisherTest, AReservedPartStays) {
+    busy_host();
+    nested_provider("host1", 4);
+    inventory().reserved = 1;
+    estimate_fixed(6);
+    start();
+    pass([&] { return total() == 6; });
+    EXPECT_EQ(inventory().reserved, 1);
+}
+
+TEST_F(RoomPublisherTest, AProviderThatIsRemovedIsMadeAgain) {
+    busy_host();
+    estimate_fixed(6);
+    start();
+    pass([&] { return total() == 6; });
+    cloud.nested.clear();
+    pass([&] { return total() == 6; });
+    EXPECT_EQ(cloud.count("create provider"), 2U);
+}
+
+TEST_F(RoomPublisherTest, AProviderOfThatNameThatIsAnothersIsNotTaken) {
+    busy_host();
+    busy_host("host2");
+    cloud.nested[ProviderId{"foreign"}] = {slot_provider_name("host1", revocable_vcpu),
+                                           HostId{cloud.provider_of("host2")}};
+    estimate_fixed(6);
+    start();
+    pass([&] { return total("host2") == 6; });
+    pass(minutes{5});
+    EXPECT_THAT(cloud.nested.at(ProviderId{"foreign"}).inventories, IsEmpty());
+    EXPECT_EQ(cloud.count("total foreign"), 0U);
+}
+
+TEST_F(RoomPublisherTest, OneHostThatCanNotBeWrittenKeepsNoOtherUp) {
+    busy_host("host1");
+    busy_host("host2");
+    for (const char* const host : {"host1", "host2"}) nested_provider(host);
+    estimate_fixed(6);
+    start();
+    cloud.on_call = [&](const std::string& call) -> std::optional<Error> {
+        if (!call.starts_with("total " + room_provider("host1").str())) return std::nullopt;
+        return Error{Errc::conflict, "placement: another generation"};
+    };
+    pass([&] { return total("host2") == 6; });
+    EXPECT_EQ(total("host1"), 0);
+    cloud.on_call = {};
+    pass([&] { return total("host1") == 6; });
+}
+
+TEST_F(RoomPublisherTest, AHostThatGetsAnotherNameIsAnotherHost) {
+    busy_host("host1", 0);
+    estimate_fixed(6);
+    start();
+    pass([&] { return total("host1") == 6; });
+    cloud.remove_host("host1");
+    cloud.nested.clear();
+    busy_host("host9", 0);
+    pass([&] { return total("host9") == 6; });
+    EXPECT_EQ(total("host1"), 0);
+}
+
+TEST_F(RoomPublisherTest, ADryRunWritesNothing) {
+    busy_host();
+    nested_provider("host1", 8);
+    holder("spot1", 8);
+    estimate_fixed(5);
+    dry_run = true;
+    start();
+    pass([&] { return !corrections().empty() && corrections().front().outcome; });
+    EXPECT_EQ(corrections().front().outcome->kind, OutcomeKind::dry_run);
+    EXPECT_EQ(total(), 8);
+    EXPECT_EQ(cloud.count("total"), 0U);
+    EXPECT_EQ(cloud.count("create provider"), 0U);
+    EXPECT_EQ(cloud.count("DELETE"), 0U);
+}
+
+TEST_F(RoomPublisherTest, WhilePausedNothingRisesAndNobodyIsEvicted) {
+    busy_host("host1");
+    busy_host("host2");
+    nested_provider("host1", 4);
+    nested_provider("host2", 8);
+    holder("spot1", 8, "host2");
+    estimate_fixed(6);
+    ASSERT_TRUE(pause.pause("an operator", "look"));
+    start();
+    pass([&] { return total("host2") == 6; });
+    pass(minutes{10});
+    EXPECT_EQ(total("host1"), 4);
+    EXPECT_TRUE(cloud.exists("spot1"));
+    EXPECT_THAT(corrections(), IsEmpty());
+    ASSERT_TRUE(pause.resume());
+    pass([&] { return total("host1") == 6 && !cloud.exists("spot1"); });
+}
+
+TEST_F(RoomPublisherTest, WhatIsPublishedUsedAndWantedIsShown) {
+    busy_host("host1");
+    busy_host("host2");
+    nested_provider("host1", 5);
+    holder("spot1", 3);
+    estimate_slack();
+    measured_for_an_hour();
+    use.erase("host2");
+    start();
+    const nlohmann::json nothing = shown();
+    EXPECT_EQ(nothing.at("version"), report::json_version);
+    pass([&] { return total() == 8; });
+    pass(minutes{1});
+    const nlohmann::json hosts = shown().at("hosts");
+    ASSERT_EQ(hosts.size(), 2U);
+    EXPECT_EQ(hosts[0].at("host_name"), "host1");
+    EXPECT_EQ(hosts[0].at("published"), 8);
+    EXPECT_EQ(hosts[0].at("used"), 3);
+    EXPECT_EQ(hosts[0].at("wanted"), 8);
+    EXPECT_EQ(hosts[0].at("left_alone"), false);
+    EXPECT_EQ(hosts[1].at("published"), 0);
+    EXPECT_TRUE(hosts[1].at("wanted").is_null());
+    EXPECT_THAT(std::string{hosts[1].at("why")}, HasSubstr("is not measured"));
+}
+
+TEST_F(RoomPublisherTest, NothingIsDoneWhereNothingIsSold) {
+    busy_host();
+    nested_provider("host1", 4);
+    settings.oversubscription.enabled = false;
+    start();
+    pass(minutes{10});
+    EXPECT_EQ(total(), 4);
+    EXPECT_THAT(fake.asked, IsEmpty());
+    EXPECT_THAT(std::string{shown().at("error")}, HasSubstr("oversubscription.enabled"));
+}
+
+}  // namespace
+}  // namespace reaper::test::room_publisher_test
