@@ -199,11 +199,11 @@ def binary(request: pytest.FixtureRequest) -> Path:
 
 @pytest.fixture
 def make_flavor(cloud: OpenStackCloud, monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[..., str]]:
-    """Makes flavors for one scenario: a name, the one that it is like, and extra specs."""
+    """Makes flavors for one scenario: a name, the one that it is like but for `sizes`, and extra specs."""
     made: list[str] = []
 
-    def make(name: str, like: str, specs: dict[str, str]) -> str:
-        body = {"flavor": {"name": name, **catalog.FLAVORS[like]}}
+    def make(name: str, like: str, specs: dict[str, str], **sizes: int) -> str:
+        body = {"flavor": {"name": name, **catalog.FLAVORS[like], **sizes}}
         flavor = cloud.nova.post("/flavors", json=body).json()["flavor"]["id"]
         made.append(flavor)
         cloud.nova.post(f"/flavors/{flavor}/os-extra_specs", json={"extra_specs": specs})
