@@ -1,0 +1,405 @@
+"""vCPUs that are allocated but unused are sold to revocable servers, and taken back before anybody feels
+it, by what a real Prometheus measures."""
+
+from pathlib import Path
+from typing import Any, Callable, Iterator
+
+import pytest
+
+from cloud import Server, eventually, wait_for_the_next_second
+from exporter import Exporter
+from fleet import OVERSOLD
+from gateway_process import Addresses, asking_the_gateway
+from lab_cloud import LabCloud
+from prometheus_process import AnotherClock, NodeExporter, Prometheus, Target
+from reaper_process import Reaper
+from revocable_room import held, provider_names, publications, published
+from test_gateway import set_up, wait_until_asked
+
+# The scheduler is restarted once, as for the gateway.
+pytestmark = [pytest.mark.lab_only, pytest.mark.xdist_group("oversubscription"), pytest.mark.long]
+
+HOST = 10  # VCPU, and cores that the exporter tells of
+THIN = {"resources:VCPU": "0", f"resources_revocable:{OVERSOLD}": "2"}
+SETUP = ("setup", "oversubscription")
+# Times are shorter than the standard ones: a scenario waits for them.
+QUERIES = {
+    "usage_query": 'sum by (instance) (rate(node_cpu_seconds_total{mode!~"idle|iowait|steal"}[4s]))',
+    "pressure_query": "rate(node_pressure_cpu_waiting_seconds_total[4s])",
+}
+PER_SERVER = {
+    "server_label": "uuid",
+    "usage_query": "sum by (instance, uuid) (rate(libvirt_domain_info_cpu_time_seconds_total[4s]))",
+}
+SLACK = {"name": "usage_slack", "margin": "0", "smoothing": "1s", "peak": "8s"}
+
+
+def targets(exporter: Exporter) -> list[Target]:
+    return [Target(exporter.address, f"/{host}", host) for host in exporter.hosts]
+
+
+@pytest.fixture(scope="module")
+def listen(lab_cloud: LabCloud, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Addresses]:
+    with asking_the_gateway(lab_cloud, tmp_path_factory.mktemp("gateway")) as addresses:
+        yield addresses
+
+
+@pytest.fixture(scope="module")
+def exporter(lab_cloud: LabCloud) -> Iterator[Exporter]:
+    made = Exporter(lab_cloud.hosts, HOST)
+    yield made
+    made.stop()
+
+
+@pytest.fixture(scope="module")
+def prometheus(exporter: Exporter, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Prometheus]:
+    made = Prometheus(tmp_path_factory.mktemp("prometheus"), targets(exporter))
+    yield made
+    made.stop()
+
+
+@pytest.fixture
+def seller(
+    cloud: LabCloud,
+    listen: Addresses,
+    exporter: Exporter,
+    prometheus: Prometheus,
+    install: Callable[..., Reaper],
+    make_flavor: Callable[..., str],
+) -> Iterator[Reaper]:
+    """A reaper that sells room, and does not run yet; what it made is gone in the end."""
+    make_flavor("dense", "large", {}, ram=512)
+    make_flavor("thin", "small", THIN, ram=256)
+    exporter.start()
+    prometheus.start()
+    prometheus.read(targets(exporter))
+    for host in exporter.hosts.values():
+        host.be_idle()
+    eventually("each host is measured", lambda: set(prometheus.ask("node_load5")) == set(cloud.hosts))
+    reaper = install()
+    set_up(reaper, listen.gateway)
+    reaper.config["labels"] = {"servers": "all"}
+    reaper.config["taggers"] = [{"name": "project"}, {"name": "resource", "class": OVERSOLD}]
+    reaper.config["oversubscription"] = {
+        "enabled": True,
+        "estimator": SLACK,
+        "oversubscribed_resources_interval": "1s",
+        "rise_after": "5s",
+        "rise_step": 0.2,
+        "flaps": 0,
+        "trust_after": "0s",
+        "qos_correction_interval_min": "1s",
+        "prometheus": {"url": prometheus.url, **QUERIES},
+    }
+    yield reaper
+    try:
+        if reaper.daemon is not None:
+            reaper.stop()
+    finally:
+        cloud.reset()  # a holder would keep its provider
+        undone = reaper.command(*SETUP, "--undo", "--apply")
+    assert undone.returncode == 0, undone.stdout + undone.stderr
+    assert not provider_names(cloud)
+
+
+def change(reaper: Reaper, **settings: Any) -> None:
+    reaper.config["oversubscription"] |= settings
+
+
+def start(reaper: Reaper, listen: Addresses) -> None:
+    reaper.start()
+    wait_until_asked(listen.front)
+
+
+def set_up_room(reaper: Reaper) -> None:
+    done = reaper.command(*SETUP, "--apply")
+    assert done.returncode == 0, done.stdout + done.stderr
+
+
+def fill_with_regular_servers(cloud: LabCloud) -> dict[str, Server]:
+    """One on each host, which leaves no VCPU and much memory."""
+    servers = {host: cloud.ask("dense", "regular", host=host)[0] for host in cloud.hosts}
+    cloud.wait_for(list(servers.values()), "ACTIVE")
+    return servers
+
+
+def becomes(cloud: LabCloud, host: str, vcpus: int) -> None:
+    eventually(f"{vcpus} vCPUs are published on {host}", lambda: published(cloud, host) == vcpus)
+
+
+def boot_one(cloud: LabCloud, flavor: str = "thin", project: str = "spot") -> Server:
+    """Later than others by its age; it must have found oversubscribed room by itself."""
+    wait_for_the_next_second()
+    [server] = cloud.ask(flavor, project)
+    cloud.wait_for([server], "ACTIVE")
+    room = cloud.room_held_by(server)
+    assert room[OVERSOLD] == 2 and "VCPU" not in room, room
+    return server
+
+
+def assert_lives(cloud: LabCloud, *servers: Server) -> None:
+    for server in servers:
+        look = cloud.look(server)
+        assert look.status == "ACTIVE" and look.task is None, f"{server.name}: {look}"
+
+
+def deleted(cloud: LabCloud, since: int) -> list[str]:
+    return sorted(deletion.server for deletion in cloud.reaper_deletions(since))
+
+
+def ids(*servers: Server) -> list[str]:
+    return sorted(server.id for server in servers)
+
+
+def actions(answer: dict[str, Any]) -> set[str]:
+    return {step["action"] for step in answer["steps"]}
+
+
+def corrections(reaper: Reaper) -> list[dict[str, Any]]:
+    """Why servers had to go, in the words of the journal; all of these requests are done."""
+    listed = [each["request"] for each in reaper.json("history")["requests"]]
+    found = [each for each in listed if each["source"] == "oversubscription"]
+    for each in found:
+        outcome = reaper.wait_outcome(each["id"])
+        assert outcome["kind"] == "freed", outcome
+    return found
+
+
+def know_flavors(cloud: LabCloud, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Those that the setup made can be asked for by their names."""
+    for flavor in cloud.nova.get("/flavors?is_public=None").json()["flavors"]:
+        monkeypatch.setitem(cloud.lab["flavors"], flavor["name"], flavor["id"])
+
+
+def test_a_day_of_oversubscription(
+    cloud: LabCloud,
+    listen: Addresses,
+    exporter: Exporter,
+    seller: Reaper,
+    make_flavor: Callable[..., str],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    one, *others = cloud.hosts
+    mark = cloud.mark()
+    assert {"create-provider", "create-flavor"} <= actions(seller.json(*SETUP))
+    assert cloud.reaper_writes(mark) == [] and not provider_names(cloud)
+    set_up_room(seller)
+    assert len(provider_names(cloud)) == len(cloud.hosts)
+    mark = cloud.mark()
+    assert actions(seller.json(*SETUP, "--apply")) == {"keep"}
+    assert cloud.reaper_writes(mark) == []
+    know_flavors(cloud, monkeypatch)
+    admits = {"trait:CUSTOM_RES_TYPE_PREFER_REGULAR": "required"}
+    make_flavor("admits", "small", admits, ram=256)
+
+    # What regular servers were allocated and do not use is published, step by step.
+    regular = fill_with_regular_servers(cloud)
+    exporter[one].server(regular[one].id, 2.4)
+    for host in others:
+        exporter[host].server(regular[host].id, 9.6)
+    seller.config["oversubscription"]["prometheus"] |= PER_SERVER
+    mark = cloud.mark()
+    start(seller, listen)
+    becomes(cloud, one, 7)
+    assert publications(cloud, one, mark) >= 4, "it rises by 2"
+    assert [published(cloud, host) for host in others] == [0, 0]
+
+    # Revocable servers of each way get in, and what they use costs nobody his place.
+    eldest = boot_one(cloud, "revocable.medium", "regular")
+    second = boot_one(cloud)
+    third = boot_one(cloud, "admits", "regular")
+    for server in (eldest, second, third):
+        assert cloud.look(server).host == one
+        exporter[one].server(server.id, 2.0)
+        label = lambda: cloud.metadata_of(server).get("res-type")  # noqa: E731, B023
+        eventually(f"{server.name} is labelled", lambda: label() == "revocable")
+    assert (held(cloud, one), published(cloud, one)) == (6, 7)
+
+    # The regular server wants its own: the youngest go, as many as it takes.
+    mark = cloud.mark()
+    exporter[one].server(regular[one].id, 6.4)
+    becomes(cloud, one, 3)
+    cloud.wait_gone([second, third])
+    assert_lives(cloud, eldest, *regular.values())
+    told = corrections(seller)
+    assert {each["server"] for entry in told for each in entry["correction"]["servers"]} == set(
+        ids(second, third)
+    )
+    assert deleted(cloud, mark) == ids(second, third)
+    assert "cores in use at the peak" in seller.command("history", "show", told[0]["id"]).stdout
+
+    # It is calm again: room comes back slowly, and the next one gets in.
+    mark = cloud.mark()
+    exporter[one].server(regular[one].id, 2.4)
+    becomes(cloud, one, 7)
+    assert publications(cloud, one, mark) >= 2
+    fourth = boot_one(cloud)
+
+    # What is beyond the estimate may stay until it ends, if the operator says so.
+    change(seller, excess="drain")
+    seller.reload("oversubscription.excess")
+    exporter[one].server(regular[one].id, 8.4)
+    becomes(cloud, one, 1)
+    cloud.ask_in_vain("thin", "spot")
+    assert_lives(cloud, eldest, fourth)
+    assert not deleted(cloud, mark)
+
+    # Who holds something keeps its provider; then nothing is left.
+    seller.stop()
+    refused = seller.command(*SETUP, "--undo", "--apply")
+    assert refused.returncode == 1, refused.stdout + refused.stderr
+    assert one in " ".join(provider_names(cloud))
+    for server in (eldest, fourth):
+        cloud.delete_without_waiting(server)
+    cloud.wait_gone([eldest, fourth])
+    assert seller.command(*SETUP, "--undo", "--apply").returncode == 0
+    assert not provider_names(cloud)
+
+
+def test_a_busy_host_sheds_what_is_too_much(
+    cloud: LabCloud, listen: Addresses, exporter: Exporter, prometheus: Prometheus, seller: Reaper
+) -> None:
+    one = cloud.hosts[0]
+    fixed = {"name": "fixed", "overrides": [f"{one}=6"]}
+    load = {"name": "load", "load_threshold_5min": "12", "settle": "3s"}
+    change(seller, estimator=fixed, qos=load, rise_after="0s", rise_step=1)
+    set_up_room(seller)
+    regular = fill_with_regular_servers(cloud)
+    exporter[one].load(5)
+    start(seller, listen)
+    becomes(cloud, one, 6)
+    eldest, second, third = (boot_one(cloud) for _ in range(3))
+
+    # 3 too much is 2 servers with 2 each. The average shows it late, and no more go meanwhile.
+    mark = cloud.mark()
+    exporter[one].load(15)
+    cloud.wait_gone([second, third])
+    [correction] = corrections(seller)
+    assert "is 15, above 12" in seller.command("history", "show", correction["id"]).stdout
+    assert "less what was shed" in eventually_said(seller, "less what was shed")
+    assert_lives(cloud, eldest, *regular.values())
+
+    # What is not measured corrects nothing, however much it is.
+    exporter.stop()
+    eventually("nothing is measured", lambda: not prometheus.ask("node_load5"))
+    exporter[one].load(30)
+    eventually_said(seller, "not known")
+    assert_lives(cloud, eldest)
+    exporter.start()
+    cloud.wait_gone([eldest])
+    assert deleted(cloud, mark) == ids(eldest, second, third)
+
+    # The same with what threads wait for.
+    exporter[one].load(5)
+    waiting = {"name": "pressure", "pressure_threshold": "0.5", "for": 2, "settle": "3s"}
+    change(seller, qos=waiting)
+    seller.reload("oversubscription.qos")
+    last = boot_one(cloud)
+    assert_lives(cloud, last)
+    exporter[one].pressure(0.9)
+    cloud.wait_gone([last])
+    assert_lives(cloud, *regular.values())
+    assert deleted(cloud, mark) == ids(eldest, second, third, last)
+
+
+def eventually_said(reaper: Reaper, text: str) -> str:
+    """By the log, from now on."""
+    before = len(reaper.log_text())
+    return eventually(f"it says {text!r}", lambda: text in (said := reaper.log_text()[before:]) and said)
+
+
+def test_what_is_not_known_is_not_guessed(
+    cloud: LabCloud, listen: Addresses, exporter: Exporter, prometheus: Prometheus, seller: Reaper
+) -> None:
+    one, two, _ = cloud.hosts
+    change(seller, max_age="10s")
+    set_up_room(seller)
+    regular = fill_with_regular_servers(cloud)
+    exporter[one].use(3.5)
+    for host in cloud.hosts[1:]:
+        exporter[host].use(9.5)
+    eventually("the rates show it", lambda: 3.4 < prometheus.ask(QUERIES["usage_query"])[one] < 3.6)
+    start(seller, listen)
+    becomes(cloud, one, 6)
+    servers = [boot_one(cloud) for _ in range(2)]
+    mark = cloud.mark()
+
+    # Nobody measures: nobody new gets in, and nobody has to go.
+    exporter.stop()
+    becomes(cloud, one, 4)
+    cloud.ask_in_vain("thin", "spot")
+    assert_lives(cloud, *servers)
+    exporter.start()
+    becomes(cloud, one, 6)
+
+    # Two figures of one host: which is right?
+    again = Target(exporter.address, f"/{two}", f"{one.upper()}:9100")
+    prometheus.read([*targets(exporter), again])
+    becomes(cloud, one, 4)
+    assert "more than one" in seller.command("check").stdout
+    prometheus.read(targets(exporter))
+    becomes(cloud, one, 6)
+
+    # Prometheus is away for a moment.
+    prometheus.stop()
+    prometheus.start()
+    eventually("it measures again", lambda: one in prometheus.ask(QUERIES["usage_query"]))
+    exporter[one].use(5.5)
+    becomes(cloud, one, 4)
+    exporter[one].use(3.5)
+    becomes(cloud, one, 6)
+
+    # Who starts anew goes on with what is published.
+    seller.kill()
+    restarted = cloud.mark()
+    start(seller, listen)
+    clock = "max(timestamp(node_load5))"
+    begun = prometheus.ask(clock)[""]
+    eventually("some time has passed", lambda: prometheus.ask(clock).get("", 0) > begun + 3)
+    assert (publications(cloud, one, restarted), published(cloud, one)) == (0, 6)
+    assert_lives(cloud, *servers, *regular.values())
+    assert not deleted(cloud, mark)
+    seller.stop()
+
+    # A dry run tells what it would do.
+    mark = cloud.mark()
+    exporter[one].use(10)
+    change(seller, estimator=SLACK | {"margin": "0.4"})
+    seller.start("--dry-run")
+    eventually("it tells whom it would evict", lambda: servers[1].id in seller.printed())
+    assert published(cloud, one) == 6
+    assert cloud.reaper_writes(mark) == []
+    assert_lives(cloud, *servers)
+
+
+def test_hosts_are_known_by_the_names_in_the_metrics(
+    cloud: LabCloud, exporter: Exporter, prometheus: Prometheus, seller: Reaper, tmp_path: Path
+) -> None:
+    """With the standard queries, on what Debian's exporter tells of this machine."""
+    one, *others = cloud.hosts
+    set_up_room(seller)
+    measured = {"url": prometheus.url}
+    change(seller, prometheus=measured, qos={"name": "load", "load_threshold_15min": "1000"})
+    machine = NodeExporter(tmp_path)
+    machine.start()
+    try:
+        prometheus.read([Target(machine.address, "/metrics", machine.address)])
+        told = eventually_checked(seller, "its 1 figure names none of the hosts in label 'instance'")
+        assert "FAIL" in told
+        prometheus.read([Target(machine.address, "/metrics", f"{one.upper()}:9100")])
+        told = eventually_checked(seller, f"1 of 3 hosts measured; not: {', '.join(others)}")
+        for query in ("usage_query", "cores_query", "load15_query", "age_query"):
+            assert query in told, told
+        with AnotherClock(prometheus.url) as other:
+            measured["url"], other.ahead = other.url, 90
+            eventually_checked(seller, "differs from this machine's by")
+    finally:
+        machine.stop()
+        prometheus.read(targets(exporter))
+
+
+def eventually_checked(reaper: Reaper, told: str) -> str:
+    """What `reaper check` says, when it says this."""
+    return eventually(
+        f"check tells {told!r}", lambda: told in (said := reaper.command("check").stdout) and said, every=0.5
+    )
