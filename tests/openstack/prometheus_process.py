@@ -104,10 +104,15 @@ class Prometheus(_Service):
         return {each["metric"].get("instance", ""): float(each["value"][1]) for each in result}
 
 
-class AnotherClock(Gate):
-    """Before a Prometheus: by its answers it is `ahead` seconds later."""
+class MetricsGate(Gate):
+    """Before a Prometheus: counts what it is asked, and may have another clock."""
 
-    ahead = 0.0
+    ahead = 0.0  # seconds
+
+    def wait_asked_again(self) -> None:
+        """Several times: who asks has done by then what follows from an answer."""
+        before = len(self.asked)
+        eventually("more is asked", lambda: len(self.asked) > before + 12)
 
     def _ask(self, method: str, path: str, headers: dict[str, str], body: bytes) -> Answer | None:
         answer = super()._ask(method, path, headers, body)
