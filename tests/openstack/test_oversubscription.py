@@ -6,21 +6,21 @@ from typing import Any, Callable, Iterator
 
 import pytest
 
-from cloud import Server, eventually, wait_for_the_next_second
+from cloud import eventually
 from exporter import Exporter
 from fleet import OVERSOLD
 from gateway_process import Addresses, asking_the_gateway
 from lab_cloud import LabCloud
 from prometheus_process import MetricsGate, NodeExporter, Prometheus, Target
 from reaper_process import Reaper
-from revocable_room import held, provider_names, publications, published
+from revocable_room import THIN, assert_lives, becomes, boot_one, deleted, fill_with_regular_servers, held
+from revocable_room import ids, know_flavors, provider_names, publications, published
 from test_gateway import set_up, wait_until_asked
 
 # The scheduler is restarted once, as for the gateway.
 pytestmark = [pytest.mark.lab_only, pytest.mark.xdist_group("oversubscription"), pytest.mark.long]
 
 HOST = 10  # VCPU, and cores that the exporter tells of
-THIN = {"resources:VCPU": "0", f"resources_revocable:{OVERSOLD}": "2"}
 SETUP = ("setup", "oversubscription")
 # Times are shorter than the standard ones: a scenario waits for them.
 QUERIES = {
@@ -124,41 +124,6 @@ def set_up_room(reaper: Reaper) -> None:
     assert done.returncode == 0, done.stdout + done.stderr
 
 
-def fill_with_regular_servers(cloud: LabCloud) -> dict[str, Server]:
-    """One on each host, which leaves no VCPU and much memory."""
-    servers = {host: cloud.ask("dense", "regular", host=host)[0] for host in cloud.hosts}
-    cloud.wait_for(list(servers.values()), "ACTIVE")
-    return servers
-
-
-def becomes(cloud: LabCloud, host: str, vcpus: int) -> None:
-    eventually(f"{vcpus} vCPUs are published on {host}", lambda: published(cloud, host) == vcpus)
-
-
-def boot_one(cloud: LabCloud, flavor: str = "thin", project: str = "spot") -> Server:
-    """Later than others by its age; it must have found oversubscribed room by itself."""
-    wait_for_the_next_second()
-    [server] = cloud.ask(flavor, project)
-    cloud.wait_for([server], "ACTIVE")
-    room = cloud.room_held_by(server)
-    assert room[OVERSOLD] == 2 and "VCPU" not in room, room
-    return server
-
-
-def assert_lives(cloud: LabCloud, *servers: Server) -> None:
-    for server in servers:
-        look = cloud.look(server)
-        assert look.status == "ACTIVE" and look.task is None, f"{server.name}: {look}"
-
-
-def deleted(cloud: LabCloud, since: int) -> list[str]:
-    return sorted(deletion.server for deletion in cloud.reaper_deletions(since))
-
-
-def ids(*servers: Server) -> list[str]:
-    return sorted(server.id for server in servers)
-
-
 def actions(answer: dict[str, Any]) -> set[str]:
     return {step["action"] for step in answer["steps"]}
 
@@ -171,12 +136,6 @@ def corrections(reaper: Reaper) -> list[dict[str, Any]]:
         outcome = reaper.wait_outcome(each["id"])
         assert outcome["kind"] == "freed", outcome
     return found
-
-
-def know_flavors(cloud: LabCloud, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Those that the setup made can be asked for by their names."""
-    for flavor in cloud.nova.get("/flavors?is_public=None").json()["flavors"]:
-        monkeypatch.setitem(cloud.lab["flavors"], flavor["name"], flavor["id"])
 
 
 def test_a_day_of_oversubscription(
