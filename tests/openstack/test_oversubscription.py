@@ -181,6 +181,12 @@ def test_a_day_of_oversubscription(
         label = lambda: cloud.metadata_of(server).get("res-type")  # noqa: E731, B023
         eventually(f"{server.name} is labelled", lambda: label() == "revocable")
     assert (held(cloud, one), published(cloud, one)) == (6, 7)
+    shown = {"published": 7, "used": 6, "free": 1, "hosts": 1}
+    assert seller.json("hosts")["oversubscribed"] == {OVERSOLD: shown}
+    spot = [line for line in seller.json("usage")["usage"] if line["project"] == cloud.project_id("spot")]
+    assert any(line["resource_hours"].get(OVERSOLD, 0) > 0 for line in spot), spot
+    checked = seller.command("check")
+    assert checked.returncode == 0, checked.stdout + checked.stderr
 
     # The regular server wants its own: the youngest go, as many as it takes.
     mark = cloud.mark()
