@@ -168,10 +168,24 @@ Task<void> EvictingExecutor::remove(Cull& cull, const Victim& victim) {
     }
 }
 
+/// Of those whose turn has not come. One that is gone is in nobody's way.
+Task<bool> EvictingExecutor::rest_may_go(Cull& cull, const Victim& but) {
+    for (const auto& victim : cull.victims) {
+        if (victim.server == but.server || cull.state(victim) != Cull::State::planned) continue;
+        const auto look = co_await cull.look.at(victim);
+        if (!look) co_return false;
+        const Kind kind = look->verdict.kind;
+        if (kind == Kind::unfit || kind == Kind::soft_deleted) co_return false;
+    }
+    co_return true;
+}
+
 /// As long as it is not known whether Nova heard of it. What the look before told may not be so any
-/// more.
+/// more, of it or of those without which nobody should go.
 Task<void> EvictingExecutor::repeat(Cull& cull, const Victim& victim) {
     while (!cull.stopped && cull.to_repeat.erase(victim.server) > 0) {
+        const bool rest = co_await rest_may_go(cull, victim);
+        if (!rest) co_return;
         const Duration began = cloud_.clock.steady();
         auto held = co_await cloud_.placement.allocations(victim.server);
         if (held && !held->empty()) co_await recheck_victim(cull, victim, std::move(*held), began);

@@ -44,6 +44,7 @@ private:
     Task<void> verify(Cull& cull, const Victim& victim);
     Task<void> remove(Cull& cull, const Victim& victim);
     Task<void> repeat(Cull& cull, const Victim& victim);
+    Task<bool> rest_may_go(Cull& cull, const Victim& but);
     Task<void> send_delete(Cull& cull, const Victim& victim, RecheckResult look);
     Task<void> wait_until_gone(Cull& cull, const Victim& victim);
     Task<void> recheck_victim(Cull& cull, const Victim& victim, Allocations held, Duration began);
