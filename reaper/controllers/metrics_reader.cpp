@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <spdlog/spdlog.h>
 #include <utility>
 
@@ -57,6 +58,8 @@ double vcpus_of_root(const Host& host) {
     const auto at = host.root().inventories.find(vcpu);
     return at == host.root().inventories.end() ? 0 : static_cast<double>(at->second.total);
 }
+
+constexpr Amount anything = std::numeric_limits<Amount>::max();
 
 constexpr std::string_view use_words = "its use";
 constexpr std::string_view cores_words = "the number of its cores";
@@ -154,12 +157,15 @@ void MetricsReader::note_past(const OversubscriptionPolicy& policy,
             by_time[at].push_back(Sample{series.labels, value, at});
     const auto hosts = covered(policy);
     const HostNames names = names_of(dependencies_.refresher.cache().hosts());
+    // How much was held then is not known.
+    std::map<HostId, Amount> held_then;
+    for (const Host* const host : hosts) held_then.emplace(host->id, anything);
     for (const auto& [at, samples] : by_time) {
         const auto by_server =
             asked.server_label.empty()
                 ? std::map<HostId, OthersUse>{}
                 : use_by_others(samples, names, {asked.host_label, asked.server_label}, hosts,
-                                policy.room_class, true);
+                                held_then, policy.room_class, true);
         const auto whole = figures_by_host(samples, names, asked.host_label, use_words);
         for (const Host* const host : hosts) {
             const auto figure = whole.find(host->id);
@@ -170,8 +176,7 @@ void MetricsReader::note_past(const OversubscriptionPolicy& policy,
                     known_of(host->id).history.add({at, others.used});
             } else if (told) {
                 known_of(host->id).history.add(
-                    {at, usage_of_whole(figure->second.value,
-                                        oversubscribed_on(*host, policy.room_class))});
+                    {at, usage_of_whole(figure->second.value, anything)});
             }
         }
     }
@@ -179,6 +184,22 @@ void MetricsReader::note_past(const OversubscriptionPolicy& policy,
 
 MetricsReader::Known& MetricsReader::known_of(const HostId& host) {
     return known_.try_emplace(host, Known{UsageHistory{*windows_}}).first->second;
+}
+
+/// Since the figures that are told now began.
+std::map<HostId, Amount> MetricsReader::held_lately(const OversubscriptionPolicy& policy,
+                                                    const std::vector<const Host*>& hosts) {
+    const TimePoint now = dependencies_.clock.now();
+    const auto& configured = policy.configured;
+    const Duration span =
+        reach_of(configured.prometheus.usage_query) + configured.publication.max_age;
+    std::map<HostId, Amount> all;
+    for (const Host* const host : hosts) {
+        HeldLately& held = known_of(host->id).held;
+        held.note(now, oversubscribed_on(*host, policy.room_class));
+        all.emplace(host->id, held.most(now, span));
+    }
+    return all;
 }
 
 void MetricsReader::note(const OversubscriptionPolicy& policy, const Answers& answers) {
@@ -192,9 +213,10 @@ void MetricsReader::note(const OversubscriptionPolicy& policy, const Answers& an
     const auto ages =
         figures_by_host(answer_to(answers, asked.age_query), names, asked.host_label, age_words);
     const auto whole = figures_by_host(used, names, asked.host_label, use_words);
+    const auto held = held_lately(policy, hosts);
     const auto others = by_server
                             ? use_by_others(used, names, {asked.host_label, asked.server_label},
-                                            hosts, policy.room_class, false)
+                                            hosts, held, policy.room_class, false)
                             : std::map<HostId, OthersUse>{};
     std::erase_if(known_, [&](const auto& each) {
         const Host* const host = dependencies_.refresher.cache().find(each.first);
@@ -211,9 +233,10 @@ void MetricsReader::note(const OversubscriptionPolicy& policy, const Answers& an
         if (by_server && why.empty()) why = others.at(host->id).why;
         if (!why.empty()) continue;
         known.cores = count == nullptr ? vcpus_of_root(*host) : count->value;
-        const Amount held = oversubscribed_on(*host, policy.room_class);
         const UsageOf of_others =
-            by_server ? others.at(host->id).used : usage_of_whole(use->value, held);
+            by_server ? others.at(host->id).used : usage_of_whole(use->value, held.at(host->id));
+        why = why_impossible(of_others, known.cores);
+        if (!why.empty()) continue;
         known.history.add({time_of_reading(*age), of_others});
     }
 }

@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "reaper/cloud_reader/cache_refresher.hpp"
+#include "reaper/controllers/held_lately.hpp"
 #include "reaper/controllers/host_figures.hpp"
 #include "reaper/controllers/server_figures.hpp"
 #include "reaper/decision/live_settings.hpp"
@@ -47,6 +48,7 @@ private:
     struct Known {
         UsageHistory history;
         double cores = 0;
+        HeldLately held{};
         std::string why_unknown{};
     };
     using Policy = std::shared_ptr<const OversubscriptionPolicy>;
@@ -57,6 +59,8 @@ private:
     void note_past(const OversubscriptionPolicy& policy, const std::vector<SampleSeries>& past);
     void note(const OversubscriptionPolicy& policy, const Answers& answers);
     Known& known_of(const HostId& host);
+    std::map<HostId, Amount> held_lately(const OversubscriptionPolicy& policy,
+                                         const std::vector<const Host*>& hosts);
     std::vector<const Host*> covered(const OversubscriptionPolicy& policy) const;
 
     Dependencies dependencies_;

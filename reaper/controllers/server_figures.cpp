@@ -40,11 +40,18 @@ bool runs(const Server& server) {
            server.status == "HARD_REBOOT" || server.status == "VERIFY_RESIZE";
 }
 
-OthersUse use_on(const Host& host, Measured measured, const ResourceClass& room_class, bool past) {
+OthersUse use_on(const Host& host, Measured measured, Amount held, const ResourceClass& room_class,
+                 bool past) {
     OthersUse use;
     use.why = std::move(measured.why);
+    if (host.estimated) {
+        double all = 0;
+        for (const auto& [server, value] : measured.values) all += value;
+        use.used = usage_of_whole(all, held);
+    }
     for (const Server& server : host.servers) {
         const auto figure = measured.values.extract(server.id);
+        if (host.estimated && !figure.empty()) continue;
         if (oversubscribed_by(server, host, room_class) > 0) continue;
         if (!figure.empty()) {
             use.used.least += figure.mapped();
@@ -54,7 +61,8 @@ OthersUse use_on(const Host& host, Measured measured, const ResourceClass& room_
         }
     }
     // Not there any more, or not yet.
-    for (const auto& [server, value] : measured.values) use.used.most += value;
+    if (!host.estimated)
+        for (const auto& [server, value] : measured.values) use.used.most += value;
     return use;
 }
 
@@ -63,13 +71,16 @@ OthersUse use_on(const Host& host, Measured measured, const ResourceClass& room_
 std::map<HostId, OthersUse> use_by_others(const std::vector<Sample>& samples,
                                           const HostNames& names, const SampleLabels& labels,
                                           const std::vector<const Host*>& hosts,
+                                          const std::map<HostId, Amount>& held,
                                           const ResourceClass& room_class, bool past) {
     auto measured = by_host(samples, names, labels);
     std::map<HostId, OthersUse> all;
     for (const Host* const host : hosts) {
         Measured here;
         if (auto node = measured.extract(host->id)) here = std::move(node.mapped());
-        all.emplace(host->id, use_on(*host, std::move(here), room_class, past));
+        const auto at = held.find(host->id);
+        const Amount by_holders = at == held.end() ? 0 : at->second;
+        all.emplace(host->id, use_on(*host, std::move(here), by_holders, room_class, past));
     }
     return all;
 }

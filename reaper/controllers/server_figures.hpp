@@ -22,12 +22,14 @@ struct SampleLabels {
     std::string server;  ///< the server's UUID
 };
 
-/// Of these hosts. A server that runs and is not measured (it is new) uses between nothing and all
-/// that it holds, and so does one of which it is not known whether it holds such room. `past`: of a
-/// time when not all of them ran; then those are left out.
+/// Of these hosts, on which so much of the class is held, or was lately. Where the servers of a
+/// host are not read in detail, it is not known which of them hold it. A server that runs and is
+/// not measured (it is new) uses between nothing and all that it holds. `past`: of a time when not
+/// all of them ran; then those are left out.
 std::map<HostId, OthersUse> use_by_others(const std::vector<Sample>& samples,
                                           const HostNames& names, const SampleLabels& labels,
                                           const std::vector<const Host*>& hosts,
+                                          const std::map<HostId, Amount>& held,
                                           const ResourceClass& room_class, bool past);
 
 /// What the host's servers hold of the class.

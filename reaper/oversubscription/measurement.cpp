@@ -21,17 +21,14 @@ UsageOf at_most(const UsageOf& used, double cores) {
     return {std::min(used.least, cores), std::min(used.most, cores)};
 }
 
-std::string why_impossible(const HostUsage& usage) {
-    if (!std::isfinite(usage.cores) || usage.cores <= 0)
-        return "the number of its cores is no number above 0";
-    if (!possible(usage.now) || !possible(usage.peak)) return "its use is no number from 0 on";
-    if (std::max(usage.now.most, usage.peak.most) > usage.cores * most_measured)
-        return "more cores are said to be in use than it has";
-    if (!std::isfinite(usage.coverage)) return "it is not known how many readings there are";
+}  // namespace
+
+std::string why_impossible(const UsageOf& used, double cores) {
+    if (!std::isfinite(cores) || cores <= 0) return "the number of its cores is no number above 0";
+    if (!possible(used)) return "its use is no number from 0 on";
+    if (used.most > cores * most_measured) return "more cores are said to be in use than it has";
     return {};
 }
-
-}  // namespace
 
 UsageOf usage_of_whole(double in_use, Amount held) {
     const double holders = std::min(in_use, static_cast<double>(std::max<Amount>(held, 0)));
@@ -40,7 +37,10 @@ UsageOf usage_of_whole(double in_use, Amount held) {
 
 HostUsage checked(HostUsage usage) {
     if (!usage.known()) return usage;
-    usage.why_unknown = why_impossible(usage);
+    usage.why_unknown = why_impossible(usage.now, usage.cores);
+    if (usage.known()) usage.why_unknown = why_impossible(usage.peak, usage.cores);
+    if (usage.known() && !std::isfinite(usage.coverage))
+        usage.why_unknown = "it is not known how many readings there are";
     if (!usage.known()) return usage;
     usage.now = at_most(usage.now, usage.cores);
     usage.peak = at_most(usage.peak, usage.cores);

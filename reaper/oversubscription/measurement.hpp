@@ -45,6 +45,9 @@ struct HostUsage {
     bool known() const noexcept { return why_unknown.empty(); }
 };
 
+/// Why a host with so many cores can't have been used so; empty: it can.
+std::string why_impossible(const UsageOf& used, double cores);
+
 /// The usage with `why_unknown` filled in where its numbers are impossible: not finite, negative,
 /// more in use than there are cores, a peak below now.
 HostUsage checked(HostUsage usage);

@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 #include <limits>
 
+#include "reaper/controllers/held_lately.hpp"
 #include "reaper/controllers/server_figures.hpp"
 
 namespace reaper::host_figures_test {
@@ -83,11 +84,13 @@ protected:
     }
     OthersUse use(const std::vector<Sample>& samples, bool past = false) {
         const HostNames names = names_of({&compute});
-        return use_by_others(samples, names, {"instance", "domain"}, {&compute}, sold, past)
+        return use_by_others(samples, names, {"instance", "domain"}, {&compute},
+                             {{compute.id, held_lately}}, sold, past)
             .at(compute.id);
     }
 
     Host compute = host("a", "a");
+    Amount held_lately = 0;
 };
 
 TEST_F(ServerFiguresTest, HoldersOfOversubscribedRoomDoNotCount) {
@@ -111,11 +114,51 @@ TEST_F(ServerFiguresTest, WhoIsNotThereAnyMoreMayHaveBeenAHolder) {
     EXPECT_EQ(use({sample("a", 2, "gone")}).used, (UsageOf{0, 2}));
 }
 
+/// A server in oversubscribed room shows there with all that its flavor asks for, at first.
+TEST_F(ServerFiguresTest, WhereServersAreNotReadInDetailAnyOfThemMayBeAHolder) {
+    server("regular", 4);
+    server("holder", 4);
+    compute.estimated = true;
+    held_lately = 3;
+    const std::vector<Sample> samples{sample("a", 1, "regular"), sample("a", 3.5, "holder")};
+    EXPECT_EQ(use(samples).used, (UsageOf{1.5, 4.5}));
+    compute.estimated = false;
+    EXPECT_EQ(use(samples).used, (UsageOf{4.5, 4.5}));
+}
+
 TEST_F(ServerFiguresTest, ContradictionsAreNotKnown) {
     server("s", 4);
     EXPECT_THAT(use({sample("a", 1, "s"), sample("a", 1, "s")}).why, HasSubstr("is told twice"));
     EXPECT_THAT(use({sample("a", -1, "s")}).why, HasSubstr("server s is no number from 0 on"));
     EXPECT_EQ(use({sample("elsewhere", -1, "s")}).why, "");
+}
+
+TEST(HeldLately, IsTheMostSinceTheFiguresBegan) {
+    const Duration span = std::chrono::minutes{2};
+    const auto at = [](int seconds) { return TimePoint{std::chrono::seconds{seconds}}; };
+    HeldLately held;
+    constexpr Amount anything = std::numeric_limits<Amount>::max();
+    EXPECT_EQ(held.most(at(0), span), anything);
+    held.note(at(0), 4);
+    held.note(at(60), 4);
+    EXPECT_EQ(held.most(at(60), span), anything) << "before, more may have been held";
+    held.note(at(120), 1);
+    EXPECT_EQ(held.most(at(120), span), 4);
+    held.note(at(180), 2);
+    EXPECT_EQ(held.most(at(239), span), 4) << "it was held until 120";
+    held.note(at(241), 2);
+    EXPECT_EQ(held.most(at(241), span), 2);
+}
+
+TEST(HeldLately, AQueryReachesBackAsFarAsItsRanges) {
+    EXPECT_EQ(reach_of("node_load5"), Duration{0});
+    EXPECT_EQ(reach_of(R"(sum by (instance) (rate(cpu{mode!~"[9m]|idle"}[2m])))"),
+              std::chrono::minutes{2});
+    EXPECT_EQ(reach_of("max_over_time(rate(cpu[1m30s])[1h:1m])"),
+              std::chrono::minutes{61} + std::chrono::seconds{30});
+    EXPECT_EQ(reach_of("rate(cpu[500ms])"), Duration{500});
+    EXPECT_EQ(reach_of("cpu[x]"), Duration{0});
+    EXPECT_EQ(reach_of("cpu[99999999999999999999y"), std::chrono::hours{24 * 365});
 }
 
 TEST_F(ServerFiguresTest, WhatAServerHoldsIsCountedByClass) {
