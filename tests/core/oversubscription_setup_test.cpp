@@ -19,7 +19,11 @@ RoomView empty_cloud() {
         view.slots.hosts.push_back({id, name, {}});
         view.slots.providers.push_back({id, name, {}, id});
     }
-    view.flavors["f-0"] = Flavor{.name = "m1.small", .vcpus = 1, .memory_mb = 2048, .root_gb = 10};
+    Flavor& other = view.flavors["f-0"];
+    other.name = "m1.small";
+    other.vcpus = 1;
+    other.memory_mb = 2048;
+    other.root_gb = 10;
     return view;
 }
 
