@@ -106,6 +106,7 @@ def seller(
     finally:
         cloud.reset()  # a holder would keep its provider
         undone = reaper.command(*SETUP, "--undo", "--apply")
+        cloud.reset()  # nova-compute forgets the providers that are gone
     assert undone.returncode == 0, undone.stdout + undone.stderr
     assert not provider_names(cloud)
 
@@ -177,9 +178,9 @@ def test_a_day_of_oversubscription(
     third = boot_one(cloud, "admits", "regular")
     for server in (eldest, second, third):
         assert cloud.look(server).host == one
-        exporter[one].server(server.id, 2.0)
         label = lambda: cloud.metadata_of(server).get("res-type")  # noqa: E731, B023
         eventually(f"{server.name} is labelled", lambda: label() == "revocable")
+        exporter[one].server(server.id, 2.0)
     assert (held(cloud, one), published(cloud, one)) == (6, 7)
     shown = {"published": 7, "used": 6, "free": 1, "hosts": 1}
     assert seller.json("hosts")["oversubscribed"] == {OVERSOLD: shown}
