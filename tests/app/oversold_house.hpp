@@ -21,18 +21,19 @@ public:
     HoldableMetrics(Metrics& inner, FakeClock& clock) : inner_(inner), clock_(clock) {}
 
     ResultTask<std::vector<Sample>> query(std::string expression) override {
-        while (hangs) co_await clock_.sleep(Duration{1'000});
+        while (hangs) co_await clock_.sleep(a_second);
         co_return co_await inner_.query(std::move(expression));
     }
     ResultTask<std::vector<SampleSeries>> query_range(std::string expression, TimePoint from,
                                                       TimePoint to, Duration step) override {
-        while (hangs) co_await clock_.sleep(Duration{1'000});
+        while (hangs) co_await clock_.sleep(a_second);
         co_return co_await inner_.query_range(std::move(expression), from, to, step);
     }
 
     bool hangs = false;
 
 private:
+    static constexpr Duration a_second{1'000};
     Metrics& inner_;
     FakeClock& clock_;
 };
