@@ -119,7 +119,10 @@ ResultTask<Response> Core::run(Call& call) {
         log_try(call, outcome, start);
         const auto pause = next_pause(call, outcome);
         if (!pause) co_return conclude(call, std::move(outcome));
-        if (call.out.request.still_wanted && was_sent(outcome)) call.former = std::move(outcome);
+        if (call.out.request.still_wanted && was_sent(outcome)) {
+            call.former = std::move(outcome);
+            call.out.may_be_heard = true;
+        }
         co_await clock_.sleep(*pause);
     }
 }

@@ -37,8 +37,9 @@ struct Request {
     /// All of the call: waiting for a connection, tries and pauses. Absent: the client's own.
     std::optional<Duration> deadline;
     /// Asked right before each try is written to the wire, after all waiting. False ends the call:
-    /// with `cancelled` if nothing was sent, else with what the former try came to.
-    std::function<bool()> still_wanted;
+    /// with `cancelled` if nothing was sent, else with what the former try came to. The argument: a
+    /// former try of this call may have been heard.
+    std::function<bool(bool may_be_heard)> still_wanted;
 };
 
 struct Response {

@@ -46,8 +46,8 @@ Failure not_sent(Failure failure) {
 }
 
 /// Why it is not to be written now; none if it is wanted.
-std::optional<Failure> unwanted(const Outgoing& call) {
-    if (!call.request.still_wanted || call.request.still_wanted()) return std::nullopt;
+std::optional<Failure> unwanted(const Outgoing& call, bool may_be_heard) {
+    if (!call.request.still_wanted || call.request.still_wanted(may_be_heard)) return std::nullopt;
     Failure failure{Errc::cancelled, "not sent: it is not wanted any more", false};
     failure.unwanted = true;
     return not_sent(std::move(failure));
@@ -68,7 +68,7 @@ public:
 
 private:
     Task<Try> on_new(Lease& lease, const Outgoing& call, const WireRequest& message,
-                     TimeLimit limit);
+                     TimeLimit limit, bool may_be_heard);
     std::shared_ptr<Pool> pool_for(const Endpoint& endpoint);
 
     asio::any_io_executor executor_;
@@ -114,7 +114,7 @@ Task<Transport::Try> PooledTransport::exchange(const Outgoing& call, TimeLimit l
     const WireRequest message = wire_request(call);
 
     if (auto connection = lease.take_idle()) {
-        if (auto refused = unwanted(call)) {
+        if (auto refused = unwanted(call, call.may_be_heard)) {
             lease.put_back(std::move(connection));
             co_return std::move(*refused);
         }
@@ -125,14 +125,15 @@ Task<Transport::Try> PooledTransport::exchange(const Outgoing& call, TimeLimit l
         const bool stale = failure != nullptr && !failure->answer_began &&
                            failure->code == Errc::unreachable && is_repeatable(call.request);
         if (!stale) co_return conclude(lease, std::move(connection), std::move(outcome));
-        Try again = co_await on_new(lease, call, message, limit);
+        Try again = co_await on_new(lease, call, message, limit, true);
         co_return of_both(*failure, std::move(again));
     }
-    co_return co_await on_new(lease, call, message, limit);
+    co_return co_await on_new(lease, call, message, limit, call.may_be_heard);
 }
 
 Task<Transport::Try> PooledTransport::on_new(Lease& lease, const Outgoing& call,
-                                             const WireRequest& message, TimeLimit limit) {
+                                             const WireRequest& message, TimeLimit limit,
+                                             bool may_be_heard) {
     auto connection = std::make_unique<Connection>(executor_, call.url.endpoint, tls_);
     const TimeLimit connect_limit = std::min(limit, steady_clock::now() + connect_timeout_);
     auto failure = co_await connection->open(connect_limit);
@@ -142,7 +143,7 @@ Task<Transport::Try> PooledTransport::on_new(Lease& lease, const Outgoing& call,
                 " (" + format_duration(std::min(connect_timeout_, call.allowed)) + " to connect)";
         co_return not_sent(std::move(*failure));
     }
-    if (auto refused = unwanted(call)) co_return std::move(*refused);
+    if (auto refused = unwanted(call, may_be_heard)) co_return std::move(*refused);
     auto outcome = co_await connection->exchange(message, max_body_bytes_, limit);
     co_return conclude(lease, std::move(connection), std::move(outcome));
 }

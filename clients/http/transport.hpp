@@ -18,8 +18,9 @@ namespace reaper::http {
 struct Outgoing {
     Request request;
     Url url;
-    std::string our_id;  ///< X-Openstack-Request-Id
-    Duration allowed{};  ///< for all tries together, for the words of a failure
+    std::string our_id;         ///< X-Openstack-Request-Id
+    Duration allowed{};         ///< for all tries together, for the words of a failure
+    bool may_be_heard = false;  ///< a former try went out
 };
 
 class Transport {

@@ -23,7 +23,7 @@ struct ServiceCall {
     std::vector<http::Header> headers;
     std::string body;  ///< JSON; empty for none
     http::Repeat repeat = http::Repeat::by_method;
-    std::function<bool()> still_wanted;  ///< see http::Request
+    std::function<bool(bool may_be_heard)> still_wanted;  ///< see http::Request
     std::optional<Duration> deadline;    ///< see http::Request
 };
 

@@ -223,14 +223,13 @@ Task<void> EvictingExecutor::send_delete(Cull& cull, const Victim& victim, Reche
     spdlog::info("{}: deleting {}: {}", cull.request.id.str(), label(victim), victim.reason);
     // Its turn may have come late.
     cull.deadline = std::max(cull.deadline, cloud_.clock.steady() + settings_.cull.deadline);
-    // Once for each look. It may go out late (the service was busy).
-    bool sent = false;
+    // Heard once for each look. It may go out late (the service was busy).
     bool repeats = false;
     const bool may_repeat = ++cull.tries[victim.server] < tries_at_most;
-    Compute::StillWanted wanted = [this, &cull, &sent, &repeats, may_repeat, look] {
+    Compute::StillWanted wanted = [this, &cull, &repeats, may_repeat, look](bool may_be_heard) {
         if (!cull.look.is_fresh(look) || !may_delete(cull)) return false;
-        repeats = sent && may_repeat;
-        return !std::exchange(sent, true);
+        repeats = may_be_heard && may_repeat;
+        return !may_be_heard;
     };
     auto answer = co_await cloud_.compute.delete_server(victim.server, std::move(wanted));
     if (!answer && repeats) {

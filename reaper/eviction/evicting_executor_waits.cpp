@@ -188,11 +188,9 @@ Task<void> EvictingExecutor::force_delete(Cull& cull, const Victim& victim, Rech
         guard_.on_sent(victim);
         cull.deadline = std::max(cull.deadline, cloud_.clock.steady() + settings_.cull.deadline);
     }
-    // Once for each look.
-    bool sent = false;
-    Compute::StillWanted wanted = [this, &cull, &victim, &sent, look] {
-        if (!cull.look.is_fresh(look) || !may_force(cull, victim)) return false;
-        return !std::exchange(sent, true);
+    // Heard once for each look.
+    Compute::StillWanted wanted = [this, &cull, &victim, look](bool may_be_heard) {
+        return !may_be_heard && cull.look.is_fresh(look) && may_force(cull, victim);
     };
     auto answer = co_await cloud_.compute.force_delete_server(victim.server, std::move(wanted));
     if (!answer) {

@@ -86,9 +86,10 @@ public:
 
     /// Asked right before a write goes out, each time that it does (a call may wait for a
     /// connection or a token, or be repeated); false: it is not sent, and the answer is
-    /// `cancelled` if nothing was sent before, else what came of that. Empty: always wanted. What
-    /// it refers to must outlive the call.
-    using StillWanted = std::function<bool()>;
+    /// `cancelled` if nothing was sent before, else what came of that. The argument: what was sent
+    /// before may have been heard; not if it was refused for its token (401). Empty: always wanted.
+    /// What it refers to must outlive the call.
+    using StillWanted = std::function<bool(bool may_be_heard)>;
 
     /// The writes. A lost answer is repeated safely: a second DELETE finds it gone or going.
     virtual ResultTask<DeleteAnswer> delete_server(ServerId id, StillWanted wanted) = 0;

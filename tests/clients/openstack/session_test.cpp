@@ -174,6 +174,20 @@ TEST_F(SessionTest, A401IsAnsweredByOneNewTokenAndOneRepeat) {
     EXPECT_EQ(cloud.server.count("GET", "/nova/v2.1/os-services"), 3U);
 }
 
+TEST_F(SessionTest, AWriteThatWasRefusedForItsTokenWasNotHeard) {
+    auto parts = cloud.connect();
+    ASSERT_TRUE(cloud.run(parts.compute->compute_services()));
+    cloud.revoke_tokens();
+    std::vector<bool> asked;
+    const auto answer = cloud.run(parts.compute->delete_server(
+        ServerId{"11111111-2222-4333-8444-555555555555"}, [&](bool may_be_heard) {
+            asked.push_back(may_be_heard);
+            return !may_be_heard;
+        }));
+    EXPECT_EQ(asked, (std::vector<bool>{false, false}));
+    EXPECT_TRUE(answer) << "sent again with the new token";
+}
+
 TEST_F(SessionTest, ASecond401IsAnError) {
     cloud.first_good_token = 1000;
     auto parts = cloud.connect();

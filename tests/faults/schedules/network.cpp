@@ -68,7 +68,7 @@ private:
 Task<http::Transport::Try> Network::SimTransport::exchange(const http::Outgoing& out,
                                                            http::TimeLimit limit) {
     Network& net = network_;
-    if (out.request.still_wanted && !out.request.still_wanted()) {
+    if (out.request.still_wanted && !out.request.still_wanted(out.may_be_heard)) {
         http::Failure failure{Errc::cancelled, "not sent: it is not wanted any more", false};
         failure.unwanted = true;
         failure.sent = false;
