@@ -109,6 +109,22 @@ void RequestCoordinator::let_join(const RequestId& id) {
     for (auto& triggered : std::exchange(at->second.waiting, {})) at->second.add(triggered);
 }
 
+/// The request ended before. Who waited with this message is settled with it, if nothing else would
+/// follow from his own: of a thousand, each would look by itself otherwise, and all others join it.
+void RequestCoordinator::let_settle(const RequestId& id, const RequestRecord& record,
+                                    const TriggeredRequest& as) {
+    const auto at = in_flight_.find(id);
+    if (at == in_flight_.end()) return;
+    auto& waiting = at->second.waiting;
+    const auto settled =
+        std::stable_partition(waiting.begin(), waiting.end(), [&](const TriggeredRequest& each) {
+            return each.had_hosts != as.had_hosts || each.request.source != as.request.source ||
+                   !settles(record, each);
+        });
+    std::for_each(settled, waiting.end(), [&](TriggeredRequest& each) { at->second.add(each); });
+    waiting.erase(settled, waiting.end());
+}
+
 void RequestCoordinator::refuse_expired(TriggeredRequest triggered, std::string reason) {
     MessageEntry entry = entry_for(triggered, services_.cloud.clock.now());
     entry.verdict = "too-old";
@@ -194,6 +210,7 @@ Task<void> RequestCoordinator::serve(TriggeredRequest triggered) {
             co_await services_.tracker.refused_all_the_same(std::move(refused));
         }
         if (settled && noted) {
+            let_settle(id, *record, triggered);
             tell(id, *record->outcome);
             on_change_();
             co_return;

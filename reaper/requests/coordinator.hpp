@@ -71,6 +71,7 @@ private:
     void begin(TriggeredRequest triggered);
     void join(InFlight& known, TriggeredRequest triggered);
     void let_join(const RequestId& id);
+    void let_settle(const RequestId& id, const RequestRecord& record, const TriggeredRequest& as);
     void refuse_expired(TriggeredRequest triggered, std::string reason);
     Task<void> serve(TriggeredRequest triggered);
     Task<std::optional<RequestRecord>> known_as(RequestId id);

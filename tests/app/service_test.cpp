@@ -86,6 +86,22 @@ TEST_F(ServiceTest, Rule4ARedeliveredMessageChangesNothing) {
     EXPECT_EQ(journal.notes[0].verdict, "duplicate");
 }
 
+TEST_F(ServiceTest, Rule4MessagesOfAServedRequestAreLookedIntoOnce) {
+    full_host();
+    requester();
+    start();
+    messages->deliver(body_of(failure()));
+    outcome_of("req-1");
+    for (int n = 0; n < 20; ++n) {
+        NovaFailure another = failure();
+        another.server = "other-" + std::to_string(n);
+        messages->deliver(body_of(another));
+    }
+    run_until([&] { return all_acknowledged(21); });
+    EXPECT_EQ(cloud.count("DELETE"), 1U);
+    EXPECT_EQ(journal.notes.size(), 20U) << "one entry for each message";
+}
+
 TEST_F(ServiceTest, Rule4TwoRequestsAtOnceDoNotCountTheSameRoom) {
     full_host();
     requester("r1");
