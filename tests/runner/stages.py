@@ -25,6 +25,7 @@ TSAN_ENVIRONMENT = {"TSAN_OPTIONS": "halt_on_error=1"}
 FUZZ_SECONDS = "6"  # for each target: about a minute for all on two cores
 FUZZ_SOAK_SECONDS = "600"
 SOAK_SCHEDULES = "10000"
+SOAK_RESERVATIONS = "2000"
 PLACEMENT_CASES = "3000"
 # Of the optimised build, what is installed and what plays the clouds; unit tests run in the
 # sanitized one.
@@ -398,9 +399,13 @@ def many_schedules(run: Runner) -> Counts:
     command = (program, "--schedules", SOAK_SCHEDULES, "--seed", "1")
     title = f"{SOAK_SCHEDULES} schedules"
     found = run.check(title, "schedules", *command, deadline_s=SOAK_DEADLINE_S)
-    command += ("--gateway", "100")
-    title += " through the gateway"
-    return found + run.check(title, "schedules-gateway", *command, deadline_s=SOAK_DEADLINE_S)
+    through = (*command, "--gateway", "100")
+    gateway = f"{title} through the gateway"
+    found += run.check(gateway, "schedules-gateway", *through, deadline_s=SOAK_DEADLINE_S)
+    reserved = (program, "--schedules", SOAK_RESERVATIONS, "--seed", "3000")
+    reserved += ("--gateway", "70", "--reservations", "100")
+    title = f"{SOAK_RESERVATIONS} schedules with reserved room"
+    return found + run.check(title, "schedules-reserved", *reserved, deadline_s=SOAK_DEADLINE_S)
 
 
 def mutants(run: Runner) -> Counts:
@@ -465,7 +470,7 @@ def queries(run: Runner) -> Counts:
 
 STAGES = (
     Stage("format", "the code is formatted", code_format),
-    Stage("release", "optimised build, 3,000 schedules of faults", schedules),
+    Stage("release", "optimised build, 1,280 schedules of faults", schedules),
     Stage("purity", "the core is pure, dependencies point one way, the sum adds up", purity),
     Stage("install", "what an install puts where, the systemd unit, the quickstart", install),
     Stage("asan", "unit tests with address and undefined behaviour sanitizers", asan),
@@ -485,7 +490,7 @@ SOAK = (
     Stage("each", "every source compiled by itself, unit tests with all sanitizers", each),
     Stage("clang-each", "clang and clang-tidy on every source by itself, the tests' too", clang_each),
     Stage("optimised", "unit tests of the optimised build", optimised),
-    Stage("schedules", f"{SOAK_SCHEDULES} schedules of faults, without and with the gateway", many_schedules),
+    Stage("schedules", f"{SOAK_SCHEDULES} schedules of faults, as many through the gateway, some with reserved room", many_schedules),
     Stage("mutants", "each rule broken on purpose, and caught", mutants),
     Stage("fuzz-long", f"every fuzzer for {FUZZ_SOAK_SECONDS} s", fuzz_long),
     Stage("placement", "room for groups as Placement's own code tells it, new cases", placement),
