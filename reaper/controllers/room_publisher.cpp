@@ -97,18 +97,24 @@ RoomPublisher::Wish RoomPublisher::wish(const Host& host, Known& known,
         if (room.inventory) ours.inventories.emplace(policy.room_class, *room.inventory);
         wanted.nested.push_back(std::move(ours));
     }
-    const auto all = room.provider.empty() ? providers() : std::vector<ProviderRecord>{};
-    made.step = inventory_plan({wanted}, all, policy.room_class).front();
+    std::vector<ProviderRecord> same_name;
+    if (room.provider.empty())
+        same_name = providers_named(slot_provider_name(host.name, policy.room_class));
+    made.step = inventory_plan({wanted}, same_name, policy.room_class).front();
     return made;
 }
 
-/// Those that the cache has.
-std::vector<ProviderRecord> RoomPublisher::providers() const {
-    std::vector<ProviderRecord> all;
-    for (const Host* const host : dependencies_.refresher.cache().hosts())
-        for (const auto& provider : host->providers)
-            all.push_back({provider.id, provider.name, provider.parent, host->id});
-    return all;
+const std::vector<ProviderRecord>& RoomPublisher::providers_named(const std::string& name) {
+    static const std::vector<ProviderRecord> none;
+    if (!providers_) {
+        providers_.emplace();
+        for (const Host* const host : dependencies_.refresher.cache().hosts())
+            for (const auto& provider : host->providers)
+                (*providers_)[provider.name].push_back(
+                    {provider.id, provider.name, provider.parent, host->id});
+    }
+    const auto at = providers_->find(name);
+    return at == providers_->end() ? none : at->second;
 }
 
 // ---- an interval ----
@@ -133,6 +139,7 @@ ResultTask<void> RoomPublisher::publish() {
         return dependencies_.refresher.cache().find(each.first) == nullptr;
     });
     rooms_.prune();
+    providers_.reset();
     std::vector<HostId> falls, rises;
     std::vector<const Host*> told;
     for (const Host* const host : hosts) {

@@ -86,13 +86,15 @@ private:
     void tell(const Host& host, Known& known, Amount before, const Published& published) const;
     void refuse(Known& known, std::string why) const;
     void see_whether_known(const std::vector<const Host*>& hosts);
-    std::vector<ProviderRecord> providers() const;
+    const std::vector<ProviderRecord>& providers_named(const std::string& name);
     bool dry_run() const { return dependencies_.settings.dry_run; }
 
     Dependencies dependencies_;
     std::uint64_t epoch_ = 0;  ///< of `serving`, as of the last interval
     NestedRooms rooms_;
     std::map<HostId, Known> known_;
+    /// All of the cache, as of the interval's first need.
+    std::optional<std::map<std::string, std::vector<ProviderRecord>>> providers_;
     std::size_t unknown_ = 0;  ///< hosts whose use was not known, as it was told last
 };
 
