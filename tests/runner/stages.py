@@ -472,7 +472,7 @@ STAGES = (
     Stage("format", "the code is formatted", code_format),
     Stage("release", "optimised build, 1,280 schedules of faults", schedules),
     Stage("purity", "the core is pure, dependencies point one way, the sum adds up", purity),
-    Stage("install", "what an install puts where, the systemd unit, the quickstart", install),
+    Stage("install", "what an install puts where, the systemd unit, the documents' examples, the quickstart", install),
     Stage("asan", "unit tests with address and undefined behaviour sanitizers", asan),
     Stage("rabbitmq", "the AMQP client against a real RabbitMQ, sanitized", rabbitmq),
     Stage("prometheus", "the client of Prometheus against a real one, sanitized", prometheus),
