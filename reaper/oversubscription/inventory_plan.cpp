@@ -45,10 +45,11 @@ private:
         const auto other = by_name_.find(step.name);
         if (other != by_name_.end()) {
             step.provider = other->second->id;
-            return refused(std::move(step), other->second->parent == host.id
-                                                ? "its provider is new and has not been read yet"
-                                                : "there is a provider of that name elsewhere: " +
-                                                      step.provider.str());
+            std::string why =
+                other->second->parent == host.id
+                    ? "its provider is new and has not been read yet"
+                    : "there is a provider of that name elsewhere: " + step.provider.str();
+            return refused(std::move(step), std::move(why));
         }
         step.kind = Kind::create_provider;
         return step;

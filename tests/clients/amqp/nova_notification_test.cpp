@@ -196,7 +196,7 @@ TEST(NovaNotification, ReadsThePciDevicesOfAliases) {
 }
 
 TEST(NovaNotification, MorePciDevicesThanAServerCanHaveAreRefused) {
-    const auto with = [](int requests) {
+    const auto with = [](std::size_t requests) {
         return parse_notification(edited([&](json& m) {
             const json request = {{"nova_object.data",
                                    {{"alias_name", "gpu"},

@@ -250,7 +250,8 @@ TEST_F(HttpServerTest, OnlyItsOwnNamesAreAnsweredAndNoPageOfAnotherSite) {
 TEST_F(HttpServerTest, ANameThatItWasGivenIsItsOwn) {
     HttpServerSettings settings{"test", "127.0.0.1:0", {}, {}, {"reaper.example"}};
     HttpHandler handler = [this](HttpRequest request) { return answer(std::move(request)); };
-    server_ = std::move(*listen_http(io_.get_executor(), std::move(settings), std::move(handler)));
+    auto listening = listen_http(io_.get_executor(), std::move(settings), std::move(handler));
+    server_ = std::move(*listening);
     const auto ask = [&](const std::string& host) {
         return exchange("GET /v1 HTTP/1.1\r\nHost: " + host + "\r\nConnection: close\r\n\r\n");
     };
