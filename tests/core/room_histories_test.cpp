@@ -1,7 +1,7 @@
 // Ten thousand random histories of one host (fewer with sanitizers): its load, readings that fail
-// in that come and go on oversubscribed room, restarts. Estimator, publication, QoS controller and
-// choice are played together, and judged by other arithmetic over all that was told
-// (faults/room). One again: REAPER_HISTORY=SEED.
+// in many ways, servers that come and go on oversubscribed room, restarts. Estimator, publication,
+// QoS controller and choice are played together, and judged by other arithmetic over all that was
+// told (faults/room). One again: REAPER_HISTORY=SEED.
 #include <cmath>
 #include <cstdlib>
 #include <deque>
