@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "clients/http/keeping.hpp"
+#include "clients/http/observed_transport.hpp"
 #include "clients/http/request_id.hpp"
 #include "clients/http/retry.hpp"
 #include "clients/http/text.hpp"
@@ -194,6 +195,7 @@ Result<std::unique_ptr<Client>> make_client(boost::asio::any_io_executor executo
                                             Clock& clock) {
     auto transport = make_pooled_transport(std::move(executor), options);
     if (!transport) return transport.error();
+    if (options.on_try) *transport = observed(std::move(*transport), options.on_try);
     return make_client(std::move(*transport), std::move(options), clock);
 }
 

@@ -11,11 +11,13 @@
 #pragma once
 
 #include <boost/asio/any_io_executor.hpp>
+#include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <memory>
 #include <string>
+#include <string_view>
 
 #include "clients/http/message.hpp"
 #include "reaper/runtime/clock.hpp"
@@ -30,6 +32,16 @@ struct TlsOptions {
     std::string ca_key = "cloud.ca_file";  ///< the setting to name when verification fails
 };
 
+/// One try of a call that went out, and what came of it.
+struct CallSeen {
+    std::string_view service;  ///< Request::service
+    Method method{};
+    int status = 0;                        ///< of the answer; 0: there was none
+    Errc failure{};                        ///< why, if there was none
+    std::chrono::duration<double> took{};  ///< waiting for a connection included
+};
+using CallObserver = std::function<void(const CallSeen&)>;
+
 struct Options {
     TlsOptions tls;
     Duration call_timeout{30'000};     ///< one call, all of it
@@ -43,6 +55,8 @@ struct Options {
     std::uint64_t max_body_bytes = 256ULL * 1024 * 1024;
     /// Numbers from 0 up to, not including, 1, for the jitter; empty: the client's own.
     std::function<double()> random;
+    /// Told of each try; must outlive the calls. Empty: nobody is.
+    CallObserver on_try{};
 };
 
 class Client {

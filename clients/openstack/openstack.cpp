@@ -65,11 +65,13 @@ http::Options http_options(const config::Cloud& cloud, const config::Http& http)
 
 Result<OpenStack> connect_openstack(boost::asio::any_io_executor executor,
                                     const config::Cloud& cloud, const config::Http& http,
-                                    Clock& clock) {
+                                    Clock& clock, http::CallObserver on_try) {
     // Wrong credentials are told before a wrong certificate.
     if (auto checked = openstack::check_credentials(cloud.credentials); !checked)
         return checked.error();
-    auto client = http::make_client(executor, http_options(cloud, http), clock);
+    http::Options options = http_options(cloud, http);
+    options.on_try = std::move(on_try);
+    auto client = http::make_client(executor, std::move(options), clock);
     if (!client) return client.error();
     return connect_over(std::move(executor), cloud, std::move(*client), clock);
 }

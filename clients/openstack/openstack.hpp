@@ -70,10 +70,10 @@ struct OpenStack {
 
 /// Sends nothing yet. `bad_input` if the settings can't work (no URL, no user, a certificate that
 /// can't be read). `clock` must outlive the parts and their calls. Destroy the parts before the
-/// executor's context, or with it.
+/// executor's context, or with it. `on_try`: see http::Options.
 Result<OpenStack> connect_openstack(boost::asio::any_io_executor executor,
                                     const config::Cloud& cloud, const config::Http& http,
-                                    Clock& clock);
+                                    Clock& clock, http::CallObserver on_try = {});
 
 /// The same over a client that is there already.
 Result<OpenStack> connect_over(boost::asio::any_io_executor executor, const config::Cloud& cloud,

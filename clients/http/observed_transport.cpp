@@ -1,0 +1,48 @@
+#include "clients/http/observed_transport.hpp"
+
+#include <utility>
+
+namespace reaper::http {
+
+namespace {
+
+class ObservedTransport final : public Transport {
+public:
+    ObservedTransport(std::shared_ptr<Transport> inner, CallObserver observer)
+        : inner_(std::move(inner)), observer_(std::move(observer)) {}
+
+    TimeLimit now() const override { return inner_->now(); }
+
+    Task<Try> exchange(const Outgoing& call, TimeLimit limit) override {
+        const TimeLimit start = inner_->now();
+        Try outcome = co_await inner_->exchange(call, limit);
+        tell(call, outcome, inner_->now() - start);
+        co_return outcome;
+    }
+
+private:
+    void tell(const Outgoing& call, const Try& outcome, std::chrono::duration<double> took) const {
+        CallSeen seen;
+        seen.service = call.request.service;
+        seen.method = call.request.method;
+        seen.took = took;
+        if (const auto* failure = std::get_if<Failure>(&outcome)) {
+            if (failure->unwanted) return;
+            seen.failure = failure->code;
+        } else {
+            seen.status = std::get<Response>(outcome).status;
+        }
+        observer_(seen);
+    }
+
+    std::shared_ptr<Transport> inner_;
+    CallObserver observer_;
+};
+
+}  // namespace
+
+std::shared_ptr<Transport> observed(std::shared_ptr<Transport> inner, CallObserver observer) {
+    return std::make_shared<ObservedTransport>(std::move(inner), std::move(observer));
+}
+
+}  // namespace reaper::http
