@@ -144,6 +144,20 @@ void check_admin(const Admin& admin, Findings& findings) {
                        "an absolute path, such as /run/reaper/admin.sock");
 }
 
+void check_metrics(const Settings& settings, Findings& findings) {
+    const std::string& listen = settings.metrics.listen;
+    if (listen.empty()) return;
+    if (!ip_port_of(listen))
+        findings.error("metrics.listen", "is " + shown(listen),
+                       "an address and a port from 1 to 65535, such as 127.0.0.1:9787");
+    else if (listen == settings.admin.listen || listen == settings.gateway.listen)
+        findings.error("metrics.listen",
+                       "is that of " +
+                           std::string{listen == settings.admin.listen ? "admin" : "gateway"} +
+                           ".listen",
+                       "a port of its own, such as 127.0.0.1:9787");
+}
+
 void check_gateway(const Gateway& gateway, Findings& findings) {
     check_certificate("gateway.tls", gateway.cert_file, gateway.key_file, findings);
     if (!gateway.client_ca_file.empty() && gateway.cert_file.empty() &&
@@ -267,6 +281,7 @@ void check_settings(const Draft& draft, Findings& findings) {
                        "a list such as [{name: project, tag: preemptible}]; 'reaper taggers' has "
                        "the names");
     check_admin(settings.admin, findings);
+    check_metrics(settings, findings);
     check_gateway(settings.gateway, findings);
     const bool urls = findings.has("broker.urls") || findings.has("broker.urls_file") ||
                       findings.has("broker.urls_env");

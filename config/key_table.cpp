@@ -504,6 +504,21 @@ const Section admin_tls{"admin.tls",
                              at<&Settings::admin, &Admin::client_ca_file>()},
                         }};
 
+const Section metrics{
+    "metrics",
+    "what the running daemon counts and measures, for Prometheus: GET /metrics, /healthz, /readyz",
+    {
+        {"listen", Text{255}, "",
+         "IP:PORT for these three alone, whoever asks; the API answers them too; default: off",
+         at<&Settings::metrics, &MetricsPage::listen>()},
+        {"names", TextList{true}, "[]",
+         "host names under which clients ask the port, beside its address",
+         at<&Settings::metrics, &MetricsPage::names>()},
+        {"per_host", Flag{}, "false",
+         "the room of each host too: five series for each host and resource class",
+         at<&Settings::metrics, &MetricsPage::per_host>()},
+    }};
+
 const Section gateway{
     "gateway",
     "stands before Placement for nova-scheduler, and passes everything through",
@@ -601,12 +616,12 @@ const Section log{
 
 const std::vector<Section>& sections() {
     static const std::vector<Section> all = [] {
-        std::vector<Section> every{top,       cloud,           auth,           endpoints,
-                                   http,      broker,          trigger,        cull,
-                                   scheduler, protect,         limits,         thrash,
-                                   breaker,   project_breaker, shape_cooldown, cache,
-                                   labels,    journal,         admin,          admin_tls,
-                                   gateway,   gateway_tls,     reservations,   reservations_acl};
+        std::vector<Section> every{
+            top,     cloud,   auth,        endpoints,       http,
+            broker,  trigger, cull,        scheduler,       protect,
+            limits,  thrash,  breaker,     project_breaker, shape_cooldown,
+            cache,   labels,  journal,     admin,           admin_tls,
+            metrics, gateway, gateway_tls, reservations,    reservations_acl};
         for (auto& each : oversubscription_sections()) every.push_back(std::move(each));
         every.push_back(log);
         return every;

@@ -171,6 +171,13 @@ struct Admin {
     std::string client_ca_file;           ///< clients must show a certificate of it; empty: none
 };
 
+/// `metrics:` what the running daemon counts and measures, for Prometheus.
+struct MetricsPage {
+    std::string listen;  ///< IP:PORT for GET /metrics, /healthz and /readyz alone; empty: nowhere
+    std::vector<std::string> names;  ///< what clients may call the port beside its address
+    bool per_host = false;           ///< the room of each host too
+};
+
 /// `gateway:` where nova-scheduler asks for Placement (reaper/daemon/gateway.hpp).
 struct Gateway {
     std::string listen;         ///< IP:PORT; empty: no gateway
@@ -292,6 +299,7 @@ struct Settings {
     JournalFile journal;
     Log log;
     Admin admin;
+    MetricsPage metrics;
     Gateway gateway;
     Reservations reservations;
     Oversubscription oversubscription;

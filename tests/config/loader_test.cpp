@@ -159,6 +159,13 @@ INSTANTIATE_TEST_SUITE_P(
         Mistake{"AdminOnNoPort", "admin: {listen: '127.0.0.1:0'}\n",
                 "reaper.yaml:9: admin.listen: is \"127.0.0.1:0\"; expected an address and a port "
                 "from 1 to 65535, such as 127.0.0.1:8787"},
+        Mistake{"MetricsByName", "metrics: {listen: 'localhost:9787'}\n",
+                "reaper.yaml:9: metrics.listen: is \"localhost:9787\"; expected an address and a "
+                "port from 1 to 65535, such as 127.0.0.1:9787"},
+        Mistake{"MetricsWhereTheApiIs",
+                "admin: {listen: '127.0.0.1:8787'}\nmetrics: {listen: '127.0.0.1:8787'}\n",
+                "reaper.yaml:10: metrics.listen: is that of admin.listen; expected a port of its "
+                "own, such as 127.0.0.1:9787"},
         Mistake{"GatewayByName", "gateway: {listen: 'localhost:8780'}\n",
                 "reaper.yaml:9: gateway.listen: is \"localhost:8780\"; expected an address and a "
                 "port from 1 to 65535, such as 127.0.0.1:8780"},
