@@ -2,6 +2,7 @@
 #pragma once
 
 #include <functional>
+#include <string>
 
 #include "reaper/api/daemon_view.hpp"
 #include "reaper/requests/record_feed.hpp"
@@ -14,6 +15,8 @@ class RoomPublisher;
 
 namespace reaper::api {
 
+struct Health;  // health.hpp
+
 /// All of it must outlive the answers.
 struct Backend {
     ViewDaemon view;
@@ -22,6 +25,8 @@ struct Backend {
     std::function<OperatorTrigger*()> operators;
     std::function<ReservationController*()> reservations;    ///< likewise
     std::function<const RoomPublisher*()> room_publisher{};  ///< likewise
+    std::function<Health()> health{};                        ///< empty: nobody can tell
+    std::function<Task<std::string>()> metrics{};            ///< likewise; the page for Prometheus
 };
 
 }  // namespace reaper::api

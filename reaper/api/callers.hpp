@@ -14,8 +14,8 @@
 
 namespace reaper::api {
 
-/// Looking shows everything and changes nothing.
-enum class Access { look, act };
+/// Watching is what monitoring may. Looking shows everything and changes nothing.
+enum class Access { watch, look, act };
 
 struct Caller {
     Access access = Access::look;

@@ -7,6 +7,7 @@
 #include <spdlog/spdlog.h>
 
 #include "reaper/api/culling_candidates.hpp"
+#include "reaper/api/health.hpp"
 #include "reaper/api/oversubscription.hpp"
 #include "reaper/api/requests.hpp"
 #include "reaper/api/reservations.hpp"
@@ -28,6 +29,13 @@ Task<HttpResponse> list_routes(const Backend&, ApiRequest) {
 
 constexpr Route table[] = {
     {"GET", "/v1", "this list", Access::look, list_routes},
+    {"GET", "/metrics", "what the daemon counts and measures, in Prometheus' text format",
+     Access::watch, get_metrics},
+    {"GET", "/healthz", "200 while the daemon works; 503 if only a restart helps, with the reason",
+     Access::watch, get_healthz},
+    {"GET", "/readyz",
+     "200 while a refusal of Nova's would be looked into; 503 if not, with the reasons",
+     Access::watch, get_readyz},
     {"GET", "/v1/culling_candidates",
      "?resources=VCPU:1,MEMORY_MB:2048 - hosts that could take a server of that size if "
      "preemptible ones went",
@@ -55,10 +63,15 @@ constexpr Route table[] = {
      Access::act, post_unreserve},
 };
 
+/// Who only watches is not told what else there is.
+bool shows(const Route& route, Access access) {
+    return access != Access::watch || route.needs == Access::watch;
+}
+
 /// The route; or, of another method, the ones there are.
-const Route* find_route(const ApiRequest& request, std::string& methods) {
+const Route* find_route(const ApiRequest& request, Access access, std::string& methods) {
     for (const Route& route : table) {
-        if (route.path != request.path) continue;
+        if (route.path != request.path || !shows(route, access)) continue;
         if (route.method == request.method) return &route;
         methods += (methods.empty() ? "" : ", ") + std::string{route.method};
     }
@@ -94,10 +107,14 @@ Task<HttpResponse> answer(const Backend& backend, Caller caller, HttpRequest req
     auto parsed = api_request_of(std::move(request));
     if (!parsed) co_return refuse(400, "the address is no path with a query");
     std::string methods;
-    const Route* const route = find_route(*parsed, methods);
+    const Route* const route = find_route(*parsed, caller.access, methods);
     const std::string path = printable(parsed->path, 100);
-    if (route == nullptr && methods.empty())
-        co_return refuse(404, "there is no " + path + "; GET /v1 lists what there is");
+    if (route == nullptr && methods.empty()) {
+        const bool watches = caller.access == Access::watch;
+        const std::string others = watches ? "there are /metrics, /healthz and /readyz here"
+                                           : "GET /v1 lists what there is";
+        co_return refuse(404, "there is no " + path + "; " + others);
+    }
     if (route == nullptr) {
         HttpResponse refused = refuse(405, path + " takes " + methods + " only");
         refused.headers.emplace_back("Allow", methods);

@@ -1,5 +1,6 @@
 // `reaper run`: puts the daemon together.
 #include <boost/asio/io_context.hpp>
+#include <chrono>
 #include <csignal>
 #include <optional>
 #include <spdlog/spdlog.h>
@@ -12,6 +13,8 @@
 #include "reaper/daemon/daemon_shell.hpp"
 #include "reaper/daemon/gateway.hpp"
 #include "reaper/daemon/logging.hpp"
+#include "reaper/monitoring/counted_journal.hpp"
+#include "reaper/monitoring/monitor.hpp"
 #include "reaper/report/json.hpp"
 #include "reaper/report/render.hpp"
 #include "reaper/requests/record_feed.hpp"
@@ -66,14 +69,18 @@ ExitCode run_daemon(const GlobalOptions& global, const RunCommand& command,
     auto journal = daemon_journal(*settings, command.dry_run);
     if (!journal) return leave(ExitCode::failed, journal.error().what);
 
+    const auto started_at =
+        std::chrono::time_point_cast<Duration>(std::chrono::system_clock::now());
+    monitoring::Monitor monitor({REAPER_VERSION, started_at, settings->metrics.per_host});
+    monitoring::CountedJournal counted(**journal, monitor.journal());
     boost::asio::io_context io{1};
-    auto cloud = connect_cloud(io, *settings);
+    auto cloud = connect_cloud(io, *settings, counting_calls(monitor.api()));
     if (!cloud) return leave(ExitCode::usage, cloud.error().what);
     const auto messages = daemon_messages(io, *settings, command.dry_run);
     const auto events = daemon_events(io, *settings);
     const auto metrics = daemon_metrics(io, *settings, *cloud->clock);
     if (!metrics) return leave(ExitCode::usage, metrics.error().what);
-    RecordFeed feed(**journal);
+    RecordFeed feed(counted);
     const auto printed = command.dry_run ? feed.listen(reporter(terminal)) : nullptr;
 
     DaemonShell::Reload reload{global.config_file, global.log_level.has_value()};
@@ -104,14 +111,26 @@ ExitCode run_daemon(const GlobalOptions& global, const RunCommand& command,
         const auto listening = gateway->listen();
         if (!listening) return leave(ExitCode::failed, listening.error().what);
     }
-    const api::Backend backend{[&service] { return service.view(); }, feed,
+    const api::Backend backend{[&service] { return service.view(); },
+                               feed,
                                [&service] { return service.operators(); },
                                [&service] { return service.reservations(); },
-                               [&service] { return service.room_publisher(); }};
+                               [&service] { return service.room_publisher(); },
+                               [&monitor] { return monitor.health(); },
+                               [&monitor] { return monitor.metrics(); }};
+    monitor.watch([&service] { return service.state(); });
     const auto admin = daemon_admin(io, *settings, backend, cloud->ports());
     if (!admin) return leave(ExitCode::failed, admin.error().what);
     for (const auto& server : *admin)
         spdlog::info("admin API: {}{}/v1", scheme_of(*server, settings->admin), server->address());
+    const auto metrics_port = daemon_metrics_port(io, settings->metrics, backend);
+    if (!metrics_port && !command.dry_run)
+        return leave(ExitCode::failed, metrics_port.error().what);
+    if (!metrics_port)
+        spdlog::warn("no metrics of this dry run, another reaper may have the port: {}",
+                     metrics_port.error().what);
+    else if (*metrics_port)
+        spdlog::info("metrics: http://{}/metrics", (*metrics_port)->address());
     spdlog::info("reaper {} starts{}, configuration {}", REAPER_VERSION,
                  command.dry_run ? " (dry run: nothing is deleted)" : "", global.config_file);
     if (!gateway) return shell.run(service, command.dry_run);

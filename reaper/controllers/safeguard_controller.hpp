@@ -47,6 +47,7 @@ public:
     ResultTask<void> restore();
     void reload(SafeguardSettings settings) { safeguards_.reload(std::move(settings)); }
     Safeguards& safeguards() noexcept { return safeguards_; }
+    const Safeguards& safeguards() const noexcept { return safeguards_; }
 
     /// Why no server may be deleted now: a pause, or what must hold does not; none if they may.
     /// Cheap.

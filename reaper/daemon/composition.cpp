@@ -1,5 +1,6 @@
 #include "reaper/daemon/composition.hpp"
 
+#include <algorithm>
 #include <utility>
 #include <variant>
 #include <vector>
@@ -36,10 +37,12 @@ CloudPorts Cloud::ports() const {
     return {*parts.identity, *parts.compute, *parts.placement, *parts.images, *clock};
 }
 
-Result<Cloud> connect_cloud(boost::asio::io_context& io, const config::Settings& settings) {
+Result<Cloud> connect_cloud(boost::asio::io_context& io, const config::Settings& settings,
+                            http::CallObserver on_try) {
     Cloud cloud;
     cloud.clock = make_system_clock(io.get_executor());
-    auto parts = connect_openstack(io.get_executor(), settings.cloud, settings.http, *cloud.clock);
+    auto parts = connect_openstack(io.get_executor(), settings.cloud, settings.http, *cloud.clock,
+                                   std::move(on_try));
     if (!parts) return parts.error();
     cloud.parts = std::move(*parts);
     return cloud;
@@ -139,6 +142,30 @@ Result<std::vector<std::unique_ptr<HttpServer>>> daemon_admin(boost::asio::io_co
         servers.push_back(std::move(*server));
     }
     return servers;
+}
+
+Result<std::unique_ptr<HttpServer>> daemon_metrics_port(boost::asio::io_context& io,
+                                                        const config::MetricsPage& settings,
+                                                        const api::Backend& backend) {
+    if (settings.listen.empty()) return std::unique_ptr<HttpServer>{};
+    HttpServerSettings wanted;
+    wanted.name = "metrics";
+    wanted.address = settings.listen;
+    wanted.names = settings.names;
+    HttpHandler handler = [&backend](HttpRequest request) {
+        api::Caller caller{api::Access::watch};
+        return api::answer(backend, std::move(caller), std::move(request));
+    };
+    return listen_http(io.get_executor(), std::move(wanted), std::move(handler));
+}
+
+http::CallObserver counting_calls(monitoring::ApiCounters& counters) {
+    return [&counters](const http::CallSeen& seen) {
+        std::string code =
+            seen.status != 0 ? std::to_string(seen.status) : std::string{to_string(seen.failure)};
+        std::replace(code.begin(), code.end(), ' ', '-');
+        counters.tried(seen.service, http::to_string(seen.method), code, seen.took);
+    };
 }
 
 std::unique_ptr<EventSource> daemon_events(boost::asio::io_context& io,

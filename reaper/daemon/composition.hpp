@@ -14,6 +14,7 @@
 #include "config/settings.hpp"
 #include "reaper/api/backend.hpp"
 #include "reaper/daemon/service.hpp"
+#include "reaper/monitoring/api_counters.hpp"
 #include "reaper/ports/event_source.hpp"
 #include "reaper/ports/journal.hpp"
 #include "reaper/ports/message_source.hpp"
@@ -45,8 +46,9 @@ struct Cloud {
     CloudPorts ports() const;
 };
 
-/// Sends nothing yet. `bad_input` if the settings can't work.
-Result<Cloud> connect_cloud(boost::asio::io_context& io, const config::Settings& settings);
+/// Sends nothing yet. `bad_input` if the settings can't work. `on_try`: see http::Options.
+Result<Cloud> connect_cloud(boost::asio::io_context& io, const config::Settings& settings,
+                            http::CallObserver on_try = {});
 
 /// The daemon's journal; in memory for a dry run.
 Result<std::unique_ptr<Journal>> daemon_journal(const config::Settings& settings, bool dry_run);
@@ -76,6 +78,14 @@ Result<std::vector<std::unique_ptr<HttpServer>>> daemon_admin(boost::asio::io_co
                                                               const config::Settings& settings,
                                                               const api::Backend& backend,
                                                               const CloudPorts& cloud);
+
+/// The port for /metrics, /healthz and /readyz alone; null if the settings have none.
+Result<std::unique_ptr<HttpServer>> daemon_metrics_port(boost::asio::io_context& io,
+                                                        const config::MetricsPage& settings,
+                                                        const api::Backend& backend);
+
+/// Counts each call to the cloud; `counters` must outlive the calls.
+http::CallObserver counting_calls(monitoring::ApiCounters& counters);
 
 /// Nova's INFO notifications, for the cloud cache; none if the settings do without.
 std::unique_ptr<EventSource> daemon_events(boost::asio::io_context& io,

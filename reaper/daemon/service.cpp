@@ -94,6 +94,7 @@ public:
     void reload(LiveSettings settings);
     void use(std::shared_ptr<const CompiledPolicy> policy);
     std::optional<DaemonView> view() const;
+    std::optional<DaemonState> state() const;
     OperatorTrigger* operators() { return parts_ && listening_ ? &parts_->operators : nullptr; }
     ReservationController* reservations() {
         return parts_ && listening_ ? &parts_->reservations : nullptr;
@@ -164,6 +165,7 @@ private:
     bool cloud_answered_ = false;
     std::optional<std::string> cloud_refused_;  ///< our credentials, at the start
     BrokerState broker_;
+    Duration stepped_at_{};  ///< steady: when the clock was looked at last
 };
 
 Service::Impl::Impl(ServicePorts ports, LiveSettings settings,
@@ -299,6 +301,7 @@ ResultTask<void> Service::Impl::run() {
     auto restored = co_await parts_->coordinator.restore(std::move(lease_of));
     if (!restored) co_return restored.error();
     listening_ = true;
+    stepped_at_ = ports_.cloud.clock.steady();
     listen_to_messages();
     listen_to_events();
     for (auto& task : periodic_tasks())
@@ -417,6 +420,7 @@ void Service::Impl::on_events(std::vector<CloudEvent> events) {
 }
 
 Task<void> Service::Impl::check_clock() {
+    stepped_at_ = ports_.cloud.clock.steady();
     const auto by = clock_.step();
     if (!by) co_return;
     JournalEvent event;
@@ -460,6 +464,32 @@ void Service::Impl::use(std::shared_ptr<const CompiledPolicy> policy) {
 std::optional<DaemonView> Service::Impl::view() const {
     if (!parts_ || !parts_->refresher.built()) return std::nullopt;
     return DaemonView{parts_->refresher.cache(), rooms_.ledger(), *settings_.policy};
+}
+
+std::optional<DaemonState> Service::Impl::state() const {
+    if (!parts_) return std::nullopt;
+    DaemonState state{settings_,
+                      clock_,
+                      broker_,
+                      ports_.messages,
+                      ports_.events,
+                      ports_.pause,
+                      ports_.breaker,
+                      parts_->refresher,
+                      rooms_.ledger(),
+                      parts_->safeguards,
+                      parts_->coordinator,
+                      parts_->reserver,
+                      kept_rooms_,
+                      parts_->reservations,
+                      parts_->gateway};
+    state.listening = listening_;
+    state.cloud_answered = cloud_answered_;
+    state.cloud_refused = cloud_refused_;
+    state.stopping = stopping_;
+    // Reading a long journal is no step.
+    state.stepped_at = listening_ ? stepped_at_ : clock_.steady();
+    return state;
 }
 
 /// Why the cloud can't be worked with now; none if it answers.
@@ -585,6 +615,9 @@ void Service::reload(LiveSettings settings) {
 }
 std::optional<DaemonView> Service::view() const {
     return impl_->view();
+}
+std::optional<DaemonState> Service::state() const {
+    return impl_->state();
 }
 ReservationController* Service::reservations() {
     return impl_->reservations();

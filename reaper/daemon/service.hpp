@@ -10,6 +10,7 @@
 #include "reaper/api/daemon_view.hpp"
 #include "reaper/daemon/daemon_work.hpp"
 #include "reaper/decision/live_settings.hpp"
+#include "reaper/monitoring/daemon_state.hpp"
 #include "reaper/ports/cloud_ports.hpp"
 #include "reaper/ports/event_source.hpp"
 #include "reaper/ports/journal.hpp"
@@ -52,6 +53,8 @@ public:
     void reload(LiveSettings settings) override;
     /// None before the cloud was read for the first time.
     std::optional<DaemonView> view() const;
+    /// All of it, for those who watch; none before it runs.
+    std::optional<DaemonState> state() const;
     /// Where operators ask for room; null while it does not run.
     OperatorTrigger* operators();
     /// Room that is kept for roles; null while it does not run.

@@ -39,6 +39,7 @@ void ReaperUnderTest::start() {
         pause,         breaker, metrics};
     service_ = std::make_unique<Service>(ports, live_settings(),
                                          [this](ServiceStatus now) { status = std::move(now); });
+    monitor.watch([this] { return service_ ? service_->state() : std::nullopt; });
     ended.reset();
     boost::asio::co_spawn(*io_, service_->run(),
                           [this](std::exception_ptr error, Result<void> result) {

@@ -14,6 +14,8 @@
 #include "fakes/fake_switch.hpp"
 #include "fakes/nova_messages.hpp"
 #include "reaper/daemon/service.hpp"
+#include "reaper/monitoring/counted_journal.hpp"
+#include "reaper/monitoring/monitor.hpp"
 #include "reaper/requests/record_feed.hpp"
 
 namespace reaper::test {
@@ -39,7 +41,9 @@ protected:
     FakeClock clock;
     FakeCloud cloud{clock};
     FakeJournal journal;
-    RecordFeed feed{journal};
+    monitoring::Monitor monitor{{"0.0.test", TimePoint{std::chrono::hours{1}}, true}};
+    monitoring::CountedJournal counted{journal, monitor.journal()};
+    RecordFeed feed{counted};
     FakeSwitch pause;
     FakeSwitch breaker;
     std::unique_ptr<FakeMessages> messages;

@@ -67,6 +67,7 @@ HOMES = {
     "SQLite": (r"^sqlite3\.h$", ("clients/journal/",)),
     "Beast": (r"^boost/beast", ("clients/http/", "clients/http_server/", "clients/http_proxy/")),
     "CLI11": (r"^CLI/", ("reaper/cli/",)),
+    "prometheus-cpp": (r"^prometheus/", ("reaper/monitoring/",)),
     "libsystemd": (r"^systemd/", ("reaper/daemon/",)),
 }
 

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "clients/http/client_harness.hpp"
+#include "clients/http/observed_transport.hpp"
 
 namespace reaper::http::transport_test {
 namespace {
@@ -32,9 +33,16 @@ protected:
         Options options;
         options.call_timeout = 20s;
         options.random = [] { return 0.0; };
-        client = make_client(transport, options, clock);
+        auto watched = observed(transport, [this](const CallSeen& call) {
+            seen.push_back(std::string{call.service} + " " + std::string{to_string(call.method)} +
+                           " " + std::to_string(call.status) + " " +
+                           std::string{call.status == 0 ? reaper::to_string(call.failure) : ""} +
+                           " " + std::to_string(call.took.count()));
+        });
+        client = make_client(std::move(watched), options, clock);
         Request request;
         request.url = "http://cloud/path";
+        request.service = "nova";
         return test::run(io, client->call(std::move(request)));
     }
 
@@ -42,6 +50,7 @@ protected:
     test::ManualClock clock{io, TimePoint{1'000s}};
     std::shared_ptr<Scripted> transport;
     std::unique_ptr<Client> client;
+    std::vector<std::string> seen;  ///< each try: service, method, status, failure, seconds
 };
 
 TEST_F(TransportTest, ABrokenAnswerIsAskedForAgain) {
@@ -50,6 +59,20 @@ TEST_F(TransportTest, ABrokenAnswerIsAskedForAgain) {
     ASSERT_TRUE(answer);
     EXPECT_EQ(answer->body, "x");
     EXPECT_EQ(transport->tries, 2U);
+}
+
+TEST_F(TransportTest, EachTryIsTold) {
+    ASSERT_TRUE(get({Failure{Errc::unreachable, "cut", true, true}, Response{503, {}, ""},
+                     Response{200, {}, "x"}}));
+    EXPECT_EQ(seen, (std::vector<std::string>{"nova GET 0 unreachable 1.000000",
+                                              "nova GET 503  1.000000", "nova GET 200  1.000000"}));
+}
+
+TEST_F(TransportTest, WhatNobodyWantedIsNoTry) {
+    Failure unwanted{Errc::cancelled, "not wanted", false};
+    unwanted.unwanted = true;
+    EXPECT_FALSE(get({unwanted}));
+    EXPECT_TRUE(seen.empty());
 }
 
 TEST_F(TransportTest, RetryAfterIsWaitedFor) {

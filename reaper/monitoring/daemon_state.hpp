@@ -1,0 +1,49 @@
+// What the daemon is made of, at this moment, for those who only look: metrics and health.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <string>
+
+#include "reaper/controllers/inventory_reserver.hpp"
+#include "reaper/controllers/reservation_controller.hpp"
+#include "reaper/controllers/safeguard_controller.hpp"
+#include "reaper/decision/live_settings.hpp"
+#include "reaper/gateway/placement_gateway.hpp"
+#include "reaper/kept_room/kept_rooms.hpp"
+#include "reaper/ports/event_source.hpp"
+#include "reaper/ports/message_source.hpp"
+#include "reaper/ports/pause_switch.hpp"
+#include "reaper/requests/coordinator.hpp"
+
+namespace reaper {
+
+/// It changes with everything that happens: look at it without waiting in between.
+struct DaemonState {
+    const LiveSettings& settings;
+    const Clock& clock;
+    const BrokerState& broker;
+    const MessageSource& messages;
+    const EventSource* events;  ///< null: Nova's events are not listened to
+    const Switch& pause;
+    const Switch& breaker;
+    const CacheRefresher& refresher;
+    const Ledger& ledger;
+    const SafeguardController& safeguards;
+    const RequestCoordinator& coordinator;
+    const InventoryReserver& reserver;
+    const KeptRooms& kept_rooms;
+    const ReservationController& reservations;
+    const PlacementGateway& gateway;
+    bool listening = false;                      ///< the journal is read, requests are taken
+    bool cloud_answered = false;                 ///< since the start
+    std::optional<std::string> cloud_refused{};  ///< our credentials, at the start
+    bool stopping = false;
+    Duration stepped_at{};  ///< steady: when what is done every second was done last
+};
+
+/// None before the service runs.
+using LookAtDaemon = std::function<std::optional<DaemonState>()>;
+
+}  // namespace reaper

@@ -1,0 +1,217 @@
+#include "reaper/monitoring/daemon_values.hpp"
+
+#include <algorithm>
+#include <chrono>
+#include <string>
+#include <utility>
+
+#include "reaper/decision/budget_usage.hpp"
+
+namespace reaper::monitoring {
+
+namespace {
+
+double in_seconds(Duration duration) {
+    return std::chrono::duration<double>(duration).count();
+}
+
+double age(TimePoint at, TimePoint now) {
+    return std::max(in_seconds(now - at), 0.0);
+}
+
+template <class Number>
+double number(Number count) {
+    return static_cast<double>(count);
+}
+
+void add_switches(const DaemonState& state, Values& values) {
+    const bool paused = state.pause.paused().has_value();
+    const bool open = state.breaker.paused().has_value();
+    values.gauge("reaper_dry_run", "1: plans are reported only, nothing is deleted.",
+                 number(state.settings.dry_run));
+    values.gauge("reaper_paused", "1: an operator paused this reaper.", number(paused));
+    const bool held_back = !paused && !open && state.safeguards.paused_reason().has_value();
+    values.gauge(
+        "reaper_held_back",
+        "1: what must be known before a server is deleted is not (a protected project, the "
+        "rights of the user).",
+        number(held_back));
+    const TimePoint now = state.clock.now();
+    const Safeguards& safeguards = state.safeguards.safeguards();
+    const CircuitState circuit = open ? CircuitState::open : safeguards.breaker().state(now);
+    const auto tell_breaker = [&](const char* word, CircuitState is) {
+        values.gauge("reaper_breaker_state", "1 for the state in which the circuit breaker is.",
+                     number(circuit == is), {{"state", word}});
+    };
+    tell_breaker("closed", CircuitState::closed);
+    tell_breaker("half-open", CircuitState::half_open);
+    tell_breaker("open", CircuitState::open);
+    std::size_t projects = 0;
+    std::size_t shapes = 0;
+    for (const auto& each : safeguards.left_alone(now)) ++(each.what.empty() ? projects : shapes);
+    const char* const help =
+        "Projects and shapes of requests for which culls went unused, and that "
+        "are left alone for a while.";
+    values.gauge("reaper_left_alone", help, number(projects),
+                 {{"safeguard", std::string{safeguard::project_breaker}}});
+    values.gauge("reaper_left_alone", help, number(shapes),
+                 {{"safeguard", std::string{safeguard::shape_cooldown}}});
+    values.gauge("reaper_hosts_in_cooldown",
+                 "Hosts that rank lower, as freed room there was not taken.",
+                 number(safeguards.cooldowns().reasons().size()));
+}
+
+void add_broker(const DaemonState& state, Values& values) {
+    values.gauge("reaper_broker_connected", "1: RabbitMQ delivers Nova's messages.",
+                 number(state.broker.consuming));
+    values.gauge(
+        "reaper_serving",
+        "1: this reaper holds the serving token; of several reapers on one queue one does.",
+        number(state.messages.serving() != 0));
+    if (state.events == nullptr) return;
+    values.gauge("reaper_notifications_flowing", "1: Nova's INFO notifications come in.",
+                 number(state.refresher.flowing()));
+    const EventCounts counts = state.events->counts();
+    const char* const help = "Nova's INFO notifications, by what became of them.";
+    const auto add = [&](const char* result, std::uint64_t count) {
+        values.counter("reaper_notifications_total", help, number(count), {{"result", result}});
+    };
+    add("used", counts.received - std::min(counts.received, counts.ignored + counts.malformed));
+    add("ignored", counts.ignored);
+    add("malformed", counts.malformed);
+}
+
+void add_cache(const DaemonState& state, Values& values) {
+    const bool built = state.refresher.built();
+    values.gauge("reaper_cloud_cache_built", "1: the cloud was read since the start.",
+                 number(built));
+    if (!built) return;
+    const TimePoint now = state.clock.now();
+    const CacheAges ages = state.refresher.cache().ages();
+    values.gauge("reaper_cloud_cache_age_seconds", "Since the whole cloud was read in bulk.",
+                 age(ages.built_at, now));
+    if (ages.hosts > 0)
+        values.gauge("reaper_cloud_cache_oldest_host_age_seconds",
+                     "Since the host was read whose reading is the oldest.",
+                     age(ages.oldest_read_at, now));
+    values.gauge("reaper_cloud_cache_hosts", "Hosts in the cloud cache.", number(ages.hosts));
+    values.gauge("reaper_cloud_cache_servers", "Servers in the cloud cache.", number(ages.servers));
+}
+
+void add_ledger(const DaemonState& state, Values& values) {
+    std::size_t evicting = 0;
+    std::int64_t promised = 0;
+    state.ledger.each_under_way([&](const Ledger::Eviction&) { ++evicting; });
+    state.ledger.each_promise([&](const Ledger::Promise& promise) { promised += promise.kept(); });
+    values.gauge("reaper_ledger_evictions", "Servers that are being deleted for requests.",
+                 number(evicting));
+    values.gauge("reaper_ledger_promised_slots", "Slots that are promised to requests.",
+                 number(promised));
+    values.gauge("reaper_ledger_given_up_servers",
+                 "Servers whose deletion did not come to its end: their room counts as occupied.",
+                 number(state.ledger.all_given_up().size()));
+    values.gauge("reaper_inventory_holds",
+                 "Inventories whose reserved amount is raised, so that freed room stays free.",
+                 number(state.reserver.size()));
+    values.gauge("reaper_kept_rooms",
+                 "Servers whose room is kept in Placement until its requester claims it.",
+                 number(state.kept_rooms.size()));
+}
+
+void add_requests(const DaemonState& state, Values& values) {
+    values.gauge("reaper_requests_in_flight", "Requests that are being served.",
+                 number(state.coordinator.in_flight()));
+    values.gauge("reaper_journal_blocked",
+                 "1: something waits because the journal can't be written.",
+                 number(state.coordinator.journal_trouble().has_value()));
+}
+
+/// What limits leave to the next request, whoever it is of.
+void add_budgets(const DaemonState& state, Values& values) {
+    if (!state.refresher.built()) return;
+    const Safeguards& safeguards = state.safeguards.safeguards();
+    const Budgets left = BudgetUsage{safeguards.settings().limits,
+                                     &state.settings.policy->scheduler,
+                                     safeguards.history(),
+                                     RequestId{},
+                                     state.refresher.cache().index(),
+                                     state.ledger,
+                                     state.clock.now()}
+                             .left();
+    for (const Budget& budget : left.all)
+        values.gauge("reaper_budget_victims_left",
+                     "Victims that a limit still allows; of limits that are set.",
+                     number(std::max<Amount>(budget.left, 0)), {{"limit", budget.safeguard}});
+    const auto add_used_up = [&](const auto& budgets, std::string_view limit) {
+        const auto used_up = std::count_if(budgets.begin(), budgets.end(),
+                                           [](const auto& each) { return each.second.left <= 0; });
+        values.gauge("reaper_budgets_used_up",
+                     "Projects or aggregates of which no more victims are allowed for now.",
+                     number(used_up), {{"limit", std::string{limit}}});
+    };
+    if (left.each_project) add_used_up(left.projects, safeguard::limit_project);
+    if (left.each_aggregate) add_used_up(left.aggregates, safeguard::limit_aggregate);
+}
+
+void add_gateway(const DaemonState& state, Values& values) {
+    if (state.settings.gateway.listen.empty()) return;
+    const GatewayCounts& counts = state.gateway.counts();
+    values.counter("reaper_gateway_searches_total",
+                   "Searches of nova-scheduler that came through the gateway.",
+                   number(counts.searches));
+    const char* const help = "Of searches that found no host, what became of them.";
+    const auto add = [&](const char* result, std::uint64_t count) {
+        values.counter("reaper_gateway_results_total", help, number(count), {{"result", result}});
+    };
+    add("served", counts.served);
+    add("in-vain", counts.in_vain);
+    add("offered", counts.offered);
+    add("revocable", counts.revocable);
+    add("passed", counts.passed);
+    values.gauge("reaper_gateway_waiting_calls", "Calls of nova-scheduler that wait for room.",
+                 number(counts.held));
+    values.gauge("reaper_gateway_passing_through",
+                 "1: the gateway helps nobody now, and passes everything on to Placement.",
+                 number(state.gateway.passes_through().has_value()));
+}
+
+void add_reservations(const DaemonState& state, Values& values) {
+    const auto all = state.reservations.list();
+    values.gauge("reaper_reservations", "Reservations of room for roles.", number(all.size()));
+    Resources asked;
+    const auto add = [&](const char* name, const char* help, const Resources& amounts) {
+        for (const auto& [resource_class, amount] : asked)
+            values.gauge(name, help, number(amounts.get(resource_class)),
+                         {{"resourcetype", resource_class.str()}});
+    };
+    ReservationBalance sum;
+    for (const ReservationView& each : all) {
+        asked += each.reservation.asked;
+        sum.used += each.balance.used;
+        sum.held += each.balance.held;
+        sum.lent += each.balance.lent;
+        sum.owed += each.balance.owed;
+    }
+    add("reaper_reserved", "Room that is reserved for roles, in Placement's units.", asked);
+    add("reaper_reserved_used", "Of reserved room, what servers of the roles use.", sum.used);
+    add("reaper_reserved_held", "Of reserved room, what is held idle in Placement.", sum.held);
+    add("reaper_reserved_lent", "Of reserved room, what revocable servers borrow.", sum.lent);
+    add("reaper_reserved_owed", "Of reserved room, what others have.", sum.owed);
+}
+
+}  // namespace
+
+void add_daemon(const DaemonState& state, Values& values) {
+    values.gauge("reaper_last_step_age_seconds", "Since the loop did what it does every second.",
+                 std::max(in_seconds(state.clock.steady() - state.stepped_at), 0.0));
+    add_switches(state, values);
+    add_broker(state, values);
+    add_cache(state, values);
+    add_ledger(state, values);
+    add_requests(state, values);
+    add_budgets(state, values);
+    add_gateway(state, values);
+    add_reservations(state, values);
+}
+
+}  // namespace reaper::monitoring

@@ -1,0 +1,53 @@
+// What the daemon tells those who watch it: all that it counts, and all that is looked up when it
+// is asked for, as one page for Prometheus; and how it is.
+//
+// Events are counted where they pass anyway: what happens to requests in the journal, calls to the
+// cloud in their transport. Everything else is looked up in the daemon at the moment of the scrape.
+// One thread.
+#pragma once
+
+#include <functional>
+#include <prometheus/registry.h>
+#include <string>
+
+#include "reaper/api/health.hpp"
+#include "reaper/monitoring/api_counters.hpp"
+#include "reaper/monitoring/daemon_state.hpp"
+#include "reaper/monitoring/journal_counters.hpp"
+
+namespace reaper::monitoring {
+
+class Monitor {
+public:
+    struct About {
+        std::string version;
+        TimePoint started_at{};  ///< of the process
+        bool per_host = false;   ///< the room of each host too
+    };
+    explicit Monitor(About about);
+    Monitor(const Monitor&) = delete;  // counters know the registry's place
+    Monitor& operator=(const Monitor&) = delete;
+
+    /// For a CountedJournal.
+    JournalCounters& journal() noexcept { return journal_; }
+    ApiCounters& api() noexcept { return api_; }
+    /// From now on it knows the daemon; what `look` leads to must outlive the last question.
+    void watch(LookAtDaemon look);
+
+    /// The page. Others run in between: a large cloud takes some milliseconds.
+    Task<std::string> metrics();
+    api::Health health() const;
+
+private:
+    Task<void> add_room(Values& values);
+    std::optional<DaemonState> state() const { return look_ ? look_() : std::nullopt; }
+    std::string taggers_of(const HostId& host, const ServerId& server) const;
+
+    const About about_;
+    prometheus::Registry registry_;
+    JournalCounters journal_{registry_};
+    ApiCounters api_{registry_};
+    LookAtDaemon look_;
+};
+
+}  // namespace reaper::monitoring

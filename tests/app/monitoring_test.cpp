@@ -1,0 +1,405 @@
+// What the daemon tells Prometheus and probes, over fakes: compared with what the journal has.
+#include <boost/asio/co_spawn.hpp>
+#include <fstream>
+#include <gmock/gmock.h>
+#include <nlohmann/json.hpp>
+#include <regex>
+#include <sstream>
+
+#include "app/full_house.hpp"
+#include "app/metrics_page.hpp"
+#include "reaper/api/routes.hpp"
+
+namespace reaper::test::monitoring_test {
+namespace {
+
+using nlohmann::json;
+using ::testing::HasSubstr;
+
+class MonitoringTest : public FullHouse {
+protected:
+    void SetUp() override { with_events = true; }
+
+    HttpResponse ask(const std::string& target, api::Access access = api::Access::watch,
+                     const std::string& method = "GET", const std::string& body = "") {
+        std::optional<HttpResponse> answer;
+        const api::Backend backend{[this] { return service().view(); },
+                                   feed,
+                                   [this] { return service().operators(); },
+                                   [this] { return service().reservations(); },
+                                   [this] { return service().room_publisher(); },
+                                   [this] { return monitor.health(); },
+                                   [this] { return monitor.metrics(); }};
+        HttpRequest request{method, target, {}, body};
+        const api::Caller caller{access};
+        boost::asio::co_spawn(io(), api::answer(backend, caller, std::move(request)),
+                              [&](std::exception_ptr error, HttpResponse said) {
+                                  if (error) std::rethrow_exception(error);
+                                  answer = std::move(said);
+                              });
+        run_until([&] { return answer.has_value(); });
+        return *answer;
+    }
+    MetricsPage page() {
+        const HttpResponse said = ask("/metrics");
+        EXPECT_EQ(said.status, 200);
+        EXPECT_EQ(said.content_type, "text/plain; version=0.0.4; charset=utf-8");
+        return MetricsPage{said.body};
+    }
+    /// Of a probe: its status, and the names of the checks that are not ok, then of the notes.
+    struct Probe {
+        int status = 0;
+        std::vector<std::string> failing;
+        std::vector<std::string> notes;
+        std::string body;
+    };
+    Probe probe(const std::string& target) {
+        const HttpResponse said = ask(target);
+        Probe probe{said.status, {}, {}, said.body};
+        const json body = json::parse(said.body);
+        EXPECT_EQ(body.at("status"), said.status == 200 ? "ok" : "failing");
+        for (const auto& check : body.at("checks"))
+            if (!check.at("ok")) probe.failing.push_back(check.at("name"));
+        for (const auto& note : body.at("notes")) probe.notes.push_back(note.at("name"));
+        return probe;
+    }
+    void start_and_read_the_cloud() {
+        start();
+        run_until([&] { return service().view().has_value(); });
+    }
+    void cull() {
+        full_host();
+        requester();
+        start();
+        messages->deliver(body_of(failure()));
+        ASSERT_EQ(outcome_of("req-1").kind, OutcomeKind::freed);
+    }
+};
+
+TEST_F(MonitoringTest, AfterACullThePageSaysWhatTheJournalSays) {
+    cull();
+    const MetricsPage after = page();
+    EXPECT_EQ(after[R"(reaper_requests_total{outcome="freed",source="nova-failure"})"], 1);
+    EXPECT_EQ(after.sum("reaper_requests_total"), 1);
+    const RequestRecord& record = journal.records.at(RequestId{"req-1"});
+    EXPECT_EQ(after.sum("reaper_victims_total"), static_cast<double>(victims_of(record).size()));
+    EXPECT_EQ(
+        after[R"(reaper_victims_total{source="nova-failure",strategy="strict",tagger="project"})"],
+        1);
+    EXPECT_EQ(after[R"(reaper_planned_victims_total{strategy="strict",tagger="project"})"], 1);
+    EXPECT_EQ(after[R"(reaper_decisions_total{decision="plan"})"], 1);
+    EXPECT_EQ(after.sum("reaper_victim_steps_total"), static_cast<double>(record.steps.size()));
+    EXPECT_EQ(after[R"(reaper_victim_steps_total{step="gone"})"], 1);
+    EXPECT_EQ(after[R"(reaper_request_room_seconds_count{source="nova-failure"})"], 1);
+    const double took =
+        std::chrono::duration<double>(record.outcome->at - record.request.sent_at).count();
+    EXPECT_NEAR(after[R"(reaper_request_room_seconds_sum{source="nova-failure"})"], took, 1e-6);
+    EXPECT_EQ(after[R"(reaper_request_lag_seconds_count{source="nova-failure"})"], 1);
+    EXPECT_EQ(after.sum("reaper_refusals_total"), 0);
+    EXPECT_GE(after["reaper_journal_writes_total"], 4);
+    EXPECT_EQ(after["reaper_journal_write_failures_total"], 0);
+    EXPECT_EQ(after["reaper_journal_writes_total"],
+              after["reaper_journal_write_duration_seconds_count"]);
+}
+
+TEST_F(MonitoringTest, WhoTookTheRoomIsCountedAndHowLongThatTook) {
+    cull();
+    EXPECT_EQ(page()[R"(reaper_freed_rooms_total{result="taken"})"], 0);
+    boots(uuid_of("requester-1"), "host1");
+    run_until([&] { return journal.records.at(RequestId{"req-1"}).freed_room.has_value(); });
+    ASSERT_EQ(journal.records.at(RequestId{"req-1"}).freed_room->kind, FreedRoomResultKind::taken);
+    const MetricsPage after = page();
+    EXPECT_EQ(after[R"(reaper_freed_rooms_total{result="taken"})"], 1);
+    EXPECT_EQ(after.sum("reaper_freed_rooms_total"), 1);
+    EXPECT_EQ(after[R"(reaper_request_taken_seconds_count{source="nova-failure"})"], 1);
+    EXPECT_GE(after[R"(reaper_request_taken_seconds_sum{source="nova-failure"})"],
+              after[R"(reaper_request_room_seconds_sum{source="nova-failure"})"]);
+    EXPECT_EQ(monitor.journal().known(), 0U) << "nothing is kept of what is over";
+}
+
+TEST_F(MonitoringTest, ARefusalIsCountedByItsSafeguard) {
+    settings.policy.safeguards.limits.victims_per_window = 1;
+    full_host();
+    requester("r1");
+    requester("r2");
+    start();
+    for (const auto& [request, server] : {std::pair{"req-1", "r1"}, std::pair{"req-2", "r2"}}) {
+        NovaFailure one = failure();
+        one.request_id = request;
+        one.server = one.spec_server = server;
+        messages->deliver(body_of(one));
+    }
+    outcome_of("req-1");
+    outcome_of("req-2");
+    const MetricsPage after = page();
+    EXPECT_EQ(after[R"(reaper_refusals_total{reason="limit-window"})"], 1);
+    EXPECT_EQ(after[R"(reaper_requests_total{outcome="not-enough",source="nova-failure"})"], 1);
+    EXPECT_EQ(after[R"(reaper_budget_victims_left{limit="limit-window"})"], 0);
+}
+
+TEST_F(MonitoringTest, WhatHasNotHappenedYetIsZeroAndNotAbsent) {
+    full_host();
+    start();
+    const MetricsPage first = page();
+    for (const char* const series :
+         {R"(reaper_requests_total{outcome="freed",source="gateway"})",
+          R"(reaper_refusals_total{reason="limit-window"})",
+          R"(reaper_freed_rooms_total{result="wasted"})",
+          R"(reaper_victim_steps_total{step="failed"})",
+          R"(reaper_api_requests_total{code="401",method="POST",service="keystone"})"})
+        EXPECT_TRUE(first.has(series)) << series;
+}
+
+TEST_F(MonitoringTest, RoomIsSummedByLabelAndToldOfEachHost) {
+    full_host();
+    cloud.add_server("person", "host1", "regular", small);
+    start();
+    run_until([&] {
+        const auto view = service().view();
+        if (!view) return false;
+        const auto hosts = view->cache.hosts();
+        return std::none_of(hosts.begin(), hosts.end(),
+                            [](const Host* host) { return host->estimated; });
+    });
+    const MetricsPage now = page();
+    const std::string label = R"({host_label="any",resourcetype="VCPU"})";
+    const auto capacity = static_cast<double>(cloud.capacity_of("host1").get({"VCPU"}));
+    EXPECT_EQ(now["reaper_room_capacity" + label], capacity);
+    EXPECT_EQ(now["reaper_room_revocable" + label], 4.0 * static_cast<double>(small.get({"VCPU"})));
+    EXPECT_EQ(now["reaper_room_regular" + label], static_cast<double>(small.get({"VCPU"})));
+    EXPECT_EQ(now[R"(reaper_servers{host_label="any",kind="revocable"})"], 4);
+    EXPECT_EQ(now[R"(reaper_servers{host_label="any",kind="regular"})"], 1);
+    EXPECT_EQ(now.sum("reaper_hosts"), 1);
+    EXPECT_EQ(now[R"(reaper_hosts{host_label="any",status="up"})"], 1);
+    EXPECT_EQ(now[R"(reaper_host_capacity{hostname="host1",resourcetype="VCPU"})"], capacity);
+    EXPECT_EQ(now["reaper_cloud_cache_servers"], 5);
+}
+
+TEST_F(MonitoringTest, NamesFromTheCloudCantBreakThePage) {
+    cloud.add_host("evil\"} 1\nreaper_ready 0\n# \xff\\", Resources{{"VCPU", 8}});
+    start_and_read_the_cloud();
+    const MetricsPage now = page();  // it throws on a line that is none
+    EXPECT_EQ(now["reaper_ready"], 1);
+    EXPECT_EQ(now.sum("reaper_host_capacity"), 8);
+}
+
+TEST_F(MonitoringTest, ManyHostsAreLookedAtInSlices) {
+    for (int i = 0; i < 220; ++i)
+        cloud.add_host("more-" + std::to_string(i), Resources{{"VCPU", 8}});
+    start_and_read_the_cloud();
+    EXPECT_EQ(page().sum("reaper_hosts"), 220);
+    EXPECT_EQ(page().sum("reaper_room_free"), 220 * 8);
+}
+
+// ---- health ----
+
+TEST_F(MonitoringTest, AllIsWell) {
+    full_host();
+    start_and_read_the_cloud();
+    for (const char* const target : {"/healthz", "/readyz"}) {
+        const Probe good = probe(target);
+        EXPECT_EQ(good.status, 200) << good.body;
+        EXPECT_TRUE(good.failing.empty() && good.notes.empty()) << good.body;
+    }
+    EXPECT_EQ(page()["reaper_live"], 1);
+    EXPECT_EQ(page()["reaper_ready"], 1);
+    EXPECT_EQ(page()["reaper_serving"], 1);
+    EXPECT_EQ(page()[R"(reaper_build_info{version="0.0.test"})"], 1);
+    EXPECT_EQ(page()["process_start_time_seconds"], 3600);
+    EXPECT_GT(page()["process_resident_memory_bytes"], 1e6);
+}
+
+TEST_F(MonitoringTest, PausedIsReadyButTold) {
+    full_host();
+    pause.why = "paused by alice: upgrade";
+    start_and_read_the_cloud();
+    const Probe paused = probe("/readyz");
+    EXPECT_EQ(paused.status, 200) << paused.body;
+    EXPECT_EQ(paused.notes, std::vector<std::string>{"paused"});
+    EXPECT_THAT(paused.body, HasSubstr("alice: upgrade"));
+    EXPECT_EQ(page()["reaper_paused"], 1);
+    EXPECT_EQ(page()["reaper_held_back"], 0);
+    pause.why.reset();
+    breaker.why = "paused by its circuit breaker: 5 culls in a row";
+    EXPECT_EQ(probe("/readyz").notes, std::vector<std::string>{"breaker"});
+    EXPECT_EQ(page()[R"(reaper_breaker_state{state="open"})"], 1);
+    EXPECT_EQ(page().sum("reaper_breaker_state"), 1);
+    EXPECT_EQ(page()["reaper_paused"], 0);
+}
+
+TEST_F(MonitoringTest, StandingByIsReadyButTold) {
+    full_host();
+    start_and_read_the_cloud();
+    messages->serves = false;
+    const Probe standby = probe("/readyz");
+    EXPECT_EQ(standby.status, 200) << standby.body;
+    EXPECT_EQ(standby.notes, std::vector<std::string>{"standby"});
+    EXPECT_EQ(page()["reaper_serving"], 0);
+}
+
+TEST_F(MonitoringTest, ADryRunIsReadyButTold) {
+    dry_run = true;
+    full_host();
+    requester();
+    start();
+    messages->deliver(body_of(failure()));
+    EXPECT_EQ(outcome_of("req-1").kind, OutcomeKind::dry_run);
+    EXPECT_EQ(probe("/readyz").notes, std::vector<std::string>{"dry-run"});
+    const MetricsPage now = page();
+    EXPECT_EQ(now["reaper_dry_run"], 1);
+    EXPECT_EQ(now[R"(reaper_requests_total{outcome="dry-run",source="nova-failure"})"], 1);
+    EXPECT_EQ(now.sum("reaper_planned_victims_total"), 1);
+    EXPECT_EQ(now.sum("reaper_victims_total"), 0);
+}
+
+TEST_F(MonitoringTest, WithoutABrokerItIsNotReady) {
+    full_host();
+    start_and_read_the_cloud();
+    messages->disconnect();
+    const Probe cut = probe("/readyz");
+    EXPECT_EQ(cut.status, 503);
+    EXPECT_EQ(cut.failing, std::vector<std::string>{"broker"});
+    EXPECT_EQ(probe("/healthz").status, 200) << "a restart would not help";
+    EXPECT_EQ(page()["reaper_ready"], 0);
+    EXPECT_EQ(page()["reaper_broker_connected"], 0);
+}
+
+TEST_F(MonitoringTest, WithAJournalThatTakesNothingItIsNotReady) {
+    full_host();
+    requester();
+    start_and_read_the_cloud();
+    bool broken = true;
+    journal.fails = [&](const std::string&) { return broken; };
+    messages->deliver(body_of(failure()));
+    run_until([&] { return page()["reaper_journal_write_failures_total"] >= 1; });
+    EXPECT_EQ(probe("/readyz").failing, std::vector<std::string>{"journal"});
+    broken = false;
+    outcome_of("req-1");
+    EXPECT_EQ(probe("/readyz").status, 200);
+    EXPECT_EQ(page()[R"(reaper_requests_total{outcome="freed",source="nova-failure"})"], 1)
+        << "what failed is not counted";
+}
+
+TEST_F(MonitoringTest, AnUnreadCloudIsNotReady) {
+    cloud.on_call = [](const std::string& call) -> std::optional<Error> {
+        if (call != "servers") return std::nullopt;
+        return Error{Errc::unreachable, "nova: no answer"};
+    };
+    start();
+    const Probe unread = probe("/readyz");
+    EXPECT_EQ(unread.failing, std::vector<std::string>{"cache"}) << unread.body;
+    EXPECT_EQ(page()["reaper_cloud_cache_built"], 0);
+}
+
+TEST_F(MonitoringTest, ALoopThatStandsStillIsNotAlive) {
+    full_host();
+    start();
+    clock.advance(std::chrono::minutes{2});
+    const api::Health health = monitor.health();
+    ASSERT_EQ(health.live.size(), 1U);
+    EXPECT_FALSE(health.live.front().good);
+    EXPECT_THAT(health.live.front().detail, HasSubstr("restart"));
+}
+
+TEST_F(MonitoringTest, BeforeTheStartItIsAliveAndNotReady) {
+    const api::Health health = monitor.health();
+    EXPECT_TRUE(health.live.front().good);
+    EXPECT_FALSE(health.ready.front().good);
+    EXPECT_EQ(health.ready.front().detail, "starting");
+}
+
+// ---- who may ask ----
+
+TEST_F(MonitoringTest, WhoOnlyWatchesSeesNothingElse) {
+    full_host();
+    start();
+    for (const char* const target : {"/v1", "/v1/reservations", "/v1/culling_candidates", "/"}) {
+        const HttpResponse said = ask(target);
+        EXPECT_EQ(said.status, 404) << target;
+        EXPECT_THAT(said.body, HasSubstr("/metrics, /healthz and /readyz"));
+    }
+    EXPECT_EQ(ask("/v1/requests", api::Access::watch, "POST").status, 404);
+    EXPECT_EQ(ask("/metrics", api::Access::watch, "POST").status, 405);
+    EXPECT_EQ(ask("/metrics", api::Access::look).status, 200);
+    EXPECT_EQ(ask("/v1", api::Access::look).status, 200);
+}
+
+// ---- the names ----
+
+std::set<std::string> names_in(const std::string& path) {
+    std::ifstream file{path};
+    EXPECT_TRUE(file.is_open()) << path;
+    std::stringstream text;
+    text << file.rdbuf();
+    const std::string all = text.str();
+    // In `...` of a table, in an expression; not part of a longer word or path.
+    static const std::regex name{R"((?:^|[^a-z_/.-])((?:reaper|process)_[a-z_]+)(?![a-z_.]))"};
+    std::set<std::string> found;
+    for (std::sregex_iterator at{all.begin(), all.end(), name}, end; at != end; ++at)
+        found.insert((*at)[1]);
+    return found;
+}
+
+/// A daemon that has something to say of everything: limits, a gateway, a reservation, a cull.
+class WholePageTest : public MonitoringTest {
+protected:
+    void SetUp() override {
+        MonitoringTest::SetUp();
+        settings.policy.safeguards.limits.victims_per_window = 10;
+        settings.policy.safeguards.limits.victims_per_project = 10;
+        settings.gateway.listen = "127.0.0.1:8780";
+        settings.reservations.enabled = true;
+        cloud.add_host("spare", Resources{{"VCPU", 1}});
+        cull();
+        run_until([&] { return !service().reservations()->why_not_known(); });
+        const HttpResponse said =
+            ask("/v1/reserve", api::Access::act, "POST",
+                R"({"reservations": [{"host": "spare", "role": "r", "resources": {"VCPU": 1}}]})");
+        ASSERT_EQ(said.status, 202) << said.body;
+        monitor.api().tried("nova", "GET", "200", std::chrono::milliseconds{5});
+    }
+};
+
+TEST_F(WholePageTest, ReservedRoomIsTold) {
+    const MetricsPage now = page();
+    EXPECT_EQ(now["reaper_reservations"], 1);
+    EXPECT_EQ(now[R"(reaper_reserved{resourcetype="VCPU"})"], 1);
+    EXPECT_EQ(now[R"(reaper_reserved_held{resourcetype="VCPU"})"], 1);
+    EXPECT_EQ(now[R"(reaper_reserved_lent{resourcetype="VCPU"})"], 0);
+}
+
+TEST_F(WholePageTest, CallsToTheCloudAreCountedByServiceMethodAndCode) {
+    const MetricsPage now = page();
+    EXPECT_EQ(now[R"(reaper_api_requests_total{code="200",method="GET",service="nova"})"], 1);
+    EXPECT_EQ(now[R"(reaper_api_request_duration_seconds_count{method="GET",service="nova"})"], 1);
+    EXPECT_EQ(now[R"(reaper_api_request_duration_seconds_sum{method="GET",service="nova"})"],
+              0.005);
+}
+
+TEST_F(WholePageTest, EveryNameThatAlertsAndDashboardUseIsExposed) {
+    const std::set<std::string> exposed = page().names();
+    for (const char* const path : {"deploy/prometheus/alerts.yaml", "deploy/grafana/reaper.json"}) {
+        const auto used = names_in(path);
+        EXPECT_GT(used.size(), 15U) << path;
+        for (const std::string& name : used) {
+            const bool in_words = path == std::string_view{"deploy/prometheus/alerts.yaml"} &&
+                                  exposed.contains(name + "_bucket");
+            EXPECT_TRUE(exposed.contains(name) || in_words)
+                << name << " of " << path << " is not exposed";
+        }
+    }
+}
+
+TEST_F(WholePageTest, TheManualHasEveryMetricAndNoOther) {
+    const MetricsPage now = page();
+    const std::set<std::string> told = names_in("deploy/README.md");
+    for (const auto& [name, type] : now.types) {
+        EXPECT_TRUE(told.contains(name)) << name << " is not in deploy/README.md";
+        EXPECT_FALSE(now.helps.at(name).empty());
+    }
+    for (const std::string& name : told)
+        EXPECT_TRUE(now.types.contains(name)) << name << " of deploy/README.md is not exposed";
+}
+
+}  // namespace
+}  // namespace reaper::test::monitoring_test
