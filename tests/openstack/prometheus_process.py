@@ -63,15 +63,14 @@ class _Service:
 
 
 class Prometheus(_Service):
-    def __init__(self, directory: Path, targets: list[Target]):
+    def __init__(self, directory: Path, targets: list[Target], job: str = "hosts", rules: list[Path] = []):
         super().__init__("prometheus", directory)
         self._targets = directory / "targets.json"
         self.read(targets)
         config = {
-            "global": {"scrape_interval": "1s", "scrape_timeout": "1s"},
-            "scrape_configs": [
-                {"job_name": "hosts", "file_sd_configs": [{"files": [str(self._targets)]}]}
-            ],
+            "global": {"scrape_interval": "1s", "scrape_timeout": "1s", "evaluation_interval": "1s"},
+            "rule_files": [str(path) for path in rules],
+            "scrape_configs": [{"job_name": job, "file_sd_configs": [{"files": [str(self._targets)]}]}],
         }
         (directory / "prometheus.yml").write_text(json.dumps(config))  # JSON is YAML
         self._directory = directory
@@ -102,6 +101,14 @@ class Prometheus(_Service):
         with DIRECT.open(f"{self.url}/api/v1/query?{query}", timeout=PATIENCE) as answer:
             result: list[dict[str, Any]] = json.load(answer)["data"]["result"]
         return {each["metric"].get("instance", ""): float(each["value"][1]) for each in result}
+
+
+    def rules(self) -> list[dict[str, Any]]:
+        """All alerts as it has evaluated them; empty before it has evaluated each."""
+        with DIRECT.open(f"{self.url}/api/v1/rules?type=alert", timeout=PATIENCE) as answer:
+            groups = json.load(answer)["data"]["groups"]
+        found: list[dict[str, Any]] = [rule for group in groups for rule in group["rules"]]
+        return [] if any(rule["health"] == "unknown" for rule in found) else found
 
 
 class MetricsGate(Gate):
