@@ -15,7 +15,7 @@ double in_seconds(Duration duration) {
     return std::chrono::duration<double>(duration).count();
 }
 
-double age(TimePoint at, TimePoint now) {
+double age_in_seconds(TimePoint at, TimePoint now) {
     return std::max(in_seconds(now - at), 0.0);
 }
 
@@ -89,11 +89,11 @@ void add_cache(const DaemonState& state, Values& values) {
     const TimePoint now = state.clock.now();
     const CacheAges ages = state.refresher.cache().ages();
     values.gauge("reaper_cloud_cache_age_seconds", "Since the whole cloud was read in bulk.",
-                 age(ages.built_at, now));
+                 age_in_seconds(ages.built_at, now));
     if (ages.hosts > 0)
         values.gauge("reaper_cloud_cache_oldest_host_age_seconds",
                      "Since the host was read whose reading is the oldest.",
-                     age(ages.oldest_read_at, now));
+                     age_in_seconds(ages.oldest_read_at, now));
     values.gauge("reaper_cloud_cache_hosts", "Hosts in the cloud cache.", number(ages.hosts));
     values.gauge("reaper_cloud_cache_servers", "Servers in the cloud cache.", number(ages.servers));
 }

@@ -19,6 +19,8 @@ namespace {
 
 /// Hosts that are looked at before others run again: less than a millisecond.
 constexpr std::size_t hosts_at_a_time = 50;
+/// Likewise, of the page; a family is written in one go.
+constexpr std::size_t lines_at_a_time = 1000;
 
 bool is_good(const std::vector<api::HealthCheck>& checks) {
     return std::all_of(checks.begin(), checks.end(),
@@ -69,7 +71,19 @@ Task<std::string> Monitor::metrics() {
     co_await add_room(values);
     Families all = registry_.Collect();
     for (auto& family : values.take()) all.push_back(std::move(family));
-    co_return to_text(all);
+    const auto executor = co_await boost::asio::this_coro::executor;
+    std::string page;
+    std::size_t lines = 0;
+    for (auto& family : all) {
+        Families one;
+        lines += family.metric.size();
+        one.push_back(std::move(family));
+        page += to_text(one);
+        if (lines < lines_at_a_time) continue;
+        lines = 0;
+        co_await boost::asio::post(executor, boost::asio::use_awaitable);
+    }
+    co_return page;
 }
 
 /// The cache may change in between: hosts are looked up anew, some may be gone.
