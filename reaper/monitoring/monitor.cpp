@@ -8,7 +8,6 @@
 #include <vector>
 
 #include "reaper/monitoring/daemon_values.hpp"
-#include "reaper/monitoring/exposition.hpp"
 #include "reaper/monitoring/health.hpp"
 #include "reaper/monitoring/process_values.hpp"
 #include "reaper/monitoring/room_values.hpp"

@@ -13,6 +13,7 @@
 #include "reaper/api/health.hpp"
 #include "reaper/monitoring/api_counters.hpp"
 #include "reaper/monitoring/daemon_state.hpp"
+#include "reaper/monitoring/exposition.hpp"
 #include "reaper/monitoring/journal_counters.hpp"
 
 namespace reaper::monitoring {

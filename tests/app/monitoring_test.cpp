@@ -163,10 +163,12 @@ TEST_F(MonitoringTest, RoomIsSummedByLabelAndToldOfEachHost) {
     });
     const MetricsPage now = page();
     const std::string label = R"({host_label="any",resourcetype="VCPU"})";
-    const auto capacity = static_cast<double>(cloud.capacity_of("host1").get({"VCPU"}));
+    const ResourceClass vcpu{"VCPU"};
+    const auto capacity = static_cast<double>(cloud.capacity_of("host1").get(vcpu));
+    const auto each = static_cast<double>(small.get(vcpu));
     EXPECT_EQ(now["reaper_room_capacity" + label], capacity);
-    EXPECT_EQ(now["reaper_room_revocable" + label], 4.0 * static_cast<double>(small.get({"VCPU"})));
-    EXPECT_EQ(now["reaper_room_regular" + label], static_cast<double>(small.get({"VCPU"})));
+    EXPECT_EQ(now["reaper_room_revocable" + label], 4 * each);
+    EXPECT_EQ(now["reaper_room_regular" + label], each);
     EXPECT_EQ(now[R"(reaper_servers{host_label="any",kind="revocable"})"], 4);
     EXPECT_EQ(now[R"(reaper_servers{host_label="any",kind="regular"})"], 1);
     EXPECT_EQ(now.sum("reaper_hosts"), 1);

@@ -82,7 +82,7 @@ INSTANTIATE_TEST_SUITE_P(
                 "watched_aggregates, "
                 "host_cooldown, cloud, http, broker, trigger, cull, scheduler, protect, limits, "
                 "thrash, breaker, project_breaker, shape_cooldown, cache, labels, journal, admin, "
-                "gateway, reservations, oversubscription, log"},
+                "metrics, gateway, reservations, oversubscription, log"},
         Mistake{"RenamedSection", "picture: {events: false}\n",
                 "reaper.yaml:9: picture: is called differently now; expected cache"},
         Mistake{"RenamedScheduler", "landing: {tenant_filter: true}\n",
