@@ -124,8 +124,9 @@ void JournalCounters::show_zeros() {
          {safeguard::limit_request, safeguard::limit_window, safeguard::limit_project,
           safeguard::limit_aggregate, safeguard::is_protected, safeguard::min_run_time,
           safeguard::thrash, safeguard::breaker, safeguard::project_breaker,
-          safeguard::shape_cooldown, safeguard::cell_cooldown, std::string_view{"unconfirmed"},
-          std::string_view{"not-enough"}, std::string_view{"refused"}})
+          safeguard::shape_cooldown, safeguard::cell_cooldown, std::string_view{"paused"},
+          std::string_view{"unconfirmed"}, std::string_view{"not-enough"},
+          std::string_view{"refused"}})
         refusals_.Add(by("reason", reason));
     for (const std::string_view kind : decision_kinds) decisions_.Add(by("decision", kind));
     for (const FreedRoomResultKind kind : freed_room_results)

@@ -17,6 +17,7 @@ from reaper_process import Reaper
 
 PROJECT = Path(__file__).parents[2]
 ALERTS = PROJECT / "deploy/prometheus/alerts.yaml"
+DASHBOARD = PROJECT / "deploy/grafana/reaper.json"
 PROMTOOL = "/usr/bin/promtool"
 SERIES = re.compile(r"^([a-z_]+)(?:\{(.*)\})? (\S+)$")
 LABEL = re.compile(r'([a-z_]+)="((?:[^"\\]|\\.)*)"')
@@ -62,6 +63,20 @@ class Page:
             if series == name and value != 0:
                 sums[labels[label]] = sums.get(labels[label], 0) + int(value)
         return sums
+
+
+def expressions() -> list[str]:
+    """Of the dashboard, with Grafana's variables filled in."""
+    panels = json.loads(DASHBOARD.read_text())["panels"]
+    found = [target["expr"] for panel in panels for target in panel.get("targets", [])]
+    for name, value in ("$__rate_interval", "10s"), ("$instance", ".*"), ("$job", ".*"):
+        found = [text.replace(name, value) for text in found]
+    return found
+
+
+def may_be_silent(expression: str) -> bool:
+    """Nothing of it has happened, or there is no such thing here."""
+    return "> 0" in expression or any(f"reaper_{name}" in expression for name in ("gateway", "reserved_", "budget"))
 
 
 def assert_tells_as_much(page: Page, totals: dict[str, Any]) -> None:
@@ -124,6 +139,9 @@ def test_metrics_say_what_the_journal_and_the_cloud_say(
         assert len(rules) == ALERTS.read_text().count("- alert: ")
         assert [rule["name"] for rule in rules if rule["health"] != "ok"] == []
         assert [rule["name"] for rule in rules if rule["state"] == "firing"] == []
+        shown = expressions()
+        silent = lambda: [text for text in shown if not prometheus.ask(text)]  # noqa: E731
+        eventually("the dashboard shows it", lambda: not [text for text in silent() if not may_be_silent(text)])
     finally:
         prometheus.stop()
 
