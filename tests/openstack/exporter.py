@@ -56,6 +56,12 @@ class MeasuredHost:
         with self._lock:
             self._servers.setdefault(server, Counter()).advance(cores)
 
+    def forget(self, *servers: str) -> None:
+        """They are gone: nothing is told of them any more."""
+        with self._lock:
+            for server in servers:
+                self._servers.pop(server, None)
+
     def be_idle(self) -> None:
         """And nobody is there."""
         self.use(0)

@@ -202,6 +202,35 @@ def test_a_day_of_oversubscription(
     assert deleted(cloud, mark) == ids(second, third)
     assert "cores in use at the peak" in seller.command("history", "show", told[0]["id"]).stdout
 
+    # It is calm again: room comes back slowly, and the next one gets in.
+    exporter[one].forget(*ids(second, third))
+    mark = cloud.mark()
+    exporter[one].server(regular[one].id, 2.4)
+    becomes(cloud, one, 7)
+    assert publications(cloud, one, mark) >= 2
+    fourth = boot_one(cloud)
+    exporter[one].server(fourth.id, 2.0)
+
+    # What is beyond the estimate may stay until it ends, if the operator says so.
+    change(seller, excess="drain")
+    seller.reload("oversubscription.excess")
+    exporter[one].server(regular[one].id, 8.4)
+    becomes(cloud, one, 1)
+    cloud.ask_in_vain("thin", "spot")
+    assert_lives(cloud, eldest, fourth)
+    assert not deleted(cloud, mark)
+
+    # Who holds something keeps its provider; then nothing is left.
+    seller.stop()
+    refused = seller.command(*SETUP, "--undo", "--apply")
+    assert refused.returncode == 1, refused.stdout + refused.stderr
+    assert one in " ".join(provider_names(cloud))
+    for server in (eldest, fourth):
+        cloud.delete_without_waiting(server)
+    cloud.wait_gone([eldest, fourth])
+    assert seller.command(*SETUP, "--undo", "--apply").returncode == 0
+    assert not provider_names(cloud)
+
 
 def test_a_busy_host_sheds_what_is_too_much(
     cloud: LabCloud,
@@ -303,8 +332,35 @@ def test_what_is_not_known_is_not_guessed(
     prometheus.start()
     eventually("it measures again", lambda: 1.4 < used() < 1.6)
     becomes(cloud, one, 6)
+
+    # Who starts anew goes on with what is published.
+    seller.kill()
+    restarted = cloud.mark()
+    start(seller, listen)
+    front.wait_asked_again()
+    assert (publications(cloud, one, restarted), published(cloud, one)) == (0, 6)
     assert_lives(cloud, eldest, youngest, *regular.values())
     assert not deleted(cloud, mark)
+
+    # What was evicted is in the rates for a while: nobody else goes for that.
+    exporter[one].use(9.5)  # 4 of it by the two
+    cloud.wait_gone([youngest])
+    exporter[one].use(7.5)
+    eventually("the rates show it", lambda: 7.4 < used() < 7.6)
+    front.wait_asked_again()
+    assert_lives(cloud, eldest)
+    becomes(cloud, one, 2)
+    assert deleted(cloud, mark) == ids(youngest)
+    seller.stop()
+
+    # A dry run tells what it would do.
+    mark = cloud.mark()
+    exporter[one].use(10)
+    seller.start("--dry-run")
+    eventually("it tells whom it would evict", lambda: eldest.id in seller.printed())
+    assert published(cloud, one) == 2
+    assert cloud.reaper_writes(mark) == []
+    assert_lives(cloud, eldest)
 
 
 def test_hosts_are_known_by_the_names_in_the_metrics(
