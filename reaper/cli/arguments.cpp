@@ -6,8 +6,11 @@
 #include <sstream>
 
 #include "config/values.hpp"
+#include "reaper/cli/command_table.hpp"
+#include "reaper/cli/completions.hpp"
 #include "reaper/cli/estimate_arguments.hpp"
 #include "reaper/cli/help_text.hpp"
+#include "reaper/cli/man_pages.hpp"
 #include "reaper/cli/value_parsers.hpp"
 #include "reaper/model/text.hpp"
 #include "reaper/model/time_text.hpp"
@@ -48,12 +51,16 @@ struct Parsed {
     UsageCommand usage;
     EstimateTexts estimate;
     PauseCommand pause;
+    ConfigCommand config;
+    std::string shell, man_page;
 };
 
-/// A check that leaves the option's help line as it is.
+/// A check that leaves the option's help line as it is. The values that it knows become its name,
+/// for completions.
 template <class Check>
 CLI::Validator quiet(Check check) {
-    return check.description("");
+    const std::string values = check.get_description();
+    return check.name(values).description("");
 }
 
 void add_global_options(CLI::App& app, Parsed& parsed) {
@@ -89,24 +96,24 @@ public:
     std::string make_footer(const CLI::App* app) const override { return app->get_footer(); }
     std::string make_subcommand(const CLI::App* command) const override {
         std::ostringstream line;
-        CLI::detail::format_help(line, command->get_name(), brief_.at(command->get_name()),
-                                 get_column_width());
+        CLI::detail::format_help(line, command->get_name(), brief_of(*command), get_column_width());
         return line.str();
     }
     std::string make_option_opts(const CLI::Option* option) const override {
         return option->get_type_size() == 0 ? "" : " " + option->get_type_name();
     }
-    void brief(const std::string& command, const char* text) { brief_[command] = text; }
+    void brief(const CLI::App& command, const char* text) { brief_[&command] = text; }
+    std::string brief_of(const CLI::App& command) const { return brief_.at(&command); }
 
 private:
-    std::map<std::string, std::string> brief_;
+    std::map<const CLI::App*, std::string> brief_;
 };
 
 CLI::App* add_command(CLI::App& parent, const char* name, const help::Text& text) {
     CLI::App* const command = parent.add_subcommand(name, text.description);
     command->footer(text.footer);
     command->group("Commands");
-    std::static_pointer_cast<HelpFormatter>(parent.get_formatter())->brief(name, text.brief);
+    std::static_pointer_cast<HelpFormatter>(parent.get_formatter())->brief(*command, text.brief);
     return command;
 }
 
@@ -347,6 +354,19 @@ void add_switch(CLI::App& app, Parsed& parsed) {
     add_command(app, "status", help::status);
 }
 
+/// What packages install beside the program.
+void add_own_texts(CLI::App& app, Parsed& parsed) {
+    add_command(app, "completion", help::completion)
+        ->add_option("SHELL", parsed.shell, "bash or zsh")
+        ->required()
+        ->type_name("SHELL")
+        ->check(quiet(CLI::IsMember({"bash", "zsh"})));
+    CLI::App* const man = add_command(app, "man", help::man);
+    man->group("");  // hidden
+    man->add_option("PAGE", parsed.man_page, "Its name; without, the names of all")
+        ->type_name("PAGE");
+}
+
 void describe(CLI::App& app, Parsed& parsed) {
     app.name("reaper");
     app.formatter(std::make_shared<HelpFormatter>());
@@ -374,7 +394,9 @@ void describe(CLI::App& app, Parsed& parsed) {
     add_command(app, "taggers", help::taggers);
     add_command(app, "estimators", help::estimators);
     add_command(app, "qos", help::qos);
-    add_command(app, "config", help::config);
+    add_command(app, "config", help::config)
+        ->add_flag("--check", parsed.config.check, "Only say whether it is valid");
+    add_own_texts(app, parsed);
 }
 
 /// The innermost command that was recognised.
@@ -658,7 +680,7 @@ Result<Command> finish_command(const CLI::App& chosen, const Parsed& parsed) {
     if (name == "taggers") return Command{TaggersCommand{}};
     if (name == "estimators") return Command{EstimatorsCommand{}};
     if (name == "qos") return Command{QosCommand{}};
-    return Command{ConfigCommand{}};
+    return Command{parsed.config};
 }
 
 GlobalOptions finish_global(const CLI::App& app, const Parsed& parsed) {
@@ -669,6 +691,30 @@ GlobalOptions finish_global(const CLI::App& app, const Parsed& parsed) {
     if (parsed.color == "always") global.color = ColorMode::always;
     if (parsed.color == "never") global.color = ColorMode::never;
     return global;
+}
+
+Leave man_page(const CommandEntry& program, const std::string& wanted) {
+    const auto pages = man_pages(program, REAPER_VERSION);
+    std::string names;
+    for (const auto& [name, text] : pages) {
+        if (name == wanted) return {ExitCode::ok, text, ""};
+        names += name + "\n";
+    }
+    if (wanted.empty()) return {ExitCode::ok, names, ""};
+    return {ExitCode::usage, "",
+            "no man page '" + printable(wanted, 60) + "'; 'reaper man' lists them"};
+}
+
+/// Texts that are made of the commands and options themselves; nothing if another one is wanted.
+std::optional<Leave> own_text(CLI::App& app, const Parsed& parsed) {
+    const std::string name = app.get_subcommands().front()->get_name();
+    if (name != "completion" && name != "man") return std::nullopt;
+    const auto formatter = std::static_pointer_cast<HelpFormatter>(app.get_formatter());
+    const CommandEntry program =
+        command_table(app, [&](const CLI::App& command) { return formatter->brief_of(command); });
+    if (name == "man") return man_page(program, parsed.man_page);
+    const bool bash = parsed.shell == "bash";
+    return Leave{ExitCode::ok, bash ? bash_completion(program) : zsh_completion(program), ""};
 }
 
 std::variant<Arguments, Leave> finish(const CLI::App& app, const Parsed& parsed) {
@@ -687,6 +733,7 @@ std::variant<Arguments, Leave> parse_arguments(int argc, const char* const* argv
     describe(app, parsed);
     try {
         app.parse(argc, argv);
+        if (auto text = own_text(app, parsed)) return std::move(*text);
         return finish(app, parsed);
     } catch (const CLI::CallForHelp&) {
         return Leave{ExitCode::ok, app.help(), ""};

@@ -108,7 +108,9 @@ struct SnapshotCommand {
 };
 
 struct CheckCommand {};
-struct ConfigCommand {};
+struct ConfigCommand {
+    bool check = false;  ///< only whether it is right
+};
 struct StrategiesCommand {};
 struct TaggersCommand {};
 struct EstimatorsCommand {};

@@ -65,7 +65,7 @@ ExitCode dispatch(const Arguments& arguments) {
             else if constexpr (std::is_same_v<Chosen, QosCommand>)
                 return show_qos(terminal);
             else
-                return show_config(global, terminal);
+                return show_config(global, command, terminal);
         },
         arguments.command);
 }

@@ -44,6 +44,7 @@ ExitCode show_strategies(const Terminal& terminal);
 ExitCode show_taggers(const Terminal& terminal);
 ExitCode show_estimators(const Terminal& terminal);
 ExitCode show_qos(const Terminal& terminal);
-ExitCode show_config(const GlobalOptions& global, const Terminal& terminal);
+ExitCode show_config(const GlobalOptions& global, const ConfigCommand& command,
+                     const Terminal& terminal);
 
 }  // namespace reaper::cli

@@ -459,9 +459,29 @@ parameters and defaults; for `oversubscription.qos` in the configuration.)",
 const Text config{
     "The configuration in effect, without secrets",
     R"(The configuration as it is in effect: the file, the defaults for what it leaves out, and what
-came from files and the environment. Secrets are not shown.)",
-    R"(Example:
+came from files and the environment. Secrets are not shown.
+
+With --check it only says whether the configuration is valid, and tells all mistakes with file and
+line (exit code 2), as a start or a reload would. No cloud and no broker is asked; 'reaper check' does
+that.)",
+    R"(Examples:
   reaper --config ./reaper.yaml config
+  reaper config --check && systemctl reload reaper
+)"};
+
+const Text completion{
+    "What a shell completes: a script for bash or zsh",
+    R"(Prints what bash or zsh needs to complete commands, options and their values. The package
+installs both.)",
+    R"(Examples:
+  source <(reaper completion bash)
+  reaper completion zsh >/usr/local/share/zsh/site-functions/_reaper
+)"};
+
+const Text man{"The man pages, as an installation makes them",
+               R"(Prints a man page, or the names of all of them.)",
+               R"(Example:
+  reaper man reaper-plan.1 | man -l -
 )"};
 
 }  // namespace reaper::cli::help

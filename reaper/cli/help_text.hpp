@@ -41,5 +41,7 @@ extern const Text taggers;
 extern const Text estimators;
 extern const Text qos;
 extern const Text config;
+extern const Text completion;
+extern const Text man;
 
 }  // namespace reaper::cli::help

@@ -1,14 +1,34 @@
 #include "reaper/cli/local_settings.hpp"
 
+#include <cerrno>
+#include <unistd.h>
 #include <utility>
 #include <variant>
 #include <vector>
 
 namespace reaper::cli {
+namespace {
+
+constexpr const char* state = "/var/lib/reaper";
+
+/// The group reaper-look may read the journal, but not the configuration, which carries secrets.
+bool only_looks(const GlobalOptions& global) {
+    const char* const file = global.config_file.c_str();
+    return !global.config_given && ::access(file, R_OK) != 0 && errno == EACCES &&
+           ::access(state, R_OK | X_OK) == 0;
+}
+
+}  // namespace
 
 std::optional<config::LocalSettings> local_settings(const GlobalOptions& global,
                                                     const Terminal& terminal) {
-    auto loaded = config::load_local(global.config_file, config::system_environment());
+    config::Environment environment = config::system_environment();
+    if (only_looks(global)) {
+        terminal.warn(global.config_file + ": may not be read; taken instead: " + state +
+                      " and the defaults");
+        environment.read_file = [](const std::string&) { return config::FileText{}; };
+    }
+    auto loaded = config::load_local(global.config_file, environment);
     if (auto* const settings = std::get_if<config::LocalSettings>(&loaded))
         return std::move(*settings);
     for (const auto& error : std::get<std::vector<config::ConfigError>>(loaded))
