@@ -468,6 +468,14 @@ def queries(run: Runner) -> Counts:
     return run.check("record them anew", "queries", *command, deadline_s=SOAK_DEADLINE_S)
 
 
+def package(run: Runner) -> Counts:
+    """In a fresh Debian, and started by its own systemd. Makes no build, but packages one."""
+    if not run.built("release"):
+        return needs_build("release", "package")
+    command = (PYTHON, "-B", "tests/deploy/package_test", str(run.build_dir("release")))
+    return run.check("install, upgrade, start and purge it", "package", *command, deadline_s=SOAK_DEADLINE_S)
+
+
 STAGES = (
     Stage("format", "the code is formatted", code_format),
     Stage("release", "optimised build, 1,280 schedules of faults", schedules),
@@ -496,6 +504,7 @@ SOAK = (
     Stage("placement", "room for groups as Placement's own code tells it, new cases", placement),
     Stage("suites-long", "Nova's and Placement's tests through haproxy and each gateway", suites_long),
     Stage("bench", "the benchmarks run, and are as good as when their figures were kept", bench),
+    Stage("package", "the package in a fresh Debian: lintian, upgrade in use, systemd, purge", package),
     Stage("queries", "what Nova asks of Placement is what was recorded", queries),
 )
 
