@@ -6,20 +6,48 @@
 #include "reaper/report/json.hpp"
 
 namespace reaper::cli {
+namespace {
+
+constexpr const char* credentials = "/run/credentials/";
+
+/// What systemd gives to a service (LoadCredential=) is for its main process alone: what checks the
+/// configuration before a reload, or on a person's behalf, may not read it. In its place stands
+/// what is right as a password and as a URL.
+config::Environment without_credentials(const Terminal& terminal) {
+    config::Environment environment = config::system_environment();
+    environment.read_file = [read = environment.read_file, &terminal](const std::string& path) {
+        Result<config::FileText> file = read(path);
+        if (file || !path.starts_with(credentials)) return file;
+        terminal.warn(path + ": is for the service alone; not checked");
+        return Result<config::FileText>{config::FileText{"amqp://not-read@localhost/", false}};
+    };
+    return environment;
+}
+
+ExitCode check_config(const GlobalOptions& global, const Terminal& terminal) {
+    std::vector<config::ConfigError> warnings;
+    const auto loaded =
+        config::load_settings(global.config_file, without_credentials(terminal), &warnings);
+    for (const auto& warning : warnings) terminal.warn(config::to_string(warning));
+    if (const auto* const errors = std::get_if<std::vector<config::ConfigError>>(&loaded)) {
+        for (const auto& error : *errors) terminal.complain(config::to_string(error));
+        return ExitCode::usage;
+    }
+    terminal.answer(terminal.json()
+                        ? report::dump({{"file", global.config_file}, {"valid", true}}, 2) + "\n"
+                        : global.config_file + ": the configuration is valid\n");
+    return ExitCode::ok;
+}
+
+}  // namespace
 
 ExitCode show_config(const GlobalOptions& global, const ConfigCommand& command,
                      const Terminal& terminal) {
+    if (command.check) return check_config(global, terminal);
     const auto complain = [&](const std::string& line) { terminal.complain(line); };
     const auto warn = [&](const std::string& line) { terminal.warn(line); };
     const auto settings = load_config(global.config_file, complain, warn);
     if (!settings) return ExitCode::usage;
-    if (command.check) {
-        terminal.answer(terminal.json()
-                            ? report::dump({{"file", global.config_file}, {"valid", true}}, 2) +
-                                  "\n"
-                            : global.config_file + ": the configuration is valid\n");
-        return ExitCode::ok;
-    }
     terminal.answer(terminal.json() ? report::dump(to_json(*settings), 2) + "\n"
                                     : config::to_yaml(*settings));
     return ExitCode::ok;

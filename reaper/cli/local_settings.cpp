@@ -26,7 +26,7 @@ std::optional<config::LocalSettings> local_settings(const GlobalOptions& global,
     if (only_looks(global)) {
         terminal.warn(global.config_file + ": may not be read; taken instead: " + state +
                       " and the defaults");
-        environment.read_file = [](const std::string&) { return config::FileText{}; };
+        environment.read_file = [](const std::string&) { return config::FileText{"{}"}; };
     }
     auto loaded = config::load_local(global.config_file, environment);
     if (auto* const settings = std::get_if<config::LocalSettings>(&loaded))

@@ -108,6 +108,7 @@ void write_usage(std::ostream& out, const std::string& words, const CommandEntry
 
 void write_options(std::ostream& out, const CommandEntry& command) {
     for (const OptionEntry& option : command.options) {
+        if (is_help(option)) continue;  // reaper(1) has it
         out << ".TP\n";
         for (std::size_t i = 0; i < option.names.size(); ++i)
             out << (i > 0 ? ", " : "")
