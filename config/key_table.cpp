@@ -468,6 +468,21 @@ const Section journal{
          at<&Settings::journal, &JournalFile::path>()},
     }};
 
+const Section record{
+    "record",
+    "what decisions saw, for reaper replay and reaper report",
+    {
+        {"directory", Text{4096}, "", "of the daemon's own; default: nothing is recorded",
+         at<&Settings::record, &Record::directory>()},
+        {"max_mib", WholeNumber{8, 16'000'000, 1024 * 1024}, "1024",
+         "MiB, compressed; the oldest goes first", at<&Settings::record, &Record::max_bytes>()},
+        {"max_age", Span{1h, 87600h}, "720h", "what is older goes too",
+         at<&Settings::record, &Record::max_age>()},
+        {"anonymous", Flag{}, "false",
+         "names and ids are replaced before anything is written, free text is left out",
+         at<&Settings::record, &Record::anonymous>()},
+    }};
+
 const Section admin{
     "admin",
     "the API of the running daemon: GET /v1",
@@ -616,12 +631,13 @@ const Section log{
 
 const std::vector<Section>& sections() {
     static const std::vector<Section> all = [] {
-        std::vector<Section> every{
-            top,     cloud,   auth,        endpoints,       http,
-            broker,  trigger, cull,        scheduler,       protect,
-            limits,  thrash,  breaker,     project_breaker, shape_cooldown,
-            cache,   labels,  journal,     admin,           admin_tls,
-            metrics, gateway, gateway_tls, reservations,    reservations_acl};
+        std::vector<Section> every{top,          cloud,           auth,           endpoints,
+                                   http,         broker,          trigger,        cull,
+                                   scheduler,    protect,         limits,         thrash,
+                                   breaker,      project_breaker, shape_cooldown, cache,
+                                   labels,       journal,         record,         admin,
+                                   admin_tls,    metrics,         gateway,        gateway_tls,
+                                   reservations, reservations_acl};
         for (auto& each : oversubscription_sections()) every.push_back(std::move(each));
         every.push_back(log);
         return every;

@@ -1,5 +1,8 @@
 #include "config/loader.hpp"
 
+#include <optional>
+#include <yaml-cpp/yaml.h>
+
 #include "config/checks.hpp"
 #include "config/clouds.hpp"
 #include "config/document.hpp"
@@ -112,16 +115,16 @@ ConfigError unreadable_file(const std::string& path, const Error& error) {
             true};
 }
 
-/// The file, as far as it is right but for mistakes that play no part.
-std::variant<Draft, std::vector<ConfigError>> load_part(const std::string& path,
-                                                        const Environment& environment,
-                                                        bool (*plays_no_part)(const ConfigError&,
-                                                                              const Draft&)) {
-    const auto file = environment.read_file(path);
-    if (!file) return std::vector<ConfigError>{unreadable_file(path, file.error())};
+using PlaysNoPart = bool (*)(const ConfigError&, const Draft&);
+
+/// The text, as far as it is right but for mistakes that play no part.
+std::variant<Draft, std::vector<ConfigError>> load_part_of(const std::string& path,
+                                                           const std::string& text,
+                                                           const Environment& environment,
+                                                           PlaysNoPart plays_no_part) {
     Draft draft;
     Findings findings{path};
-    load_guarded(path, file->text, environment, draft, findings);
+    load_guarded(path, text, environment, draft, findings);
     auto errors = findings.errors();
     for (const ConfigError& error : errors)
         if (draft.broker_unknown.empty() && section_of(error) == "broker")
@@ -131,6 +134,67 @@ std::variant<Draft, std::vector<ConfigError>> load_part(const std::string& path,
     std::erase_if(errors, [&](const ConfigError& error) { return error.file != path; });
     if (!errors.empty()) return errors;
     return draft;
+}
+
+/// The same of a file.
+std::variant<Draft, std::vector<ConfigError>> load_part(const std::string& path,
+                                                        const Environment& environment,
+                                                        PlaysNoPart plays_no_part) {
+    const auto file = environment.read_file(path);
+    if (!file) return std::vector<ConfigError>{unreadable_file(path, file.error())};
+    return load_part_of(path, file->text, environment, plays_no_part);
+}
+
+/// Of `policy`, what the key is: a section of it, or a key at the top.
+bool decides(std::string_view key) {
+    const std::string_view section = key.substr(0, key.find('.'));
+    for (const std::string_view known :
+         {"taggers", "tagger_conflict", "strategy", "alternatives", "watched_aggregates",
+          "host_cooldown", "scheduler", "protect", "limits", "thrash", "breaker", "project_breaker",
+          "shape_cooldown"})
+        if (section == known) return true;
+    return false;
+}
+
+/// Why not, if it can't be.
+std::optional<ConfigError> override_key(YAML::Node root, const Override& wanted) {
+    const auto& [key, value] = wanted;
+    if (!decides(key))
+        return ConfigError{"--set", 0, key, "does not decide which servers go",
+                           "a key such as limits.victims_per_window, protect.min_run_time, "
+                           "strategy or alternatives"};
+    std::size_t at = 0;
+    for (std::size_t dot = key.find('.'); dot != std::string::npos; dot = key.find('.', at)) {
+        root.reset(root[key.substr(at, dot - at)]);
+        at = dot + 1;
+        if (root.IsDefined() && !root.IsNull() && !root.IsMap())
+            return ConfigError{"--set", 0, key, "is inside of a value", "a key of the file"};
+    }
+    root[key.substr(at)] = YAML::Load(value);
+    return std::nullopt;
+}
+
+/// The document with the overrides in it, as text again.
+std::variant<std::string, ConfigError> with_overrides(const std::string& name,
+                                                      std::string_view text,
+                                                      const std::vector<Override>& overrides) {
+    auto parsed = parse_document(name, text);
+    if (auto* const error = std::get_if<ConfigError>(&parsed)) return std::move(*error);
+    YAML::Node root = std::get<YAML::Node>(parsed);
+    for (const Override& each : overrides) {
+        try {
+            if (auto wrong = override_key(root, each)) return std::move(*wrong);
+        } catch (const YAML::Exception& exception) {
+            return ConfigError{"--set", 0, each.first, "not understood: " + exception.msg,
+                               "a value as the file would say it"};
+        }
+    }
+    // Who has no taggers leaves them out.
+    if (root["taggers"] && root["taggers"].IsSequence() && root["taggers"].size() == 0)
+        root.remove("taggers");
+    YAML::Emitter out;
+    out << root;
+    return std::string{out.c_str()};
 }
 
 }  // namespace
@@ -154,6 +218,27 @@ std::variant<Policy, std::vector<ConfigError>> load_policy(const std::string& pa
     return std::get<std::vector<ConfigError>>(std::move(loaded));
 }
 
+std::variant<Policy, std::vector<ConfigError>> load_policy_text(
+    const std::string& name, std::string_view text, const std::vector<Override>& overrides,
+    const Environment& environment) {
+    auto changed = with_overrides(name, text, overrides);
+    if (auto* const error = std::get_if<ConfigError>(&changed))
+        return std::vector<ConfigError>{std::move(*error)};
+    auto loaded =
+        load_part_of(name, std::get<std::string>(changed), environment, of_the_surroundings);
+    auto* const draft = std::get_if<Draft>(&loaded);
+    if (draft == nullptr) return std::get<std::vector<ConfigError>>(std::move(loaded));
+    return std::move(draft->settings.policy);
+}
+
+std::string to_yaml(const Policy& policy) {
+    Settings settings;
+    settings.policy = policy;
+    settings.oversubscription.estimator = standard_estimator();
+    settings.oversubscription.qos = standard_qos();
+    return to_yaml(settings);
+}
+
 std::variant<LocalSettings, std::vector<ConfigError>> load_local(const std::string& path,
                                                                  const Environment& environment) {
     auto loaded = load_part(path, environment, not_local);
@@ -162,7 +247,7 @@ std::variant<LocalSettings, std::vector<ConfigError>> load_local(const std::stri
             std::move(draft->settings.journal), std::move(draft->settings.pause_file),
             std::move(draft->settings.admin),   std::move(draft->settings.policy.safeguards),
             std::move(draft->settings.broker),  std::move(draft->broker_unknown),
-            std::move(draft->settings.gateway)};
+            std::move(draft->settings.gateway), std::move(draft->settings.record)};
     return std::get<std::vector<ConfigError>>(std::move(loaded));
 }
 

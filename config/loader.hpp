@@ -7,6 +7,7 @@
 
 #include <string>
 #include <string_view>
+#include <utility>
 #include <variant>
 #include <vector>
 
@@ -34,6 +35,18 @@ LoadResult load_settings_text(const std::string& name, std::string_view text,
 std::variant<Policy, std::vector<ConfigError>> load_policy(const std::string& path,
                                                            const Environment& environment);
 
+/// A key of the file with a value, as the file would say both: `limits.victims_per_window`, `10`.
+using Override = std::pair<std::string, std::string>;
+
+/// The same of a text that is already here, with other values for some keys that decide which
+/// servers go; without taggers where it has none. `name` stands for the file in the messages.
+std::variant<Policy, std::vector<ConfigError>> load_policy_text(
+    const std::string& name, std::string_view text, const std::vector<Override>& overrides,
+    const Environment& environment);
+
+/// The policy as a file would say it: read back, it is the same.
+std::string to_yaml(const Policy& policy);
+
 /// What the commands on this machine need: the journal, the pause file, the daemon's socket.
 struct LocalSettings {
     JournalFile journal;
@@ -43,6 +56,7 @@ struct LocalSettings {
     Broker broker;                 ///< whom to ask which reaper is active
     std::string broker_unknown;    ///< why it can't be asked; empty if it can
     Gateway gateway;               ///< whom to ask whether it helps
+    Record record;
 };
 
 /// These alone, for what must work whatever else is wrong or can't be read by who asks: no secret

@@ -280,6 +280,14 @@ struct JournalFile {
     std::string path = "/var/lib/reaper/journal.db";
 };
 
+/// `record:` what decisions saw, to be decided again (reaper/recording).
+struct Record {
+    std::string directory;  ///< empty: nothing is recorded
+    std::uint64_t max_bytes = 1024ULL * 1024 * 1024;  ///< key `max_mib`; the oldest goes first
+    milliseconds max_age{2'592'000'000};              ///< what is older goes too
+    bool anonymous = false;                           ///< names and ids are replaced
+};
+
 /// `log:` what is written, where.
 struct Log {
     std::string level = "info";   ///< trace, debug, info, warning, error
@@ -297,6 +305,7 @@ struct Settings {
     Cache cache;
     Labels labels;
     JournalFile journal;
+    Record record;
     Log log;
     Admin admin;
     MetricsPage metrics;

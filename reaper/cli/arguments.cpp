@@ -50,6 +50,9 @@ struct Parsed {
     std::string from, to;
     UsageCommand usage;
     EstimateTexts estimate;
+    ReplayCommand replay;
+    ReportCommand report;
+    PeriodTexts period;
     PauseCommand pause;
     ConfigCommand config;
     std::string shell, man_page;
@@ -346,6 +349,39 @@ void add_estimate(CLI::App& app, Parsed& parsed) {
         ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
 }
 
+void add_period(CLI::App& command, PeriodTexts& period, const char* since) {
+    command.add_option("--since", period.since, since)->type_name("WHEN");
+    command.add_option("--until", period.until, "Until then, UTC (default now)")
+        ->type_name("DATE");
+}
+
+void add_replay(CLI::App& app, Parsed& parsed) {
+    CLI::App& replay = *add_command(app, "replay", help::replay);
+    replay.add_option("DIR", parsed.replay.directory, "The recording")->required()->type_name("");
+    replay
+        .add_option("--strategy", parsed.replay.strategy,
+                    "NAME or NAME:key=value,...; see 'reaper strategies'")
+        ->type_name("STRATEGY");
+    replay
+        .add_option("--set", parsed.replay.set,
+                    "key=value of the configuration: limits.victims_per_window=10; may be repeated")
+        ->type_name("KEY=VALUE")
+        ->expected(1)
+        ->allow_extra_args(false)
+        ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
+    replay.add_option("--plot", parsed.replay.plot, "Draw victims and lost hours over time, as SVG")
+        ->type_name("FILE");
+    add_period(replay, parsed.period, "From then on: 2026-11-01 (default: all of it)");
+
+    CLI::App& report = *add_command(app, "report", help::report);
+    report
+        .add_option("DIR", parsed.report.directory,
+                    "The recording (default: as configured, else the journal)")
+        ->type_name("");
+    add_period(report, parsed.period,
+               "How far back, or from when on: 24h, 7d, 2026-11-01 (default 7d)");
+}
+
 void add_switch(CLI::App& app, Parsed& parsed) {
     add_command(app, "pause", help::pause)
         ->add_option("--reason", parsed.pause.reason, "Why; shown by status and in the history")
@@ -389,6 +425,7 @@ void describe(CLI::App& app, Parsed& parsed) {
     add_history(app, parsed);
     add_usage(app, parsed);
     add_estimate(app, parsed);
+    add_replay(app, parsed);
     add_switch(app, parsed);
     add_command(app, "strategies", help::strategies);
     add_command(app, "taggers", help::taggers);
@@ -624,6 +661,24 @@ Result<UsageCommand> finish_usage(const Parsed& parsed) {
     return usage;
 }
 
+Result<ReplayCommand> finish_replay(const Parsed& parsed) {
+    ReplayCommand replay = parsed.replay;
+    Duration none{};
+    const auto period = read_period(parsed.period, replay.since, none, replay.until);
+    if (!period) return period.error();
+    if (none != Duration{})
+        return Error{Errc::bad_input, "--since: a recording has a past of its own; expected a date "
+                                      "such as 2026-11-01 (UTC)"};
+    return replay;
+}
+
+Result<ReportCommand> finish_report(const Parsed& parsed) {
+    ReportCommand report = parsed.report;
+    const auto period = read_period(parsed.period, report.since, report.span, report.until);
+    if (!period) return period.error();
+    return report;
+}
+
 /// The commands that take a history, a plan, or nothing at all.
 Result<Command> finish_command(const CLI::App& chosen, const Parsed& parsed) {
     const std::string& name = chosen.get_name();
@@ -667,6 +722,14 @@ Result<Command> finish_command(const CLI::App& chosen, const Parsed& parsed) {
     if (name == "estimate") {
         Result<EstimateCommand> estimate = estimate_command(parsed.estimate);
         return estimate ? Result<Command>{std::move(*estimate)} : estimate.error();
+    }
+    if (name == "replay") {
+        Result<ReplayCommand> replay = finish_replay(parsed);
+        return replay ? Result<Command>{std::move(*replay)} : replay.error();
+    }
+    if (name == "report") {
+        Result<ReportCommand> report = finish_report(parsed);
+        return report ? Result<Command>{std::move(*report)} : report.error();
     }
     if (name == "run") return Command{parsed.run};
     if (name == "gateway") return Command{GatewayCommand{}};

@@ -144,6 +144,23 @@ struct EstimateCommand {
     std::vector<Chosen> estimators;  ///< empty: all that there are
 };
 
+/// A recording, decided again.
+struct ReplayCommand {
+    std::string directory;
+    std::string strategy;          ///< `NAME` or `NAME:key=value,...`; empty: as configured
+    std::vector<std::string> set;  ///< `key=value`
+    std::string plot;              ///< file; empty: none
+    std::optional<TimePoint> since, until;
+};
+
+/// What switching on would have meant.
+struct ReportCommand {
+    std::string directory;           ///< of a recording; empty: as configured, or the journal
+    std::optional<TimePoint> since;  ///< none: `span` before `until`
+    Duration span = std::chrono::days{7};
+    std::optional<TimePoint> until;  ///< none: now
+};
+
 struct PauseCommand {
     std::string reason;
 };
@@ -154,7 +171,7 @@ using Command =
     std::variant<RunCommand, GatewayCommand, PlanCommand, RequestCommand, HostsCommand,
                  CandidatesCommand, SetupCommand, ReservationSetupCommand, RoomSetupCommand,
                  ReserveCommand, ReservationsCommand, SnapshotCommand, CheckCommand, HistoryCommand,
-                 UsageCommand, EstimateCommand, PauseCommand, ResumeCommand, StatusCommand,
+                 UsageCommand, EstimateCommand, ReplayCommand, ReportCommand, PauseCommand, ResumeCommand, StatusCommand,
                  StrategiesCommand, TaggersCommand, EstimatorsCommand, QosCommand, ConfigCommand>;
 
 struct Arguments {

@@ -50,6 +50,10 @@ ExitCode dispatch(const Arguments& arguments) {
                 return show_usage(global, command, terminal);
             else if constexpr (std::is_same_v<Chosen, EstimateCommand>)
                 return show_estimate(global, command, terminal);
+            else if constexpr (std::is_same_v<Chosen, ReplayCommand>)
+                return show_replay(global, command, terminal);
+            else if constexpr (std::is_same_v<Chosen, ReportCommand>)
+                return show_report(global, command, terminal);
             else if constexpr (std::is_same_v<Chosen, PauseCommand>)
                 return pause_reaper(global, command, terminal);
             else if constexpr (std::is_same_v<Chosen, ResumeCommand>)

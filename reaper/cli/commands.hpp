@@ -36,6 +36,10 @@ ExitCode show_usage(const GlobalOptions& global, const UsageCommand& command,
                     const Terminal& terminal);
 ExitCode show_estimate(const GlobalOptions& global, const EstimateCommand& command,
                        const Terminal& terminal);
+ExitCode show_replay(const GlobalOptions& global, const ReplayCommand& command,
+                     const Terminal& terminal);
+ExitCode show_report(const GlobalOptions& global, const ReportCommand& command,
+                     const Terminal& terminal);
 ExitCode pause_reaper(const GlobalOptions& global, const PauseCommand& command,
                       const Terminal& terminal);
 ExitCode resume_reaper(const GlobalOptions& global, const Terminal& terminal);

@@ -38,31 +38,39 @@ std::optional<Duration> span_or_days(const std::string& text) {
     return std::chrono::days{*days};
 }
 
+Error wrong(const std::string& option, const std::string& text, const std::string& expected) {
+    return Error{Errc::bad_input,
+                 option + ": is '" + printable(text, 60) + "'; expected " + expected};
+}
+
 }  // namespace
 
-Result<EstimateCommand> estimate_command(const EstimateTexts& texts) {
-    EstimateCommand estimate;
-    const auto wrong = [](const std::string& option, const std::string& text,
-                          const std::string& expected) {
-        return Error{Errc::bad_input,
-                     option + ": is '" + printable(text, 60) + "'; expected " + expected};
-    };
+Result<void> read_period(const PeriodTexts& texts, std::optional<TimePoint>& since, Duration& span,
+                         std::optional<TimePoint>& until) {
     if (!texts.since.empty()) {
-        const auto span = span_or_days(texts.since);
-        if (span && *span > Duration::zero())
-            estimate.span = *span;
+        const auto back = span_or_days(texts.since);
+        if (back && *back > Duration::zero())
+            span = *back;
         else
-            estimate.since = parse_time_or_date(texts.since);
-        if (!estimate.since && (!span || *span <= Duration::zero()))
+            since = parse_time_or_date(texts.since);
+        if (!since && (!back || *back <= Duration::zero()))
             return wrong("--since", texts.since,
                          "a span such as 24h or 7d, or a date such as 2026-11-01 (UTC)");
     }
     if (!texts.until.empty()) {
-        estimate.until = parse_time_or_date(texts.until);
-        if (!estimate.until)
+        until = parse_time_or_date(texts.until);
+        if (!until)
             return wrong("--until", texts.until,
                          "a date such as 2026-11-01 or 2026-11-01T12:30:00Z (UTC)");
     }
+    return {};
+}
+
+Result<EstimateCommand> estimate_command(const EstimateTexts& texts) {
+    EstimateCommand estimate;
+    const auto period =
+        read_period({texts.since, texts.until}, estimate.since, estimate.span, estimate.until);
+    if (!period) return period.error();
     if (!texts.step.empty()) {
         const auto step = config::duration_of(texts.step);
         if (!step || *step < std::chrono::seconds{1} || *step > std::chrono::hours{1})

@@ -1,6 +1,7 @@
 // What `reaper estimate` was asked for.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -16,6 +17,13 @@ struct EstimateTexts {
     std::string step;
     std::vector<std::string> estimators;  ///< `NAME` or `NAME:param=value,...`
 };
+
+/// `--since` and `--until`, likewise; `span` stays where no other one is given.
+struct PeriodTexts {
+    std::string since, until;
+};
+Result<void> read_period(const PeriodTexts& texts, std::optional<TimePoint>& since, Duration& span,
+                         std::optional<TimePoint>& until);
 
 /// `bad_input` names the option.
 Result<EstimateCommand> estimate_command(const EstimateTexts& texts);

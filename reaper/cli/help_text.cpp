@@ -386,6 +386,37 @@ the interval in which Prometheus collects, or more: a coarse history sees fewer 
   reaper estimate --json | jq '.estimates[] | {estimator, sold_vcpu_hours, short_minutes}'
 )"};
 
+const Text replay{
+    "What another strategy or limit would have done with a recording",
+    R"(Decides the requests of a recording (record.directory of the daemon) again: under another strategy,
+other limits or another configuration, and under the recorded one. A table of the differences, by
+day and in all: requests helped, victims, and how long these had existed; then the requests that
+would be decided otherwise. --config takes the place of the recorded configuration: its taggers,
+strategy and safeguards count. --set and --strategy change single keys of that.
+
+Each request is decided in the cloud as it was recorded. What an earlier decision would have changed
+is not played on, but that no server goes twice, and that who went counts against limits. Circuit
+breakers are as they were. Needs no cloud, and gives the same answer each time.)",
+    R"(Examples:
+  reaper replay /var/lib/reaper/recording --strategy strict
+  reaper replay recording/ --set limits.victims_per_window=10 --set protect.min_run_time=30min
+  reaper replay recording/ --strategy cost:ties=oldest --plot week.svg
+  reaper replay recording/ --config new.yaml --json | jq .asked
+)"};
+
+const Text report{
+    "What switching on would have meant",
+    R"(For the end of a week of "reaper run --dry-run", or of a paused reaper: requests that Nova refused,
+how many would have been helped, whose servers would have gone and how long they had existed, which
+safeguards would have held the reaper back, and what stands against switching on. It is made from
+the recording (DIR, or record.directory of the configuration), where no server goes twice; without
+one from the journal, which has what the reaper planned, and nothing of a dry run.)",
+    R"(Examples:
+  reaper report
+  reaper report --since 2026-11-18 --until 2026-11-25
+  reaper report recording/ --json | jq '.projects[0], .against'
+)"};
+
 const Text pause{
     "Pauses deletions until resume",
     R"(From now on the reaper of this machine deletes no servers, until "reaper resume". It works at

@@ -33,6 +33,8 @@ extern const Text history_totals;
 extern const Text history_events;
 extern const Text usage;
 extern const Text estimate;
+extern const Text replay;
+extern const Text report;
 extern const Text pause;
 extern const Text resume;
 extern const Text status;

@@ -9,6 +9,7 @@
 #include "clients/pause/pause_file.hpp"
 #include "reaper/cli/commands.hpp"
 #include "reaper/cli/daemon_lines.hpp"
+#include "reaper/cli/recording_daemon.hpp"
 #include "reaper/daemon/composition.hpp"
 #include "reaper/daemon/daemon_shell.hpp"
 #include "reaper/daemon/gateway.hpp"
@@ -83,12 +84,17 @@ ExitCode run_daemon(const GlobalOptions& global, const RunCommand& command,
     RecordFeed feed(counted);
     const auto printed = command.dry_run ? feed.listen(reporter(terminal)) : nullptr;
 
+    const auto recorder = recorder_of(*settings, feed, command.dry_run);
+    if (!recorder) return leave(ExitCode::failed, recorder.error().what);
+    if (*recorder) (*recorder)->recorder.note_policy(**compiled);
+
     DaemonShell::Reload reload{global.config_file, global.log_level.has_value()};
     DaemonShell shell(io, *settings, std::move(reload));
     PauseFile pause{settings->pause_file};
     PauseFile breaker{breaker_file(settings->pause_file)};
     const ServicePorts ports{cloud->ports(), feed,    *messages,     events.get(),
-                             pause,          breaker, metrics->get()};
+                             pause,          breaker, metrics->get(),
+                             *recorder ? &(*recorder)->recorder : nullptr};
     // A dry run may stand beside the daemon, whose ports and socket they are.
     if (command.dry_run) settings->admin = {};
     if (command.dry_run) settings->gateway = {};

@@ -183,7 +183,8 @@ Service::Impl::Impl(ServicePorts ports, LiveSettings settings,
              ports.events,
              settings_.dry_run ? never_paused_ : ports.pause,
              settings_.dry_run ? never_paused_ : ports.breaker,
-             ports.metrics},
+             ports.metrics,
+             ports.observer},
       on_status_(std::move(on_status)) {
     if (!settings_.cache.events) ports_.events = nullptr;
     settings_.cache.events = ports_.events != nullptr;
@@ -281,6 +282,7 @@ Service::Impl::Parts::Parts(Impl& service, const asio::any_io_executor& executor
 ResultTask<void> Service::Impl::run() {
     executor_ = co_await asio::this_coro::executor;
     parts_ = std::make_unique<Parts>(*this, executor_);
+    parts_->decisions.observed_by(ports_.observer);
     auto fed = co_await parts_->safeguards.restore();
     if (!fed) co_return fed.error();
     if (!settings_.dry_run) {
@@ -365,6 +367,12 @@ std::vector<PeriodicTask> Service::Impl::periodic_tasks() {
                      [this] { return settings_.trigger.unshelve_interval; },
                      [this] { return parts_->unshelve.check(); }, std::chrono::minutes{2}, true});
     for (auto& task : parts_->oversubscription.tasks()) tasks.push_back(std::move(task));
+    if (ports_.observer != nullptr)
+        tasks.push_back({"recording the cloud", [this] { return ports_.observer->step(); },
+                         quietly([this] {
+                             if (parts_->refresher.built())
+                                 ports_.observer->keep_up(parts_->refresher.cache());
+                         })});
     tasks.push_back({"watching the clock", every(between_clock_checks),
                      [this]() -> ResultTask<void> {
                          co_await check_clock();

@@ -9,6 +9,7 @@
 
 #include "reaper/api/daemon_view.hpp"
 #include "reaper/daemon/daemon_work.hpp"
+#include "reaper/decision/decision_observer.hpp"
 #include "reaper/decision/live_settings.hpp"
 #include "reaper/monitoring/daemon_state.hpp"
 #include "reaper/ports/cloud_ports.hpp"
@@ -34,6 +35,7 @@ struct ServicePorts {
     Switch& pause;
     Switch& breaker;             ///< where the circuit breaker keeps that it is open
     Metrics* metrics = nullptr;  ///< null: nothing is measured
+    DecisionObserver* observer = nullptr;  ///< null: nothing is recorded
 };
 
 /// One thread: everything runs on the executor of the coroutine that calls `run`.

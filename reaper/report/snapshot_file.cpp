@@ -6,6 +6,7 @@
 #include "reaper/model/time_text.hpp"
 #include "reaper/report/json.hpp"
 #include "reaper/report/json_placement.hpp"
+#include "reaper/report/snapshot_parts.hpp"
 
 namespace reaper::report {
 namespace {
@@ -53,15 +54,15 @@ json whole(const Provider& provider) {
 
 using Providers = std::set<ProviderId>;
 
-/// What is held on providers of no host here would lead nowhere.
-json holdings(const Allocations& allocations, const Providers& known) {
+/// What is held on providers of no host here would lead nowhere; null: all may lead somewhere.
+json holdings(const Allocations& allocations, const Providers* known) {
     json object = json::object();
     for (const auto& [id, resources] : allocations)
-        if (known.contains(id)) object[id.str()] = to_json(resources);
+        if (known == nullptr || known->contains(id)) object[id.str()] = to_json(resources);
     return object;
 }
 
-json whole(const Server& server, const Providers& known) {
+json whole(const Server& server, const Providers* known) {
     json object{{"id", server.id.str()},
                 {"name", server.name},
                 {"project", server.project.str()},
@@ -83,7 +84,7 @@ json whole(const Server& server, const Providers& known) {
     return object;
 }
 
-json whole(const Host& host, const Providers& known) {
+json whole(const Host& host, const Providers* known) {
     json providers = json::array();
     for (const Provider& provider : host.providers) providers.push_back(whole(provider));
     json servers = json::array();
@@ -109,6 +110,7 @@ json whole(const Ledger& ledger) {
                              {"host", eviction.host.str()},
                              {"server", eviction.server.str()},
                              {"ended", time_or_null(eviction.ended)}});
+        if (!eviction.counted) evictions.back()["counted"] = false;
     }
     json promises = json::array();
     ledger.each_promise([&](const Ledger::Promise& promise) {
@@ -163,6 +165,18 @@ json frame(const SnapshotFile& file) {
 
 }  // namespace
 
+json host_json(const Host& host) {
+    return whole(host, nullptr);
+}
+
+json ledger_json(const Ledger& ledger) {
+    return whole(ledger);
+}
+
+json tag_data_json(const TagData& tag_data) {
+    return whole(tag_data);
+}
+
 std::string more_remarks(std::size_t count) {
     return "and " + std::to_string(count) + " more remarks";
 }
@@ -171,7 +185,7 @@ json to_json(const SnapshotFile& file) {
     json document = frame(file);
     json hosts = json::array();
     const Providers providers = providers_of(file.snapshot);
-    for (const Host& host : file.snapshot.hosts) hosts.push_back(whole(host, providers));
+    for (const Host& host : file.snapshot.hosts) hosts.push_back(whole(host, &providers));
     document["hosts"] = std::move(hosts);
     return document;
 }
@@ -186,7 +200,7 @@ void write_snapshot(std::ostream& out, const SnapshotFile& file) {
     const Providers providers = providers_of(file.snapshot);
     const char* separator = "\n";
     for (const Host& host : file.snapshot.hosts) {
-        out << separator << dump(whole(host, providers));
+        out << separator << dump(whole(host, &providers));
         separator = ",\n";
     }
     out << "\n]\n}\n";

@@ -14,6 +14,7 @@
 #include "reaper/model/text.hpp"
 #include "reaper/report/json_placement.hpp"
 #include "reaper/report/snapshot_file.hpp"
+#include "reaper/report/snapshot_parts.hpp"
 
 namespace reaper::report {
 namespace {
@@ -178,7 +179,8 @@ Ledger ledger_of(const JsonPlace& in) {
     std::vector<Ledger::Eviction> evictions;
     in["evictions"].each([&](const JsonPlace& each) {
         evictions.push_back({RequestId{each["request"].id()}, HostId{each["host"].id()},
-                             ServerId{each["server"].id()}, each["ended"].time_or_null()});
+                             ServerId{each["server"].id()}, each["ended"].time_or_null(),
+                             each.boolean_or("counted", true)});
     });
     std::vector<Ledger::Promise> promises;
     in["promises"].each([&](const JsonPlace& each) {
@@ -345,11 +347,11 @@ SnapshotFile read(std::string_view text) {
     return file;
 }
 
-}  // namespace
-
-Result<SnapshotFile> read_snapshot(std::string_view text) {
+/// What `build` makes of the document, or what is wrong with it.
+template <class Build>
+auto guarded(Build build) -> Result<decltype(build())> {
     try {
-        return read(text);
+        return build();
     } catch (const WrongJson& wrong) {
         return Error{Errc::bad_input, wrong.what};
     } catch (const std::bad_alloc&) {
@@ -357,6 +359,24 @@ Result<SnapshotFile> read_snapshot(std::string_view text) {
     } catch (const json::exception&) {
         return Error{Errc::bad_input, "a number is out of range"};
     }
+}
+
+}  // namespace
+
+Result<SnapshotFile> read_snapshot(std::string_view text) {
+    return guarded([&] { return read(text); });
+}
+
+Result<Host> host_from_json(const json& document) {
+    return guarded([&] { return host_of(JsonPlace(document, "host")); });
+}
+
+Result<Ledger> ledger_from_json(const json& document) {
+    return guarded([&] { return ledger_of(JsonPlace(document, "ledger")); });
+}
+
+Result<TagData> tag_data_from_json(const json& document) {
+    return guarded([&] { return facts_of(JsonPlace(document, "facts")); });
 }
 
 }  // namespace reaper::report

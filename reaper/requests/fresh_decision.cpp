@@ -264,8 +264,12 @@ ResultTask<Decision> FreshDecision::decide(std::shared_ptr<const CompiledPolicy>
             takes_room && request.phases.both && request.phases.first == ResType::revocable;
         if (second_choice) add_offering(*policy, fresh, unread);
         const bool read_for_it = refresher_.build() > builds_before;
-        if (unread.empty() && !(refused && !read_for_it && (second_look || third_look)))
+        if (unread.empty() && !(refused && !read_for_it && (second_look || third_look))) {
+            const DecisionSight sight{*policy,     request, cache,    rooms_.ledger(),
+                                      safeguards_, skipped, decision, now};
+            if (observer_ != nullptr) observer_->on_decision(sight);
             co_return decision;
+        }
         if (refused && second_look) {
             // A host that was down or disabled may be back.
             second_look = false;

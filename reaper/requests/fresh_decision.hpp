@@ -20,6 +20,7 @@
 #include "reaper/cloud_reader/cache_refresher.hpp"
 #include "reaper/controllers/reservation_controller.hpp"
 #include "reaper/decision/decide.hpp"
+#include "reaper/decision/decision_observer.hpp"
 #include "reaper/rooms/room_keeper.hpp"
 #include "reaper/runtime/duration_histogram.hpp"
 #include "reaper/safeguards/safeguards.hpp"
@@ -46,6 +47,9 @@ public:
     ResultTask<Decision> decide(std::shared_ptr<const CompiledPolicy> policy, Request& request,
                                 std::map<ServerId, std::string> skipped,
                                 std::optional<std::uint64_t> builds_known = std::nullopt);
+
+    /// Sees each decision for a request; null: nobody does. Must outlive this.
+    void observed_by(DecisionObserver* observer) { observer_ = observer; }
 
     /// The decision is to be carried out.
     void decided(const Request& request, const Decision& decision);
@@ -79,6 +83,7 @@ private:
     Safeguards& safeguards_;
     ReservationController* reservations_;  ///< null: nothing is let go of
     DurationHistogram search_times_;
+    DecisionObserver* observer_ = nullptr;
 };
 
 }  // namespace reaper

@@ -91,7 +91,11 @@ ResultTask<std::vector<MessageEntry>> RecordFeed::messages(int limit) {
 }
 
 ResultTask<void> RecordFeed::note_freed_room(RequestId id, FreedRoomResult freed_room) {
-    return inner_.note_freed_room(std::move(id), std::move(freed_room));
+    const RequestId of = id;
+    const FreedRoomResult result = freed_room;
+    auto written = co_await inner_.note_freed_room(std::move(id), std::move(freed_room));
+    if (written && on_freed_room_) on_freed_room_(of, result);
+    co_return written;
 }
 
 ResultTask<void> RecordFeed::note_event(JournalEvent event) {

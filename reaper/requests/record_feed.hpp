@@ -7,6 +7,7 @@
 #include <map>
 #include <memory>
 #include <string>
+#include <utility>
 #include <variant>
 
 #include "reaper/ports/journal.hpp"
@@ -19,6 +20,7 @@ using RecordEvent = std::variant<PlanEntry, StepEntry, Outcome>;
 class RecordFeed final : public Journal {
 public:
     using Listener = std::function<void(const Request&, const RecordEvent&)>;
+    using FreedRoomListener = std::function<void(const RequestId&, const FreedRoomResult&)>;
     /// Listens as long as it lives, and the feed.
     class Subscription;
 
@@ -28,6 +30,9 @@ public:
 
     /// To all requests. The listener is called after the entry is durable.
     [[nodiscard]] std::unique_ptr<Subscription> listen(Listener listener);
+    /// To what became of freed room, which is known when the request has ended; likewise. One
+    /// listener, for as long as the feed lives.
+    void listen_to_freed_room(FreedRoomListener listener) { on_freed_room_ = std::move(listener); }
 
     ResultTask<Admission> admit(Request request, TimePoint now) override;
     ResultTask<void> admit_anew(Request request, TimePoint now) override;
@@ -61,6 +66,7 @@ private:
     std::map<RequestId, Request> open_;  ///< admitted and not finished
     std::shared_ptr<Listeners> listeners_;
     std::uint64_t last_number_ = 0;
+    FreedRoomListener on_freed_room_;
 };
 
 class RecordFeed::Subscription {

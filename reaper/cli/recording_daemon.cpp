@@ -1,0 +1,57 @@
+#include "reaper/cli/recording_daemon.hpp"
+
+#include <spdlog/spdlog.h>
+#include <type_traits>
+#include <utility>
+#include <variant>
+
+#include "config/loader.hpp"
+
+namespace reaper::cli {
+namespace {
+
+recording::RecorderSettings settings_of(const config::Record& record, bool dry_run) {
+    recording::RecorderSettings settings;
+    settings.directory = record.directory;
+    settings.max_bytes = record.max_bytes;
+    settings.max_age = record.max_age;
+    settings.anonymous = record.anonymous;
+    settings.dry_run = dry_run;
+    settings.version = REAPER_VERSION;
+    settings.as_text = [](const config::Policy& policy) { return config::to_yaml(policy); };
+    return settings;
+}
+
+void tell(recording::Recorder& recorder, const Request& request, const RecordEvent& event) {
+    std::visit(
+        [&](const auto& each) {
+            using Event = std::remove_cvref_t<decltype(each)>;
+            if constexpr (std::is_same_v<Event, PlanEntry>) recorder.on_plan(request, each);
+            if constexpr (std::is_same_v<Event, StepEntry>) recorder.on_step(request, each);
+            if constexpr (std::is_same_v<Event, Outcome>) recorder.on_outcome(request, each);
+        },
+        event);
+}
+
+}  // namespace
+
+Result<std::unique_ptr<RecordingDaemon>> recorder_of(const config::Settings& settings,
+                                                     RecordFeed& feed, bool dry_run) {
+    const config::Record& record = settings.record;
+    if (record.directory.empty()) return std::unique_ptr<RecordingDaemon>{};
+    const auto prepared = recording::RecordingWriter::prepare(record.directory);
+    if (!prepared) return prepared.error();
+    auto daemon = std::make_unique<RecordingDaemon>(settings_of(record, dry_run));
+    recording::Recorder* const recorder = &daemon->recorder;
+    daemon->listening = feed.listen([recorder](const Request& request, const RecordEvent& event) {
+        tell(*recorder, request, event);
+    });
+    feed.listen_to_freed_room([recorder](const RequestId& id, const FreedRoomResult& result) {
+        recorder->on_freed_room(id, result);
+    });
+    spdlog::info("recording decisions in {}{}", record.directory,
+                 record.anonymous ? ", anonymous" : "");
+    return daemon;
+}
+
+}  // namespace reaper::cli

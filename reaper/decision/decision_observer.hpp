@@ -1,0 +1,39 @@
+// Who wants to see what decisions rest on, as they are made: a recording.
+#pragma once
+
+#include <map>
+#include <string>
+
+#include "reaper/cloud_cache/cloud_cache.hpp"
+#include "reaper/decision/policy.hpp"
+#include "reaper/model/plan.hpp"
+#include "reaper/rooms/ledger.hpp"
+#include "reaper/safeguards/safeguards.hpp"
+
+namespace reaper {
+
+/// All that one decision rests on, and what it is. Good for the time of the call.
+struct DecisionSight {
+    const CompiledPolicy& policy;
+    const Request& request;  ///< as it was decided: with its role, and what may be lent to it
+    const CloudCache& cache;
+    const Ledger& ledger;
+    const Safeguards& safeguards;
+    const std::map<ServerId, std::string>& skipped;
+    const Decision& decision;
+    TimePoint now{};
+};
+
+/// Takes little time and never fails: whoever decides does not wait for it.
+class DecisionObserver {
+public:
+    virtual ~DecisionObserver() = default;
+    /// A decision is made, and nothing has changed since.
+    virtual void on_decision(const DecisionSight& sight) = 0;
+    /// To be called again and again, so that there is little to look at when a decision comes.
+    virtual void keep_up(const CloudCache& cache) = 0;
+    /// How soon again.
+    virtual Duration step() const = 0;
+};
+
+}  // namespace reaper

@@ -1,0 +1,252 @@
+#include "reaper/recording/replay.hpp"
+
+#include <algorithm>
+#include <tuple>
+#include <utility>
+
+#include "reaper/model/text.hpp"
+#include "reaper/recording/playback.hpp"
+#include "reaper/recording/stage.hpp"
+
+namespace reaper::recording {
+namespace {
+
+using HostChoice = std::tuple<HostId, int, std::vector<ServerId>>;
+
+/// Which hosts give how many slots, and who goes from them.
+std::vector<HostChoice> hosts_of(const Decision& decision) {
+    std::vector<HostChoice> all;
+    for (const HostPlan& host : host_plans(decision)) {
+        std::vector<ServerId> victims;
+        for (const Victim& victim : host.victims) victims.push_back(victim.server);
+        std::sort(victims.begin(), victims.end());
+        all.emplace_back(host.host, host.slots, std::move(victims));
+    }
+    std::sort(all.begin(), all.end());
+    return all;
+}
+
+class Replayer {
+public:
+    Replayer(const PolicyFor& recorded, const PolicyFor& asked, const ReplayPeriod& period)
+        : policy_for_recorded_(recorded), policy_for_asked_(asked), period_(period) {}
+
+    void see(Line line) {
+        if (failed_) return;
+        std::visit([&](auto& each) { take(each); }, line);
+    }
+    Result<Replay> end(PlaybackEnd found) {
+        if (failed_) return *failed_;
+        for (const std::string& remark : found.remarks) replay_.remarks.push_back(remark);
+        return std::move(replay_);
+    }
+
+private:
+    void take(OtherLine&) {}
+    void take(Begin& begin) {
+        if (!replay_.begins) replay_.begins = begin.at;
+        replay_.anonymous = replay_.anonymous || begin.anonymous;
+        replay_.dry_run = replay_.dry_run && begin.dry_run;
+        const bool goes_on =
+            begin.follows && begin.run == run_ && begin.segment == segment_ + 1;
+        run_ = begin.run;
+        segment_ = begin.segment;
+        if (goes_on) return;
+        whole_ = false;
+        last_.reset();
+        for (Stage* stage : {&recorded_, &asked_}) stage->clear();
+    }
+    void take(PolicyLine& line) {
+        if (known_policy_ && *known_policy_ == line) return;
+        known_policy_ = line;
+        for (const auto& [stage, policy_for] :
+             {std::pair{&recorded_, &policy_for_recorded_}, {&asked_, &policy_for_asked_}}) {
+            auto policy = (*policy_for)(line);
+            if (!policy) {
+                failed_ = policy.error();
+                return;
+            }
+            stage->use(std::move(*policy));
+        }
+    }
+    void take(TagsLine& line) {
+        recorded_.use(line.tag_data);
+        asked_.use(line.tag_data);
+    }
+    void take(HostLine& line) {
+        recorded_.put(line.host);
+        asked_.put(std::move(line.host));
+    }
+    void take(GoneLine& line) {
+        recorded_.erase(line.host);
+        asked_.erase(line.host);
+    }
+    void take(WholeLine&) { whole_ = true; }
+    void take(std::shared_ptr<const Seen>& seen) {
+        last_ = seen;
+        if (seen->request.correction) return;
+        if (const auto tag = asked_.unknown_tag()) {
+            failed_ = Error{Errc::bad_input,
+                            "the recording does not tell which projects carry the tag " +
+                                in_quotes(*tag) + ", which a tagger of the configuration asks for: "
+                                "leave its taggers out, and who was revocable holds"};
+            return;
+        }
+        if (recorded_.ready() && seen->whole && whole_ && !seen->reserved && in_period(seen->at))
+            to_check_.insert_or_assign(seen->request.id, recorded_.decide_as_recorded(*seen));
+        else
+            to_check_.erase(seen->request.id);
+        ReplayedRequest* const entry = entry_of(seen->request, seen->at);
+        if (entry != nullptr) decide(*entry, *seen, seen->whole && !seen->reserved);
+    }
+    void take(RequestLine& line) { waiting_.insert_or_assign(line.request.id, line); }
+    void take(PlanLine& line) {
+        check(line);
+        const auto waits = waiting_.find(line.request);
+        // Remembered: a like request was refused a moment before.
+        const bool remembered = std::holds_alternative<NotEnough>(line.plan.decision);
+        if (waits != waiting_.end() && remembered)
+            decide_unseen(waits->second.request, line.plan.at);
+    }
+    void take(StepLine& line) {
+        ReplayedRequest* const entry = known(line.request);
+        if (entry == nullptr) return;
+        if (line.step.step == Step::delete_sent) entry->deleted.insert(line.step.server);
+        if (line.step.step == Step::skipped) entry->deleted.erase(line.step.server);
+    }
+    void take(OutcomeLine& line) {
+        if (const auto waits = waiting_.find(line.request); waits != waiting_.end()) {
+            const Request request = waits->second.request;
+            waiting_.erase(waits);
+            // While it is paused, nobody looks at the cloud for a request.
+            if (line.outcome.safeguard == "paused")
+                decide_unseen(request, line.outcome.at);
+            else
+                entry_of(request, line.outcome.at);
+        }
+        if (ReplayedRequest* const entry = known(line.request)) entry->outcome = line.outcome;
+    }
+    void take(FreedLine& line) {
+        if (ReplayedRequest* const entry = known(line.request)) entry->freed_room = line.result;
+    }
+
+    bool in_period(TimePoint at) const {
+        return (!period_.since || at >= *period_.since) && (!period_.until || at < *period_.until);
+    }
+
+    /// Null: it is none of those that are replayed.
+    ReplayedRequest* entry_of(const Request& request, TimePoint at) {
+        if (ReplayedRequest* const there = known(request.id)) return there;
+        if (!in_period(at)) return nullptr;
+        if (request.correction) {
+            if (corrections_.insert(request.id).second) ++replay_.corrections;
+            return nullptr;
+        }
+        if (!replay_.from) replay_.from = at;
+        replay_.to = at;
+        numbers_.emplace(request.id, replay_.requests.size());
+        replayed_.insert(request.id);
+        ReplayedRequest entry;
+        entry.request = request;
+        entry.at = at;
+        replay_.requests.push_back(std::move(entry));
+        return &replay_.requests.back();
+    }
+    ReplayedRequest* known(const RequestId& id) {
+        const auto at = numbers_.find(id);
+        return at == numbers_.end() ? nullptr : &replay_.requests[at->second];
+    }
+
+    /// Once: further rounds are about victims that turned out unfit.
+    void decide(ReplayedRequest& entry, const Seen& seen, bool surely) {
+        if (entry.recorded) return;
+        if (!whole_ || !recorded_.ready()) {
+            if (undecided_.insert(seen.request.id).second) ++replay_.undecided;
+            return;
+        }
+        entry.surely = surely;
+        entry.recorded = recorded_.decide_on(seen, replayed_);
+        entry.asked = asked_.decide_on(seen, replayed_);
+    }
+
+    /// In the cloud as it was known to the recording.
+    void decide_unseen(const Request& request, TimePoint at) {
+        ReplayedRequest* const entry = entry_of(request, at);
+        if (entry == nullptr) return;
+        Seen seen;
+        if (last_) seen = *last_;
+        seen.request = request;
+        seen.at = at;
+        seen.skipped.clear();
+        seen.held.clear();
+        seen.no_move.reset();
+        decide(*entry, seen, false);
+    }
+
+    void check(const PlanLine& line) {
+        const auto made = to_check_.find(line.request);
+        if (made == to_check_.end()) return;
+        const Decision again = std::move(made->second);
+        to_check_.erase(made);
+        // For reasons that no decision knows of: held back, or served by another reaper.
+        const bool refused = std::holds_alternative<Refused>(line.plan.decision);
+        if (refused && !std::holds_alternative<Refused>(again)) return;
+        ++replay_.checked;
+        if (same_choice(again, line.plan.decision))
+            ++replay_.reproduced;
+        else
+            replay_.not_reproduced.push_back(line.request);
+    }
+
+    const PolicyFor& policy_for_recorded_;
+    const PolicyFor& policy_for_asked_;
+    const ReplayPeriod period_;
+    Replay replay_;
+    std::optional<Error> failed_;
+    Stage recorded_, asked_;
+    std::optional<PolicyLine> known_policy_;
+    std::string run_;
+    int segment_ = 0;
+    bool whole_ = false;
+    std::shared_ptr<const Seen> last_;
+    std::map<RequestId, std::size_t> numbers_;
+    std::set<RequestId> replayed_, corrections_, undecided_;
+    std::map<RequestId, RequestLine> waiting_;  ///< told of, and not seen to be decided
+    std::map<RequestId, Decision> to_check_;    ///< against the plan that comes next
+};
+
+}  // namespace
+
+bool Choice::frees() const {
+    const auto* const plan = std::get_if<Plan>(&decision);
+    return plan != nullptr && !plan->victims().empty();
+}
+
+bool Choice::helps() const {
+    return std::holds_alternative<Plan>(decision) || std::holds_alternative<NothingToDo>(decision);
+}
+
+std::string_view Choice::safeguard() const {
+    const auto* const too_little = std::get_if<NotEnough>(&decision);
+    return too_little == nullptr ? std::string_view{} : too_little->safeguard;
+}
+
+bool same_choice(const Decision& a, const Decision& b) {
+    if (a.index() != b.index()) return false;
+    if (const auto* const first = std::get_if<NotEnough>(&a)) {
+        const auto& second = std::get<NotEnough>(b);
+        return first->slots_possible == second.slots_possible &&
+               first->safeguard == second.safeguard;
+    }
+    return hosts_of(a) == hosts_of(b);
+}
+
+Result<Replay> replay(const std::string& directory, const PolicyFor& recorded,
+                      const PolicyFor& asked, const ReplayPeriod& period) {
+    Replayer replayer(recorded, asked, period);
+    auto end = play_back(directory, [&](Line line) { replayer.see(std::move(line)); });
+    if (!end) return end.error();
+    return replayer.end(std::move(*end));
+}
+
+}  // namespace reaper::recording

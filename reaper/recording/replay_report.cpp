@@ -1,0 +1,245 @@
+#include "reaper/recording/replay_report.hpp"
+
+#include <cstdio>
+#include <set>
+#include <utility>
+
+#include "reaper/model/text.hpp"
+#include "reaper/model/time_text.hpp"
+#include "reaper/recording/replay_sums.hpp"
+#include "reaper/report/json.hpp"
+#include "reaper/report/text.hpp"
+
+namespace reaper::recording {
+namespace {
+
+using nlohmann::json;
+
+constexpr std::size_t most_differences = 20;
+
+std::string fixed(double value) {
+    char text[64];
+    std::snprintf(text, sizeof text, "%.1f", value);
+    return text;
+}
+
+/// `5 -> 7 (+2)`, or the number alone where both have it.
+std::string change_text(int was, int would_be) {
+    if (was == would_be) return std::to_string(was);
+    const int more = would_be - was;
+    return std::to_string(was) + " -> " + std::to_string(would_be) + " (" + (more > 0 ? "+" : "") +
+           std::to_string(more) + ")";
+}
+
+std::string change_text(double was, double would_be) {
+    if (fixed(was) == fixed(would_be)) return fixed(was);
+    const double more = would_be - was;
+    return fixed(was) + " -> " + fixed(would_be) + " (" + (more > 0 ? "+" : "") + fixed(more) + ")";
+}
+
+std::string day_text(std::chrono::sys_days day) {
+    return iso_time(TimePoint{day}).substr(0, 10);
+}
+
+std::vector<std::string> cells(std::string head, const BothSums& sums) {
+    const ReplaySums& was = sums.recorded;
+    const ReplaySums& now = sums.asked;
+    return {std::move(head),
+            std::to_string(was.requests),
+            change_text(was.helped, now.helped),
+            change_text(was.not_helped(), now.not_helped()),
+            change_text(was.victims, now.victims),
+            change_text(was.lost_hours, now.lost_hours),
+            change_text(was.lost_vcpu_hours, now.lost_vcpu_hours)};
+}
+
+std::string choice_text(const std::optional<Choice>& choice) {
+    if (!choice) return "not decided";
+    if (const auto* const plan = std::get_if<Plan>(&choice->decision)) {
+        const auto victims = plan->victims();
+        std::set<std::string> hosts;
+        std::string names;
+        for (const HostPlan& host : plan->hosts) hosts.insert(host.host_name);
+        for (const std::string& host : hosts) names += (names.empty() ? "" : ", ") + host;
+        return counted(static_cast<int>(victims.size()), "victim") + " on " + names + ", " +
+               fixed(choice->lost_hours) + " h";
+    }
+    if (std::holds_alternative<NothingToDo>(choice->decision)) return "the room is there";
+    if (std::holds_alternative<Refused>(choice->decision)) return "refused";
+    return choice->safeguard().empty() ? "not enough" : std::string{choice->safeguard()};
+}
+
+bool differs(const ReplayedRequest& request) {
+    return request.recorded && request.asked &&
+           !same_choice(request.recorded->decision, request.asked->decision);
+}
+
+std::string head_text(const Replay& replay, const ReplayTitles& titles) {
+    std::string text = titles.directory + ": " +
+                       counted(static_cast<int>(replay.requests.size()), "request");
+    if (replay.from)
+        text += ", " + format_time(*replay.from) + " to " + format_time(*replay.to) + " UTC";
+    if (replay.dry_run) text += ", dry run";
+    if (replay.anonymous) text += ", anonymous";
+    return text + "\n  recorded: " + report::safe(titles.recorded) +
+           "\n  asked:    " + report::safe(titles.asked) + "\n";
+}
+
+std::string table_text(const Replay& replay, const report::RenderOptions& options) {
+    using Align = report::TextTable::Align;
+    report::TextTable table({{"day (UTC)", Align::left},
+                             {"requests", Align::right},
+                             {"helped", Align::right},
+                             {"not helped", Align::right},
+                             {"victims", Align::right},
+                             {"lost server-hours", Align::right},
+                             {"lost vCPU-hours", Align::right}});
+    for (const auto& [day, sums] : by_day(replay)) table.row(cells(day_text(day), sums));
+    table.row(cells("all", in_all(replay)));
+    return table.text(0, static_cast<std::size_t>(options.width), report::Paint{options.color});
+}
+
+std::string safeguards_text(const Replay& replay) {
+    const BothSums sums = in_all(replay);
+    std::map<std::string, std::pair<int, int>> both;
+    for (const auto& [word, count] : sums.recorded.safeguards) both[word].first = count;
+    for (const auto& [word, count] : sums.asked.safeguards) both[word].second = count;
+    std::string text;
+    for (const auto& [word, counts] : both)
+        text += (text.empty() ? "" : ", ") + report::safe(word) + " " +
+                change_text(counts.first, counts.second);
+    return text.empty() ? "" : "Not helped for a safeguard: " + text + ".\n";
+}
+
+std::string differences_text(const Replay& replay, const report::RenderOptions& options) {
+    report::TextTable table(
+        {{"time (UTC)"}, {"request"}, {"project"}, {"as recorded"}, {"as asked"}});
+    std::size_t count = 0;
+    for (const ReplayedRequest& request : replay.requests) {
+        if (!differs(request)) continue;
+        if (++count > most_differences) continue;
+        table.row({format_time(request.at), request.request.id.str(),
+                   request.request.project.str(), choice_text(request.recorded),
+                   choice_text(request.asked)});
+    }
+    if (count == 0) return "No request would be decided otherwise.\n";
+    std::string text = counted(static_cast<int>(count), "request") +
+                       " would be decided otherwise:\n" +
+                       table.text(2, static_cast<std::size_t>(options.width), report::Paint{options.color});
+    if (count > most_differences)
+        text += "  and " + std::to_string(count - most_differences) + " more (--json has all)\n";
+    return text;
+}
+
+std::string foot_text(const Replay& replay) {
+    std::string text;
+    if (replay.checked > 0)
+        text += "The recorded configuration makes " + std::to_string(replay.reproduced) + " of " +
+                std::to_string(replay.checked) + " recorded plans again.\n";
+    if (replay.corrections > 0)
+        text += counted(replay.corrections, "correction") + " of a host's load left out.\n";
+    if (replay.undecided > 0)
+        text += counted(replay.undecided, "request") +
+                " left out: they came before all hosts were recorded.\n";
+    for (const std::string& remark : replay.remarks)
+        text += "Remark: " + report::safe(remark) + ".\n";
+    return text;
+}
+
+json sums_json(const ReplaySums& sums) {
+    return {{"requests", sums.requests},
+            {"helped", sums.helped},
+            {"not_helped", sums.not_helped()},
+            {"refused", sums.refused},
+            {"culls", sums.culls},
+            {"victims", sums.victims},
+            {"lost_hours", sums.lost_hours},
+            {"lost_vcpu_hours", sums.lost_vcpu_hours},
+            {"safeguards", sums.safeguards}};
+}
+
+json side_json(const std::string& title, const ReplaySums& sums) {
+    json side = sums_json(sums);
+    side["configuration"] = title;
+    return side;
+}
+
+std::string word_of(const Decision& decision) {
+    return report::to_json(decision)["decision"].get<std::string>();
+}
+
+json choice_json(const std::optional<Choice>& choice) {
+    if (!choice) return nullptr;
+    json victims = json::array();
+    if (const auto* const plan = std::get_if<Plan>(&choice->decision))
+        for (const Victim& victim : plan->victims())
+            victims.push_back({{"server", victim.server.str()},
+                               {"name", victim.name},
+                               {"project", victim.project.str()},
+                               {"host", victim.host}});
+    const std::string safeguard{choice->safeguard()};
+    return {{"decision", word_of(choice->decision)},
+            {"victims", std::move(victims)},
+            {"lost_hours", choice->lost_hours},
+            {"safeguard", safeguard.empty() ? json(nullptr) : json(safeguard)}};
+}
+
+json request_json(const ReplayedRequest& request) {
+    json deleted = json::array();
+    for (const ServerId& server : request.deleted) deleted.push_back(server.str());
+    return {{"id", request.request.id.str()},
+            {"at", iso_time(request.at)},
+            {"project", request.request.project.str()},
+            {"slots", request.request.slots},
+            {"surely", request.surely},
+            {"differs", differs(request)},
+            {"recorded", choice_json(request.recorded)},
+            {"asked", choice_json(request.asked)},
+            {"outcome", request.outcome ? report::to_json(*request.outcome) : json(nullptr)},
+            {"freed_room",
+             request.freed_room ? report::to_json(*request.freed_room) : json(nullptr)},
+            {"deleted", std::move(deleted)}};
+}
+
+json time_json(const std::optional<TimePoint>& time) {
+    return time ? json(iso_time(*time)) : json(nullptr);
+}
+
+}  // namespace
+
+std::string render_replay(const Replay& replay, const ReplayTitles& titles,
+                          const report::RenderOptions& options) {
+    std::string text = head_text(replay, titles);
+    if (replay.requests.empty()) return text + foot_text(replay);
+    return text + "\n" + table_text(replay, options) + safeguards_text(replay) + "\n" +
+           differences_text(replay, options) + foot_text(replay);
+}
+
+json to_json(const Replay& replay, const ReplayTitles& titles) {
+    const BothSums sums = in_all(replay);
+    json days = json::array(), requests = json::array(), wrong = json::array();
+    for (const auto& [day, both] : by_day(replay))
+        days.push_back({{"day", day_text(day)},
+                        {"recorded", sums_json(both.recorded)},
+                        {"asked", sums_json(both.asked)}});
+    for (const ReplayedRequest& request : replay.requests)
+        requests.push_back(request_json(request));
+    for (const RequestId& id : replay.not_reproduced) wrong.push_back(id.str());
+    return {{"version", report::json_version},
+            {"recording", titles.directory},
+            {"dry_run", replay.dry_run},
+            {"anonymous", replay.anonymous},
+            {"from", time_json(replay.from)},
+            {"to", time_json(replay.to)},
+            {"recorded", side_json(titles.recorded, sums.recorded)},
+            {"asked", side_json(titles.asked, sums.asked)},
+            {"days", std::move(days)},
+            {"requests", std::move(requests)},
+            {"reproduced",
+             {{"plans", replay.reproduced}, {"of", replay.checked}, {"not", std::move(wrong)}}},
+            {"corrections", replay.corrections},
+            {"undecided", replay.undecided},
+            {"remarks", replay.remarks}};
+}
+
+}  // namespace reaper::recording

@@ -1,0 +1,35 @@
+// What a replay shows: text, JSON, and a plot.
+#pragma once
+
+#include <cstddef>
+#include <nlohmann/json.hpp>
+#include <string>
+
+#include "reaper/recording/replay.hpp"
+#include "reaper/report/render.hpp"
+
+namespace reaper::recording {
+
+/// What the two sides are called: `strategy cost, alternatives 1`.
+struct ReplayTitles {
+    std::string directory;
+    std::string recorded, asked;
+};
+
+/// A table of differences by day and in all, then the requests that differ.
+std::string render_replay(const Replay& replay, const ReplayTitles& titles,
+                          const report::RenderOptions& options);
+
+/// {version, recording, dry_run, anonymous, from, to (or null), recorded{configuration, SUMS},
+///  asked{configuration, SUMS}, days[{day, recorded{SUMS}, asked{SUMS}}], requests[{id, at, project,
+///  slots, surely, differs, recorded (or null), asked (or null): {decision, victims[{server, name,
+///  project, host}], lost_hours, safeguard (or null)}, outcome (or null), freed_room (or null),
+///  deleted}], reproduced{plans, of, not[]}, corrections, undecided, remarks[]}
+/// SUMS: {requests, helped, not_helped, refused, culls, victims, lost_hours, lost_vcpu_hours,
+/// safeguards{word: n}}
+nlohmann::json to_json(const Replay& replay, const ReplayTitles& titles);
+
+/// SVG, self-contained: victims and lost server-hours over time, both sides.
+std::string plot_replay(const Replay& replay, const ReplayTitles& titles);
+
+}  // namespace reaper::recording

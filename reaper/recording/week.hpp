@@ -1,0 +1,76 @@
+// What switching on would have meant: the report that a week of looking on ends in.
+#pragma once
+
+#include <map>
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "config/settings.hpp"
+#include "reaper/recording/replay.hpp"
+#include "reaper/report/render.hpp"
+
+namespace reaper::recording {
+
+/// One request of the time.
+struct WeekRequest {
+    Request request;
+    TimePoint at{};
+    std::optional<Choice> choice;  ///< what would be done for it; none: it is not known
+    std::optional<Outcome> outcome;
+    int deleted = 0;  ///< servers whose deletion was sent
+};
+
+struct WeekInput {
+    std::string source;  ///< `recording DIR` or `journal FILE`
+    TimePoint since{}, until{};
+    std::optional<TimePoint> begins;  ///< what it is made from; none: with `since`
+    bool recorded = false;            ///< else the journal told it
+    bool dry_run = false;
+    std::vector<WeekRequest> requests;
+    std::optional<config::Policy> policy;
+    int checked = 0, reproduced = 0;  ///< recorded plans, and those that were made again
+    int unsure = 0;                   ///< not seen whole, or with reservations
+    int undecided = 0;
+    std::vector<std::string> remarks;
+};
+
+struct WeekProject {
+    int victims = 0;
+    double lost_hours = 0;
+};
+
+struct WeekReport {
+    WeekInput input;
+    std::map<std::string, int> operations;  ///< requests, by what their users asked for
+    int there = 0;                          ///< the room was there
+    int helped = 0;                         ///< by deleting servers
+    int no_room = 0;                        ///< all revocable servers together are not enough
+    int refused = 0;                        ///< the requester is revocable, ...
+    int unknown = 0;                        ///< nobody looked at the cloud for them
+    std::map<std::string, int> held_back;   ///< by safeguard
+    int victims = 0;
+    double lost_hours = 0, lost_vcpu_hours = 0;
+    int young = 0;  ///< victims that had existed less than an hour
+    std::map<ProjectId, WeekProject> projects;
+    std::map<std::string, int> outcomes;  ///< as it happened
+    int deleted = 0;
+    std::vector<std::string> against;  ///< what stands against switching on
+};
+
+WeekInput week_of(const Replay& replay);
+/// The last plan of each record counts.
+WeekInput week_of(const std::vector<RequestRecord>& records);
+
+/// `input.requests` of other times are left out.
+WeekReport report_week(WeekInput input);
+
+std::string render_week(const WeekReport& week, const report::RenderOptions& options);
+/// {version, source, since, until, dry_run, requests, operations{word: n}, would_help{already_there,
+///  by_deleting}, would_not_help{no_room, held_back{safeguard: n}, refused, unknown}, victims,
+///  lost_hours, lost_vcpu_hours, young, projects[{project, victims, lost_hours}], happened{outcomes
+///  {word: n}, deleted}, against[], remarks[]}
+nlohmann::json to_json(const WeekReport& week);
+
+}  // namespace reaper::recording

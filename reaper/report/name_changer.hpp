@@ -1,0 +1,79 @@
+// Replaces what names somebody or something in what the reaper knows of a cloud, each kind of name by
+// a rule of the caller's. What it does not know to be harmless is replaced, or left out.
+#pragma once
+
+#include <functional>
+#include <map>
+#include <string>
+#include <string_view>
+
+#include "reaper/model/cloud.hpp"
+#include "reaper/model/plan.hpp"
+#include "reaper/model/request_record.hpp"
+#include "reaper/rooms/ledger.hpp"
+#include "tagging/tagger.hpp"
+
+namespace reaper::report {
+
+enum class NameKind {
+    machine,
+    provider,
+    consumer,
+    project,
+    request,
+    server,
+    flavor,
+    zone,
+    aggregate,
+    key,
+    value,
+    tag,
+    project_tag,
+    spec,
+    image,
+};
+inline constexpr int name_kinds = 15;
+
+/// What stands in the place of `original`: a UUID for a UUID (also as 32 digits, and after `req-`),
+/// else a word of the kind and `digits`. Those are hexadecimal, 22 at most; those that lack are
+/// zeros before them.
+std::string pseudonym(NameKind kind, const std::string& original, std::string digits);
+
+class NameChanger {
+public:
+    /// Never called with an empty name; the same for the same, always.
+    using Rename = std::function<std::string(NameKind, const std::string&)>;
+
+    explicit NameChanger(Rename rename) : rename_(std::move(rename)) {}
+
+    void change(Host& host) const;
+    void change(TagData& tag_data) const;
+    void change(Ledger& ledger) const;
+    void change(Request& request) const;
+    void change(Decision& decision) const;
+    void change(std::map<ServerId, std::string>& skipped) const;
+
+    std::string of(NameKind kind, const std::string& original) const;
+    template <class IdType>
+    IdType of(NameKind kind, const IdType& id) const {
+        return IdType{of(kind, id.str())};
+    }
+
+private:
+    void change(Shared<HostAggregates>& aggregates) const;
+    void change(Provider& provider) const;
+    void change(Server& server) const;
+    void change(PlacementConstraints& placement) const;
+    void change(HostPlan& host) const;
+    std::map<std::string, std::string> specs(const std::map<std::string, std::string>& all) const;
+    template <class Names>
+    Names all_of(NameKind kind, const Names& originals) const {
+        Names all;
+        for (const auto& original : originals) all.insert(all.end(), of(kind, original));
+        return all;
+    }
+
+    Rename rename_;
+};
+
+}  // namespace reaper::report
