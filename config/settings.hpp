@@ -282,7 +282,7 @@ struct JournalFile {
 
 /// `record:` what decisions saw, to be decided again (reaper/recording).
 struct Record {
-    std::string directory;  ///< empty: nothing is recorded
+    std::string directory;                            ///< empty: nothing is recorded
     std::uint64_t max_bytes = 1024ULL * 1024 * 1024;  ///< key `max_mib`; the oldest goes first
     milliseconds max_age{2'592'000'000};              ///< what is older goes too
     bool anonymous = false;                           ///< names and ids are replaced

@@ -351,8 +351,7 @@ void add_estimate(CLI::App& app, Parsed& parsed) {
 
 void add_period(CLI::App& command, PeriodTexts& period, const char* since) {
     command.add_option("--since", period.since, since)->type_name("WHEN");
-    command.add_option("--until", period.until, "Until then, UTC (default now)")
-        ->type_name("DATE");
+    command.add_option("--until", period.until, "Until then, UTC (default now)")->type_name("DATE");
 }
 
 void add_replay(CLI::App& app, Parsed& parsed) {
@@ -369,7 +368,8 @@ void add_replay(CLI::App& app, Parsed& parsed) {
         ->expected(1)
         ->allow_extra_args(false)
         ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
-    replay.add_option("--plot", parsed.replay.plot, "Draw victims and lost hours over time, as SVG")
+    replay
+        .add_option("--plot", parsed.replay.plot, "Draw victims and lost hours over time, as SVG")
         ->type_name("FILE");
     add_period(replay, parsed.period, "From then on: 2026-11-01 (default: all of it)");
 
@@ -667,8 +667,9 @@ Result<ReplayCommand> finish_replay(const Parsed& parsed) {
     const auto period = read_period(parsed.period, replay.since, none, replay.until);
     if (!period) return period.error();
     if (none != Duration{})
-        return Error{Errc::bad_input, "--since: a recording has a past of its own; expected a date "
-                                      "such as 2026-11-01 (UTC)"};
+        return Error{Errc::bad_input,
+                     "--since: a recording has a past of its own; expected a date "
+                     "such as 2026-11-01 (UTC)"};
     return replay;
 }
 

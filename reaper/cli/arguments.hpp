@@ -171,8 +171,9 @@ using Command =
     std::variant<RunCommand, GatewayCommand, PlanCommand, RequestCommand, HostsCommand,
                  CandidatesCommand, SetupCommand, ReservationSetupCommand, RoomSetupCommand,
                  ReserveCommand, ReservationsCommand, SnapshotCommand, CheckCommand, HistoryCommand,
-                 UsageCommand, EstimateCommand, ReplayCommand, ReportCommand, PauseCommand, ResumeCommand, StatusCommand,
-                 StrategiesCommand, TaggersCommand, EstimatorsCommand, QosCommand, ConfigCommand>;
+                 UsageCommand, EstimateCommand, ReplayCommand, ReportCommand, PauseCommand,
+                 ResumeCommand, StatusCommand, StrategiesCommand, TaggersCommand, EstimatorsCommand,
+                 QosCommand, ConfigCommand>;
 
 struct Arguments {
     GlobalOptions global;

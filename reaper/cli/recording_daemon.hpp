@@ -17,8 +17,8 @@ struct RecordingDaemon {
         : recorder(std::move(settings)) {}
 };
 
-/// Null where nothing is recorded. `feed` must outlive it, and tell nothing after its end. `storage`
-/// if its directory can't be used.
+/// Null where nothing is recorded. `feed` must outlive it, and tell nothing after its end.
+/// `storage` if its directory can't be used.
 Result<std::unique_ptr<RecordingDaemon>> recorder_of(const config::Settings& settings,
                                                      RecordFeed& feed, bool dry_run);
 

@@ -57,10 +57,9 @@ ExitCode show_replay(const GlobalOptions& global, const ReplayCommand& command,
         });
         if (!written) return terminal.fail(ExitCode::failed, written.error());
     }
-    terminal.answer(
-        terminal.json()
-            ? report::dump(recording::to_json(*replayed, titles), 2) + "\n"
-            : recording::render_replay(*replayed, titles, terminal.render_options(TimePoint{})));
+    terminal.answer(terminal.json() ? report::dump(recording::to_json(*replayed, titles), 2) + "\n"
+                                    : recording::render_replay(
+                                          *replayed, titles, terminal.render_options(TimePoint{})));
     return ExitCode::ok;
 }
 

@@ -124,9 +124,8 @@ Result<recording::ReplayPolicy> ReplayPolicies::asked(const recording::PolicyLin
     auto& wanted = std::get<config::Policy>(policy);
     const bool retags =
         (other && !wanted.taggers.empty()) ||
-        std::any_of(overrides_.begin(), overrides_.end(), [](const config::Override& each) {
-            return each.first.starts_with("tagger");
-        });
+        std::any_of(overrides_.begin(), overrides_.end(),
+                    [](const config::Override& each) { return each.first.starts_with("tagger"); });
     if (other && wanted.taggers.empty()) {
         auto before = loaded("the recorded configuration", line.configuration, {});
         if (const auto* known = std::get_if<config::Policy>(&before))

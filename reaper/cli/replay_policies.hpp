@@ -9,8 +9,8 @@
 
 namespace reaper::cli {
 
-/// `NAME` or `NAME:key=value,...`, as the file would say it: `{name: NAME, key: value}`. `bad_input`
-/// for another shape.
+/// `NAME` or `NAME:key=value,...`, as the file would say it: `{name: NAME, key: value}`.
+/// `bad_input` for another shape.
 Result<std::string> strategy_as_yaml(const std::string& text);
 
 /// `key=value`. `bad_input` for another shape.

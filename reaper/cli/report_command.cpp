@@ -93,9 +93,8 @@ ExitCode show_report(const GlobalOptions& global, const ReportCommand& command,
     input->since = since;
     input->until = until;
     const auto week = recording::report_week(std::move(*input));
-    terminal.answer(terminal.json()
-                        ? report::dump(recording::to_json(week), 2) + "\n"
-                        : recording::render_week(week, terminal.render_options(until)));
+    terminal.answer(terminal.json() ? report::dump(recording::to_json(week), 2) + "\n"
+                                    : recording::render_week(week, terminal.render_options(until)));
     return ExitCode::ok;
 }
 

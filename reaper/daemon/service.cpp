@@ -368,11 +368,10 @@ std::vector<PeriodicTask> Service::Impl::periodic_tasks() {
                      [this] { return parts_->unshelve.check(); }, std::chrono::minutes{2}, true});
     for (auto& task : parts_->oversubscription.tasks()) tasks.push_back(std::move(task));
     if (ports_.observer != nullptr)
-        tasks.push_back({"recording the cloud", [this] { return ports_.observer->step(); },
-                         quietly([this] {
-                             if (parts_->refresher.built())
-                                 ports_.observer->keep_up(parts_->refresher.cache());
-                         })});
+        tasks.push_back(
+            {"recording the cloud", [this] { return ports_.observer->step(); }, quietly([this] {
+                 if (parts_->refresher.built()) ports_.observer->keep_up(parts_->refresher.cache());
+             })});
     tasks.push_back({"watching the clock", every(between_clock_checks),
                      [this]() -> ResultTask<void> {
                          co_await check_clock();

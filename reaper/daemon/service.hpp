@@ -33,8 +33,8 @@ struct ServicePorts {
     MessageSource& messages;
     EventSource* events;  ///< null: the cloud is read for each decision
     Switch& pause;
-    Switch& breaker;             ///< where the circuit breaker keeps that it is open
-    Metrics* metrics = nullptr;  ///< null: nothing is measured
+    Switch& breaker;                       ///< where the circuit breaker keeps that it is open
+    Metrics* metrics = nullptr;            ///< null: nothing is measured
     DecisionObserver* observer = nullptr;  ///< null: nothing is recorded
 };
 

@@ -139,8 +139,7 @@ Result<std::string> gzip_member(std::string_view text) {
 Result<LinesEnd> read_gzip_lines(const std::string& path,
                                  const std::function<bool(std::string_view line)>& visit) {
     const std::unique_ptr<std::FILE, CloseFile> file{std::fopen(path.c_str(), "rbe")};
-    if (!file)
-        return Error{Errc::storage, path + " can't be read (" + std::strerror(errno) + ")"};
+    if (!file) return Error{Errc::storage, path + " can't be read (" + std::strerror(errno) + ")"};
     Inflater inflater;
     LineSplitter lines(visit);
     std::array<unsigned char, chunk> data;  // NOLINT: filled before it is read

@@ -15,7 +15,7 @@ Result<std::string> gzip_member(std::string_view text);
 
 /// How a file of members ended.
 struct LinesEnd {
-    bool whole = true;   ///< false: it ends amid a member, or is damaged from there on
+    bool whole = true;     ///< false: it ends amid a member, or is damaged from there on
     bool stopped = false;  ///< `visit` wanted no more
 };
 

@@ -51,7 +51,7 @@ struct Seen {
     std::map<ServerId, std::string> skipped{};
     std::vector<PastVictim> history{};  ///< oldest first
     std::set<HostId> cooling{};         ///< hosts in cooldown
-    std::string held{};                 ///< the safeguard that kept it from deleting any; empty: none
+    std::string held{};  ///< the safeguard that kept it from deleting any; empty: none
     std::string held_because{};
     std::optional<std::string> no_move{};
     bool several_cells = false;
@@ -92,8 +92,8 @@ struct FreedLine {
 /// One that this version does not know.
 struct OtherLine {};
 using Line = std::variant<OtherLine, Begin, PolicyLine, TagsLine, HostLine, GoneLine, WholeLine,
-                          std::shared_ptr<const Seen>, RequestLine, PlanLine, StepLine,
-                          OutcomeLine, FreedLine>;
+                          std::shared_ptr<const Seen>, RequestLine, PlanLine, StepLine, OutcomeLine,
+                          FreedLine>;
 
 /// `changer`: null where names stay.
 nlohmann::json to_json(const Begin& begin);

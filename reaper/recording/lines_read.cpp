@@ -90,8 +90,7 @@ Line seen_of(const JsonPlace& in) {
             seen.skipped.emplace(ServerId{server}, why.text());
         });
     if (const auto history = in.maybe("history"))
-        history->each(
-            [&](const JsonPlace& each) { seen.history.push_back(past_victim_of(each)); });
+        history->each([&](const JsonPlace& each) { seen.history.push_back(past_victim_of(each)); });
     for (HostId& host : ids_of<HostId>(in.maybe("cooling"))) seen.cooling.insert(std::move(host));
     if (const auto held = in.maybe("held")) {
         seen.held = held->text_or_empty("safeguard");

@@ -14,8 +14,9 @@ Result<PlaybackEnd> play_back(const std::string& directory,
     if (!segments) return segments.error();
     if (segments->empty())
         return Error{Errc::bad_input,
-                     directory + " holds no recording (no recording-*.jsonl.gz); the daemon makes "
-                                 "one where record.directory says"};
+                     directory +
+                         " holds no recording (no recording-*.jsonl.gz); the daemon makes "
+                         "one where record.directory says"};
     PlaybackEnd end;
     for (const Segment& segment : *segments) {
         std::optional<std::string> wrong;
@@ -26,8 +27,10 @@ Result<PlaybackEnd> play_back(const std::string& directory,
             // The first line says what it is, and of which version.
             if (line && number == 1 && !std::holds_alternative<Begin>(*line))
                 line = Error{Errc::bad_input, "is not the beginning of a recording"};
-            if (line) visit(std::move(*line));
-            else wrong = line.error().what;
+            if (line)
+                visit(std::move(*line));
+            else
+                wrong = line.error().what;
             return !wrong;
         });
         if (!read) return read.error();
@@ -36,8 +39,9 @@ Result<PlaybackEnd> play_back(const std::string& directory,
             end.remarks.push_back(segment.path + ": line " + std::to_string(number) + " " + *wrong +
                                   "; the rest of it is passed over");
         else if (!read->whole)
-            end.remarks.push_back(segment.path + ": ends amid a piece (the daemon was killed, or "
-                                                 "still writes): that piece is passed over");
+            end.remarks.push_back(segment.path +
+                                  ": ends amid a piece (the daemon was killed, or "
+                                  "still writes): that piece is passed over");
     }
     return end;
 }

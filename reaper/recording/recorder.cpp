@@ -35,7 +35,7 @@ std::string random_name() {
 }
 
 /// On which it rests, or which came nearest.
-std::set<HostId> hosts_of(const Decision& decision) {
+std::set<HostId> hosts_it_rests_on(const Decision& decision) {
     std::set<HostId> all;
     for (const HostPlan& plan : host_plans(decision)) all.insert(plan.host);
     if (const auto* const plan = std::get_if<Plan>(&decision))
@@ -51,9 +51,8 @@ Recorder::Recorder(RecorderSettings settings) : Recorder(settings, limits_of(set
 
 Recorder::Recorder(RecorderSettings settings, RecordingWriter::Limits limits)
     : settings_(std::move(settings)),
-      changer_(settings_.anonymous
-                   ? std::make_shared<const report::NameChanger>(keyed_pseudonyms())
-                   : nullptr),
+      changer_(settings_.anonymous ? std::make_shared<const report::NameChanger>(keyed_pseudonyms())
+                                   : nullptr),
       run_(random_name()),
       writer_(settings_.directory, limits) {}
 
@@ -201,7 +200,8 @@ void Recorder::note_tags(const TagData& tag_data) {
 void Recorder::on_decision(const DecisionSight& sight) {
     begin_if_due(sight.now);
     find_changed(sight.cache);
-    const bool whole = copy_changed(sight.cache, hosts_for_a_decision, hosts_of(sight.decision));
+    const bool whole =
+        copy_changed(sight.cache, hosts_for_a_decision, hosts_it_rests_on(sight.decision));
     note_policy(sight.policy);
     note_tags(sight.cache.tag_data());
     if (told_.size() >= max_told) told_.clear();

@@ -1,9 +1,9 @@
 // Records what decisions saw and what came of them (RECORDING.md).
 //
 // On the daemon's thread it only copies what changed, a bounded part at a time; a thread of its own
-// does the rest (recording_writer.hpp). All hosts are written once, then those that change. A decision
-// that comes before all of them are written, or when more changed than may be copied at once, is
-// recorded as one that was not seen whole.
+// does the rest (recording_writer.hpp). All hosts are written once, then those that change. A
+// decision that comes before all of them are written, or when more changed than may be copied at
+// once, is recorded as one that was not seen whole.
 #pragma once
 
 #include <cstdint>

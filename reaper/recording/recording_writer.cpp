@@ -195,8 +195,8 @@ void RecordingWriter::note_size() {
         if (told_ && steady_clock::now() - failed_at_ >= limits_.retry_after) ++losses_;
         return;
     }
-    const bool full = base_size_ > 0 && size_ >= std::max(limits_.segment_bytes,
-                                                          times_base * base_size_);
+    const bool full =
+        base_size_ > 0 && size_ >= std::max(limits_.segment_bytes, times_base * base_size_);
     const bool old = steady_clock::now() - opened_at_ >= longest_segment;
     if ((full || old) && base_size_ > 0) wants_segment_ = true;
     prune();

@@ -14,7 +14,7 @@ namespace {
 using HostChoice = std::tuple<HostId, int, std::vector<ServerId>>;
 
 /// Which hosts give how many slots, and who goes from them.
-std::vector<HostChoice> hosts_of(const Decision& decision) {
+std::vector<HostChoice> choices_of(const Decision& decision) {
     std::vector<HostChoice> all;
     for (const HostPlan& host : host_plans(decision)) {
         std::vector<ServerId> victims;
@@ -47,8 +47,7 @@ private:
         if (!replay_.begins) replay_.begins = begin.at;
         replay_.anonymous = replay_.anonymous || begin.anonymous;
         replay_.dry_run = replay_.dry_run && begin.dry_run;
-        const bool goes_on =
-            begin.follows && begin.run == run_ && begin.segment == segment_ + 1;
+        const bool goes_on = begin.follows && begin.run == run_ && begin.segment == segment_ + 1;
         run_ = begin.run;
         segment_ = begin.segment;
         if (goes_on) return;
@@ -86,10 +85,11 @@ private:
         last_ = seen;
         if (seen->request.correction) return;
         if (const auto tag = asked_.unknown_tag()) {
-            failed_ = Error{Errc::bad_input,
-                            "the recording does not tell which projects carry the tag " +
-                                in_quotes(*tag) + ", which a tagger of the configuration asks for: "
-                                "leave its taggers out, and who was revocable holds"};
+            failed_ =
+                Error{Errc::bad_input, "the recording does not tell which projects carry the tag " +
+                                           in_quotes(*tag) +
+                                           ", which a tagger of the configuration asks for: "
+                                           "leave its taggers out, and who was revocable holds"};
             return;
         }
         if (recorded_.ready() && seen->whole && whole_ && !seen->reserved && in_period(seen->at))
@@ -238,7 +238,7 @@ bool same_choice(const Decision& a, const Decision& b) {
         return first->slots_possible == second.slots_possible &&
                first->safeguard == second.safeguard;
     }
-    return hosts_of(a) == hosts_of(b);
+    return choices_of(a) == choices_of(b);
 }
 
 Result<Replay> replay(const std::string& directory, const PolicyFor& recorded,

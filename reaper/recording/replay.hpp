@@ -1,9 +1,9 @@
 // A recording decided again: as its own configuration would decide, and as another one would.
 //
-// Each request is decided in the cloud as it was recorded. What an earlier decision of the replay would
-// have changed is not played on, but for two things: no server goes twice, and who went counts against
-// the limits. Circuits (breaker, project_breaker, shape_cooldown) are as they were recorded: what would
-// have become of other room, nobody knows. Deterministic.
+// Each request is decided in the cloud as it was recorded. What an earlier decision of the replay
+// would have changed is not played on, but for two things: no server goes twice, and who went
+// counts against the limits. Circuits (breaker, project_breaker, shape_cooldown) are as they were
+// recorded: what would have become of other room, nobody knows. Deterministic.
 #pragma once
 
 #include <functional>
@@ -31,8 +31,8 @@ struct Choice {
     double lost_hours = 0;  ///< how long its victims had existed, together
     double lost_vcpu_hours = 0;
 
-    bool frees() const;   ///< there are victims
-    bool helps() const;   ///< all slots are there, or would be
+    bool frees() const;                  ///< there are victims
+    bool helps() const;                  ///< all slots are there, or would be
     std::string_view safeguard() const;  ///< what kept it from helping; empty: nothing of that kind
 };
 
@@ -50,9 +50,9 @@ struct ReplayedRequest {
 
 struct Replay {
     bool anonymous = false;
-    bool dry_run = true;  ///< all of it
-    std::optional<TimePoint> begins;    ///< the recording
-    std::optional<TimePoint> from, to;  ///< its requests
+    bool dry_run = true;                    ///< all of it
+    std::optional<TimePoint> begins;        ///< the recording
+    std::optional<TimePoint> from, to;      ///< its requests
     std::vector<ReplayedRequest> requests;  ///< in the order of coming
     int corrections = 0;                    ///< servers that had to go from a host: left out
     int undecided = 0;                      ///< requests before all hosts were recorded: left out

@@ -64,8 +64,11 @@ double tick_of(double most) {
 class Panel {
 public:
     Panel(TimePoint from, TimePoint to, double y, double most)
-        : from_(from), to_(std::max(to, from + std::chrono::minutes{1})), y_(y),
-          tick_(tick_of(std::max(most, 1.0))), most_(std::ceil(std::max(most, 1.0) / tick_) * tick_) {}
+        : from_(from),
+          to_(std::max(to, from + std::chrono::minutes{1})),
+          y_(y),
+          tick_(tick_of(std::max(most, 1.0))),
+          most_(std::ceil(std::max(most, 1.0) / tick_) * tick_) {}
 
     std::string frame(std::string_view title) const {
         std::string svg = text_at(left, y_ - 12, "start", "title", title);

@@ -75,8 +75,8 @@ bool differs(const ReplayedRequest& request) {
 }
 
 std::string head_text(const Replay& replay, const ReplayTitles& titles) {
-    std::string text = titles.directory + ": " +
-                       counted(static_cast<int>(replay.requests.size()), "request");
+    std::string text =
+        titles.directory + ": " + counted(static_cast<int>(replay.requests.size()), "request");
     if (replay.from)
         text += ", " + format_time(*replay.from) + " to " + format_time(*replay.to) + " UTC";
     if (replay.dry_run) text += ", dry run";
@@ -118,14 +118,13 @@ std::string differences_text(const Replay& replay, const report::RenderOptions& 
     for (const ReplayedRequest& request : replay.requests) {
         if (!differs(request)) continue;
         if (++count > most_differences) continue;
-        table.row({format_time(request.at), request.request.id.str(),
-                   request.request.project.str(), choice_text(request.recorded),
-                   choice_text(request.asked)});
+        table.row({format_time(request.at), request.request.id.str(), request.request.project.str(),
+                   choice_text(request.recorded), choice_text(request.asked)});
     }
     if (count == 0) return "No request would be decided otherwise.\n";
-    std::string text = counted(static_cast<int>(count), "request") +
-                       " would be decided otherwise:\n" +
-                       table.text(2, static_cast<std::size_t>(options.width), report::Paint{options.color});
+    std::string text =
+        counted(static_cast<int>(count), "request") + " would be decided otherwise:\n" +
+        table.text(2, static_cast<std::size_t>(options.width), report::Paint{options.color});
     if (count > most_differences)
         text += "  and " + std::to_string(count - most_differences) + " more (--json has all)\n";
     return text;
@@ -187,18 +186,18 @@ json choice_json(const std::optional<Choice>& choice) {
 json request_json(const ReplayedRequest& request) {
     json deleted = json::array();
     for (const ServerId& server : request.deleted) deleted.push_back(server.str());
-    return {{"id", request.request.id.str()},
-            {"at", iso_time(request.at)},
-            {"project", request.request.project.str()},
-            {"slots", request.request.slots},
-            {"surely", request.surely},
-            {"differs", differs(request)},
-            {"recorded", choice_json(request.recorded)},
-            {"asked", choice_json(request.asked)},
-            {"outcome", request.outcome ? report::to_json(*request.outcome) : json(nullptr)},
-            {"freed_room",
-             request.freed_room ? report::to_json(*request.freed_room) : json(nullptr)},
-            {"deleted", std::move(deleted)}};
+    return {
+        {"id", request.request.id.str()},
+        {"at", iso_time(request.at)},
+        {"project", request.request.project.str()},
+        {"slots", request.request.slots},
+        {"surely", request.surely},
+        {"differs", differs(request)},
+        {"recorded", choice_json(request.recorded)},
+        {"asked", choice_json(request.asked)},
+        {"outcome", request.outcome ? report::to_json(*request.outcome) : json(nullptr)},
+        {"freed_room", request.freed_room ? report::to_json(*request.freed_room) : json(nullptr)},
+        {"deleted", std::move(deleted)}};
 }
 
 json time_json(const std::optional<TimePoint>& time) {

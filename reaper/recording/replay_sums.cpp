@@ -22,8 +22,7 @@ void BothSums::add(const ReplayedRequest& request) {
 ByDay by_day(const Replay& replay) {
     ByDay days;
     for (const ReplayedRequest& request : replay.requests)
-        if (request.recorded)
-            days[std::chrono::floor<std::chrono::days>(request.at)].add(request);
+        if (request.recorded) days[std::chrono::floor<std::chrono::days>(request.at)].add(request);
     return days;
 }
 

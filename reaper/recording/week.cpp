@@ -12,8 +12,7 @@ namespace {
 constexpr Duration young_age = std::chrono::hours{1};
 
 double hours_between(TimePoint from, TimePoint to) {
-    return std::max(0.0,
-                    std::chrono::duration<double, std::ratio<3600>>(to - from).count());
+    return std::max(0.0, std::chrono::duration<double, std::ratio<3600>>(to - from).count());
 }
 
 /// With what its victims lose.
@@ -44,12 +43,25 @@ void count_victims(const WeekRequest& request, WeekReport& week) {
     week.lost_vcpu_hours += request.choice->lost_vcpu_hours;
 }
 
+/// What is known of it already without a look at the cloud.
+bool refused_at_once(const WeekRequest& request) {
+    return request.outcome && request.outcome->kind == OutcomeKind::refused &&
+           request.outcome->safeguard.empty();
+}
+
+/// Another request, or another reaper, tells of it.
+bool told_elsewhere(const WeekRequest& request) {
+    return !request.choice && request.outcome &&
+           (request.outcome->kind == OutcomeKind::superseded ||
+            request.outcome->kind == OutcomeKind::handed_over);
+}
+
 void count(const WeekRequest& request, WeekReport& week) {
     ++week.operations[std::string{to_string(request.request.operation)}];
     week.deleted += request.deleted;
     if (request.outcome) ++week.outcomes[std::string{to_string(request.outcome->kind)}];
     if (!request.choice) {
-        ++week.unknown;
+        ++(refused_at_once(request) ? week.refused : week.unknown);
         return;
     }
     const Choice& choice = *request.choice;
@@ -115,16 +127,17 @@ void find_doubts(const WeekReport& week, std::vector<std::string>& against) {
                               counted(week.victims, "victim") +
                               " (limits.victims_per_project would bound that)");
     if (week.victims > 0 && week.input.policy && !any_limit(*week.input.policy))
-        against.push_back("no limit is set: limits.victims_per_window bounds what a bad hour costs");
-    const bool any_age = week.input.policy &&
-                         week.input.policy->safeguards.protect.min_run_time == Duration::zero();
+        against.push_back(
+            "no limit is set: limits.victims_per_window bounds what a bad hour costs");
+    const bool any_age =
+        week.input.policy && week.input.policy->safeguards.protect.min_run_time == Duration::zero();
     if (week.young > 0 && any_age)
         against.push_back(counted(week.young, "victim") +
                           " would have run less than an hour, and protect.min_run_time is not set");
     const auto failed = week.outcomes.find(std::string{to_string(OutcomeKind::failed)});
     if (failed != week.outcomes.end())
-        against.push_back(counted(failed->second, "request") + " failed, the first: " +
-                          first_failure(week));
+        against.push_back(counted(failed->second, "request") +
+                          " failed, the first: " + first_failure(week));
     for (const auto& [word, times] : week.held_back)
         if (word.find("breaker") != std::string::npos)
             against.push_back("a circuit breaker was open for " + counted(times, "request"));
@@ -167,7 +180,7 @@ WeekInput week_of(const std::vector<RequestRecord>& records) {
 
 WeekReport report_week(WeekInput input) {
     std::erase_if(input.requests, [&](const WeekRequest& request) {
-        return request.at < input.since || request.at >= input.until;
+        return request.at < input.since || request.at >= input.until || told_elsewhere(request);
     });
     std::stable_sort(input.requests.begin(), input.requests.end(),
                      [](const WeekRequest& a, const WeekRequest& b) { return a.at < b.at; });

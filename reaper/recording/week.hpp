@@ -67,7 +67,8 @@ WeekInput week_of(const std::vector<RequestRecord>& records);
 WeekReport report_week(WeekInput input);
 
 std::string render_week(const WeekReport& week, const report::RenderOptions& options);
-/// {version, source, since, until, dry_run, requests, operations{word: n}, would_help{already_there,
+/// {version, source, since, until, dry_run, requests, operations{word: n},
+/// would_help{already_there,
 ///  by_deleting}, would_not_help{no_room, held_back{safeguard: n}, refused, unknown}, victims,
 ///  lost_hours, lost_vcpu_hours, young, projects[{project, victims, lost_hours}], happened{outcomes
 ///  {word: n}, deleted}, against[], remarks[]}

@@ -41,9 +41,9 @@ std::string lines_text(const WeekReport& week, const report::RenderOptions& opti
         if (count > 0) table.row({std::to_string(count), what});
     };
     const int all = static_cast<int>(week.input.requests.size());
-    table.row({std::to_string(all),
-               "refused by Nova" +
-                   (week.operations.empty() ? "" : " (" + words(week.operations) + ")")});
+    table.row(
+        {std::to_string(all),
+         "refused by Nova" + (week.operations.empty() ? "" : " (" + words(week.operations) + ")")});
     row(week.helped, "would have been helped by deleting servers");
     row(week.there, "had their room by then, without a deletion");
     row(held_back(week), "held back by safeguards: " + words(week.held_back));
@@ -100,9 +100,8 @@ json to_json(const WeekReport& week) {
     const WeekInput& input = week.input;
     json projects = json::array();
     for (const auto& [project, sum] : by_victims(week))
-        projects.push_back({{"project", project.str()},
-                            {"victims", sum.victims},
-                            {"lost_hours", sum.lost_hours}});
+        projects.push_back(
+            {{"project", project.str()}, {"victims", sum.victims}, {"lost_hours", sum.lost_hours}});
     return {{"version", report::json_version},
             {"source", input.source},
             {"since", iso_time(input.since)},

@@ -36,7 +36,7 @@ void ReaperUnderTest::start() {
     events = std::make_unique<FakeEvents>();
     const ServicePorts ports{
         cloud.ports(), feed,    *messages, with_events ? events.get() : nullptr,
-        pause,         breaker, metrics};
+        pause,         breaker, metrics,   observer};
     service_ = std::make_unique<Service>(ports, live_settings(),
                                          [this](ServiceStatus now) { status = std::move(now); });
     monitor.watch([this] { return service_ ? service_->state() : std::nullopt; });

@@ -48,8 +48,9 @@ protected:
     FakeSwitch breaker;
     std::unique_ptr<FakeMessages> messages;
     std::unique_ptr<FakeEvents> events;
-    bool with_events = false;    ///< a flow of events, so that the cloud cache is used
-    Metrics* metrics = nullptr;  ///< nothing is measured
+    bool with_events = false;              ///< a flow of events, so that the cloud cache is used
+    Metrics* metrics = nullptr;            ///< nothing is measured
+    DecisionObserver* observer = nullptr;  ///< nothing is recorded
     ServiceStatus status;
     config::Settings settings;
     bool dry_run = false;

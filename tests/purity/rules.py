@@ -68,6 +68,7 @@ HOMES = {
     "Beast": (r"^boost/beast", ("clients/http/", "clients/http_server/", "clients/http_proxy/")),
     "CLI11": (r"^CLI/", ("reaper/cli/",)),
     "prometheus-cpp": (r"^prometheus/", ("reaper/monitoring/",)),
+    "zlib": (r"^zlib\.h$", ("reaper/recording/",)),
     "libsystemd": (r"^systemd/", ("reaper/daemon/",)),
 }
 

@@ -134,6 +134,30 @@ TEST(Arguments, AnEstimateIsOfATimeAndOfEstimators) {
     EXPECT_EQ(*day.until - *day.since, std::chrono::days{1});
 }
 
+TEST(Arguments, AReplayIsOfARecordingUnderWhatIsAskedFor) {
+    const auto plain = good({"replay", "dir"});
+    EXPECT_EQ(std::get<ReplayCommand>(plain.command).directory, "dir");
+    const auto asked = good({"replay", "dir", "--strategy", "cost:ties=oldest", "--set", "a.b=1",
+                             "--set", "c=[d, e]", "--plot", "x.svg", "--since", "2026-11-01"});
+    const auto& replay = std::get<ReplayCommand>(asked.command);
+    EXPECT_EQ(replay.strategy, "cost:ties=oldest");
+    EXPECT_EQ(replay.set, (std::vector<std::string>{"a.b=1", "c=[d, e]"}));
+    EXPECT_EQ(replay.plot, "x.svg");
+    EXPECT_TRUE(replay.since && !replay.until);
+    EXPECT_NE(error({"replay"}).find("DIR"), std::string::npos);
+    EXPECT_NE(error({"replay", "dir", "--since", "7d"}).find("--since"), std::string::npos);
+}
+
+TEST(Arguments, AReportIsOfAWeek) {
+    const auto plain = good({"report"});
+    const auto& week = std::get<ReportCommand>(plain.command);
+    EXPECT_EQ(week.span, std::chrono::days{7});
+    EXPECT_EQ(week.directory, "");
+    const auto asked = good({"report", "dir", "--since", "2d"});
+    EXPECT_EQ(std::get<ReportCommand>(asked.command).span, std::chrono::days{2});
+    EXPECT_NE(error({"report", "--until", "soon"}).find("--until"), std::string::npos);
+}
+
 TEST(Arguments, AnEstimateThatIsNotClearIsRefused) {
     const auto refused = [](std::vector<const char*> words, const char* why) {
         words.insert(words.begin(), "estimate");

@@ -1,0 +1,210 @@
+// What a replay shows.
+#include "reaper/recording/replay_report.hpp"
+
+#include <gmock/gmock.h>
+
+#include "reaper/recording/replay_sums.hpp"
+#include "reaper/recording/week.hpp"
+#include "recording/recorded_cloud.hpp"
+
+namespace reaper::recording::test::replay_report_test {
+namespace {
+
+using ::testing::HasSubstr;
+using ::testing::Not;
+
+const TimePoint monday{std::chrono::sys_days{std::chrono::year{2026} / 11 / 23}};
+
+Decision plan_of(const std::vector<std::string>& victims, const std::string& project = "spot",
+                 Duration age = std::chrono::hours{2}) {
+    Plan plan;
+    plan.slots_requested = plan.slots_freed = 1;
+    HostPlan host;
+    host.host = HostId{"h"};
+    host.host_name = "rack-1";
+    host.slots = 1;
+    for (const std::string& name : victims) {
+        Victim victim;
+        victim.server = ServerId{name};
+        victim.name = name;
+        victim.project = ProjectId{project};
+        victim.resources = {{"VCPU", 3}};
+        victim.created = monday - age;
+        host.victims.push_back(victim);
+    }
+    plan.hosts = {host};
+    return plan;
+}
+
+Decision too_little(std::string safeguard = "") {
+    NotEnough answer;
+    answer.safeguard = std::move(safeguard);
+    return answer;
+}
+
+ReplayedRequest request(const std::string& id, Decision recorded, Decision asked,
+                        Duration after = {}) {
+    ReplayedRequest one;
+    one.request.id = RequestId{id};
+    one.request.project = ProjectId{"regular"};
+    one.at = monday + after;
+    one.surely = true;
+    const auto choice = [](Decision decision) {
+        Choice made{std::move(decision)};
+        if (const auto* plan = std::get_if<Plan>(&made.decision)) {
+            made.lost_hours = 2.0 * static_cast<double>(plan->victims().size());
+            made.lost_vcpu_hours = 3 * made.lost_hours;
+        }
+        return made;
+    };
+    one.recorded = choice(std::move(recorded));
+    one.asked = choice(std::move(asked));
+    return one;
+}
+
+Replay example() {
+    Replay replay;
+    replay.begins = monday - std::chrono::days{6};
+    replay.from = monday;
+    replay.to = monday + std::chrono::hours{30};
+    replay.requests = {
+        request("req-1", plan_of({"a"}), plan_of({"b", "c"})),
+        request("req-2", NothingToDo{}, NothingToDo{}, std::chrono::hours{1}),
+        request("req-3", plan_of({"d"}), too_little("limit-window"), std::chrono::hours{29}),
+        request("req-4", Refused{"why"}, Refused{"why"}, std::chrono::hours{30})};
+    replay.checked = 3;
+    replay.reproduced = 2;
+    return replay;
+}
+
+TEST(ReplaySums, CountEachDayAndAll) {
+    const auto days = by_day(example());
+    ASSERT_EQ(days.size(), 2U);
+    const BothSums first = days.begin()->second;
+    EXPECT_EQ(first.recorded.requests, 2);
+    EXPECT_EQ(first.recorded.helped, 2);
+    EXPECT_EQ(first.recorded.victims, 1);
+    EXPECT_EQ(first.asked.victims, 2);
+    const BothSums all = in_all(example());
+    EXPECT_EQ(all.recorded.helped, 3);
+    EXPECT_EQ(all.asked.helped, 2);
+    EXPECT_EQ(all.asked.not_helped(), 1);
+    EXPECT_EQ(all.asked.refused, 1);
+    EXPECT_EQ(all.asked.safeguards.at("limit-window"), 1);
+    EXPECT_DOUBLE_EQ(all.recorded.lost_hours, 4);
+    EXPECT_DOUBLE_EQ(all.asked.lost_vcpu_hours, 12);
+}
+
+TEST(ReplayReport, TellsWhatDiffers) {
+    report::RenderOptions options;
+    options.width = 160;
+    const std::string text =
+        render_replay(example(), {"dir", "strategy cost", "strategy x"}, options);
+    for (const char* part :
+         {"4 requests", "3 -> 2 (-1)", "4.0", "2026-11-23", "2026-11-24",
+          "limit-window 0 -> 1 (+1)", "2 requests would be decided otherwise", "req-1", "req-3",
+          "1 victim on rack-1, 2.0 h", "makes 2 of 3 recorded plans again"})
+        EXPECT_THAT(text, HasSubstr(part));
+    EXPECT_THAT(text, Not(HasSubstr("req-2")));
+    const auto json = to_json(example(), {"dir", "a", "b"});
+    EXPECT_EQ(json["asked"]["victims"], 2);
+    EXPECT_EQ(json["requests"][0]["asked"]["victims"].size(), 2U);
+    EXPECT_EQ(json["requests"][0]["differs"], true);
+    EXPECT_EQ(json["requests"][1]["differs"], false);
+    EXPECT_EQ(json["days"].size(), 2U);
+}
+
+TEST(ReplayReport, AnEmptyOneIsTold) {
+    const std::string text = render_replay({}, {"dir", "a", "b"}, {});
+    EXPECT_THAT(text, HasSubstr("0 requests"));
+    EXPECT_THAT(plot_replay({}, {"dir", "a", "b"}), HasSubstr("</svg>"));
+}
+
+TEST(ReplayPlot, HoldsBothLinesAndNothingFromOutside) {
+    const std::string svg =
+        plot_replay(example(), {"<script>alert(1)</script>", "a\x1b[0m", "b & c"});
+    EXPECT_THAT(svg, HasSubstr("class=\"line recorded\""));
+    EXPECT_THAT(svg, HasSubstr("class=\"line asked\""));
+    EXPECT_THAT(svg, Not(HasSubstr("<script")));
+    EXPECT_THAT(svg, Not(HasSubstr("\x1b")));
+    EXPECT_THAT(svg, HasSubstr("b &amp; c"));
+    std::size_t links = 0;
+    for (std::size_t at = svg.find("http"); at != std::string::npos; at = svg.find("http", at + 1))
+        ++links;
+    EXPECT_EQ(links, 1U) << "the namespace alone";
+}
+
+TEST(Week, SaysWhatSwitchingOnMeansAndWhatStandsAgainstIt) {
+    WeekInput input = week_of(example());
+    input.source = "recording dir";
+    input.since = monday - std::chrono::days{1};
+    input.until = monday + std::chrono::days{6};
+    input.policy = config::standard_policy();
+    const WeekReport week = report_week(std::move(input));
+    EXPECT_EQ(week.helped, 2);
+    EXPECT_EQ(week.there, 1);
+    EXPECT_EQ(week.refused, 1);
+    EXPECT_EQ(week.victims, 2);
+    EXPECT_EQ(week.projects.at(ProjectId{"spot"}).victims, 2);
+    const std::string text = render_week(week, {});
+    for (const char* part : {"refused by Nova (4 build)", "2 servers would have been deleted",
+                             "no limit is set", "only 2 again", "dry run"})
+        EXPECT_THAT(text, HasSubstr(part));
+    EXPECT_EQ(to_json(week)["would_help"]["by_deleting"], 2);
+}
+
+TEST(Week, WhatIsOutsideOfTheTimeIsLeftOut) {
+    WeekInput input = week_of(example());
+    input.since = monday + std::chrono::hours{2};
+    input.until = monday + std::chrono::hours{30};
+    input.begins = monday + std::chrono::hours{28};
+    const WeekReport week = report_week(std::move(input));
+    EXPECT_EQ(week.input.requests.size(), 1U);
+    EXPECT_THAT(render_week(week, {}), HasSubstr("later than asked for"));
+}
+
+TEST(Week, OneProjectThatBearsItAllAndAnOpenBreakerAreDoubts) {
+    Replay replay;
+    replay.dry_run = false;
+    for (int i = 0; i < 3; ++i) {
+        const std::string n = std::to_string(i);
+        const Decision decision = plan_of({"a" + n, "b" + n}, "unlucky", std::chrono::minutes{5});
+        replay.requests.push_back(request("req-" + n, decision, decision));
+    }
+    const Decision other = plan_of({"z"}, "lucky");
+    replay.requests.push_back(request("req-z", other, other));
+    replay.requests.push_back(
+        request("req-b", too_little("project-breaker"), too_little("project-breaker")));
+    replay.requests.back().outcome = Outcome{OutcomeKind::failed, "Nova \x1b is away", monday, ""};
+    WeekInput input = week_of(replay);
+    input.since = monday;
+    input.until = monday + std::chrono::days{1};
+    input.policy = config::standard_policy();
+    const std::string text = render_week(report_week(std::move(input)), {});
+    for (const char* part : {"project unlucky bears 6 of 7", "a circuit breaker was open",
+                             "6 victims would have run less than an hour", "1 request failed"})
+        EXPECT_THAT(text, HasSubstr(part));
+    EXPECT_THAT(text, Not(HasSubstr("\x1b")));
+}
+
+TEST(Week, TheJournalTellsWhatWasPlanned) {
+    RequestRecord record;
+    record.request.id = RequestId{"req-1"};
+    record.received_at = monday;
+    record.plans.push_back({1, monday, plan_of({"a"})});
+    RequestRecord paused = record;
+    paused.request.id = RequestId{"req-2"};
+    paused.plans.clear();
+    paused.outcome = Outcome{OutcomeKind::refused, "paused", monday, "paused"};
+    WeekInput input = week_of(std::vector<RequestRecord>{record, paused});
+    input.since = monday;
+    input.until = monday + std::chrono::days{1};
+    const WeekReport week = report_week(std::move(input));
+    EXPECT_EQ(week.helped, 1);
+    EXPECT_EQ(week.unknown, 1);
+    EXPECT_DOUBLE_EQ(week.lost_hours, 2);
+    EXPECT_THAT(render_week(week, {}), HasSubstr("record.directory"));
+}
+
+}  // namespace
+}  // namespace reaper::recording::test::replay_report_test
