@@ -41,7 +41,13 @@ Result<std::unique_ptr<RecordingDaemon>> recorder_of(const config::Settings& set
     if (record.directory.empty()) return std::unique_ptr<RecordingDaemon>{};
     const auto prepared = recording::RecordingWriter::prepare(record.directory);
     if (!prepared) return prepared.error();
-    auto daemon = std::make_unique<RecordingDaemon>(settings_of(record, dry_run));
+    auto lock = recording::DirectoryLock::take(record.directory);
+    if (!lock) {
+        spdlog::warn("nothing is recorded: another reaper records in {} (record.directory)",
+                     record.directory);
+        return std::unique_ptr<RecordingDaemon>{};
+    }
+    auto daemon = std::make_unique<RecordingDaemon>(std::move(lock), settings_of(record, dry_run));
     recording::Recorder* const recorder = &daemon->recorder;
     daemon->listening = feed.listen([recorder](const Request& request, const RecordEvent& event) {
         tell(*recorder, request, event);

@@ -10,15 +10,17 @@
 namespace reaper::cli {
 
 struct RecordingDaemon {
+    std::unique_ptr<recording::DirectoryLock> lock;
     recording::Recorder recorder;
     std::unique_ptr<RecordFeed::Subscription> listening;
 
-    explicit RecordingDaemon(recording::RecorderSettings settings)
-        : recorder(std::move(settings)) {}
+    RecordingDaemon(std::unique_ptr<recording::DirectoryLock> taken,
+                    recording::RecorderSettings settings)
+        : lock(std::move(taken)), recorder(std::move(settings)) {}
 };
 
-/// Null where nothing is recorded. `feed` must outlive it, and tell nothing after its end.
-/// `storage` if its directory can't be used.
+/// Null where nothing is recorded: it is not wanted, or another reaper records there. `feed` must
+/// outlive it, and tell nothing after its end. `storage` if its directory can't be used.
 Result<std::unique_ptr<RecordingDaemon>> recorder_of(const config::Settings& settings,
                                                      RecordFeed& feed, bool dry_run);
 

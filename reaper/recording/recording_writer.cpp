@@ -8,7 +8,7 @@
 #include <filesystem>
 #include <spdlog/spdlog.h>
 #include <string_view>
-#include <sys/stat.h>
+#include <sys/file.h>
 #include <system_error>
 #include <unistd.h>
 #include <utility>
@@ -41,6 +41,20 @@ bool write_all(int file, std::string_view bytes) {
 }
 
 }  // namespace
+
+std::unique_ptr<DirectoryLock> DirectoryLock::take(const std::string& directory) {
+    const std::string path = directory + "/lock";
+    const int file = ::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600);
+    if (file < 0) return nullptr;
+    if (::flock(file, LOCK_EX | LOCK_NB) == 0)
+        return std::unique_ptr<DirectoryLock>(new DirectoryLock(file));
+    ::close(file);
+    return nullptr;
+}
+
+DirectoryLock::~DirectoryLock() {
+    ::close(file_);
+}
 
 Result<void> RecordingWriter::prepare(const std::string& directory) {
     std::error_code failed;

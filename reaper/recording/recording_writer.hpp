@@ -12,6 +12,7 @@
 #include <cstdint>
 #include <deque>
 #include <functional>
+#include <memory>
 #include <mutex>
 #include <string>
 #include <thread>
@@ -31,6 +32,20 @@ struct Item {
     bool begins_segment = false;  ///< it is the first line of a segment
     bool ends_base = false;       ///< all hosts are written by then
     std::size_t weight = 1;       ///< what it takes in memory, in servers or so
+};
+
+/// Held by who writes to the directory, as long as it lives, so that two never do.
+class DirectoryLock {
+public:
+    /// None if another process, or this one, holds it.
+    static std::unique_ptr<DirectoryLock> take(const std::string& directory);
+    ~DirectoryLock();
+    DirectoryLock(const DirectoryLock&) = delete;
+    DirectoryLock& operator=(const DirectoryLock&) = delete;
+
+private:
+    explicit DirectoryLock(int file) : file_(file) {}
+    const int file_;
 };
 
 class RecordingWriter {

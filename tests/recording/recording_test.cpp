@@ -481,6 +481,16 @@ TEST(RecordingWriter, WhatTheDiskDoesNotTakeIsLostAndItGoesOnWhenItDoes) {
     EXPECT_EQ(writer.losses(), working);
 }
 
+TEST(RecordingWriter, TwoNeverWriteToOneDirectory) {
+    const Scratch scratch;
+    auto first = DirectoryLock::take(scratch.path());
+    EXPECT_NE(first, nullptr);
+    EXPECT_EQ(DirectoryLock::take(scratch.path()), nullptr);
+    first.reset();
+    EXPECT_NE(DirectoryLock::take(scratch.path()), nullptr);
+    EXPECT_EQ(DirectoryLock::take(scratch.path() + "/none"), nullptr);
+}
+
 TEST(RecordingWriter, ADirectoryThatCannotBeIsRefused) {
     const Scratch scratch;
     write_bytes(scratch.path() + "/file", "x");
