@@ -150,6 +150,8 @@ json seen_line(Seen seen, const NameChanger* changer) {
               {"request", report::to_json(seen.request)},
               {"whole", seen.whole},
               {"ledger", report::ledger_json(seen.ledger)}};
+    if (!seen.request.res_type_traits.empty())
+        line["res_type_traits"] = ids(seen.request.res_type_traits);
     if (seen.reserved) line["reserved"] = true;
     if (!seen.given_up.empty()) line["given_up"] = ids(seen.given_up);
     if (!seen.skipped.empty()) line["skipped"] = skipped_json(seen.skipped);

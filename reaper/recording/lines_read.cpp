@@ -80,6 +80,10 @@ Line seen_of(const JsonPlace& in) {
     Seen seen;
     seen.at = in["at"].time();
     seen.request = request_of(in["request"]);
+    if (const auto traits = in.maybe("res_type_traits")) {
+        traits->each(
+            [&](const JsonPlace& trait) { seen.request.res_type_traits.emplace(trait.id()); });
+    }
     seen.whole = in["whole"].boolean();
     seen.reserved = in.boolean_or("reserved", false);
     const JsonPlace ledger = in["ledger"];
