@@ -1,6 +1,7 @@
 #include "reaper/cli/replay_policies.hpp"
 
 #include <algorithm>
+#include <cctype>
 #include <sstream>
 #include <utility>
 #include <variant>

@@ -1,4 +1,5 @@
 // A whole reaper that records: what it saw, planned and did comes back, and is decided alike again.
+#include <cstdlib>
 #include <filesystem>
 #include <gmock/gmock.h>
 

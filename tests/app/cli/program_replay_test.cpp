@@ -1,5 +1,6 @@
 // The real binary on recordings: no cloud, no credentials, no broker. Golden texts as in
 // program_test.cpp; a test makes the recording that they are of.
+#include <algorithm>
 #include <fstream>
 #include <gmock/gmock.h>
 #include <iterator>
