@@ -75,7 +75,8 @@ inline PolicyFor recorded_with(std::vector<config::Override> overrides = {}) {
 class RecordedCloud {
 public:
     explicit RecordedCloud(const std::string& directory, config::Policy policy = policy_of("cost"),
-                           bool anonymous = false)
+                           bool anonymous = false,
+                           const RecordingWriter::Limits& limits = small_limits())
         : policy_(compile_policy(policy).value()) {
         RecorderSettings settings;
         settings.directory = directory;
@@ -83,7 +84,6 @@ public:
         settings.dry_run = true;
         settings.version = "test";
         settings.as_text = [](const config::Policy& each) { return config::to_yaml(each); };
-        RecordingWriter::Limits limits = limits_;
         recorder_ = std::make_unique<Recorder>(std::move(settings), limits);
         recorder_->note_policy(*policy_);
         safeguards_ = Safeguards{policy_->safeguards};
@@ -184,7 +184,6 @@ public:
     }
 
 private:
-    RecordingWriter::Limits limits_ = small_limits();
     std::shared_ptr<const CompiledPolicy> policy_;
     std::unique_ptr<Recorder> recorder_;
     CloudCache cache_;

@@ -516,6 +516,54 @@ TEST(Recorder, AHostThatDidNotChangeIsWrittenOnce) {
     EXPECT_EQ(hosts, 6);
 }
 
+TEST(Recorder, ADecisionWaitsForNoHostAndIsToldNotToBeSeenWhole) {
+    const Scratch scratch;
+    {
+        RecordedCloud cloud(scratch.path());
+        cloud.build(10, 1'500);
+        cloud.decide(3, 1);
+        EXPECT_LT(cloud.recorder().step(), std::chrono::seconds{1}) << "more is to be written";
+        for (int i = 0; i < 10; ++i) cloud.recorder().keep_up(cloud.cache());
+        EXPECT_EQ(cloud.recorder().step(), std::chrono::seconds{1});
+        cloud.decide(3, 1);
+    }
+    const auto again = replay(scratch.path(), recorded_with(), recorded_with());
+    ASSERT_TRUE(again);
+    EXPECT_EQ(again->undecided, 1);
+    EXPECT_EQ(again->checked, 1);
+    EXPECT_EQ(again->reproduced, 1);
+    ASSERT_EQ(again->requests.size(), 2U);
+    EXPECT_FALSE(again->requests[0].recorded);
+    EXPECT_TRUE(again->requests[1].surely);
+}
+
+TEST(Recorder, ASegmentThatFollowsKnowsTheHostsOfTheOneBefore) {
+    const Scratch scratch;
+    int decisions = 0;
+    {
+        RecordingWriter::Limits limits = RecordedCloud::small_limits();
+        limits.segment_bytes = 1;  // each is full when it is some times its base
+        RecordedCloud cloud(scratch.path(), policy_of("cost"), false, limits);
+        for (unsigned seed = 0; seed < 30; ++seed) {
+            cloud.build(seed, 40);
+            cloud.decide(3, 1);
+            ++decisions;
+            cloud.recorder().flush();
+        }
+    }
+    EXPECT_GT(segments_in(scratch.path()).value().size(), 3U);
+    const auto again = replay(scratch.path(), recorded_with(), recorded_with());
+    ASSERT_TRUE(again);
+    EXPECT_EQ(again->checked, decisions);
+    EXPECT_EQ(again->reproduced, decisions);
+    // Without the first one the others are as good.
+    std::filesystem::remove(segments_in(scratch.path()).value().front().path);
+    const auto rest = replay(scratch.path(), recorded_with(), recorded_with());
+    ASSERT_TRUE(rest);
+    EXPECT_GT(rest->checked, decisions / 2);
+    EXPECT_EQ(rest->reproduced, rest->checked);
+}
+
 TEST(Recorder, WhatIsGoneIsGone) {
     const Scratch scratch;
     {
