@@ -86,7 +86,7 @@ ExitCode run_daemon(const GlobalOptions& global, const RunCommand& command,
 
     const auto recorder = recorder_of(*settings, feed, command.dry_run);
     if (!recorder) return leave(ExitCode::failed, recorder.error().what);
-    if (*recorder) (*recorder)->recorder.note_policy(**compiled);
+    if (*recorder) (*recorder)->recorder.note_policy(*compiled->policy);
 
     DaemonShell::Reload reload{global.config_file, global.log_level.has_value()};
     DaemonShell shell(io, *settings, std::move(reload));
