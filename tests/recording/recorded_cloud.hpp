@@ -98,7 +98,7 @@ public:
         TagData tags;
         tags.projects_by_tag["preemptible"] = {ProjectId{"spot-1"}, ProjectId{"spot-2"}};
         std::shared_ptr<const Taggers> taggers(policy_, &policy_->taggers);
-        cache_.replace(std::move(snapshot), taggers, tags);
+        cache_.replace(std::move(snapshot), taggers, TagData{});
         cache_.retag(std::move(taggers), std::move(tags));
         recorder_->keep_up(cache_);
     }
