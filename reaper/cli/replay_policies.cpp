@@ -139,7 +139,10 @@ Result<recording::ReplayPolicy> ReplayPolicies::asked(const recording::PolicyLin
 std::string ReplayPolicies::asked_title() const {
     std::string title = asked_strategy_.empty() ? recorded_title_ : asked_strategy_;
     if (!config_text_.empty()) title += ", " + config_name_;
-    for (const auto& [key, value] : overrides_) title += ", " + key + "=" + value;
+    for (const auto& [key, value] : overrides_) {
+        const bool named = key == "strategy" && value.find(',') == std::string::npos;
+        if (!named) title += ", " + key + "=" + value;
+    }
     return title;
 }
 

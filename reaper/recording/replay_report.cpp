@@ -1,5 +1,6 @@
 #include "reaper/recording/replay_report.hpp"
 
+#include <cmath>
 #include <cstdio>
 #include <set>
 #include <utility>
@@ -21,6 +22,11 @@ std::string fixed(double value) {
     char text[64];
     std::snprintf(text, sizeof text, "%.1f", value);
     return text;
+}
+
+/// To hundredths.
+double rounded(double value) {
+    return std::round(100 * value) / 100;
 }
 
 /// `5 -> 7 (+2)`, or the number alone where both have it.
@@ -49,8 +55,7 @@ std::vector<std::string> cells(std::string head, const BothSums& sums) {
             change_text(was.helped, now.helped),
             change_text(was.not_helped(), now.not_helped()),
             change_text(was.victims, now.victims),
-            change_text(was.lost_hours, now.lost_hours),
-            change_text(was.lost_vcpu_hours, now.lost_vcpu_hours)};
+            change_text(was.lost_hours, now.lost_hours)};
 }
 
 std::string choice_text(const std::optional<Choice>& choice) {
@@ -92,8 +97,7 @@ std::string table_text(const Replay& replay, const report::RenderOptions& option
                              {"helped", Align::right},
                              {"not helped", Align::right},
                              {"victims", Align::right},
-                             {"lost server-hours", Align::right},
-                             {"lost vCPU-hours", Align::right}});
+                             {"lost server-hours", Align::right}});
     for (const auto& [day, sums] : by_day(replay)) table.row(cells(day_text(day), sums));
     table.row(cells("all", in_all(replay)));
     return table.text(0, static_cast<std::size_t>(options.width), report::Paint{options.color});
@@ -152,8 +156,8 @@ json sums_json(const ReplaySums& sums) {
             {"refused", sums.refused},
             {"culls", sums.culls},
             {"victims", sums.victims},
-            {"lost_hours", sums.lost_hours},
-            {"lost_vcpu_hours", sums.lost_vcpu_hours},
+            {"lost_hours", rounded(sums.lost_hours)},
+            {"lost_vcpu_hours", rounded(sums.lost_vcpu_hours)},
             {"safeguards", sums.safeguards}};
 }
 
@@ -179,7 +183,7 @@ json choice_json(const std::optional<Choice>& choice) {
     const std::string safeguard{choice->safeguard()};
     return {{"decision", word_of(choice->decision)},
             {"victims", std::move(victims)},
-            {"lost_hours", choice->lost_hours},
+            {"lost_hours", rounded(choice->lost_hours)},
             {"safeguard", safeguard.empty() ? json(nullptr) : json(safeguard)}};
 }
 

@@ -1,5 +1,6 @@
 // The report of a week as text and JSON.
 #include <algorithm>
+#include <cmath>
 #include <cstdio>
 #include <utility>
 
@@ -18,6 +19,10 @@ std::string tenths(double value) {
     char text[64];
     std::snprintf(text, sizeof text, "%.1f", value);
     return text;
+}
+
+double to_hundredths(double value) {
+    return std::round(100 * value) / 100;
 }
 
 /// `3 build, 1 resize`.
@@ -100,8 +105,9 @@ json to_json(const WeekReport& week) {
     const WeekInput& input = week.input;
     json projects = json::array();
     for (const auto& [project, sum] : by_victims(week))
-        projects.push_back(
-            {{"project", project.str()}, {"victims", sum.victims}, {"lost_hours", sum.lost_hours}});
+        projects.push_back({{"project", project.str()},
+                            {"victims", sum.victims},
+                            {"lost_hours", to_hundredths(sum.lost_hours)}});
     return {{"version", report::json_version},
             {"source", input.source},
             {"since", iso_time(input.since)},
@@ -116,8 +122,8 @@ json to_json(const WeekReport& week) {
               {"refused", week.refused},
               {"unknown", week.unknown}}},
             {"victims", week.victims},
-            {"lost_hours", week.lost_hours},
-            {"lost_vcpu_hours", week.lost_vcpu_hours},
+            {"lost_hours", to_hundredths(week.lost_hours)},
+            {"lost_vcpu_hours", to_hundredths(week.lost_vcpu_hours)},
             {"young", week.young},
             {"projects", std::move(projects)},
             {"happened", {{"outcomes", week.outcomes}, {"deleted", week.deleted}}},
