@@ -363,7 +363,7 @@ void add_replay(CLI::App& app, Parsed& parsed) {
         ->type_name("STRATEGY");
     replay
         .add_option("--set", parsed.replay.set,
-                    "key=value of the configuration: limits.victims_per_window=10; may be repeated")
+                    "KEY=VALUE as the configuration has it; may be repeated")
         ->type_name("KEY=VALUE")
         ->expected(1)
         ->allow_extra_args(false)
