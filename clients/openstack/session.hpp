@@ -24,7 +24,7 @@ struct ServiceCall {
     std::string body;  ///< JSON; empty for none
     http::Repeat repeat = http::Repeat::by_method;
     std::function<bool(bool may_be_heard)> still_wanted;  ///< see http::Request
-    std::optional<Duration> deadline;    ///< see http::Request
+    std::optional<Duration> deadline;                     ///< see http::Request
 };
 
 /// A service's name in logs: keystone, nova, placement, glance.

@@ -493,8 +493,8 @@ const Text config{
 came from files and the environment. Secrets are not shown.
 
 With --check it only says whether the configuration is valid, and tells all mistakes with file and
-line (exit code 2), as a start or a reload would. No cloud and no broker is asked; 'reaper check' does
-that.)",
+line (exit code 2), as a start or a reload would. No cloud and no broker is asked; 'reaper check'
+does that.)",
     R"(Examples:
   reaper --config ./reaper.yaml config
   reaper config --check && systemctl reload reaper
