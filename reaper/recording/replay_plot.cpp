@@ -15,7 +15,7 @@ namespace reaper::recording {
 namespace {
 
 // In user units of the picture.
-constexpr double width = 960, left = 70, right = 20;
+constexpr double plot_width = 960, left = 70, right = 20;
 constexpr double panel = 190, gap = 60, top = 90;
 constexpr double height = top + 2 * panel + gap + 50;
 
@@ -76,7 +76,7 @@ public:
         for (int i = 0; i <= ticks; ++i) {
             const double value = i * tick_;
             svg += "<line class=\"grid\" x1=\"" + number(left) + "\" x2=\"" +
-                   number(width - right) + "\" y1=\"" + number(at(value)) + "\" y2=\"" +
+                   number(plot_width - right) + "\" y1=\"" + number(at(value)) + "\" y2=\"" +
                    number(at(value)) + "\"/>\n";
             char label[32];
             std::snprintf(label, sizeof label, "%g", value);
@@ -91,7 +91,7 @@ public:
         std::string path = "M" + number(left) + " " + number(at(0));
         for (const Point& point : points)
             path += "H" + number(at(point.at)) + "V" + number(at(point.*value));
-        path += "H" + number(width - right);
+        path += "H" + number(plot_width - right);
         return "<path class=\"line " + std::string(kind) + "\" d=\"" + path + "\"/>\n";
     }
 
@@ -99,7 +99,8 @@ private:
     double at(double value) const { return y_ + panel - panel * value / most_; }
     double at(TimePoint time) const {
         const double whole = static_cast<double>((to_ - from_).count());
-        return left + (width - left - right) * static_cast<double>((time - from_).count()) / whole;
+        return left +
+               (plot_width - left - right) * static_cast<double>((time - from_).count()) / whole;
     }
     std::string time_axis() const {
         constexpr int labels = 5;
@@ -149,12 +150,12 @@ std::string plot_replay(const Replay& replay, const ReplayTitles& titles) {
     }
     const TimePoint from = replay.from.value_or(TimePoint{});
     const TimePoint to = replay.to.value_or(from);
-    std::string svg = "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 " + number(width) +
-                      " " + number(height) + "\" role=\"img\">\n<title>Replay of " +
-                      escaped(titles.directory) + "</title>\n" + style +
-                      "<rect class=\"paper\" width=\"100%\" height=\"100%\"/>\n" +
-                      legend(24, "recorded", "recorded: " + titles.recorded) +
-                      legend(44, "asked", "asked: " + titles.asked);
+    std::string svg =
+        "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 " + number(plot_width) + " " +
+        number(height) + "\" role=\"img\">\n<title>Replay of " + escaped(titles.directory) +
+        "</title>\n" + style + "<rect class=\"paper\" width=\"100%\" height=\"100%\"/>\n" +
+        legend(24, "recorded", "recorded: " + titles.recorded) +
+        legend(44, "asked", "asked: " + titles.asked);
     const std::array<std::pair<const char*, const std::vector<Point>*>, 2> panels{
         {{"Victims", &victims}, {"Lost server-hours", &hours}}};
     double y = top;

@@ -11,7 +11,7 @@ import tempfile
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
-FILE_DEADLINE_S = 300
+FILE_DEADLINE_S = 900
 
 # Must be refused; if it is not, the pass is blind.
 DISCARDED = """

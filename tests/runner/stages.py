@@ -15,8 +15,8 @@ from counts import Counts
 PYTHON = "/usr/bin/python3"
 BUILD_DEADLINE_S = 60 * 60
 CHECK_DEADLINE_S = 40 * 60
-UNIT_TESTS_DEADLINE_S = 20 * 60
-LAB_DEADLINE_S = 40 * 60
+UNIT_TESTS_DEADLINE_S = 50 * 60
+LAB_DEADLINE_S = 75 * 60
 SUITES = "tests/gateway_suites"
 SOAK_DEADLINE_S = 4 * 60 * 60
 CONFIGURE_DEADLINE_S = 5 * 60

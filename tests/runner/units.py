@@ -12,7 +12,7 @@ import sys
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
-SHARD_DEADLINE_S = 15 * 60
+SHARD_DEADLINE_S = 40 * 60
 SHARDS = os.cpu_count() or 2
 SUMMARIES = ("[  PASSED  ]", "[  FAILED  ]")
 
