@@ -317,6 +317,7 @@ def tsan(run: Runner) -> Counts:
     broker = ("tests/rabbitmq/broker", "run")
     commands = {
         "tsan-journal": (str(programs / "journal_tests"),),
+        "tsan-recording": (str(programs / "recording_tests"),),
         "tsan-rabbitmq": (*broker, str(programs / "rabbitmq_tests")),
     }
     found = Counts()
@@ -486,7 +487,7 @@ STAGES = (
     Stage("prometheus", "the client of Prometheus against a real one, sanitized", prometheus),
     Stage("clang", "clang: no result is discarded, no warning, no bug that clang-tidy finds", clang),
     Stage("fuzz", "fuzzers of every parser of outside bytes, for a bounded time", fuzz),
-    Stage("tsan", "thread sanitizer: the AMQP client and the journal", tsan),
+    Stage("tsan", "thread sanitizer: the AMQP client, the journal and recordings", tsan),
     Stage("suites", "suites that others wrote, through the gateway as without it", suites),
     Stage("sim", "scenarios on a simulated OpenStack", sim),
     Stage("faults", "the power goes, the disk fills up, the clock steps under a real daemon", faults),
