@@ -230,8 +230,8 @@ void check_record(const StaticReservation& entry, const std::string& key, Findin
     reservation.identity.from_config = true;
     reservation.asked = entry.resources;
     reservation.lending = entry.lending;
-    if (const auto record = record_of(reservation, {}); !record)
-        findings.error(key, record.error().what);
+    if (const auto written = record_of(reservation, {}); !written)
+        findings.error(key, written.error().what);
 }
 
 }  // namespace

@@ -13,7 +13,7 @@
 namespace reaper::cli {
 namespace {
 
-constexpr std::chrono::milliseconds patience{5'000};
+constexpr std::chrono::milliseconds answer_within{5'000};
 
 ResultTask<http::Response> get(http::Client& client, std::string url) {
     http::Request request;
@@ -95,7 +95,7 @@ Task<bool> check_gateway(boost::asio::any_io_executor executor, Clock& clock, Cl
     const std::string name = "gateway " + gateway.listen;
     http::Options options = http_options(settings.cloud, settings.http);
     options.max_retries = 0;
-    options.call_timeout = options.connect_timeout = patience;
+    options.call_timeout = options.connect_timeout = answer_within;
     auto client = http::make_client(executor, std::move(options), clock);
     if (!client) {
         report({Verdict::fail, name, client.error().what});

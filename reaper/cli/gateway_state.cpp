@@ -13,7 +13,7 @@
 namespace reaper::cli {
 namespace {
 
-constexpr Duration patience{3'000};
+constexpr Duration state_within{3'000};
 
 Task<Result<http::Response>> ask(http::Client& client, std::string url) {
     http::Request request;
@@ -40,7 +40,7 @@ std::optional<GatewayState> gateway_state(const config::Gateway& gateway) {
     const auto clock = make_system_clock(io.get_executor());
     http::Options options;
     options.max_retries = 0;
-    options.call_timeout = options.connect_timeout = patience;
+    options.call_timeout = options.connect_timeout = state_within;
     options.tls.verify = false;  // no secret goes there, and nothing hangs on the answer
     auto client = http::make_client(io.get_executor(), std::move(options), *clock);
     if (!client) return GatewayState{false, client.error().what};

@@ -70,7 +70,7 @@ Task<void> QosLoop::look_at(HostId id, const HostLoad& load, Policy policy) {
     if (host == nullptr || !may_have_revocable(*host)) co_return;
     const TimePoint now = dependencies_.cloud.clock.now();
     QosVerdict verdict = policy->qos->look(states_[id], load, now);
-    states_[id] = std::move(verdict.state);
+    states_[id] = verdict.state;
     if (!verdict.correction || dependencies_.corrections.busy(id)) co_return;
     if (host->estimated) {
         std::vector<HostId> ids{id};
@@ -81,7 +81,7 @@ Task<void> QosLoop::look_at(HostId id, const HostLoad& load, Policy policy) {
     const Amount vcpus =
         dependencies_.corrections.correct(*host, *verdict.correction, CorrectionSource::qos);
     if (vcpus > 0)
-        states_[id] = after_correction(std::move(states_[id]), vcpus, now);
+        states_[id] = after_correction(states_[id], vcpus, now);
     else
         spdlog::debug("oversubscription: {}: {}, and no revocable server may go",
                       printable(host->name, 64), verdict.correction->why);
@@ -118,7 +118,7 @@ void QosLoop::note_past(const RequestRecord& record) {
     if (vcpus == 0) return;
     QosState& state = states_[record.request.correction->host];
     const TimePoint at = std::min(sent.front().at, dependencies_.cloud.clock.now());
-    state = after_correction(std::move(state), vcpus, at);
+    state = after_correction(state, vcpus, at);
 }
 
 void QosLoop::on_clock_step(Duration by) {

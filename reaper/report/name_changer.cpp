@@ -13,7 +13,7 @@ constexpr const char* anonymous_reason = "it was revocable in the cloud that thi
 constexpr const char* left_out = "left out: anonymous";
 
 /// By kind: what the word begins with.
-constexpr std::array<const char*, name_kinds> words{
+constexpr std::array<const char*, name_kinds> kind_words{
     "host",      "provider", "consumer", "project", "request",     "server", "flavor", "zone",
     "aggregate", "key",      "value",    "tag",     "project-tag", "spec",   "image"};
 
@@ -65,7 +65,7 @@ std::string pseudonym(NameKind kind, const std::string& original, std::string di
     if (!with_dashes && (bare.size() != 32 || !is_hex(bare))) {
         constexpr std::size_t short_ones = 6;
         if (digits.size() < short_ones) digits.insert(0, short_ones - digits.size(), '0');
-        return prefix + words[number] + "-" + digits;
+        return prefix + kind_words[number] + "-" + digits;
     }
     if (digits.size() < most) digits.insert(0, most - digits.size(), '0');
     const std::string group = std::string("0000000") + "123456789abcdef"[number];

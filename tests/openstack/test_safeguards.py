@@ -306,6 +306,9 @@ def test_the_breaker_tries_again_by_itself(cloud: Cloud, install) -> None:
     assert reaper.wait_freed_room(refused.request)["kind"] == "wasted"
     eventually("the breaker is half open", lambda: "breaker-half-open" in events(reaper))
     assert reaper.json("status")["breaker"]["state"] == "half-open"
+    # However busy the machine is, who asks now has time to come for its room.
+    reaper.config["cull"]["promise"] = "60s"
+    reaper.reload("cull.promise")
     [refused] = cloud.ask_in_vain("large")
     assert reaper.wait_outcome(refused.request)["kind"] == "freed"
     cloud.wait_for(cloud.ask("large"), "ACTIVE")

@@ -11,14 +11,14 @@ using std::chrono::milliseconds;
 
 namespace {
 
-using Names = std::vector<std::string>;
+using HostNames = std::vector<std::string>;
 
 /// At least one host, and not all of them.
-Names some_hosts(const SchedulePlan& plan, Chance& rng) {
+HostNames some_hosts(const SchedulePlan& plan, Chance& rng) {
     const int hosts = plan.cloud.hosts;
     const int most = rng.between(1, hosts - 1);
     const int first = rng.between(1, hosts);
-    Names names;
+    HostNames names;
     for (int i = 0; i < most; ++i)
         names.push_back("host-" + std::to_string((first + i - 1) % hosts + 1));
     return names;
@@ -249,7 +249,7 @@ std::string describe_cloud(const SchedulePlan& plan) {
         case RevocableBy::both: text += ", revocable by project and class"; break;
     }
     if (plan.holds_room) text += ", freed room is held";
-    const auto hosts = [&](const std::string& what, const Names& names) {
+    const auto hosts = [&](const std::string& what, const HostNames& names) {
         text += ", " + what + ':';
         for (const auto& name : names) text += ' ' + name;
     };

@@ -19,7 +19,7 @@ using std::chrono::seconds;
 /// A write may rest on what was so long ago: a reading, calls and their repetitions.
 constexpr Duration reading_to_write = seconds{90};
 /// The register is read by then.
-constexpr Duration warm_after = seconds{20};
+constexpr Duration reservations_warm_after = seconds{20};
 /// What is let go of for somebody waits for him.
 constexpr Duration waits_for_him = seconds{75};
 /// What the reaper does not know of a host by then, it can know.
@@ -232,7 +232,7 @@ void Checker::judge_letting_go(const Role& role, const std::string& host, const 
 void Checker::judge_tenants(const PlanRecord& plan, const Demand& demand,
                             const cloudsim::Server& victim) {
     if (!plan_.with_reservations() || plan_.dry_run || reservations_.unclear()) return;
-    if (victim.host == nullptr || plan.process_began + warm_after > plan.at) return;
+    if (victim.host == nullptr || plan.process_began + reservations_warm_after > plan.at) return;
     if (plan_.has(Kind::reservation_changed)) return;
     const std::string& host = victim.host->name;
     std::set<Uuid> victims;
@@ -285,7 +285,8 @@ Resources Checker::surely_owed_to_others(const std::string& host, const std::str
                                          TimePoint at) const {
     const Demand* const demand = truth_.demand(request);
     if (!plan_.with_reservations() || demand == nullptr || reservations_.unclear()) return {};
-    if (started_at_ + warm_after + seen_after > at || plan_.has(Kind::reservation_changed))
+    if (started_at_ + reservations_warm_after + seen_after > at ||
+        plan_.has(Kind::reservation_changed))
         return {};
     // It may borrow.
     if (site_.world().is_revocable(truth_.revocable_since(demand->project).has_value(),

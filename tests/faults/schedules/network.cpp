@@ -83,8 +83,8 @@ Task<http::Transport::Try> Network::SimTransport::exchange(const http::Outgoing&
     Duration there = milliseconds{net.chance_.between(1, 8)};
     Duration back = milliseconds{net.chance_.between(1, 8)};
     if (fault == Kind::latency) {
-        const Duration slow = milliseconds{net.chance_.between(500, 40'000)};
-        (net.chance_.percent(50) ? there : back) += slow;
+        const Duration slowly = milliseconds{net.chance_.between(500, 40'000)};
+        (net.chance_.percent(50) ? there : back) += slowly;
     }
     if (!never_arrives(fault))
         net.timeline_.after(there, [&net, call, fault] { net.execute(call, fault); });
