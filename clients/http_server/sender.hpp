@@ -13,8 +13,9 @@
 
 namespace reaper {
 
-/// Why not; none: it may. `here`: the address that it was sent to, none for a Unix socket (which no
-/// browser reaches, and for which clients make any name up). `names`: ours beside that.
+/// Why not; none: it may. `here`: the address that it was sent to, none for a Unix socket (for
+/// which clients make any name up; a browser that says whose page asks came through a tunnel, whose
+/// end is on loopback). `names`: ours beside that.
 std::optional<HttpResponse> refusal_of_sender(const HttpHeaders& headers,
                                               const std::optional<boost::asio::ip::address>& here,
                                               const std::vector<std::string>& names);

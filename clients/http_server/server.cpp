@@ -18,7 +18,10 @@ namespace reaper {
 HttpResponse refusal(int status, const std::string& why) {
     HttpResponse response;
     response.status = status;
-    response.body = "{\"version\":2,\"error\":\"" + why + "\"}\n";
+    const std::string_view title =
+        beast_http::obsolete_reason(beast_http::int_to_status(static_cast<unsigned>(status)));
+    response.body = "{\"error\":{\"code\":" + std::to_string(status) + ",\"message\":\"" + why +
+                    "\",\"title\":\"" + std::string{title} + "\"},\"version\":2}\n";
     return response;
 }
 

@@ -2,10 +2,16 @@
 #pragma once
 
 #include <functional>
+#include <optional>
 #include <string>
+#include <vector>
 
 #include "reaper/api/daemon_view.hpp"
+#include "reaper/model/plan.hpp"
+#include "reaper/ports/identity.hpp"
+#include "reaper/ports/pause_switch.hpp"
 #include "reaper/requests/record_feed.hpp"
+#include "reaper/runtime/clock.hpp"
 #include "reaper/triggers/operator.hpp"
 
 namespace reaper {
@@ -16,8 +22,17 @@ class RoomPublisher;
 namespace reaper::api {
 
 struct Health;  // health.hpp
+class EventHub;
 
-/// All of it must outlive the answers.
+/// One of those that listen to the same queue.
+struct KnownReaper {
+    std::string machine;
+    std::string journal;  ///< path: which of several on one machine
+    bool here = false;
+    bool serves = false;
+};
+
+/// All of it must outlive the answers. What may be left out is answered with 503.
 struct Backend {
     ViewDaemon view;
     RecordFeed& feed;
@@ -27,6 +42,18 @@ struct Backend {
     std::function<const RoomPublisher*()> room_publisher{};  ///< likewise
     std::function<Health()> health{};                        ///< empty: nobody can tell
     std::function<Task<std::string>()> metrics{};            ///< likewise; the page for Prometheus
+    std::function<DaemonStatus()> status{};
+    /// What would be decided for the request now, on the cache as it is: nothing is read, written
+    /// or remembered. None before the cloud was read for the first time.
+    std::function<std::optional<Decision>(const Request&)> would_decide{};
+    Identity* identity = nullptr;  ///< knows the names of projects
+    Clock* clock = nullptr;
+    Switch* pause = nullptr;
+    Switch* breaker = nullptr;
+    EventHub* events = nullptr;
+    /// This one, and the one that serves if it is another; an error: that can't be told.
+    std::function<ResultTask<std::vector<KnownReaper>>()> reapers{};
+    std::string program_version{};
 };
 
 }  // namespace reaper::api

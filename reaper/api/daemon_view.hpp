@@ -1,12 +1,17 @@
 // What the daemon knows at this moment, for those who only look.
 #pragma once
 
+#include <cstddef>
+#include <cstdint>
 #include <functional>
 #include <optional>
+#include <string>
+#include <vector>
 
 #include "reaper/cloud_cache/cloud_cache.hpp"
 #include "reaper/decision/policy.hpp"
 #include "reaper/rooms/ledger.hpp"
+#include "reaper/safeguards/safeguards.hpp"
 
 namespace reaper {
 
@@ -19,5 +24,28 @@ struct DaemonView {
 
 /// None before the cloud was read for the first time.
 using ViewDaemon = std::function<std::optional<DaemonView>()>;
+
+/// How the daemon is. Reasons are one line for people.
+struct DaemonStatus {
+    bool dry_run = false;
+    bool ready = false;    ///< the broker delivers, and the cloud answered
+    bool serving = false;  ///< of several reapers on one queue, this is the one that acts
+    std::string line;      ///< as systemd is told
+    std::optional<std::string> paused{};     ///< by an operator
+    std::optional<std::string> breaker{};    ///< the circuit breaker is open
+    std::optional<std::string> held_back{};  ///< what culls rest on is not so
+    /// Why nobody can be helped now, whichever of these or else it is.
+    std::optional<std::string> no_help{};
+    bool broker_connected = false;
+    std::string broker;  ///< which one, or why there is none
+    bool events_flow = false;
+    std::string cache;  ///< how old it is, or what is being read
+    std::size_t in_flight = 0;
+    std::size_t served = 0;
+    std::string strategy;
+    bool reservations = false;      ///< room is kept for roles
+    bool oversubscription = false;  ///< room is sold beyond what is allocated
+    std::vector<Safeguards::LeftAlone> left_alone{};
+};
 
 }  // namespace reaper

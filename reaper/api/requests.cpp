@@ -8,8 +8,8 @@
 #include <memory>
 #include <nlohmann/json.hpp>
 
+#include "reaper/api/plan.hpp"
 #include "reaper/report/json.hpp"
-#include "reaper/triggers/described_requests.hpp"
 
 namespace reaper::api {
 namespace {
@@ -67,25 +67,16 @@ Task<std::optional<std::string>> next_of(std::shared_ptr<Stream> stream, Request
     co_return line;
 }
 
-std::string joined(const std::vector<std::string>& errors) {
-    std::string all;
-    for (const auto& error : errors) all += (all.empty() ? "" : "; ") + error;
-    return all;
-}
-
 }  // namespace
 
 Task<HttpResponse> post_request(const Backend& backend, ApiRequest request) {
     OperatorTrigger* const operators = backend.operators();
     if (operators == nullptr) co_return refuse(503, "the daemon has not started yet");
-    const auto read = read_requests("the body", "[" + request.body + "]");
-    if (const auto* errors = std::get_if<std::vector<std::string>>(&read))
-        co_return refuse(400, joined(*errors));
-    const auto& described = std::get<std::vector<DescribedRequest>>(read);
-    if (described.size() != 1) co_return refuse(400, "the body: expected one request");
+    const auto described = described_in(request.body);
+    if (!described) co_return refuse(400, described.error().what);
     const auto executor = co_await asio::this_coro::executor;
     const auto stream = std::make_shared<Stream>(executor);
-    const RequestId id = operators->id_of(described.front());
+    const RequestId id = operators->id_of(*described);
     // Only who reads the stream keeps it: what comes when he has left is for nobody.
     const std::weak_ptr<Stream> weak = stream;
     stream->add(line_of(id, "accepted"));
@@ -101,7 +92,7 @@ Task<HttpResponse> post_request(const Backend& backend, ApiRequest request) {
         open->ended = true;
         open->add(line_of(id, RecordEvent{outcome}));
     };
-    const auto submitted = operators->submit(described.front(), id, done);
+    const auto submitted = operators->submit(*described, id, done);
     if (!submitted) co_return refuse(409, submitted.error().what);
     HttpResponse response;
     response.content_type = "application/x-ndjson";

@@ -29,7 +29,7 @@ int status_of(Errc code) {
     }
 }
 
-HttpResponse refuse(const Error& error) {
+HttpResponse refusal_for(const Error& error) {
     return api::refuse(status_of(error.code), error.what);
 }
 
@@ -211,16 +211,16 @@ Task<HttpResponse> give(const Backend& backend, ApiRequest request, ReadOrder re
         co_return api::refuse(503, "the daemon has not read the cloud yet");
     const Known known{view->cache, *reservations};
     auto orders = read_orders(request.body, known, read);
-    if (!orders) co_return refuse(orders.error());
+    if (!orders) co_return refusal_for(orders.error());
     if (request.principal && !orders->principal.empty() && orders->principal != *request.principal)
-        co_return refuse(Error{Errc::forbidden, "principal: you are " +
-                                                    in_quotes(printable(*request.principal)) +
-                                                    ", and nobody else"});
+        co_return refusal_for(Error{Errc::forbidden, "principal: you are " +
+                                                         in_quotes(printable(*request.principal)) +
+                                                         ", and nobody else"});
     if (request.principal) orders->principal = *request.principal;
     const bool dry_run = orders->dry_run;
     auto given = co_await reservations->give(std::move(orders->key), std::move(orders->principal),
                                              std::move(orders->orders), dry_run);
-    if (!given) co_return refuse(given.error());
+    if (!given) co_return refusal_for(given.error());
     co_return answer_of(dry_run ? 200 : 202, json_of(*given));
 }
 
@@ -238,7 +238,7 @@ Task<HttpResponse> get_reservations(const Backend& backend, ApiRequest request) 
     }
     const ReservationController* const reservations = backend.reservations();
     if (reservations == nullptr) co_return api::refuse(503, "the daemon has not started yet");
-    if (auto why = reservations->why_not_known()) co_return refuse(*why);
+    if (auto why = reservations->why_not_known()) co_return refusal_for(*why);
     json list = json::array();
     for (const ReservationView& view : reservations->list()) {
         const ReservationIdentity& identity = view.reservation.identity;

@@ -1,18 +1,25 @@
 #include "reaper/api/routes.hpp"
 
+#include <boost/algorithm/string/predicate.hpp>
 #include <boost/url/parse.hpp>
 #include <boost/url/url_view.hpp>
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <spdlog/spdlog.h>
 
+#include "reaper/api/answers.hpp"
 #include "reaper/api/culling_candidates.hpp"
+#include "reaper/api/documents.hpp"
+#include "reaper/api/events.hpp"
 #include "reaper/api/health.hpp"
+#include "reaper/api/history.hpp"
+#include "reaper/api/hosts.hpp"
 #include "reaper/api/oversubscription.hpp"
+#include "reaper/api/plan.hpp"
 #include "reaper/api/requests.hpp"
 #include "reaper/api/reservations.hpp"
+#include "reaper/api/status.hpp"
 #include "reaper/model/text.hpp"
-#include "reaper/report/json.hpp"
 
 namespace reaper::api {
 namespace {
@@ -21,13 +28,24 @@ Task<HttpResponse> list_routes(const Backend&, ApiRequest) {
     nlohmann::json list = nlohmann::json::array();
     for (const Route& route : routes())
         list.push_back({{"method", route.method}, {"path", route.path}, {"help", route.help}});
-    HttpResponse found;
-    found.body =
-        report::dump({{"version", report::json_version}, {"routes", std::move(list)}}) + "\n";
-    co_return found;
+    co_return answered({{"routes", std::move(list)}});
+}
+
+const char* title_of(int status) {
+    switch (status) {
+        case 400: return "Bad Request";
+        case 401: return "Unauthorized";
+        case 403: return "Forbidden";
+        case 404: return "Not Found";
+        case 405: return "Method Not Allowed";
+        case 409: return "Conflict";
+        case 503: return "Service Unavailable";
+        default: return "Error";
+    }
 }
 
 constexpr Route table[] = {
+    {"GET", "/", "a page for people, which asks for the rest", Access::look, get_page, true},
     {"GET", "/v1", "this list", Access::look, list_routes},
     {"GET", "/metrics", "what the daemon counts and measures, in Prometheus' text format",
      Access::watch, get_metrics},
@@ -36,6 +54,31 @@ constexpr Route table[] = {
     {"GET", "/readyz",
      "200 while a refusal of Nova's would be looked into; 503 if not, with the reasons",
      Access::watch, get_readyz},
+    {"GET", "/v1/openapi.json", "all of this as an OpenAPI document", Access::look, get_openapi,
+     true},
+    {"GET", "/v1/status",
+     "how the daemon is: paused, dry run, circuit breaker, broker, cache; and what you may",
+     Access::look, get_status},
+    {"GET", "/v1/hosts",
+     "?limit=N&marker=ID&name=PART&resource_class=VCPU - hosts, and who uses them", Access::look,
+     get_hosts},
+    {"GET", "/v1/hosts/{host}", "one host, by its id or name, with its servers", Access::look,
+     get_host},
+    {"GET", "/v1/requests",
+     "?limit=N&marker=ID&outcome=freed&project=ID&host=NAME&since=2h - requests, newest first",
+     Access::look, list_requests},
+    {"GET", "/v1/requests/{id}", "the whole record of a request", Access::look, get_request},
+    {"GET", "/v1/events", "what happens, as it happens (text/event-stream)", Access::look,
+     get_events},
+    {"POST", "/v1/plan",
+     "{project, resources, groups, group_policy, slots, zone, traits, res_type} - a plan as of now",
+     Access::look, post_plan},
+    {"GET", "/v1/reapers", "this reaper, and the one that serves the queue", Access::look,
+     get_reapers},
+    {"POST", "/v1/pause", "{reason} - no servers are deleted from now on (for who may act)",
+     Access::act, post_pause},
+    {"POST", "/v1/resume", "ends the pause, and closes the circuit breaker (for who may act)",
+     Access::act, post_resume},
     {"GET", "/v1/culling_candidates",
      "?resources=VCPU:1,MEMORY_MB:2048 - hosts that could take a server of that size if "
      "preemptible ones went",
@@ -68,11 +111,29 @@ bool shows(const Route& route, Access access) {
     return access != Access::watch || route.needs == Access::watch;
 }
 
-/// The route; or, of another method, the ones there are.
-const Route* find_route(const ApiRequest& request, Access access, std::string& methods) {
+/// What stands in the path for the last part of the route's, or nothing; none: it is another one.
+std::optional<std::string> matched(std::string_view route, const std::vector<std::string>& parts,
+                                   std::string_view path) {
+    if (!route.ends_with('}')) {
+        if (route != path) return std::nullopt;
+        return std::string{};
+    }
+    std::string known;
+    for (std::size_t i = 0; i + 1 < parts.size(); ++i) known += "/" + parts[i];
+    if (parts.empty() || parts.back().empty() || route.substr(0, route.rfind('/')) != known)
+        return std::nullopt;
+    return parts.back();
+}
+
+/// The route, and what its path says; or, of another method, the ones there are.
+const Route* find_route(ApiRequest& request, Access access, std::string& methods) {
     for (const Route& route : table) {
-        if (route.path != request.path || !shows(route, access)) continue;
-        if (route.method == request.method) return &route;
+        auto id = matched(route.path, request.parts, request.path);
+        if (!id || !shows(route, access)) continue;
+        if (route.method == request.method) {
+            request.id = std::move(*id);
+            return &route;
+        }
         methods += (methods.empty() ? "" : ", ") + std::string{route.method};
     }
     return nullptr;
@@ -84,8 +145,11 @@ std::optional<ApiRequest> api_request_of(HttpRequest request) {
     ApiRequest asked;
     asked.method = std::move(request.method);
     asked.path = parsed->path();
+    for (const auto part : parsed->segments()) asked.parts.push_back(part);
     for (const auto parameter : parsed->params())
         asked.parameters.emplace_back(parameter.key, parameter.value);
+    for (const auto& [name, value] : request.headers)
+        if (boost::algorithm::iequals(name, "Last-Event-ID")) asked.last_event_id = value;
     asked.body = std::move(request.body);
     return asked;
 }
@@ -96,11 +160,16 @@ std::span<const Route> routes() {
     return table;
 }
 
+bool is_open(const HttpRequest& request) {
+    auto asked = api_request_of(request);
+    std::string methods;
+    const Route* const route = asked ? find_route(*asked, Access::look, methods) : nullptr;
+    return route != nullptr && route->open;
+}
+
 HttpResponse refuse(int status, const std::string& why) {
-    HttpResponse refused;
-    refused.status = status;
-    refused.body = report::dump({{"version", report::json_version}, {"error", why}}) + "\n";
-    return refused;
+    return answered({{"error", {{"code", status}, {"title", title_of(status)}, {"message", why}}}},
+                    status);
 }
 
 Task<HttpResponse> answer(const Backend& backend, Caller caller, HttpRequest request) {
@@ -128,6 +197,7 @@ Task<HttpResponse> answer(const Backend& backend, Caller caller, HttpRequest req
         spdlog::info("admin API: {} {} by {}", parsed->method, path,
                      printable(*caller.principal, 255));
     ApiRequest asked = std::move(*parsed);
+    asked.access = caller.access;
     asked.principal = std::move(caller.principal);
     co_return co_await route->answer(backend, std::move(asked));
 }

@@ -1,5 +1,6 @@
-// The admin API: what a running daemon can be asked, as a table of routes. Answers are JSON; a
-// refusal is {version, error}.
+// The admin API: what a running daemon can be asked, as a table of routes. Answers are JSON, but
+// for the page; a refusal has OpenStack's shape: {version, error: {code, title, message}}. The
+// document of all of it is reaper/api/openapi.json.
 #pragma once
 
 #include <optional>
@@ -19,20 +20,29 @@ namespace reaper::api {
 struct ApiRequest {
     std::string method;
     std::string path;
+    std::vector<std::string> parts{};  ///< of the path, each decoded
     std::vector<std::pair<std::string, std::string>> parameters{};
     std::string body{};
     std::optional<std::string> principal{};  ///< of the caller (Caller)
+    Access access = Access::look;            ///< likewise
+    std::string id{};                        ///< what stands in the path for its `{...}`
+    std::string last_event_id{};             ///< Last-Event-ID
 };
 
 struct Route {
     std::string_view method;
-    std::string_view path;
+    std::string_view path;  ///< a last part in braces stands for any: `/v1/hosts/{host}`
     std::string_view help;  ///< one sentence
     Access needs = Access::look;
     Task<HttpResponse> (*answer)(const Backend& backend, ApiRequest request);
+    /// It tells nothing of this cloud: nobody has to show who he is for it.
+    bool open = false;
 };
 
 std::span<const Route> routes();
+
+/// Is it for an open route? Such a request is answered whoever asks.
+bool is_open(const HttpRequest& request);
 
 /// Finds the route and lets it answer: 404 for another path, 405 for another method, 403 for what
 /// the caller may not do, 400 for a target that is no path and query.

@@ -411,8 +411,14 @@ void describe(CLI::App& app, Parsed& parsed) {
     app.fallthrough();  // inherited: the global options may stand after the command
     app.require_subcommand(1);
     add_global_options(app, parsed);
-    add_command(app, "run", help::run)
-        ->add_flag("--dry-run", parsed.run.dry_run, "Delete nothing; print each plan");
+    CLI::App* const run = add_command(app, "run", help::run);
+    CLI::Option* const dry =
+        run->add_flag("--dry-run", parsed.run.dry_run, "Delete nothing; print each plan");
+    run->add_option("--admin", parsed.run.admin,
+                    "In a dry run: the admin API and its page, at IP:PORT on loopback or "
+                    "unix:/PATH (default: nowhere)")
+        ->needs(dry)
+        ->type_name("ADDRESS");
     add_command(app, "gateway", help::gateway);
     add_plan(app, parsed);
     add_request(app, parsed);

@@ -30,6 +30,7 @@ struct GlobalOptions {
 
 struct RunCommand {
     bool dry_run = false;
+    std::string admin;  ///< where a dry run has the admin API; empty: nowhere
 };
 
 /// The gateway alone.

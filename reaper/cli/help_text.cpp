@@ -46,10 +46,11 @@ and leaves; a second one leaves at once, and the next start resumes. SIGHUP read
 again; what it changes holds at once, also for requests in flight.
 
 With --dry-run it listens through a queue of its own that ends with it, deletes nothing, keeps no
-journal, and prints each plan to stdout.)",
+journal, and prints each plan to stdout. With --admin its page shows what it would have done; where
+the configuration has the admin API, a running daemon may have it.)",
     R"(Examples:
   reaper run
-  reaper run --dry-run
+  reaper run --dry-run --admin 127.0.0.1:8788
   reaper --config ./reaper.yaml run --log-level debug
 )"};
 

@@ -5,6 +5,7 @@
 #include "clients/http/local_client.hpp"
 #include "reaper/cli/commands.hpp"
 #include "reaper/cli/local_settings.hpp"
+#include "reaper/cli/refused_answer.hpp"
 #include "reaper/report/json.hpp"
 #include "reaper/report/text.hpp"
 
@@ -116,10 +117,7 @@ ExitCode request_room(const GlobalOptions& global, const RequestCommand& command
                            [&](const std::string& line) { printer.on_line(line); });
     if (!answer) return terminal.fail(ExitCode::failed, answer.error());
     if (answer->status != 200) {
-        const json refused = json::parse(answer->body, nullptr, false);
-        const std::string why = refused.is_object() ? refused.value("error", "") : "";
-        terminal.complain(why.empty() ? "the daemon answers " + std::to_string(answer->status)
-                                      : why);
+        terminal.complain(why_refused(*answer));
         return answer->status == 400 ? ExitCode::usage : ExitCode::failed;
     }
     if (!printer.outcome()) {

@@ -5,6 +5,7 @@
 #include "clients/http/url.hpp"
 #include "reaper/cli/commands.hpp"
 #include "reaper/cli/local_settings.hpp"
+#include "reaper/cli/refused_answer.hpp"
 #include "reaper/report/json.hpp"
 #include "reaper/report/text.hpp"
 
@@ -55,8 +56,7 @@ std::optional<json> answered(const Result<http::LocalAnswer>& answer, const Term
     code = exit_code_of(answer->status);
     json said = json::parse(answer->body, nullptr, false);
     if (code == ExitCode::ok && said.is_object()) return said;
-    const std::string why = said.is_object() ? said.value("error", "") : "";
-    terminal.complain(why.empty() ? "the daemon answers " + std::to_string(answer->status) : why);
+    terminal.complain(why_refused(*answer));
     if (code == ExitCode::ok) code = ExitCode::failed;
     return std::nullopt;
 }

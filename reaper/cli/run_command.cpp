@@ -1,5 +1,6 @@
 // `reaper run`: puts the daemon together.
 #include <boost/asio/io_context.hpp>
+#include <boost/asio/ip/address.hpp>
 #include <chrono>
 #include <csignal>
 #include <optional>
@@ -7,13 +8,16 @@
 #include <utility>
 
 #include "clients/pause/pause_file.hpp"
+#include "reaper/api/event_hub.hpp"
 #include "reaper/cli/commands.hpp"
 #include "reaper/cli/daemon_lines.hpp"
 #include "reaper/cli/recording_daemon.hpp"
 #include "reaper/daemon/composition.hpp"
 #include "reaper/daemon/daemon_shell.hpp"
 #include "reaper/daemon/gateway.hpp"
+#include "reaper/daemon/known_reapers.hpp"
 #include "reaper/daemon/logging.hpp"
+#include "reaper/model/text.hpp"
 #include "reaper/monitoring/counted_journal.hpp"
 #include "reaper/monitoring/monitor.hpp"
 #include "reaper/report/json.hpp"
@@ -47,6 +51,25 @@ std::string_view scheme_of(const HttpServer& server, const config::Admin& admin)
     return admin.cert_file.empty() ? "http://" : "https://";
 }
 
+/// Where a dry run has it: it may stand beside the daemon, whose port and socket the configured
+/// ones are. None: that is no such place.
+std::optional<config::Admin> admin_of_dry_run(const std::string& address) {
+    constexpr std::string_view unix_prefix = "unix:";
+    config::Admin admin;
+    if (address.empty()) return admin;
+    if (address.starts_with(unix_prefix)) {
+        admin.socket = address.substr(unix_prefix.size());
+        return admin.socket.empty() ? std::nullopt : std::optional{admin};
+    }
+    std::string ip = address.substr(0, address.rfind(':'));
+    if (ip.starts_with('[') && ip.ends_with(']')) ip = ip.substr(1, ip.size() - 2);
+    boost::system::error_code wrong;
+    const auto parsed = boost::asio::ip::make_address(ip, wrong);
+    if (wrong || !parsed.is_loopback()) return std::nullopt;
+    admin.listen = address;
+    return admin;
+}
+
 ExitCode leave(ExitCode code, const std::string& why) {
     spdlog::error("{}", why);
     return code;
@@ -65,6 +88,11 @@ ExitCode run_daemon(const GlobalOptions& global, const RunCommand& command,
     set_up_logging(daemon_style(settings->log.target),
                    global.log_level.value_or(settings->log.level), terminal.error_color());
 
+    const auto dry_admin = admin_of_dry_run(command.admin);
+    if (!dry_admin)
+        return leave(ExitCode::usage,
+                     "--admin: expected IP:PORT on loopback or unix:/PATH, found " +
+                         in_quotes(command.admin));
     auto compiled = compile_settings(*settings);
     if (!compiled) return leave(ExitCode::usage, global.config_file + ": " + compiled.error().what);
     auto journal = daemon_journal(*settings, command.dry_run);
@@ -82,6 +110,8 @@ ExitCode run_daemon(const GlobalOptions& global, const RunCommand& command,
     const auto metrics = daemon_metrics(io, *settings, *cloud->clock);
     if (!metrics) return leave(ExitCode::usage, metrics.error().what);
     RecordFeed feed(counted);
+    const auto started = cloud->clock->now().time_since_epoch().count();
+    api::EventHub news{feed, std::to_string(started)};
     const auto printed = command.dry_run ? feed.listen(reporter(terminal)) : nullptr;
 
     const auto recorder = recorder_of(*settings, feed, command.dry_run);
@@ -96,7 +126,7 @@ ExitCode run_daemon(const GlobalOptions& global, const RunCommand& command,
         cloud->ports(), feed,    *messages,      events.get(),
         pause,          breaker, metrics->get(), *recorder ? &(*recorder)->recorder : nullptr};
     // A dry run may stand beside the daemon, whose ports and socket they are.
-    if (command.dry_run) settings->admin = {};
+    if (command.dry_run) settings->admin = *dry_admin;
     if (command.dry_run) settings->gateway = {};
     std::optional<Gateway> gateway;
     ServiceStatus status;  // of the service, as it was told last
@@ -117,14 +147,26 @@ ExitCode run_daemon(const GlobalOptions& global, const RunCommand& command,
         const auto listening = gateway->listen();
         if (!listening) return leave(ExitCode::failed, listening.error().what);
     }
-    const api::Backend backend{[&service] { return service.view(); },
-                               feed,
-                               [&service] { return service.operators(); },
-                               [&service] { return service.reservations(); },
-                               [&service] { return service.room_publisher(); },
-                               [&monitor] { return monitor.health(); },
-                               [&monitor] { return monitor.metrics(); }};
+    KnownReapers reapers{settings->broker, settings->journal.path, *messages, *cloud->clock};
+    const CloudPorts of_cloud = cloud->ports();
+    api::Backend backend{[&service] { return service.view(); }, feed,
+                         [&service] { return service.operators(); },
+                         [&service] { return service.reservations(); },
+                         [&service] { return service.room_publisher(); }};
+    backend.health = [&monitor] { return monitor.health(); };
+    backend.metrics = [&monitor] { return monitor.metrics(); };
     monitor.watch([&service] { return service.state(); });
+    backend.status = [&service] { return service.status(); };
+    backend.would_decide = [&service](const Request& wanted) {
+        return service.would_decide(wanted);
+    };
+    backend.identity = &of_cloud.identity;
+    backend.clock = &of_cloud.clock;
+    backend.pause = &pause;
+    backend.breaker = &breaker;
+    backend.events = &news;
+    backend.reapers = [&reapers] { return reapers.list(); };
+    backend.program_version = REAPER_VERSION;
     const auto admin = daemon_admin(io, *settings, backend, cloud->ports());
     if (!admin) return leave(ExitCode::failed, admin.error().what);
     for (const auto& server : *admin)

@@ -103,6 +103,10 @@ api::CallerRules port_callers(const config::Settings& settings) {
 
 Task<HttpResponse> answer_caller(const api::Backend& backend, std::shared_ptr<api::Callers> callers,
                                  HttpRequest request) {
+    if (api::is_open(request)) {
+        api::Caller anybody;
+        co_return co_await api::answer(backend, std::move(anybody), std::move(request));
+    }
     HttpRequest asked = request;
     auto caller = co_await callers->identify(std::move(asked));
     if (auto* const refused = std::get_if<HttpResponse>(&caller)) co_return std::move(*refused);
@@ -130,7 +134,7 @@ Result<std::vector<std::unique_ptr<HttpServer>>> daemon_admin(boost::asio::io_co
         wanted.name = "admin API";
         wanted.address = address;
         wanted.names = admin.names;
-        wanted.limits.connections = 64;  // streams of requests keep theirs
+        wanted.limits.connections = 64;  // streams of requests, and of events, keep theirs
         if (address == admin.listen && !admin.cert_file.empty())
             wanted.tls = HttpServerTls{admin.cert_file, admin.key_file, admin.client_ca_file};
         auto callers = std::make_shared<api::Callers>(rules, cloud.identity, cloud.clock);

@@ -95,6 +95,8 @@ public:
     void use(std::shared_ptr<const CompiledPolicy> policy);
     std::optional<DaemonView> view() const;
     std::optional<DaemonState> state() const;
+    DaemonStatus status() const;
+    std::optional<Decision> would_decide(const Request& request);
     OperatorTrigger* operators() { return parts_ && listening_ ? &parts_->operators : nullptr; }
     ReservationController* reservations() {
         return parts_ && listening_ ? &parts_->reservations : nullptr;
@@ -166,6 +168,7 @@ private:
     std::optional<std::string> cloud_refused_;  ///< our credentials, at the start
     BrokerState broker_;
     Duration stepped_at_{};  ///< steady: when the clock was looked at last
+    ServiceStatus told_;     ///< as it was told last
 };
 
 Service::Impl::Impl(ServicePorts ports, LiveSettings settings,
@@ -499,6 +502,40 @@ std::optional<DaemonState> Service::Impl::state() const {
     return state;
 }
 
+DaemonStatus Service::Impl::status() const {
+    DaemonStatus state;
+    state.dry_run = settings_.dry_run;
+    state.ready = told_.ready;
+    state.line = told_.line;
+    state.serving = ports_.messages.serving() != 0;
+    state.paused = ports_.pause.paused();
+    state.breaker = ports_.breaker.paused();
+    state.broker_connected = broker_.consuming;
+    state.broker = broker_.detail;
+    state.strategy = settings_.policy->strategy_name;
+    state.reservations = settings_.reservations.enabled;
+    state.oversubscription = settings_.oversubscription != nullptr;
+    state.no_help = "the daemon starts";
+    if (!parts_) return state;
+    state.no_help = why_no_help();
+    const auto stopped = parts_->safeguards.paused_reason();
+    if (!state.paused && !state.breaker) state.held_back = stopped;
+    state.events_flow = parts_->refresher.flowing();
+    state.cache = parts_->refresher.status();
+    state.in_flight = in_flight();
+    state.served = parts_->coordinator.served();
+    state.left_alone = parts_->safeguards.safeguards().left_alone(ports_.cloud.clock.now());
+    return state;
+}
+
+std::optional<Decision> Service::Impl::would_decide(const Request& request) {
+    if (!listening_ || !parts_->refresher.built()) return std::nullopt;
+    parts_->reservations.tell_ledger();
+    const CloudCache& cache = parts_->refresher.cache();
+    return decide(*settings_.policy, request, cache.index(), cache.tag_data(), rooms_.ledger(),
+                  ports_.cloud.clock.now(), parts_->safeguards.safeguards());
+}
+
 /// Why the cloud can't be worked with now; none if it answers.
 Task<std::optional<Error>> Service::Impl::cloud_trouble() {
     TaggerInputs tagger_inputs = settings_.policy->tagger_inputs();
@@ -572,6 +609,7 @@ void Service::Impl::report() {
                       "; " + flight +
                       ", served: " + std::to_string(parts_ ? parts_->coordinator.served() : 0) +
                       "; cache: " + (parts_ ? parts_->refresher.status() : "none");
+    told_ = status;
     if (on_status_) on_status_(std::move(status));
 }
 
@@ -626,6 +664,14 @@ std::optional<DaemonView> Service::view() const {
 std::optional<DaemonState> Service::state() const {
     return impl_->state();
 }
+DaemonStatus Service::status() const {
+    return impl_->status();
+}
+
+std::optional<Decision> Service::would_decide(const Request& request) {
+    return impl_->would_decide(request);
+}
+
 ReservationController* Service::reservations() {
     return impl_->reservations();
 }

@@ -57,6 +57,10 @@ public:
     std::optional<DaemonView> view() const;
     /// All of it, for those who watch; none before it runs.
     std::optional<DaemonState> state() const;
+    DaemonStatus status() const;
+    /// What would be decided for the request now, on the cache as it is. Nothing is read, written
+    /// or remembered. None before the cloud was read for the first time.
+    std::optional<Decision> would_decide(const Request& request);
     /// Where operators ask for room; null while it does not run.
     OperatorTrigger* operators();
     /// Room that is kept for roles; null while it does not run.

@@ -3,15 +3,33 @@
 #include <utility>
 
 namespace reaper {
+namespace {
+
+/// Ends what `map` has under that number, if it is still there.
+template <class Map>
+std::function<void()> ending(const std::shared_ptr<Map>& map, std::uint64_t number) {
+    return [weak = std::weak_ptr<Map>{map}, number] {
+        if (const auto known = weak.lock()) known->erase(number);
+    };
+}
+
+}  // namespace
 
 std::unique_ptr<RecordFeed::Subscription> RecordFeed::listen(Listener listener) {
     const std::uint64_t number = ++last_number_;
     listeners_->emplace(number, std::move(listener));
-    return std::make_unique<Subscription>(listeners_, number);
+    return std::make_unique<Subscription>(ending(listeners_, number));
+}
+
+std::unique_ptr<RecordFeed::Subscription> RecordFeed::watch(Watcher watcher) {
+    const std::uint64_t number = ++last_number_;
+    watchers_->emplace(number, std::move(watcher));
+    return std::make_unique<Subscription>(ending(watchers_, number));
 }
 
 /// A listener may end its subscription, or another's, while it is told.
 void RecordFeed::tell(const RequestId& id, const RecordEvent& event) {
+    std::visit([&](const auto& what) { tell(JournalNews{id, what}); }, event);
     const auto found = open_.find(id);
     if (found == open_.end()) return;
     const Request request = found->second;
@@ -20,14 +38,26 @@ void RecordFeed::tell(const RequestId& id, const RecordEvent& event) {
         if (listeners_->contains(number)) listener(request, event);
 }
 
+void RecordFeed::tell(const JournalNews& news) {
+    const Watchers now = *watchers_;
+    for (const auto& [number, watcher] : now)
+        if (watchers_->contains(number)) watcher(news);
+}
+
 ResultTask<Admission> RecordFeed::admit(Request request, TimePoint now) {
+    const JournalNews news{request.id, Admitted{now}};
     open_.try_emplace(request.id, request);
-    co_return co_await inner_.admit(std::move(request), now);
+    auto admission = co_await inner_.admit(std::move(request), now);
+    if (admission && admission->first) tell(news);
+    co_return admission;
 }
 
 ResultTask<void> RecordFeed::admit_anew(Request request, TimePoint now) {
+    const JournalNews news{request.id, Admitted{now}};
     open_.insert_or_assign(request.id, request);
-    co_return co_await inner_.admit_anew(std::move(request), now);
+    auto written = co_await inner_.admit_anew(std::move(request), now);
+    if (written) tell(news);
+    co_return written;
 }
 
 ResultTask<void> RecordFeed::admit_ended(Request request, Outcome outcome, TimePoint now) {
@@ -95,11 +125,15 @@ ResultTask<void> RecordFeed::note_freed_room(RequestId id, FreedRoomResult freed
     const FreedRoomResult result = freed_room;
     auto written = co_await inner_.note_freed_room(std::move(id), std::move(freed_room));
     if (written && on_freed_room_) on_freed_room_(of, result);
+    if (written) tell(JournalNews{of, result});
     co_return written;
 }
 
 ResultTask<void> RecordFeed::note_event(JournalEvent event) {
-    return inner_.note_event(std::move(event));
+    const JournalNews news{RequestId{}, event};
+    auto written = co_await inner_.note_event(std::move(event));
+    if (written) tell(news);
+    co_return written;
 }
 
 ResultTask<std::vector<VictimEntry>> RecordFeed::victims_since(TimePoint since) {

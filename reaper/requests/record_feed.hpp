@@ -17,22 +17,38 @@ namespace reaper {
 /// What happened to a request.
 using RecordEvent = std::variant<PlanEntry, StepEntry, Outcome>;
 
+/// The request is new.
+struct Admitted {
+    TimePoint at{};
+};
+
+/// Something was written: of a request, or (an event) of the reaper itself.
+struct JournalNews {
+    RequestId request;  ///< empty: of none
+    std::variant<Admitted, PlanEntry, StepEntry, Outcome, FreedRoomResult, JournalEvent> what;
+};
+
 class RecordFeed final : public Journal {
 public:
     using Listener = std::function<void(const Request&, const RecordEvent&)>;
     using FreedRoomListener = std::function<void(const RequestId&, const FreedRoomResult&)>;
+    using Watcher = std::function<void(const JournalNews&)>;
     /// Listens as long as it lives, and the feed.
     class Subscription;
 
     /// `inner` must outlive it.
     explicit RecordFeed(Journal& inner)
-        : inner_(inner), listeners_(std::make_shared<Listeners>()) {}
+        : inner_(inner),
+          listeners_(std::make_shared<Listeners>()),
+          watchers_(std::make_shared<Watchers>()) {}
 
     /// To all requests. The listener is called after the entry is durable.
     [[nodiscard]] std::unique_ptr<Subscription> listen(Listener listener);
     /// To what became of freed room, which is known when the request has ended; likewise. One
     /// listener, for as long as the feed lives.
     void listen_to_freed_room(FreedRoomListener listener) { on_freed_room_ = std::move(listener); }
+    /// To whatever is written that people look at. Likewise.
+    [[nodiscard]] std::unique_ptr<Subscription> watch(Watcher watcher);
 
     ResultTask<Admission> admit(Request request, TimePoint now) override;
     ResultTask<void> admit_anew(Request request, TimePoint now) override;
@@ -59,29 +75,28 @@ public:
 
 private:
     using Listeners = std::map<std::uint64_t, Listener>;
+    using Watchers = std::map<std::uint64_t, Watcher>;
 
     void tell(const RequestId& id, const RecordEvent& event);
+    void tell(const JournalNews& news);
 
     Journal& inner_;
     std::map<RequestId, Request> open_;  ///< admitted and not finished
     std::shared_ptr<Listeners> listeners_;
+    std::shared_ptr<Watchers> watchers_;
     std::uint64_t last_number_ = 0;
     FreedRoomListener on_freed_room_;
 };
 
 class RecordFeed::Subscription {
 public:
-    Subscription(std::weak_ptr<Listeners> listeners, std::uint64_t number)
-        : listeners_(std::move(listeners)), number_(number) {}
-    ~Subscription() {
-        if (const auto known = listeners_.lock()) known->erase(number_);
-    }
+    explicit Subscription(std::function<void()> end) : end_(std::move(end)) {}
+    ~Subscription() { end_(); }
     Subscription(const Subscription&) = delete;
     Subscription& operator=(const Subscription&) = delete;
 
 private:
-    std::weak_ptr<Listeners> listeners_;
-    std::uint64_t number_;
+    std::function<void()> end_;
 };
 
 }  // namespace reaper

@@ -45,7 +45,7 @@ protected:
     std::string error_of(const std::string& target, int expected) {
         const HttpResponse said = ask(target);
         EXPECT_EQ(said.status, expected) << said.body;
-        return json::parse(said.body).at("error");
+        return json::parse(said.body).at("error").at("message");
     }
     void start_and_read_the_cloud() {
         start();
@@ -109,7 +109,7 @@ TEST_F(AdminTest, ThereIsAListOfWhatThereIs) {
     start();
     EXPECT_EQ(good("/v1").at("routes").size(), api::routes().size());
     EXPECT_THAT(error_of("/v1/nonsense", 404), HasSubstr("/v1/nonsense"));
-    EXPECT_THAT(error_of("/", 404), HasSubstr("GET /v1"));
+    EXPECT_THAT(error_of("/v2", 404), HasSubstr("GET /v1"));
 }
 
 TEST_F(AdminTest, AMethodThatARouteDoesNotTakeIsRefused) {
@@ -117,7 +117,8 @@ TEST_F(AdminTest, AMethodThatARouteDoesNotTakeIsRefused) {
     const HttpResponse said = ask("/v1", "POST");
     EXPECT_EQ(said.status, 405);
     EXPECT_EQ(said.headers, (HttpHeaders{{"Allow", "GET"}}));
-    EXPECT_EQ(ask("/v1/requests", "GET").status, 405);
+    EXPECT_EQ(ask("/v1/requests", "PUT").headers, (HttpHeaders{{"Allow", "GET, POST"}}));
+    EXPECT_EQ(ask("/v1/reserve", "GET").status, 405);
 }
 
 TEST_F(AdminTest, WhoMayOnlyLookCannotAct) {

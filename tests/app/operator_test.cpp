@@ -93,7 +93,7 @@ TEST_F(OperatorTest, WhatIsWrongIsToldAndNothingIsDone) {
     start();
     const auto lines = ask({{"project", "regular"}, {"resources", "VCPU=x"}, {"slot", 2}});
     EXPECT_EQ(last_status, 400);
-    EXPECT_THAT(std::string{lines.front().at("error")}, HasSubstr("slot"));
+    EXPECT_THAT(std::string{lines.front().at("error").at("message")}, HasSubstr("slot"));
     ask(json::array({wanted(), wanted()}));
     EXPECT_EQ(last_status, 400);
     EXPECT_TRUE(journal.records.empty());
@@ -105,7 +105,8 @@ TEST_F(OperatorTest, AReaperThatDoesNotServeTheQueueTakesNoRequest) {
     messages->serves = false;
     const auto lines = ask(wanted());
     EXPECT_EQ(last_status, 409);
-    EXPECT_THAT(std::string{lines.front().at("error")}, HasSubstr("does not serve the queue"));
+    EXPECT_THAT(std::string{lines.front().at("error").at("message")},
+                HasSubstr("does not serve the queue"));
     EXPECT_TRUE(journal.records.empty());
 }
 

@@ -75,7 +75,7 @@ protected:
     std::string refused(int expected, const std::string& target, const json& body) {
         const HttpResponse said = ask("POST", target, body);
         EXPECT_EQ(said.status, expected) << said.body;
-        return json::parse(said.body).value("error", "");
+        return json::parse(said.body).value(json::json_pointer{"/error/message"}, "");
     }
 };
 

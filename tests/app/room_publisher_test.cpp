@@ -355,7 +355,8 @@ TEST_F(RoomPublisherTest, NothingIsDoneWhereNothingIsSold) {
     pass(minutes{10});
     EXPECT_EQ(total(), 4);
     EXPECT_THAT(fake.asked, IsEmpty());
-    EXPECT_THAT(std::string{shown().at("error")}, HasSubstr("oversubscription.enabled"));
+    EXPECT_THAT(std::string{shown().at("error").at("message")},
+                HasSubstr("oversubscription.enabled"));
 }
 
 }  // namespace

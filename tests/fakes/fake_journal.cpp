@@ -98,9 +98,19 @@ ResultTask<std::vector<RequestRecord>> FakeJournal::culls_since(TimePoint since)
     co_return found;
 }
 
-ResultTask<std::vector<RequestSummary>> FakeJournal::list(int) {
+ResultTask<std::vector<RequestSummary>> FakeJournal::list(int limit) {
     co_await breathe();
-    co_return std::vector<RequestSummary>{};
+    std::vector<RequestSummary> lines;
+    for (const auto& [id, record] : records) {
+        const auto victims = static_cast<int>(victims_of(record).size());
+        lines.push_back(
+            {record.request, record.received_at, victims, record.outcome, record.freed_room});
+    }
+    std::stable_sort(lines.begin(), lines.end(),
+                     [](const auto& a, const auto& b) { return a.received_at > b.received_at; });
+    const auto most = static_cast<std::size_t>(std::max(limit, 0));
+    if (lines.size() > most) lines.erase(lines.begin() + limit, lines.end());
+    co_return lines;
 }
 
 ResultTask<std::optional<RequestRecord>> FakeJournal::record(RequestId id) {

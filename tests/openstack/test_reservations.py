@@ -125,7 +125,7 @@ def test_a_day_of_a_reservation(cloud: Cloud, lab_cloud: LabCloud, keeper: Reape
     assert ask_port(keeper, "reserve", body, "no-token").status_code == 401
     user, admin = token_of(lab_cloud, "onlooker"), token_of(lab_cloud, "admin")
     refused = ask_port(keeper, "reserve", body, user)
-    assert refused.status_code == 403 and "none of the roles" in refused.json()["error"]
+    assert refused.status_code == 403 and "none of the roles" in refused.json()["error"]["message"]
     reserve(keeper, "unreserve", one, 1)
     assert ask_port(keeper, "reserve", body, admin).status_code == 202
     [by_token] = [each for each in keeper.json("reservations")["reservations"] if each["labels"]]

@@ -381,6 +381,13 @@ def faults(run: Runner) -> Counts:
     return run.pytest("faults", "tests/faults/process")
 
 
+def page(run: Runner) -> Counts:
+    """Screenshots are kept, for people to look at."""
+    if not run.built("release"):
+        return needs_build("release", "page")
+    return run.pytest("page", "tests/page", "--shots", str(run.logs / "page-shots"))
+
+
 def lab(run: Runner) -> Counts:
     """Compares with what the same scenarios saw on cloudsim; runs them there first if need be."""
     if not run.built("release"):
@@ -497,6 +504,7 @@ STAGES = (
     Stage("suites", "suites that others wrote, through the gateway as without it", suites),
     Stage("sim", "scenarios on a simulated OpenStack", sim),
     Stage("faults", "the power goes, the disk fills up, the clock steps under a real daemon", faults),
+    Stage("page", "the page of the admin API in a headless Chromium", page),
     Stage("lab", "scenarios on a real OpenStack", lab),
 )
 
@@ -519,7 +527,7 @@ SOAK = (
 FAST = Stage("unit", "the unit tests", fast)
 
 # They wait for answers most of the time, so that they run beside what compiles.
-BESIDE = ("sim", "faults", "lab")
+BESIDE = ("sim", "faults", "page", "lab")
 
 
 def clear_logs(run: Runner) -> None:

@@ -172,15 +172,24 @@ TEST_F(HttpServerTest, AUnixSocketIsItsOwnersAndALeftOverOneIsReplaced) {
     ASSERT_EQ(::stat(path.c_str(), &found), 0);
     EXPECT_EQ(found.st_mode & 0777U, 0600U);
     EXPECT_EQ(server_->address(), "unix:" + path);
-    asio::local::stream_protocol::socket client{io_};
-    client.connect(path);
-    asio::write(client, asio::buffer(std::string{"GET /v1 HTTP/1.0\r\nHost: any\r\n\r\n"}));
-    std::string said;
-    bool ended = false;
-    asio::async_read(client, asio::dynamic_buffer(said),
-                     [&](error_code, std::size_t) { ended = true; });
-    run_until([&] { return ended; });
-    EXPECT_THAT(said, StartsWith("HTTP/1.0 200 "));
+    const auto ask = [&](const std::string& headers) {
+        asio::local::stream_protocol::socket client{io_};
+        client.connect(path);
+        asio::write(client, asio::buffer("GET /v1 HTTP/1.0\r\n" + headers + "\r\n"));
+        std::string said;
+        bool ended = false;
+        asio::async_read(client, asio::dynamic_buffer(said),
+                         [&](error_code, std::size_t) { ended = true; });
+        run_until([&] { return ended; });
+        return said;
+    };
+    EXPECT_THAT(ask("Host: any\r\n"), StartsWith("HTTP/1.0 200 "));
+    // A browser comes through a tunnel: its page must be of the tunnel's end.
+    for (const std::string own : {"localhost:8787", "127.0.0.1:8787", "[::1]:8787"})
+        EXPECT_THAT(ask("Host: " + own + "\r\nOrigin: http://" + own + "\r\n"),
+                    StartsWith("HTTP/1.0 200 "));
+    EXPECT_THAT(ask("Host: evil.example:8787\r\nOrigin: http://evil.example:8787\r\n"),
+                StartsWith("HTTP/1.0 403 "));
     // One that is in use is not taken away.
     auto second = listen_http(io_.get_executor(), {"test", "unix:" + path}, HttpHandler{});
     ASSERT_FALSE(second);
@@ -232,7 +241,17 @@ TEST_F(HttpServerTest, OnlyItsOwnNamesAreAnsweredAndNoPageOfAnotherSite) {
                              {"Host: localhost:PORT\r\nSec-Fetch-Site: none\r\n", 200},
                              {"Host: localhost:PORT\r\nSec-Fetch-Site: same-origin\r\n", 200},
                              {"Host: localhost:PORT\r\nSec-Fetch-Site: same-site\r\n", 403},
-                             {"Host: localhost:PORT\r\nSec-Fetch-Site: cross-site\r\n", 403}}) {
+                             {"Host: localhost:PORT\r\nSec-Fetch-Site: cross-site\r\n", 403},
+                             // Somebody follows a link to us; a frame or a script does not.
+                             {"Host: localhost:PORT\r\nSec-Fetch-Site: cross-site\r\n"
+                              "Sec-Fetch-Mode: navigate\r\nSec-Fetch-Dest: document\r\n",
+                              200},
+                             {"Host: localhost:PORT\r\nSec-Fetch-Site: cross-site\r\n"
+                              "Sec-Fetch-Mode: navigate\r\nSec-Fetch-Dest: iframe\r\n",
+                              403},
+                             {"Host: localhost:PORT\r\nSec-Fetch-Site: cross-site\r\n"
+                              "Sec-Fetch-Mode: no-cors\r\nSec-Fetch-Dest: document\r\n",
+                              403}}) {
         std::string lines = headers;
         for (std::size_t at; (at = lines.find("PORT")) != std::string::npos;)
             lines.replace(at, 4, std::to_string(server_->port()));

@@ -1,0 +1,47 @@
+// What answers of the admin API have in common: their shape, pages of a list, and what they ask of
+// a query.
+#pragma once
+
+#include <cstddef>
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "reaper/api/routes.hpp"
+
+namespace reaper::api {
+
+/// An object, with `version`.
+HttpResponse answered(nlohmann::json body, int status = 200);
+
+/// `?name=value` of a request, each at most once.
+class Query {
+public:
+    /// `known`: the names there are; another one, or one that is given twice, is `wrong`.
+    Query(const ApiRequest& request, const std::vector<std::string_view>& known);
+
+    /// Why it can't be answered, as one line; none: it can.
+    const std::optional<std::string>& wrong() const noexcept { return wrong_; }
+    /// Empty if it is not given.
+    const std::string& text(std::string_view name) const;
+
+private:
+    const ApiRequest& request_;
+    std::optional<std::string> wrong_;
+};
+
+/// Where a page of a list begins, and how long it is, as OpenStack asks for it:
+/// `?limit=N&marker=ID` (the last id of the page before).
+struct PageAsked {
+    std::size_t limit = 0;
+    std::string marker;  ///< empty: from the beginning
+};
+/// 0 and what is above `most` count as `most`, as they do for Nova. `bad_input` for no number.
+Result<PageAsked> page_of(const Query& query, std::size_t usual, std::size_t most);
+
+/// `[{rel: "next", href: PATH?...}]`: the same question from `marker` on.
+nlohmann::json next_link(const ApiRequest& request, const std::string& marker);
+
+}  // namespace reaper::api

@@ -1,0 +1,182 @@
+#include "reaper/api/hosts.hpp"
+
+#include <algorithm>
+#include <boost/asio/post.hpp>
+#include <boost/asio/this_coro.hpp>
+#include <boost/asio/use_awaitable.hpp>
+#include <map>
+#include <utility>
+#include <vector>
+
+#include "reaper/api/answers.hpp"
+#include "reaper/api/host_use.hpp"
+#include "reaper/cloud_cache/cloud_cache.hpp"
+#include "reaper/controllers/reservation_controller.hpp"
+#include "reaper/model/resources_text.hpp"
+#include "reaper/model/text.hpp"
+#include "reaper/model/time_text.hpp"
+#include "reaper/planner/host_label.hpp"
+#include "reaper/report/json.hpp"
+#include "reaper/rooms/room.hpp"
+
+namespace reaper::api {
+namespace {
+
+using nlohmann::json;
+
+constexpr std::size_t most_hosts = 1000;  ///< in one answer
+/// Hosts that are looked at before others run again: about a millisecond.
+constexpr std::size_t hosts_at_a_time = 50;
+
+/// What consumers of reservations hold, by host.
+using ReservedOn = std::map<HostId, Resources>;
+
+ReservedOn reserved_on(const Backend& backend) {
+    ReservedOn reserved;
+    const ReservationController* const reservations = backend.reservations();
+    if (reservations == nullptr || reservations->why_not_known()) return reserved;
+    for (const ReservationView& view : reservations->list())
+        reserved[view.reservation.identity.host] += view.balance.held;
+    return reserved;
+}
+
+std::string_view state_of(const Host& host) {
+    if (!host.enabled) return "disabled";
+    return host.up ? "up" : "down";
+}
+
+json amounts_json(const HostUseNow& use, const std::string& only) {
+    json all = json::object();
+    const auto add = [&](const ResourceClass& name) {
+        if (!only.empty() && name.str() != only) return;
+        all[name.str()] = {
+            {"capacity", use.capacity.get(name)}, {"free", use.free.get(name)},
+            {"regular", use.regular.get(name)},   {"revocable", use.revocable.get(name)},
+            {"lent", use.lent.get(name)},         {"evicting", use.evicting.get(name)},
+            {"reserved", use.reserved.get(name)}, {"other", use.other.get(name)},
+            {"promised", use.promised.get(name)}};
+    };
+    // Of a class without capacity something may be held all the same.
+    for (const auto& [name, amount] : use.capacity) add(name);
+    for (const auto& [name, amount] : use.free)
+        if (use.capacity.get(name) == 0) add(name);
+    return all;
+}
+
+json host_json(const Host& host, const DaemonView& view, const ReservedOn& reserved,
+               const std::string& only) {
+    const auto held = reserved.find(host.id);
+    const HostUseNow use =
+        use_of(host, view.ledger, held == reserved.end() ? Resources{} : held->second);
+    return {{"id", host.id.str()},
+            {"name", host.name},
+            {"service_host", host.service_host},
+            {"state", std::string{state_of(host)}},
+            {"why_unavailable", host.why_unavailable},
+            {"zone", host.availability_zone},
+            {"aggregates", host.aggregates},
+            {"res_type", std::string{to_string(label_of(host, view.policy.revocable_classes))}},
+            {"estimated", host.estimated},
+            {"read_at", iso_time(host.read_at)},
+            {"servers",
+             {{"regular", use.regular_servers},
+              {"revocable", use.revocable_servers},
+              {"evicting", use.evicting_servers}}},
+            {"resources", amounts_json(use, only)}};
+}
+
+HttpResponse no_cloud_yet() {
+    return refuse(503, "the cloud has not been read yet; try again in a moment");
+}
+
+/// Those of the page, and one more if there is one.
+std::vector<HostId> chosen(const CloudCache& cache, const PageAsked& page, const std::string& name,
+                           bool& marker_known) {
+    std::vector<HostId> ids;
+    marker_known = page.marker.empty() || cache.find(HostId{page.marker}) != nullptr;
+    for (const Host* const host : cache.hosts()) {
+        if (!page.marker.empty() && host->id <= HostId{page.marker}) continue;
+        if (!name.empty() && host->name.find(name) == std::string::npos &&
+            host->service_host.find(name) == std::string::npos)
+            continue;
+        ids.push_back(host->id);
+        if (ids.size() > page.limit) break;
+    }
+    return ids;
+}
+
+const Host* find_host(const CloudCache& cache, const std::string& text) {
+    if (const Host* const host = cache.find(HostId{text})) return host;
+    for (const Host* const host : cache.hosts())
+        if (host->name == text || host->service_host == text) return host;
+    return nullptr;
+}
+
+json server_json(const Server& server, const Host& host, const Ledger& ledger) {
+    json object = report::to_json(server);
+    object["resources"] = report::to_json(held_on(server, host));
+    object["evicting"] = comes_free(server, ledger);
+    const Role* const lender = ledger.lender_of(server.id);
+    object["lent_by"] = lender == nullptr ? json(nullptr) : json(lender->str());
+    return object;
+}
+
+}  // namespace
+
+Task<HttpResponse> get_hosts(const Backend& backend, ApiRequest request) {
+    const Query query{request, {"limit", "marker", "name", "resource_class"}};
+    if (query.wrong()) co_return refuse(400, *query.wrong());
+    const auto page = page_of(query, most_hosts, most_hosts);
+    if (!page) co_return refuse(400, page.error().what);
+    const std::string& only = query.text("resource_class");
+    if (!only.empty() && !is_upper_name(only))
+        co_return refuse(400,
+                         "resource_class: expected one such as VCPU, found " + in_quotes(only));
+    const auto executor = co_await boost::asio::this_coro::executor;
+    std::vector<HostId> ids;
+    TimePoint taken_at;
+    {
+        const auto view = backend.view();
+        if (!view) co_return no_cloud_yet();
+        bool marker_known = false;
+        ids = chosen(view->cache, *page, query.text("name"), marker_known);
+        if (!marker_known)
+            co_return refuse(400, "marker: there is no host " + in_quotes(page->marker) +
+                                      " any more; begin anew without one");
+        taken_at = view->cache.ages().oldest_read_at;
+    }
+    const bool more = ids.size() > page->limit;
+    if (more) ids.pop_back();
+    const ReservedOn reserved = reserved_on(backend);
+    json hosts = json::array();
+    for (std::size_t begin = 0; begin < ids.size(); begin += hosts_at_a_time) {
+        // The cache may have changed since: hosts are looked up anew, some may be gone.
+        const auto view = backend.view();
+        if (!view) co_return no_cloud_yet();
+        for (std::size_t i = begin; i < std::min(begin + hosts_at_a_time, ids.size()); ++i)
+            if (const Host* const host = view->cache.find(ids[i]))
+                hosts.push_back(host_json(*host, *view, reserved, only));
+        co_await boost::asio::post(executor, boost::asio::use_awaitable);
+    }
+    json links = json::array();
+    if (more) links = next_link(request, ids.back().str());
+    co_return answered({{"hosts", std::move(hosts)},
+                        {"hosts_links", std::move(links)},
+                        {"taken_at", iso_time(taken_at)}});
+}
+
+Task<HttpResponse> get_host(const Backend& backend, ApiRequest request) {
+    const Query query{request, {}};
+    if (query.wrong()) co_return refuse(400, *query.wrong());
+    const auto view = backend.view();
+    if (!view) co_return no_cloud_yet();
+    const Host* const host = find_host(view->cache, request.id);
+    if (host == nullptr) co_return refuse(404, "there is no host " + in_quotes(request.id));
+    json servers = json::array();
+    for (const Server& server : host->servers)
+        servers.push_back(server_json(server, *host, view->ledger));
+    co_return answered({{"host", host_json(*host, *view, reserved_on(backend), "")},
+                        {"servers", std::move(servers)}});
+}
+
+}  // namespace reaper::api

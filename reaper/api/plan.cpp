@@ -1,0 +1,76 @@
+#include "reaper/api/plan.hpp"
+
+#include <utility>
+#include <variant>
+#include <vector>
+
+#include "reaper/api/answers.hpp"
+#include "reaper/cloud_cache/cloud_cache.hpp"
+#include "reaper/model/text.hpp"
+#include "reaper/model/time_text.hpp"
+#include "reaper/report/json.hpp"
+#include "reaper/triggers/described_requests.hpp"
+
+namespace reaper::api {
+namespace {
+
+using nlohmann::json;
+
+std::string joined(const std::vector<std::string>& errors) {
+    std::string all;
+    for (const auto& error : errors) all += (all.empty() ? "" : "; ") + error;
+    return all;
+}
+
+json remarks_of(const Backend& backend, const DaemonView& view) {
+    json remarks = json::array();
+    if (backend.status) {
+        const DaemonStatus state = backend.status();
+        if (state.no_help) remarks.push_back("nothing would be done now: " + *state.no_help);
+        if (state.reservations)
+            remarks.push_back(
+                "room that reservations would let go of is not counted; 'reaper plan' tells it");
+    }
+    for (const std::string& remark : view.cache.remarks()) remarks.push_back(remark);
+    return remarks;
+}
+
+}  // namespace
+
+Result<DescribedRequest> described_in(const std::string& body) {
+    auto read = read_requests("the body", "[" + body + "]");
+    if (const auto* const errors = std::get_if<std::vector<std::string>>(&read))
+        return Error{Errc::bad_input, joined(*errors)};
+    auto& described = std::get<std::vector<DescribedRequest>>(read);
+    if (described.size() != 1) return Error{Errc::bad_input, "the body: expected one request"};
+    return std::move(described.front());
+}
+
+Task<HttpResponse> post_plan(const Backend& backend, ApiRequest request) {
+    const Query query{request, {}};
+    if (query.wrong()) co_return refuse(400, *query.wrong());
+    if (!backend.would_decide || backend.identity == nullptr || backend.clock == nullptr)
+        co_return refuse(503, "this daemon makes no plans");
+    const auto described = described_in(request.body);
+    if (!described) co_return refuse(400, described.error().what);
+    if (!backend.view())
+        co_return refuse(503, "the cloud has not been read yet; try again in a moment");
+    std::string written = described->project;
+    auto project = co_await backend.identity->find_project(std::move(written));
+    if (!project) co_return refuse(503, "Keystone can't be asked: " + project.error().what);
+    if (!project->found) co_return refuse(400, "project: " + project->why_not);
+    const TimePoint now = backend.clock->now();
+    RequestId id{described->id.empty() ? "plan-" + std::to_string(now.time_since_epoch().count())
+                                       : described->id};
+    const Request wanted = request_of(*described, std::move(id), project->found->id, now);
+    const auto decision = backend.would_decide(wanted);
+    const auto view = backend.view();
+    if (!decision || !view)
+        co_return refuse(503, "the cloud has not been read yet; try again in a moment");
+    co_return answered({{"request", report::to_json(wanted)},
+                        {"decision", report::to_json(*decision)},
+                        {"remarks", remarks_of(backend, *view)},
+                        {"taken_at", iso_time(view->cache.ages().oldest_read_at)}});
+}
+
+}  // namespace reaper::api

@@ -1,0 +1,18 @@
+// POST /v1/plan: what the daemon would do now for a request that somebody describes.
+#pragma once
+
+#include "reaper/api/routes.hpp"
+
+namespace reaper::api {
+
+/// The body is one request in the words of `reaper plan --requests`. {version, request, decision,
+/// remarks[], taken_at}; `request` and `decision` as in records. It is decided on the cache as it
+/// is: nothing is read from the cloud but the project's name, nothing is written or promised. 400:
+/// the body is wrong, or there is no such project; 503: the cloud has not been read yet, or
+/// Keystone can't be asked.
+Task<HttpResponse> post_plan(const Backend& backend, ApiRequest request);
+
+/// The one request that a body describes; what is wrong with it is `bad_input`.
+Result<DescribedRequest> described_in(const std::string& body);
+
+}  // namespace reaper::api

@@ -1,0 +1,152 @@
+#include "reaper/api/status.hpp"
+
+#include <spdlog/spdlog.h>
+#include <utility>
+
+#include "reaper/api/answers.hpp"
+#include "reaper/cloud_cache/cloud_cache.hpp"
+#include "reaper/json/json_place.hpp"
+#include "reaper/model/text.hpp"
+#include "reaper/model/time_text.hpp"
+#include "reaper/report/json.hpp"
+#include "reaper/runtime/machine.hpp"
+
+namespace reaper::api {
+namespace {
+
+using nlohmann::json;
+
+constexpr std::size_t longest_reason = 1000;
+
+json line_or_null(const std::optional<std::string>& line) {
+    return line ? json(*line) : json(nullptr);
+}
+
+json left_alone_json(const std::vector<Safeguards::LeftAlone>& all) {
+    json list = json::array();
+    for (const auto& each : all)
+        list.push_back({{"safeguard", each.safeguard},
+                        {"project", each.project.str()},
+                        {"shape", each.what},
+                        {"wasted", each.wasted},
+                        {"until", each.until ? json(iso_time(*each.until)) : json(nullptr)}});
+    return list;
+}
+
+json cache_json(const Backend& backend, const DaemonStatus& state) {
+    const auto view = backend.view();
+    if (!view) return nullptr;
+    const CacheAges ages = view->cache.ages();
+    return {{"hosts", ages.hosts},
+            {"servers", ages.servers},
+            {"oldest_read_at", iso_time(ages.oldest_read_at)},
+            {"events_flow", state.events_flow},
+            {"detail", state.cache}};
+}
+
+HttpResponse no_switch() {
+    return refuse(503, "this daemon can't be paused here; 'reaper pause' does it");
+}
+
+/// `{reason}`, or nothing.
+Result<std::string> reason_in(const std::string& body) {
+    if (trimmed(body).empty()) return std::string{};
+    try {
+        const json document = json::parse(body, nullptr, false);
+        const JsonPlace place{document, "the body"};
+        place.expect(document.is_object(), "an object");
+        place.each_member([](const std::string& name, const JsonPlace& member) {
+            if (name != "reason") member.fail("it is not known here");
+        });
+        const auto reason = place.maybe("reason");
+        return reason ? reason->text(longest_reason) : std::string{};
+    } catch (const WrongJson& wrong) {
+        return Error{Errc::bad_input, wrong.what};
+    }
+}
+
+std::string who(const ApiRequest& request) {
+    return request.principal.value_or("the admin API");
+}
+
+std::optional<std::string> stopped(const Backend& backend) {
+    if (auto paused = backend.pause->paused()) return paused;
+    return backend.breaker->paused();
+}
+
+}  // namespace
+
+Task<HttpResponse> get_status(const Backend& backend, ApiRequest request) {
+    const Query query{request, {}};
+    if (query.wrong()) co_return refuse(400, *query.wrong());
+    if (!backend.status) co_return refuse(503, "the daemon has not started yet");
+    const DaemonStatus state = backend.status();
+    json body = {
+        {"program_version", backend.program_version},
+        {"machine", machine_name()},
+        {"line", state.line},
+        {"dry_run", state.dry_run},
+        {"ready", state.ready},
+        {"serving", state.serving},
+        {"paused", line_or_null(state.paused)},
+        {"breaker", line_or_null(state.breaker)},
+        {"held_back", line_or_null(state.held_back)},
+        {"no_help", line_or_null(state.no_help)},
+        {"broker", {{"connected", state.broker_connected}, {"detail", state.broker}}},
+        {"cache", cache_json(backend, state)},
+        {"in_flight", state.in_flight},
+        {"served", state.served},
+        {"strategy", state.strategy},
+        {"features",
+         {{"reservations", state.reservations}, {"oversubscription", state.oversubscription}}},
+        {"left_alone", left_alone_json(state.left_alone)},
+        {"you",
+         {{"may_act", request.access == Access::act},
+          {"principal", line_or_null(request.principal)}}}};
+    body["now"] = backend.clock == nullptr ? json(nullptr) : json(iso_time(backend.clock->now()));
+    co_return answered(std::move(body));
+}
+
+Task<HttpResponse> get_reapers(const Backend& backend, ApiRequest request) {
+    const Query query{request, {}};
+    if (query.wrong()) co_return refuse(400, *query.wrong());
+    if (!backend.reapers) co_return refuse(503, "the daemon has not started yet");
+    auto known = co_await backend.reapers();
+    json list = json::array();
+    if (known)
+        for (const KnownReaper& each : *known)
+            list.push_back({{"machine", each.machine},
+                            {"journal", each.journal},
+                            {"here", each.here},
+                            {"serves", each.serves}});
+    co_return answered({{"reapers", std::move(list)},
+                        {"unknown", known ? json(nullptr) : json(known.error().what)}});
+}
+
+Task<HttpResponse> post_pause(const Backend& backend, ApiRequest request) {
+    if (backend.pause == nullptr || backend.breaker == nullptr) co_return no_switch();
+    if (backend.status && backend.status().dry_run)
+        co_return refuse(409, "a dry run deletes no servers: there is nothing to pause");
+    const auto reason = reason_in(request.body);
+    if (!reason) co_return refuse(400, reason.error().what);
+    const auto before = backend.pause->paused();
+    const auto done = backend.pause->pause(who(request), *reason);
+    if (!done) co_return refuse(503, done.error().what + "; nothing is paused");
+    spdlog::warn("admin API: paused by {}", printable(who(request), 255));
+    co_return answered(
+        {{"paused", line_or_null(stopped(backend))}, {"was_paused", before.has_value()}});
+}
+
+Task<HttpResponse> post_resume(const Backend& backend, ApiRequest request) {
+    if (backend.pause == nullptr || backend.breaker == nullptr) co_return no_switch();
+    if (!trimmed(request.body).empty() &&
+        json::parse(request.body, nullptr, false) != json::object())
+        co_return refuse(400, "the body: expected none, or {}");
+    const bool was = stopped(backend).has_value();
+    for (Switch* const each : {backend.pause, backend.breaker})
+        if (const auto done = each->resume(); !done) co_return refuse(503, done.error().what);
+    spdlog::warn("admin API: resumed by {}", printable(who(request), 255));
+    co_return answered({{"paused", line_or_null(stopped(backend))}, {"was_paused", was}});
+}
+
+}  // namespace reaper::api

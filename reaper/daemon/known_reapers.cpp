@@ -1,0 +1,82 @@
+#include "reaper/daemon/known_reapers.hpp"
+
+#include <algorithm>
+#include <optional>
+#include <utility>
+
+#include "clients/amqp/active_reaper.hpp"
+#include "clients/journal/worker.hpp"
+#include "reaper/runtime/machine.hpp"
+
+namespace reaper {
+namespace {
+
+/// A reaper that serves the queue answers at once.
+constexpr std::chrono::milliseconds patience{3'000};
+constexpr std::chrono::milliseconds longest_connect{2'000};
+/// So long an answer holds.
+constexpr Duration holds_for{5'000};
+constexpr int most_waiting = 4;
+
+using Active = std::optional<ActiveReaper>;
+
+}  // namespace
+
+class KnownReapers::Impl {
+public:
+    Impl(config::Broker broker, std::string journal, const MessageSource& messages, Clock& clock)
+        : broker_(std::move(broker)),
+          here_{machine_name(), std::move(journal)},
+          messages_(messages),
+          clock_(clock),
+          thread_(most_waiting) {
+        broker_.connect_timeout = std::min(broker_.connect_timeout, longest_connect);
+    }
+
+    ResultTask<std::vector<api::KnownReaper>> list() {
+        std::vector<api::KnownReaper> all{{here_.machine, here_.journal, true, true}};
+        if (messages_.serving() != 0) co_return all;
+        all.front().serves = false;
+        if (!answer_ || clock_.steady() >= holds_until_) {
+            std::function<Result<Active>()> question = [broker = broker_] {
+                return ask_for_active_reaper(broker, patience);
+            };
+            Error busy{Errc::conflict, "others ask the broker already; try again in a moment"};
+            auto answer = co_await thread_.run<Active>(std::move(question), std::move(busy));
+            answer_ = std::move(answer);
+            holds_until_ = clock_.steady() + holds_for;
+        }
+        if (!*answer_) co_return answer_->error();
+        const Active& active = **answer_;
+        if (!active)
+            co_return Error{Errc::unreachable,
+                            "nobody answered within 3 s: the reaper that serves queue '" +
+                                broker_.queue + "' is frozen, fully occupied or older"};
+        if (*active == here_)
+            all.front().serves = true;
+        else
+            all.push_back({active->machine, active->journal, false, true});
+        co_return all;
+    }
+
+private:
+    config::Broker broker_;
+    const ActiveReaper here_;
+    const MessageSource& messages_;
+    Clock& clock_;
+    std::optional<Result<Active>> answer_;
+    Duration holds_until_{};  ///< steady
+    journal::Worker thread_;
+};
+
+KnownReapers::KnownReapers(config::Broker broker, std::string journal,
+                           const MessageSource& messages, Clock& clock)
+    : impl_(std::make_unique<Impl>(std::move(broker), std::move(journal), messages, clock)) {}
+
+KnownReapers::~KnownReapers() = default;
+
+ResultTask<std::vector<api::KnownReaper>> KnownReapers::list() {
+    return impl_->list();
+}
+
+}  // namespace reaper

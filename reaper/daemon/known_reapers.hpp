@@ -1,0 +1,30 @@
+// Which reapers there are at the queue, for people: this one, and the one that serves.
+#pragma once
+
+#include <memory>
+#include <vector>
+
+#include "config/settings.hpp"
+#include "reaper/api/backend.hpp"
+#include "reaper/ports/message_source.hpp"
+#include "reaper/runtime/clock.hpp"
+
+namespace reaper {
+
+/// Whoever serves knows that himself; else the broker is asked, on a thread of its own and at most
+/// every few seconds. Destroy it before the io_context; it waits for a question that is out.
+class KnownReapers {
+public:
+    /// `messages` and `clock` must outlive it.
+    KnownReapers(config::Broker broker, std::string journal, const MessageSource& messages,
+                 Clock& clock);
+    ~KnownReapers();
+
+    ResultTask<std::vector<api::KnownReaper>> list();
+
+private:
+    class Impl;
+    std::unique_ptr<Impl> impl_;
+};
+
+}  // namespace reaper

@@ -1,0 +1,316 @@
+// What people and programs ask the admin API for. All answers are as reaper/api/openapi.json says.
+#include <cctype>
+
+#include "app/api_house.hpp"
+
+namespace reaper::test::api_test {
+namespace {
+
+using ::testing::Contains;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+using ::testing::SizeIs;
+
+class ApiTest : public ApiHouse {
+protected:
+    std::vector<std::string> names(const json& list, const std::string& member) {
+        std::vector<std::string> all;
+        for (const json& each : list) all.push_back(each.at(json::json_pointer{member}));
+        return all;
+    }
+    /// Pages, one after the other, by the links of each.
+    std::vector<std::string> walk(const std::string& path, const std::string& name,
+                                  const std::string& query, const std::string& member) {
+        std::vector<std::string> all;
+        std::string target = path + query;
+        for (int pages = 0; pages < 100; ++pages) {
+            const json page = get(target);
+            for (const std::string& each : names(page.at(name), member)) all.push_back(each);
+            const json& links = page.at(name + "_links");
+            if (links.empty()) return all;
+            target = links.at(0).at("href").get<std::string>();
+        }
+        ADD_FAILURE() << "the pages have no end";
+        return all;
+    }
+    void fails(const std::string& request, const std::string& server) {
+        requester(server);
+        NovaFailure one = another(request, server);
+        messages->deliver(body_of(one));
+        outcome_of(request);
+    }
+};
+
+TEST_F(ApiTest, EveryRouteIsInTheDocumentAndTheOtherWayRound) {
+    std::set<std::string> there;
+    for (const api::Route& route : api::routes())
+        there.insert(std::string{route.method} + " " + std::string{route.path});
+    EXPECT_EQ(there, documented_routes());
+    for (const api::Route& route : api::routes()) {
+        std::string method{route.method};
+        for (char& c : method) c = static_cast<char>(std::tolower(c));
+        const json& operation = openapi().at("paths").at(std::string{route.path}).at(method);
+        const bool open = operation.contains("security") && operation.at("security").empty();
+        EXPECT_EQ(open, route.open) << route.path;
+        const bool acts =
+            operation.value("description", "").find("For who may act") != std::string::npos;
+        EXPECT_EQ(acts, route.needs == api::Access::act) << route.path;
+    }
+}
+
+TEST_F(ApiTest, StatusTellsHowItIsAndWhoAsks) {
+    full_host();
+    start_and_read_the_cloud();
+    json told = get("/v1/status");
+    EXPECT_EQ(told.at("ready"), true);
+    EXPECT_EQ(told.at("serving"), true);
+    EXPECT_EQ(told.at("paused"), nullptr);
+    EXPECT_EQ(told.at("no_help"), nullptr);
+    EXPECT_EQ(told.at("program_version"), "1.2.3");
+    EXPECT_EQ(told.at("cache").at("hosts"), 1);
+    EXPECT_EQ(told.at("cache").at("servers"), 4);
+    EXPECT_EQ(told.at("you"), json({{"may_act", true}, {"principal", nullptr}}));
+    told = answer(200, "GET /v1/status", "/v1/status", "", {api::Access::look, "eve@default"});
+    EXPECT_EQ(told.at("you"), json({{"may_act", false}, {"principal", "eve@default"}}));
+    messages->serves = false;
+    told = get("/v1/status");
+    EXPECT_EQ(told.at("serving"), false);
+    EXPECT_THAT(std::string{told.at("no_help")}, HasSubstr("another reaper"));
+}
+
+TEST_F(ApiTest, BeforeTheCloudWasReadItSaysSo) {
+    cloud.on_call = [](const std::string& call) -> std::optional<Error> {
+        if (call != "servers") return std::nullopt;
+        return Error{Errc::unreachable, "nova: no answer"};
+    };
+    start();
+    EXPECT_EQ(get("/v1/status").at("cache"), nullptr);
+    EXPECT_THAT(why(get("/v1/hosts", 503)), HasSubstr("not been read"));
+    answer(503, "GET /v1/hosts/{host}", "/v1/hosts/h1");
+    answer(503, "POST /v1/plan", "/v1/plan", R"({"project": "regular", "resources": "VCPU=1"})");
+}
+
+TEST_F(ApiTest, HostsTellWhoUsesThem) {
+    full_host("h1");
+    cloud.add_host("h2", small * 4);
+    cloud.add_server("regular-1", "h2", "regular", small);
+    start_and_read_the_cloud();
+    const json hosts = get("/v1/hosts").at("hosts");
+    ASSERT_THAT(hosts, SizeIs(2));
+    const bool first = hosts[0].at("name") == "h1";
+    const json& h1 = hosts[first ? 0 : 1];
+    const json& h2 = hosts[first ? 1 : 0];
+    EXPECT_EQ(h1.at("state"), "up");
+    EXPECT_EQ(h1.at("servers"), json({{"regular", 0}, {"revocable", 4}, {"evicting", 0}}));
+    EXPECT_EQ(h1.at("resources").at("VCPU").at("revocable"), 8);
+    EXPECT_EQ(h1.at("resources").at("VCPU").at("free"), 0);
+    EXPECT_EQ(h2.at("resources").at("VCPU").at("regular"), 2);
+    EXPECT_EQ(h2.at("resources").at("VCPU").at("free"), 6);
+    const json only = get("/v1/hosts?resource_class=VCPU&name=h2").at("hosts");
+    ASSERT_THAT(only, SizeIs(1));
+    EXPECT_THAT(only[0].at("resources"), SizeIs(1));
+    EXPECT_THAT(why(get("/v1/hosts?resource_class=vcpu", 400)), HasSubstr("resource_class"));
+}
+
+TEST_F(ApiTest, OneHostHasItsServersByIdAndByName) {
+    full_host("h1");
+    start_and_read_the_cloud();
+    const json by_name = answer(200, "GET /v1/hosts/{host}", "/v1/hosts/h1");
+    EXPECT_THAT(by_name.at("servers"), SizeIs(4));
+    EXPECT_EQ(by_name.at("servers")[0].at("revocable"), true);
+    const std::string id = by_name.at("host").at("id");
+    EXPECT_EQ(answer(200, "GET /v1/hosts/{host}", "/v1/hosts/" + id), by_name);
+    EXPECT_THAT(why(answer(404, "GET /v1/hosts/{host}", "/v1/hosts/h%2Fx")), HasSubstr("'h/x'"));
+    EXPECT_EQ(ask({"GET", "/v1/hosts/", {}}).status, 404);
+    EXPECT_EQ(ask({"GET", "/v1/hosts/h1/servers", {}}).status, 404);
+}
+
+TEST_F(ApiTest, HostsHavePages) {
+    for (int i = 0; i < 7; ++i) cloud.add_host("h" + std::to_string(i), small);
+    start_and_read_the_cloud();
+    const auto all = names(get("/v1/hosts").at("hosts"), "/name");
+    EXPECT_THAT(all, SizeIs(7));
+    EXPECT_EQ(walk("/v1/hosts", "hosts", "?limit=3&resource_class=VCPU", "/name"), all);
+    EXPECT_EQ(walk("/v1/hosts", "hosts", "?limit=7", "/name"), all);
+    EXPECT_THAT(why(get("/v1/hosts?marker=nobody", 400)), HasSubstr("'nobody'"));
+    EXPECT_THAT(why(get("/v1/hosts?limit=x", 400)), HasSubstr("whole number"));
+    EXPECT_THAT(why(get("/v1/hosts?limit=1&limit=2", 400)), HasSubstr("twice"));
+    EXPECT_THAT(why(get("/v1/hosts?what=1", 400)), HasSubstr("'what'"));
+}
+
+TEST_F(ApiTest, WhatIsBeingEvictedAndPromisedIsSeenOnItsHost) {
+    full_host("h1");
+    cloud.ignore_deletes = true;
+    start_and_read_the_cloud();
+    requester();
+    messages->deliver(body_of(failure()));
+    run_until([&] { return cloud.count("DELETE") == 1U; });
+    const json host = get("/v1/hosts").at("hosts")[0];
+    EXPECT_EQ(host.at("servers").at("evicting"), 1);
+    EXPECT_EQ(host.at("resources").at("VCPU").at("evicting"), 2);
+    EXPECT_EQ(host.at("resources").at("VCPU").at("promised"), 2);
+    EXPECT_EQ(host.at("resources").at("VCPU").at("revocable"), 6);
+}
+
+TEST_F(ApiTest, RequestsAreListedNewestFirstByPagesAndFilters) {
+    full_host("h1");
+    start_and_read_the_cloud();
+    for (int i = 0; i < 5; ++i) {
+        fails("req-" + std::to_string(i), "wanting-" + std::to_string(i));
+        clock.advance(std::chrono::minutes{1});
+    }
+    const std::string id = "/request/id";
+    const auto all = names(get("/v1/requests").at("requests"), id);
+    EXPECT_THAT(all, ElementsAre("req-4", "req-3", "req-2", "req-1", "req-0"));
+    EXPECT_EQ(walk("/v1/requests", "requests", "?limit=2", id), all);
+    const auto freed = walk("/v1/requests", "requests", "?limit=1&outcome=freed", id);
+    EXPECT_THAT(freed, Contains("req-0"));
+    for (const json& line : get("/v1/requests?outcome=freed").at("requests"))
+        EXPECT_EQ(line.at("outcome").at("kind"), "freed");
+    EXPECT_THAT(get("/v1/requests?outcome=none").at("requests"), IsEmpty());
+    EXPECT_THAT(get("/v1/requests?project=nobody").at("requests"), IsEmpty());
+    EXPECT_THAT(get("/v1/requests?project=regular").at("requests"), SizeIs(5));
+    EXPECT_THAT(names(get("/v1/requests?host=h1").at("requests"), id), Contains("req-0"));
+    EXPECT_THAT(get("/v1/requests?host=h2").at("requests"), IsEmpty());
+    EXPECT_THAT(get("/v1/requests?since=150s").at("requests"), SizeIs(::testing::Lt(5)));
+    EXPECT_THAT(get("/v1/requests?since=2000-01-01").at("requests"), SizeIs(5));
+    EXPECT_THAT(why(get("/v1/requests?outcome=good", 400)), HasSubstr("not-enough"));
+    EXPECT_THAT(why(get("/v1/requests?since=later", 400)), HasSubstr("2h"));
+    EXPECT_THAT(why(get("/v1/requests?marker=req-9", 400)), HasSubstr("'req-9'"));
+}
+
+TEST_F(ApiTest, ARecordHasThePlanTheStepsAndTheOutcome) {
+    full_host("h1");
+    start_and_read_the_cloud();
+    fails("req-1", "wanting");
+    const json record = answer(200, "GET /v1/requests/{id}", "/v1/requests/req-1");
+    EXPECT_EQ(record.at("outcome").at("kind"), "freed");
+    EXPECT_THAT(record.at("plans"), SizeIs(1));
+    EXPECT_THAT(record.at("plans")[0].at("decision").at("hosts")[0].at("victims"), SizeIs(1));
+    EXPECT_THAT(record.at("steps"), ::testing::Not(IsEmpty()));
+    EXPECT_THAT(why(answer(404, "GET /v1/requests/{id}", "/v1/requests/req-2")),
+                HasSubstr("'req-2'"));
+}
+
+TEST_F(ApiTest, APlanIsAnsweredAndNothingIsDone) {
+    full_host("h1");
+    start_and_read_the_cloud();
+    const std::string body = R"({"project": "regular", "resources": {"VCPU": 2}, "slots": 2})";
+    const json plan = answer(200, "POST /v1/plan", "/v1/plan", body, {api::Access::look, {}});
+    EXPECT_EQ(plan.at("decision").at("decision"), "plan");
+    EXPECT_EQ(plan.at("decision").at("slots_freed"), 2);
+    EXPECT_THAT(plan.at("remarks"), IsEmpty());
+    EXPECT_EQ(plan.at("request").at("slots"), 2);
+    EXPECT_TRUE(service().view()->ledger.empty());
+    EXPECT_TRUE(journal.records.empty());
+    EXPECT_EQ(cloud.count("DELETE"), 0U);
+    const std::string large = R"({"project": "regular", "resources": "VCPU=9"})";
+    EXPECT_EQ(answer(200, "POST /v1/plan", "/v1/plan", large).at("decision").at("decision"),
+              "not-enough");
+    pause.why = "paused by somebody";
+    EXPECT_THAT(answer(200, "POST /v1/plan", "/v1/plan", body).at("remarks").dump(),
+                HasSubstr("paused by somebody"));
+}
+
+TEST_F(ApiTest, APlanThatCantBeUnderstoodIsRefused) {
+    full_host("h1");
+    start_and_read_the_cloud();
+    for (const char* const body :
+         {"", "{}", "[]", "{", R"({"project": "regular", "resources": "VCPU=x"})",
+          R"({"project": "regular", "resources": "VCPU=1"}, {})",
+          R"({"project": "regular", "resources": "VCPU=1", "slots": 0})"})
+        answer(400, "POST /v1/plan", "/v1/plan", body);
+}
+
+TEST_F(ApiTest, PauseAndResumeAreForWhoMayAct) {
+    full_host("h1");
+    start_and_read_the_cloud();
+    for (const char* const route : {"POST /v1/pause", "POST /v1/resume"}) {
+        const std::string path = std::string{route}.substr(5);
+        EXPECT_THAT(why(answer(403, route, path, "", {api::Access::look, {}})),
+                    HasSubstr("admin.socket"));
+    }
+    EXPECT_THAT(pause.calls, IsEmpty());
+    const json paused = answer(200, "POST /v1/pause", "/v1/pause", R"({"reason": "upgrade"})",
+                               {api::Access::act, "ops@default"});
+    EXPECT_EQ(paused.at("was_paused"), false);
+    EXPECT_THAT(pause.calls, ElementsAre("pause ops@default: upgrade"));
+    EXPECT_THAT(std::string{get("/v1/status").at("paused")}, HasSubstr("upgrade"));
+    EXPECT_EQ(answer(200, "POST /v1/pause", "/v1/pause").at("was_paused"), true);
+    breaker.why = "open";
+    const json resumed = answer(200, "POST /v1/resume", "/v1/resume", "{}");
+    EXPECT_EQ(resumed.at("paused"), nullptr);
+    EXPECT_EQ(resumed.at("was_paused"), true);
+    EXPECT_FALSE(breaker.why);
+    EXPECT_EQ(answer(200, "POST /v1/resume", "/v1/resume").at("was_paused"), false);
+    EXPECT_EQ(get("/v1/status").at("paused"), nullptr);
+}
+
+TEST_F(ApiTest, APauseThatIsNotWrittenIsNoPause) {
+    start();
+    pause.disk_full = true;
+    EXPECT_THAT(why(answer(503, "POST /v1/pause", "/v1/pause")), HasSubstr("disk full"));
+    for (const char* const body : {"x", "[]", R"({"why": "x"})", R"({"reason": 1})"})
+        answer(400, "POST /v1/pause", "/v1/pause", body);
+    answer(400, "POST /v1/resume", "/v1/resume", R"({"reason": "x"})");
+}
+
+TEST_F(ApiTest, ADryRunHasNothingToPause) {
+    dry_run = true;
+    start();
+    EXPECT_THAT(why(answer(409, "POST /v1/pause", "/v1/pause")), HasSubstr("dry run"));
+    EXPECT_THAT(pause.calls, IsEmpty());
+    EXPECT_EQ(get("/v1/status").at("dry_run"), true);
+}
+
+TEST_F(ApiTest, ReapersAreListedOrWhyTheyAreNotKnown) {
+    start();
+    const json one = get("/v1/reapers");
+    EXPECT_EQ(one.at("reapers")[0].at("machine"), "ctl-1");
+    EXPECT_EQ(one.at("unknown"), nullptr);
+    reapers = Error{Errc::unreachable, "nobody answered"};
+    EXPECT_EQ(get("/v1/reapers").at("unknown"), "nobody answered");
+}
+
+TEST_F(ApiTest, ReservationsAndOversubscriptionAreAsTheDocumentSays) {
+    full_host("h1");
+    start_and_read_the_cloud();
+    get("/v1");
+    get("/v1/reservations");
+    answer(404, "GET /v1/oversubscription", "/v1/oversubscription");
+    answer(200, "GET /v1/culling_candidates", "/v1/culling_candidates?resources=VCPU:1");
+}
+
+TEST_F(ApiTest, ThePageAndTheDocumentAreForAnybody) {
+    start();
+    EXPECT_TRUE(api::is_open({"GET", "/", {}}));
+    EXPECT_TRUE(api::is_open({"GET", "/?x=1", {}}));
+    EXPECT_TRUE(api::is_open({"GET", "/v1/openapi.json", {}}));
+    for (const char* const target : {"/v1", "/v1/status", "/v1/hosts/openapi.json", "//", "*", ""})
+        EXPECT_FALSE(api::is_open({"GET", target, {}})) << target;
+    EXPECT_FALSE(api::is_open({"POST", "/", {}}));
+    EXPECT_EQ(get("/v1/openapi.json"), openapi());
+}
+
+TEST_F(ApiTest, ThePageLetsNothingInButItself) {
+    start();
+    const HttpResponse page = ask({"GET", "/", {}});
+    EXPECT_EQ(page.content_type, "text/html; charset=utf-8");
+    std::map<std::string, std::string> headers(page.headers.begin(), page.headers.end());
+    const std::string policy = headers["Content-Security-Policy"];
+    EXPECT_THAT(policy, HasSubstr("default-src 'none'"));
+    EXPECT_THAT(policy, HasSubstr("frame-ancestors 'none'"));
+    EXPECT_THAT(policy, HasSubstr("script-src 'sha256-"));
+    EXPECT_THAT(policy, ::testing::Not(HasSubstr("unsafe")));
+    EXPECT_THAT(policy, ::testing::Not(HasSubstr("http")));
+    EXPECT_EQ(headers["Referrer-Policy"], "no-referrer");
+    // Nothing of it comes from elsewhere, and nothing runs that is not hashed.
+    for (const char* const word : {" src=", "@import", "url(", " style=", "onclick=", "innerHTML",
+                                   "eval(", "@style@", "@script@"})
+        EXPECT_THAT(page.body, ::testing::Not(HasSubstr(word)));
+    EXPECT_THAT(page.body, HasSubstr("</script>\n</body>"));
+}
+
+}  // namespace
+}  // namespace reaper::test::api_test

@@ -1,0 +1,218 @@
+"""What people do on the page."""
+
+import time
+from pathlib import Path
+
+import pytest
+from selenium.webdriver.common.keys import Keys
+
+from browser import Browser
+from cloud import eventually
+from world import EVIL, World
+
+SIZES = ((320, 900), (1280, 900), (2560, 1440))
+SCHEMES = ("light", "dark")
+# What is invisible in a name is shown by its number.
+EVIL_SHOWN = EVIL.replace("\u202e", "\\u{202e}")
+
+pytestmark = pytest.mark.xdist_group("page")
+
+
+def opened(
+    browser: Browser, world: World, width: int = 1280, height: int = 900, scheme: str = "light"
+) -> None:
+    browser.look(width, height, scheme)
+    browser.open(world.acting)
+    browser.wait_text("#cloud-sum", f"{world.hosts:,} hosts")
+    browser.wait_text("#live", "live")
+
+
+def rows(browser: Browser) -> list[str]:
+    script = "return [...document.querySelectorAll('#requests-table tbody tr')].map((row) => row.textContent)"
+    found: list[str] = browser.run(script)
+    return found
+
+
+def test_the_page_is_served_with_a_strict_policy(world: World) -> None:
+    from box import DIRECT
+
+    with DIRECT.open(world.with_token + "/") as page:  # without a token
+        policy = page.headers["Content-Security-Policy"]
+        assert page.headers["Referrer-Policy"] == "no-referrer"
+        assert page.headers["X-Content-Type-Options"] == "nosniff"
+    assert "default-src 'none'" in policy and "unsafe" not in policy and "http" not in policy
+
+
+def test_the_policy_holds_and_would_be_noticed_if_not(browser: Browser, world: World) -> None:
+    """A script that somebody gets into the page does not run, and these tests see the attempt."""
+    opened(browser, world)
+    browser.run(
+        "const made = document.createElement('img');"
+        "made.setAttribute('src', 'http://127.0.0.1:1/x.png'); document.body.append(made)"
+    )
+    browser.wait("the attempt is blocked", lambda: browser.run("return window.wrong.length > 0"))
+    browser.expected = ("img-src", "Content Security Policy", "TrustedHTML", "TrustedScript", "trusted-types")
+    for attempt, kind in (
+        ("document.body.innerHTML = '<b>x</b>'", "TrustedHTML"),
+        ("document.body.setAttribute('onclick', 'alert(3)')", "TrustedScript"),
+    ):
+        with pytest.raises(Exception, match=kind):
+            browser.run(attempt)
+    assert not [one for one in browser.run("return window.wrong") if one.startswith("alert")]
+
+
+def test_requests_appear_as_they_happen_with_their_whole_record(browser: Browser, world: World) -> None:
+    opened(browser, world)
+    request = world.ask_nova("web", 2)
+    browser.wait("the request is there, and freed", lambda: any("freed" in row for row in rows(browser)[:1]))
+    assert world.reaper.wait_outcome(request)["kind"] == "freed"
+    browser.find("#requests-table tbody button").click()
+    browser.wait_text("#record .body", "What happened")
+    text = browser.text("#record .body")
+    for words in ("freed", "Plan", "Why this one", "delete sent", "gone", "What else was considered"):
+        assert words in text, words
+    assert request in browser.text("#record-title")
+    plans = world.get(f"/v1/requests/{request}")["plans"]
+    victims = [v for plan in plans for host in plan["decision"]["hosts"] for v in host["victims"]]
+    assert victims
+    for victim in victims:
+        assert victim["server"] in text and victim["reason"][:40] in text
+
+
+def test_hostile_names_are_text(browser: Browser, world: World) -> None:
+    opened(browser, world)
+    evil_id = '"><svg onload=alert(4)>/../%2e'
+    done = world.post("/v1/requests", {"id": evil_id, "project": "regular", "resources": "VCPU=999"})
+    assert done[-1]["event"] == "outcome", done
+    browser.wait("it is listed", lambda: any("not-enough" in row for row in rows(browser)))
+    buttons = browser.driver.find_elements("css selector", "#requests-table tbody button")
+    next(each for each in buttons if "svg" in each.get_attribute("aria-label")).click()
+    browser.wait_text("#record .body", "What happened")
+    assert evil_id in browser.text("#record-title")
+    browser.keys(Keys.ESCAPE)
+    hosts = world.get("/v1/hosts?limit=1000")["hosts"]
+    named = lambda h: any(
+        s["name"] == EVIL for s in world.get("/v1/hosts/" + h["id"])["servers"]
+    )  # noqa: E731
+    host = next(h for h in hosts if named(h))
+    browser.find("#heat-find").send_keys(host["name"])
+    browser.wait_text("#heat-now", host["name"])
+    browser.find("#heat").send_keys(Keys.ENTER)
+    assert EVIL_SHOWN in browser.wait_text("#record .body", "onerror")
+    strange = "return document.querySelectorAll('img, svg, script:not(body > script)').length"
+    assert browser.run(strange) == 0
+
+
+def test_all_of_it_works_by_the_keyboard(browser: Browser, world: World) -> None:
+    opened(browser, world)
+    browser.run("document.body.focus()")
+    browser.tab_to("heat")
+    browser.keys(Keys.HOME)
+    first = browser.wait_text("#heat-now", "up")
+    browser.keys(Keys.ARROW_RIGHT)
+    browser.wait("another host is told", lambda: browser.text("#heat-now") != first)
+    browser.keys(Keys.END)
+    browser.keys(Keys.ENTER)
+    browser.wait_text("#record .body", "servers")
+    assert browser.focused() == "record-title"
+    browser.keys(Keys.ESCAPE)
+    browser.wait(
+        "the record closes", lambda: not browser.run("return document.getElementById('record').open")
+    )
+    assert browser.focused() == "heat"
+    # Whatever can be reached has a name for those who don't see it.
+    nameless = browser.run(
+        "return [...document.querySelectorAll('button, input, select, canvas, [tabindex=\"0\"]')].filter((e) =>"
+        " !e.closest('[hidden], dialog') && !(e.getAttribute('aria-label') || e.textContent.trim() ||"
+        " e.labels?.length)).map((e) => e.outerHTML)"
+    )
+    assert nameless == []
+
+
+def test_a_plan_is_told_and_nothing_is_done(browser: Browser, world: World) -> None:
+    opened(browser, world)
+    before = world.get("/v1/requests?limit=1")["requests"][:1]
+    mark = world.cloudsim.admin("state")["last"]
+    form = browser.find("#plan-form")
+    for name, value in (("VCPU", "12"), ("MEMORY_MB", "24576"), ("DISK_GB", "120"), ("project", "regular")):
+        field = form.find_element("name", name)
+        field.clear()
+        field.send_keys(value)
+    browser.keys(Keys.ENTER)
+    text = browser.wait_text("#plan-answer", "Why this one")
+    assert "victim" in text and "passed over" in text
+    form.find_element("name", "project").clear()
+    form.find_element("name", "project").send_keys("nobody-is-called-so", Keys.ENTER)
+    browser.wait_text("#plan-answer", "nobody-is-called-so")
+    browser.expected = ("400 (Bad Request)",)
+    assert world.get("/v1/requests?limit=1")["requests"][:1] == before
+    log = world.cloudsim.admin(f"log?since={mark}&kind=effect&limit=1000")["entries"]
+    assert not [entry for entry in log if entry.get("what") == "deleted"]
+
+
+def test_pause_and_resume(browser: Browser, world: World) -> None:
+    opened(browser, world)
+    browser.find("#pause").click()
+    browser.find("#ask-input").send_keys("upgrade of rack 3", Keys.ENTER)
+    browser.wait_text("#stopped", "upgrade of rack 3")
+    assert world.reaper.pause_file.exists()
+    assert "paused" in browser.text("#chips")
+    browser.wait("it can be resumed", lambda: browser.find("#resume").is_displayed())
+    assert not browser.find("#pause").is_displayed()
+    browser.find("#resume").click()
+    browser.wait_text("#ask-text", "upgrade of rack 3")
+    browser.find("#ask-go").click()
+    browser.wait("it goes on", lambda: not browser.find("#stopped").is_displayed())
+    assert not world.reaper.pause_file.exists()
+
+
+def test_a_token_is_asked_for_and_kept_in_memory_only(browser: Browser, world: World) -> None:
+    browser.look(1280, 900, "light")
+    browser.expected = ("401 (Unauthorized)", "403 (Forbidden)")
+    browser.open(world.with_token)
+    browser.wait_text("#ask-title", "Token")
+    browser.find("#ask-input").send_keys("nonsense", Keys.ENTER)
+    browser.wait_text("#ask-wrong", "Keystone does not take it")
+    browser.find("#ask-input").clear()
+    browser.find("#ask-input").send_keys(world.token_of("alice"), Keys.ENTER)
+    browser.wait_text("#ask-wrong", "none of the roles")
+    token = world.token_of("admin")
+    browser.find("#ask-input").clear()
+    browser.find("#ask-input").send_keys(token, Keys.ENTER)
+    browser.wait_text("#cloud-sum", f"{world.hosts:,} hosts")
+    assert "admin@Default" in browser.text("#chips")
+    assert browser.find("#pause").is_displayed()
+    kept = "return JSON.stringify([{...localStorage}, {...sessionStorage}, document.cookie, location.href])"
+    assert token not in browser.run(kept) and token not in browser.run(
+        "return document.documentElement.outerHTML"
+    )
+    browser.open(world.with_token)
+    browser.wait_text("#ask-title", "Token")
+
+
+def test_it_comes_back_when_the_reaper_does(browser: Browser, world: World) -> None:
+    opened(browser, world)
+    browser.expected = ("ERR_", "Failed to load resource")
+    world.reaper.stop()
+    browser.wait_text("#trouble", "can't be reached")
+    world.reaper.start()
+    browser.wait("all is well again", lambda: not browser.find("#trouble").is_displayed())
+    browser.wait_text("#live", "live")
+    eventually("the cloud is read", lambda: world.get("/v1/status")["cache"])
+
+
+@pytest.mark.parametrize("scheme", SCHEMES)
+@pytest.mark.parametrize("size", SIZES, ids=lambda size: str(size[0]))
+def test_it_fits_every_screen(
+    browser: Browser, world: World, shots: Path, size: tuple[int, int], scheme: str
+) -> None:
+    opened(browser, world, *size, scheme)
+    wide = "return document.documentElement.scrollWidth - document.documentElement.clientWidth"
+    assert browser.run(wide) == 0, "the page is wider than the screen"
+    time.sleep(0.5)  # a picture without an animation
+    browser.shoot(shots / f"page-{size[0]}-{scheme}.png", whole=size[0] < 2000)
+    browser.find("#requests-table tbody button").click()
+    browser.wait_text("#record .body", "What happened")
+    over = "const d = document.querySelector('#record'); return d.scrollWidth - d.clientWidth"
+    assert browser.run(over) == 0, "the record is wider than its place"
+    browser.shoot(shots / f"record-{size[0]}-{scheme}.png")
