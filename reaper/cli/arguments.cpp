@@ -415,8 +415,7 @@ void describe(CLI::App& app, Parsed& parsed) {
     CLI::Option* const dry =
         run->add_flag("--dry-run", parsed.run.dry_run, "Delete nothing; print each plan");
     run->add_option("--admin", parsed.run.admin,
-                    "In a dry run: the admin API and its page, at IP:PORT on loopback or "
-                    "unix:/PATH (default: nowhere)")
+                    "In a dry run: where the API and its page listen, IP:PORT or unix:/PATH")
         ->needs(dry)
         ->type_name("ADDRESS");
     add_command(app, "gateway", help::gateway);

@@ -166,7 +166,8 @@ TEST_F(ApiTest, RequestsAreListedNewestFirstByPagesAndFilters) {
     EXPECT_EQ(walk("/v1/requests", "requests", "?limit=2", id), all);
     const auto freed = walk("/v1/requests", "requests", "?limit=1&outcome=freed", id);
     EXPECT_THAT(freed, Contains("req-0"));
-    for (const json& line : get("/v1/requests?outcome=freed").at("requests"))
+    const json answer = get("/v1/requests?outcome=freed");
+    for (const json& line : answer.at("requests"))
         EXPECT_EQ(line.at("outcome").at("kind"), "freed");
     EXPECT_THAT(get("/v1/requests?outcome=none").at("requests"), IsEmpty());
     EXPECT_THAT(get("/v1/requests?project=nobody").at("requests"), IsEmpty());
@@ -275,7 +276,12 @@ TEST_F(ApiTest, ReapersAreListedOrWhyTheyAreNotKnown) {
 
 TEST_F(ApiTest, ReservationsAndOversubscriptionAreAsTheDocumentSays) {
     full_host("h1");
+    settings.reservations.enabled = true;
     start_and_read_the_cloud();
+    run_until([&] {
+        auto* const reservations = service().reservations();
+        return reservations != nullptr && !reservations->why_not_known();
+    });
     get("/v1");
     get("/v1/reservations");
     answer(404, "GET /v1/oversubscription", "/v1/oversubscription");

@@ -19,7 +19,8 @@ class HeatMap {
     canvas.addEventListener("pointerleave", () => { if (document.activeElement !== canvas) this.point(-1); });
     canvas.addEventListener("focus", () => { if (this.at < 0 && this.hosts.length) this.point(0); });
     canvas.addEventListener("keydown", (event) => this.key(event));
-    new ResizeObserver(() => this.draw()).observe(canvas.parentElement);
+    // Drawing changes the canvas' size, which must not happen while sizes are told.
+    new ResizeObserver(() => requestAnimationFrame(() => this.draw())).observe(canvas.parentElement);
     matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => this.draw());
   }
   set(hosts) {
