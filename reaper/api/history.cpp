@@ -66,7 +66,8 @@ Result<Filter> filter_of(const Query& query, const Backend& backend) {
 
 ResultTask<std::set<RequestId>> with_victims_on(const Backend& backend, std::string host,
                                                 std::optional<TimePoint> since) {
-    auto victims = co_await backend.feed.victims_since(since.value_or(TimePoint{}));
+    const TimePoint from = since ? *since : TimePoint{};
+    auto victims = co_await backend.feed.victims_since(from);
     if (!victims) co_return victims.error();
     std::set<RequestId> ids;
     for (const VictimEntry& victim : *victims)

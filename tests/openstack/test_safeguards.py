@@ -307,8 +307,8 @@ def test_the_breaker_tries_again_by_itself(cloud: Cloud, install) -> None:
     eventually("the breaker is half open", lambda: "breaker-half-open" in events(reaper))
     assert reaper.json("status")["breaker"]["state"] == "half-open"
     # However busy the machine is, who asks now has time to come for its room.
-    reaper.config["cull"]["promise"] = "60s"
-    reaper.reload("cull.promise")
+    reaper.config["cull"] |= {"promise": "60s", "watch": "60s"}
+    reaper.reload("cull.promise, cull.watch")
     [refused] = cloud.ask_in_vain("large")
     assert reaper.wait_outcome(refused.request)["kind"] == "freed"
     cloud.wait_for(cloud.ask("large"), "ACTIVE")
