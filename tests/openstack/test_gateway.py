@@ -278,8 +278,8 @@ def test_with_the_least_rights(
     of_the_gateway = {rule for _, feature, rule in listed_rights() if feature == "gateway"}
     with role_with_the_least_rights(cloud, features="look,delete,labels,gateway"):
         filled(cloud, FULL_OF_SPOT, FULL, FULL)
+        mark = cloud.mark()  # what others kept is looked for at the start
         reaper = helping(install(user="least"), listen)
-        mark = cloud.mark()
         [server] = cloud.ask("small")
         cloud.wait_for([server], "ACTIVE")
         assert_served(reaper, server.request, "build")
