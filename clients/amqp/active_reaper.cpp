@@ -1,5 +1,6 @@
 #include "clients/amqp/active_reaper.hpp"
 
+#include <algorithm>
 #include <vector>
 
 #include "clients/amqp/amqp_topology.hpp"
@@ -66,6 +67,20 @@ Result<std::optional<ActiveReaper>> ask_for_active_reaper(const config::Broker& 
     auto answer = answer_until(connection, std::chrono::steady_clock::now() + patience);
     connection.close(broker.connect_timeout);
     return answer;
+}
+
+Result<ActiveReaper> look_for_active_reaper(config::Broker broker) {
+    // A reaper that serves the queue answers at once.
+    constexpr std::chrono::milliseconds longest_answer{3'000};
+    constexpr std::chrono::milliseconds longest_connect{2'000};
+    broker.connect_timeout = std::min(broker.connect_timeout, longest_connect);
+    auto answer = ask_for_active_reaper(broker, longest_answer);
+    if (!answer) return answer.error();
+    if (!*answer)
+        return Error{Errc::unreachable,
+                     "nobody answered within 3 s: the reaper that serves queue '" + broker.queue +
+                         "' is frozen, fully occupied or older"};
+    return std::move(**answer);
 }
 
 }  // namespace reaper

@@ -25,4 +25,8 @@ struct ActiveReaper {
 Result<std::optional<ActiveReaper>> ask_for_active_reaper(const config::Broker& broker,
                                                           std::chrono::milliseconds patience);
 
+/// The same, for who only looks on and does not wait long: 3 s for the answer, 2 s at most for a
+/// connection. That nobody answered is an error, `unreachable`.
+Result<ActiveReaper> look_for_active_reaper(config::Broker broker);
+
 }  // namespace reaper

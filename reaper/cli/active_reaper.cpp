@@ -1,18 +1,12 @@
 #include "reaper/cli/active_reaper.hpp"
 
-#include <algorithm>
-#include <chrono>
+#include <utility>
 
 #include "reaper/model/text.hpp"
 #include "reaper/runtime/machine.hpp"
 
 namespace reaper::cli {
 namespace {
-
-/// A reaper that serves the queue answers at once.
-constexpr std::chrono::milliseconds patience{3'000};
-/// Whoever looks at this machine does not wait long for another one.
-constexpr std::chrono::milliseconds longest_connect{2'000};
 
 std::string named(const ActiveReaper& who) {
     return printable(who.machine, 255) + " (journal " + printable(who.journal, 255) + ")";
@@ -21,14 +15,10 @@ std::string named(const ActiveReaper& who) {
 }  // namespace
 
 Activity activity_of(config::Broker broker, const std::string& journal_path) {
-    broker.connect_timeout = std::min(broker.connect_timeout, longest_connect);
     Activity activity;
-    auto answer = ask_for_active_reaper(broker, patience);
+    auto answer = look_for_active_reaper(std::move(broker));
     if (!answer) {
         activity.unknown = answer.error().what;
-    } else if (!*answer) {
-        activity.unknown = "nobody answered within 3 s: the reaper that serves queue '" +
-                           broker.queue + "' is frozen, fully occupied or older";
     } else {
         activity.active = std::move(*answer);
         const ActiveReaper self{machine_name(), journal_path};

@@ -1,12 +1,12 @@
 // `reaper run`: puts the daemon together.
 #include <boost/asio/io_context.hpp>
-#include <boost/asio/ip/address.hpp>
 #include <chrono>
 #include <csignal>
 #include <optional>
 #include <spdlog/spdlog.h>
 #include <utility>
 
+#include "clients/http_server/address.hpp"
 #include "clients/pause/pause_file.hpp"
 #include "reaper/api/event_hub.hpp"
 #include "reaper/cli/commands.hpp"
@@ -54,18 +54,15 @@ std::string_view scheme_of(const HttpServer& server, const config::Admin& admin)
 /// Where a dry run has it: it may stand beside the daemon, whose port and socket the configured
 /// ones are. None: that is no such place.
 std::optional<config::Admin> admin_of_dry_run(const std::string& address) {
-    constexpr std::string_view unix_prefix = "unix:";
     config::Admin admin;
     if (address.empty()) return admin;
-    if (address.starts_with(unix_prefix)) {
-        admin.socket = address.substr(unix_prefix.size());
-        return admin.socket.empty() ? std::nullopt : std::optional{admin};
+    const auto endpoint = endpoint_of(address);
+    if (!endpoint) return std::nullopt;
+    if (const auto* const local = std::get_if<UnixEndpoint>(&*endpoint)) {
+        admin.socket = local->path();
+        return admin;
     }
-    std::string ip = address.substr(0, address.rfind(':'));
-    if (ip.starts_with('[') && ip.ends_with(']')) ip = ip.substr(1, ip.size() - 2);
-    boost::system::error_code wrong;
-    const auto parsed = boost::asio::ip::make_address(ip, wrong);
-    if (wrong || !parsed.is_loopback()) return std::nullopt;
+    if (!std::get<TcpEndpoint>(*endpoint).address().is_loopback()) return std::nullopt;
     admin.listen = address;
     return admin;
 }

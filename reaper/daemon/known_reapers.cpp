@@ -1,6 +1,5 @@
 #include "reaper/daemon/known_reapers.hpp"
 
-#include <algorithm>
 #include <optional>
 #include <utility>
 
@@ -11,14 +10,9 @@
 namespace reaper {
 namespace {
 
-/// A reaper that serves the queue answers at once.
-constexpr std::chrono::milliseconds patience{3'000};
-constexpr std::chrono::milliseconds longest_connect{2'000};
 /// So long an answer holds.
 constexpr Duration holds_for{5'000};
 constexpr int most_waiting = 4;
-
-using Active = std::optional<ActiveReaper>;
 
 }  // namespace
 
@@ -29,33 +23,27 @@ public:
           here_{machine_name(), std::move(journal)},
           messages_(messages),
           clock_(clock),
-          thread_(most_waiting) {
-        broker_.connect_timeout = std::min(broker_.connect_timeout, longest_connect);
-    }
+          thread_(most_waiting) {}
 
     ResultTask<std::vector<api::KnownReaper>> list() {
         std::vector<api::KnownReaper> all{{here_.machine, here_.journal, true, true}};
         if (messages_.serving() != 0) co_return all;
         all.front().serves = false;
         if (!answer_ || clock_.steady() >= holds_until_) {
-            std::function<Result<Active>()> question = [broker = broker_] {
-                return ask_for_active_reaper(broker, patience);
+            std::function<Result<ActiveReaper>()> question = [broker = broker_] {
+                return look_for_active_reaper(broker);
             };
             Error busy{Errc::conflict, "others ask the broker already; try again in a moment"};
-            auto answer = co_await thread_.run<Active>(std::move(question), std::move(busy));
+            auto answer = co_await thread_.run<ActiveReaper>(std::move(question), std::move(busy));
             answer_ = std::move(answer);
             holds_until_ = clock_.steady() + holds_for;
         }
         if (!*answer_) co_return answer_->error();
-        const Active& active = **answer_;
-        if (!active)
-            co_return Error{Errc::unreachable,
-                            "nobody answered within 3 s: the reaper that serves queue '" +
-                                broker_.queue + "' is frozen, fully occupied or older"};
-        if (*active == here_)
+        const ActiveReaper& active = **answer_;
+        if (active == here_)
             all.front().serves = true;
         else
-            all.push_back({active->machine, active->journal, false, true});
+            all.push_back({active.machine, active.journal, false, true});
         co_return all;
     }
 
@@ -64,7 +52,7 @@ private:
     const ActiveReaper here_;
     const MessageSource& messages_;
     Clock& clock_;
-    std::optional<Result<Active>> answer_;
+    std::optional<Result<ActiveReaper>> answer_;
     Duration holds_until_{};  ///< steady
     journal::Worker thread_;
 };

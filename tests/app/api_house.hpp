@@ -12,6 +12,7 @@
 #include "app/openapi.hpp"
 #include "reaper/api/event_hub.hpp"
 #include "reaper/api/routes.hpp"
+#include "reaper/controllers/reservation_controller.hpp"
 
 namespace reaper::test {
 
@@ -80,6 +81,14 @@ protected:
             for (const Host* host : view->cache.hosts())
                 if (host->estimated) return false;
             return true;
+        });
+    }
+    /// With `reservations.enabled`.
+    void start_and_know_reservations() {
+        start();
+        run_until([&] {
+            auto* const reservations = service().reservations();
+            return reservations != nullptr && !reservations->why_not_known();
         });
     }
 

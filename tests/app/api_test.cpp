@@ -277,11 +277,7 @@ TEST_F(ApiTest, ReapersAreListedOrWhyTheyAreNotKnown) {
 TEST_F(ApiTest, ReservationsAndOversubscriptionAreAsTheDocumentSays) {
     full_host("h1");
     settings.reservations.enabled = true;
-    start_and_read_the_cloud();
-    run_until([&] {
-        auto* const reservations = service().reservations();
-        return reservations != nullptr && !reservations->why_not_known();
-    });
+    start_and_know_reservations();
     get("/v1");
     get("/v1/reservations");
     answer(404, "GET /v1/oversubscription", "/v1/oversubscription");

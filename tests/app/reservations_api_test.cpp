@@ -1,50 +1,25 @@
 // Reservations through the admin API of a whole service.
-#include <boost/asio/co_spawn.hpp>
-#include <gmock/gmock.h>
-#include <nlohmann/json.hpp>
-
-#include "app/reaper_under_test.hpp"
-#include "reaper/api/routes.hpp"
-#include "reaper/controllers/reservation_controller.hpp"
+#include "app/api_house.hpp"
 
 namespace reaper::test::reservations_api_test {
 namespace {
 
-using nlohmann::json;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 using ::testing::SizeIs;
 
-class ReservationsApiTest : public ReaperUnderTest {
+class ReservationsApiTest : public ApiHouse {
 protected:
     void SetUp() override {
-        with_events = true;
         settings.reservations.enabled = true;
         for (const char* host : {"h1", "h2"}) cloud.add_host(host, Resources{{"VCPU", 8}});
         cloud.add_server("regular", "h2", "regular", Resources{{"VCPU", 6}});
     }
     HttpResponse ask(const std::string& method, const std::string& target, const json& body = {},
                      api::Caller caller = {api::Access::act}) {
-        std::optional<HttpResponse> answer;
-        const api::Backend backend{[this] { return service().view(); }, feed,
-                                   [this] { return service().operators(); },
-                                   [this] { return service().reservations(); }};
         HttpRequest request{method, target, {}, body.is_null() ? std::string{} : body.dump()};
-        boost::asio::co_spawn(io(), api::answer(backend, std::move(caller), std::move(request)),
-                              [&](std::exception_ptr error, HttpResponse said) {
-                                  if (error) std::rethrow_exception(error);
-                                  answer = std::move(said);
-                              });
-        run_until([&] { return answer.has_value(); });
-        return *answer;
-    }
-    void start_and_know() {
-        start();
-        run_until([&] {
-            auto* const reservations = service().reservations();
-            return reservations != nullptr && !reservations->why_not_known();
-        });
+        return ApiHouse::ask(std::move(request), std::move(caller));
     }
     static json reserving(const std::string& host, const std::string& role, int vcpus) {
         return {{"host", host}, {"role", role}, {"resources", {{"VCPU", vcpus}}}};
@@ -80,7 +55,7 @@ protected:
 };
 
 TEST_F(ReservationsApiTest, WhatIsReservedIsHeldAndListed) {
-    start_and_know();
+    start_and_know_reservations();
     EXPECT_THAT(list(), IsEmpty());
     const HttpResponse said = ask("POST", "/v1/reserve", orders({reserving("h1", "eng", 6)}));
     EXPECT_EQ(said.status, 202) << said.body;
@@ -109,7 +84,7 @@ TEST_F(ReservationsApiTest, WhatIsReservedIsHeldAndListed) {
 TEST_F(ReservationsApiTest, ARefusalSaysWhyAndNothingIsDone) {
     settings.reservations.acl.permissive = false;
     settings.reservations.acl.reserve = {{{"ops"}, {"eng", "eng/*"}}};
-    start_and_know();
+    start_and_know_reservations();
     EXPECT_THAT(
         refused(409, "/v1/reserve", orders({reserving("h1", "eng", 2), reserving("h2", "eng", 6)})),
         HasSubstr("VCPU"));
@@ -125,7 +100,7 @@ TEST_F(ReservationsApiTest, ARefusalSaysWhyAndNothingIsDone) {
 }
 
 TEST_F(ReservationsApiTest, WhatIsWrongInABodyIsNamed) {
-    start_and_know();
+    start_and_know_reservations();
     const auto with = [](const char* name, json value) {
         json order = reserving("h1", "eng", 2);
         order[name] = std::move(value);
@@ -144,7 +119,7 @@ TEST_F(ReservationsApiTest, WhatIsWrongInABodyIsNamed) {
 }
 
 TEST_F(ReservationsApiTest, ADryRunAndAKeyChangeNothing) {
-    start_and_know();
+    start_and_know_reservations();
     json body = orders({reserving("h1", "eng", 6)});
     body["dry_run"] = true;
     const HttpResponse tried = ask("POST", "/v1/reserve", body);
@@ -159,7 +134,7 @@ TEST_F(ReservationsApiTest, ADryRunAndAKeyChangeNothing) {
 }
 
 TEST_F(ReservationsApiTest, RefinedRoomGoesBackToItsPreviousOwner) {
-    start_and_know();
+    start_and_know_reservations();
     ask("POST", "/v1/reserve", orders({reserving("h1", "eng", 6)}));
     json order = reserving("h1", "eng/web/front", 4);
     order["refines"] = {{"role", "eng"}};
@@ -177,7 +152,7 @@ TEST_F(ReservationsApiTest, RefinedRoomGoesBackToItsPreviousOwner) {
 }
 
 TEST_F(ReservationsApiTest, WhoMayOnlyLookCannotReserve) {
-    start_and_know();
+    start_and_know_reservations();
     EXPECT_EQ(
         ask("POST", "/v1/reserve", orders({reserving("h1", "eng", 1)}), {api::Access::look}).status,
         403);
@@ -185,7 +160,7 @@ TEST_F(ReservationsApiTest, WhoMayOnlyLookCannotReserve) {
 }
 
 TEST_F(ReservationsApiTest, WhoIsKnownReservesAsHimselfAlone) {
-    start_and_know();
+    start_and_know_reservations();
     const api::Caller web{api::Access::act, "web@Default"};
     EXPECT_EQ(
         ask("POST", "/v1/reserve", orders({reserving("h1", "eng", 1)}, "ops@Default"), web).status,
@@ -196,7 +171,7 @@ TEST_F(ReservationsApiTest, WhoIsKnownReservesAsHimselfAlone) {
 }
 
 TEST_F(ReservationsApiTest, AKeyIsOfThePrincipalWhoGaveIt) {
-    start_and_know();
+    start_and_know_reservations();
     json first = orders({reserving("h1", "eng", 1)}, "alice");
     json second = orders({reserving("h1", "web", 2)}, "bob");
     first["key"] = second["key"] = "peak-1";
@@ -210,11 +185,11 @@ TEST_F(ReservationsApiTest, AKeyIsOfThePrincipalWhoGaveIt) {
 TEST_F(ReservationsApiTest, ADryRunCountsWhatIsReservedAndWritesNothing) {
     settings.reservations.roles = {{Role::parse("eng").value(), {"eng-project"}}};
     cloud.add_server("spot", "h2", "spot", Resources{{"VCPU", 2}});
-    start_and_know();
+    start_and_know_reservations();
     ASSERT_EQ(ask("POST", "/v1/reserve", orders({reserving("h1", "eng", 8)})).status, 202);
     crash();
     dry_run = true;
-    start_and_know();
+    start_and_know_reservations();
     const auto consumers = cloud.consumers;
     EXPECT_EQ(list()[0].at("held"), json({{"VCPU", 8}}));
     const Outcome there = fails("one", "eng-project");
@@ -231,7 +206,7 @@ TEST_F(ReservationsApiTest, ADryRunCountsWhatIsReservedAndWritesNothing) {
 TEST_F(ReservationsApiTest, ARequestOfTheRoleGetsItsRoomAndNobodyDies) {
     settings.reservations.roles = {{Role::parse("eng").value(), {"eng-project"}}};
     cloud.add_server("spot", "h2", "spot", Resources{{"VCPU", 2}});
-    start_and_know();
+    start_and_know_reservations();
     ASSERT_EQ(ask("POST", "/v1/reserve", orders({reserving("h1", "eng", 8)})).status, 202);
     EXPECT_EQ(fails("one", "eng-project").kind, OutcomeKind::already_there);
     EXPECT_EQ(cloud.free_on("h1"), (Resources{{"VCPU", 2}}));

@@ -51,7 +51,9 @@ class Browser:
     def look(self, width: int, height: int, scheme: str) -> None:
         size = {"width": width, "height": height, "deviceScaleFactor": 1, "mobile": False}
         self.driver.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", size)
-        media = {"features": [{"name": "prefers-color-scheme", "value": scheme}]}
+        # Nothing moves: a picture is the same whenever it is taken.
+        wanted = {"prefers-color-scheme": scheme, "prefers-reduced-motion": "reduce"}
+        media = {"features": [{"name": name, "value": value} for name, value in wanted.items()]}
         self.driver.execute_cdp_cmd("Emulation.setEmulatedMedia", media)
 
     def open(self, url: str) -> None:

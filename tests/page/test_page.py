@@ -1,6 +1,5 @@
 """What people do on the page."""
 
-import time
 from pathlib import Path
 
 import pytest
@@ -209,7 +208,6 @@ def test_it_fits_every_screen(
     opened(browser, world, *size, scheme)
     wide = "return document.documentElement.scrollWidth - document.documentElement.clientWidth"
     assert browser.run(wide) == 0, "the page is wider than the screen"
-    time.sleep(0.5)  # a picture without an animation
     browser.shoot(shots / f"page-{size[0]}-{scheme}.png", whole=size[0] < 2000)
     browser.find("#requests-table tbody button").click()
     browser.wait_text("#record .body", "What happened")

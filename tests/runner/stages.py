@@ -225,24 +225,28 @@ def fast(run: Runner) -> Counts:
     return unit_tests(run, "asan") if run.built("asan") else needs_build("asan", "unit")
 
 
-def clang_tidy(run: Runner, stage: str, preset: str) -> Counts:
+def clang_checks(run: Runner, stage: str, preset: str, **checks: str) -> Counts:
+    """Checks of tests/runner/clang.py, by what they are called there."""
     if not run.configured(preset):
         return counts.failed(f"{stage}: cmake --preset {preset}")
     place = (str(run.build_dir(preset)), str(run.root))
-    sight = run.check("clang refuses a discarded result", stage, *CLANG, "sight", *place)
-    return sight + run.check("the program's, with clang-tidy", stage, *CLANG, "tidy", *place)
+    found = Counts()
+    for check, title in checks.items():
+        found += run.check(title, stage, *CLANG, check, *place)
+    return found
+
+
+SIGHT = "clang refuses a discarded result"
+TIDY = "the program's, with clang-tidy"
 
 
 def clang(run: Runner) -> Counts:
     """Its warnings are errors in the sanitized build, discarded results among them."""
-    if not run.configured("clang"):
-        return counts.failed("clang: cmake --preset clang")
-    place = (str(run.build_dir("clang")), str(run.root))
-    return run.check("clang refuses a discarded result", "clang", *CLANG, "sight", *place)
+    return clang_checks(run, "clang", "clang", sight=SIGHT)
 
 
 def tidy(run: Runner) -> Counts:
-    return clang_tidy(run, "tidy", "clang")
+    return clang_checks(run, "tidy", "clang", sight=SIGHT, tidy=TIDY)
 
 
 def purity(run: Runner) -> Counts:
@@ -408,9 +412,7 @@ def each(run: Runner) -> Counts:
 
 
 def clang_each(run: Runner) -> Counts:
-    found = clang_tidy(run, "clang-each", "clang-each")
-    place = (str(run.build_dir("clang-each")), str(run.root))
-    return found + run.check("the tests' sources", "clang-each", *CLANG, "syntax", *place)
+    return clang_checks(run, "clang-each", "clang-each", sight=SIGHT, tidy=TIDY, syntax="the tests' sources")
 
 
 def many_schedules(run: Runner) -> Counts:

@@ -125,6 +125,25 @@ TEST_F(DaemonTest, ADryRunKeepsNoJournal) {
     EXPECT_FALSE(std::filesystem::exists(directory_.file("journal.db")));
 }
 
+TEST_F(DaemonTest, ADryRunHasItsApiOnThisMachineAlone) {
+    const std::string path = write_config();
+    for (const std::string where :
+         {"10.0.0.1:8787", "127.0.0.1", "127.0.0.1:x", "unix:", "[::1]"}) {
+        const auto result =
+            run_program({"--config", path, "run", "--dry-run", "--admin", where}, environment());
+        EXPECT_EQ(result.exit_code, 2) << where;
+        EXPECT_THAT(result.err, ::testing::HasSubstr("--admin: expected IP:PORT on loopback"))
+            << where;
+    }
+    const std::string socket = directory_.file("dry.sock");
+    Program daemon({"--config", path, "run", "--dry-run", "--admin", "unix:" + socket},
+                   environment());
+    EXPECT_TRUE(daemon.wait_for_error_text(socket));
+    EXPECT_TRUE(std::filesystem::exists(socket));
+    daemon.send_signal(SIGTERM);
+    EXPECT_EQ(daemon.finish().exit_code, 0);
+}
+
 /// Nobody waits for ever for a start: systemd starts it again.
 TEST_F(DaemonTest, AStartThatDoesNotComeEnds) {
     // On a busy machine it comes less far in the same time.
