@@ -13,6 +13,10 @@ namespace {
 
 constexpr Duration holds_for = std::chrono::minutes{1};
 constexpr std::size_t max_known = 256;
+/// Tokens that Keystone refuses cost it a call each: so many in a minute, and then one a second.
+constexpr std::size_t max_refused = 30;
+constexpr Duration refused_counts_for = std::chrono::minutes{1};
+constexpr Duration between_asks = std::chrono::seconds{1};
 
 /// The header's value; more than one says nothing.
 std::string only_value(const HttpHeaders& headers, std::string_view name) {
@@ -60,6 +64,11 @@ Task<std::variant<Caller, HttpResponse>> Callers::identify(HttpRequest request) 
         std::string token = only_value(request.headers, "X-Auth-Token");
         std::string why = "X-Auth-Token: expected a token of Keystone";
         if (may_be_a_token(token)) {
+            if (!is_known(token) && !may_ask()) {
+                HttpResponse later = refuse(503, "too many tokens were refused lately: try again");
+                later.headers.emplace_back("Retry-After", "1");
+                co_return later;
+            }
             const auto owner = co_await owner_of(std::move(token));
             // What Keystone says of the reaper's own rights is for its operator.
             if (!owner && std::exchange(trouble_, owner.error().what) != owner.error().what)
@@ -109,13 +118,28 @@ std::variant<Caller, HttpResponse> Callers::by_certificate(const std::string& na
                            " may not ask (admin.principals)");
 }
 
-ResultTask<std::optional<TokenOwner>> Callers::owner_of(std::string token) {
+bool Callers::is_known(const std::string& token) {
     std::erase_if(known_, [this](const auto& each) {
         return each.second.until <= clock_.steady() || each.second.owner.expires <= clock_.now();
     });
+    return known_.contains(token);
+}
+
+/// Whether Keystone is asked about another token now.
+bool Callers::may_ask() {
+    const Duration now = clock_.steady();
+    std::erase_if(refused_, [&](Duration at) { return at + refused_counts_for <= now; });
+    return refused_.size() < max_refused || refused_.back() + between_asks <= now;
+}
+
+ResultTask<std::optional<TokenOwner>> Callers::owner_of(std::string token) {
     if (const auto at = known_.find(token); at != known_.end()) co_return at->second.owner;
     std::string asked = token;
     auto owner = co_await identity_.owner_of(std::move(asked));
+    if (owner && !*owner) {
+        refused_.push_back(clock_.steady());
+        if (refused_.size() > max_refused) refused_.pop_front();
+    }
     if (!owner || !*owner) co_return owner;
     if (known_.size() >= max_known) known_.erase(known_.begin());
     known_.insert_or_assign(std::move(token), Known{**owner, clock_.steady() + holds_for});

@@ -2,6 +2,7 @@
 // as the configuration says, by a token of Keystone or by the certificate that he shows.
 #pragma once
 
+#include <deque>
 #include <map>
 #include <optional>
 #include <string>
@@ -41,7 +42,8 @@ public:
     Callers(CallerRules rules, Identity& identity, Clock& clock);
 
     /// The caller; or why he is refused: 401 without a token that Keystone takes, 403 without a
-    /// role or a name, 503 while Keystone can't be asked. What Keystone says of a token holds for a
+    /// role or a name, 503 while Keystone can't be asked, or so many tokens were refused lately
+    /// that it is not asked about another one yet. What Keystone says of a token holds for a
     /// minute.
     Task<std::variant<Caller, HttpResponse>> identify(HttpRequest request);
 
@@ -52,6 +54,8 @@ private:
     };
 
     ResultTask<std::optional<TokenOwner>> owner_of(std::string token);
+    bool is_known(const std::string& token);
+    bool may_ask();
     std::variant<Caller, HttpResponse> by_owner(const TokenOwner& owner) const;
     std::variant<Caller, HttpResponse> by_certificate(const std::string& name) const;
 
@@ -59,6 +63,7 @@ private:
     Identity& identity_;
     Clock& clock_;
     std::map<std::string, Known> known_;  // by token
+    std::deque<Duration> refused_;        // steady: when Keystone took a token not, of late
     std::string trouble_;                 // with Keystone, as it was told last
 };
 

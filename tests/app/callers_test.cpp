@@ -117,6 +117,21 @@ TEST_F(CallersTest, WhatKeystoneSaysHoldsForAMinuteAndNoLongerThanTheToken) {
     EXPECT_EQ(status(with(callers, "short")), 401);
 }
 
+TEST_F(CallersTest, ManyForgedTokensCostKeystoneFewCalls) {
+    Callers callers{by_token, cloud, clock};
+    EXPECT_EQ(status(with(callers, "good")), 200);
+    for (int i = 0; i < 100; ++i) with(callers, "forged-" + std::to_string(i));
+    EXPECT_EQ(cloud.count("token"), 1U + 30U);
+    const auto later = with(callers, "of-a-user");
+    EXPECT_EQ(status(later), 503);
+    EXPECT_THAT(std::get<HttpResponse>(later).headers, Contains(Pair("Retry-After", "1")));
+    EXPECT_EQ(status(with(callers, "good")), 200) << "who is known is answered";
+    clock.advance(std::chrono::seconds{1});
+    EXPECT_EQ(status(with(callers, "of-a-user")), 403) << "one a second is asked about";
+    clock.advance(std::chrono::minutes{1});
+    EXPECT_EQ(status(with(callers, "forged-again")), 401);
+}
+
 TEST_F(CallersTest, WhileKeystoneIsAwayNobodyNewIsAnswered) {
     Callers callers{by_token, cloud, clock};
     EXPECT_EQ(status(with(callers, "good")), 200);
