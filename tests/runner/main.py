@@ -29,12 +29,13 @@ def choose(options: argparse.Namespace, parser: argparse.ArgumentParser) -> list
     return [stage for stage in stages.STAGES + stages.SOAK if stage.name in options.stages]
 
 
-def parse() -> tuple[list[stages.Stage], Path | None]:
+def parse() -> tuple[list[stages.Stage], argparse.Namespace]:
     parser = argparse.ArgumentParser(prog="tests/run")
     parser.add_argument("--fast", action="store_true", help="the unit tests only")
     parser.add_argument("--soak", action="store_true", help="what is too long for every change")
     parser.add_argument("--list", action="store_true", help="what stages there are")
     parser.add_argument("--report", type=Path, help=argparse.SUPPRESS)  # beside the others
+    parser.add_argument("--built", help=argparse.SUPPRESS)  # somebody else saw to this preset
     parser.add_argument("stages", nargs="*", metavar="STAGE")
     options = parser.parse_args()
     if options.list:
@@ -43,7 +44,7 @@ def parse() -> tuple[list[stages.Stage], Path | None]:
             for stage in listed:
                 print(f"{stage.name:10} {stage.what}")
         sys.exit(0)
-    return choose(options, parser), options.report
+    return choose(options, parser), options
 
 
 Row = tuple[str, counts.Counts, float]
@@ -62,10 +63,11 @@ class Beside:
 
     DEADLINE_S = 75 * 60
 
-    def __init__(self, names: list[str], runner: stages.Runner):
+    def __init__(self, preset: str, names: list[str], runner: stages.Runner):
         self.names, self.runner = names, runner
-        self.log, self.report = runner.log("beside"), runner.logs / "beside.json"
-        command = [sys.executable, "-B", __file__, "--report", str(self.report), *names]
+        self.log = runner.log(f"beside-{preset}")
+        self.report = runner.logs / f"beside-{preset}.json"
+        command = [sys.executable, "-B", __file__, "--report", str(self.report), "--built", preset, *names]
         self.started = time.monotonic()
         self.process = progress.begin(command, self.log, ROOT)
         runner.screen.say(f"  beside the others from here on: {' '.join(names)}")
@@ -91,9 +93,9 @@ class Beside:
         return rows + [(name, counts.failed(f"{name}: did not end"), 0.0) for name in missing]
 
 
-def run_beside(chosen: list[stages.Stage], runner: stages.Runner, report: Path) -> int:
+def run_beside(chosen: list[stages.Stage], runner: stages.Runner, report: Path, preset: str) -> int:
     """What `Beside` starts: the build is there."""
-    runner.is_built("release")
+    runner.is_built(preset)
     rows: list[tuple[str, dict, float]] = []
     for stage in chosen:
         name, found, seconds = run_stage(stage, runner)
@@ -102,23 +104,39 @@ def run_beside(chosen: list[stages.Stage], runner: stages.Runner, report: Path) 
     return 0
 
 
+def waiting_groups(chosen: list[stages.Stage]) -> dict[str, list[str]]:
+    """By what has to be built for them; none if nothing would run meanwhile."""
+    names = {stage.name for stage in chosen}
+    groups = {
+        preset: [each for each in waiting if each in names] for preset, waiting in stages.BESIDE.items()
+    }
+    if len(names) == sum(len(each) for each in groups.values()):
+        return {}
+    return {preset: each for preset, each in groups.items() if each}
+
+
 def run_all(chosen: list[stages.Stage], runner: stages.Runner) -> counts.Counts:
     began = time.monotonic()
-    waiting = [stage.name for stage in chosen if stage.name in stages.BESIDE]
+    groups = waiting_groups(chosen)
     rows: list[Row] = []
-    beside: Beside | None = None
+    beside: list[Beside] = []
+    elsewhere: set[str] = set()
     try:
-        if waiting and len(chosen) > len(waiting) and runner.built("release"):
-            beside = Beside(waiting, runner)
-            runner.in_background = True
         for stage in chosen:
-            if beside is None or stage.name not in waiting:
+            # What is compiled for a stage is built before it, and others begin to wait.
+            for preset in [each for each in groups if each in ("release", stage.name)]:
+                names = groups.pop(preset)
+                if runner.built(preset):
+                    beside.append(Beside(preset, names, runner))
+                    elsewhere.update(names)
+                    runner.in_background = True
+            if stage.name not in elsewhere:
                 rows.append(run_stage(stage, runner))
-        if beside:
-            rows += beside.rows()
+        for group in beside:
+            rows += group.rows()
     finally:
-        if beside:
-            beside.end()
+        for group in beside:
+            group.end()
     runner.screen.say()
     for name, found, seconds in rows:
         runner.screen.say(f"  {name:10} {progress.clock(seconds):>8}  {found}")
@@ -127,13 +145,13 @@ def run_all(chosen: list[stages.Stage], runner: stages.Runner) -> counts.Counts:
 
 
 def main() -> int:
-    chosen, report = parse()
+    chosen, options = parse()
     # To end is to clean up: a lab may be running below us.
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
     runner = stages.Runner(ROOT, progress.Screen())
     try:
-        if report:
-            return run_beside(chosen, runner, report)
+        if options.report:
+            return run_beside(chosen, runner, options.report, options.built)
         stages.clear_logs(runner)
         runner.screen.say(f"logs: {runner.logs}")
         total = run_all(chosen, runner)

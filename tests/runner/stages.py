@@ -536,8 +536,9 @@ SOAK = (
 
 FAST = Stage("unit", "the unit tests", fast)
 
-# They wait for answers most of the time, so that they run beside what compiles.
-BESIDE = ("sim", "faults", "page", "lab")
+# They wait for answers most of the time, so that they run beside what compiles, from the moment that
+# this is built.
+BESIDE = {"release": ("sim", "faults", "page", "lab", "suites"), "asan": ("rabbitmq", "prometheus")}
 
 
 def clear_logs(run: Runner) -> None:
