@@ -88,6 +88,19 @@ public:
         return call<std::vector<RequestSummary>>(
             [limit](Store& store) { return store.list(limit); });
     }
+    ResultTask<std::vector<RequestSummary>> find_requests(JournalQuery query) override {
+        return call<std::vector<RequestSummary>>(
+            [query = std::move(query)](Store& store) { return store.find_requests(query); });
+    }
+    ResultTask<std::vector<VictimEntry>> find_victims(JournalQuery query) override {
+        return call<std::vector<VictimEntry>>(
+            [query = std::move(query)](Store& store) { return store.find_victims(query); });
+    }
+    ResultTask<std::vector<ChosenServer>> chosen(std::string server, int limit) override {
+        return call<std::vector<ChosenServer>>([server = std::move(server), limit](Store& store) {
+            return store.chosen(server, limit);
+        });
+    }
     ResultTask<std::optional<RequestRecord>> record(RequestId id) override {
         return call<std::optional<RequestRecord>>(
             [id = std::move(id)](Store& store) { return store.record(id); });

@@ -44,6 +44,9 @@ public:
     Result<std::vector<RequestRecord>> unfinished();
     Result<std::vector<RequestRecord>> culls_since(TimePoint since);
     Result<std::vector<RequestSummary>> list(int limit);
+    Result<std::vector<RequestSummary>> find_requests(const JournalQuery& query);
+    Result<std::vector<VictimEntry>> find_victims(const JournalQuery& query);
+    Result<std::vector<ChosenServer>> chosen(const std::string& server, int limit);
     Result<std::optional<RequestRecord>> record(const RequestId& id);
     Result<std::vector<MessageEntry>> messages(int limit);
     Result<std::vector<VictimEntry>> victims_since(TimePoint since);
@@ -84,6 +87,9 @@ private:
 
     /// Whom the plan chose, for victims_since.
     void note_chosen(std::int64_t request, const Plan& plan);
+    /// The row of a request with REQUEST_DELETIONS; none, with a line to the log, if it can't be
+    /// read.
+    std::optional<RequestSummary> summary_of(const Statement& statement);
     /// Rows of a word and a number, counted since a moment.
     std::map<std::string, std::int64_t> counts(const char* sql, TimePoint since);
 

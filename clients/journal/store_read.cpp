@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <spdlog/spdlog.h>
 
+#include "clients/journal/request_row.hpp"
 #include "clients/journal/store.hpp"
 #include "reaper/model/text.hpp"
 #include "reaper/report/json.hpp"
@@ -28,11 +29,6 @@ std::vector<HostId> hosts_of(const std::string& text) {
 }
 
 }  // namespace
-
-// The columns that row_of reads.
-#define REQUEST_ROW                                                                \
-    "SELECT seq, id, request, received_at, outcome, outcome_reason, finished_at, " \
-    "safeguard, freed_room, freed_room_reason, untaken, freed_room_at"
 
 Store::Row Store::row_of(const Statement& statement) {
     Row row;
@@ -176,25 +172,23 @@ Result<std::vector<RequestRecord>> Store::freed_rooms_since(TimePoint since) {
     return records_of(rows);
 }
 
+std::optional<RequestSummary> Store::summary_of(const Statement& statement) {
+    const Row row = row_of(statement);
+    auto request = request_of(row);
+    if (request)
+        return RequestSummary{std::move(*request), row.received_at,
+                              static_cast<int>(statement.number(12)), row.outcome, row.freed_room};
+    spdlog::error("{}; it is left out", request.error().what);
+    return std::nullopt;
+}
+
 Result<std::vector<RequestSummary>> Store::list(int limit) {
     std::vector<RequestSummary> lines;
-    auto select = database_.statement(
-        REQUEST_ROW
-        ", (SELECT count(DISTINCT server) FROM step WHERE step.request = request.seq "
-        " AND step IN (?2, ?3)) "
-        "FROM request ORDER BY seq DESC LIMIT ?1");
+    auto select = database_.statement(REQUEST_ROW REQUEST_DELETIONS
+                                      " FROM request ORDER BY seq DESC LIMIT ?1");
     select.bind(1, std::int64_t{std::clamp(limit, 0, max_rows_listed)});
-    select.bind(2, to_string(Step::delete_sent)).bind(3, to_string(Step::force_delete_sent));
-    while (select.step()) {
-        const Row row = row_of(select);
-        auto request = request_of(row);
-        if (!request) {
-            spdlog::error("{}; it is left out", request.error().what);
-            continue;
-        }
-        lines.push_back({std::move(*request), row.received_at, static_cast<int>(select.number(12)),
-                         row.outcome, row.freed_room});
-    }
+    while (select.step())
+        if (auto line = summary_of(select)) lines.push_back(std::move(*line));
     return lines;
 }
 

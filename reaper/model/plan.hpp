@@ -1,6 +1,7 @@
 // Decisions: a plan with its victims and reasons, or why there is none.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <string_view>
 #include <variant>
@@ -26,6 +27,7 @@ struct Victim {
     std::string reason;  ///< why it is revocable and why it is needed
     /// What names its workload in its metadata (`thrash.workload_key`); empty: its name does.
     std::string workload{};
+    std::string flavor{};  ///< its name
 
     friend bool operator==(const Victim&, const Victim&) = default;
 };
@@ -44,6 +46,19 @@ struct PendingRelease {
     friend bool operator==(const PendingRelease&, const PendingRelease&) = default;
 };
 
+/// A revocable server on the host of a plan that stays, with why.
+struct SparedServer {
+    ServerId server;
+    std::string name;
+    ProjectId project;
+    Resources resources;  ///< that it holds on the host
+    TimePoint created{};
+    std::string reason;
+    bool might_have_gone = false;  ///< the strategy could choose it, and chose others
+
+    friend bool operator==(const SparedServer&, const SparedServer&) = default;
+};
+
 /// What happens on one host.
 struct HostPlan {
     HostId host;
@@ -58,6 +73,10 @@ struct HostPlan {
     std::string reason;  ///< why this host
     /// What one slot takes, where that is not the request's own resources but its fallback's.
     Resources slot{};
+    /// Of a host with victims: the first of the revocable servers that stay, those that might have
+    /// gone before the others (reaper/planner/spared_servers.hpp).
+    std::vector<SparedServer> spared{};
+    std::optional<int> spared_in_all{};  ///< none: nobody looked
 
     friend bool operator==(const HostPlan&, const HostPlan&) = default;
 };

@@ -79,6 +79,7 @@ struct Request {
     /// The service host where its server is, or was last; empty: a new server, or nobody tells.
     std::string from_host;
     PlacementConstraints placement;
+    std::string flavor{};                                   ///< its name; empty if not known
     std::map<std::string, std::string> flavor_extra_specs;  ///< empty if not known
     std::string image;  ///< its id; empty: a volume, or not known
     RequestSource source = RequestSource::nova_failure;

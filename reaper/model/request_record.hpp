@@ -127,6 +127,29 @@ struct VictimEntry {
 /// was skipped afterwards) is none.
 std::vector<VictimEntry> victims_of(const RequestRecord& record);
 
+/// A server that a plan of a request chose, whether it was deleted or not.
+struct ChosenServer {
+    RequestId request;
+    TimePoint received_at{};  ///< when the request was
+    ServerId server;
+    std::string name;
+    ProjectId project;
+    std::string host;  ///< service host
+};
+
+/// What is looked for among requests or victims; what is empty leaves nothing out.
+struct JournalQuery {
+    std::optional<TimePoint> since{};  ///< requests: received; victims: their deletion was sent
+    std::optional<TimePoint> until{};  ///< before that
+    std::string project{};             ///< id; requests: the requester's; victims: their own
+    std::string host{};                ///< service host of victims
+    std::string flavor{};              ///< name; as of projects
+    std::string server{};  ///< id or name of a chosen server; requests: or a requester's id
+    std::optional<OutcomeKind> outcome{};  ///< of the request
+    bool under_way = false;                ///< it has none yet
+    int limit = 20;
+};
+
 /// A message that did not become a request, or joined one.
 struct MessageEntry {
     std::string message_id;

@@ -121,6 +121,18 @@ ResultTask<std::vector<RequestSummary>> CountedJournal::list(int limit) {
     return inner_.list(limit);
 }
 
+ResultTask<std::vector<RequestSummary>> CountedJournal::find_requests(JournalQuery query) {
+    return inner_.find_requests(std::move(query));
+}
+
+ResultTask<std::vector<VictimEntry>> CountedJournal::find_victims(JournalQuery query) {
+    return inner_.find_victims(std::move(query));
+}
+
+ResultTask<std::vector<ChosenServer>> CountedJournal::chosen(std::string server, int limit) {
+    return inner_.chosen(std::move(server), limit);
+}
+
 ResultTask<std::optional<RequestRecord>> CountedJournal::record(RequestId id) {
     return inner_.record(std::move(id));
 }

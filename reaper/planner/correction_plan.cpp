@@ -117,9 +117,11 @@ private:
         const std::string why =
             server.revocable_because->str() +
             (server.revocable_by.empty() ? "" : " (tagger " + server.revocable_by.str() + ")");
-        return Victim{
+        Victim told{
             server.id,      server.name,        server.project, server.host, held_on(server, host_),
             server.created, why + "; " + reason};
+        told.flavor = server.flavor_name;
+        return told;
     }
 
     static std::string listed(const std::vector<std::string>& servers) {

@@ -44,13 +44,15 @@ std::string why_revocable(const Server& server) {
 Victim explain_victim(const Problem& problem, const HostOption& option, const OnHost& chosen,
                       std::size_t victim) {
     const Server& server = *option.candidates[victim].server;
-    return Victim{server.id,
-                  server.name,
-                  server.project,
-                  server.host,
-                  held_on(server, *option.host),
-                  server.created,
-                  why_revocable(server) + "; " + why_needed(problem, option, chosen, victim)};
+    Victim told{server.id,
+                server.name,
+                server.project,
+                server.host,
+                held_on(server, *option.host),
+                server.created,
+                why_revocable(server) + "; " + why_needed(problem, option, chosen, victim)};
+    told.flavor = server.flavor_name;
+    return told;
 }
 
 std::string why_ready(const HostOption& option, const HostPlan& plan) {

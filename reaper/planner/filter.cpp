@@ -157,23 +157,6 @@ struct Sorted {
     std::map<std::string, int> kept;  // reason to number
 };
 
-/// Why a revocable server of this host can't be a victim now.
-std::optional<std::string> why_kept(const Server& server, const Host& host,
-                                    const FilterInput& input) {
-    if (const auto at = input.skipped.find(server.id); at != input.skipped.end())
-        return at->second.empty() ? "it is skipped" : at->second;
-    if (input.checker != nullptr && input.checker->company().contains(server.id))
-        return "the request is to run beside it";
-    if (auto why = why_no_victim(server)) return why;
-    if (input.ledger.stays_for(server.id, input.request.id))
-        return "the room that it holds is lent by role " +
-               input.ledger.lender_of(server.id)->str() + ", and goes to that role alone";
-    if (input.protection != nullptr)
-        if (auto why = input.protection->why(server)) return why;
-    return input.victim_filter == nullptr ? std::nullopt
-                                          : input.victim_filter->why_kept(server, host);
-}
-
 Sorted sort_servers(const Host& host, const HostRoom& room, const FilterInput& input) {
     Sorted sorted;
     for (const auto& server : host.servers) {
@@ -208,6 +191,22 @@ std::string why_not_enough(const HostRoom& room, const ByPool& emptied, const Sh
 }
 
 }  // namespace
+
+std::optional<std::string> why_kept(const Server& server, const Host& host,
+                                    const FilterInput& input) {
+    if (const auto at = input.skipped.find(server.id); at != input.skipped.end())
+        return at->second.empty() ? "it is skipped" : at->second;
+    if (input.checker != nullptr && input.checker->company().contains(server.id))
+        return "the request is to run beside it";
+    if (auto why = why_no_victim(server)) return why;
+    if (input.ledger.stays_for(server.id, input.request.id))
+        return "the room that it holds is lent by role " +
+               input.ledger.lender_of(server.id)->str() + ", and goes to that role alone";
+    if (input.protection != nullptr)
+        if (auto why = input.protection->why(server)) return why;
+    return input.victim_filter == nullptr ? std::nullopt
+                                          : input.victim_filter->why_kept(server, host);
+}
 
 std::optional<std::string> why_other_room(const std::set<Trait>& root_traits, ResType room) {
     const auto type = declared_type(root_traits);

@@ -36,6 +36,11 @@ struct FilterInput {
 /// Why not, of a host with these traits of its root provider.
 std::optional<std::string> why_other_room(const std::set<Trait>& root_traits, ResType room);
 
+/// Why a revocable server of this host can't be a victim now; none if it may. Says nothing of those
+/// that come free already.
+std::optional<std::string> why_kept(const Server& server, const Host& host,
+                                    const FilterInput& input);
+
 /// The host with its room and candidates, or why it can't give a single slot. `host` must outlive
 /// the result.
 std::variant<HostOption, Rejection> filter_host(const Host& host, const FilterInput& input);

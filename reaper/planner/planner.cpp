@@ -14,6 +14,7 @@
 #include "reaper/planner/host_filter.hpp"
 #include "reaper/planner/minimal.hpp"
 #include "reaper/planner/rejections.hpp"
+#include "reaper/planner/spared_servers.hpp"
 
 namespace reaper {
 namespace {
@@ -169,9 +170,15 @@ private:
         plan.slots_freed = to_int(freed);
         plan.note = note.empty() || selection.note.empty() ? note + selection.note
                                                            : note + "; " + selection.note;
-        for (const auto& [host, on_host] : chosen)
-            if (on_host.slots > 0)
-                plan.hosts.push_back(explain_host(problem_, host, on_host, selection));
+        std::size_t told = 0;
+        for (const auto& [host, on_host] : chosen) {
+            if (on_host.slots <= 0) continue;
+            plan.hosts.push_back(explain_host(problem_, host, on_host, selection));
+            if (on_host.victims.empty()) continue;
+            tell_spared(plan.hosts.back(), problem_.hosts[host], on_host, input_,
+                        max_spared_of_plan - told);
+            told += plan.hosts.back().spared.size();
+        }
         Rejections rejections{host_filter_, input_};
         rejections.add_losers(selection, chosen);
         plan.rejected = std::move(rejections.told);

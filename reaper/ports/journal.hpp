@@ -41,6 +41,11 @@ public:
     virtual ResultTask<std::vector<RequestRecord>> culls_since(TimePoint since) = 0;
     /// Newest first.
     virtual ResultTask<std::vector<RequestSummary>> list(int limit) = 0;
+    /// Those that are looked for, newest first.
+    virtual ResultTask<std::vector<RequestSummary>> find_requests(JournalQuery query) = 0;
+    virtual ResultTask<std::vector<VictimEntry>> find_victims(JournalQuery query) = 0;
+    /// Where plans chose a server of that id or name, the newest request first.
+    virtual ResultTask<std::vector<ChosenServer>> chosen(std::string server, int limit) = 0;
     virtual ResultTask<std::optional<RequestRecord>> record(RequestId id) = 0;
     /// Messages newest first.
     virtual ResultTask<std::vector<MessageEntry>> messages(int limit) = 0;

@@ -104,6 +104,7 @@ json to_json(const Request& request) {
                 {"res_type_because", request.phases_because},
                 {"source", std::string{to_string(request.source)}},
                 {"sent_at", iso_time(request.sent_at)}};
+    if (!request.flavor.empty()) object["flavor"] = request.flavor;
     if (!request.image.empty()) object["image"] = request.image;
     if (!request.root_required_traits.empty())
         object["root_required_traits"] = id_array(request.root_required_traits);
@@ -131,7 +132,18 @@ json to_json(const Victim& victim) {
                 {"created", iso_time(victim.created)},
                 {"reason", victim.reason}};
     if (!victim.workload.empty()) object["workload"] = victim.workload;
+    if (!victim.flavor.empty()) object["flavor"] = victim.flavor;
     return object;
+}
+
+json to_json(const SparedServer& spared) {
+    return {{"server", spared.server.str()},
+            {"name", spared.name},
+            {"project", spared.project.str()},
+            {"resources", to_json(spared.resources)},
+            {"created", iso_time(spared.created)},
+            {"reason", spared.reason},
+            {"might_have_gone", spared.might_have_gone}};
 }
 
 json to_json(const PendingRelease& pending_release) {
@@ -156,6 +168,10 @@ json to_json(const HostPlan& host) {
                 {"free_after", to_json(host.free_after)},
                 {"reason", host.reason}};
     if (!host.slot.empty()) object["slot"] = to_json(host.slot);
+    if (host.spared_in_all) {
+        object["spared"] = array_of(host.spared);
+        object["spared_in_all"] = *host.spared_in_all;
+    }
     return object;
 }
 

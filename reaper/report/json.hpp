@@ -21,8 +21,10 @@
 //            {version, decision: "refused", reason}
 //            {version, decision: "not-enough", slots_requested, slots_possible, reason, rejected[]}
 //  host      {host, host_name, slots, slots_ready, victims[], free_before, free_after, reason, slot
-//             (resources; where its slots are those of the request's fallback)}
-//  victim    {server, name, project, host, resources, created, reason}
+//             (resources; where its slots are those of the request's fallback)} and, where it was
+//             looked: spared[] (the first of the revocable servers that stay), spared_in_all
+//  victim    {server, name, project, host, resources, created, reason} and, if known: flavor
+//  spared    {server, name, project, resources, created, reason, might_have_gone}
 //  rejection {host, host_name, code, reason}
 //  outcome   {kind, reason, at, safeguard (or null)}
 //  freed_room {kind, reason, untaken[], at}
@@ -57,6 +59,7 @@ nlohmann::json to_json(const Resources& resources);
 nlohmann::json to_json(const Request& request);
 nlohmann::json to_json(const Victim& victim);
 nlohmann::json to_json(const PendingRelease& pending_releases);
+nlohmann::json to_json(const SparedServer& spared);
 nlohmann::json to_json(const HostPlan& host);
 nlohmann::json to_json(const Rejection& rejection);
 nlohmann::json to_json(const RejectionCount& count);
@@ -75,6 +78,7 @@ nlohmann::json to_json(const std::vector<MessageEntry>& messages);
 nlohmann::json to_json(const VictimEntry& victim);
 /// {version, victims: [...]}
 nlohmann::json to_json(const std::vector<VictimEntry>& victims);
+nlohmann::json to_json(const ChosenServer& chosen);
 nlohmann::json to_json(const JournalEvent& event);
 /// {version, events: [...]}
 nlohmann::json to_json(const std::vector<JournalEvent>& events);

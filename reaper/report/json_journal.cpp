@@ -94,6 +94,12 @@ json to_json(const std::vector<VictimEntry>& victims) {
     return {{"version", json_version}, {"victims", array_of(victims)}};
 }
 
+json to_json(const ChosenServer& chosen) {
+    return {{"request", chosen.request.str()}, {"received_at", iso_time(chosen.received_at)},
+            {"server", chosen.server.str()},   {"name", chosen.name},
+            {"project", chosen.project.str()}, {"host", chosen.host}};
+}
+
 json to_json(const JournalEvent& event) {
     return {{"kind", event.kind}, {"reason", event.reason}, {"at", iso_time(event.at)}};
 }

@@ -55,6 +55,19 @@ Victim victim(const JsonPlace& in) {
     result.created = in["created"].time();
     result.reason = in["reason"].text();
     result.workload = in.text_or_empty("workload");
+    result.flavor = in.text_or_empty("flavor");
+    return result;
+}
+
+SparedServer spared_server(const JsonPlace& in) {
+    SparedServer result;
+    result.server = ServerId{in["server"].text()};
+    result.name = in["name"].text();
+    result.project = ProjectId{in["project"].text()};
+    result.resources = in["resources"].resources(any_amount);
+    result.created = in["created"].time();
+    result.reason = in["reason"].text();
+    result.might_have_gone = in["might_have_gone"].boolean();
     return result;
 }
 
@@ -78,6 +91,8 @@ HostPlan host_plan(const JsonPlace& in) {
     result.free_after = in["free_after"].resources(any_amount);
     result.reason = in["reason"].text();
     if (const auto slot = in.maybe("slot")) result.slot = slot->resources();
+    result.spared = newer_list(in, "spared", spared_server);
+    if (const auto all = in.maybe("spared_in_all")) result.spared_in_all = all->count();
     return result;
 }
 
@@ -167,6 +182,7 @@ Request request(const JsonPlace& in) {
         result.flavor_extra_specs = specs->text_map();
     if (const auto type = in.maybe("res_type")) result.phases = word(*type, phases_from);
     result.phases_because = in.text_or_empty("res_type_because");
+    result.flavor = in.text_or_empty("flavor");
     result.image = in.text_or_empty("image");
     if (const auto source = in.maybe("source")) result.source = word(*source, request_source_from);
     if (const auto deadline = in.maybe("deadline")) result.deadline = deadline->time();

@@ -208,6 +208,7 @@ void NameChanger::change(Request& request) const {
     request.excluded_hosts = std::move(excluded);
     request.from_host = of(NameKind::machine, request.from_host);
     change(request.placement);
+    request.flavor = of(NameKind::flavor, request.flavor);
     request.flavor_extra_specs = specs(request.flavor_extra_specs);
     request.image = of(NameKind::image, request.image);
     if (!request.phases_because.empty()) request.phases_because = left_out;
@@ -234,6 +235,13 @@ void NameChanger::change(HostPlan& host) const {
         victim.host = of(NameKind::machine, victim.host);
         victim.reason = left_out;
         victim.workload = of(NameKind::value, victim.workload);
+        victim.flavor = of(NameKind::flavor, victim.flavor);
+    }
+    for (SparedServer& spared : host.spared) {
+        spared.server = of(NameKind::consumer, spared.server);
+        spared.name = of(NameKind::server, spared.name);
+        spared.project = of(NameKind::project, spared.project);
+        spared.reason = left_out;
     }
     for (PendingRelease& release : host.pending_releases) {
         release.server = of(NameKind::consumer, release.server);

@@ -266,6 +266,7 @@ std::variant<Request, Refused> build_request(const FailureNotice& notice,
         request.from_host = facts.host.empty() ? facts.last_host : facts.host;
     land(facts, request);
     if (auto refused = refused_by_placement(request, rules)) return std::move(*refused);
+    request.flavor = flavor.name;
     request.flavor_extra_specs = flavor.extra_specs;
     request.image = facts.image;
     request.sent_at = sent_at(notice, facts);

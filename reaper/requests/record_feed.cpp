@@ -112,6 +112,18 @@ ResultTask<std::vector<RequestSummary>> RecordFeed::list(int limit) {
     return inner_.list(limit);
 }
 
+ResultTask<std::vector<RequestSummary>> RecordFeed::find_requests(JournalQuery query) {
+    return inner_.find_requests(std::move(query));
+}
+
+ResultTask<std::vector<VictimEntry>> RecordFeed::find_victims(JournalQuery query) {
+    return inner_.find_victims(std::move(query));
+}
+
+ResultTask<std::vector<ChosenServer>> RecordFeed::chosen(std::string server, int limit) {
+    return inner_.chosen(std::move(server), limit);
+}
+
 ResultTask<std::optional<RequestRecord>> RecordFeed::record(RequestId id) {
     return inner_.record(std::move(id));
 }

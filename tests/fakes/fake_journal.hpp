@@ -34,6 +34,9 @@ public:
     ResultTask<std::vector<RequestRecord>> unfinished() override;
     ResultTask<std::vector<RequestRecord>> culls_since(TimePoint since) override;
     ResultTask<std::vector<RequestSummary>> list(int limit) override;
+    ResultTask<std::vector<RequestSummary>> find_requests(JournalQuery query) override;
+    ResultTask<std::vector<VictimEntry>> find_victims(JournalQuery query) override;
+    ResultTask<std::vector<ChosenServer>> chosen(std::string server, int limit) override;
     ResultTask<std::optional<RequestRecord>> record(RequestId id) override;
     ResultTask<std::vector<MessageEntry>> messages(int limit) override;
     ResultTask<void> note_freed_room(RequestId id, FreedRoomResult freed_room) override;

@@ -54,6 +54,7 @@ TEST(Json, RequestsComeBack) {
     EXPECT_EQ(to_json(example_request()).contains("groups"), false);
     Request pinned = example_request();
     pinned.root_required_traits = {Trait{"COMPUTE_ACCELERATORS"}, Trait{"OWNER_NOVA"}};
+    pinned.flavor = "m1.large";
     pinned.fallback = SlotShape{{{"VCPU", 4}}, {Trait{"CUSTOM_A"}}, {Trait{"CUSTOM_B"}}};
     EXPECT_EQ(request_from_json(through_text(to_json(pinned))).value(), pinned);
 }
@@ -78,7 +79,16 @@ TEST(Json, DecisionsComeBack) {
     extreme.hosts[0].free_after.set(ResourceClass{"VCPU"}, std::numeric_limits<Amount>::max());
     Plan by_fallback = example_plan();
     by_fallback.hosts[0].slot = {{"VCPU", 4}};
+    Plan with_neighbours = example_plan();
+    with_neighbours.hosts[0].victims[0].flavor = "m1.small";
+    with_neighbours.hosts[0].spared = {
+        {ServerId{"s"}, "name", ProjectId{"p"}, {{"VCPU", 2}}, noon(), "it is locked", true}};
+    with_neighbours.hosts[0].spared_in_all = 9;
+    Plan without_neighbours = example_plan();
+    without_neighbours.hosts[0].spared_in_all = 0;
     const std::vector<Decision> decisions{example_plan(),
+                                          with_neighbours,
+                                          without_neighbours,
                                           extreme,
                                           by_fallback,
                                           Plan{},

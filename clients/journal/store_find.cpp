@@ -1,0 +1,119 @@
+// The store's reading side: requests, victims and chosen servers that are looked for.
+#include <algorithm>
+#include <limits>
+
+#include "clients/journal/request_row.hpp"
+#include "clients/journal/store.hpp"
+
+namespace reaper::journal {
+namespace {
+
+// In each statement: ?1 since, ?2 until, ?3 project, ?4 host, ?5 flavor, ?6 server, ?7 outcome (or
+// `none`: it has none yet), ?8 limit. An empty text leaves nothing out. What is not JSON is left
+// out by the conditions that read JSON, and breaks nothing.
+#define REQUEST_JSON "CASE WHEN json_valid(request.request) THEN request.request ELSE '{}' END"
+#define OUTCOME_FITS \
+    "(?7 = '' OR (?7 = 'none' AND request.outcome IS NULL) OR request.outcome = ?7)"
+
+/// The deletion that stands: no skipping took it back.
+#define SENDS "('delete-sent', 'force-delete-sent')"
+#define NOT_TAKEN_BACK                                                            \
+    "NOT EXISTS (SELECT 1 FROM step AS later WHERE later.request = sent.request " \
+    "AND later.server = sent.server AND later.step = 'skipped' AND later.seq > sent.seq)"
+
+constexpr const char* requests_sql = REQUEST_ROW REQUEST_DELETIONS
+    " FROM request WHERE received_at >= ?1 AND received_at < ?2 AND " OUTCOME_FITS
+    " AND (?3 = '' OR " REQUEST_JSON
+    " ->> '$.project' = ?3)"
+    " AND (?5 = '' OR " REQUEST_JSON
+    " ->> '$.flavor' = ?5)"
+    " AND (?4 = '' OR EXISTS (SELECT 1 FROM chosen JOIN step AS sent "
+    "ON sent.request = chosen.request AND sent.server = chosen.server "
+    "WHERE chosen.request = request.seq AND chosen.host = ?4 AND sent.step IN " SENDS
+    " AND " NOT_TAKEN_BACK
+    "))"
+    " AND (?6 = '' OR EXISTS (SELECT 1 FROM chosen WHERE chosen.request = request.seq "
+    "AND (chosen.server = ?6 OR chosen.name = ?6)) "
+    "OR EXISTS (SELECT 1 FROM json_each(" REQUEST_JSON
+    ", '$.requesters') AS waiting "
+    "WHERE waiting.value = ?6))"
+    " ORDER BY seq DESC LIMIT ?8";
+
+// A deletion counts from its first sending that no skipping took back, as in victims_since.
+constexpr const char* found_victims_sql =
+    "SELECT sent.at, request.id, sent.server, chosen.name, chosen.project, chosen.host "
+    "FROM step AS sent JOIN request ON request.seq = sent.request "
+    "LEFT JOIN chosen ON chosen.request = sent.request AND chosen.server = sent.server "
+    "WHERE sent.step IN ('delete-sent', 'force-delete-sent') AND sent.at >= ?1 AND sent.at < ?2 "
+    "AND " NOT_TAKEN_BACK
+    " AND NOT EXISTS (SELECT 1 FROM step AS earlier WHERE earlier.request = sent.request "
+    "AND earlier.server = sent.server AND earlier.step IN " SENDS
+    " AND earlier.seq < sent.seq AND NOT EXISTS (SELECT 1 FROM step AS taken_back "
+    "WHERE taken_back.request = sent.request AND taken_back.server = sent.server "
+    "AND taken_back.step = 'skipped' AND taken_back.seq > earlier.seq))"
+    " AND " OUTCOME_FITS
+    " AND (?3 = '' OR chosen.project = ?3) AND (?4 = '' OR chosen.host = ?4)"
+    " AND (?6 = '' OR sent.server = ?6 OR chosen.name = ?6)"
+    " AND (?5 = '' OR EXISTS (SELECT 1 FROM plan, "
+    "json_each(CASE WHEN json_valid(plan.decision) THEN plan.decision ELSE '{}' END, '$.hosts') "
+    "AS host, json_each(host.value, '$.victims') AS victim WHERE plan.request = sent.request "
+    "AND victim.value ->> 'server' = sent.server AND victim.value ->> 'flavor' = ?5))"
+    " ORDER BY sent.at DESC, sent.seq DESC LIMIT ?8";
+
+constexpr const char* chosen_sql =
+    "SELECT request.id, request.received_at, chosen.server, chosen.name, chosen.project, "
+    "chosen.host FROM chosen JOIN request ON request.seq = chosen.request "
+    "WHERE chosen.server = ?1 OR chosen.name = ?1 "
+    "ORDER BY request.seq DESC, chosen.server LIMIT ?2";
+
+std::int64_t rows_at_most(int limit) {
+    return std::clamp(limit, 0, max_rows_listed);
+}
+
+void bind(Statement& select, const JournalQuery& query) {
+    select.bind(1, query.since.value_or(TimePoint{Duration::min()}));
+    select.bind(2, query.until.value_or(TimePoint{Duration::max()}));
+    select.bind(3, query.project).bind(4, query.host).bind(5, query.flavor).bind(6, query.server);
+    select.bind(7, query.under_way ? std::string_view{"none"}
+                   : query.outcome ? to_string(*query.outcome)
+                                   : std::string_view{});
+    select.bind(8, rows_at_most(query.limit));
+}
+
+}  // namespace
+
+Result<std::vector<RequestSummary>> Store::find_requests(const JournalQuery& query) {
+    std::vector<RequestSummary> lines;
+    auto select = database_.statement(requests_sql);
+    bind(select, query);
+    while (select.step())
+        if (auto line = summary_of(select)) lines.push_back(std::move(*line));
+    return lines;
+}
+
+Result<std::vector<VictimEntry>> Store::find_victims(const JournalQuery& query) {
+    std::vector<VictimEntry> victims;
+    auto select = database_.statement(found_victims_sql);
+    bind(select, query);
+    while (select.step())
+        victims.push_back({select.time(0), RequestId{select.text(1)}, ServerId{select.text(2)},
+                           select.text(3), ProjectId{select.text(4)}, select.text(5)});
+    return victims;
+}
+
+Result<std::vector<ChosenServer>> Store::chosen(const std::string& server, int limit) {
+    std::vector<ChosenServer> found;
+    auto select = database_.statement(chosen_sql);
+    select.bind(1, server).bind(2, rows_at_most(limit));
+    while (select.step())
+        found.push_back({RequestId{select.text(0)}, select.time(1), ServerId{select.text(2)},
+                         select.text(3), ProjectId{select.text(4)}, select.text(5)});
+    return found;
+}
+
+#undef REQUEST_JSON
+#undef OUTCOME_FITS
+#undef SENDS
+#undef NOT_TAKEN_BACK
+
+}  // namespace reaper::journal

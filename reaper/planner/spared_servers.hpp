@@ -1,0 +1,22 @@
+// The neighbours of victims: revocable servers of the same host that stay, each with the reason.
+// Told for people who ask why it was their server, and bounded: the journal keeps it.
+#pragma once
+
+#include <cstddef>
+
+#include "reaper/model/plan.hpp"
+#include "reaper/planner/filter.hpp"
+#include "reaper/planner/minimal.hpp"
+
+namespace reaper {
+
+/// Neighbours that are told in full, of one host and of a whole plan.
+constexpr std::size_t max_spared_of_host = 8;
+constexpr std::size_t max_spared_of_plan = 64;
+
+/// Counts those of a host, and tells the first ones: those that might have gone, then the others,
+/// each by id. At most `left` of them. What comes free already is no neighbour.
+void tell_spared(HostPlan& plan, const HostOption& option, const OnHost& chosen,
+                 const FilterInput& input, std::size_t left);
+
+}  // namespace reaper

@@ -1,0 +1,217 @@
+// Requests, victims and chosen servers that are looked for: all filters, then the limit.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "clients/journal/database.hpp"
+#include "tests/clients/journal/stories.hpp"
+
+namespace reaper::journal::test::journal_find_test {
+namespace {
+
+using testing::ElementsAre;
+using testing::IsEmpty;
+
+class JournalFind : public testing::Test {
+protected:
+    JournalFind() {
+        auto opened = open_journal(folder_.path());
+        if (!opened) throw std::runtime_error(opened.error().what);
+        journal_ = std::move(*opened);
+        cull("req-1", "web", "m1.large", 0, {{"v-1", "batch", "cheap", "host-1", "m1.small"}});
+        cull("req-2", "db", "m1.huge", 100,
+             {{"v-2", "batch", "cheap", "host-2", "m1.small"},
+              {"v-3", "render", "cheaper", "host-2", "m1.tiny"}});
+        finish("req-1", OutcomeKind::freed, 50);
+        cull("req-3", "web", "m1.large", 200, {});
+        finish("req-3", OutcomeKind::not_enough, 201);
+    }
+
+    struct Chosen {
+        std::string server, name, project, host, flavor;
+    };
+    void cull(const std::string& id, const std::string& project, const std::string& flavor, int at,
+              const std::vector<Chosen>& chosen) {
+        Request asked = request(id);
+        asked.project = ProjectId{project};
+        asked.flavor = flavor;
+        asked.requesters = {ServerId{"waits-for-" + id}};
+        wait(journal_->admit(asked, noon(at))).value();
+        if (chosen.empty()) return;
+        PlanEntry entry{1, noon(at + 1), plan(id)};
+        auto& host = std::get<Plan>(entry.decision).hosts[0];
+        Victim victim = host.victims[0];
+        host.victims.clear();
+        for (const Chosen& each : chosen) {
+            victim.server = ServerId{each.server};
+            victim.name = each.name;
+            victim.project = ProjectId{each.project};
+            victim.host = each.host;
+            victim.flavor = each.flavor;
+            host.victims.push_back(victim);
+        }
+        wait(journal_->add_plan(RequestId{id}, entry)).value();
+        for (const Chosen& each : chosen) step(id, each.server, Step::delete_sent, at + 2);
+    }
+    void step(const std::string& id, const std::string& server, Step kind, int at) {
+        wait(journal_->add_step(RequestId{id}, StepEntry{ServerId{server}, kind, "", noon(at)}))
+            .value();
+    }
+    void finish(const std::string& id, OutcomeKind kind, int at) {
+        wait(journal_->finish(RequestId{id}, Outcome{kind, "why", noon(at)})).value();
+    }
+    std::vector<std::string> requests(const JournalQuery& query) {
+        std::vector<std::string> ids;
+        for (const auto& line : wait(journal_->find_requests(query)).value())
+            ids.push_back(line.request.id.str());
+        return ids;
+    }
+    std::vector<std::string> victims(const JournalQuery& query) {
+        std::vector<std::string> ids;
+        for (const auto& victim : wait(journal_->find_victims(query)).value())
+            ids.push_back(victim.server.str());
+        return ids;
+    }
+    std::vector<std::string> chosen(const std::string& server, int limit = 10) {
+        std::vector<std::string> found;
+        for (const auto& each : wait(journal_->chosen(server, limit)).value())
+            found.push_back(each.server.str() + " for " + each.request.str());
+        return found;
+    }
+    static JournalQuery with(std::string JournalQuery::*member, const std::string& value) {
+        JournalQuery query;
+        query.*member = value;
+        return query;
+    }
+
+    Folder folder_;
+    std::unique_ptr<Journal> journal_;
+};
+
+TEST_F(JournalFind, WithoutAWishAllAreFoundNewestFirst) {
+    EXPECT_THAT(requests({}), ElementsAre("req-3", "req-2", "req-1"));
+    EXPECT_THAT(victims({}), ElementsAre("v-3", "v-2", "v-1"));
+    const auto lines = wait(journal_->find_requests({})).value();
+    EXPECT_EQ(lines[1].victims, 2);
+    EXPECT_EQ(lines[0].outcome->kind, OutcomeKind::not_enough);
+}
+
+TEST_F(JournalFind, TimesAreFromAndBefore) {
+    JournalQuery query;
+    query.since = noon(100);
+    EXPECT_THAT(requests(query), ElementsAre("req-3", "req-2"));
+    query.until = noon(200);
+    EXPECT_THAT(requests(query), ElementsAre("req-2"));
+    JournalQuery sent;
+    sent.since = noon(2);
+    sent.until = noon(102);
+    EXPECT_THAT(victims(sent), ElementsAre("v-1"));
+    sent.since = noon(102);
+    sent.until.reset();
+    EXPECT_THAT(victims(sent), ElementsAre("v-3", "v-2"));
+}
+
+TEST_F(JournalFind, ProjectsAndFlavorsAreTheRequestersOrTheVictims) {
+    EXPECT_THAT(requests(with(&JournalQuery::project, "web")), ElementsAre("req-3", "req-1"));
+    EXPECT_THAT(requests(with(&JournalQuery::project, "cheap")), IsEmpty());
+    EXPECT_THAT(victims(with(&JournalQuery::project, "cheap")), ElementsAre("v-2", "v-1"));
+    EXPECT_THAT(requests(with(&JournalQuery::flavor, "m1.huge")), ElementsAre("req-2"));
+    EXPECT_THAT(victims(with(&JournalQuery::flavor, "m1.tiny")), ElementsAre("v-3"));
+    EXPECT_THAT(victims(with(&JournalQuery::flavor, "m1.huge")), IsEmpty());
+}
+
+TEST_F(JournalFind, HostsAreThoseOfServersThatWereDeleted) {
+    EXPECT_THAT(requests(with(&JournalQuery::host, "host-2")), ElementsAre("req-2"));
+    EXPECT_THAT(victims(with(&JournalQuery::host, "host-2")), ElementsAre("v-3", "v-2"));
+    step("req-2", "v-2", Step::skipped, 110);
+    EXPECT_THAT(victims(with(&JournalQuery::host, "host-2")), ElementsAre("v-3"));
+    step("req-2", "v-3", Step::skipped, 111);
+    EXPECT_THAT(requests(with(&JournalQuery::host, "host-2")), IsEmpty());
+}
+
+TEST_F(JournalFind, ServersAreFoundByIdAndNameAndAsRequesters) {
+    EXPECT_THAT(requests(with(&JournalQuery::server, "v-3")), ElementsAre("req-2"));
+    EXPECT_THAT(requests(with(&JournalQuery::server, "batch")), ElementsAre("req-2", "req-1"));
+    EXPECT_THAT(requests(with(&JournalQuery::server, "waits-for-req-3")), ElementsAre("req-3"));
+    EXPECT_THAT(victims(with(&JournalQuery::server, "batch")), ElementsAre("v-2", "v-1"));
+    EXPECT_THAT(victims(with(&JournalQuery::server, "v-1")), ElementsAre("v-1"));
+    EXPECT_THAT(victims(with(&JournalQuery::server, "waits-for-req-3")), IsEmpty());
+}
+
+TEST_F(JournalFind, OutcomesAreTheRequests) {
+    JournalQuery query;
+    query.outcome = OutcomeKind::freed;
+    EXPECT_THAT(requests(query), ElementsAre("req-1"));
+    EXPECT_THAT(victims(query), ElementsAre("v-1"));
+    query = {};
+    query.under_way = true;
+    EXPECT_THAT(requests(query), ElementsAre("req-2"));
+    EXPECT_THAT(victims(query), ElementsAre("v-3", "v-2"));
+}
+
+TEST_F(JournalFind, TheLimitCountsWhatTheFiltersLeave) {
+    JournalQuery query = with(&JournalQuery::project, "web");
+    query.limit = 1;
+    EXPECT_THAT(requests(query), ElementsAre("req-3"));
+    query = with(&JournalQuery::server, "v-1");
+    query.limit = 1;
+    EXPECT_THAT(victims(query), ElementsAre("v-1"));
+    query.limit = 0;
+    EXPECT_THAT(victims(query), IsEmpty());
+}
+
+TEST_F(JournalFind, FiltersHoldTogether) {
+    JournalQuery query = with(&JournalQuery::project, "web");
+    query.outcome = OutcomeKind::freed;
+    query.since = noon(0);
+    query.server = "batch";
+    EXPECT_THAT(requests(query), ElementsAre("req-1"));
+    query.host = "host-2";
+    EXPECT_THAT(requests(query), IsEmpty());
+}
+
+TEST_F(JournalFind, WordsOfTheQueryAreNoSql) {
+    for (const char* const word : {"' OR 1=1 --", "%", "\"", "$.project", ""}) {
+        const bool any = *word == '\0';
+        EXPECT_EQ(requests(with(&JournalQuery::project, word)).empty(), !any) << word;
+        EXPECT_EQ(victims(with(&JournalQuery::flavor, word)).empty(), !any) << word;
+        EXPECT_EQ(requests(with(&JournalQuery::server, word)).empty(), !any) << word;
+    }
+}
+
+TEST_F(JournalFind, ADamagedEntryIsLeftOutAndBreaksNothing) {
+    {
+        Database file{folder_.path(), SQLITE_OPEN_READWRITE};
+        file.execute("UPDATE request SET request = 'no JSON' WHERE id = 'req-3'");
+        file.execute("UPDATE plan SET decision = '{' WHERE request = 1");
+    }
+    EXPECT_THAT(requests({}), ElementsAre("req-2", "req-1"));
+    EXPECT_THAT(requests(with(&JournalQuery::project, "web")), ElementsAre("req-1"));
+    EXPECT_THAT(requests(with(&JournalQuery::server, "batch")), ElementsAre("req-2", "req-1"));
+    EXPECT_THAT(victims(with(&JournalQuery::flavor, "m1.small")), ElementsAre("v-2"));
+}
+
+TEST_F(JournalFind, ChosenServersAreFoundDeletedOrNot) {
+    cull("req-4", "web", "m1.large", 300, {{"v-1", "batch", "cheap", "host-1", "m1.small"}});
+    step("req-4", "v-1", Step::skipped, 303);
+    EXPECT_THAT(chosen("batch"), ElementsAre("v-1 for req-4", "v-2 for req-2", "v-1 for req-1"));
+    EXPECT_THAT(chosen("v-1"), ElementsAre("v-1 for req-4", "v-1 for req-1"));
+    EXPECT_THAT(chosen("batch", 1), ElementsAre("v-1 for req-4"));
+    EXPECT_THAT(chosen("nobody"), IsEmpty());
+    const ChosenServer first = wait(journal_->chosen("v-3", 1)).value().at(0);
+    EXPECT_EQ(first.received_at, noon(100));
+    EXPECT_EQ(first.name, "render");
+    EXPECT_EQ(first.project, ProjectId{"cheaper"});
+    EXPECT_EQ(first.host, "host-2");
+}
+
+TEST_F(JournalFind, AReaderFindsWhileTheReaperWrites) {
+    auto reader = open_journal_for_reading(folder_.path());
+    ASSERT_TRUE(reader) << reader.error().what;
+    EXPECT_EQ(wait((*reader)->find_requests({})).value().size(), 3U);
+    cull("req-4", "web", "m1.large", 300, {});
+    EXPECT_EQ(wait((*reader)->find_requests({})).value().size(), 4U);
+    EXPECT_EQ(wait((*reader)->chosen("render", 5)).value().size(), 1U);
+}
+
+}  // namespace
+}  // namespace reaper::journal::test::journal_find_test

@@ -1,0 +1,119 @@
+// Which neighbours of its victims a plan tells, and why they stayed.
+#include "reaper/planner/spared_servers.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "cloud_builder.hpp"
+
+namespace reaper::spared_servers_test {
+namespace {
+
+using namespace reaper::testing;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+using ::testing::SizeIs;
+
+const Resources quarter{{"VCPU", 2}, {"MEMORY_MB", 2048}};
+
+Host full(const std::string& name, int servers) {
+    Host made = host(name, quarter * servers);
+    for (int i = 1; i <= servers; ++i)
+        put(made, revocable(name + "-" + std::to_string(10 + i), made.id, quarter, i));
+    return made;
+}
+
+Plan plan_on(const Host& made, const PlanOptions& options = {}) {
+    const auto decision = plan(request(quarter), Snapshot{at(100), {made}, {}}, options);
+    EXPECT_TRUE(std::holds_alternative<Plan>(decision)) << summary(decision);
+    return std::holds_alternative<Plan>(decision) ? std::get<Plan>(decision) : Plan{};
+}
+
+std::vector<std::string> spared_ids(const HostPlan& host) {
+    std::vector<std::string> ids;
+    for (const auto& spared : host.spared) ids.push_back(spared.server.str());
+    return ids;
+}
+
+TEST(SparedServers, AreToldWithWhatTheyHoldAndWhyTheyStay) {
+    Host made = full("a", 3);
+    made.servers[2].locked = true;
+    const Plan plan = plan_on(made);
+    const auto victims = plan.victims();
+    ASSERT_THAT(victims, SizeIs(1));
+    ASSERT_EQ(plan.hosts[0].spared_in_all, 2);
+    ASSERT_THAT(plan.hosts[0].spared, SizeIs(2));
+    const SparedServer& first = plan.hosts[0].spared[0];
+    EXPECT_EQ(first.server, ServerId{victims[0].server == ServerId{"a-11"} ? "a-12" : "a-11"});
+    EXPECT_TRUE(first.might_have_gone);
+    EXPECT_THAT(first.reason, HasSubstr("preferred the victims"));
+    EXPECT_EQ(first.resources, quarter);
+    EXPECT_EQ(first.project, ProjectId{"cheap"});
+    const SparedServer& locked = plan.hosts[0].spared[1];
+    EXPECT_EQ(locked.server, ServerId{"a-13"});
+    EXPECT_FALSE(locked.might_have_gone);
+    EXPECT_EQ(locked.reason, "it is locked");
+    EXPECT_EQ(locked.created, at(3));
+}
+
+TEST(SparedServers, RegularOnesAndThoseThatGoAlreadyAreNoNeighbours) {
+    Host made = full("a", 2);
+    put(made, server("regular", made.id, {}));
+    put(made, revocable("idle", made.id, {{"CUSTOM_OTHER", 1}}));
+    Server going = revocable("going", made.id, {{"CUSTOM_OTHER", 1}});
+    going.task_state = "deleting";
+    put(made, going);
+    const Plan plan = plan_on(made);
+    EXPECT_EQ(plan.hosts[0].spared_in_all, 2);
+    ASSERT_THAT(plan.hosts[0].spared, SizeIs(2));
+    EXPECT_EQ(plan.hosts[0].spared[1].server, ServerId{"idle"});
+    EXPECT_EQ(plan.hosts[0].spared[1].reason, "it holds nothing that the request needs");
+}
+
+TEST(SparedServers, WhomAFreshReadFoundUnfitHasItsReason) {
+    PlanOptions options;
+    options.skipped[ServerId{"a-11"}] = "it was locked since";
+    const Plan plan = plan_on(full("a", 2), options);
+    EXPECT_THAT(victim_ids(plan), ElementsAre("a-12"));
+    ASSERT_THAT(plan.hosts[0].spared, SizeIs(1));
+    EXPECT_EQ(plan.hosts[0].spared[0].reason, "it was locked since");
+}
+
+TEST(SparedServers, AreAsManyAsAHostMayTellAndTheRestIsCounted) {
+    const Plan plan = plan_on(full("a", 40));
+    EXPECT_EQ(plan.hosts[0].spared_in_all, 39);
+    EXPECT_THAT(plan.hosts[0].spared, SizeIs(max_spared_of_host));
+    const auto ids = spared_ids(plan.hosts[0]);
+    EXPECT_TRUE(std::is_sorted(ids.begin(), ids.end()));
+}
+
+TEST(SparedServers, AreBoundedOverAllHostsOfAPlan) {
+    Snapshot cloud{at(100), {}, {}};
+    const int hosts = 12;
+    for (int i = 0; i < hosts; ++i) cloud.hosts.push_back(full("h" + std::to_string(10 + i), 10));
+    Request wanted = request(quarter, hosts);
+    wanted.placement.group = {"g", "group", "anti-affinity", 1, {}};
+    const auto decision = plan(wanted, cloud);
+    ASSERT_TRUE(std::holds_alternative<Plan>(decision)) << summary(decision);
+    std::size_t told = 0;
+    int counted = 0;
+    for (const auto& host : std::get<Plan>(decision).hosts) {
+        told += host.spared.size();
+        counted += host.spared_in_all.value_or(0);
+    }
+    EXPECT_EQ(told, max_spared_of_plan);
+    EXPECT_EQ(counted, 9 * hosts);
+}
+
+TEST(SparedServers, WhereNobodyGoesNobodyIsAskedAfter) {
+    Host made = host("a", quarter * 2);
+    put(made, revocable("a-1", made.id, quarter));
+    const auto decision = plan(request(quarter), Snapshot{at(100), {made}, {}});
+    ASSERT_TRUE(std::holds_alternative<NothingToDo>(decision)) << summary(decision);
+    EXPECT_EQ(std::get<NothingToDo>(decision).hosts[0].spared_in_all, std::nullopt);
+    EXPECT_THAT(std::get<NothingToDo>(decision).hosts[0].spared, IsEmpty());
+}
+
+}  // namespace
+}  // namespace reaper::spared_servers_test

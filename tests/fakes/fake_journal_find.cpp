@@ -1,0 +1,99 @@
+// What is looked for in the journal in memory.
+#include <limits>
+
+#include "fakes/breathe.hpp"
+#include "fakes/fake_journal.hpp"
+
+namespace reaper::test {
+namespace {
+
+template <class Chosen>
+void each_chosen(const RequestRecord& record, const Chosen& chosen) {
+    for (const auto& entry : record.plans)
+        if (const auto* const plan = std::get_if<Plan>(&entry.decision))
+            for (const auto& victim : plan->victims()) chosen(victim);
+}
+
+bool in_time(const JournalQuery& query, TimePoint at) {
+    return (!query.since || at >= *query.since) && (!query.until || at < *query.until);
+}
+
+bool ended_so(const JournalQuery& query, const std::optional<Outcome>& outcome) {
+    if (query.under_way) return !outcome;
+    return !query.outcome || (outcome && outcome->kind == *query.outcome);
+}
+
+bool concerns(const JournalQuery& query, const RequestRecord& record) {
+    const std::string& host = query.host;
+    const std::string& server = query.server;
+    const auto victims = victims_of(record);
+    if (!host.empty() && std::none_of(victims.begin(), victims.end(),
+                                      [&](const auto& each) { return each.host == host; }))
+        return false;
+    bool named = server.empty();
+    for (const auto& requester : record.request.requesters)
+        named = named || requester.str() == server;
+    each_chosen(record, [&](const Victim& each) {
+        named = named || each.server.str() == server || each.name == server;
+    });
+    return named && in_time(query, record.received_at) && ended_so(query, record.outcome) &&
+           (query.project.empty() || record.request.project.str() == query.project) &&
+           (query.flavor.empty() || record.request.flavor == query.flavor);
+}
+
+template <class Things>
+void cut(Things& things, int limit) {
+    const auto most = static_cast<std::size_t>(std::max(limit, 0));
+    if (things.size() > most) things.erase(things.begin() + limit, things.end());
+}
+
+}  // namespace
+
+ResultTask<std::vector<RequestSummary>> FakeJournal::find_requests(JournalQuery query) {
+    auto lines = co_await list(std::numeric_limits<int>::max());
+    std::erase_if(*lines, [&](const RequestSummary& line) {
+        return !concerns(query, records.at(line.request.id));
+    });
+    cut(*lines, query.limit);
+    co_return lines;
+}
+
+ResultTask<std::vector<VictimEntry>> FakeJournal::find_victims(JournalQuery query) {
+    auto victims = co_await victims_since(TimePoint{});
+    std::erase_if(*victims, [&](const VictimEntry& victim) {
+        const RequestRecord& record = records.at(victim.request);
+        bool flavor = query.flavor.empty();
+        each_chosen(record, [&](const Victim& each) {
+            flavor = flavor || (each.server == victim.server && each.flavor == query.flavor);
+        });
+        return !flavor || !in_time(query, victim.at) || !ended_so(query, record.outcome) ||
+               (!query.project.empty() && victim.project.str() != query.project) ||
+               (!query.host.empty() && victim.host != query.host) ||
+               (!query.server.empty() && victim.server.str() != query.server &&
+                victim.name != query.server);
+    });
+    std::reverse(victims->begin(), victims->end());
+    cut(*victims, query.limit);
+    co_return victims;
+}
+
+ResultTask<std::vector<ChosenServer>> FakeJournal::chosen(std::string server, int limit) {
+    co_await breathe();
+    std::vector<ChosenServer> found;
+    for (const auto& entry : records) {
+        const RequestRecord& record = entry.second;
+        std::map<ServerId, ChosenServer> of_request;
+        each_chosen(record, [&](const Victim& each) {
+            if (each.server.str() == server || each.name == server)
+                of_request[each.server] = {record.request.id, record.received_at, each.server,
+                                           each.name,         each.project,       each.host};
+        });
+        for (auto& [victim, one] : of_request) found.push_back(std::move(one));
+    }
+    std::stable_sort(found.begin(), found.end(),
+                     [](const auto& a, const auto& b) { return a.received_at > b.received_at; });
+    cut(found, limit);
+    co_return found;
+}
+
+}  // namespace reaper::test
