@@ -11,6 +11,7 @@
 #include "reaper/api/culling_candidates.hpp"
 #include "reaper/api/documents.hpp"
 #include "reaper/api/events.hpp"
+#include "reaper/api/explanations.hpp"
 #include "reaper/api/health.hpp"
 #include "reaper/api/history.hpp"
 #include "reaper/api/hosts.hpp"
@@ -68,6 +69,9 @@ constexpr Route table[] = {
      "?limit=N&marker=ID&outcome=freed&project=ID&host=NAME&since=2h - requests, newest first",
      Access::look, list_requests},
     {"GET", "/v1/requests/{id}", "the whole record of a request", Access::look, get_request},
+    {"GET", "/v1/explain/{server}",
+     "why a server was deleted, or skipped, by its id or name, or a request's id", Access::look,
+     get_explanation},
     {"GET", "/v1/events", "what happens, as it happens (text/event-stream)", Access::look,
      get_events},
     {"POST", "/v1/plan",

@@ -194,6 +194,38 @@ TEST_F(ApiTest, ARecordHasThePlanTheStepsAndTheOutcome) {
                 HasSubstr("'req-2'"));
 }
 
+TEST_F(ApiTest, AKilledServerIsExplainedByIdNameAndRequest) {
+    full_host("h1");
+    start_and_read_the_cloud();
+    fails("req-1", "wanting");
+    const std::string route = "GET /v1/explain/{server}";
+    const json by_request = answer(200, route, "/v1/explain/req-1");
+    ASSERT_THAT(by_request.at("servers"), SizeIs(1));
+    const json& server = by_request.at("servers")[0];
+    EXPECT_EQ(server.at("fate"), "deleted");
+    EXPECT_EQ(by_request.at("decision").at("decision").at("hosts")[0].at("spared_in_all"), 3);
+    EXPECT_EQ(by_request.at("request").at("flavor"), "flavor");
+    const std::string id = server.at("server");
+    const std::string name = server.at("name");
+    EXPECT_EQ(answer(200, route, "/v1/explain/" + id).at("servers")[0], server);
+    EXPECT_EQ(answer(200, route, "/v1/explain/" + name).at("servers")[0], server);
+    EXPECT_THAT(why(answer(404, route, "/v1/explain/h%2Fx")), HasSubstr("'h/x'"));
+    answer(400, route, "/v1/explain/" + id + "?all=1");
+}
+
+TEST_F(ApiTest, ARequestForWhichNobodyWentIsExplainedToo) {
+    full_host("h1");
+    start_and_read_the_cloud();
+    requester("large", "regular", 64);
+    NovaFailure one = another("req-1", "large");
+    one.vcpus = 64;
+    messages->deliver(body_of(one));
+    outcome_of("req-1");
+    const json told = answer(200, "GET /v1/explain/{server}", "/v1/explain/req-1");
+    EXPECT_THAT(told.at("servers"), IsEmpty());
+    EXPECT_EQ(told.at("freed_room"), nullptr);
+}
+
 TEST_F(ApiTest, APlanIsAnsweredAndNothingIsDone) {
     full_host("h1");
     start_and_read_the_cloud();

@@ -78,6 +78,32 @@ def test_requests_appear_as_they_happen_with_their_whole_record(browser: Browser
         assert victim["server"] in text and victim["reason"][:40] in text
 
 
+def test_a_killed_server_is_explained(browser: Browser, world: World) -> None:
+    opened(browser, world)
+    request = world.ask_nova("web", 2)
+    assert world.reaper.wait_outcome(request)["kind"] == "freed"
+    told = world.get(f"/v1/explain/{request}")
+    victim = told["servers"][0]
+    field = browser.find("#explain-form input")
+    field.send_keys(victim["server"])
+    field.send_keys(Keys.ENTER)
+    text = browser.wait_text("#record .body", "What the journal does not know")
+    for words in ("was deleted", victim["reason"][:40], "What else was considered", request, *told["unknown"]):
+        assert words in text, words
+    assert victim["server"] in browser.text("#record-title")
+    browser.find("#record .body dd button").click()
+    browser.wait_text("#record-title", request)
+    browser.wait_text("#record .body", "What happened")
+    browser.find("#record .block td button").click()
+    browser.wait_text("#record .body", "What the journal does not know")
+    browser.keys(Keys.ESCAPE)
+    browser.expected = ("404 (Not Found)",)
+    field.send_keys("-nobody")
+    field.send_keys(Keys.ENTER)
+    browser.wait_text("#record .body", "the journal knows no request")
+    browser.keys(Keys.ESCAPE)
+
+
 def test_hostile_names_are_text(browser: Browser, world: World) -> None:
     opened(browser, world)
     evil_id = '"><svg onload=alert(4)>/../%2e'

@@ -116,11 +116,12 @@ function hostBlock(host, last) {
     host.reason ? el("p", {class: "quiet"}, host.reason) : null,
     host.free_after ? el("p", {class: "quiet"}, "free before: " + amounts(host.free_before) + "; after: " + amounts(host.free_after)) : null,
     host.victims?.length ? table(heads, host.victims.map((victim) => [
-      [victim.name, el("br"), el("span", {class: "quiet mono"}, victim.server)],
+      [last.size ? whyButton(victim) : victim.name, el("br"), el("span", {class: "quiet mono"}, victim.server)],
       [victim.reason, el("br"), el("span", {class: "quiet"}, "since ", moment(victim.created, true))],
       amounts(victim.resources), idCell(victim.project),
       ...(last.size ? [[last.get(victim.server)?.step ?? "\u2013"]] : []),
     ])) : null,
+    sparedBlock(host),
     host.pending_releases?.length ? el("p", {}, "Comes free by itself: ",
       host.pending_releases.map((each) => shown(each.name || each.server) + " (" + shown(each.reason) + ")").join("; ")) : null);
 }

@@ -64,6 +64,7 @@ $("pause").addEventListener("click", onPause);
 $("resume").addEventListener("click", onResume);
 $("sign-in").addEventListener("click", onSignIn);
 $("plan-form").addEventListener("submit", onPlan);
+$("explain-form").addEventListener("submit", onExplain);
 closable($("record"), () => { openRecord.id = null; });
 closable($("ask"));
 document.addEventListener("visibilitychange", () => { if (!document.hidden && timers.length) poll(); });

@@ -1,0 +1,80 @@
+// Why a server was deleted, or skipped: what its owner asks. Made of the record of one request, and
+// of nothing else; what the record lacks is said.
+//
+// As JSON: {version, asked, request, received_at, servers[], others[], rounds, decision (round, at,
+// decision; or null), outcome (or null), freed_room (or null), times[{at, what}], unknown[],
+// also[]}. `servers` are those that were asked about, `others` those that were chosen with them:
+// {server, name, project, host, flavor, resources, created, fate, fate_reason, reason, round,
+// chosen_at, sent_at (or null), gone_at (or null)}; also: {request, received_at, server, name,
+// project, host}. The rest is as in json.hpp.
+#pragma once
+
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <set>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "reaper/ports/journal.hpp"
+#include "reaper/report/render.hpp"
+
+namespace reaper::report {
+
+/// What became of a server that was chosen.
+enum class Fate {
+    planned,      ///< nothing was sent
+    going,        ///< its deletion was sent, and the request is under way
+    deleted,      ///< its room is free
+    skipped,      ///< its recheck found that it has to live
+    vanished,     ///< it was gone before
+    still_there,  ///< its deletion was sent, and it held its room at the deadline
+    unknown,      ///< its deletion was sent, and nobody saw what came of it
+};
+std::string_view to_string(Fate fate);
+
+struct ExplainedServer {
+    Victim victim;  ///< as the last plan that chose it has it
+    Fate fate{};
+    std::string fate_reason{};  ///< of its last step; may be empty
+    int round = 0;              ///< of that plan
+    TimePoint chosen_at{};
+    std::optional<TimePoint> sent_at{};
+    std::optional<TimePoint> gone_at{};
+};
+
+struct Moment {
+    TimePoint at{};
+    std::string what;
+};
+
+struct Explanation {
+    std::string asked;  ///< by whom asks: a server's id or name, a request's id
+    Request request;
+    TimePoint received_at{};
+    std::vector<ExplainedServer> servers;  ///< that were asked about; of a request: all
+    std::vector<ExplainedServer> others;   ///< that were chosen with them
+    int rounds = 0;                        ///< plans of the request
+    std::optional<PlanEntry> decision;     ///< the plan that chose the servers, or the last one
+    std::optional<Outcome> outcome;
+    std::optional<FreedRoomResult> freed_room;
+    std::vector<Moment> times;         ///< in order
+    std::vector<std::string> unknown;  ///< what the journal does not know, one line each
+    /// Where else plans chose a server that was asked about, or another one of its name.
+    std::vector<ChosenServer> also{};
+};
+
+/// `asked_about`: servers that plans of the record chose; empty: the whole request.
+Explanation explain(const RequestRecord& record, const std::set<ServerId>& asked_about);
+
+/// The request of that id; else what plans chose of that id or name, in the newest request. None:
+/// the journal knows neither.
+ResultTask<std::optional<Explanation>> find_explanation(Journal& journal, std::string asked);
+
+/// The same line wherever the journal knows nothing: what was asked for, and what to do.
+std::string not_explained(const std::string& asked);
+
+std::string render_explanation(const Explanation& explanation, const RenderOptions& options = {});
+nlohmann::json to_json(const Explanation& explanation);
+
+}  // namespace reaper::report

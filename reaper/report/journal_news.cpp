@@ -1,0 +1,75 @@
+#include "reaper/report/journal_news.hpp"
+
+#include <algorithm>
+
+#include "reaper/model/time_text.hpp"
+#include "reaper/report/json.hpp"
+#include "reaper/report/text.hpp"
+
+namespace reaper::report {
+namespace {
+
+NewsLine request_line(TimePoint at, const RequestSummary& request, const char* news,
+                      const std::string& what) {
+    NewsLine line{at, format_time(at) + "  " + news + "  " + safe(what), to_json(request)};
+    line.json["news"] = news;
+    return line;
+}
+
+std::string kind_and_reason(const RequestSummary& request, std::string_view kind,
+                            const std::string& reason) {
+    return request.request.id.str() + " " + std::string{kind} +
+           (reason.empty() ? "" : ": " + reason);
+}
+
+void in_order(std::vector<NewsLine>& lines) {
+    std::stable_sort(lines.begin(), lines.end(),
+                     [](const NewsLine& a, const NewsLine& b) { return a.at < b.at; });
+}
+
+}  // namespace
+
+std::vector<NewsLine> RequestNews::look(const std::vector<RequestSummary>& newest) {
+    std::vector<NewsLine> lines;
+    std::map<RequestId, Seen> seen;
+    for (auto each = newest.rbegin(); each != newest.rend(); ++each) {
+        const auto known = seen_.find(each->request.id);
+        const Seen before = known == seen_.end() ? Seen{} : known->second;
+        if (known == seen_.end())
+            lines.push_back(
+                request_line(each->received_at, *each, "received", to_string(each->request)));
+        if (each->outcome && !before.ended)
+            lines.push_back(request_line(
+                each->outcome->at, *each, "ended",
+                kind_and_reason(*each, to_string(each->outcome->kind), each->outcome->reason)));
+        if (each->freed_room && !before.room_known)
+            lines.push_back(request_line(each->freed_room->at, *each, "freed-room",
+                                         kind_and_reason(*each, to_string(each->freed_room->kind),
+                                                         each->freed_room->reason)));
+        seen[each->request.id] = {each->outcome.has_value(), each->freed_room.has_value()};
+    }
+    seen_ = std::move(seen);
+    in_order(lines);
+    return lines;
+}
+
+std::vector<NewsLine> VictimNews::look(const std::vector<VictimEntry>& newest) {
+    std::vector<NewsLine> lines;
+    std::set<std::pair<RequestId, ServerId>> seen;
+    for (auto each = newest.rbegin(); each != newest.rend(); ++each) {
+        const std::pair key{each->request, each->server};
+        seen.insert(key);
+        if (seen_.contains(key)) continue;
+        lines.push_back(
+            {each->at,
+             format_time(each->at) + "  " +
+                 safe(each->server.str() + " " + each->name + " on " + each->host + ", project " +
+                      each->project.str() + ", for " + each->request.str()),
+             to_json(*each)});
+    }
+    seen_ = std::move(seen);
+    in_order(lines);
+    return lines;
+}
+
+}  // namespace reaper::report

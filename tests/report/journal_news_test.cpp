@@ -1,0 +1,97 @@
+// What `reaper history --follow` tells, look by look.
+#include "reaper/report/journal_news.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "tests/report/examples.hpp"
+
+namespace reaper::report::test::journal_news_test {
+namespace {
+
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::IsEmpty;
+using testing::Not;
+using testing::SizeIs;
+
+RequestSummary summary_of(const std::string& id, int received) {
+    RequestSummary line{example_request(), noon(received), 0, std::nullopt};
+    line.request.id = RequestId{id};
+    return line;
+}
+
+std::vector<std::string> told(const std::vector<NewsLine>& lines) {
+    std::vector<std::string> all;
+    for (const auto& line : lines)
+        all.push_back(line.json.value("news", "") + " " +
+                      line.json.at("request").value("id", "").substr(0, 5));
+    return all;
+}
+
+TEST(JournalNews, TellsEachThingOnceOldestFirst) {
+    RequestNews news;
+    RequestSummary first = summary_of("req-1", 0);
+    RequestSummary second = summary_of("req-2", 1'000);
+    EXPECT_THAT(told(news.look({second, first})), ElementsAre("received req-1", "received req-2"));
+    EXPECT_THAT(news.look({second, first}), IsEmpty());
+    first.outcome = Outcome{OutcomeKind::freed, "room for 2 slots", noon(2'000)};
+    const auto ended = news.look({second, first});
+    EXPECT_THAT(told(ended), ElementsAre("ended req-1"));
+    EXPECT_EQ(ended[0].text, "2024-05-01 12:00:02  ended  req-1 freed: room for 2 slots");
+    EXPECT_EQ(ended[0].json.at("outcome").at("kind"), "freed");
+    first.freed_room = FreedRoomResult{FreedRoomResultKind::taken, "by r", {}, noon(9'000)};
+    const auto room = news.look({second, first});
+    EXPECT_THAT(told(room), ElementsAre("freed-room req-1"));
+    EXPECT_THAT(room[0].text, HasSubstr("req-1 taken: by r"));
+}
+
+TEST(JournalNews, WhatEndedBetweenLooksIsToldInOrderOfTime) {
+    RequestNews news;
+    RequestSummary first = summary_of("req-1", 0);
+    RequestSummary second = summary_of("req-2", 1'000);
+    first.outcome = Outcome{OutcomeKind::freed, "", noon(3'000)};
+    second.outcome = Outcome{OutcomeKind::refused, "", noon(2'000)};
+    EXPECT_THAT(told(news.look({second, first})),
+                ElementsAre("received req-1", "received req-2", "ended req-2", "ended req-1"));
+}
+
+TEST(JournalNews, ARequestThatBeginsAnewIsTold) {
+    RequestNews news;
+    RequestSummary first = summary_of("req-1", 0);
+    first.outcome = Outcome{OutcomeKind::refused, "", noon(1)};
+    EXPECT_THAT(news.look({first}), SizeIs(2));
+    first.outcome.reset();
+    EXPECT_THAT(news.look({first}), IsEmpty());
+    first.outcome = Outcome{OutcomeKind::freed, "", noon(5)};
+    EXPECT_THAT(told(news.look({first})), ElementsAre("ended req-1"));
+}
+
+TEST(JournalNews, ALineIsALine) {
+    RequestNews news;
+    RequestSummary line = summary_of("req-\n1", 0);
+    line.outcome = Outcome{OutcomeKind::failed, "a\nb\x1b[2J", noon(1)};
+    for (const auto& each : news.look({line})) {
+        EXPECT_THAT(each.text, Not(HasSubstr("\n")));
+        EXPECT_THAT(each.text, Not(HasSubstr("\x1b")));
+    }
+}
+
+TEST(JournalNews, VictimsAreToldAsTheyGo) {
+    VictimNews news;
+    const VictimEntry first{noon(1'000), RequestId{"req-1"}, ServerId{"s-1"},
+                            "batch\n1",  ProjectId{"p"},     "compute-1"};
+    VictimEntry second = first;
+    second.server = ServerId{"s-2"};
+    second.at = noon(2'000);
+    EXPECT_THAT(news.look({first}), SizeIs(1));
+    const auto lines = news.look({second, first});
+    ASSERT_THAT(lines, SizeIs(1));
+    EXPECT_EQ(lines[0].text,
+              "2024-05-01 12:00:02  s-2 batch\\n1 on compute-1, project p, for req-1");
+    EXPECT_EQ(lines[0].json.at("server"), "s-2");
+    EXPECT_THAT(news.look({second, first}), IsEmpty());
+}
+
+}  // namespace
+}  // namespace reaper::report::test::journal_news_test
