@@ -10,6 +10,7 @@
 #include "reaper/cli/completions.hpp"
 #include "reaper/cli/estimate_arguments.hpp"
 #include "reaper/cli/help_text.hpp"
+#include "reaper/cli/history_arguments.hpp"
 #include "reaper/cli/man_pages.hpp"
 #include "reaper/cli/value_parsers.hpp"
 #include "reaper/model/text.hpp"
@@ -45,8 +46,9 @@ struct Parsed {
     std::vector<std::string> traits, groups, res_types;
     std::string group_policy, zone, strategy;
     int alternatives = 0;
-    HistoryCommand history;
-    std::string since;
+    HistoryTexts history;
+    std::string shown;
+    ExplainCommand explain;
     std::string from, to;
     UsageCommand usage;
     EstimateTexts estimate;
@@ -310,16 +312,26 @@ void add_history(CLI::App& app, Parsed& parsed) {
     history.add_option("--limit", parsed.history.limit, "How many lines at most (default 20)")
         ->type_name("N")
         ->check(quiet(CLI::Range(1, 1000000)));
+    const std::string since = "How far back, or from when on: 24h, 7d, 2026-11-01";
+    add_history_filters(history, parsed.history, since);
     CLI::App* const show = add_command(history, "show", help::history_show);
-    show->add_option("ID", parsed.history.request, "The request's id")
+    show->add_option("ID", parsed.shown, "The request's id, or a server's id or name")
         ->required()
-        ->type_name("req-...");
+        ->type_name("ID");
     add_command(history, "messages", help::history_messages);
-    for (CLI::App* const back : {add_command(history, "victims", help::history_victims),
-                                 add_command(history, "totals", help::history_totals)})
-        back->add_option("--since", parsed.since, "How far back: 30min, 24h, 168h (default 24h)")
-            ->type_name("SPAN");
+    add_history_filters(*add_command(history, "victims", help::history_victims), parsed.history,
+                        "How far back: 24h, 7d, 2026-11-01 (default 24h; with a filter: all)");
+    add_command(history, "totals", help::history_totals)
+        ->add_option("--since", parsed.history.since, since + " (default 24h)")
+        ->type_name("WHEN");
     add_command(history, "events", help::history_events);
+}
+
+void add_explain(CLI::App& app, Parsed& parsed) {
+    add_command(app, "explain", help::explain)
+        ->add_option("SERVER", parsed.explain.asked, "Its id or name, or a request's id")
+        ->required()
+        ->type_name("");
 }
 
 void add_usage(CLI::App& app, Parsed& parsed) {
@@ -428,6 +440,7 @@ void describe(CLI::App& app, Parsed& parsed) {
     add_snapshot(app, parsed);
     add_command(app, "check", help::check);
     add_history(app, parsed);
+    add_explain(app, parsed);
     add_usage(app, parsed);
     add_estimate(app, parsed);
     add_replay(app, parsed);
@@ -548,24 +561,6 @@ Result<PlanCommand> finish_plan(const CLI::App& app, const Parsed& parsed) {
     if (app.count("--strategy") > 0) plan.strategy = parsed.strategy;
     if (app.count("--alternatives") > 0) plan.alternatives = parsed.alternatives;
     return plan;
-}
-
-Result<HistoryCommand> finish_history(const CLI::App& app, const Parsed& parsed) {
-    using What = HistoryCommand::What;
-    static const std::map<std::string, What> views{{"show", What::show},
-                                                   {"messages", What::messages},
-                                                   {"victims", What::victims},
-                                                   {"totals", What::totals},
-                                                   {"events", What::events}};
-    HistoryCommand history = parsed.history;
-    for (const CLI::App* view : app.get_subcommands()) history.what = views.at(view->get_name());
-    if (parsed.since.empty()) return history;
-    const auto span = config::duration_of(parsed.since);
-    if (!span || *span <= Duration::zero())
-        return Error{Errc::bad_input, "--since: is '" + printable(parsed.since, 60) +
-                                          "'; expected a span such as 30min or 24h"};
-    history.since = *span;
-    return history;
 }
 
 Result<CandidatesCommand> finish_candidates(const Parsed& parsed) {
@@ -697,9 +692,10 @@ Result<Command> finish_command(const CLI::App& chosen, const Parsed& parsed) {
         return request ? Result<Command>{std::move(*request)} : request.error();
     }
     if (name == "history") {
-        Result<HistoryCommand> history = finish_history(chosen, parsed);
+        Result<HistoryCommand> history = history_command(chosen, parsed.shown, parsed.history);
         return history ? Result<Command>{std::move(*history)} : history.error();
     }
+    if (name == "explain") return Command{parsed.explain};
     if (name == "candidates") {
         Result<CandidatesCommand> candidates = finish_candidates(parsed);
         return candidates ? Result<Command>{std::move(*candidates)} : candidates.error();

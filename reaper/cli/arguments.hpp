@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "reaper/daemon/exit_code.hpp"
+#include "reaper/model/request_record.hpp"
 #include "reaper/model/res_type.hpp"
 #include "reaper/model/resources.hpp"
 #include "reaper/model/time.hpp"
@@ -121,8 +122,19 @@ struct HistoryCommand {
     enum class What { list, show, messages, victims, totals, events };
     What what = What::list;
     int limit = 20;
-    std::string request;                    ///< of `show`
-    Duration since = std::chrono::days{1};  ///< of `victims` and `totals`: how far back
+    std::string request;             ///< of `show`: a request's id, or a server's id or name
+    std::optional<TimePoint> since;  ///< none: `span` before now; none of both: from the beginning
+    std::optional<Duration> span;
+    std::optional<TimePoint> until;             ///< none: now
+    std::string project, host, flavor, server;  ///< only of these; empty: all
+    std::optional<OutcomeKind> outcome;
+    bool under_way = false;  ///< only those without an outcome
+    bool follow = false;     ///< go on with what comes
+};
+
+/// Why a server was deleted, or skipped.
+struct ExplainCommand {
+    std::string asked;  ///< a server's id or name, or a request's id
 };
 
 struct UsageCommand {
@@ -172,9 +184,9 @@ using Command =
     std::variant<RunCommand, GatewayCommand, PlanCommand, RequestCommand, HostsCommand,
                  CandidatesCommand, SetupCommand, ReservationSetupCommand, RoomSetupCommand,
                  ReserveCommand, ReservationsCommand, SnapshotCommand, CheckCommand, HistoryCommand,
-                 UsageCommand, EstimateCommand, ReplayCommand, ReportCommand, PauseCommand,
-                 ResumeCommand, StatusCommand, StrategiesCommand, TaggersCommand, EstimatorsCommand,
-                 QosCommand, ConfigCommand>;
+                 ExplainCommand, UsageCommand, EstimateCommand, ReplayCommand, ReportCommand,
+                 PauseCommand, ResumeCommand, StatusCommand, StrategiesCommand, TaggersCommand,
+                 EstimatorsCommand, QosCommand, ConfigCommand>;
 
 struct Arguments {
     GlobalOptions global;

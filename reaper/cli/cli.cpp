@@ -46,6 +46,8 @@ ExitCode dispatch(const Arguments& arguments) {
                 return check_everything(global, terminal);
             else if constexpr (std::is_same_v<Chosen, HistoryCommand>)
                 return show_history(global, command, terminal);
+            else if constexpr (std::is_same_v<Chosen, ExplainCommand>)
+                return show_explanation(global, command, terminal);
             else if constexpr (std::is_same_v<Chosen, UsageCommand>)
                 return show_usage(global, command, terminal);
             else if constexpr (std::is_same_v<Chosen, EstimateCommand>)

@@ -32,6 +32,8 @@ ExitCode take_snapshot(const GlobalOptions& global, const SnapshotCommand& comma
 ExitCode check_everything(const GlobalOptions& global, const Terminal& terminal);
 ExitCode show_history(const GlobalOptions& global, const HistoryCommand& command,
                       const Terminal& terminal);
+ExitCode show_explanation(const GlobalOptions& global, const ExplainCommand& command,
+                          const Terminal& terminal);
 ExitCode show_usage(const GlobalOptions& global, const UsageCommand& command,
                     const Terminal& terminal);
 ExitCode show_estimate(const GlobalOptions& global, const EstimateCommand& command,

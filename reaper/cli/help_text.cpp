@@ -303,22 +303,26 @@ Exit code 4 says that something needs attention.
 const Text history{
     "What happened: requests, plans, deletions, outcomes",
     R"(What the journal holds: the requests, newest first, with how each ended. It may be read while
-the daemon runs.)",
+the daemon runs. The filters choose among all that it holds; --limit counts what they leave. Of
+projects the journal has the ids, not the names. Why one server went: reaper explain.)",
     R"(Examples:
   reaper history --limit 50
+  reaper history --since 24h --outcome not-enough
+  reaper history --follow --host compute-7
   reaper history show req-0b6c2a44-9b7e-4a52-9d2f-0f6f2d1f6f55
   reaper history messages --json
-  reaper history victims --since 2h
+  reaper history victims --since 2h --flavor m1.small
   reaper history totals
 )"};
 
 const Text history_show{
     "Everything that happened to one request",
-    R"(Everything that happened to one request: when it came, each plan with its reasons, each step of
-each victim, the outcome, and what became of the room: taken by the requester or its retry, room
-elsewhere, or wasted.)",
-    R"(Example:
+    R"(Everything that happened to one request, or to the newest one in which a server was chosen or
+waited: when it came, each plan with its reasons, each step of each victim, the outcome, and what
+became of the room: taken by the requester or its retry, room elsewhere, or wasted.)",
+    R"(Examples:
   reaper history show req-0b6c2a44-9b7e-4a52-9d2f-0f6f2d1f6f55
+  reaper history show batch-7
 )"};
 
 const Text history_messages{
@@ -331,10 +335,12 @@ understood; newest first, with the reason.)",
 
 const Text history_victims{
     "Deleted servers and their requests",
-    R"(The servers whose deletion was sent, oldest first, with the request that they made room for.
-A deletion that Nova refused is none.)",
-    R"(Example:
+    R"(The servers whose deletion was sent, newest first, with the request that they made room for:
+those of a day, or all that a filter or --limit leaves. A deletion that Nova refused is none.)",
+    R"(Examples:
   reaper history victims --since 2h
+  reaper history victims --server batch-7
+  reaper history victims --follow --json
 )"};
 
 const Text history_totals{

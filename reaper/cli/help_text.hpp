@@ -31,6 +31,7 @@ extern const Text history_messages;
 extern const Text history_victims;
 extern const Text history_totals;
 extern const Text history_events;
+extern const Text explain;  // help_explain.cpp
 extern const Text usage;
 extern const Text estimate;
 extern const Text replay;

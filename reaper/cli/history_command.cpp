@@ -4,8 +4,11 @@
 
 #include "clients/journal/sqlite_journal.hpp"
 #include "reaper/cli/commands.hpp"
+#include "reaper/cli/history_arguments.hpp"
+#include "reaper/cli/history_follow.hpp"
 #include "reaper/cli/local_settings.hpp"
 #include "reaper/cli/now.hpp"
+#include "reaper/model/text.hpp"
 #include "reaper/report/json.hpp"
 #include "reaper/report/render.hpp"
 #include "reaper/runtime/run_task.hpp"
@@ -26,12 +29,29 @@ ExitCode answer(const Terminal& terminal, const Result<Answer>& read, Render ren
     return ExitCode::ok;
 }
 
+/// The newest request in which the server was chosen, or waited.
+Result<std::optional<RequestRecord>> record_about(boost::asio::io_context& io, Journal& journal,
+                                                  const std::string& server,
+                                                  const Terminal& terminal) {
+    JournalQuery query;
+    query.server = server;
+    query.limit = 2;
+    const auto found = run_task(io, journal.find_requests(query));
+    if (!found) return found.error();
+    if (found->empty()) return std::optional<RequestRecord>{};
+    if (found->size() > 1)
+        terminal.warn("several requests are about server " + in_quotes(server) +
+                      "; this is the newest, and 'reaper history --server' lists them");
+    return run_task(io, journal.record(found->front().request.id));
+}
+
 ExitCode show_record(boost::asio::io_context& io, Journal& journal, const std::string& id,
                      const Terminal& terminal) {
     auto record = run_task(io, journal.record(RequestId{id}));
+    if (record && !record->has_value()) record = record_about(io, journal, id, terminal);
     if (record && !record->has_value()) {
-        terminal.complain("the journal knows no request '" + id +
-                          "'; 'reaper history' lists those that it knows");
+        terminal.complain("the journal knows no request and no server " + in_quotes(id) +
+                          "; 'reaper history' lists the requests that it knows");
         return ExitCode::failed;
     }
     if (!record) return failed(terminal, record.error());
@@ -47,6 +67,8 @@ ExitCode show_history(const GlobalOptions& global, const HistoryCommand& command
     boost::asio::io_context io{1};  // outlives the journal's thread, which posts to it
     auto journal = open_journal_for_reading(settings->journal.path);
     if (!journal) return failed(terminal, journal.error());
+    if (command.follow) return follow_history(io, **journal, command, terminal);
+    const JournalQuery query = query_of(command, now());
     switch (command.what) {
         case HistoryCommand::What::show:
             return show_record(io, **journal, command.request, terminal);
@@ -54,17 +76,18 @@ ExitCode show_history(const GlobalOptions& global, const HistoryCommand& command
             return answer(terminal, run_task(io, (*journal)->messages(command.limit)),
                           report::render_messages);
         case HistoryCommand::What::victims:
-            return answer(terminal, run_task(io, (*journal)->victims_since(now() - command.since)),
+            return answer(terminal, run_task(io, (*journal)->find_victims(query)),
                           report::render_victims);
         case HistoryCommand::What::totals:
-            return answer(terminal, run_task(io, (*journal)->totals(now() - command.since)),
+            return answer(terminal,
+                          run_task(io, (*journal)->totals(query.since.value_or(TimePoint{}))),
                           report::render_totals);
         case HistoryCommand::What::events:
             return answer(terminal, run_task(io, (*journal)->events(command.limit)),
                           report::render_events);
         case HistoryCommand::What::list: break;
     }
-    return answer(terminal, run_task(io, (*journal)->list(command.limit)),
+    return answer(terminal, run_task(io, (*journal)->find_requests(query)),
                   report::render_record_lines);
 }
 

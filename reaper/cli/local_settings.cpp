@@ -9,13 +9,13 @@
 namespace reaper::cli {
 namespace {
 
-constexpr const char* state = "/var/lib/reaper";
+constexpr const char* state_directory = "/var/lib/reaper";
 
 /// The group reaper-look may read the journal, but not the configuration, which carries secrets.
 bool only_looks(const GlobalOptions& global) {
     const char* const file = global.config_file.c_str();
     return !global.config_given && ::access(file, R_OK) != 0 && errno == EACCES &&
-           ::access(state, R_OK | X_OK) == 0;
+           ::access(state_directory, R_OK | X_OK) == 0;
 }
 
 }  // namespace
@@ -24,7 +24,7 @@ std::optional<config::LocalSettings> local_settings(const GlobalOptions& global,
                                                     const Terminal& terminal) {
     config::Environment environment = config::system_environment();
     if (only_looks(global)) {
-        terminal.warn(global.config_file + ": may not be read; taken instead: " + state +
+        terminal.warn(global.config_file + ": may not be read; taken instead: " + state_directory +
                       " and the defaults");
         environment.read_file = [](const std::string&) { return config::FileText{"{}"}; };
     }

@@ -3,6 +3,9 @@
 #include <cstdlib>
 #include <gtest/gtest.h>
 
+#include "reaper/cli/history_arguments.hpp"
+#include "reaper/model/time_text.hpp"
+
 namespace reaper::cli::arguments_test {
 namespace {
 
@@ -185,14 +188,66 @@ TEST(Arguments, HistoryLooksBackAsFarAsAsked) {
     const auto victims = good({"history", "victims", "--since", "2h"});
     const auto& history = std::get<HistoryCommand>(victims.command);
     EXPECT_EQ(history.what, HistoryCommand::What::victims);
-    EXPECT_EQ(history.since, std::chrono::hours{2});
+    EXPECT_EQ(history.span, std::chrono::hours{2});
     const auto totals = good({"history", "totals"});
     EXPECT_EQ(std::get<HistoryCommand>(totals.command).what, HistoryCommand::What::totals);
-    EXPECT_EQ(std::get<HistoryCommand>(totals.command).since, std::chrono::hours{24});
+    EXPECT_EQ(std::get<HistoryCommand>(totals.command).span, std::chrono::hours{24});
     for (const char* const wrong : {"2", "-1h", "0s", "yesterday"})
-        EXPECT_NE(error({"history", "totals", "--since", wrong}).find("30min or 24h"),
-                  std::string::npos)
-            << wrong;
+        for (const char* const view : {"totals", "victims"})
+            EXPECT_NE(error({"history", view, "--since", wrong}).find("24h or 7d"),
+                      std::string::npos)
+                << wrong;
+}
+
+TEST(Arguments, HistoryTakesFiltersForRequestsAndVictims) {
+    for (const auto& view : std::vector<std::vector<const char*>>{{}, {"victims"}}) {
+        std::vector<const char*> words{"history"};
+        words.insert(words.end(), view.begin(), view.end());
+        for (const char* const word :
+             {"--since", "2026-11-01", "--until", "2026-11-02", "--project", "p", "--host", "h",
+              "--flavor", "f", "--server", "s", "--outcome", "freed"})
+            words.push_back(word);
+        const Arguments arguments = good(words);
+        const JournalQuery query = query_of(std::get<HistoryCommand>(arguments.command), {});
+        EXPECT_EQ(query.since, parse_time_or_date("2026-11-01"));
+        EXPECT_EQ(query.until, parse_time_or_date("2026-11-02"));
+        EXPECT_EQ(query.project + query.host + query.flavor + query.server, "phfs");
+        EXPECT_EQ(query.outcome, OutcomeKind::freed);
+        EXPECT_FALSE(query.under_way);
+    }
+    const Arguments open = good({"history", "--outcome", "none"});
+    EXPECT_TRUE(query_of(std::get<HistoryCommand>(open.command), {}).under_way);
+    EXPECT_NE(error({"history", "--outcome", "good"}).find("not-enough"), std::string::npos);
+}
+
+/// Without a wish a day's victims; with one, all that it leaves.
+TEST(Arguments, VictimsAreThoseOfADayUnlessSomethingElseIsAsked) {
+    const TimePoint now = *parse_time_or_date("2026-11-02");
+    const auto query = [&](std::vector<const char*> words) {
+        return query_of(std::get<HistoryCommand>(good(std::move(words)).command), now);
+    };
+    EXPECT_EQ(query({"history", "victims"}).since, parse_time_or_date("2026-11-01"));
+    EXPECT_GT(query({"history", "victims"}).limit, 100'000);
+    EXPECT_EQ(query({"history", "victims", "--server", "s"}).since, std::nullopt);
+    EXPECT_EQ(query({"history", "victims", "--limit", "3"}).since, std::nullopt);
+    EXPECT_EQ(query({"history", "victims", "--limit", "3"}).limit, 3);
+    EXPECT_EQ(query({"history", "victims", "-f"}).limit, 20);
+    EXPECT_EQ(query({"history"}).since, std::nullopt);
+    EXPECT_EQ(query({"history"}).limit, 20);
+    EXPECT_EQ(query({"history", "--since", "48h"}).since, parse_time_or_date("2026-10-31"));
+}
+
+TEST(Arguments, HistoryIsFollowedOnDemand) {
+    EXPECT_FALSE(std::get<HistoryCommand>(good({"history"}).command).follow);
+    for (const auto& words : std::vector<std::vector<const char*>>{
+             {"history", "-f"}, {"history", "victims", "--follow"}})
+        EXPECT_TRUE(std::get<HistoryCommand>(good(words).command).follow);
+}
+
+TEST(Arguments, ExplainTakesAServerOrARequest) {
+    const Arguments arguments = good({"explain", "batch-7", "--json"});
+    EXPECT_TRUE(arguments.global.json);
+    EXPECT_EQ(std::get<ExplainCommand>(arguments.command).asked, "batch-7");
 }
 
 TEST(Arguments, PauseTakesAReason) {
@@ -294,6 +349,18 @@ TEST(Arguments, MistakesAreOneLineThatHelps) {
          "unknown argument 'run' of 'reaper hosts'; see "
          "'reaper hosts --help'"},
         {{"history", "show"}, "ID is required; see 'reaper history show --help'"},
+        {{"explain"}, "SERVER is required; see 'reaper explain --help'"},
+        {{"history", "messages", "--follow"},
+         "--follow goes with 'reaper history' and 'reaper history victims'"},
+        {{"history", "--host", "h", "totals"},
+         "--host goes with 'reaper history' and 'reaper history victims'"},
+        {{"history", "--since", "2h", "events"},
+         "--since goes with 'reaper history' and 'reaper history victims'"},
+        {{"history", "-f", "--until", "2026-11-01"}, "--follow has no end: leave out --until"},
+        {{"history", "--since", "2026-11-02", "--until", "2026-11-01"},
+         "--until: must be later than --since"},
+        {{"history", "--until", "1h"},
+         "--until: is '1h'; expected a date such as 2026-11-01 or 2026-11-01T12:30:00Z (UTC)"},
         {{"plan"},
          "'reaper plan' needs one of --notification FILE, --resources LIST and --requests FILE"},
         {{"plan", "--notification", "x", "--resources", "VCPU=1", "--project", "p"},

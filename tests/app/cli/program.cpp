@@ -94,14 +94,23 @@ bool Program::read_some() {
     return true;
 }
 
-bool Program::wait_for_error_text(const std::string& text) {
+bool Program::wait_for(const std::string& text, const std::string& in, const int& stream,
+                       std::size_t& seen) {
     while (true) {
-        if (const auto at = result_.err.find(text, seen_); at != std::string::npos) {
-            seen_ = at + text.size();
+        if (const auto at = in.find(text, seen); at != std::string::npos) {
+            seen = at + text.size();
             return true;
         }
-        if (err_ < 0 || !read_some()) return false;
+        if (stream < 0 || !read_some()) return false;
     }
+}
+
+bool Program::wait_for_error_text(const std::string& text) {
+    return wait_for(text, result_.err, err_, seen_);
+}
+
+bool Program::wait_for_text(const std::string& text) {
+    return wait_for(text, result_.out, out_, seen_out_);
 }
 
 void Program::reap() {

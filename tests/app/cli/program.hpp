@@ -32,6 +32,8 @@ public:
     /// Reads until stderr holds `text`, from the place where the last such call found its text on.
     /// False after a minute, or when the program ended without it.
     bool wait_for_error_text(const std::string& text);
+    /// The same of stdout.
+    bool wait_for_text(const std::string& text);
     /// Reads the rest and waits for the end; a minute at most.
     ProgramResult finish();
 
@@ -43,7 +45,9 @@ private:
     pid_t pid_ = -1;
     int out_ = -1;
     int err_ = -1;
-    std::size_t seen_ = 0;
+    bool wait_for(const std::string& text, const std::string& in, const int& stream,
+                  std::size_t& seen);
+    std::size_t seen_ = 0, seen_out_ = 0;
     ProgramResult result_;
 };
 

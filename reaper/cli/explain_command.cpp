@@ -1,0 +1,33 @@
+// `reaper explain`: why a server went, from the journal alone.
+#include <boost/asio/io_context.hpp>
+
+#include "clients/journal/sqlite_journal.hpp"
+#include "reaper/cli/commands.hpp"
+#include "reaper/cli/local_settings.hpp"
+#include "reaper/cli/now.hpp"
+#include "reaper/report/explanation.hpp"
+#include "reaper/report/json.hpp"
+#include "reaper/runtime/run_task.hpp"
+
+namespace reaper::cli {
+
+ExitCode show_explanation(const GlobalOptions& global, const ExplainCommand& command,
+                          const Terminal& terminal) {
+    const auto settings = local_settings(global, terminal);
+    if (!settings) return ExitCode::usage;
+    boost::asio::io_context io{1};  // outlives the journal's thread, which posts to it
+    auto journal = open_journal_for_reading(settings->journal.path);
+    if (!journal) return terminal.fail(ExitCode::failed, journal.error());
+    const auto told = run_task(io, report::find_explanation(**journal, command.asked));
+    if (!told) return terminal.fail(ExitCode::failed, told.error());
+    if (!*told) {
+        terminal.complain(report::not_explained(command.asked));
+        return ExitCode::failed;
+    }
+    terminal.answer(terminal.json()
+                        ? report::dump(report::to_json(**told), 2) + "\n"
+                        : report::render_explanation(**told, terminal.render_options(now())));
+    return ExitCode::ok;
+}
+
+}  // namespace reaper::cli

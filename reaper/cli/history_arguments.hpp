@@ -1,0 +1,33 @@
+// What `reaper history` was asked for: its filters, and which of them go with which view.
+#pragma once
+
+#include <string>
+
+#include "reaper/cli/arguments.hpp"
+#include "reaper/model/error.hpp"
+#include "reaper/model/request_record.hpp"
+
+namespace CLI {
+class App;
+}
+
+namespace reaper::cli {
+
+/// The values of its options as they were written; empty: not given.
+struct HistoryTexts {
+    std::string since, until, project, host, flavor, server, outcome;
+    int limit = 0;
+    bool follow = false;
+};
+
+/// The options of a view that can be filtered: requests, victims.
+void add_history_filters(CLI::App& command, HistoryTexts& texts, const std::string& since);
+
+/// `app`: `history`, with the view that was chosen. `bad_input` names the option.
+Result<HistoryCommand> history_command(const CLI::App& app, const std::string& shown,
+                                       const HistoryTexts& texts);
+
+/// What the journal is asked for; `now` is what spans end at.
+JournalQuery query_of(const HistoryCommand& command, TimePoint now);
+
+}  // namespace reaper::cli

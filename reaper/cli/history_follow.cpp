@@ -1,0 +1,86 @@
+#include "reaper/cli/history_follow.hpp"
+
+#include <algorithm>
+#include <boost/asio/signal_set.hpp>
+#include <boost/asio/steady_timer.hpp>
+#include <chrono>
+#include <csignal>
+#include <limits>
+
+#include "reaper/cli/history_arguments.hpp"
+#include "reaper/cli/now.hpp"
+#include "reaper/report/journal_news.hpp"
+#include "reaper/report/json.hpp"
+#include "reaper/runtime/run_task.hpp"
+
+namespace reaper::cli {
+namespace {
+
+constexpr std::chrono::seconds between_looks{1};
+constexpr int followed = 200;  ///< the newest entries, at which each look looks
+
+/// Waits between looks, until a signal ends it.
+class Looks {
+public:
+    explicit Looks(boost::asio::io_context& io)
+        : io_(io), timer_(io), signals_(io, SIGINT, SIGTERM) {
+        signals_.async_wait([this](const boost::system::error_code& error, int) {
+            if (error) return;
+            stopped_ = true;
+            timer_.cancel();
+        });
+    }
+
+    /// False: no further one.
+    bool wait() {
+        if (stopped_) return false;
+        timer_.expires_after(between_looks);
+        timer_.async_wait([this](const boost::system::error_code&) { io_.stop(); });
+        io_.restart();
+        io_.run();
+        return !stopped_;
+    }
+
+private:
+    boost::asio::io_context& io_;
+    boost::asio::steady_timer timer_;
+    boost::asio::signal_set signals_;
+    bool stopped_ = false;
+};
+
+void tell(std::vector<report::NewsLine> lines, std::size_t most, const Terminal& terminal) {
+    const std::size_t left_out = lines.size() - std::min(lines.size(), most);
+    for (std::size_t i = left_out; i < lines.size(); ++i)
+        terminal.answer((terminal.json() ? report::dump(lines[i].json) : lines[i].text) + "\n");
+}
+
+/// `find` asks the journal, `news` knows what was there.
+template <class Find, class News>
+ExitCode follow(boost::asio::io_context& io, const Find& find, News news, std::size_t first,
+                const Terminal& terminal) {
+    Looks looks{io};
+    std::size_t most = first;
+    do {
+        const auto found = run_task(io, find());
+        if (!found) return terminal.fail(ExitCode::failed, found.error());
+        tell(news.look(*found), most, terminal);
+        most = std::numeric_limits<std::size_t>::max();
+    } while (looks.wait());
+    return ExitCode::ok;
+}
+
+}  // namespace
+
+ExitCode follow_history(boost::asio::io_context& io, Journal& journal,
+                        const HistoryCommand& command, const Terminal& terminal) {
+    JournalQuery query = query_of(command, now());
+    const auto first = static_cast<std::size_t>(std::max(query.limit, 0));
+    query.limit = std::max(query.limit, followed);
+    if (command.what == HistoryCommand::What::victims)
+        return follow(
+            io, [&] { return journal.find_victims(query); }, report::VictimNews{}, first, terminal);
+    return follow(
+        io, [&] { return journal.find_requests(query); }, report::RequestNews{}, first, terminal);
+}
+
+}  // namespace reaper::cli
