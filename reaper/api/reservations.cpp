@@ -201,7 +201,7 @@ json json_of(const OrderState& order) {
             {"principal", order.principal},
             {"state", std::string{to_string(order.kind)}},
             {"orders", order.told},
-            {"at", format_time(order.at)}};
+            {"at", iso_time(order.at)}};
 }
 
 Task<HttpResponse> give(const Backend& backend, ApiRequest request, ReadOrder read) {

@@ -11,7 +11,9 @@
 #include "reaper/cli/estimate_arguments.hpp"
 #include "reaper/cli/help_text.hpp"
 #include "reaper/cli/history_arguments.hpp"
+#include "reaper/cli/list_arguments.hpp"
 #include "reaper/cli/man_pages.hpp"
+#include "reaper/cli/quiet_check.hpp"
 #include "reaper/cli/value_parsers.hpp"
 #include "reaper/model/text.hpp"
 #include "reaper/model/time_text.hpp"
@@ -23,6 +25,7 @@ namespace {
 /// Where CLI11 leaves what it read, before it is put together.
 struct Parsed {
     GlobalOptions global;
+    ListTexts list;
     int verbose = 0;
     std::string log_level;
     std::string color = "auto";
@@ -59,14 +62,6 @@ struct Parsed {
     ConfigCommand config;
     std::string shell, man_page;
 };
-
-/// A check that leaves the option's help line as it is. The values that it knows become its name,
-/// for completions.
-template <class Check>
-CLI::Validator quiet(Check check) {
-    const std::string values = check.get_description();
-    return check.name(values).description("");
-}
 
 void add_global_options(CLI::App& app, Parsed& parsed) {
     app.set_help_flag("-h,--help", "Show this help, or that of the command");
@@ -339,7 +334,7 @@ void add_usage(CLI::App& app, Parsed& parsed) {
     usage.add_option("--from", parsed.from, "From then on, UTC (default the first of this month)")
         ->type_name("DATE");
     usage.add_option("--to", parsed.to, "Until then, UTC (default now)")->type_name("DATE");
-    usage.add_flag("--csv", parsed.usage.csv, "Print the answer as CSV");
+    usage.add_flag("--csv", parsed.list.csv, "The same as -o csv");
 }
 
 void add_estimate(CLI::App& app, Parsed& parsed) {
@@ -433,7 +428,9 @@ void describe(CLI::App& app, Parsed& parsed) {
     add_command(app, "gateway", help::gateway);
     add_plan(app, parsed);
     add_request(app, parsed);
-    add_snapshot_option(*add_command(app, "hosts", help::hosts), parsed.hosts.snapshot_file);
+    CLI::App& hosts = *add_command(app, "hosts", help::hosts);
+    add_snapshot_option(hosts, parsed.hosts.snapshot_file);
+    hosts.add_flag("--servers", parsed.hosts.servers, "List the servers of all hosts instead");
     add_candidates(app, parsed);
     add_setup(app, parsed);
     add_reservations(app, parsed);
@@ -452,6 +449,7 @@ void describe(CLI::App& app, Parsed& parsed) {
     add_command(app, "config", help::config)
         ->add_flag("--check", parsed.config.check, "Only say whether it is valid");
     add_own_texts(app, parsed);
+    add_list_options(app, parsed.list);
 }
 
 /// The innermost command that was recognised.
@@ -645,8 +643,6 @@ Result<ReserveCommand> finish_reserve(const CLI::App& app, const Parsed& parsed)
 
 Result<UsageCommand> finish_usage(const Parsed& parsed) {
     UsageCommand usage = parsed.usage;
-    if (usage.csv && parsed.global.json)
-        return Error{Errc::bad_input, "--csv and --json: one of the two"};
     for (const auto& [option, text, into] :
          {std::tuple{"--from", &parsed.from, &usage.from}, {"--to", &parsed.to, &usage.to}}) {
         if (text->empty()) continue;
@@ -786,6 +782,10 @@ std::variant<Arguments, Leave> finish(const CLI::App& app, const Parsed& parsed)
     Arguments arguments{finish_global(app, parsed), {}};
     Result<Command> command = finish_command(*app.get_subcommands().front(), parsed);
     if (!command) return Leave{ExitCode::usage, "", command.error().what};
+    Result<ListOptions> list = list_options(parsed.list, parsed.global.json);
+    if (!list) return Leave{ExitCode::usage, "", list.error().what};
+    arguments.global.json = list->format == ListFormat::json;
+    arguments.global.list = std::move(*list);
     arguments.command = std::move(*command);
     return arguments;
 }

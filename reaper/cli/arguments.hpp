@@ -8,6 +8,7 @@
 #include <variant>
 #include <vector>
 
+#include "reaper/cli/list_options.hpp"
 #include "reaper/daemon/exit_code.hpp"
 #include "reaper/model/request_record.hpp"
 #include "reaper/model/res_type.hpp"
@@ -23,8 +24,9 @@ enum class ColorMode { automatic, always, never };
 /// Accepted before and after the command.
 struct GlobalOptions {
     std::string config_file = "/etc/reaper/reaper.yaml";
-    bool config_given = false;  ///< by --config or REAPER_CONFIG
-    bool json = false;
+    bool config_given = false;             ///< by --config or REAPER_CONFIG
+    bool json = false;                     ///< --json, or -o json
+    ListOptions list;                      ///< of commands that answer with a list
     std::optional<std::string> log_level;  ///< trace, debug, info, warning, error
     ColorMode color = ColorMode::automatic;
 };
@@ -50,6 +52,7 @@ struct RequestCommand : DescribedRequest {};
 
 struct HostsCommand {
     std::string snapshot_file;  ///< instead of the cloud
+    bool servers = false;       ///< they are the list, not the hosts
 };
 
 struct CandidatesCommand {
@@ -140,7 +143,6 @@ struct ExplainCommand {
 struct UsageCommand {
     std::optional<TimePoint> from;  ///< none: the first of this month
     std::optional<TimePoint> to;    ///< none: now
-    bool csv = false;
 };
 
 /// What estimators would have done, by Prometheus' history.

@@ -6,11 +6,11 @@
 #include "reaper/cli/cloud_view.hpp"
 #include "reaper/cli/commands.hpp"
 #include "reaper/cli/known_ledger.hpp"
+#include "reaper/cli/list_output.hpp"
 #include "reaper/cli/offline.hpp"
 #include "reaper/cli/resolved_policy.hpp"
 #include "reaper/planner/culling.hpp"
 #include "reaper/report/culling.hpp"
-#include "reaper/report/json.hpp"
 
 namespace reaper::cli {
 namespace {
@@ -21,16 +21,14 @@ ExitCode show(const Snapshot& snapshot, const Resources& resources, const Ledger
     for (const Host& host : snapshot.hosts)
         if (auto candidate = culling_candidate(host, resources, ledger, protection))
             candidates.push_back(std::move(*candidate));
-    if (!terminal.json()) {
-        terminal.answer(report::render_culling(candidates, resources, snapshot.hosts.size(),
-                                               terminal.render_options(snapshot.taken_at)));
-        return ExitCode::ok;
-    }
-    report::CullingJson json;
-    for (const auto& candidate : candidates) json.add(candidate);
-    const auto document = nlohmann::json::parse(json.finish(resources, snapshot.taken_at));
-    terminal.answer(report::dump(document, 2) + "\n");
-    return ExitCode::ok;
+    const auto document = [&] {
+        report::CullingJson json;
+        for (const auto& candidate : candidates) json.add(candidate);
+        return nlohmann::json::parse(json.finish(resources, snapshot.taken_at));
+    };
+    return show_list(
+        terminal,
+        {report::candidates_table(candidates, resources, snapshot.hosts.size()), document, ""});
 }
 
 ExitCode show_file(const GlobalOptions& global, const CandidatesCommand& command,

@@ -3,18 +3,18 @@
 #include <exception>
 #include <iostream>
 #include <new>
+#include <thread>
 #include <type_traits>
 
 #include "reaper/cli/commands.hpp"
+#include "reaper/cli/watch.hpp"
 #include "reaper/daemon/logging.hpp"
 
 namespace reaper::cli {
 namespace {
 
-ExitCode dispatch(const Arguments& arguments) {
+ExitCode run_command(const Arguments& arguments, const Terminal& terminal) {
     const GlobalOptions& global = arguments.global;
-    const Terminal terminal(global);
-    set_up_logging(LogStyle::command, global.log_level.value_or("warning"), terminal.error_color());
     return std::visit(
         [&](const auto& command) {
             using Chosen = std::remove_cvref_t<decltype(command)>;
@@ -74,6 +74,18 @@ ExitCode dispatch(const Arguments& arguments) {
                 return show_config(global, command, terminal);
         },
         arguments.command);
+}
+
+ExitCode dispatch(const Arguments& arguments) {
+    const GlobalOptions& global = arguments.global;
+    const Terminal terminal(global);
+    set_up_logging(LogStyle::command, global.log_level.value_or("warning"), terminal.error_color());
+    const auto once = [&] { return run_command(arguments, terminal); };
+    if (!global.list.watch) return once();
+    return watch(terminal, once, [&] {
+        std::this_thread::sleep_for(*global.list.watch);
+        return true;
+    });
 }
 
 }  // namespace

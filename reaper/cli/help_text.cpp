@@ -12,7 +12,7 @@ look: they never write to the cloud, but for setup --apply. request asks the dae
 and resume switch its deletions off and on.)",
     R"(Examples:
   reaper check                       is everything in place? what to do if not
-  reaper hosts                       which servers are where, and how much room there is
+  reaper hosts                       how many servers each host has, and how much room
   reaper plan --resources VCPU=4,MEMORY_MB=8192,DISK_GB=20 --slots 2 --project web
   reaper snapshot --out cloud.json   the same as a file, to plan on without the cloud
   reaper run --dry-run               the daemon, telling what it would do
@@ -21,6 +21,10 @@ and resume switch its deletions off and on.)",
 
 The options above are accepted before and after the command.
 The answer goes to stdout, logs and errors to stderr.
+
+Lists (hosts, candidates, history, reservations, usage, ...) are tables, of one line for each row
+where stdout is no terminal; -o gives another format, --sort and --columns choose, --watch repeats.
+Times are UTC, as in 2026-11-01T12:30:00.000Z.
 
 Exit codes:
   0  done
@@ -141,15 +145,18 @@ configuration is wrong, 1 anything else.
 )"};
 
 const Text hosts{
-    "Which servers are where, and how much room there is",
-    R"(Which servers are where: for each host its room, what regular and revocable servers hold, and
-the servers themselves with why they are revocable. Each host has a label: regular, revocable or
-any, after the kinds of room that it holds and offers, and how much of each kind is free. With
+    "Each host's servers and free room; or all servers",
+    R"(The hosts: how many regular and revocable servers each has, and what is free of each class
+of resources; -o wide tells capacity, use, and what is free of each kind of room too. Each host has
+a label: regular, revocable or any, after the kinds of room that it holds and offers. With
+--servers, the servers of all hosts, with what they hold and why they are revocable. With
 --snapshot, from a file instead of the cloud; --config is optional then, and its taggers are applied
 if it is given.)",
     R"(Examples:
   reaper hosts
-  reaper hosts --snapshot cloud.json
+  reaper hosts --sort VCPU_free:desc -o wide
+  reaper hosts --servers --columns host,server,project,because
+  reaper hosts --snapshot cloud.json -o csv > hosts.csv
   reaper hosts --json | jq '.hosts[].name'
 )"};
 
@@ -168,6 +175,7 @@ GET /v1/culling_candidates?resources=VCPU:1,MEMORY_MB:2048,DISK_GB:20)",
   reaper candidates --resources VCPU:1,MEMORY_MB:2048,DISK_GB:20
   reaper candidates --resources VCPU:4,CUSTOM_GPU:1 --json
   reaper candidates --resources VCPU:4 --snapshot cloud.json
+  reaper candidates --resources VCPU:4 -o name | xargs -n 1 openstack hypervisor show
 )"};
 
 const Text setup{
@@ -271,6 +279,7 @@ have the room and it is collected when it comes free (OWED). With --json also th
     R"(Examples:
   reaper reservations
   reaper reservations --role engineering --json
+  reaper reservations --sort role -o wide
 )"};
 
 const Text snapshot{
@@ -309,6 +318,8 @@ projects the journal has the ids, not the names. Why one server went: reaper exp
   reaper history --limit 50
   reaper history --since 24h --outcome not-enough
   reaper history --follow --host compute-7
+  reaper history --watch 5
+  reaper history --columns received,request,outcome,reason
   reaper history show req-0b6c2a44-9b7e-4a52-9d2f-0f6f2d1f6f55
   reaper history messages --json
   reaper history victims --since 2h --flavor m1.small
@@ -340,6 +351,7 @@ those of a day, or all that a filter or --limit leaves. A deletion that Nova ref
     R"(Examples:
   reaper history victims --since 2h
   reaper history victims --server batch-7
+  reaper history victims --sort host -o csv
   reaper history victims --follow --json
 )"};
 
@@ -370,7 +382,8 @@ launch to its end with the flavor that it has or had last; one without a host (s
 not count. What it is, its taggers say as of now; who was reclaimed was revocable.)",
     R"(Examples:
   reaper usage
-  reaper usage --from 2026-10-01 --to 2026-11-01 --csv > october.csv
+  reaper usage --from 2026-10-01 --to 2026-11-01 -o csv > october.csv
+  reaper usage --sort -VCPU_hours
   reaper usage --json | jq '.usage[] | select(.type == "revocable")'
 )"};
 

@@ -1,14 +1,18 @@
 // `reaper history`: reads the journal, also while the daemon writes it.
+#include <algorithm>
 #include <boost/asio/io_context.hpp>
 #include <chrono>
+#include <vector>
 
 #include "clients/journal/sqlite_journal.hpp"
 #include "reaper/cli/commands.hpp"
 #include "reaper/cli/history_arguments.hpp"
 #include "reaper/cli/history_follow.hpp"
+#include "reaper/cli/list_output.hpp"
 #include "reaper/cli/local_settings.hpp"
 #include "reaper/cli/now.hpp"
 #include "reaper/model/text.hpp"
+#include "reaper/report/history_tables.hpp"
 #include "reaper/report/json.hpp"
 #include "reaper/report/render.hpp"
 #include "reaper/runtime/run_task.hpp"
@@ -24,9 +28,17 @@ ExitCode failed(const Terminal& terminal, const Error& error) {
 template <class Answer, class Render>
 ExitCode answer(const Terminal& terminal, const Result<Answer>& read, Render render) {
     if (!read) return failed(terminal, read.error());
-    terminal.answer(terminal.json() ? report::dump(report::to_json(*read), 2) + "\n"
-                                    : render(*read, terminal.render_options(now())));
-    return ExitCode::ok;
+    return show_document(
+        terminal, [&] { return report::to_json(*read); },
+        [&] { return render(*read, terminal.render_options(now())); });
+}
+
+/// `rows`: of the JSON.
+template <class Entries, class Table>
+ExitCode answer_list(const Terminal& terminal, const Result<Entries>& read, Table table,
+                     const char* rows) {
+    if (!read) return failed(terminal, read.error());
+    return show_list(terminal, {table(*read), [&read] { return report::to_json(*read); }, rows});
 }
 
 /// The newest request in which the server was chosen, or waited.
@@ -73,22 +85,22 @@ ExitCode show_history(const GlobalOptions& global, const HistoryCommand& command
         case HistoryCommand::What::show:
             return show_record(io, **journal, command.request, terminal);
         case HistoryCommand::What::messages:
-            return answer(terminal, run_task(io, (*journal)->messages(command.limit)),
-                          report::render_messages);
+            return answer_list(terminal, run_task(io, (*journal)->messages(command.limit)),
+                               report::messages_table, "messages");
         case HistoryCommand::What::victims:
-            return answer(terminal, run_task(io, (*journal)->find_victims(query)),
-                          report::render_victims);
+            return answer_list(terminal, run_task(io, (*journal)->find_victims(query)),
+                               report::victims_table, "victims");
         case HistoryCommand::What::totals:
             return answer(terminal,
                           run_task(io, (*journal)->totals(query.since.value_or(TimePoint{}))),
                           report::render_totals);
         case HistoryCommand::What::events:
-            return answer(terminal, run_task(io, (*journal)->events(command.limit)),
-                          report::render_events);
+            return answer_list(terminal, run_task(io, (*journal)->events(command.limit)),
+                               report::events_table, "events");
         case HistoryCommand::What::list: break;
     }
-    return answer(terminal, run_task(io, (*journal)->find_requests(query)),
-                  report::render_record_lines);
+    return answer_list(terminal, run_task(io, (*journal)->find_requests(query)),
+                       report::requests_table, "requests");
 }
 
 }  // namespace reaper::cli

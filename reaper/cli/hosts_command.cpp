@@ -3,18 +3,21 @@
 
 #include "reaper/cli/cloud_view.hpp"
 #include "reaper/cli/commands.hpp"
+#include "reaper/cli/list_output.hpp"
 #include "reaper/cli/offline.hpp"
+#include "reaper/report/hosts_tables.hpp"
 #include "reaper/report/json.hpp"
-#include "reaper/report/render.hpp"
 
 namespace reaper::cli {
 namespace {
 
-ExitCode show(const Snapshot& snapshot, const Terminal& terminal) {
-    terminal.answer(terminal.json() ? report::dump(report::to_json(snapshot), 2) + "\n"
-                                    : report::render_hosts(
-                                          snapshot, terminal.render_options(snapshot.taken_at)));
-    return ExitCode::ok;
+ExitCode show(const Snapshot& snapshot, const HostsCommand& command, const Terminal& terminal) {
+    if (command.servers)
+        return show_list(terminal,
+                         {report::servers_table(snapshot),
+                          [&snapshot] { return report::servers_json(snapshot); }, "servers"});
+    return show_list(terminal, {report::hosts_table(snapshot),
+                                [&snapshot] { return report::to_json(snapshot); }, "hosts"});
 }
 
 ExitCode show_file(const GlobalOptions& global, const HostsCommand& command,
@@ -23,7 +26,7 @@ ExitCode show_file(const GlobalOptions& global, const HostsCommand& command,
     if (!policy) return ExitCode::usage;
     auto cloud = open_snapshot(command.snapshot_file, std::move(*policy), global.config_given);
     if (!cloud) return terminal.fail(ExitCode::usage, cloud.error());
-    return show(cloud->cache.snapshot, terminal);
+    return show(cloud->cache.snapshot, command, terminal);
 }
 
 }  // namespace
@@ -41,7 +44,7 @@ ExitCode show_hosts(const GlobalOptions& global, const HostsCommand& command,
     if (!cloud) return terminal.fail(ExitCode::usage, cloud.error());
     const auto cache = cloud_view(io, *cloud, **policy, terminal);
     if (!cache) return terminal.fail(ExitCode::failed, cache.error());
-    return show(cache->snapshot, terminal);
+    return show(cache->snapshot, command, terminal);
 }
 
 }  // namespace reaper::cli

@@ -1,12 +1,11 @@
 // `reaper strategies`, `taggers`, `estimators` and `qos`: the tables, for people and programs.
 #include <nlohmann/json.hpp>
-#include <sstream>
 
 #include "reaper/cli/commands.hpp"
+#include "reaper/cli/list_output.hpp"
 #include "reaper/oversubscription/estimator_table.hpp"
 #include "reaper/oversubscription/qos_table.hpp"
 #include "reaper/report/json.hpp"
-#include "reaper/report/text.hpp"
 #include "strategies/strategy_table.hpp"
 #include "tagging/tagger_table.hpp"
 
@@ -51,24 +50,31 @@ nlohmann::json table_json(const char* name, const std::vector<Info>& table) {
     return {{"version", report::json_version}, {name, list}};
 }
 
+/// `tag (text, default preemptible): tag of the project`
+std::string parameter_line(const ParameterSpec& spec) {
+    return std::string{spec.name} + " (" + kind_name(spec.kind) + ", default " +
+           value_text(spec.standard) + "): " + std::string{spec.help};
+}
+
 template <class Info>
-std::string table_text(const std::vector<Info>& table, std::size_t width) {
-    std::ostringstream out;
-    for (const Info& info : table) {
-        out << info.name << "\n" << report::wrapped(info.help, 4, width);
+report::Table plugins_table(const std::vector<Info>& plugins) {
+    report::Table table;
+    table.columns = {report::column("name"), report::under("what"), report::under("parameters")};
+    for (const Info& info : plugins) {
+        report::Lines parameters;
         for (const ParameterSpec& spec : info.parameters)
-            out << "    " << spec.name << " (" << kind_name(spec.kind) << ", default "
-                << value_text(spec.standard) << ")\n"
-                << report::wrapped(spec.help, 8, width);
+            parameters.push_back(parameter_line(spec));
+        table.rows.push_back({report::text_cell(std::string{info.name}),
+                              report::text_cell(std::string{info.help}),
+                              parameters.empty() ? report::Cell{} : report::Cell{parameters}});
     }
-    return out.str();
+    return table;
 }
 
 template <class Info>
 ExitCode show_table(const char* name, const std::vector<Info>& table, const Terminal& terminal) {
-    terminal.answer(terminal.json() ? report::dump(table_json(name, table), 2) + "\n"
-                                    : table_text(table, terminal.width()));
-    return ExitCode::ok;
+    return show_list(terminal,
+                     {plugins_table(table), [&] { return table_json(name, table); }, name});
 }
 
 }  // namespace

@@ -4,8 +4,10 @@
 #include "clients/http/local_client.hpp"
 #include "clients/http/url.hpp"
 #include "reaper/cli/commands.hpp"
+#include "reaper/cli/list_output.hpp"
 #include "reaper/cli/local_settings.hpp"
 #include "reaper/cli/refused_answer.hpp"
+#include "reaper/cli/reservations_table.hpp"
 #include "reaper/report/json.hpp"
 #include "reaper/report/text.hpp"
 
@@ -13,7 +15,6 @@ namespace reaper::cli {
 namespace {
 
 using nlohmann::json;
-using report::TextTable;
 
 json body_of(const ReserveCommand& command) {
     json lists = json::array();
@@ -70,45 +71,6 @@ std::optional<std::string> socket_of(const GlobalOptions& global, const Terminal
     return std::nullopt;
 }
 
-std::string amounts(const json& resources) {
-    std::string text;
-    for (const auto& [name, amount] : resources.items())
-        text += (text.empty() ? "" : " ") + name + "=" + amount.dump();
-    return text.empty() ? "-" : text;
-}
-
-std::string labels_text(const json& labels) {
-    std::string text;
-    for (const auto& [name, value] : labels.items())
-        text += " " + name + "=" + value.get<std::string>();
-    return text;
-}
-
-void show(const json& said, const Terminal& terminal) {
-    TextTable table{{{"HOST"}, {"ROLE"}, {"RESERVED"}, {"USED"}, {"HELD"}, {"LENT"}, {"OWED"}}};
-    for (const json& each : said.value("reservations", json::array())) {
-        const std::string name = each.value("host_name", "");
-        table.row({name.empty() ? each.value("host", "") : name,
-                   each.value("role", "") + labels_text(each.value("labels", json::object())),
-                   amounts(each.value("resources", json::object())),
-                   amounts(each.value("used", json::object())),
-                   amounts(each.value("held", json::object())),
-                   amounts(each.value("lent", json::object())),
-                   amounts(each.value("owed", json::object()))});
-        if (each.value("from_config", false)) table.note("from the configuration");
-        if (const auto by = each.value("principal", ""); !by.empty())
-            table.note("reserved by " + by);
-        if (const auto trouble = each.value("trouble", ""); !trouble.empty())
-            table.note("not as it should be: " + trouble);
-    }
-    if (table.empty())
-        terminal.answer("no reservations\n");
-    else
-        terminal.answer(table.text(0, terminal.width(), report::Paint{terminal.color()}));
-    for (const json& remark : said.value("remarks", json::array()))
-        terminal.complain(report::safe(remark.get<std::string>()));
-}
-
 }  // namespace
 
 ExitCode change_reservations(const GlobalOptions& global, const ReserveCommand& command,
@@ -145,11 +107,8 @@ ExitCode show_reservations(const GlobalOptions& global, const ReservationsComman
     ExitCode code{};
     const auto said = answered(http::get_locally(*socket, target), terminal, code);
     if (!said) return code;
-    if (terminal.json())
-        terminal.answer(report::dump(*said, 2) + "\n");
-    else
-        show(*said, terminal);
-    return code;
+    return show_list(terminal,
+                     {reservations_table(*said), [&said] { return *said; }, "reservations"});
 }
 
 }  // namespace reaper::cli

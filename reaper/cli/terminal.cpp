@@ -5,6 +5,7 @@
 #include <iostream>
 #include <sys/ioctl.h>
 #include <unistd.h>
+#include <utility>
 
 #include "reaper/model/text.hpp"
 
@@ -20,6 +21,10 @@ bool wants_color(ColorMode mode, int fd) {
     return !refused && !dumb && isatty(fd) == 1;
 }
 
+bool has_colors(ListFormat format) {
+    return format == ListFormat::table || format == ListFormat::wide;
+}
+
 int columns() {
     winsize size{};
     if (ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) != 0 || size.ws_col == 0) return 100;
@@ -30,7 +35,9 @@ int columns() {
 
 Terminal::Terminal(const GlobalOptions& options)
     : json_(options.json),
-      color_(!options.json && wants_color(options.color, STDOUT_FILENO)),
+      list_(options.list),
+      interactive_(isatty(STDOUT_FILENO) == 1),
+      color_(has_colors(options.list.format) && wants_color(options.color, STDOUT_FILENO)),
       error_color_(wants_color(options.color, STDERR_FILENO)),
       error_terminal_(isatty(STDERR_FILENO) == 1),
       width_(columns()) {}
@@ -44,7 +51,15 @@ report::RenderOptions Terminal::render_options(TimePoint now) const {
 }
 
 void Terminal::answer(std::string_view text) const {
-    std::cout << text << std::flush;
+    std::cout << std::exchange(before_answer_, "") << text << std::flush;
+}
+
+void Terminal::begin_frame() const {
+    const bool first = frames_++ == 0;
+    if (interactive_)
+        before_answer_ = "\x1b[H\x1b[2J";
+    else if (!first)
+        before_answer_ = list_.format == ListFormat::yaml ? "---\n" : "\n";
 }
 
 void Terminal::complain(std::string_view line) const {

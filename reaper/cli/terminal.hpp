@@ -15,6 +15,8 @@ public:
     explicit Terminal(const GlobalOptions& options);
 
     bool json() const { return json_; }
+    const ListOptions& list() const { return list_; }
+    bool interactive() const { return interactive_; }                       ///< stdout
     bool color() const { return color_; }                                   ///< on stdout
     bool error_color() const { return error_color_; }                       ///< on stderr
     std::size_t width() const { return static_cast<std::size_t>(width_); }  ///< columns
@@ -22,6 +24,9 @@ public:
     report::RenderOptions render_options(TimePoint now) const;
 
     void answer(std::string_view text) const;
+    /// The next answer takes the place of the last one; where nothing can be taken back, it stands
+    /// below it, after an empty line (YAML: after `---`).
+    void begin_frame() const;
     /// A line to stderr, with the prefix `reaper: `.
     void complain(std::string_view line) const;
 
@@ -37,11 +42,15 @@ public:
 
 private:
     bool json_;
+    ListOptions list_;
+    bool interactive_;
     bool color_;
     bool error_color_;
     bool error_terminal_;
     int width_;
     mutable bool progress_shown_ = false;
+    mutable int frames_ = 0;
+    mutable std::string before_answer_;  ///< what sets a frame off
 };
 
 }  // namespace reaper::cli

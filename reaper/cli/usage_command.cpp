@@ -8,11 +8,11 @@
 #include "clients/journal/sqlite_journal.hpp"
 #include "reaper/cli/cloud_view.hpp"
 #include "reaper/cli/commands.hpp"
+#include "reaper/cli/list_output.hpp"
 #include "reaper/cli/now.hpp"
 #include "reaper/cloud_reader/cloud_reader.hpp"
 #include "reaper/daemon/composition.hpp"
 #include "reaper/planner/eligibility.hpp"
-#include "reaper/report/json.hpp"
 #include "reaper/report/usage.hpp"
 #include "reaper/request_spec/request_builder.hpp"
 #include "reaper/runtime/run_task.hpp"
@@ -145,10 +145,8 @@ ExitCode show_usage(const GlobalOptions& global, const UsageCommand& command,
     }
     usage.to = std::min(usage.to, now());
     usage.lines = usage_of(*runs, usage.from, usage.to);
-    terminal.answer(terminal.json() ? report::dump(report::to_json(usage), 2) + "\n"
-                    : command.csv   ? report::usage_csv(usage)
-                                    : report::render_usage(usage, terminal.render_options(now())));
-    return ExitCode::ok;
+    return show_list(terminal, {report::usage_table(usage),
+                                [&usage] { return report::to_json(usage); }, "usage"});
 }
 
 }  // namespace reaper::cli

@@ -74,41 +74,35 @@ std::string CullingJson::finish(const Resources& resources, TimePoint taken_at) 
     return text + "}}";
 }
 
-std::string render_culling(const std::vector<CullingCandidate>& candidates,
-                           const Resources& resources, std::size_t hosts,
-                           const RenderOptions& options) {
-    using Align = TextTable::Align;
-    const std::size_t width = width_of(options);
-    TextTable table{{{"HOST"},
-                     {"ROOM"},
-                     {"CLASS"},
-                     {"USED", Align::right},
-                     {"CAPACITY", Align::right},
-                     {"PREEMPTIBLE", Align::right},
-                     {"SERVERS", Align::right}}};
+Table candidates_table(const std::vector<CullingCandidate>& candidates, const Resources& resources,
+                       std::size_t hosts) {
+    Table table;
+    table.columns = {column("host"), column("room"), number("servers"), wide("id")};
+    const auto classes = classes_of({resources});
+    for (const auto& name : classes)
+        for (const char* const what : {"_used", "_capacity", "_preemptible"})
+            table.columns.push_back(number(name.str() + what));
     std::size_t with_room = 0;
     for (const auto& candidate : candidates) {
         with_room += candidate.has_room ? 1 : 0;
         const Resources held = held_by_preemptible(candidate);
-        bool first = true;
-        for (const auto& name : classes_of({resources})) {
+        std::vector<Cell> cells{text_cell(candidate.host_name),
+                                std::string{candidate.has_room ? "yes" : "by culling"},
+                                static_cast<std::int64_t>(preemptible_servers(candidate)),
+                                text_cell(candidate.host.str())};
+        for (const auto& name : classes) {
             const ClassUse use = total(candidate, name);
-            table.row({first ? candidate.host_name : "",
-                       first ? (candidate.has_room ? "yes" : "by culling") : "", name.str(),
-                       std::to_string(use.used), std::to_string(use.capacity),
-                       std::to_string(held.get(name)),
-                       first ? std::to_string(preemptible_servers(candidate)) : ""});
-            first = false;
+            for (const Amount amount : {use.used, use.capacity, held.get(name)})
+                cells.emplace_back(amount);
         }
+        table.rows.push_back(std::move(cells));
     }
-    std::string text;
-    if (!table.empty()) text = table.text(0, width, Paint{options.color}) + "\n";
-    return text +
-           wrapped(counted(candidates.size(), "candidate") + " of " + counted(hosts, "host") +
-                       " for " + to_string(resources) + ": " + std::to_string(with_room) +
-                       " with room as it is, " + std::to_string(candidates.size() - with_room) +
-                       " if preemptible servers go",
-                   0, width);
+    table.none = "No candidates.";
+    table.summary = counted(candidates.size(), "candidate") + " of " + counted(hosts, "host") +
+                    " for " + to_string(resources) + ": " + std::to_string(with_room) +
+                    " with room as it is, " + std::to_string(candidates.size() - with_room) +
+                    " if preemptible servers go";
+    return table;
 }
 
 }  // namespace reaper::report

@@ -15,7 +15,7 @@
 
 #include "reaper/model/time.hpp"
 #include "reaper/planner/culling.hpp"
-#include "reaper/report/render.hpp"
+#include "reaper/report/table.hpp"
 
 namespace reaper::report {
 
@@ -32,9 +32,8 @@ private:
     std::string allocations_;
 };
 
-/// A table of the hosts, and the verdict as the last line.
-std::string render_culling(const std::vector<CullingCandidate>& candidates,
-                           const Resources& resources, std::size_t hosts,
-                           const RenderOptions& options = {});
+/// The hosts, with the requested classes beside each other; the verdict is the summary.
+Table candidates_table(const std::vector<CullingCandidate>& candidates, const Resources& resources,
+                       std::size_t hosts);
 
 }  // namespace reaper::report

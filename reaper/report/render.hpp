@@ -1,6 +1,6 @@
-// What operators read in their terminals. Pure: from values to text, several lines, each ending in
-// a newline. Words from the cloud (names, reasons) are made safe: no control character reaches the
-// terminal.
+// What operators read in their terminals, but lists (table.hpp). Pure: from values to text, several
+// lines, each ending in a newline. Words from the cloud (names, reasons) are made safe: no control
+// character reaches the terminal.
 #pragma once
 
 #include <optional>
@@ -30,31 +30,11 @@ std::string render_decision(const Decision& decision, const Request& request,
 /// One request from its message to its outcome, in order of time.
 std::string render_record(const RequestRecord& record, const RenderOptions& options = {});
 
-/// The table of `reaper history`.
-std::string render_record_lines(const std::vector<RequestSummary>& lines,
-                                const RenderOptions& options = {});
-
-/// The table of messages that made no request.
-std::string render_messages(const std::vector<MessageEntry>& messages,
-                            const RenderOptions& options = {});
-
-/// Deleted servers and their requests.
-std::string render_victims(const std::vector<VictimEntry>& victims,
-                           const RenderOptions& options = {});
-
-/// What was done to the reaper itself.
-std::string render_events(const std::vector<JournalEvent>& events,
-                          const RenderOptions& options = {});
-
 /// Hosts whose freed room is held.
 std::string render_holds(const std::vector<InventoryHold>& holds,
                          const RenderOptions& options = {});
 
 /// One line for each kind of thing that is counted.
 std::string render_totals(const JournalTotals& totals, const RenderOptions& options = {});
-
-/// Each host: label, state, room of each kind, its regular and its revocable servers; hosts by
-/// label.
-std::string render_hosts(const Snapshot& snapshot, const RenderOptions& options = {});
 
 }  // namespace reaper::report

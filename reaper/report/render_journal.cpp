@@ -1,4 +1,4 @@
-// Deleted servers, events, and totals.
+// Holds and totals.
 #include "reaper/model/time_text.hpp"
 #include "reaper/report/render_parts.hpp"
 
@@ -24,31 +24,11 @@ std::string counts_line(const auto& counts) {
 
 }  // namespace
 
-std::string render_victims(const std::vector<VictimEntry>& victims, const RenderOptions& options) {
-    if (victims.empty()) return "No victims.\n";
-    TextTable table{{{"AT (UTC)"}, {"SERVER"}, {"NAME"}, {"FOR REQUEST"}, {"HOST"}, {"PROJECT"}}};
-    for (const auto& victim : victims)
-        table.row({format_time(victim.at), victim.server.str(), victim.name, victim.request.str(),
-                   victim.host, victim.project.str()});
-    return table.text(0, width_of(options), Paint{options.color});
-}
-
-std::string render_events(const std::vector<JournalEvent>& events, const RenderOptions& options) {
-    if (events.empty()) return "No events.\n";
-    TextTable table{{{"AT (UTC)"}, {"WHAT"}}};
-    for (const auto& event : events) {
-        table.row({format_time(event.at), event.kind});
-        table.note(event.reason);
-    }
-    return table.text(0, width_of(options), Paint{options.color});
-}
-
 std::string render_holds(const std::vector<InventoryHold>& holds, const RenderOptions& options) {
     if (holds.empty()) return "No holds.\n";
-    TextTable table{
-        {{"SINCE (UTC)"}, {"HOST"}, {"CLASS"}, {"RESERVED"}, {"BEFORE"}, {"FOR REQUEST"}}};
+    TextTable table{{{"SINCE"}, {"HOST"}, {"CLASS"}, {"RESERVED"}, {"BEFORE"}, {"FOR REQUEST"}}};
     for (const auto& hold : holds)
-        table.row({format_time(hold.since), hold.host_name, hold.resource_class.str(),
+        table.row({iso_time(hold.since), hold.host_name, hold.resource_class.str(),
                    std::to_string(hold.set), std::to_string(hold.before), hold.request.str()});
     return table.text(0, width_of(options), Paint{options.color});
 }

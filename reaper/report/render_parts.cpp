@@ -68,7 +68,7 @@ std::size_t width_of(const RenderOptions& options) {
 }
 
 std::string age(TimePoint created, const RenderOptions& options) {
-    return options.now ? format_duration(*options.now - created) : format_time(created);
+    return options.now ? format_duration(*options.now - created) : iso_time(created);
 }
 
 std::string age_head(const RenderOptions& options) {

@@ -89,18 +89,6 @@ std::string painted(OutcomeKind kind, const std::string& text, const Paint& pain
     return text;
 }
 
-/// In one cell: how it ended, and what became of the room.
-std::string ending_of(const RequestSummary& line) {
-    if (!line.outcome) return "under way";
-    std::string text{to_string(line.outcome->kind)};
-    if (line.freed_room) text += ", " + std::string{to_string(line.freed_room->kind)};
-    return text;
-}
-
-std::string kind_of(const Request& request) {
-    return request.correction ? "correction" : std::string{to_string(request.operation)};
-}
-
 std::vector<Event> events_of(const RequestRecord& record) {
     std::vector<Event> events;
     const auto names = names_in(record);
@@ -140,43 +128,6 @@ std::string render_record(const RequestRecord& record, const RenderOptions& opti
             safe(freed_room_text(freed_room) + untaken_text(record)) + " (" +
             iso_time(freed_room.at) + ")\n";
     return text;
-}
-
-std::string render_record_lines(const std::vector<RequestSummary>& lines,
-                                const RenderOptions& options) {
-    if (lines.empty()) return "No requests.\n";
-    using Align = TextTable::Align;
-    TextTable table{{{"RECEIVED (UTC)"},
-                     {"REQUEST"},
-                     {"OUTCOME"},
-                     {"VICTIMS", Align::right},
-                     {"SLOTS", Align::right},
-                     {"OF"},
-                     {"OPERATION"},
-                     {"PROJECT"}}};
-    for (const auto& line : lines) {
-        const Request& request = line.request;
-        table.row({format_time(line.received_at), request.id.str(), ending_of(line),
-                   std::to_string(line.victims), std::to_string(request.slots),
-                   to_string(request.resources), kind_of(request), request.project.str()});
-        if (line.outcome) table.note(line.outcome->reason);
-        if (line.freed_room) table.note(freed_room_text(*line.freed_room));
-    }
-    return table.text(0, width_of(options), Paint{options.color});
-}
-
-std::string render_messages(const std::vector<MessageEntry>& messages,
-                            const RenderOptions& options) {
-    if (messages.empty()) return "No messages.\n";
-    TextTable table{{{"AT (UTC)"}, {"VERDICT"}, {"EVENT"}, {"REQUEST"}, {"MESSAGE"}}};
-    for (const auto& message : messages) {
-        table.row({format_time(message.at), message.verdict,
-                   shortened(safe(message.event_type), 60),
-                   message.request.empty() ? "-" : message.request.str(),
-                   shortened(safe(message.message_id), 40)});
-        table.note(message.reason);
-    }
-    return table.text(0, width_of(options), Paint{options.color});
 }
 
 }  // namespace reaper::report

@@ -1,4 +1,4 @@
-// Resource-hours as a table for people, as CSV for a spreadsheet and as JSON for a program.
+// Resource-hours as a list, and as JSON for a program.
 //
 //  usage {version, from, to, usage: [{project, type: "regular" or "revocable", servers, reclaimed,
 //         hours, resource_hours{class: hours}}]}
@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "reaper/report/render.hpp"
+#include "reaper/report/table.hpp"
 #include "reaper/report/usage_totals.hpp"
 
 namespace reaper::report {
@@ -19,9 +19,7 @@ struct UsageReport {
 };
 
 nlohmann::json to_json(const UsageReport& usage);
-/// A head line, then one for each project and type; a column for each resource class that any of
-/// them has. Hours have three decimals. Lines end with CR LF, as RFC 4180 has it.
-std::string usage_csv(const UsageReport& usage);
-std::string render_usage(const UsageReport& usage, const RenderOptions& options = {});
+/// A row for each project and type; a column for each resource class that any of them has.
+Table usage_table(const UsageReport& usage);
 
 }  // namespace reaper::report

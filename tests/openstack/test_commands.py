@@ -189,7 +189,7 @@ def test_hosts_shows_what_nova_and_placement_hold(cloud: Cloud, install, fleet) 
         assert host["used"]["VCPU"] == cloud.used_vcpus(name) == 10
         shown = {server["id"]: server["revocable"] for server in host["servers"]}
         assert shown == {s.id: True for s in fleet.spot(name)} | {s.id: False for s in fleet.regular(name)}
-    text = reaper.command("hosts").stdout
+    text = reaper.command("hosts", "--servers").stdout
     for server in fleet.all():
         assert server.name in text
 

@@ -184,6 +184,8 @@ def test_hostile_names(cloud: SimCloud, reaper: Reaper) -> None:
         ("history", "messages"),
         ("history", "victims"),
         ("hosts",),
+        ("hosts", "--servers"),
+        ("hosts", "--servers", "-o", "csv"),
         ("status",),
         ("check",),
         ("config",),

@@ -4,6 +4,8 @@
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
 
+#include "reaper/report/table_formats.hpp"
+
 namespace reaper::report::culling_test {
 namespace {
 
@@ -60,17 +62,21 @@ TEST(CullingJson, HostileNamesStayInTheirPlace) {
 TEST(CullingText, TellsEachHostAndTheVerdict) {
     auto roomy = candidate("two");
     roomy.has_room = true;
-    const std::string text = render_culling({candidate("one"), roomy}, wanted, 3);
+    const std::string text =
+        table_text(candidates_table({candidate("one"), roomy}, wanted, 3), 140, Paint{false});
     EXPECT_EQ(text,
-              "HOST  ROOM        CLASS      USED  CAPACITY  PREEMPTIBLE  SERVERS\n"
-              "one   by culling  VCPU          8        10            2        1\n"
-              "                  MEMORY_MB  8192      8192         4096\n"
-              "two   yes         VCPU          8        10            2        1\n"
-              "                  MEMORY_MB  8192      8192         4096\n"
+              "HOST  ROOM        SERVERS  VCPU_USED  VCPU_CAPACITY  VCPU_PREEMPTIBLE  "
+              "MEMORY_MB_USED  MEMORY_MB_CAPACITY  MEMORY_MB_PREEMPTIBLE\n"
+              "one   by culling        1          8             10                 2            "
+              "8192                8192                   4096\n"
+              "two   yes               1          8             10                 2            "
+              "8192                8192                   4096\n"
               "\n"
               "2 candidates of 3 hosts for VCPU=1 MEMORY_MB=2048: 1 with room as it is, 1 if "
               "preemptible servers go\n");
-    EXPECT_EQ(render_culling({}, wanted, 1),
+    EXPECT_EQ(table_text(candidates_table({}, wanted, 1), 140, Paint{false}),
+              "No candidates.\n"
+              "\n"
               "0 candidates of 1 host for VCPU=1 MEMORY_MB=2048: 0 with room as it is, 0 if "
               "preemptible servers go\n");
 }

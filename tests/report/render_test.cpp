@@ -119,46 +119,6 @@ TEST(RenderStory, OfACorrectionTellsWhyEachServerWent) {
     const std::string decided = render_decision(plan, record.request, at_noon());
     EXPECT_THAT(decided, HasSubstr("Host compute-1: 2 victims\n"));
     EXPECT_THAT(decided, Not(HasSubstr("slot")));
-    RequestSummary line;
-    line.request = record.request;
-    EXPECT_THAT(render_record_lines({line}, at_noon()), HasSubstr("correction"));
-}
-
-TEST(RenderStoryLines, ShowsTheHistory) {
-    expect_golden("history.txt", render_record_lines(example_lines(), at_noon()));
-    EXPECT_EQ(render_record_lines({}), "No requests.\n");
-}
-
-TEST(RenderMessages, ShowsThem) {
-    const std::vector<MessageEntry> messages{
-        {"m-1", "compute_task.build_instances.error", RequestId{"req-1"}, "duplicate",
-         "the request is known", noon()},
-        {"m-2", "\x1b]0;title\x07", RequestId{}, "malformed", "not JSON", noon(1'000)}};
-    expect_golden("messages.txt", render_messages(messages, at_noon()));
-    EXPECT_EQ(render_messages({}), "No messages.\n");
-}
-
-TEST(RenderHosts, TellsWhatIsOversubscribed) {
-    Snapshot snapshot = example_snapshot();
-    const ResourceClass room{"CUSTOM_REVOCABLE_VCPU"};
-    snapshot.revocable_classes.insert(room);
-    EXPECT_THAT(render_hosts(snapshot, at_noon()), Not(HasSubstr("oversubscribed")));
-    Provider& provider = snapshot.hosts[1].providers.front();
-    provider.inventories[room] = Inventory{.total = 6};
-    provider.used.add(room, 8);
-    const std::string text = render_hosts(snapshot, at_noon());
-    EXPECT_THAT(text, HasSubstr("\n  oversubscribed CUSTOM_REVOCABLE_VCPU: 6 published, 8 used, 0 "
-                                "free; 2 more than there is\n"));
-    EXPECT_THAT(text, HasSubstr("\noversubscribed CUSTOM_REVOCABLE_VCPU: 6 published on 1 host, 8 "
-                                "used"));
-    const auto json = to_json(snapshot);
-    EXPECT_EQ(json["oversubscribed"]["CUSTOM_REVOCABLE_VCPU"],
-              (nlohmann::json{{"published", 6}, {"used", 8}, {"free", 0}, {"hosts", 1}}));
-    EXPECT_EQ(json["hosts"][0]["oversubscribed"], nlohmann::json::object());
-}
-
-TEST(RenderHosts, ShowsRoomAndServers) {
-    expect_golden("hosts.txt", render_hosts(example_snapshot(), at_noon()));
 }
 
 TEST(Render, EveryWidthIsSurvived) {
@@ -168,16 +128,7 @@ TEST(Render, EveryWidthIsSurvived) {
         options.max_rejected = -1;
         EXPECT_FALSE(render_decision(hostile_plan(), example_request(), options).empty());
         EXPECT_FALSE(render_record(example_story(), options).empty());
-        EXPECT_FALSE(render_hosts(example_snapshot(), options).empty());
     }
-}
-
-TEST(RenderVictims, SaysWhoDiedForWhom) {
-    const std::vector<VictimEntry> victims = victims_of(example_story());
-    ASSERT_EQ(victims.size(), 1U);
-    expect_golden("victims.txt", render_victims(victims, at_noon()));
-    EXPECT_EQ(render_victims({}, at_noon()), "No victims.\n");
-    EXPECT_EQ(to_json(victims)["victims"][0]["request"], example_request().id.str());
 }
 
 TEST(RenderTotals, SaysHowMuchOfEverything) {
@@ -192,14 +143,6 @@ TEST(RenderTotals, SaysHowMuchOfEverything) {
     expect_golden("totals.txt", render_totals(totals, at_noon()));
     expect_golden("totals.json", dump(to_json(totals), 2) + "\n");
     expect_golden("totals-none.txt", render_totals({}, at_noon()));
-}
-
-TEST(RenderMarks, AreNewestFirstAsGiven) {
-    const std::vector<JournalEvent> events{{"resumed", "by alice", at_noon().now.value()},
-                                           {"paused", "by \x1b[2Jmallory", at_noon().now.value()}};
-    const std::string text = render_events(events, at_noon());
-    EXPECT_LT(text.find("resumed"), text.find("paused"));
-    EXPECT_EQ(text.find('\x1b'), std::string::npos);
 }
 
 }  // namespace

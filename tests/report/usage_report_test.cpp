@@ -1,5 +1,6 @@
 #include <gtest/gtest.h>
 
+#include "reaper/report/table_formats.hpp"
 #include "reaper/report/usage.hpp"
 
 namespace reaper::report::usage_report_test {
@@ -25,7 +26,7 @@ UsageReport example() {
 }
 
 TEST(UsageReport, AsCsvHasAColumnForEachClassAndNoFormulas) {
-    EXPECT_EQ(usage_csv(example()),
+    EXPECT_EQ(table_csv(usage_table(example())),
               "project,type,servers,reclaimed,hours,VCPU_hours,MEMORY_MB_hours,"
               "CUSTOM_PREEMPTIBLE_hours\r\n"
               "\"p,1\",regular,2,0,1.500,3.250,1024.000,0.000\r\n"
@@ -44,16 +45,19 @@ TEST(UsageReport, AsJsonTellsTheTimeAndTheTypes) {
 }
 
 TEST(UsageReport, AsATableForPeople) {
-    const std::string text = render_usage(example());
-    EXPECT_NE(text.find("From 2026-11-01 00:00:00 to 2026-11-02 12:00:00 (UTC)\n"),
-              std::string::npos);
-    EXPECT_NE(text.find("RECLAIMED"), std::string::npos);
-    EXPECT_NE(text.find("1024.0"), std::string::npos);
+    const std::string text = table_text(usage_table(example()), 80, Paint{false});
+    EXPECT_EQ(text,
+              "From 2026-11-01T00:00:00.000Z to 2026-11-02T12:00:00.000Z\n"
+              "PROJECT  TYPE       SERVERS  RECLAIMED  HOURS  VCPU_HOURS  MEMORY_MB_HOURS\n"
+              "p,1      regular          2          0    1.5         3.2           1024.0\n"
+              "    custom_preemptible_hours 0.0\n"
+              "=cmd()   revocable        1          1    0.2         0.0              0.0\n"
+              "    custom_preemptible_hours 0.2\n");
     UsageReport nothing = example();
     nothing.lines.clear();
-    EXPECT_EQ(render_usage(nothing),
-              "Nothing ran from 2026-11-01 00:00:00 to 2026-11-02 12:00:00 (UTC)\n");
-    EXPECT_EQ(usage_csv(nothing), "project,type,servers,reclaimed,hours\r\n");
+    EXPECT_EQ(table_text(usage_table(nothing), 100, Paint{false}),
+              "From 2026-11-01T00:00:00.000Z to 2026-11-02T12:00:00.000Z\nNothing ran.\n");
+    EXPECT_EQ(table_csv(usage_table(nothing)), "project,type,servers,reclaimed,hours\r\n");
 }
 
 }  // namespace

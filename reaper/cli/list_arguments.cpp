@@ -1,0 +1,97 @@
+#include "reaper/cli/list_arguments.hpp"
+
+#include <CLI/CLI.hpp>
+#include <map>
+#include <sstream>
+
+#include "config/values.hpp"
+#include "reaper/cli/quiet_check.hpp"
+#include "reaper/model/text.hpp"
+
+namespace reaper::cli {
+namespace {
+
+constexpr const char* standard_interval = "2";  // seconds
+constexpr int longest_interval = 86'400;
+
+void add_to(CLI::App& command, ListTexts& texts) {
+    command
+        .add_option("-o,--output", texts.format,
+                    "table (default), wide (all columns), json, yaml, csv or name (for xargs)")
+        ->type_name("FORMAT")
+        ->check(quiet(CLI::IsMember({"table", "wide", "json", "yaml", "csv", "name"})));
+    command
+        .add_option("--sort", texts.sort, "By this column; -COLUMN or COLUMN:desc: greatest first")
+        ->type_name("COLUMN");
+    command.add_option("--columns", texts.columns, "Only these, in this order: A,B,...")
+        ->type_name("LIST");
+    command
+        .add_option("--watch", texts.watch,
+                    "Show it again every so many seconds (default 2) until Ctrl-C")
+        ->type_name("SECONDS")
+        ->expected(0, 1)
+        ->default_str(standard_interval);
+}
+
+Error wrong(const std::string& what) {
+    return Error{Errc::bad_input, what};
+}
+
+Result<ListFormat> format_of(const ListTexts& texts, bool json) {
+    static const std::map<std::string, ListFormat> formats{
+        {"table", ListFormat::table}, {"wide", ListFormat::wide}, {"json", ListFormat::json},
+        {"yaml", ListFormat::yaml},   {"csv", ListFormat::csv},   {"name", ListFormat::name}};
+    if (texts.csv && json) return wrong("--csv and --json: one of the two");
+    const std::string given = json ? "json" : texts.csv ? "csv" : "";
+    if (!given.empty() && !texts.format.empty() && texts.format != given)
+        return wrong("--" + given + " and -o " + texts.format + ": one of the two");
+    if (!given.empty()) return formats.at(given);
+    return texts.format.empty() ? ListFormat::table : formats.at(texts.format);
+}
+
+Result<std::optional<std::chrono::seconds>> interval_of(const std::string& text) {
+    using Interval = std::optional<std::chrono::seconds>;
+    if (text.empty()) return Interval{};
+    const auto seconds = config::integer_of(text);
+    if (!seconds || *seconds < 1 || *seconds > longest_interval)
+        return wrong("--watch: is '" + printable(text, 60) + "'; expected seconds from 1 to " +
+                     std::to_string(longest_interval));
+    return Interval{std::chrono::seconds{*seconds}};
+}
+
+std::vector<std::string> columns_in(const std::string& text) {
+    std::istringstream parts{text};
+    std::vector<std::string> names;
+    for (std::string name; std::getline(parts, name, ',');) names.push_back(name);
+    return names;
+}
+
+}  // namespace
+
+void add_list_options(CLI::App& program, ListTexts& texts) {
+    for (const char* const name : {"hosts", "candidates", "history", "reservations", "usage",
+                                   "strategies", "taggers", "estimators", "qos"})
+        add_to(*program.get_subcommand(name), texts);
+    for (const char* const name : {"messages", "victims", "events"})
+        add_to(*program.get_subcommand("history")->get_subcommand(name), texts);
+}
+
+Result<ListOptions> list_options(const ListTexts& texts, bool json) {
+    ListOptions options;
+    const auto format = format_of(texts, json);
+    if (!format) return format.error();
+    options.format = *format;
+    options.sort = texts.sort;
+    options.columns = columns_in(texts.columns);
+    const auto interval = interval_of(texts.watch);
+    if (!interval) return interval.error();
+    options.watch = *interval;
+    const bool has_columns = options.format == ListFormat::table ||
+                             options.format == ListFormat::wide ||
+                             options.format == ListFormat::csv;
+    if (!options.columns.empty() && !has_columns)
+        return wrong("--columns goes with -o table, wide and csv");
+    return options;
+}
+
+}  // namespace reaper::cli

@@ -1,0 +1,27 @@
+// The options of commands that answer with a list: declared, and read.
+#pragma once
+
+#include <string>
+
+#include "reaper/cli/list_options.hpp"
+#include "reaper/model/error.hpp"
+
+namespace CLI {
+class App;
+}
+
+namespace reaper::cli {
+
+/// The values as they were written; empty: not given.
+struct ListTexts {
+    std::string format, sort, columns, watch;
+    bool csv = false;  ///< `usage --csv`
+};
+
+/// To each command of `program` that answers with a list; their commands are there already.
+void add_list_options(CLI::App& program, ListTexts& texts);
+
+/// `bad_input` names the option. `json`: `--json` was given, which is `-o json`.
+Result<ListOptions> list_options(const ListTexts& texts, bool json);
+
+}  // namespace reaper::cli

@@ -1,0 +1,20 @@
+// How a command that answers with a list was asked to show it.
+#pragma once
+
+#include <chrono>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace reaper::cli {
+
+enum class ListFormat { table, wide, json, yaml, csv, name };
+
+struct ListOptions {
+    ListFormat format = ListFormat::table;
+    std::string sort;                           ///< as it was written; empty: as it comes
+    std::vector<std::string> columns;           ///< empty: those of the format
+    std::optional<std::chrono::seconds> watch;  ///< again and again, so far apart
+};
+
+}  // namespace reaper::cli

@@ -1,0 +1,14 @@
+// The list of `reaper reservations`, from what the daemon answers.
+#pragma once
+
+#include <nlohmann/json.hpp>
+
+#include "reaper/report/table.hpp"
+
+namespace reaper::cli {
+
+/// `said`: the answer to GET /v1/reservations; members that are not there, or of another kind, are
+/// left out.
+report::Table reservations_table(const nlohmann::json& said);
+
+}  // namespace reaper::cli

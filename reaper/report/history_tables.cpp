@@ -1,0 +1,90 @@
+#include "reaper/report/history_tables.hpp"
+
+#include <optional>
+#include <string>
+
+namespace reaper::report {
+namespace {
+
+std::string what_of(const Request& request) {
+    return request.correction ? "correction" : std::string{to_string(request.operation)};
+}
+
+/// What became of the room, and why.
+std::string room_text(const std::optional<FreedRoomResult>& room) {
+    if (!room) return "";
+    return std::string{to_string(room->kind)} + (room->reason.empty() ? "" : ": " + room->reason);
+}
+
+std::vector<Cell> request_cells(const RequestSummary& line) {
+    const Request& request = line.request;
+    const auto& outcome = line.outcome;
+    const auto& room = line.freed_room;
+    return {line.received_at,
+            text_cell(request.id.str()),
+            outcome ? std::string{to_string(outcome->kind)} : std::string{"under way"},
+            room ? text_cell(std::string{to_string(room->kind)}) : Cell{},
+            std::int64_t{line.victims},
+            std::int64_t{request.slots},
+            text_cell(to_string(request.resources)),
+            what_of(request),
+            text_cell(request.project.str()),
+            std::string{to_string(request.source)},
+            outcome ? Cell{outcome->at} : Cell{},
+            outcome ? text_cell(outcome->safeguard) : Cell{},
+            outcome ? text_cell(outcome->reason) : Cell{},
+            text_cell(room_text(room))};
+}
+
+}  // namespace
+
+Table requests_table(const std::vector<RequestSummary>& requests) {
+    Table table;
+    table.columns = {column("received"), column("request"),   column("outcome"),
+                     column("room"),     number("victims"),   number("slots"),
+                     column("of"),       column("operation"), column("project"),
+                     wide("source"),     wide("ended"),       wide("safeguard"),
+                     under("reason"),    under("room_reason")};
+    table.key = 1;
+    table.none = "No requests.";
+    for (const auto& line : requests) table.rows.push_back(request_cells(line));
+    return table;
+}
+
+Table messages_table(const std::vector<MessageEntry>& messages) {
+    Table table;
+    table.columns = {column("at"),      column("verdict"), column("event"),
+                     column("request"), column("message"), under("reason")};
+    table.key = 4;
+    table.none = "No messages.";
+    for (const auto& message : messages)
+        table.rows.push_back({message.at, text_cell(message.verdict), text_cell(message.event_type),
+                              text_cell(message.request.str()), text_cell(message.message_id),
+                              text_cell(message.reason)});
+    return table;
+}
+
+Table victims_table(const std::vector<VictimEntry>& victims) {
+    Table table;
+    table.columns = {column("at"),      column("name"), column("server"),
+                     column("request"), column("host"), column("project")};
+    table.key = 2;
+    table.none = "No victims.";
+    for (const auto& victim : victims)
+        table.rows.push_back({victim.at, text_cell(victim.name), text_cell(victim.server.str()),
+                              text_cell(victim.request.str()), text_cell(victim.host),
+                              text_cell(victim.project.str())});
+    return table;
+}
+
+Table events_table(const std::vector<JournalEvent>& events) {
+    Table table;
+    table.columns = {column("at"), column("event"), under("reason")};
+    table.key = 1;
+    table.none = "No events.";
+    for (const auto& event : events)
+        table.rows.push_back({event.at, text_cell(event.kind), text_cell(event.reason)});
+    return table;
+}
+
+}  // namespace reaper::report

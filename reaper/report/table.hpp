@@ -1,0 +1,66 @@
+// A list as data: columns, and rows of typed cells. Each format is made of it (table_formats.hpp).
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <variant>
+#include <vector>
+
+#include "reaper/model/error.hpp"
+#include "reaper/model/time.hpp"
+
+namespace reaper::report {
+
+/// A number that is no whole one: people see one digit of its fraction, programs three.
+struct Decimal {
+    double value = 0;
+};
+
+/// Several texts; under a row, each has a line of its own.
+using Lines = std::vector<std::string>;
+
+/// What it holds is compared and written by its kind; nothing at all comes last.
+using Cell = std::variant<std::monostate, std::string, std::int64_t, Decimal, TimePoint, Lines>;
+
+/// Text, or nothing if it is empty.
+Cell text_cell(std::string text);
+
+struct Column {
+    enum class Place {
+        always,
+        wide,   ///< in wide tables and for programs
+        under,  ///< as lines under the row where a table is folded, else beside the others
+    };
+    std::string name;  ///< letters, digits and _; tables have it in capitals
+    Place place = Place::always;
+    bool number = false;  ///< stands at the right
+};
+
+struct Table {
+    std::vector<Column> columns;
+    std::vector<std::vector<Cell>> rows;  ///< as many cells as columns
+    std::size_t key = 0;                  ///< the column that names a row
+    std::string none;                     ///< told instead of an empty table
+    std::string title, summary;           ///< told above and below it; may be empty
+    std::vector<std::string> remarks;     ///< told apart from it
+};
+
+/// Small steps to put a table together.
+Column column(std::string name);
+Column wide(std::string name);
+Column under(std::string name);
+Column number(std::string name, Column::Place place = Column::Place::always);
+
+/// The rows' numbers in the order that `how` names: `COLUMN` or `COLUMN:asc`, `-COLUMN` or
+/// `COLUMN:desc`. Rows that are equal stay as they were. `bad_input` lists the columns.
+Result<std::vector<std::size_t>> order_of(const Table& table, std::string_view how);
+
+/// In that order.
+Table ordered(Table table, const std::vector<std::size_t>& order);
+
+/// Only these columns, in this order, each beside the others. Names as in tables; capital and small
+/// letters are the same. `bad_input` lists the columns.
+Result<Table> with_columns(Table table, const std::vector<std::string>& names);
+
+}  // namespace reaper::report

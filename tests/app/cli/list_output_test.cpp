@@ -1,0 +1,173 @@
+// Lists as a command answers with them: documents in the order of the table, and errors.
+#include "reaper/cli/list_output.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "reaper/cli/reservations_table.hpp"
+#include "reaper/cli/watch.hpp"
+#include "reaper/cli/yaml_text.hpp"
+#include "reaper/report/table_formats.hpp"
+
+namespace reaper::cli::list_output_test {
+namespace {
+
+using nlohmann::json;
+using testing::HasSubstr;
+
+List example() {
+    report::Table table;
+    table.columns = {report::column("name"), report::number("slots"), report::under("reason")};
+    table.none = "No things.";
+    json things = json::array();
+    for (const auto& [name, slots] : {std::pair{"b", 2}, {"a", 10}}) {
+        table.rows.push_back({std::string{name}, std::int64_t{slots}, std::string{"because"}});
+        things.push_back({{"name", name}, {"slots", slots}});
+    }
+    return {std::move(table),
+            [things] {
+                return json{{"version", 2}, {"things", things}};
+            },
+            "things"};
+}
+
+std::string shown(ListFormat format, const std::string& sort = "",
+                  const std::vector<std::string>& columns = {}, Page page = {}) {
+    ListOptions options;
+    options.format = format;
+    options.sort = sort;
+    options.columns = columns;
+    const auto text = list_text(example(), options, page);
+    return text ? *text : text.error().what;
+}
+
+TEST(ListOutput, HasEachFormat) {
+    EXPECT_EQ(shown(ListFormat::table),
+              "NAME  SLOTS  REASON\nb         2  because\n"
+              "a        10  because\n");
+    EXPECT_EQ(shown(ListFormat::table, "", {}, Page{true, 80, report::Paint{false}}),
+              "NAME  SLOTS\nb         2\n    because\na        10\n    because\n");
+    EXPECT_EQ(shown(ListFormat::wide), shown(ListFormat::table));
+    EXPECT_EQ(shown(ListFormat::csv), "name,slots,reason\r\nb,2,because\r\na,10,because\r\n");
+    EXPECT_EQ(shown(ListFormat::name), "b\na\n");
+    EXPECT_EQ(json::parse(shown(ListFormat::json)), example().document());
+    EXPECT_EQ(shown(ListFormat::yaml),
+              "things:\n  - name: b\n    slots: 2\n  - name: a\n    slots: 10\nversion: 2\n");
+}
+
+TEST(ListOutput, IsSortedInEachFormat) {
+    for (const auto format : {ListFormat::table, ListFormat::wide, ListFormat::csv,
+                              ListFormat::json, ListFormat::yaml, ListFormat::name}) {
+        const std::string up = shown(format, "slots");
+        const std::string down = shown(format, "-slots");
+        EXPECT_EQ(up, shown(format)) << "2 before 10";
+        EXPECT_NE(up, down);
+    }
+    EXPECT_EQ(shown(ListFormat::name, "NAME"), "a\nb\n");
+    EXPECT_EQ(json::parse(shown(ListFormat::json, "name"))["things"][0]["name"], "a");
+}
+
+TEST(ListOutput, ColumnsAreChosenAndTheRowsKeepTheirOrder) {
+    EXPECT_EQ(shown(ListFormat::csv, "slots:desc", {"name"}), "name\r\na\r\nb\r\n")
+        << "by a column that is not shown";
+    EXPECT_EQ(shown(ListFormat::table, "", {"nothing"}),
+              "--columns: there is no column 'nothing'; there are: name, slots, reason");
+}
+
+TEST(ListOutput, ADocumentWithoutAnOrderCantBeSorted) {
+    List list = example();
+    list.rows = "";
+    ListOptions options;
+    options.sort = "name";
+    options.format = ListFormat::json;
+    const auto text = list_text(std::move(list), options, {});
+    ASSERT_FALSE(text);
+    EXPECT_THAT(text.error().what, HasSubstr("has no order"));
+}
+
+TEST(YamlText, HasTheStructureOfTheJson) {
+    const json document{{"a", nullptr},
+                        {"b", {true, false, 1.5, -3, "true", ""}},
+                        {"c", json::object()},
+                        {"d", {{"x", json::array()}}},
+                        {"e", "\xff\x1b"}};
+    EXPECT_EQ(yaml_text(document),
+              "a: ~\nb:\n  - true\n  - false\n  - 1.5\n  - -3\n  - \"true\"\n  - \"\"\n"
+              "c:\n  {}\nd:\n  x:\n    []\ne: \"\ufffd\\x1b\"\n");
+}
+
+TEST(ReservationsTable, IsMadeOfWhatTheDaemonSays) {
+    const json said{{"reservations",
+                     {{{"id", "r-1"},
+                       {"host", "uuid"},
+                       {"host_name", "compute-1"},
+                       {"role", "web"},
+                       {"labels", {{"purpose", "peak"}}},
+                       {"resources", {{"VCPU", 4}}},
+                       {"used", {{"VCPU", 1}}},
+                       {"held", {{"VCPU", 3}}},
+                       {"lent", json::object()},
+                       {"owed", json::object()},
+                       {"principal", "alice"},
+                       {"from_config", false},
+                       {"trouble", "gone"}},
+                      {{"id", "r-2"}, {"host", "other"}, {"from_config", true}, {"role", 7}},
+                      "nonsense"}},
+                    {"remarks", {"look out"}}};
+    const report::Table table = reservations_table(said);
+    EXPECT_EQ(report::table_csv(table),
+              "host,role,labels,reserved,used,held,lent,owed,by,id,host_id,trouble\r\n"
+              "compute-1,web,purpose=peak,VCPU=4,VCPU=1,VCPU=3,,,alice,r-1,uuid,"
+              "not as it should be: gone\r\n"
+              "other,,,,,,,,the configuration,r-2,other,\r\n"
+              ",,,,,,,,,,,\r\n");
+    EXPECT_EQ(report::table_names(table), "r-1\nr-2\n");
+    EXPECT_EQ(table.remarks, std::vector<std::string>{"look out"});
+    EXPECT_TRUE(reservations_table(json::object()).rows.empty());
+}
+
+/// Frames that end in turn with these codes, and one that is asked for beyond them.
+struct Watched {
+    std::vector<ExitCode> codes;
+    std::size_t frames = 0;
+    std::size_t pauses = 0;
+
+    ExitCode run(std::size_t most_pauses = 10) {
+        GlobalOptions global;
+        const Terminal terminal(global);
+        return watch(
+            terminal,
+            [&] {
+                terminal.answer("frame\n");
+                return frames < codes.size() ? codes[frames++] : ExitCode::ok;
+            },
+            [&] { return pauses++ < most_pauses; });
+    }
+};
+
+TEST(Watch, RepeatsUntilItIsStopped) {
+    testing::internal::CaptureStdout();
+    Watched watched{{ExitCode::ok, ExitCode::ok, ExitCode::ok}};
+    EXPECT_EQ(watched.run(2), ExitCode::ok);
+    EXPECT_EQ(testing::internal::GetCapturedStdout(), "frame\n\nframe\n\nframe\n");
+    EXPECT_EQ(watched.frames, 3U);
+}
+
+TEST(Watch, AFirstFrameThatFailsEndsIt) {
+    testing::internal::CaptureStdout();
+    Watched watched{{ExitCode::failed, ExitCode::ok}};
+    EXPECT_EQ(watched.run(), ExitCode::failed);
+    EXPECT_EQ(watched.frames, 1U);
+    (void)testing::internal::GetCapturedStdout();
+}
+
+TEST(Watch, ALaterFailureIsTriedAgainAndAWrongConfigurationEndsIt) {
+    testing::internal::CaptureStdout();
+    Watched watched{{ExitCode::ok, ExitCode::failed, ExitCode::ok, ExitCode::usage, ExitCode::ok}};
+    EXPECT_EQ(watched.run(), ExitCode::usage);
+    EXPECT_EQ(watched.frames, 4U);
+    (void)testing::internal::GetCapturedStdout();
+}
+
+}  // namespace
+}  // namespace reaper::cli::list_output_test

@@ -1,0 +1,92 @@
+// Each list in each format, as golden/list-NAME.txt has it.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "reaper/report/history_tables.hpp"
+#include "reaper/report/hosts_tables.hpp"
+#include "reaper/report/json.hpp"
+#include "reaper/report/table_formats.hpp"
+#include "tests/report/examples.hpp"
+
+namespace reaper::report::test::lists_test {
+namespace {
+
+using testing::HasSubstr;
+using testing::Not;
+
+void expect_list(const std::string& name, const Table& table) {
+    for (const auto& row : table.rows) ASSERT_EQ(row.size(), table.columns.size());
+    ASSERT_LT(table.key, table.columns.size());
+    const Paint plain{false};
+    expect_golden("list-" + name + ".txt", "--- on a terminal\n" + table_text(table, 100, plain) +
+                                               "--- piped\n" + table_lines(table, false, plain) +
+                                               "--- wide\n" + table_lines(table, true, plain) +
+                                               "--- csv\n" + table_csv(table) + "--- name\n" +
+                                               table_names(table));
+}
+
+TEST(Lists, OfRequests) {
+    expect_list("requests", requests_table(example_lines()));
+    EXPECT_EQ(table_text(requests_table({}), 100, Paint{false}), "No requests.\n");
+}
+
+TEST(Lists, OfRequestsNameACorrection) {
+    RequestSummary line;
+    line.request.correction = Correction{HostId{"h"}, "compute-1", {}};
+    EXPECT_THAT(table_lines(requests_table({line}), false, Paint{false}), HasSubstr("correction"));
+}
+
+TEST(Lists, OfMessages) {
+    expect_list("messages",
+                messages_table({{"m-1", "compute_task.build_instances.error", RequestId{"req-1"},
+                                 "duplicate", "the request is known", noon()},
+                                {"m-2", "\x1b]0;title\x07", RequestId{}, "malformed", "not JSON",
+                                 noon(1'000)}}));
+    EXPECT_EQ(table_text(messages_table({}), 100, Paint{false}), "No messages.\n");
+}
+
+TEST(Lists, OfVictims) {
+    const std::vector<VictimEntry> victims = victims_of(example_story());
+    ASSERT_EQ(victims.size(), 1U);
+    expect_list("victims", victims_table(victims));
+    EXPECT_EQ(to_json(victims)["victims"][0]["request"], example_request().id.str());
+    EXPECT_EQ(table_text(victims_table({}), 100, Paint{false}), "No victims.\n");
+}
+
+TEST(Lists, OfEvents) {
+    expect_list("events", events_table({{"resumed", "by alice", noon(1)},
+                                        {"paused", "by \x1b[2Jmallory", noon()}}));
+    EXPECT_EQ(table_text(events_table({}), 100, Paint{false}), "No events.\n");
+}
+
+TEST(Lists, OfHostsAndTheirServers) {
+    expect_list("hosts", hosts_table(example_snapshot()));
+    expect_list("servers", servers_table(example_snapshot()));
+    const auto servers = servers_json(example_snapshot());
+    EXPECT_EQ(servers["servers"].size(), servers_table(example_snapshot()).rows.size());
+    EXPECT_EQ(servers["servers"][0]["host"], example_snapshot().hosts[0].name);
+    EXPECT_EQ(servers["version"], json_version);
+}
+
+TEST(Lists, OfHostsTellWhatIsOversubscribed) {
+    Snapshot snapshot = example_snapshot();
+    const ResourceClass room{"CUSTOM_REVOCABLE_VCPU"};
+    snapshot.revocable_classes.insert(room);
+    EXPECT_THAT(hosts_table(snapshot).summary, Not(HasSubstr("oversubscribed")));
+    Provider& provider = snapshot.hosts[1].providers.front();
+    provider.inventories[room] = Inventory{.total = 6};
+    provider.used.add(room, 8);
+    EXPECT_THAT(hosts_table(snapshot).summary,
+                HasSubstr("; oversubscribed CUSTOM_REVOCABLE_VCPU: 6 published on 1 host, 8 used, "
+                          "0 free"));
+    const auto only = with_columns(hosts_table(snapshot), {"CUSTOM_REVOCABLE_VCPU_free"});
+    ASSERT_TRUE(only);
+    EXPECT_THAT(table_csv(*only), HasSubstr("\r\n-2\r\n")) << "2 more than there is";
+    const auto json = to_json(snapshot);
+    EXPECT_EQ(json["oversubscribed"]["CUSTOM_REVOCABLE_VCPU"],
+              (nlohmann::json{{"published", 6}, {"used", 8}, {"free", 0}, {"hosts", 1}}));
+    EXPECT_EQ(json["hosts"][0]["oversubscribed"], nlohmann::json::object());
+}
+
+}  // namespace
+}  // namespace reaper::report::test::lists_test
