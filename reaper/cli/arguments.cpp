@@ -13,6 +13,7 @@
 #include "reaper/cli/history_arguments.hpp"
 #include "reaper/cli/list_arguments.hpp"
 #include "reaper/cli/man_pages.hpp"
+#include "reaper/cli/own_commands.hpp"
 #include "reaper/cli/quiet_check.hpp"
 #include "reaper/cli/value_parsers.hpp"
 #include "reaper/model/text.hpp"
@@ -61,6 +62,7 @@ struct Parsed {
     PauseCommand pause;
     ConfigCommand config;
     std::string shell, man_page;
+    std::vector<std::string> help_words;
 };
 
 void add_global_options(CLI::App& app, Parsed& parsed) {
@@ -404,6 +406,10 @@ void add_own_texts(CLI::App& app, Parsed& parsed) {
         ->required()
         ->type_name("SHELL")
         ->check(quiet(CLI::IsMember({"bash", "zsh"})));
+    add_command(app, "help", help::help)
+        ->add_option("COMMAND", parsed.help_words, "The command; without, all of them")
+        ->type_name("");
+    add_command(app, "version", help::version);
     CLI::App* const man = add_command(app, "man", help::man);
     man->group("");  // hidden
     man->add_option("PAGE", parsed.man_page, "Its name; without, the names of all")
@@ -769,6 +775,8 @@ Leave man_page(const CommandEntry& program, const std::string& wanted) {
 /// Texts that are made of the commands and options themselves; nothing if another one is wanted.
 std::optional<Leave> own_text(CLI::App& app, const Parsed& parsed) {
     const std::string name = app.get_subcommands().front()->get_name();
+    if (name == "help") return help_for(app, parsed.help_words);
+    if (name == "version") return version_text(parsed.global.json);
     if (name != "completion" && name != "man") return std::nullopt;
     const auto formatter = std::static_pointer_cast<HelpFormatter>(app.get_formatter());
     const CommandEntry program =

@@ -3,10 +3,12 @@
 #include <exception>
 #include <iostream>
 #include <new>
+#include <string>
 #include <thread>
 #include <type_traits>
 
 #include "reaper/cli/commands.hpp"
+#include "reaper/cli/error_lines.hpp"
 #include "reaper/cli/watch.hpp"
 #include "reaper/daemon/logging.hpp"
 
@@ -80,7 +82,7 @@ ExitCode dispatch(const Arguments& arguments) {
     const GlobalOptions& global = arguments.global;
     const Terminal terminal(global);
     set_up_logging(LogStyle::command, global.log_level.value_or("warning"), terminal.error_color());
-    const auto once = [&] { return run_command(arguments, terminal); };
+    const auto once = [&] { return terminal.finish(run_command(arguments, terminal)); };
     if (!global.list.watch) return once();
     return watch(terminal, once, [&] {
         std::this_thread::sleep_for(*global.list.watch);
@@ -88,23 +90,30 @@ ExitCode dispatch(const Arguments& arguments) {
     });
 }
 
+/// Before there is a terminal, or when it is too late for one.
+int end_with(ExitCode code, const std::string& why, bool json) {
+    std::cerr << (json ? error_line(why, code) : "reaper: " + why + "\n");
+    return static_cast<int>(code);
+}
+
 }  // namespace
 
 int run(int argc, char** argv) {
+    const bool json = asks_for_json(argc, argv);
     try {
         const auto parsed = parse_arguments(argc, argv);
         if (const auto* arguments = std::get_if<Arguments>(&parsed))
             return static_cast<int>(dispatch(*arguments));
         const Leave& leave = std::get<Leave>(parsed);
         std::cout << leave.out << std::flush;
-        if (!leave.err.empty()) std::cerr << "reaper: " << leave.err << "\n";
+        if (!leave.err.empty()) end_with(leave.code, leave.err, json);
         return static_cast<int>(leave.code);
     } catch (const std::bad_alloc&) {
-        std::cerr << "reaper: there is not enough memory for this\n";
-        return static_cast<int>(ExitCode::failed);
+        return end_with(ExitCode::failed, "there is not enough memory for this", json);
     } catch (const std::exception& error) {
-        std::cerr << "reaper: this should not happen, please report it: " << error.what() << "\n";
-        return static_cast<int>(ExitCode::failed);
+        return end_with(ExitCode::failed,
+                        std::string{"this should not happen, please report it: "} + error.what(),
+                        json);
     }
 }
 

@@ -26,6 +26,10 @@ Lists (hosts, candidates, history, reservations, usage, ...) are tables, of one 
 where stdout is no terminal; -o gives another format, --sort and --columns choose, --watch repeats.
 Times are UTC, as in 2026-11-01T12:30:00.000Z.
 
+With --json, each error is a line of JSON on stderr, that of a wrong command line too:
+{"error": {"message": "...", "exit_code": 2}}; what works, but should be mended, is
+{"warning": {"message": "..."}}.
+
 Exit codes:
   0  done
   1  something outside failed: the cloud, the broker, the journal
@@ -527,6 +531,20 @@ installs both.)",
     R"(Examples:
   source <(reaper completion bash)
   reaper completion zsh >/usr/local/share/zsh/site-functions/_reaper
+)"};
+
+const Text help{"This help, or that of a command",
+                R"(Shows the help of a command, as COMMAND --help does, or of the whole program.)",
+                R"(Examples:
+  reaper help plan
+  reaper help history show
+)"};
+
+const Text version{"The version of the program",
+                   R"(Shows the version of the program, as --version does.)",
+                   R"(Examples:
+  reaper version
+  reaper version --json | jq -r .program_version
 )"};
 
 const Text man{"The man pages, as an installation makes them",

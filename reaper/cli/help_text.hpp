@@ -45,6 +45,8 @@ extern const Text estimators;
 extern const Text qos;
 extern const Text config;
 extern const Text completion;
+extern const Text help;
+extern const Text version;
 extern const Text man;
 
 }  // namespace reaper::cli::help

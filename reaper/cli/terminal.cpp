@@ -7,6 +7,7 @@
 #include <unistd.h>
 #include <utility>
 
+#include "reaper/cli/error_lines.hpp"
 #include "reaper/model/text.hpp"
 
 namespace reaper::cli {
@@ -64,12 +65,25 @@ void Terminal::begin_frame() const {
 
 void Terminal::complain(std::string_view line) const {
     end_progress();
+    if (json_) {
+        complaints_.emplace_back(line);
+        return;
+    }
     constexpr std::size_t longest = 8'000;
     std::cerr << "reaper: " << printable(line, longest) << "\n" << std::flush;
 }
 
 void Terminal::warn(std::string_view line) const {
-    complain("warning: " + std::string(line));
+    if (!json_) return complain("warning: " + std::string(line));
+    end_progress();
+    std::cerr << warning_line(line) << std::flush;
+}
+
+ExitCode Terminal::finish(ExitCode code) const {
+    for (const std::string& line : std::exchange(complaints_, {}))
+        std::cerr << (code == ExitCode::ok ? warning_line(line) : error_line(line, code))
+                  << std::flush;
+    return code;
 }
 
 void Terminal::progress(std::string_view line) const {

@@ -3,6 +3,7 @@
 
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "reaper/cli/arguments.hpp"
 #include "reaper/report/render.hpp"
@@ -27,8 +28,11 @@ public:
     /// The next answer takes the place of the last one; where nothing can be taken back, it stands
     /// below it, after an empty line (YAML: after `---`).
     void begin_frame() const;
-    /// A line to stderr, with the prefix `reaper: `.
+    /// A line to stderr, with the prefix `reaper: `. In JSON mode `finish` writes it, with the exit
+    /// code.
     void complain(std::string_view line) const;
+    /// The command ends with this code, as it is returned.
+    ExitCode finish(ExitCode code) const;
 
     /// The same; returns the exit code.
     ExitCode fail(ExitCode code, const Error& error) const;
@@ -49,6 +53,7 @@ private:
     bool error_terminal_;
     int width_;
     mutable bool progress_shown_ = false;
+    mutable std::vector<std::string> complaints_;  ///< in JSON mode: not written yet
     mutable int frames_ = 0;
     mutable std::string before_answer_;  ///< what sets a frame off
 };
