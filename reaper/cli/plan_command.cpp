@@ -8,6 +8,7 @@
 #include "reaper/cli/commands.hpp"
 #include "reaper/cli/known_ledger.hpp"
 #include "reaper/cli/offline.hpp"
+#include "reaper/cli/pause_state.hpp"
 #include "reaper/cli/planning.hpp"
 #include "reaper/cli/resolved_policy.hpp"
 #include "reaper/daemon/composition.hpp"
@@ -23,6 +24,7 @@ namespace {
 nlohmann::json to_json(const Answer& answer, const Answers& answers) {
     nlohmann::json json = report::to_json(answer.decision);
     json["asked"] = report::to_json(answer.request);
+    json["paused"] = json_of(answers.paused);
     json["remarks"] = answers.remarks;
     for (const std::string& remark : answer.remarks) json["remarks"].push_back(remark);
     json["cloud_remarks"] = answers.cloud_remarks;
@@ -176,7 +178,8 @@ ExitCode show_plan(const GlobalOptions& global, const PlanCommand& command,
     boost::asio::io_context io{1};
     auto cloud = connect_cloud(io, *settings);
     if (!cloud) return fail(ExitCode::usage, cloud.error(), terminal);
-    std::vector<std::string> remarks = pause_remarks(settings->pause_file);
+    auto paused = pause_in_force(settings->pause_file);
+    std::vector<std::string> remarks = pause_remarks(paused);
     // Messages that make no request need no cloud.
     if (command.notifications.empty() || !inputs->groups.empty() || !inputs->described.empty()) {
         auto in_cloud = resolved_policy(io, *cloud, settings->policy);
@@ -205,6 +208,7 @@ ExitCode show_plan(const GlobalOptions& global, const PlanCommand& command,
     terminal.end_progress();
     if (!answers) return fail(ExitCode::failed, answers.error(), terminal);
     answers->remarks = std::move(remarks);
+    answers->paused = std::move(paused);
     return show(*answers, terminal);
 }
 

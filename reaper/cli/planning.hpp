@@ -4,9 +4,11 @@
 
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
+#include "clients/pause/pause_file.hpp"
 #include "reaper/cli/offline.hpp"
 #include "reaper/cli/plan_input.hpp"
 #include "reaper/cloud_reader/cloud_reader.hpp"
@@ -30,6 +32,7 @@ struct Answers {
     bool listed = false;               ///< they come from a file of requests
     std::vector<NoRequest> ignored;    ///< messages that make no request, or a refused one
     std::vector<std::string> remarks;  ///< about all of them: what holds the daemon back
+    std::optional<PauseNote> paused;   ///< the daemon; of a snapshot it is not known
     std::vector<std::string> cloud_remarks;  ///< about the cache
     TimePoint taken_at{};
 };

@@ -2,7 +2,6 @@
 
 #include <utility>
 
-#include "clients/pause/pause_file.hpp"
 #include "reaper/cloud_reader/cloud_directory.hpp"
 #include "reaper/model/text.hpp"
 #include "reaper/runtime/run_task.hpp"
@@ -22,10 +21,9 @@ Result<PolicyInCloud> resolved_policy(boost::asio::io_context& io, const Cloud& 
     return known;
 }
 
-std::vector<std::string> pause_remarks(const std::string& pause_file) {
-    const auto paused = PauseFile{pause_file}.paused();
+std::vector<std::string> pause_remarks(const std::optional<PauseNote>& paused) {
     if (!paused) return {};
-    return {"the reaper is " + printable(*paused) +
+    return {"the reaper is paused " + printable(paused->line()) +
             ": the daemon deletes no server until 'reaper resume'"};
 }
 

@@ -2,9 +2,11 @@
 #pragma once
 
 #include <boost/asio/io_context.hpp>
+#include <optional>
 #include <string>
 #include <vector>
 
+#include "clients/pause/pause_file.hpp"
 #include "config/settings.hpp"
 #include "reaper/daemon/composition.hpp"
 #include "reaper/model/error.hpp"
@@ -21,6 +23,6 @@ Result<PolicyInCloud> resolved_policy(boost::asio::io_context& io, const Cloud& 
                                       config::Policy written);
 
 /// What an operator who looks at a plan must know of the daemon: that it is paused; none if not.
-std::vector<std::string> pause_remarks(const std::string& pause_file);
+std::vector<std::string> pause_remarks(const std::optional<PauseNote>& paused);
 
 }  // namespace reaper::cli

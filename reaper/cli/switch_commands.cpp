@@ -14,6 +14,7 @@
 #include "reaper/cli/gateway_state.hpp"
 #include "reaper/cli/local_settings.hpp"
 #include "reaper/cli/now.hpp"
+#include "reaper/cli/pause_state.hpp"
 #include "reaper/controllers/safeguards_journal.hpp"
 #include "reaper/daemon/composition.hpp"
 #include "reaper/model/text.hpp"
@@ -41,14 +42,6 @@ std::string operator_name() {
 
 void answer(const Terminal& terminal, const nlohmann::json& document, const std::string& text) {
     terminal.answer((terminal.json() ? report::dump(document, 2) : text) + "\n");
-}
-
-nlohmann::json json_of(const std::optional<PauseNote>& note) {
-    if (!note) return nullptr;
-    return {{"by", note->by},
-            {"reason", note->reason},
-            {"at", iso_time(note->at)},
-            {"line", note->line()}};
 }
 
 /// What the journal tells of the last day, and of now.
@@ -123,12 +116,6 @@ std::string text_of(const std::vector<Safeguards::LeftAlone>& all) {
                     : "no servers are deleted for it until 'reaper resume'\n";
     }
     return text;
-}
-
-/// The operator's pause, else the breaker's.
-std::optional<PauseNote> note_in_force(const PauseFile& pause, const PauseFile& breaker) {
-    auto note = pause.note();
-    return note ? note : breaker.note();
 }
 
 /// Whoever pauses a reaper that only stands by has paused nothing.
@@ -223,7 +210,7 @@ ExitCode show_status(const GlobalOptions& global, const Terminal& terminal) {
     if (!settings) return ExitCode::usage;
     const PauseFile file{settings->pause_file};
     const PauseFile breaker_kept{breaker_file(settings->pause_file)};
-    const auto pause = note_in_force(file, breaker_kept);
+    const auto pause = pause_in_force(settings->pause_file);
     const auto recorded = recorded_in(*settings, terminal);
     const TimePoint at = now();
     const CircuitState breaker =

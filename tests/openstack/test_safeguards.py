@@ -41,6 +41,9 @@ def test_paused_it_kills_nobody_until_it_is_resumed(cloud: Cloud, reaper: Reaper
     assert "host one burns" in outcome["reason"], "it does not tell why it is paused"
     decision = reaper.json("plan", "--resources", "VCPU=5", "--project", "regular")
     assert any("host one burns" in remark for remark in decision["remarks"]), "nor does a plan"
+    assert decision["paused"]["reason"] == "host one burns"
+    told = reaper.command("plan", "--resources", "VCPU=5", "--project", "regular").stdout
+    assert told.count("the reaper is paused by") == 1, told
 
     reaper.stop()
     reaper.start()
