@@ -8,6 +8,8 @@
 
 #include "reaper/api/daemon_view.hpp"
 #include "reaper/model/plan.hpp"
+#include "reaper/model/room_answer.hpp"
+#include "reaper/ports/compute.hpp"
 #include "reaper/ports/identity.hpp"
 #include "reaper/ports/pause_switch.hpp"
 #include "reaper/requests/record_feed.hpp"
@@ -46,6 +48,9 @@ struct Backend {
     /// What would be decided for the request now, on the cache as it is: nothing is read, written
     /// or remembered. None before the cloud was read for the first time.
     std::function<std::optional<Decision>(const Request&)> would_decide{};
+    /// Likewise: what there is room for.
+    std::function<std::optional<RoomAnswer>(const Request&)> room_for{};
+    Compute* compute = nullptr;    ///< knows flavors
     Identity* identity = nullptr;  ///< knows the names of projects
     Clock* clock = nullptr;
     Switch* pause = nullptr;

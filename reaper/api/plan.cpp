@@ -22,7 +22,9 @@ std::string joined(const std::vector<std::string>& errors) {
     return all;
 }
 
-json remarks_of(const Backend& backend, const DaemonView& view) {
+}  // namespace
+
+json plan_remarks(const Backend& backend, const DaemonView& view) {
     json remarks = json::array();
     if (backend.status) {
         const DaemonStatus state = backend.status();
@@ -35,7 +37,9 @@ json remarks_of(const Backend& backend, const DaemonView& view) {
     return remarks;
 }
 
-}  // namespace
+HttpResponse cloud_not_read() {
+    return refuse(503, "the cloud has not been read yet; try again in a moment");
+}
 
 Result<DescribedRequest> described_in(const std::string& body) {
     auto read = read_requests("the body", "[" + body + "]");
@@ -53,8 +57,7 @@ Task<HttpResponse> post_plan(const Backend& backend, ApiRequest request) {
         co_return refuse(503, "this daemon makes no plans");
     const auto described = described_in(request.body);
     if (!described) co_return refuse(400, described.error().what);
-    if (!backend.view())
-        co_return refuse(503, "the cloud has not been read yet; try again in a moment");
+    if (!backend.view()) co_return cloud_not_read();
     std::string written = described->project;
     auto project = co_await backend.identity->find_project(std::move(written));
     if (!project) co_return refuse(503, "Keystone can't be asked: " + project.error().what);
@@ -65,11 +68,10 @@ Task<HttpResponse> post_plan(const Backend& backend, ApiRequest request) {
     const Request wanted = request_of(*described, std::move(id), project->found->id, now);
     const auto decision = backend.would_decide(wanted);
     const auto view = backend.view();
-    if (!decision || !view)
-        co_return refuse(503, "the cloud has not been read yet; try again in a moment");
+    if (!decision || !view) co_return cloud_not_read();
     co_return answered({{"request", report::to_json(wanted)},
                         {"decision", report::to_json(*decision)},
-                        {"remarks", remarks_of(backend, *view)},
+                        {"remarks", plan_remarks(backend, *view)},
                         {"taken_at", iso_time(view->cache.ages().oldest_read_at)}});
 }
 

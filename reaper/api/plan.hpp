@@ -1,6 +1,8 @@
 // POST /v1/plan: what the daemon would do now for a request that somebody describes.
 #pragma once
 
+#include <nlohmann/json.hpp>
+
 #include "reaper/api/routes.hpp"
 
 namespace reaper::api {
@@ -11,6 +13,13 @@ namespace reaper::api {
 /// the body is wrong, or there is no such project; 503: the cloud has not been read yet, or
 /// Keystone can't be asked.
 Task<HttpResponse> post_plan(const Backend& backend, ApiRequest request);
+
+/// What is to be known about a plan: why nothing would be done now, and what makes the cache
+/// doubtful.
+nlohmann::json plan_remarks(const Backend& backend, const DaemonView& view);
+
+/// 503, as long as there is no cache.
+HttpResponse cloud_not_read();
 
 /// The one request that a body describes; what is wrong with it is `bad_input`.
 Result<DescribedRequest> described_in(const std::string& body);

@@ -19,6 +19,7 @@
 #include "reaper/api/plan.hpp"
 #include "reaper/api/requests.hpp"
 #include "reaper/api/reservations.hpp"
+#include "reaper/api/room.hpp"
 #include "reaper/api/status.hpp"
 #include "reaper/model/text.hpp"
 
@@ -77,6 +78,11 @@ constexpr Route table[] = {
     {"POST", "/v1/plan",
      "{project, resources, groups, group_policy, slots, zone, traits, res_type} - a plan as of now",
      Access::look, post_plan},
+    {"GET", "/v1/room",
+     "?flavor=NAME|resources=VCPU:1,...&count=N&zone=Z&project=P&traits=CUSTOM_A=required,... - "
+     "how "
+     "many such servers fit now, after which deletions, or why never",
+     Access::look, get_room},
     {"GET", "/v1/reapers", "this reaper, and the one that serves the queue", Access::look,
      get_reapers},
     {"POST", "/v1/pause", "{reason} - no servers are deleted from now on (for who may act)",

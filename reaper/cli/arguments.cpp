@@ -15,6 +15,8 @@
 #include "reaper/cli/man_pages.hpp"
 #include "reaper/cli/own_commands.hpp"
 #include "reaper/cli/quiet_check.hpp"
+#include "reaper/cli/room_arguments.hpp"
+#include "reaper/cli/room_help.hpp"
 #include "reaper/cli/value_parsers.hpp"
 #include "reaper/model/text.hpp"
 #include "reaper/model/time_text.hpp"
@@ -33,6 +35,7 @@ struct Parsed {
     RunCommand run;
     PlanCommand plan;
     RequestCommand request;
+    RoomTexts room;
     HostsCommand hosts;
     CandidatesCommand candidates;
     std::string wanted;
@@ -437,6 +440,8 @@ void describe(CLI::App& app, Parsed& parsed) {
     CLI::App& hosts = *add_command(app, "hosts", help::hosts);
     add_snapshot_option(hosts, parsed.hosts.snapshot_file);
     hosts.add_flag("--servers", parsed.hosts.servers, "List the servers of all hosts instead");
+    add_room_options(*add_command(app, "room", help::room), parsed.room);
+    add_snapshot_option(*add_command(app, "hosts", help::hosts), parsed.hosts.snapshot_file);
     add_candidates(app, parsed);
     add_setup(app, parsed);
     add_reservations(app, parsed);
@@ -692,6 +697,10 @@ Result<Command> finish_command(const CLI::App& chosen, const Parsed& parsed) {
     if (name == "request") {
         Result<RequestCommand> request = finish_request(chosen, parsed);
         return request ? Result<Command>{std::move(*request)} : request.error();
+    }
+    if (name == "room") {
+        Result<RoomCommand> room = room_command(parsed.room);
+        return room ? Result<Command>{std::move(*room)} : room.error();
     }
     if (name == "history") {
         Result<HistoryCommand> history = history_command(chosen, parsed.shown, parsed.history);

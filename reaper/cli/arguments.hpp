@@ -50,6 +50,12 @@ struct PlanCommand : DescribedRequest {      // when neither of these two says w
 /// Asks the daemon for room.
 struct RequestCommand : DescribedRequest {};
 
+/// What there is room for.
+struct RoomCommand : DescribedRequest {
+    std::string flavor;         ///< name or id; empty: the resources
+    std::string snapshot_file;  ///< instead of the cloud
+};
+
 struct HostsCommand {
     std::string snapshot_file;  ///< instead of the cloud
     bool servers = false;       ///< they are the list, not the hosts
@@ -183,7 +189,7 @@ struct ResumeCommand {};
 struct StatusCommand {};
 
 using Command =
-    std::variant<RunCommand, GatewayCommand, PlanCommand, RequestCommand, HostsCommand,
+    std::variant<RunCommand, GatewayCommand, PlanCommand, RequestCommand, RoomCommand, HostsCommand,
                  CandidatesCommand, SetupCommand, ReservationSetupCommand, RoomSetupCommand,
                  ReserveCommand, ReservationsCommand, SnapshotCommand, CheckCommand, HistoryCommand,
                  ExplainCommand, UsageCommand, EstimateCommand, ReplayCommand, ReportCommand,

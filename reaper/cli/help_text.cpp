@@ -14,6 +14,7 @@ and resume switch its deletions off and on.)",
   reaper check                       is everything in place? what to do if not
   reaper hosts                       how many servers each host has, and how much room
   reaper plan --resources VCPU=4,MEMORY_MB=8192,DISK_GB=20 --slots 2 --project web
+  reaper room --flavor m1.large      how many fit now, after which deletions, or why never
   reaper snapshot --out cloud.json   the same as a file, to plan on without the cloud
   reaper run --dry-run               the daemon, telling what it would do
   reaper history show req-0b6c...    everything that happened to one request
@@ -34,9 +35,10 @@ Exit codes:
   0  done
   1  something outside failed: the cloud, the broker, the journal
   2  the command line or the configuration is wrong
-  3  plan, request: not enough room can be freed, no servers (would be) deleted
+  3  plan, room, request: not enough room can be freed, no servers (would be) deleted
   4  check: something needs attention; status: the reaper is paused
   5  run: Keystone or the broker refused the credentials when it started
+  6  room, plan: this cloud has no such flavor, zone, project or resource class
 
 Environment:
   REAPER_CONFIG    the configuration file, when --config is not given
@@ -128,7 +130,8 @@ twice.
 With --json, one request is answered by its decision; several, or messages that make none, by
 {"plans": [decision, ...], "no_request": [{"source", "reason"}, ...]}; a file of requests by the
 same with "sum": {requests, plans, nothing_to_do, not_enough, slots_freed, victims}.
-Exit code 3 says that not enough room can be freed: no servers would be deleted.
+Exit code 3 says that not enough room can be freed: no servers would be deleted; 6 that the cloud
+has no such project, zone or resource class.
 )"};
 
 const Text request{

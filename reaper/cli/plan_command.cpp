@@ -145,6 +145,8 @@ void warn_of(const std::vector<std::string>& remarks) {
 }
 
 ExitCode show(const Answers& answers, const Terminal& terminal) {
+    for (const std::string& line : answers.unknown) terminal.complain(line);
+    if (!answers.unknown.empty()) return ExitCode::unknown;
     warn_of(answers.cloud_remarks);
     print(answers, terminal);
     return verdict(answers);

@@ -137,13 +137,16 @@ RequestId id_of(const DescribedRequest& described, TimePoint now, std::size_t nu
     return RequestId{"manual-" + std::to_string(now.time_since_epoch().count()) + count};
 }
 
-ResultTask<Request> described_request(Identity& identity, DescribedRequest described, TimePoint now,
-                                      std::size_t number) {
+ResultTask<std::variant<Request, UnknownName>> described_request(Identity& identity,
+                                                                 DescribedRequest described,
+                                                                 TimePoint now,
+                                                                 std::size_t number) {
+    using Found = std::variant<Request, UnknownName>;
     auto project = co_await identity.find_project(described.project);
     if (!project) co_return project.error();
-    if (!project->found) co_return Error{Errc::not_found, std::move(project->why_not)};
+    if (!project->found) co_return Found{UnknownName{std::move(project->why_not)}};
     RequestId id = id_of(described, now, number);
-    co_return request_of(described, std::move(id), project->found->id, now);
+    co_return Found{request_of(described, std::move(id), project->found->id, now)};
 }
 
 }  // namespace reaper::cli

@@ -56,9 +56,14 @@ PlannedInput complete_group_offline(const Snapshot& snapshot, NoticeGroup group,
 
 /// Its own id, or one that is made; `number` makes it unique.
 RequestId id_of(const DescribedRequest& described, TimePoint now, std::size_t number = 0);
-/// The request that is described, with its project looked up; `not_found` if there is no such
-/// project.
-ResultTask<Request> described_request(Identity& identity, DescribedRequest described, TimePoint now,
-                                      std::size_t number = 0);
+/// A name that leads nowhere in this cloud.
+struct UnknownName {
+    std::string why;  ///< one line
+};
+/// The request that is described, with its project looked up.
+ResultTask<std::variant<Request, UnknownName>> described_request(Identity& identity,
+                                                                 DescribedRequest described,
+                                                                 TimePoint now,
+                                                                 std::size_t number = 0);
 
 }  // namespace reaper::cli

@@ -7,6 +7,7 @@
 
 #include "reaper/cloud_reader/cache_refresher.hpp"
 #include "reaper/decision/decide.hpp"
+#include "reaper/decision/room_oracle.hpp"
 #include "reaper/model/text.hpp"
 #include "reaper/requests/fresh_decision.hpp"
 #include "reaper/rooms/room_keeper.hpp"
@@ -31,14 +32,23 @@ void hold_for_later(RoomKeeper& rooms, const Answer& answer, TimePoint now,
         rooms.decided(answer.request, answer.decision, false, now, host_of);
 }
 
+/// Only a description may name what is not there: Nova's messages name what Nova knows.
+void tell_unknown(const Request& request, const CloudIndex& hosts, Answers& answers) {
+    if (request.operation != Operation::manual) return;
+    if (auto why = why_unknown(request, hosts))
+        answers.unknown.push_back(
+            answers.listed ? "request " + printable(request.id.str()) + ": " + *why : *why);
+}
+
 /// The index is kept from one request to the next, as the daemon keeps its own.
 void decide_in_turn(const CompiledPolicy& policy, const CloudView& cache, Ledger ledger,
-                    Safeguards& safeguards, std::vector<Answer>& requests) {
+                    Safeguards& safeguards, Answers& answers) {
     const CloudIndex hosts{cache.snapshot, policy.protection};
     const TimePoint now = cache.snapshot.taken_at;
     RoomKeeper rooms;
     rooms.restore(std::move(ledger));
-    for (Answer& answer : requests) {
+    for (Answer& answer : answers.planned) {
+        tell_unknown(answer.request, hosts, answers);
         answer.decision =
             decide(policy, answer.request, hosts, cache.tag_data, rooms.ledger(), now, safeguards);
         hold_for_later(rooms, answer, now, [&](const HostId& id) { return hosts.find(id); });
@@ -89,6 +99,7 @@ ResultTask<void> decide_on_cloud(PlanningInputs& planning, std::vector<Answer>& 
             co_await decisions.decide(planning.policy, answer.request, skipped, any_build);
         if (!decision) co_return decision.error();
         answer.decision = std::move(*decision);
+        tell_unknown(answer.request, cache.index(), answers);
         hold_for_later(rooms, answer, planning.cloud.clock.now(),
                        [&cache](const HostId& id) { return cache.find(id); });
     }
@@ -140,8 +151,12 @@ ResultTask<std::vector<Answer>> gather(PlanningInputs& planning, Inputs inputs, 
             auto request =
                 co_await described_request(planning.cloud.identity, described[i], now, number);
             if (!request) co_return request.error();
-            projects.emplace(name, request->project);
-            answer.request = std::move(*request);
+            if (auto* const unknown = std::get_if<UnknownName>(&*request)) {
+                answers.unknown.push_back(std::move(unknown->why));
+                continue;
+            }
+            answer.request = std::get<Request>(std::move(*request));
+            projects.emplace(name, answer.request.project);
         }
         requests.push_back(std::move(answer));
     }
@@ -164,7 +179,7 @@ ResultTask<Answers> plan_requests(PlanningInputs& planning, Inputs inputs) {
     auto requests = co_await gather(planning, std::move(inputs), answers);
     if (!requests) co_return requests.error();
     answers.taken_at = planning.cloud.clock.now();
-    if (requests->empty()) co_return answers;
+    if (requests->empty() || !answers.unknown.empty()) co_return answers;
 
     auto decided = co_await decide_on_cloud(planning, *requests, answers);
     if (!decided) co_return decided.error();
@@ -209,7 +224,7 @@ Answers plan_offline(const OfflineCloud& cloud, const PlanCommand& command, Inpu
     Ledger ledger = cloud.ledger;
     ledger.expire(cache.snapshot, answers.taken_at);
     Safeguards safeguards{cloud.policy->safeguards};  // a snapshot tells nothing of the past
-    decide_in_turn(*cloud.policy, cache, std::move(ledger), safeguards, answers.planned);
+    decide_in_turn(*cloud.policy, cache, std::move(ledger), safeguards, answers);
     return answers;
 }
 

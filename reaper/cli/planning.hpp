@@ -28,11 +28,14 @@ struct Answer {
 };
 
 struct Answers {
-    std::vector<Answer> planned;       ///< in order; none counts the room that one before it takes
-    bool listed = false;               ///< they come from a file of requests
-    std::vector<NoRequest> ignored;    ///< messages that make no request, or a refused one
-    std::vector<std::string> remarks;  ///< about all of them: what holds the daemon back
-    std::optional<PauseNote> paused;   ///< the daemon; of a snapshot it is not known
+    std::vector<Answer> planned;     ///< in order; none counts the room that one before it takes
+    bool listed = false;             ///< they come from a file of requests
+    std::vector<NoRequest> ignored;  ///< messages that make no request, or a refused one
+    /// What described requests name and the cloud does not have; if there is any, nothing is
+    /// planned.
+    std::vector<std::string> unknown;
+    std::vector<std::string> remarks;        ///< about all of them: what holds the daemon back
+    std::optional<PauseNote> paused;         ///< the daemon; of a snapshot it is not known
     std::vector<std::string> cloud_remarks;  ///< about the cache
     TimePoint taken_at{};
 };

@@ -157,6 +157,8 @@ ExitCode run_daemon(const GlobalOptions& global, const RunCommand& command,
     backend.would_decide = [&service](const Request& wanted) {
         return service.would_decide(wanted);
     };
+    backend.room_for = [&service](const Request& wanted) { return service.room_for(wanted); };
+    backend.compute = &of_cloud.compute;
     backend.identity = &of_cloud.identity;
     backend.clock = &of_cloud.clock;
     backend.pause = &pause;

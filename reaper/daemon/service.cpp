@@ -20,6 +20,7 @@
 #include "reaper/daemon/oversubscription.hpp"
 #include "reaper/decision/decide.hpp"
 #include "reaper/decision/requester_class.hpp"
+#include "reaper/decision/room_oracle.hpp"
 #include "reaper/gateway/placement_gateway.hpp"
 #include "reaper/kept_room/kept_rooms.hpp"
 #include "reaper/model/text.hpp"
@@ -97,6 +98,7 @@ public:
     std::optional<DaemonState> state() const;
     DaemonStatus status() const;
     std::optional<Decision> would_decide(const Request& request);
+    std::optional<RoomAnswer> room_for(const Request& request);
     OperatorTrigger* operators() { return parts_ && listening_ ? &parts_->operators : nullptr; }
     ReservationController* reservations() {
         return parts_ && listening_ ? &parts_->reservations : nullptr;
@@ -536,6 +538,15 @@ std::optional<Decision> Service::Impl::would_decide(const Request& request) {
                   ports_.cloud.clock.now(), parts_->safeguards.safeguards());
 }
 
+std::optional<RoomAnswer> Service::Impl::room_for(const Request& request) {
+    if (!listening_ || !parts_->refresher.built()) return std::nullopt;
+    parts_->reservations.tell_ledger();
+    const CloudCache& cache = parts_->refresher.cache();
+    return reaper::room_for(*settings_.policy, request, cache.index(), cache.tag_data(),
+                            rooms_.ledger(), ports_.cloud.clock.now(),
+                            parts_->safeguards.safeguards());
+}
+
 /// Why the cloud can't be worked with now; none if it answers.
 Task<std::optional<Error>> Service::Impl::cloud_trouble() {
     TaggerInputs tagger_inputs = settings_.policy->tagger_inputs();
@@ -670,6 +681,10 @@ DaemonStatus Service::status() const {
 
 std::optional<Decision> Service::would_decide(const Request& request) {
     return impl_->would_decide(request);
+}
+
+std::optional<RoomAnswer> Service::room_for(const Request& request) {
+    return impl_->room_for(request);
 }
 
 ReservationController* Service::reservations() {

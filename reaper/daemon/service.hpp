@@ -11,6 +11,7 @@
 #include "reaper/daemon/daemon_work.hpp"
 #include "reaper/decision/decision_observer.hpp"
 #include "reaper/decision/live_settings.hpp"
+#include "reaper/model/room_answer.hpp"
 #include "reaper/monitoring/daemon_state.hpp"
 #include "reaper/ports/cloud_ports.hpp"
 #include "reaper/ports/event_source.hpp"
@@ -61,6 +62,8 @@ public:
     /// What would be decided for the request now, on the cache as it is. Nothing is read, written
     /// or remembered. None before the cloud was read for the first time.
     std::optional<Decision> would_decide(const Request& request);
+    /// Likewise: what there is room for.
+    std::optional<RoomAnswer> room_for(const Request& request);
     /// Where operators ask for room; null while it does not run.
     OperatorTrigger* operators();
     /// Room that is kept for roles; null while it does not run.

@@ -276,4 +276,18 @@ std::variant<Request, Refused> build_request(const FailureNotice& notice,
     return request;
 }
 
+std::variant<Request, Refused> of_flavor(Request request, const Flavor& flavor, NovaRelease release,
+                                         const SchedulerRules& rules) {
+    static const ImageProperties no_image;
+    const auto required = std::move(request.required_traits);
+    const auto forbidden = std::move(request.forbidden_traits);
+    const ServerSpec spec{flavor, no_image, false, rules.release.value_or(release)};
+    if (auto refused = ask(spec, rules, request)) return std::move(*refused);
+    request.required_traits.insert(required.begin(), required.end());
+    request.forbidden_traits.insert(forbidden.begin(), forbidden.end());
+    if (auto refused = refused_by_placement(request, rules)) return std::move(*refused);
+    request.flavor_extra_specs = flavor.extra_specs;
+    return request;
+}
+
 }  // namespace reaper

@@ -74,4 +74,9 @@ std::variant<Request, Refused> build_request(const FailureNotice& notice,
                                              const RequesterFacts& facts,
                                              const SchedulerRules& rules = {});
 
+/// The same request for servers of the flavor, booted from an image that asks for nothing: what the
+/// flavor says comes on top of its traits, and in place of its resources and groups.
+std::variant<Request, Refused> of_flavor(Request request, const Flavor& flavor, NovaRelease release,
+                                         const SchedulerRules& rules);
+
 }  // namespace reaper

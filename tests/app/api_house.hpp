@@ -31,7 +31,9 @@ protected:
         made.would_decide = [this](const Request& request) {
             return service().would_decide(request);
         };
+        made.room_for = [this](const Request& request) { return service().room_for(request); };
         const CloudPorts ports = cloud.ports();
+        made.compute = &ports.compute;
         made.identity = &ports.identity;
         made.clock = &clock;
         made.pause = &pause;

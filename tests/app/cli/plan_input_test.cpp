@@ -140,8 +140,10 @@ TEST_F(CompleteGroup, ADescribedRequestCarriesAllThatWasSaid) {
     command.availability_zone = "nova";
     command.required_traits = {"CUSTOM_A"};
     command.forbidden_traits = {"CUSTOM_B"};
-    const auto request = run_task(io_, described_request(cloud_, command, clock_.now()));
-    ASSERT_TRUE(request);
+    const auto found = run_task(io_, described_request(cloud_, command, clock_.now()));
+    ASSERT_TRUE(found);
+    const auto* const request = std::get_if<Request>(&*found);
+    ASSERT_NE(request, nullptr);
     EXPECT_EQ(request->operation, Operation::manual);
     EXPECT_EQ(request->slots, 3);
     EXPECT_EQ(request->resources, command.resources);

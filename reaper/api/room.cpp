@@ -1,0 +1,133 @@
+#include "reaper/api/room.hpp"
+
+#include <charconv>
+#include <sstream>
+#include <utility>
+#include <variant>
+
+#include "reaper/api/answers.hpp"
+#include "reaper/api/plan.hpp"
+#include "reaper/cloud_reader/flavor_search.hpp"
+#include "reaper/decision/room_oracle.hpp"
+#include "reaper/model/resources_text.hpp"
+#include "reaper/model/text.hpp"
+#include "reaper/model/time_text.hpp"
+#include "reaper/report/room.hpp"
+#include "reaper/request_spec/request_builder.hpp"
+
+namespace reaper::api {
+namespace {
+
+constexpr int most_servers = 100'000;
+
+struct Asked {
+    DescribedRequest described;
+    std::string flavor;
+};
+
+Error wrong(std::string what) {
+    return Error{Errc::bad_input, std::move(what)};
+}
+
+Result<int> count_in(const std::string& text) {
+    int count = 1;
+    if (text.empty()) return count;
+    const auto [end, failure] = std::from_chars(text.data(), text.data() + text.size(), count);
+    if (failure != std::errc{} || end != text.data() + text.size() || count < 1 ||
+        count > most_servers)
+        return wrong("count: expected a whole number from 1 to " + std::to_string(most_servers) +
+                     ", found " + in_quotes(text));
+    return count;
+}
+
+Result<void> add_traits(const std::string& list, DescribedRequest& described) {
+    std::istringstream parts{list};
+    for (std::string part; std::getline(parts, part, ',');)
+        if (auto added = add_trait(described, part); !added)
+            return wrong("traits: " + added.error().what);
+    return {};
+}
+
+Result<Asked> asked_in(const Query& query) {
+    Asked asked;
+    asked.flavor = query.text("flavor");
+    const std::string& resources = query.text("resources");
+    if (asked.flavor.empty() == resources.empty())
+        return wrong(
+            "expected one of ?flavor=NAME and ?resources=CLASS:AMOUNT,... (example: "
+            "resources=VCPU:1,MEMORY_MB:2048,DISK_GB:20)");
+    if (!resources.empty()) {
+        auto amounts = parse_resources(resources);
+        if (!amounts) return wrong("resources: " + amounts.error().what);
+        asked.described.resources = std::move(*amounts);
+    }
+    const auto count = count_in(query.text("count"));
+    if (!count) return count.error();
+    asked.described.slots = *count;
+    if (const auto added = add_traits(query.text("traits"), asked.described); !added)
+        return added.error();
+    asked.described.project = query.text("project");
+    if (!query.text("zone").empty()) asked.described.availability_zone = query.text("zone");
+    return asked;
+}
+
+/// A request, or why there is none.
+using Built = std::variant<Request, HttpResponse>;
+
+Task<Built> with_flavor(const Backend& backend, Request request, std::string written) {
+    if (backend.compute == nullptr) co_return refuse(503, "this daemon knows no flavors");
+    auto search = co_await find_flavor(*backend.compute, std::move(written));
+    if (!search) co_return refuse(503, "Nova can't be asked: " + search.error().what);
+    if (!search->found) co_return refuse(404, "flavor: " + search->why_not);
+    auto release = co_await backend.compute->release();
+    if (!release) co_return refuse(503, "Nova can't be asked: " + release.error().what);
+    const auto view = backend.view();
+    if (!view) co_return cloud_not_read();
+    auto built = of_flavor(std::move(request), *search->found, *release, view->policy.scheduler);
+    if (const auto* const refused = std::get_if<Refused>(&built))
+        co_return refuse(400, "flavor: " + refused->reason);
+    co_return std::get<Request>(std::move(built));
+}
+
+Task<Built> built_of(const Backend& backend, Asked asked) {
+    ProjectId project;
+    if (!asked.described.project.empty()) {
+        std::string written = asked.described.project;
+        auto found = co_await backend.identity->find_project(std::move(written));
+        if (!found) co_return refuse(503, "Keystone can't be asked: " + found.error().what);
+        if (!found->found) co_return refuse(404, "project: " + found->why_not);
+        project = found->found->id;
+    }
+    Request request =
+        request_of(asked.described, RequestId{"room"}, std::move(project), backend.clock->now());
+    if (asked.flavor.empty()) co_return request;
+    co_return co_await with_flavor(backend, std::move(request), std::move(asked.flavor));
+}
+
+}  // namespace
+
+Task<HttpResponse> get_room(const Backend& backend, ApiRequest request) {
+    const Query query{request, {"flavor", "resources", "count", "zone", "project", "traits"}};
+    if (query.wrong()) co_return refuse(400, *query.wrong());
+    if (!backend.room_for || backend.identity == nullptr || backend.clock == nullptr)
+        co_return refuse(503, "this daemon tells no room");
+    auto asked = asked_in(query);
+    if (!asked) co_return refuse(400, asked.error().what);
+    if (!backend.view()) co_return cloud_not_read();
+    auto built = co_await built_of(backend, std::move(*asked));
+    if (auto* const refusal = std::get_if<HttpResponse>(&built)) co_return std::move(*refusal);
+    const Request& wanted = std::get<Request>(built);
+    const auto view = backend.view();
+    if (!view) co_return cloud_not_read();
+    if (auto why = why_unknown(wanted, view->cache.index())) co_return refuse(404, *why);
+    const auto answer = backend.room_for(wanted);
+    if (!answer) co_return cloud_not_read();
+    nlohmann::json body = report::room_json(*answer, wanted);
+    body["remarks"] = plan_remarks(backend, *view);
+    if (auto remark = zone_remark(wanted, view->cache.index()))
+        body["remarks"].push_back(std::move(*remark));
+    body["taken_at"] = iso_time(view->cache.ages().oldest_read_at);
+    co_return answered(std::move(body));
+}
+
+}  // namespace reaper::api

@@ -1,0 +1,44 @@
+#include "reaper/cloud_reader/flavor_search.hpp"
+
+#include <algorithm>
+#include <map>
+#include <utility>
+
+#include "reaper/model/text.hpp"
+
+namespace reaper {
+namespace {
+
+std::string known_by(const std::map<std::string, Flavor>& flavors) {
+    constexpr std::size_t most = 10;
+    std::string text;
+    std::size_t told = 0;
+    for (const auto& [id, flavor] : flavors) {
+        if (told++ == most) return text + ", ...";
+        text += (text.empty() ? "" : ", ") + in_quotes(flavor.name);
+    }
+    return text.empty() ? "none" : text;
+}
+
+}  // namespace
+
+ResultTask<FlavorSearch> find_flavor(Compute& compute, std::string written) {
+    auto flavors = co_await compute.all_flavors();
+    if (!flavors) co_return flavors.error();
+    auto at = flavors->find(written);
+    if (at == flavors->end())
+        at = std::find_if(flavors->begin(), flavors->end(),
+                          [&](const auto& each) { return each.second.name == written; });
+    FlavorSearch search;
+    search.why_not = "there is no flavor " + in_quotes(written) +
+                     " in this cloud, by id or name; there are: " + known_by(*flavors);
+    if (at == flavors->end()) co_return search;
+    // The list may come without extra specs.
+    std::string id = at->first;
+    auto flavor = co_await compute.flavor(std::move(id));
+    if (!flavor) co_return flavor.error();
+    search.found = std::move(*flavor);
+    co_return search;
+}
+
+}  // namespace reaper

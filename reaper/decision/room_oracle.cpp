@@ -1,0 +1,125 @@
+#include "reaper/decision/room_oracle.hpp"
+
+#include <algorithm>
+#include <numeric>
+#include <set>
+#include <utility>
+
+#include "reaper/decision/decide.hpp"
+#include "reaper/decision/requester_class.hpp"
+#include "reaper/model/aggregate_rules.hpp"
+#include "reaper/model/text.hpp"
+#include "reaper/planner/slots_there.hpp"
+
+namespace reaper {
+namespace {
+
+/// More than any cloud has room for: what is possible is told for it.
+constexpr int any_number = 1'000'000;
+/// Names that a line has room for.
+constexpr std::size_t zones_told = 10;
+
+int at_once(const std::vector<HostSlots>& there) {
+    const auto sum =
+        std::accumulate(there.begin(), there.end(), Amount{0},
+                        [](Amount before, const HostSlots& host) { return before + host.at_once; });
+    return static_cast<int>(std::min<Amount>(sum, any_number));
+}
+
+/// Nova asks for both, and takes a host of either.
+std::vector<HostSlots> room_of_either(const Request& request, const CloudIndex& hosts,
+                                      const Ledger& ledger, const SchedulerRules& rules) {
+    auto first = slots_there(request, hosts, ledger, &rules);
+    if (!request.fallback || !rules.pcpu_fallback) return first;
+    auto second = slots_there(by_fallback(request), hosts, ledger, &rules);
+    return at_once(second) > at_once(first) ? second : first;
+}
+
+RoomVerdict verdict_of(const Decision& decision, int fits_now, int slots) {
+    if (fits_now >= slots) return RoomVerdict::fits_now;
+    if (std::holds_alternative<NothingToDo>(decision)) return RoomVerdict::on_its_way;
+    if (const auto* const plan = std::get_if<Plan>(&decision))
+        return plan->victims().empty() ? RoomVerdict::on_its_way : RoomVerdict::after_victims;
+    const auto* const not_enough = std::get_if<NotEnough>(&decision);
+    return not_enough != nullptr && !not_enough->safeguard.empty() ? RoomVerdict::held_back
+                                                                   : RoomVerdict::never;
+}
+
+std::string some_of(const std::set<std::string>& names) {
+    std::string text;
+    std::size_t told = 0;
+    for (const auto& name : names) {
+        if (told++ == zones_told) return text + ", ...";
+        text += (text.empty() ? "" : ", ") + in_quotes(name);
+    }
+    return text.empty() ? "none" : text;
+}
+
+bool offered(const ResourceClass& resource_class, const CloudIndex& hosts) {
+    for (const std::uint32_t row : hosts.order())
+        for (const Provider& provider : hosts.row(row).host->providers)
+            if (provider.inventories.contains(resource_class)) return true;
+    return false;
+}
+
+std::optional<std::string> unknown_zone(const std::string& zone, const CloudIndex& hosts) {
+    std::set<std::string> known;
+    for (const std::uint32_t row : hosts.order())
+        known.insert(hosts.row(row).host->availability_zone);
+    if (known.contains(zone)) return std::nullopt;
+    return "there is no availability zone " + in_quotes(zone) +
+           " with hosts in this cloud; there are: " + some_of(known);
+}
+
+}  // namespace
+
+RoomAnswer room_for(const CompiledPolicy& policy, const Request& request, const CloudIndex& hosts,
+                    const TagData& tag_data, const Ledger& ledger, TimePoint now,
+                    Safeguards& safeguards) {
+    const auto decided = [&](const Request& asked) {
+        return decide(policy, asked, hosts, tag_data, ledger, now, safeguards);
+    };
+    RoomAnswer answer;
+    answer.decision = decided(request);
+    const bool refused = std::holds_alternative<Refused>(answer.decision);
+    // Nobody goes for a revocable server, but it gets what is free; what else is refused fits
+    // nowhere.
+    if (!refused || why_requester_revocable(policy, request, hosts, tag_data))
+        answer.there = room_of_either(request, hosts, ledger, policy.scheduler);
+    answer.fits_now = at_once(answer.there);
+    answer.verdict = verdict_of(answer.decision, answer.fits_now, request.slots);
+    answer.possible = answer.fits_now;
+    if (refused) return answer;
+    Request many = request;
+    many.slots = any_number;
+    const Decision most = decided(many);
+    if (const auto* const not_enough = std::get_if<NotEnough>(&most))
+        answer.possible = std::max(answer.fits_now, not_enough->slots_possible);
+    return answer;
+}
+
+std::optional<std::string> zone_remark(const Request& request, const CloudIndex& hosts) {
+    if (!request.availability_zone) return std::nullopt;
+    const std::string& zone = *request.availability_zone;
+    for (const std::uint32_t row : hosts.order())
+        for (const auto& [uuid, aggregate] : hosts.row(row).host->member_of)
+            if (is_zone(aggregate.metadata, zone)) return std::nullopt;
+    return "no aggregate makes the availability zone " + in_quotes(zone) +
+           ": Nova without its AvailabilityZoneFilter boots such servers anywhere; only hosts in "
+           "no "
+           "other zone are counted";
+}
+
+std::optional<std::string> why_unknown(const Request& request, const CloudIndex& hosts) {
+    if (hosts.empty()) return std::nullopt;
+    if (request.availability_zone)
+        if (auto why = unknown_zone(*request.availability_zone, hosts)) return why;
+    if (request.fallback) return std::nullopt;  // another class does as well
+    for (const auto& [resource_class, amount] : request.resources)
+        if (!offered(resource_class, hosts))
+            return "there is no resource class " + in_quotes(resource_class.str()) +
+                   " in this cloud: no host offers it";
+    return std::nullopt;
+}
+
+}  // namespace reaper

@@ -1,0 +1,79 @@
+#include "reaper/model/room_answer.hpp"
+
+#include <algorithm>
+
+#include "reaper/model/text.hpp"
+
+namespace reaper {
+namespace {
+
+std::string such_servers(int number) {
+    return std::to_string(number) + " such " + (number == 1 ? "server" : "servers");
+}
+
+std::string reason_of(const Decision& decision) {
+    if (const auto* const refused = std::get_if<Refused>(&decision)) return refused->reason;
+    if (const auto* const not_enough = std::get_if<NotEnough>(&decision)) return not_enough->reason;
+    return {};
+}
+
+std::string going(const Decision& decision) {
+    std::size_t count = 0;
+    for (const auto& host : host_plans(decision)) count += host.pending_releases.size();
+    return counted(count, "server");
+}
+
+}  // namespace
+
+std::string_view to_string(RoomVerdict verdict) {
+    switch (verdict) {
+        case RoomVerdict::fits_now: return "fits-now";
+        case RoomVerdict::on_its_way: return "on-its-way";
+        case RoomVerdict::after_victims: return "after-victims";
+        case RoomVerdict::held_back: return "held-back";
+        case RoomVerdict::never: return "never";
+    }
+    return "unknown";
+}
+
+std::vector<Victim> RoomAnswer::victims() const {
+    const auto* const plan = std::get_if<Plan>(&decision);
+    return plan == nullptr ? std::vector<Victim>{} : plan->victims();
+}
+
+const std::vector<RejectionCount>& RoomAnswer::rejected_counts() const {
+    static const std::vector<RejectionCount> none;
+    if (const auto* const plan = std::get_if<Plan>(&decision)) return plan->rejected_counts;
+    if (const auto* const not_enough = std::get_if<NotEnough>(&decision))
+        return not_enough->rejected_counts;
+    return none;
+}
+
+std::string summary(const RoomAnswer& answer, int slots) {
+    const std::string now =
+        answer.fits_now == 0 ? "none fits now" : "room now for " + such_servers(answer.fits_now);
+    switch (answer.verdict) {
+        case RoomVerdict::fits_now: {
+            const auto hosts = std::count_if(answer.there.begin(), answer.there.end(),
+                                             [](const HostSlots& on) { return on.at_once > 0; });
+            return "fits now: there is room for " + such_servers(answer.fits_now) + ", on " +
+                   counted(hosts, "host");
+        }
+        case RoomVerdict::on_its_way:
+            return "fits without a further deletion, when what is on the way out is gone (" +
+                   going(answer.decision) + "); " + now;
+        case RoomVerdict::after_victims: {
+            const auto* const plan = std::get_if<Plan>(&answer.decision);
+            return "fits after " + counted(answer.victims().size(), "victim") + ", on " +
+                   counted(plan == nullptr ? 0 : plan->hosts.size(), "host") + "; " + now;
+        }
+        case RoomVerdict::held_back:
+            return "does not fit now, and nobody is deleted for it: " + reason_of(answer.decision);
+        case RoomVerdict::never:
+            return "never fits " + such_servers(slots) +
+                   " as the cloud is: " + reason_of(answer.decision);
+    }
+    return {};
+}
+
+}  // namespace reaper

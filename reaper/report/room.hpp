@@ -1,0 +1,24 @@
+// What the cloud has room for, for programs and people.
+//
+//  {answer, slots, fits_now, possible, hosts[{id, name, slots, on_its_way}],
+//   victims, decision, summary, request}
+//
+// `answer` is fits-now, on-its-way, after-victims, held-back or never; `decision` is as in records,
+// null for fits-now; `victims` counts those of it.
+#pragma once
+
+#include <nlohmann/json.hpp>
+#include <string>
+
+#include "reaper/model/room_answer.hpp"
+#include "reaper/report/render.hpp"
+
+namespace reaper::report {
+
+nlohmann::json room_json(const RoomAnswer& answer, const Request& request);
+
+/// Where there is room as it is, what would be deleted or why not, and the answer as the last line.
+std::string render_room(const RoomAnswer& answer, const Request& request,
+                        const RenderOptions& options = {});
+
+}  // namespace reaper::report
