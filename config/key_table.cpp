@@ -270,6 +270,9 @@ const Section cull{
         {"watch", Span{1s, 24h}, "15min",
          "how long we look whether the requester, or its second try, takes the freed room",
          cull_at<&Cull::watch>()},
+        {"approved_max_age", Span{1s, 168h}, "1h",
+         "'reaper apply': a saved plan is too old to be carried out then",
+         cull_at<&Cull::approved_max_age>()},
     },
     true};
 

@@ -140,6 +140,8 @@ struct Cull {
     milliseconds poll_interval{500};  ///< of Placement while waiting; grows to ten times
     milliseconds promise{60'000};     ///< how long freed room stays promised to its request
     milliseconds watch{900'000};      ///< how long we look whether somebody takes the freed room
+    /// A plan that a person approved is too old to be carried out then.
+    milliseconds approved_max_age{3'600'000};
 };
 
 /// `cache:` how the cloud cache of the cloud is kept fresh.

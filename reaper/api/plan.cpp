@@ -5,10 +5,12 @@
 #include <vector>
 
 #include "reaper/api/answers.hpp"
+#include "reaper/api/approval.hpp"
 #include "reaper/cloud_cache/cloud_cache.hpp"
 #include "reaper/model/text.hpp"
 #include "reaper/model/time_text.hpp"
 #include "reaper/report/json.hpp"
+#include "reaper/requests/approved_plan.hpp"
 #include "reaper/triggers/described_requests.hpp"
 
 namespace reaper::api {
@@ -20,6 +22,13 @@ std::string joined(const std::vector<std::string>& errors) {
     std::string all;
     for (const auto& error : errors) all += (all.empty() ? "" : "; ") + error;
     return all;
+}
+
+/// Why a plan that was approved would not be carried out; null if it would.
+json stale_of(const Backend& backend, const Request& wanted, const Decision& decision) {
+    const Duration max_age = backend.status ? backend.status().approved_max_age : Duration::max();
+    auto why = why_stale(*wanted.approved, decision, false, backend.clock->now(), max_age);
+    return why ? json(std::move(*why)) : json(nullptr);
 }
 
 }  // namespace
@@ -42,11 +51,14 @@ HttpResponse cloud_not_read() {
 }
 
 Result<DescribedRequest> described_in(const std::string& body) {
-    auto read = read_requests("the body", "[" + body + "]");
+    auto whole = take_approval(body);
+    if (!whole) return whole.error();
+    auto read = read_requests("the body", "[" + whole->body + "]");
     if (const auto* const errors = std::get_if<std::vector<std::string>>(&read))
         return Error{Errc::bad_input, joined(*errors)};
     auto& described = std::get<std::vector<DescribedRequest>>(read);
     if (described.size() != 1) return Error{Errc::bad_input, "the body: expected one request"};
+    described.front().approved = std::move(whole->approved);
     return std::move(described.front());
 }
 
@@ -69,10 +81,12 @@ Task<HttpResponse> post_plan(const Backend& backend, ApiRequest request) {
     const auto decision = backend.would_decide(wanted);
     const auto view = backend.view();
     if (!decision || !view) co_return cloud_not_read();
-    co_return answered({{"request", report::to_json(wanted)},
-                        {"decision", report::to_json(*decision)},
-                        {"remarks", plan_remarks(backend, *view)},
-                        {"taken_at", iso_time(view->cache.ages().oldest_read_at)}});
+    json body{{"request", report::to_json(wanted)},
+              {"decision", report::to_json(*decision)},
+              {"remarks", plan_remarks(backend, *view)},
+              {"taken_at", iso_time(view->cache.ages().oldest_read_at)}};
+    if (wanted.approved) body["stale"] = stale_of(backend, wanted, *decision);
+    co_return answered(std::move(body));
 }
 
 }  // namespace reaper::api

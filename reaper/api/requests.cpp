@@ -72,8 +72,10 @@ Task<std::optional<std::string>> next_of(std::shared_ptr<Stream> stream, Request
 Task<HttpResponse> post_request(const Backend& backend, ApiRequest request) {
     OperatorTrigger* const operators = backend.operators();
     if (operators == nullptr) co_return refuse(503, "the daemon has not started yet");
-    const auto described = described_in(request.body);
+    auto described = described_in(request.body);
     if (!described) co_return refuse(400, described.error().what);
+    // Who shows who he is does not act in another's name.
+    if (described->approved && request.principal) described->approved->by = *request.principal;
     const auto executor = co_await asio::this_coro::executor;
     const auto stream = std::make_shared<Stream>(executor);
     const RequestId id = operators->id_of(*described);

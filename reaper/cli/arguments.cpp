@@ -6,6 +6,7 @@
 #include <sstream>
 
 #include "config/values.hpp"
+#include "reaper/cli/apply_arguments.hpp"
 #include "reaper/cli/command_table.hpp"
 #include "reaper/cli/completions.hpp"
 #include "reaper/cli/estimate_arguments.hpp"
@@ -35,6 +36,7 @@ struct Parsed {
     RunCommand run;
     PlanCommand plan;
     RequestCommand request;
+    ApplyCommand apply;
     RoomTexts room;
     HostsCommand hosts;
     CandidatesCommand candidates;
@@ -195,6 +197,7 @@ void add_plan(CLI::App& app, Parsed& parsed) {
         ->type_name("N")
         ->check(quiet(CLI::Range(1, 1000)));
     add_snapshot_option(plan, parsed.plan.snapshot_file);
+    add_save_option(plan, parsed.plan.save_file);
 }
 
 void add_candidates(CLI::App& app, Parsed& parsed) {
@@ -440,8 +443,8 @@ void describe(CLI::App& app, Parsed& parsed) {
     CLI::App& hosts = *add_command(app, "hosts", help::hosts);
     add_snapshot_option(hosts, parsed.hosts.snapshot_file);
     hosts.add_flag("--servers", parsed.hosts.servers, "List the servers of all hosts instead");
+    add_apply_options(*add_command(app, "apply", help::apply), parsed.apply);
     add_room_options(*add_command(app, "room", help::room), parsed.room);
-    add_snapshot_option(*add_command(app, "hosts", help::hosts), parsed.hosts.snapshot_file);
     add_candidates(app, parsed);
     add_setup(app, parsed);
     add_reservations(app, parsed);
@@ -561,7 +564,7 @@ Result<PlanCommand> finish_plan(const CLI::App& app, const Parsed& parsed) {
             return wrong(
                 std::string(option) + " goes with --resources: " +
                 (listed ? "the file says it for each request" : "a notification says it itself"));
-    for (const char* option : {"--requests", "--snapshot"})
+    for (const char* option : {"--requests", "--snapshot", "--save"})
         if (app.count(option) > 0 && app[option]->as<std::string>().empty())
             return wrong(std::string(option) + " needs a file");
     if (described && plan.project.empty())
@@ -569,6 +572,7 @@ Result<PlanCommand> finish_plan(const CLI::App& app, const Parsed& parsed) {
     if (auto read = read_description(app, parsed, plan); !read) return read.error();
     if (app.count("--strategy") > 0) plan.strategy = parsed.strategy;
     if (app.count("--alternatives") > 0) plan.alternatives = parsed.alternatives;
+    if (const auto saved = check_save(plan, described); !saved) return saved.error();
     return plan;
 }
 
@@ -698,6 +702,7 @@ Result<Command> finish_command(const CLI::App& chosen, const Parsed& parsed) {
         Result<RequestCommand> request = finish_request(chosen, parsed);
         return request ? Result<Command>{std::move(*request)} : request.error();
     }
+    if (name == "apply") return Command{parsed.apply};
     if (name == "room") {
         Result<RoomCommand> room = room_command(parsed.room);
         return room ? Result<Command>{std::move(*room)} : room.error();

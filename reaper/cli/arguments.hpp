@@ -45,6 +45,13 @@ struct PlanCommand : DescribedRequest {      // when neither of these two says w
     std::string snapshot_file;               ///< instead of the cloud; empty: the cloud
     std::optional<std::string> strategy;
     std::optional<int> alternatives;
+    std::string save_file;  ///< for `apply`; empty: none
+};
+
+/// Has the daemon carry out a plan that was saved.
+struct ApplyCommand {
+    std::string file;  ///< `-` is stdin
+    bool dry_run = false;
 };
 
 /// Asks the daemon for room.
@@ -189,12 +196,12 @@ struct ResumeCommand {};
 struct StatusCommand {};
 
 using Command =
-    std::variant<RunCommand, GatewayCommand, PlanCommand, RequestCommand, RoomCommand, HostsCommand,
-                 CandidatesCommand, SetupCommand, ReservationSetupCommand, RoomSetupCommand,
-                 ReserveCommand, ReservationsCommand, SnapshotCommand, CheckCommand, HistoryCommand,
-                 ExplainCommand, UsageCommand, EstimateCommand, ReplayCommand, ReportCommand,
-                 PauseCommand, ResumeCommand, StatusCommand, StrategiesCommand, TaggersCommand,
-                 EstimatorsCommand, QosCommand, ConfigCommand>;
+    std::variant<RunCommand, GatewayCommand, PlanCommand, RequestCommand, ApplyCommand, RoomCommand,
+                 HostsCommand, CandidatesCommand, SetupCommand, ReservationSetupCommand,
+                 RoomSetupCommand, ReserveCommand, ReservationsCommand, SnapshotCommand,
+                 CheckCommand, HistoryCommand, ExplainCommand, UsageCommand, EstimateCommand,
+                 ReplayCommand, ReportCommand, PauseCommand, ResumeCommand, StatusCommand,
+                 StrategiesCommand, TaggersCommand, EstimatorsCommand, QosCommand, ConfigCommand>;
 
 struct Arguments {
     GlobalOptions global;

@@ -28,6 +28,8 @@ ExitCode run_command(const Arguments& arguments, const Terminal& terminal) {
                 return show_plan(global, command, terminal);
             else if constexpr (std::is_same_v<Chosen, RequestCommand>)
                 return request_room(global, command, terminal);
+            else if constexpr (std::is_same_v<Chosen, ApplyCommand>)
+                return apply_plan(global, command, terminal);
             else if constexpr (std::is_same_v<Chosen, RoomCommand>)
                 return show_room(global, command, terminal);
             else if constexpr (std::is_same_v<Chosen, HostsCommand>)

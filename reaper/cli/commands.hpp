@@ -14,6 +14,8 @@ ExitCode show_plan(const GlobalOptions& global, const PlanCommand& command,
                    const Terminal& terminal);
 ExitCode request_room(const GlobalOptions& global, const RequestCommand& command,
                       const Terminal& terminal);
+ExitCode apply_plan(const GlobalOptions& global, const ApplyCommand& command,
+                    const Terminal& terminal);
 ExitCode show_room(const GlobalOptions& global, const RoomCommand& command,
                    const Terminal& terminal);
 ExitCode show_hosts(const GlobalOptions& global, const HostsCommand& command,

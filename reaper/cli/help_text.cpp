@@ -39,6 +39,7 @@ Exit codes:
   4  check: something needs attention; status: the reaper is paused
   5  run: Keystone or the broker refused the credentials when it started
   6  room, plan: this cloud has no such flavor, zone, project or resource class
+  7  apply: the saved plan is not what would be done now, no servers deleted
 
 Environment:
   REAPER_CONFIG    the configuration file, when --config is not given
@@ -113,6 +114,7 @@ its strategy, alternatives and taggers, if the file tells what they ask.)",
   reaper plan --notification message.json --strategy strict_time --alternatives 2 --json
   reaper plan --snapshot cloud.json --resources VCPU=4 --project 66353a943d1d438eb913527787c03586
   reaper plan --snapshot cloud.json --requests requests.yaml
+  reaper plan --resources VCPU=4,MEMORY_MB=8192 --project web --save plan.json   for 'reaper apply'
 
 A file of requests is a YAML or JSON list; project and resources must be there:
   - project: web

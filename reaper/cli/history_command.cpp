@@ -1,5 +1,4 @@
 // `reaper history`: reads the journal, also while the daemon writes it.
-#include <algorithm>
 #include <boost/asio/io_context.hpp>
 #include <chrono>
 #include <vector>

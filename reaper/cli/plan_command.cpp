@@ -8,9 +8,11 @@
 #include "reaper/cli/commands.hpp"
 #include "reaper/cli/known_ledger.hpp"
 #include "reaper/cli/offline.hpp"
+#include "reaper/cli/operator_name.hpp"
 #include "reaper/cli/pause_state.hpp"
 #include "reaper/cli/planning.hpp"
 #include "reaper/cli/resolved_policy.hpp"
+#include "reaper/cli/saved_plan.hpp"
 #include "reaper/daemon/composition.hpp"
 #include "reaper/report/json.hpp"
 #include "reaper/report/render.hpp"
@@ -152,6 +154,22 @@ ExitCode show(const Answers& answers, const Terminal& terminal) {
     return verdict(answers);
 }
 
+/// The plan in a file; where there is nobody to delete, there is nothing to approve.
+ExitCode save(const Answers& answers, const PlanCommand& command, ExitCode verdict,
+              const Terminal& terminal) {
+    const Answer& answer = answers.planned.front();
+    const auto* const plan = std::get_if<Plan>(&answer.decision);
+    if (plan == nullptr || plan->victims().empty()) {
+        terminal.complain(command.save_file +
+                          " is not written: no servers would be deleted, so there is nothing to "
+                          "approve");
+        return verdict == ExitCode::ok ? ExitCode::failed : verdict;
+    }
+    const auto saved =
+        save_plan(command.save_file, command, answer.request, *plan, operator_name());
+    return saved ? verdict : terminal.fail(ExitCode::failed, saved.error());
+}
+
 ExitCode plan_on_file(const GlobalOptions& global, const PlanCommand& command,
                       const Terminal& terminal) {
     auto policy = offline_policy(global, [&](const std::string& line) { terminal.complain(line); });
@@ -211,7 +229,10 @@ ExitCode show_plan(const GlobalOptions& global, const PlanCommand& command,
     if (!answers) return fail(ExitCode::failed, answers.error(), terminal);
     answers->remarks = std::move(remarks);
     answers->paused = std::move(paused);
-    return show(*answers, terminal);
+    const ExitCode code = show(*answers, terminal);
+    return command.save_file.empty() || !answers->unknown.empty()
+               ? code
+               : save(*answers, command, code, terminal);
 }
 
 }  // namespace reaper::cli

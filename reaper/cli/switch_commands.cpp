@@ -1,9 +1,6 @@
 // `reaper pause`, `reaper resume`, `reaper status`: pausing deletions. They need no daemon.
 #include <boost/asio/io_context.hpp>
 #include <chrono>
-#include <cstdlib>
-#include <pwd.h>
-#include <unistd.h>
 #include <utility>
 #include <vector>
 
@@ -14,6 +11,7 @@
 #include "reaper/cli/gateway_state.hpp"
 #include "reaper/cli/local_settings.hpp"
 #include "reaper/cli/now.hpp"
+#include "reaper/cli/operator_name.hpp"
 #include "reaper/cli/pause_state.hpp"
 #include "reaper/controllers/safeguards_journal.hpp"
 #include "reaper/daemon/composition.hpp"
@@ -29,16 +27,6 @@ namespace reaper::cli {
 namespace {
 
 constexpr std::chrono::hours status_span{24};
-
-/// Who types: behind sudo, the person.
-std::string operator_name() {
-    const passwd* const entry = getpwuid(geteuid());
-    const std::string user = entry != nullptr ? entry->pw_name : std::to_string(geteuid());
-    const char* const person = std::getenv("SUDO_USER");
-    return person != nullptr && *person != '\0' && person != user
-               ? std::string{person} + " (as " + user + ")"
-               : user;
-}
 
 void answer(const Terminal& terminal, const nlohmann::json& document, const std::string& text) {
     terminal.answer((terminal.json() ? report::dump(document, 2) : text) + "\n");

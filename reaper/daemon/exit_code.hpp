@@ -11,6 +11,7 @@ enum class ExitCode : int {
     attention = 4,   ///< `check`: something needs attention
     refused = 5,     ///< `run`: Keystone or the broker refused the credentials at the start
     unknown = 6,     ///< `room`, `plan`: this cloud has no such flavor, zone, project or class
+    stale = 7,       ///< `apply`: the saved plan is not what would be done now; nobody was deleted
 };
 
 }  // namespace reaper

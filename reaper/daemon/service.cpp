@@ -526,6 +526,7 @@ DaemonStatus Service::Impl::status() const {
     state.cache = parts_->refresher.status();
     state.in_flight = in_flight();
     state.served = parts_->coordinator.served();
+    state.approved_max_age = settings_.cull.approved_max_age;
     state.left_alone = parts_->safeguards.safeguards().left_alone(ports_.cloud.clock.now());
     return state;
 }

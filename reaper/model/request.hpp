@@ -56,6 +56,15 @@ struct SlotShape {
     friend bool operator==(const SlotShape&, const SlotShape&) = default;
 };
 
+/// A person looked at a plan, and approved that these servers are deleted.
+struct Approval {
+    std::string by;  ///< who
+    TimePoint planned_at{};
+    std::set<ServerId> victims;
+
+    friend bool operator==(const Approval&, const Approval&) = default;
+};
+
 /// Room for `slots` servers of one shape.
 struct Request {
     RequestId id;  ///< key in the journal: one cull for each, ever
@@ -101,6 +110,9 @@ struct Request {
     std::set<ReservationId> lent_by{};
     /// These alone may be deleted for it; empty: whoever the strategy chooses.
     std::set<ServerId> victims_among{};
+    /// A plan is carried out only if its victims are exactly these
+    /// (reaper/requests/approved_plan.hpp).
+    std::optional<Approval> approved{};
     /// These servers are to go, and no room is asked for: it has no slots.
     std::optional<Correction> correction{};
 

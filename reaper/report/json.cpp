@@ -119,6 +119,10 @@ json to_json(const Request& request) {
     }
     if (request.placement != PlacementConstraints{})
         object["placement"] = to_json(request.placement);
+    if (request.approved)
+        object["approved"] = {{"by", request.approved->by},
+                              {"planned_at", iso_time(request.approved->planned_at)},
+                              {"victims", id_array(request.approved->victims)}};
     if (request.correction) object["correction"] = correction_json(*request.correction);
     return object;
 }

@@ -161,6 +161,14 @@ Correction correction(const JsonPlace& in) {
     return result;
 }
 
+Approval approval(const JsonPlace& in) {
+    Approval result;
+    result.by = in["by"].text();
+    result.planned_at = in["planned_at"].time();
+    in["victims"].each([&](const JsonPlace& each) { result.victims.emplace(each.id()); });
+    return result;
+}
+
 Request request(const JsonPlace& in) {
     check_json_version(in);
     Request result;
@@ -195,6 +203,7 @@ Request request(const JsonPlace& in) {
     if (const auto traits = in.maybe("root_required_traits"))
         result.root_required_traits = traits_from(*traits);
     if (const auto fallback = in.maybe("fallback")) result.fallback = shape_from(*fallback);
+    if (const auto approved = in.maybe("approved")) result.approved = approval(*approved);
     if (const auto corrected = in.maybe("correction")) result.correction = correction(*corrected);
     return result;
 }

@@ -215,6 +215,10 @@ void NameChanger::change(Request& request) const {
     request.role = Role{};
     request.lent_by.clear();
     request.victims_among = all_of(NameKind::consumer, request.victims_among);
+    if (request.approved) {
+        request.approved->by = left_out;
+        request.approved->victims = all_of(NameKind::consumer, request.approved->victims);
+    }
     if (!request.correction) return;
     request.correction->host = of(NameKind::provider, request.correction->host);
     request.correction->host_name = of(NameKind::machine, request.correction->host_name);

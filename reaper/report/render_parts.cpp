@@ -94,6 +94,11 @@ std::string request_lines(const Request& request, const RenderOptions& options) 
         text += wrapped("res-type " + to_string(request.phases) +
                             (request.phases_because.empty() ? "" : " by " + request.phases_because),
                         2, width);
+    if (request.approved)
+        text += wrapped("approved by " + request.approved->by + ": a plan of " +
+                            format_time(request.approved->planned_at) + " UTC with " +
+                            counted(request.approved->victims.size(), "victim"),
+                        2, width);
     Words requesters;
     requesters.add_each(request.requesters, [](const auto& id) { return id.str(); });
     if (!requesters.text.empty())

@@ -109,6 +109,7 @@ Request request_of(const DescribedRequest& described, RequestId id, ProjectId pr
         request.forbidden_traits.insert(Trait{name});
     request.sent_at = now;
     request.phases = described.phases;
+    request.approved = described.approved;
     if (!described.res_type.empty())
         request.phases_because = "its description '" + printable(described.res_type, 100) + "'";
     return request;

@@ -21,8 +21,9 @@ struct DescribedRequest {
     std::vector<std::string> required_traits, forbidden_traits;
     std::vector<RequestGroup> groups;  ///< on top of `resources`
     std::optional<GroupPolicy> group_policy;
-    std::string res_type;  ///< the constraint as it was written; may be empty
-    Phases phases;         ///< what it means
+    std::string res_type;                ///< the constraint as it was written; may be empty
+    Phases phases;                       ///< what it means
+    std::optional<Approval> approved{};  ///< its plan was looked at
 };
 
 /// Adds `CUSTOM_GPU=required` or `CUSTOM_GPU=forbidden`, as in a flavor; without `=`, required.

@@ -241,8 +241,10 @@ Task<std::optional<Outcome>> RequestRunner::act_on(Decision decision) {
     if (auto* refused = std::get_if<Refused>(&decision)) {
         // What earlier rounds freed is not all of it, and free for others.
         services_.rooms.not_enough(request_.id);
-        if (deleted_ > 0) co_return cut_short(OutcomeKind::refused, refused->reason);
-        co_return outcome(OutcomeKind::refused, std::move(refused->reason));
+        if (deleted_ > 0)
+            co_return cut_short(OutcomeKind::refused, refused->reason, refused->safeguard);
+        co_return outcome(OutcomeKind::refused, std::move(refused->reason),
+                          std::move(refused->safeguard));
     }
     if (const auto* less = std::get_if<NotEnough>(&decision)) {
         // What earlier rounds freed is not enough for it, and free for others.

@@ -79,6 +79,7 @@ private:
     ResultTask<Decision> decide_now();
     ResultTask<std::optional<std::string>> nobody_waits();
     ResultTask<Decision> consult();
+    Result<Decision> as_approved(Result<Decision> decided) const;
     ResultTask<void> prepare_search();
     ResultTask<void> refresh_group();
     /// Takes off the slots that somebody else got for it by now; why, if none is left.

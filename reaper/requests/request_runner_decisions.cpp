@@ -7,6 +7,7 @@
 
 #include "reaper/model/text.hpp"
 #include "reaper/request_spec/waiting.hpp"
+#include "reaper/requests/approved_plan.hpp"
 #include "reaper/requests/request_runner.hpp"
 
 namespace reaper {
@@ -148,6 +149,15 @@ ResultTask<void> RequestRunner::read_where_kept_room_ended() {
     co_return read;
 }
 
+/// As it was decided, unless a person approved another plan.
+Result<Decision> RequestRunner::as_approved(Result<Decision> decided) const {
+    if (!decided || !request_.approved) return decided;
+    auto why = why_stale(*request_.approved, *decided, deleted_ > 0, services_.cloud.clock.now(),
+                         settings_.cull.approved_max_age);
+    if (!why) return decided;
+    return Decision{Refused{std::move(*why), std::string{safeguard::stale_plan}}};
+}
+
 ResultTask<Decision> RequestRunner::decide_now() {
     constexpr Duration long_wait{1'000};
     const Duration asked_at = services_.cloud.clock.steady();
@@ -167,6 +177,7 @@ ResultTask<Decision> RequestRunner::decide_now() {
     auto decided = co_await consult();
     // Decided under a policy that is in force no more.
     while (decided && planned_under_ != settings_.policy) decided = co_await consult();
+    decided = as_approved(std::move(decided));
     if (!decided) co_return decided.error();
     const TimePoint now = services_.cloud.clock.now();
 

@@ -39,6 +39,7 @@ inline constexpr std::string_view breaker = "breaker";
 inline constexpr std::string_view project_breaker = "project-breaker";
 inline constexpr std::string_view shape_cooldown = "shape-cooldown";
 inline constexpr std::string_view cell_cooldown = "cell-cooldown";
+inline constexpr std::string_view stale_plan = "stale-plan";
 }  // namespace safeguard
 
 class Safeguards {

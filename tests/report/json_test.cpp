@@ -73,6 +73,16 @@ TEST(Json, CorrectionsComeBackAndOthersHaveNone) {
     EXPECT_FALSE(request_from_json(wrong));
 }
 
+TEST(Json, ApprovalsComeBackAndOthersHaveNone) {
+    Request approved = example_request();
+    approved.approved = Approval{"alice", approved.sent_at, {ServerId{"b"}, ServerId{"a"}}};
+    EXPECT_EQ(request_from_json(through_text(to_json(approved))).value(), approved);
+    EXPECT_EQ(to_json(example_request()).contains("approved"), false);
+    json wrong = to_json(approved);
+    wrong["approved"].erase("by");
+    EXPECT_FALSE(request_from_json(wrong));
+}
+
 TEST(Json, DecisionsComeBack) {
     Plan extreme = example_plan();
     extreme.hosts[0].free_before.set(ResourceClass{"VCPU"}, std::numeric_limits<Amount>::min());

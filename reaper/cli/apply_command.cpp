@@ -1,0 +1,78 @@
+// `reaper apply`: has the running daemon carry out a plan that somebody looked at.
+#include <nlohmann/json.hpp>
+
+#include "clients/http/local_client.hpp"
+#include "reaper/cli/commands.hpp"
+#include "reaper/cli/local_settings.hpp"
+#include "reaper/cli/operator_name.hpp"
+#include "reaper/cli/refused_answer.hpp"
+#include "reaper/cli/request_progress.hpp"
+#include "reaper/cli/saved_plan.hpp"
+#include "reaper/model/text.hpp"
+#include "reaper/model/time_text.hpp"
+#include "reaper/report/json.hpp"
+#include "reaper/report/text.hpp"
+
+namespace reaper::cli {
+namespace {
+
+using nlohmann::json;
+
+json body_of(const SavedPlan& saved) {
+    json body = saved.request;
+    json victims = json::array();
+    for (const Victim& victim : saved.plan.victims()) victims.push_back(victim.server.str());
+    body["approved"] = {{"by", operator_name()},
+                        {"planned_at", iso_time(saved.planned_at)},
+                        {"victims", std::move(victims)}};
+    return body;
+}
+
+std::string victims_text(const Plan& plan) {
+    std::string text;
+    for (const Victim& victim : plan.victims())
+        text += "  " + report::safe(victim.server.str()) + "  " + report::safe(victim.name) +
+                "  on " + report::safe(victim.host) + "\n";
+    return text;
+}
+
+/// What the daemon would do with it now; nothing is done.
+ExitCode check(const std::string& socket, const SavedPlan& saved, const Terminal& terminal) {
+    const auto answer = http::post_locally(socket, "/v1/plan", body_of(saved).dump());
+    if (!answer) return terminal.fail(ExitCode::failed, answer.error());
+    if (answer->status != 200) {
+        terminal.complain(why_refused(*answer));
+        return answer->status == 400 ? ExitCode::usage : ExitCode::failed;
+    }
+    const json said = json::parse(answer->body, nullptr, false);
+    if (!said.is_object() || !said.contains("stale")) {
+        terminal.complain("the daemon does not know saved plans: it is of an older version");
+        return ExitCode::failed;
+    }
+    const json& stale = said.at("stale");
+    if (terminal.json()) terminal.answer(report::dump(said, 2) + "\n");
+    if (stale.is_string()) {
+        terminal.complain(report::safe(stale.get<std::string>()));
+        return ExitCode::stale;
+    }
+    if (!terminal.json())
+        terminal.answer("the plan holds: " + counted(saved.plan.victims().size(), "server") +
+                        " would be deleted\n" + victims_text(saved.plan));
+    return ExitCode::ok;
+}
+
+}  // namespace
+
+ExitCode apply_plan(const GlobalOptions& global, const ApplyCommand& command,
+                    const Terminal& terminal) {
+    const auto saved = read_saved_plan(command.file);
+    if (!saved) return terminal.fail(ExitCode::usage, saved.error());
+    const auto settings = local_settings(global, terminal);
+    if (!settings) return ExitCode::usage;
+    const std::string socket = daemon_socket(global, *settings, terminal);
+    if (socket.empty()) return ExitCode::usage;
+    return command.dry_run ? check(socket, *saved, terminal)
+                           : show_request(socket, body_of(*saved), terminal);
+}
+
+}  // namespace reaper::cli

@@ -1,0 +1,66 @@
+#include "reaper/requests/approved_plan.hpp"
+
+#include <algorithm>
+#include <iterator>
+#include <set>
+#include <vector>
+
+#include "reaper/model/text.hpp"
+#include "reaper/model/time_text.hpp"
+
+namespace reaper {
+namespace {
+
+/// The clocks of two machines may differ by so much.
+constexpr Duration ahead = std::chrono::minutes{1};
+constexpr std::size_t most_named = 3;
+
+const std::string plan_again = "; plan again, and look at that";
+
+std::vector<ServerId> only_in(const std::set<ServerId>& some, const std::set<ServerId>& others) {
+    std::vector<ServerId> left;
+    std::set_difference(some.begin(), some.end(), others.begin(), others.end(),
+                        std::back_inserter(left));
+    return left;
+}
+
+std::string named(const std::vector<ServerId>& servers) {
+    std::string text;
+    for (std::size_t i = 0; i < std::min(servers.size(), most_named); ++i)
+        text += (i == 0 ? "" : ", ") + printable(servers[i].str(), 64);
+    return servers.size() > most_named ? text + ", ..." : text;
+}
+
+std::optional<std::string> why_not_its_time(const Approval& approval, TimePoint now,
+                                            Duration max_age) {
+    if (approval.planned_at > now + ahead)
+        return "the approved plan is of " + format_time(approval.planned_at) +
+               " UTC, which is still to come";
+    if (now - approval.planned_at <= max_age) return std::nullopt;
+    return "the approved plan is " +
+           format_duration(std::chrono::duration_cast<Duration>(now - approval.planned_at)) +
+           " old, more than " + format_duration(max_age) + " (cull.approved_max_age)";
+}
+
+}  // namespace
+
+std::optional<std::string> why_stale(const Approval& approval, const Decision& decision, bool begun,
+                                     TimePoint now, Duration max_age) {
+    if (auto why = begun ? std::nullopt : why_not_its_time(approval, now, max_age))
+        return *why + plan_again;
+    const auto* const plan = std::get_if<Plan>(&decision);
+    if (plan == nullptr && begun) return std::nullopt;  // nobody else goes
+    if (plan == nullptr)
+        return "the approved plan is stale, now it would be: " + summary(decision) + plan_again;
+    std::set<ServerId> chosen;
+    for (const Victim& victim : plan->victims()) chosen.insert(victim.server);
+    const auto added = only_in(chosen, approval.victims);
+    const auto left_out = only_in(approval.victims, chosen);
+    if (added.empty() && (begun || left_out.empty())) return std::nullopt;
+    std::string differs;
+    if (!left_out.empty()) differs = named(left_out) + " would not be deleted now";
+    if (!added.empty()) differs += (differs.empty() ? "" : ", but ") + named(added) + " would be";
+    return "the approved plan is stale: " + differs + plan_again;
+}
+
+}  // namespace reaper

@@ -1,0 +1,19 @@
+// A plan that a person approved: is what would be done now still that?
+#pragma once
+
+#include <optional>
+#include <string>
+
+#include "reaper/model/plan.hpp"
+#include "reaper/model/request.hpp"
+#include "reaper/model/time.hpp"
+
+namespace reaper {
+
+/// Why the decision is not to be carried out, as one line with what differs; none: its victims are
+/// exactly those that were approved, or, once some of these are gone (`begun`), no others. A plan
+/// older than `max_age` is not begun.
+std::optional<std::string> why_stale(const Approval& approval, const Decision& decision, bool begun,
+                                     TimePoint now, Duration max_age);
+
+}  // namespace reaper
