@@ -26,13 +26,14 @@ FUZZ_SECONDS = "6"  # for each target: about a minute for all on two cores
 FUZZ_SOAK_SECONDS = "600"
 SOAK_SCHEDULES = "10000"
 SOAK_RESERVATIONS = "2000"
+SOAK_OVERSUBSCRIPTION = "10000"
 PLACEMENT_CASES = "3000"
 # Of the optimised build, what is installed and what plays the clouds; unit tests run in the
 # sanitized one.
 TARGETS = {"release": ("programs",)}
 # Of a log's end on the screen: a linker's lines have thousands of characters.
 WIDEST_LINE = 240
-SCHEDULES = r"^faults\.(schedules|replay)(_gateway|_reservations)?$"
+SCHEDULES = r"^faults\.(schedules|replay)(_gateway|_reservations|_oversubscription)?$"
 CLANG = (PYTHON, "-B", "tests/runner/clang.py")
 CODE_FOLDERS = ("reaper", "config", "clients", "strategies", "tagging", "tests")
 
@@ -428,7 +429,11 @@ def many_schedules(run: Runner) -> Counts:
     reserved = (program, "--schedules", SOAK_RESERVATIONS, "--seed", "3000")
     reserved += ("--gateway", "70", "--reservations", "100")
     title = f"{SOAK_RESERVATIONS} schedules with reserved room"
-    return found + run.check(title, "schedules-reserved", *reserved, deadline_s=SOAK_DEADLINE_S)
+    found += run.check(title, "schedules-reserved", *reserved, deadline_s=SOAK_DEADLINE_S)
+    sold = (program, "--schedules", SOAK_OVERSUBSCRIPTION, "--seed", "7000")
+    sold += ("--gateway", "40", "--oversubscription", "100")
+    title = f"{SOAK_OVERSUBSCRIPTION} schedules in which unused vCPUs are sold"
+    return found + run.check(title, "schedules-sold", *sold, deadline_s=SOAK_DEADLINE_S)
 
 
 def mutants(run: Runner) -> Counts:
@@ -501,7 +506,7 @@ def package(run: Runner) -> Counts:
 
 STAGES = (
     Stage("format", "the code is formatted", code_format),
-    Stage("release", "optimised build, 1,280 schedules of faults", schedules),
+    Stage("release", "optimised build, 1,360 schedules of faults", schedules),
     Stage("purity", "the core is pure, dependencies point one way, the sum adds up", purity),
     Stage("install", "what an install puts where, the systemd unit, the documents' examples, the quickstart", install),
     Stage("asan", "unit tests with address and undefined behaviour sanitizers", asan),
@@ -523,7 +528,7 @@ SOAK = (
     Stage("tidy", "clang-tidy on the program's sources", tidy),
     Stage("clang-each", "clang and clang-tidy on every source by itself, the tests' too", clang_each),
     Stage("optimised", "unit tests of the optimised build", optimised),
-    Stage("schedules", f"{SOAK_SCHEDULES} schedules of faults, as many through the gateway, some with reserved room", many_schedules),
+    Stage("schedules", f"{SOAK_SCHEDULES} schedules of faults, as many through the gateway and with sold vCPUs, some with reserved room", many_schedules),
     Stage("mutants", "each rule broken on purpose, and caught", mutants),
     Stage("tsan-recording", "thread sanitizer: recordings", tsan_recording),
     Stage("fuzz-long", f"every fuzzer for {FUZZ_SOAK_SECONDS} s", fuzz_long),

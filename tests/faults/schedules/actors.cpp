@@ -63,6 +63,7 @@ std::string Actors::any_flavor(Chance& chance, std::optional<bool> revocable) {
         std::erase_if(flavors, [&](const auto& flavor) {
             return world().asks_revocable(*flavor) != *revocable;
         });
+    std::erase_if(flavors, [](const auto& flavor) { return flavor->name.ends_with("-sold"); });
     return chance.any_of(flavors)->name;
 }
 

@@ -257,6 +257,7 @@ void Checker::on_arrival(Exchange& call) {
     truth_.record();
     bool forced = false;
     if (sets_holdings(call.request)) note_holdings(call);
+    if (sets_inventories(call.request)) note_sold_room(call);
     if (!deleted_server(call.request, forced)) return;
     auto& basis = *std::static_pointer_cast<Basis>(call.note);
     const cloudsim::Server* server = site_.world().nova.find_server(basis.server);
@@ -277,6 +278,11 @@ void Checker::on_executed(Exchange& call) {
         const bool events =
             call.request.method == "POST" && call.request.target.ends_with("/metadata");
         if (events) return;  // its `res-type`
+        if (makes_provider(call.request) && plan_.sold) return;
+        if (sets_inventories(call.request)) {
+            judge_sold_room(call);
+            return;
+        }
         if (sets_reserved(call.request)) {
             judge_hold(call);
             return;
@@ -395,6 +401,7 @@ void Checker::at_the_end(const Broker& broker) {
     judge_holds_left();
     judge_keeps_left();
     judge_reservations_left();
+    for (const std::string& wrong : wrong_sold_room()) blame("sold-room", wrong);
     if (awaits_freed_room()) blame("freed-room", "what became of a cull is not in the journal");
     tally_.requests += truth_.demands().size();
     // Rule 9: of schedules in which the reaper could work all the time.

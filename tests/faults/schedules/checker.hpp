@@ -18,6 +18,7 @@
 #include "faults/schedules/gateway.hpp"
 #include "faults/schedules/judge_reservations.hpp"
 #include "faults/schedules/network.hpp"
+#include "faults/schedules/sold_room.hpp"
 #include "faults/schedules/truth.hpp"
 #include "reaper/ports/pause_switch.hpp"
 
@@ -59,7 +60,11 @@ struct Tally {
     std::uint64_t reservation_writes = 0;   ///< that succeeded
     std::uint64_t reservations_shrunk = 0;  ///< by these
     std::uint64_t tenants_judged = 0;       ///< deletions on hosts where others have reserved room
-    std::uint64_t constrained = 0;          ///< of these, for requests that some hosts refuse
+    std::uint64_t with_sold_room = 0;       ///< schedules
+    std::uint64_t sold_rises = 0;           ///< of published room
+    std::uint64_t sold_falls = 0;
+    std::uint64_t corrected = 0;    ///< deletions for their own host
+    std::uint64_t constrained = 0;  ///< of these, for requests that some hosts refuse
     std::map<std::string, std::uint64_t> outcomes;
     std::map<std::string, std::uint64_t> violations;  ///< by rule
     FaultCounts faults{};
@@ -80,6 +85,8 @@ public:
     void watch(const Broker& broker) { broker_ = &broker; }
     /// And for which nova-scheduler waits.
     void watch(const Gateway& gateway) { gateway_ = &gateway; }
+    /// And what the hosts use.
+    void watch(const SoldRoom& sold) { sold_ = &sold; }
     void on_acknowledge(const Broker::Stored& message, bool set_aside);
     void on_delivery(const Broker::Stored& message);
     /// An operator ends the pause.
@@ -105,6 +112,8 @@ public:
     bool awaits_end_of_keeping() const;
     /// Reservations do not hold yet what they should.
     bool awaits_reservations() const;
+    /// More is published than the use of the hosts allows.
+    bool awaits_sold_room() const;
     bool keeps_room() const { return !kept_rooms().empty(); }
     /// When all faults are over and time has passed.
     void at_the_end(const Broker& broker);
@@ -330,6 +339,16 @@ private:
     void judge_holdings(const Exchange& call);
     std::vector<std::string> kept_rooms() const;
     void judge_keeps_left();
+    // judge_sold_room.cpp
+    std::string tree_of(const Uuid& provider) const;
+    static bool sets_inventories(const cloudsim::Request& request);
+    static bool makes_provider(const cloudsim::Request& request);
+    void note_sold_room(const Exchange& call);
+    void judge_sold_room(const Exchange& call);
+    void judge_rise(const Exchange& call, const std::string& host, Amount after);
+    void judge_correction(const Exchange& call, const Basis& basis, const Correction& correction,
+                          PlanRecord& plan);
+    std::vector<std::string> wrong_sold_room() const;
     // judge_reservations.cpp
     static std::set<Uuid> reservations_in(const cloudsim::Request& request);
     void judge_reservation_write(const Exchange& call);
@@ -369,6 +388,8 @@ private:
     std::array<std::map<std::string, TimePoint>, 2> finished_;  ///< requests, by machine
     const Broker* broker_ = nullptr;
     const Gateway* gateway_ = nullptr;
+    const SoldRoom* sold_ = nullptr;
+    Amount sold_before_ = 0;            ///< of a call that the cloud works on
     std::optional<Uuid> unauthorized_;  ///< whose deletion was the last, and lacked a good token
     std::map<Uuid, Resources> holdings_before_;  ///< of a call that the cloud works on
     /// The same of reservations, by host.

@@ -224,6 +224,38 @@ void draw_reservations(SchedulePlan& plan, int percent) {
     if (rng.percent(40)) add_items(plan, Kind::reservation_touched, rng.between(1, 3), rng);
 }
 
+void draw_sold_room(SchedulePlan& plan, int percent) {
+    Chance rng{plan.seed ^ 0x501d400U};
+    if (!rng.percent(percent)) return;
+    SoldPlan sold;
+    if (rng.percent(35)) sold.fixed = rng.between(1, 8);
+    sold.margin = rng.pick({0.0, 0.1, 0.25});
+    sold.peak = seconds{rng.pick({0, 30, 120})};
+    PublicationRules& rules = sold.publication;
+    rules.interval = seconds{rng.pick({5, 15})};
+    rules.rise_after = seconds{rng.pick({5, 20, 60})};
+    rules.rise_step = rng.pick({0.25, 0.5, 1.0});
+    rules.trust_after = seconds{rng.pick({0, 0, 60})};
+    rules.max_age = seconds{rng.pick({20, 60})};
+    rules.flaps = rng.pick({0, 3});
+    sold.drain = rng.percent(25);
+    if (rng.percent(40)) sold.load5 = rng.between(2, 8);
+    plan.sold = sold;
+    plan.storm += seconds{rng.pick({0, 120, 300})};
+    const int boots = rng.between(3, 10);
+    for (int i = 0; i < boots; ++i) {
+        Item boot = item_of(plan, Kind::boot_sold, rng);
+        boot.amount = rng.pick({1, 1, 2, 3});
+        plan.items.push_back(boot);
+    }
+    for (int faults = rng.pick({0, 0, 1, 2, 4}); faults > 0; --faults) {
+        Item fault = item_of(plan, Kind::metrics_fault, rng);
+        fault.amount = rng.between(1, 5);
+        fault.length = seconds{rng.pick({5, 30, 90})};
+        plan.items.push_back(fault);
+    }
+}
+
 void change_reservations(config::Reservations& reservations, const SchedulePlan& plan,
                          Chance& rng) {
     auto& all = reservations.static_ones;

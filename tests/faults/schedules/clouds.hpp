@@ -24,6 +24,9 @@ void draw_reservations(SchedulePlan& plan, int percent);
 /// The operator writes another configuration.
 void change_reservations(config::Reservations& reservations, const SchedulePlan& plan, Chance& rng);
 
+/// In so many of a hundred schedules unused vCPUs are sold.
+void draw_sold_room(SchedulePlan& plan, int percent);
+
 /// In so many of a hundred schedules nova-scheduler asks the reaper.
 void draw_gateway(SchedulePlan& plan, int percent);
 

@@ -20,10 +20,12 @@ using std::chrono::seconds;
 void Actors::boot(const Item& item) {
     Wish wish;
     wish.chance = Chance{item.seed};
-    const bool by_spot = item.kind == Kind::boot_revocable || item.kind == Kind::boot_by_spot;
+    const bool by_spot = item.kind == Kind::boot_revocable || item.kind == Kind::boot_by_spot ||
+                         item.kind == Kind::boot_sold;
     wish.project = by_spot ? "spot" : wish.chance.percent(70) ? "regular" : "regular2";
     const bool revocable = item.kind == Kind::boot_revocable || item.kind == Kind::boot_preemptible;
-    wish.flavor = any_flavor(wish.chance, revocable);
+    wish.flavor = item.kind == Kind::boot_sold ? wish.chance.pick({"tiny-sold", "small-sold"})
+                                               : any_flavor(wish.chance, revocable);
     wish.kind = item.kind == Kind::boot && item.amount > 1 ? Kind::boot_many : item.kind;
     if (!world().settings.zones.empty() && wish.chance.percent(40)) wish.zone = "east";
     wish.servers = item.amount;

@@ -61,6 +61,11 @@ void Checker::judge(const Exchange& call, const Basis& basis) {
     auto& finished = finished_[basis.machine];
     if (finished.contains(plan->request) && finished[plan->request] < call.sent_at)
         blame("rule-4", id + " is deleted for " + plan->request + ", which is finished");
+    const auto& asked = journals_[basis.machine]->records.at(RequestId{plan->request}).request;
+    if (asked.correction) {
+        if (!basis.forced) judge_correction(call, basis, *asked.correction, *plan);
+        return;
+    }
     const Demand* demand = truth_.demand(plan->request);
     if (demand == nullptr) {
         blame("rule-4", "Nova never refused " + plan->request);

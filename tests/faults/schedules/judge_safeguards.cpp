@@ -52,6 +52,9 @@ void Checker::judge_held(const Basis& basis) {
         return broker_->is_out(message) && names_in(message.body).request == plan->request;
     });
     const Demand* const demand = truth_.demand(plan->request);
+    const auto& records = journals_[basis.machine]->records;
+    const auto record = records.find(RequestId{plan->request});
+    if (record != records.end() && record->second.request.correction) return;  // nobody asked
     if (demand != nullptr && demand->unshelves) return;  // whoever serves the queue looks for it
     if (!held && (gateway_ == nullptr || !gateway_->waits_for(plan->request)))
         blame("rule-4", basis.server.text() + " is deleted for " + plan->request +
@@ -138,7 +141,7 @@ bool Checker::awaits_freed_room() const {
     const auto& records = journal().records;
     return std::any_of(records.begin(), records.end(), [&](const auto& entry) {
         const RequestRecord& record = entry.second;
-        if (record.freed_room || !record.outcome ||
+        if (record.freed_room || !record.outcome || record.request.correction ||
             (record.outcome->kind != OutcomeKind::freed &&
              record.outcome->kind != OutcomeKind::incomplete))
             return false;

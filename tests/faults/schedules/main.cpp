@@ -24,6 +24,7 @@ struct Options {
     bool no_shrink = false;
     int gateway = 0;       ///< percent of the schedules
     int reservations = 0;  ///< the same
+    int sold_room = 0;     ///< the same
     std::vector<std::size_t> without;
 };
 
@@ -51,6 +52,8 @@ void tell_failure(const Options& options, const SchedulePlan& plan, const Schedu
     if (options.gateway > 0) command += " --gateway " + std::to_string(options.gateway);
     if (options.reservations > 0)
         command += " --reservations " + std::to_string(options.reservations);
+    if (options.sold_room > 0)
+        command += " --oversubscription " + std::to_string(options.sold_room);
     if (!options.no_shrink && !options.verbose) {
         const auto fewer = shrink(plan, without, rule);
         if (!fewer.empty()) command += " --without";
@@ -63,6 +66,7 @@ bool run_one(const Options& options, std::uint64_t seed, Tally& tally) {
     SchedulePlan plan = make_plan_of(seed);
     draw_gateway(plan, options.gateway);
     draw_reservations(plan, options.reservations);
+    draw_sold_room(plan, options.sold_room);
     const std::set<std::size_t> without(options.without.begin(), options.without.end());
     if (options.verbose) std::cout << describe(plan) << std::flush;
     const ScheduleResult result = run_schedule(plan, without, options.verbose, tally);
@@ -98,6 +102,8 @@ int main(int argc, char** argv) {
                    "percent of the schedules in which nova-scheduler asks the reaper");
     app.add_option("--reservations", options.reservations,
                    "percent of the schedules in which room is reserved");
+    app.add_option("--oversubscription", options.sold_room,
+                   "percent of the schedules in which unused vCPUs are sold");
     app.add_flag("--verbose", options.verbose, "print the trace and the reaper's log");
     app.add_flag("--twice", options.twice, "run each twice, and compare the traces");
     app.add_flag("--no-shrink", options.no_shrink, "do not look for a smaller failing schedule");

@@ -21,6 +21,7 @@ constexpr std::array<std::string_view, kinds> fault_names{
     "boot-by-spot-project",
     "boot-in-group",
     "boot-with-hint",
+    "boot-on-sold-room",
     "resize",
     "lock",
     "user-delete",
@@ -78,6 +79,7 @@ constexpr std::array<std::string_view, kinds> fault_names{
     "other-gateway",
     "reservation-changed",
     "reservation-touched",
+    "metrics-fault",
 };
 
 constexpr const char* services[] = {"", "compute", "placement", "identity"};

@@ -4,6 +4,7 @@
 
 #include <array>
 #include <cstdint>
+#include <optional>
 #include <set>
 #include <string>
 #include <string_view>
@@ -25,6 +26,7 @@ enum class Kind {
     boot_by_spot,
     boot_group,
     boot_hinted,
+    boot_sold,  ///< on oversubscribed room
     resize,
     // What people and the cloud do meanwhile
     lock,
@@ -90,6 +92,8 @@ enum class Kind {
     // Drawn apart, with the reservations.
     reservation_changed,  ///< in the configuration
     reservation_touched,  ///< in Placement: the next change of it is refused
+    // Drawn apart, with oversubscription.
+    metrics_fault,  ///< of the monitoring; which one, `amount` tells (sold_room.cpp)
     count_,
 };
 constexpr std::size_t kinds = static_cast<std::size_t>(Kind::count_);
@@ -111,6 +115,16 @@ struct Item {
     std::uint64_t seed = 0;     ///< of its own choices: another item's absence does not change them
 };
 
+/// Unused vCPUs are sold.
+struct SoldPlan {
+    std::optional<Amount> fixed{};  ///< so many on each host; else by what is in use:
+    double margin = 0.1;
+    Duration peak{};
+    PublicationRules publication{};
+    bool drain = false;  ///< who holds too much stays
+    int load5 = 0;       ///< load average that is not to be exceeded; 0: nobody looks
+};
+
 struct SchedulePlan {
     std::uint64_t seed = 0;
     cloudsim::Settings cloud;
@@ -121,6 +135,7 @@ struct SchedulePlan {
     config::Http http;
     config::Gateway gateway;  ///< `listen` is empty: nova-scheduler asks Placement itself
     config::Reservations reservations;
+    std::optional<SoldPlan> sold;
     bool dry_run = false;
     bool soft_delete = false;
     std::string protected_project;          ///< name; empty: none

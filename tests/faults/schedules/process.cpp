@@ -3,6 +3,8 @@
 #include <boost/asio/co_spawn.hpp>
 #include <stdexcept>
 
+#include "faults/schedules/sold_room.hpp"
+
 namespace reaper::faults {
 
 namespace {
@@ -17,6 +19,35 @@ config::Cloud cloud_of(const SchedulePlan& plan, const cloudsim::Site& site) {
     return cloud;
 }
 
+std::string text(Duration span) {
+    return std::to_string(span.count() / 1000) + "s";
+}
+
+config::Oversubscription sold_by(const SchedulePlan& plan) {
+    config::Oversubscription sold;
+    if (!plan.sold) return sold;
+    sold.enabled = true;
+    sold.publication = plan.sold->publication;
+    sold.excess = plan.sold->drain ? "drain" : "evict";
+    if (plan.sold->fixed) {
+        sold.estimator = {"fixed", {{"vcpus", *plan.sold->fixed}}};
+    } else {
+        std::string margin = std::to_string(plan.sold->margin);
+        sold.estimator = {"usage_slack",
+                          {{"margin", margin.substr(0, 4)},
+                           {"smoothing", std::string{"0s"}},
+                           {"peak", text(plan.sold->peak)}}};
+    }
+    if (plan.sold->load5 > 0)
+        sold.qos = {"load", {{"load_threshold_5min", std::to_string(plan.sold->load5)}}};
+    sold.prometheus.url = "http://prometheus";
+    sold.prometheus.usage_query = SoldQueries::use;
+    sold.prometheus.cores_query = SoldQueries::cores;
+    sold.prometheus.age_query = SoldQueries::age;
+    sold.prometheus.load5_query = SoldQueries::load5;
+    return sold;
+}
+
 LiveSettings settings_of(const SchedulePlan& plan, const Reloaded& configured) {
     LiveSettings settings;
     config::Policy policy = plan.policy;
@@ -29,6 +60,7 @@ LiveSettings settings_of(const SchedulePlan& plan, const Reloaded& configured) {
     settings.cache = plan.cache;
     settings.gateway = plan.gateway;
     settings.reservations = configured.reservations;
+    settings.oversubscription = compile_oversubscription(sold_by(plan)).value();
     settings.dry_run = plan.dry_run;
     return settings;
 }
@@ -37,7 +69,7 @@ LiveSettings settings_of(const SchedulePlan& plan, const Reloaded& configured) {
 
 Process::Process(const SchedulePlan& plan, const Reloaded& configured, Timeline& timeline,
                  Network& network, Broker& broker, test::FakeJournal& journal, Switch& pause,
-                 Switch& breaker, cloudsim::Site& site)
+                 Switch& breaker, cloudsim::Site& site, Metrics* metrics)
     : timeline_(timeline), io_(std::make_unique<boost::asio::io_context>(1)) {
     const config::Cloud cloud = cloud_of(plan, site);
     http::Options options = http_options(cloud, plan.http);
@@ -51,7 +83,7 @@ Process::Process(const SchedulePlan& plan, const Reloaded& configured, Timeline&
     const CloudPorts ports{*cloud_.identity, *cloud_.compute, *cloud_.placement, *cloud_.images,
                            timeline};
     service_ = std::make_unique<Service>(
-        ServicePorts{ports, journal, *messages_, events_.get(), pause, breaker},
+        ServicePorts{ports, journal, *messages_, events_.get(), pause, breaker, metrics},
         settings_of(plan, configured), [](const ServiceStatus&) {});
     boost::asio::co_spawn(*io_, service_->run(),
                           [this](std::exception_ptr error, Result<void> result) {

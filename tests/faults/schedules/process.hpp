@@ -19,7 +19,7 @@ class Process {
 public:
     Process(const SchedulePlan& plan, const Reloaded& configured, Timeline& timeline,
             Network& network, Broker& broker, test::FakeJournal& journal, Switch& pause,
-            Switch& breaker, cloudsim::Site& site);
+            Switch& breaker, cloudsim::Site& site, Metrics* metrics = nullptr);
     ~Process();
     Process(const Process&) = delete;
     Process& operator=(const Process&) = delete;

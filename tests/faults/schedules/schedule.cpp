@@ -42,6 +42,7 @@ private:
     void on_deletion();
     void reserve_hosts();
     void make_register();
+    void sell_room();
     test::FakeJournal& journal() { return journals_[machine_]; }
     bool settled() const;
     void drain();
@@ -61,6 +62,7 @@ private:
     test::FakeSwitch pause_;                     ///< operators pause both
     Reloaded configured_;
     Truth truth_;
+    std::optional<SoldRoom> sold_;
     Checker checker_;
     Network network_;
     Broker broker_;
@@ -112,6 +114,7 @@ Schedule::Schedule(const SchedulePlan& plan, const std::set<std::size_t>& withou
     if (const std::string wrong = site_.fill(); !wrong.empty()) throw std::runtime_error(wrong);
     reserve_hosts();
     if (plan.with_reservations()) make_register();
+    if (plan.sold) sell_room();
     site_.listen(truth_);
     site_.listen(checker_);
     site_.listen(first_tries_);
@@ -217,6 +220,10 @@ void Schedule::arm(const Item& item) {
                 gateway_.pass_by(item.percent);
                 timeline_.after(item.length, [this] { gateway_.pass_by(0); });
                 break;
+            case Kind::metrics_fault:
+                trace_.line("- " + describe(item));
+                sold_->begin(item);
+                break;
             case Kind::clock_step:
                 ++tally_.faults[static_cast<std::size_t>(item.kind)];
                 trace_.line("- " + describe(item));
@@ -256,6 +263,24 @@ void Schedule::make_register() {
     world.placement.set_inventories(
         *world.placement.find(id),
         {{world.names.id(reservation_register::resource_class), inventory}}, 0);
+}
+
+void Schedule::sell_room() {
+    auto& world = site_.world();
+    world.placement.add_class(sold_class.str());
+    for (const auto& [name, vcpus] : {std::pair{"tiny-sold", 1}, std::pair{"small-sold", 2}}) {
+        cloudsim::Flavor flavor;
+        flavor.id = world.rng.uuid().text();
+        flavor.name = name;
+        flavor.vcpus = vcpus;
+        flavor.memory_mb = 1'024;
+        flavor.root_gb = 10;
+        flavor.extra_specs = {{"resources:VCPU", "0"},
+                              {"resources_revocable:" + sold_class.str(), std::to_string(vcpus)}};
+        world.nova.flavors.push_back(std::make_shared<const cloudsim::Flavor>(std::move(flavor)));
+    }
+    sold_.emplace(plan_, timeline_, site_, truth_, tally_.faults);
+    checker_.watch(*sold_);
 }
 
 void Schedule::resume() {
@@ -299,8 +324,9 @@ void Schedule::on_deletion() {
 void Schedule::start() {
     trace_.line("the reaper starts");
     checker_.on_start();
-    process_ = std::make_unique<Process>(plan_, configured_, timeline_, network_, broker_,
-                                         journal(), pause_, breakers_[machine_], site_);
+    process_ =
+        std::make_unique<Process>(plan_, configured_, timeline_, network_, broker_, journal(),
+                                  pause_, breakers_[machine_], site_, sold_ ? &*sold_ : nullptr);
     gateway_.ask_of(process_.get());
 }
 
@@ -370,7 +396,8 @@ bool Schedule::settled() const {
     for (const auto& [id, record] : journals_[machine_].records)
         if (!record.outcome) return false;
     return !checker_.awaits_end_of_hold() && !checker_.awaits_freed_room() &&
-           !checker_.awaits_end_of_keeping() && !checker_.awaits_reservations();
+           !checker_.awaits_end_of_keeping() && !checker_.awaits_reservations() &&
+           !checker_.awaits_sold_room();
 }
 
 bool Schedule::advance() {
@@ -400,6 +427,7 @@ ScheduleResult Schedule::run() {
     if (plan_.with_reservations() && plan_.has(Kind::info_lost)) limit_ += plan_.cache.host_max_age;
     for (std::size_t i = 0; i < plan_.items.size(); ++i)
         if (!without_.contains(i)) arm(plan_.items[i]);
+    if (sold_) sold_->begin();
     start();
     do {
         drain();
@@ -423,6 +451,7 @@ ScheduleResult Schedule::run() {
     ++tally_.schedules;
     if (plan_.by_class()) ++tally_.by_class;
     if (plan_.with_reservations()) ++tally_.with_reservations;
+    if (plan_.sold) ++tally_.with_sold_room;
     return result;
 }
 
