@@ -54,7 +54,7 @@ private:
 
     void follow() {
         const Amount most = std::max<Amount>(estimate_.fall_to, 0);
-        result_.excess = std::max<Amount>(used_ - most, 0);
+        result_.excess = std::max<Amount>(used_ - std::max(most, estimate_.keep_to), 0);
         if (state().total > most) {
             state().total = most;
             state().pending.reset();

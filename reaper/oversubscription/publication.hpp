@@ -60,7 +60,7 @@ struct Published {
     /// There is no room, but somebody holds some, and Placement has no total of 0: it is 1, and
     /// nothing may start on it, also when the holders are gone.
     bool closed = false;
-    Amount excess = 0;        ///< held beyond the estimate: these vCPUs are to be freed
+    Amount excess = 0;        ///< held beyond what may stay: these vCPUs are to be freed
     bool left_alone = false;  ///< it flapped, and does not rise
     std::string why;          ///< for people
     PublishedState state;     ///< for the next time

@@ -52,16 +52,25 @@ public:
             std::min(usage.cores, static_cast<double>(std::max<Amount>(facts.vcpus, 0)));
         estimate.rise_to = room_for(facts, cores, usage.peak.most);
         estimate.fall_to = room_for(facts, cores, usage.peak.least);
+        // Where servers in ordinary room left, less is allocated, but nobody lacks a CPU.
+        estimate.keep_to = idle_room(facts, cores, usage.peak.least);
         estimate.why = words(facts, cores, usage.peak);
         return estimate;
     }
 
 private:
     Amount room_for(const HostFacts& facts, double cores, double peak) const {
-        const double per_core = std::min(parameters_.vcpus_per_core, facts.allocation_ratio);
         const double unused = static_cast<double>(facts.allocated) - peak;
+        return std::min(whole(unused), idle_room(facts, cores, peak));
+    }
+
+    Amount idle_room(const HostFacts& facts, double cores, double peak) const {
+        const double per_core = std::min(parameters_.vcpus_per_core, facts.allocation_ratio);
         const double idle = (cores * (1 - parameters_.margin) - peak) * per_core;
-        const double room = std::min({unused, idle, cores * parameters_.ceiling});
+        return whole(std::min(idle, cores * parameters_.ceiling));
+    }
+
+    static Amount whole(double room) {
         return room > 0 ? static_cast<Amount>(std::floor(room + rounding)) : 0;
     }
 

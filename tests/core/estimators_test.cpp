@@ -153,6 +153,12 @@ TEST(UsageSlack, RisesByTheUpperEndAndFallsByTheLower) {
               "64 vCPUs allocated");
 }
 
+TEST(UsageSlack, WhoHoldsItStaysWhereOthersLeftAndTheirCpusAreIdle) {
+    const auto estimate = estimator_of("usage_slack")->estimate(host_of(32, 4), use(32, {6, 6}));
+    EXPECT_EQ(estimate.fall_to, 0) << "what is not allocated is ordinary room";
+    EXPECT_EQ(estimate.keep_to, 22) << "32 * 0.9 - 6 cores are idle";
+}
+
 TEST(UsageSlack, WhatIsNowCountsIfItIsAboveThePeak) {
     HostUsage usage = use(32, {6, 6});
     usage.now = {20, 20};

@@ -329,9 +329,10 @@ private:
         if (look.after > look.before && look.after > most)
             return "truth-rise: to " + std::to_string(look.after) + ", though there are " +
                    std::to_string(most);
-        if (!lied_ && look.excess > std::max<Amount>(look.used - most, 0))
+        const Amount stay = true_use_->may_stay(size_, now_);
+        if (!lied_ && look.excess > std::max<Amount>(look.used - stay, 0))
             return "truth-excess: " + std::to_string(look.excess) + " are to go, though of " +
-                   std::to_string(look.used) + " there is room for " + std::to_string(most);
+                   std::to_string(look.used) + " there is room for " + std::to_string(stay);
         return {};
     }
 

@@ -64,7 +64,12 @@ Amount ToldHistory::must_fall_to(const HostSize& size, TimePoint now) const {
     return room(size, rules_.fixed ? 0 : peak(&Reading::mean_least, now));
 }
 
-Amount ToldHistory::room(const HostSize& size, double peak) const {
+Amount ToldHistory::may_stay(const HostSize& size, TimePoint now) const {
+    return room(size, rules_.fixed ? 0 : peak(&Reading::mean_least, now), false);
+}
+
+/// `allocated`: no more than that, less what is in use of it.
+Amount ToldHistory::room(const HostSize& size, double peak, bool allocated) const {
     if (rules_.fixed)
         return std::min(
             *rules_.fixed,
@@ -74,7 +79,8 @@ Amount ToldHistory::room(const HostSize& size, double peak) const {
     const double unused = static_cast<double>(size.allocated) - in_use;
     const double idle =
         (cores - cores * rules_.margin - in_use) * std::min(rules_.per_core, size.ratio);
-    const double least = std::min(std::min(unused, idle), cores * rules_.ceiling);
+    const double least =
+        std::min(allocated ? std::min(unused, idle) : idle, cores * rules_.ceiling);
     return least <= 0 ? 0 : static_cast<Amount>(std::floor(least + rounding));
 }
 
@@ -133,9 +139,10 @@ std::string RoomJudge::judge_level(const RoomLook& look, bool good) {
     const Amount most = told_.must_fall_to(look.size, look.at);
     if (look.after > most)
         return "level: more than " + std::to_string(most) + " is published: " + numbers(look);
-    if (look.excess != std::max<Amount>(look.used - most, 0))
-        return "excess: " + std::to_string(look.excess) + " are to go, and room is for " +
-               std::to_string(most) + ": " + numbers(look);
+    const Amount stay = told_.may_stay(look.size, look.at);
+    if (look.excess != std::max<Amount>(look.used - stay, 0))
+        return "excess: " + std::to_string(look.excess) + " are to go, and " +
+               std::to_string(stay) + " may stay: " + numbers(look);
     return {};
 }
 

@@ -56,6 +56,8 @@ public:
     /// vCPUs that room may rise to, or must fall to.
     Amount may_rise_to(const HostSize& size, TimePoint now) const;
     Amount must_fall_to(const HostSize& size, TimePoint now) const;
+    /// vCPUs that may stay held: of those that no regular server uses.
+    Amount may_stay(const HostSize& size, TimePoint now) const;
     /// The part of the trusted time of which there are readings.
     double covered(TimePoint now) const;
 
@@ -66,7 +68,7 @@ private:
         double mean_least = 0, mean_most = 0;  ///< with those before
     };
     double peak(double Reading::*mean, TimePoint now) const;
-    Amount room(const HostSize& size, double peak) const;
+    Amount room(const HostSize& size, double peak, bool allocated = true) const;
 
     RoomRules rules_;
     std::vector<Reading> readings_;

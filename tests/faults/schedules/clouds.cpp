@@ -242,7 +242,7 @@ void draw_sold_room(SchedulePlan& plan, int percent) {
     if (rng.percent(40)) sold.load5 = rng.between(2, 8);
     plan.sold = sold;
     plan.storm += seconds{rng.pick({0, 120, 300})};
-    const int boots = rng.between(3, 10);
+    const int boots = rng.between(4, 16);
     for (int i = 0; i < boots; ++i) {
         Item boot = item_of(plan, Kind::boot_sold, rng);
         boot.amount = rng.pick({1, 1, 2, 3});

@@ -18,7 +18,7 @@ constexpr Duration hangs_for = seconds{45};
 constexpr Duration lookback = std::chrono::minutes{5};
 constexpr double rounding = 1e-9;
 /// So that there is something to sell.
-constexpr double lightly = 0.6;
+constexpr double lightly = 0.75;
 
 const ResourceClass vcpu{"VCPU"};
 
@@ -135,47 +135,36 @@ ResultTask<std::vector<SampleSeries>> SoldRoom::query_range(std::string expressi
 
 // ---- what is right ----
 
-/// While so many cores are in use.
-Amount SoldRoom::room(const Point& point, double in_use) const {
+/// While so many cores are in use; of those that are allocated, or of all.
+Amount SoldRoom::room(double in_use, std::optional<Amount> allocated) const {
     const SoldPlan& sold = *plan_.sold;
     if (sold.fixed) return std::min<Amount>(*sold.fixed, plan_.cloud.host.vcpus);
-    const double unused = static_cast<double>(point.allocated) - in_use;
-    const double idle = size() - size() * sold.margin - in_use;
-    const double least = std::min(unused, idle);
+    double least = size() - size() * sold.margin - in_use;
+    if (allocated) least = std::min(least, static_cast<double>(*allocated) - in_use);
     return least <= 0 ? 0 : static_cast<Amount>(std::floor(least + rounding));
 }
 
 Amount SoldRoom::most_allowed(const std::string& host, TimePoint from, TimePoint to) const {
+    Amount allocated = 0;
+    for (const HostState* const state : truth_.states(host, from, to)) {
+        Amount here = 0;
+        for (const Holder& holder : state->holders) here += holder.held.get(vcpu);
+        allocated = std::max(allocated, here);
+    }
+    const auto held = static_cast<double>(most_held(host, from, to));
     Amount most = 0;
-    Point widest;
-    const auto& points = hosts_.at(host).points;
-    for (const Point& point : points)
+    for (const Point& point : hosts_.at(host).points)
         if (point.at >= from && point.at <= to)
-            widest.allocated = std::max(widest.allocated, point.allocated);
-    for (const Point& point : points)
-        if (point.at >= from && point.at <= to)
-            most = std::max(
-                most,
-                room(widest,
-                     std::max(point.whole - static_cast<double>(most_held(host, from, to)), 0.0)));
+            most = std::max(most, room(std::max(point.whole - held, 0.0), allocated));
     return most;
 }
 
 Amount SoldRoom::most_excess(const std::string& host, TimePoint from, TimePoint to) const {
-    const auto& points = hosts_.at(host).points;
     const Duration back = plan_.sold->fixed ? Duration{0} : plan_.sold->peak;
-    Amount most = 0;
-    Point narrowest;
-    narrowest.allocated = std::numeric_limits<Amount>::max() / 2;
     double peak = 0;
-    for (const Point& point : points) {
-        if (point.at < from - back || point.at > to) continue;
-        narrowest.allocated = std::min(narrowest.allocated, point.allocated);
-        peak = std::max(peak, point.whole);
-    }
-    const Amount allowed = room(narrowest, peak);
-    most = most_held(host, from, to) - allowed;
-    return std::max<Amount>(most, 0);
+    for (const Point& point : hosts_.at(host).points)
+        if (point.at >= from - back && point.at <= to) peak = std::max(peak, point.whole);
+    return std::max<Amount>(most_held(host, from, to) - room(peak, std::nullopt), 0);
 }
 
 double SoldRoom::most_load(const std::string& host, TimePoint from, TimePoint to) const {

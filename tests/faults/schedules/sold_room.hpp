@@ -45,7 +45,8 @@ public:
     // For the judge. Times are true ones.
     /// vCPUs that may have been allowed at some moment of [from, to], at most.
     Amount most_allowed(const std::string& host, TimePoint from, TimePoint to) const;
-    /// Of sold room, held beyond what was allowed at some moment of [from, to], at most.
+    /// Of sold room, held beyond what no regular server used, at some moment of [from, to], at
+    /// most.
     Amount most_excess(const std::string& host, TimePoint from, TimePoint to) const;
     /// The highest load average of 5 minutes that was measured then.
     double most_load(const std::string& host, TimePoint from, TimePoint to) const;
@@ -78,7 +79,7 @@ private:
     std::optional<double> value(const Point& point, const std::string& expression) const;
     std::vector<Sample> samples(const std::string& expression, TimePoint at) const;
     double size() const { return static_cast<double>(plan_.cloud.host.vcpus); }
-    Amount room(const Point& point, double in_use) const;
+    Amount room(double in_use, std::optional<Amount> allocated) const;
 
     const SchedulePlan& plan_;
     Timeline& timeline_;
