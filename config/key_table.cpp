@@ -628,6 +628,9 @@ const Section log{
          "the least important that is written", at<&Settings::log, &Log::level>(), true},
         {"target", Choice{{"auto", "terminal", "journald"}}, "auto", "auto: journald under systemd",
          at<&Settings::log, &Log::target>()},
+        {"format", Choice{{"text", "json"}}, "text",
+         "json: one object for each line, with the fields request, server, host and project",
+         at<&Settings::log, &Log::format>()},
     }};
 
 }  // namespace

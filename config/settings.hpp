@@ -294,6 +294,7 @@ struct Record {
 struct Log {
     std::string level = "info";   ///< trace, debug, info, warning, error
     std::string target = "auto";  ///< auto (journald under systemd), terminal, journald
+    std::string format = "text";  ///< text, json
 };
 
 /// The whole file.

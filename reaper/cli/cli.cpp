@@ -85,7 +85,8 @@ ExitCode run_command(const Arguments& arguments, const Terminal& terminal) {
 ExitCode dispatch(const Arguments& arguments) {
     const GlobalOptions& global = arguments.global;
     const Terminal terminal(global);
-    set_up_logging(LogStyle::command, global.log_level.value_or("warning"), terminal.error_color());
+    set_up_logging({LogStyle::command, global.log_level.value_or("warning"), terminal.error_color(),
+                    global.json});
     const auto once = [&] { return terminal.finish(run_command(arguments, terminal)); };
     if (!global.list.watch) return once();
     return watch(terminal, once, [&] {

@@ -27,8 +27,8 @@ ExitCode run_gateway(const GlobalOptions& global, const GatewayCommand&, const T
         return config::only_unreadable(*errors) ? ExitCode::failed : ExitCode::usage;
     }
     auto& settings = std::get<config::GatewaySettings>(loaded);
-    set_up_logging(daemon_style(settings.log.target), global.log_level.value_or(settings.log.level),
-                   terminal.error_color());
+    set_up_logging(daemon_log(settings.log, global.log_level.value_or(settings.log.level),
+                              terminal.error_color()));
 
     boost::asio::io_context io{1};
     std::optional<Cloud> cloud;

@@ -29,7 +29,7 @@ Times are UTC, as in 2026-11-01T12:30:00.000Z.
 
 With --json, each error is a line of JSON on stderr, that of a wrong command line too:
 {"error": {"message": "...", "exit_code": 2}}; what works, but should be mended, is
-{"warning": {"message": "..."}}.
+{"warning": {"message": "..."}}, and what is logged {"time", "level", "message"}.
 
 Exit codes:
   0  done

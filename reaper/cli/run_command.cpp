@@ -82,8 +82,8 @@ ExitCode run_daemon(const GlobalOptions& global, const RunCommand& command,
     // What is missing now may be there later: systemd tries again.
     if (!loaded.settings) return loaded.unreadable ? ExitCode::failed : ExitCode::usage;
     auto& settings = loaded.settings;
-    set_up_logging(daemon_style(settings->log.target),
-                   global.log_level.value_or(settings->log.level), terminal.error_color());
+    set_up_logging(daemon_log(settings->log, global.log_level.value_or(settings->log.level),
+                              terminal.error_color()));
 
     const auto dry_admin = admin_of_dry_run(command.admin);
     if (!dry_admin)

@@ -2,13 +2,13 @@
 // way, goes to another one because nobody waits for it any more.
 #include <algorithm>
 #include <iterator>
-#include <spdlog/spdlog.h>
 #include <utility>
 
 #include "reaper/controllers/freed_room_tracker.hpp"
 #include "reaper/model/likeness.hpp"
 #include "reaper/model/text.hpp"
 #include "reaper/request_spec/waiting.hpp"
+#include "reaper/runtime/log_about.hpp"
 
 namespace reaper {
 namespace {
@@ -228,7 +228,8 @@ bool FreedRoomTracker::serves(const Watched& watched, const Request& request) co
 }
 
 void FreedRoomTracker::hand_over(const RequestId& id, const RequestId& to, const std::string& why) {
-    spdlog::info("{}: {}; its room goes to {}", id.str(), why, to.str());
+    log_about({.request = id.str()}, spdlog::level::info, "{}: {}; its room goes to {}", id.str(),
+              why, to.str());
     dependencies_.rooms.handed_over(id);
     dependencies_.handed_over(id, to);
     handed_.insert_or_assign(id, why + "; its room went to " + printable(to.str(), 64));

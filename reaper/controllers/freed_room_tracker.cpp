@@ -8,6 +8,7 @@
 #include "reaper/model/likeness.hpp"
 #include "reaper/model/text.hpp"
 #include "reaper/request_spec/waiting.hpp"
+#include "reaper/runtime/log_about.hpp"
 #include "reaper/runtime/retry.hpp"
 
 namespace reaper {
@@ -121,8 +122,9 @@ Task<bool> FreedRoomTracker::read_again(const Watched& watched) {
     if (!dependencies_.refresher.built()) co_return false;
     auto read = co_await dependencies_.refresher.read_hosts(std::move(hosts), HostDepth::all);
     if (!read)
-        spdlog::debug("{}: what became of its room can't be told yet: {}", watched.request.id.str(),
-                      read.error().what);
+        log_about(about(watched.request), spdlog::level::debug,
+                  "{}: what became of its room can't be told yet: {}", watched.request.id.str(),
+                  read.error().what);
     count_settled();
     co_return read.has_value();
 }

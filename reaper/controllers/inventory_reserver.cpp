@@ -6,6 +6,7 @@
 #include "reaper/model/text.hpp"
 #include "reaper/model/time_text.hpp"
 #include "reaper/runtime/async.hpp"
+#include "reaper/runtime/log_about.hpp"
 
 namespace reaper {
 namespace {
@@ -77,8 +78,9 @@ Task<bool> InventoryReserver::begin(RequestId request, Place place, Kept& kept) 
     hold.request = std::move(request);
     auto room = co_await dependencies_.cloud.placement.room(hold.provider);
     if (!room) {
-        spdlog::warn("{}: {} is not held for it: {}", hold.request.str(), label(hold),
-                     room.error().what);
+        log_about({.request = hold.request.str()}, spdlog::level::warn,
+                  "{}: {} is not held for it: {}", hold.request.str(), label(hold),
+                  room.error().what);
         co_return false;
     }
     const auto found = room->inventories.find(hold.resource_class);
@@ -90,8 +92,9 @@ Task<bool> InventoryReserver::begin(RequestId request, Place place, Kept& kept) 
     InventoryHold entry = hold;
     auto written = co_await dependencies_.journal.add_hold(std::move(entry));
     if (!written)
-        spdlog::warn("{}: {} is not held for it, because that can't be journalled: {}",
-                     hold.request.str(), label(hold), written.error().what);
+        log_about({.request = hold.request.str()}, spdlog::level::warn,
+                  "{}: {} is not held for it, because that can't be journalled: {}",
+                  hold.request.str(), label(hold), written.error().what);
     co_return written.has_value();
 }
 
@@ -107,15 +110,17 @@ Task<void> InventoryReserver::set(Key key) {
     if (answer && answer->done) {
         kept.sure = true;
         kept.busy = false;
-        spdlog::info("{}: holding {}: reserved {} instead of {}, no new revocable server fits",
-                     kept.hold.request.str(), label(kept.hold), kept.hold.set, kept.hold.before);
+        log_about({.request = kept.hold.request.str()}, spdlog::level::info,
+                  "{}: holding {}: reserved {} instead of {}, no new revocable server fits",
+                  kept.hold.request.str(), label(kept.hold), kept.hold.set, kept.hold.before);
         co_return;
     }
     std::string why =
         answer ? "somebody set reserved to " + std::to_string(answer->found.reserved) + " meanwhile"
                : answer.error().what;
-    spdlog::warn("{}: {} is not held, a new revocable server may take the freed room: {}",
-                 kept.hold.request.str(), label(kept.hold), why);
+    log_about({.request = kept.hold.request.str()}, spdlog::level::warn,
+              "{}: {} is not held, a new revocable server may take the freed room: {}",
+              kept.hold.request.str(), label(kept.hold), why);
     if (answer || surely_not_done(answer.error().code))
         co_await end(std::move(key), InventoryHoldEndKind::not_set, std::move(why));
     else
@@ -211,8 +216,9 @@ void InventoryReserver::try_later(Kept& kept, const std::string& what) {
     const Duration pause = kept.pause.next();
     kept.retry_at = dependencies_.cloud.clock.steady() + pause;
     kept.busy = false;
-    spdlog::warn("{}: {} is still reserved, trying again in {}: {}", kept.hold.request.str(),
-                 label(kept.hold), format_duration(pause), what);
+    log_about({.request = kept.hold.request.str()}, spdlog::level::warn,
+              "{}: {} is still reserved, trying again in {}: {}", kept.hold.request.str(),
+              label(kept.hold), format_duration(pause), what);
 }
 
 bool InventoryReserver::promised(const HostId& host) const {

@@ -7,6 +7,7 @@
 #include "reaper/controllers/reservation_controller.hpp"
 #include "reaper/model/text.hpp"
 #include "reaper/reservations/reservation_record.hpp"
+#include "reaper/runtime/log_about.hpp"
 
 namespace reaper {
 namespace {
@@ -225,8 +226,9 @@ Task<ReservationController::GivenRoom> ReservationController::release_for(Reques
     auto released = co_await let_go(std::move(wish), std::move(search));
     if (released) co_return std::move(*released);
     release_again_at_ = dependencies_.cloud.clock.steady() + release_pause;
-    spdlog::warn("{}: room that is reserved for it can't be let go of, it is served without: {}",
-                 id, released.error().what);
+    log_about({.request = id}, spdlog::level::warn,
+              "{}: room that is reserved for it can't be let go of, it is served without: {}", id,
+              released.error().what);
     co_return nothing;
 }
 
@@ -249,7 +251,8 @@ Task<ReservationController::GivenRoom> ReservationController::lend_to(Request re
     auto lent = co_await let_go(std::move(wish), std::move(search));
     if (lent) co_return std::move(*lent);
     lend_again_at_ = dependencies_.cloud.clock.steady() + release_pause;
-    spdlog::warn("{}: nothing can be lent to it: {}", id, lent.error().what);
+    log_about({.request = id}, spdlog::level::warn, "{}: nothing can be lent to it: {}", id,
+              lent.error().what);
     co_return none;
 }
 

@@ -1,11 +1,11 @@
 #include "reaper/controllers/server_labels.hpp"
 
-#include <spdlog/spdlog.h>
 #include <utility>
 
 #include "reaper/cloud_reader/cloud_reader.hpp"
 #include "reaper/model/text.hpp"
 #include "reaper/planner/eligibility.hpp"
+#include "reaper/runtime/log_about.hpp"
 
 namespace reaper {
 namespace {
@@ -83,7 +83,8 @@ Task<ServerLabels::Labeled> ServerLabels::label(ServerId id, const Taggers& tagg
                                                 const TagData& tag_data) {
     auto record = co_await dependencies_.cloud.compute.server(id);
     if (!record) {
-        spdlog::debug("server {} can't be labeled now: {}", id.str(), record.error().what);
+        log_about({.server = id.str()}, spdlog::level::debug, "server {} can't be labeled now: {}",
+                  id.str(), record.error().what);
         co_return Labeled::failed;
     }
     if (!*record) co_return Labeled::done;
@@ -102,8 +103,9 @@ Task<ServerLabels::Labeled> ServerLabels::label(ServerId id, const Taggers& tagg
     if (there->second != type && ran && res_type_from(there->second))
         co_return co_await label_as(std::move(id), type);
     if (there->second != type)
-        spdlog::info("server {} runs as {}; its metadata says {}={}, which is its user's and stays",
-                     id.str(), type, key, printable(there->second, 64));
+        log_about({.server = id.str()}, spdlog::level::info,
+                  "server {} runs as {}; its metadata says {}={}, which is its user's and stays",
+                  id.str(), type, key, printable(there->second, 64));
     co_return Labeled::done;
 }
 
@@ -111,10 +113,13 @@ Task<ServerLabels::Labeled> ServerLabels::label_as(ServerId id, std::string type
     std::string name = key;
     auto set = co_await dependencies_.cloud.compute.set_metadata(id, std::move(name), type);
     if (!set) {
-        spdlog::warn("server {} could not be labeled {}: {}", id.str(), type, set.error().what);
+        log_about({.server = id.str()}, spdlog::level::warn,
+                  "server {} could not be labeled {}: {}", id.str(), type, set.error().what);
         co_return Labeled::failed;
     }
-    if (*set) spdlog::info("server {} is labeled {}={}", id.str(), key, type);
+    if (*set)
+        log_about({.server = id.str()}, spdlog::level::info, "server {} is labeled {}={}", id.str(),
+                  key, type);
     co_return Labeled::done;
 }
 
@@ -122,7 +127,8 @@ void ServerLabels::settle(const ServerId& id, Labeled labeled) {
     if (labeled == Labeled::later) return;
     if (labeled == Labeled::failed && ++failures_[id] < max_failures) return;
     if (labeled == Labeled::failed)
-        spdlog::warn("server {} is not labeled: it failed {} times", id.str(), max_failures);
+        log_about({.server = id.str()}, spdlog::level::warn,
+                  "server {} is not labeled: it failed {} times", id.str(), max_failures);
     failures_.erase(id);
     served_.erase(id);
     placed_.erase(id);

@@ -7,34 +7,25 @@
 #include <spdlog/spdlog.h>
 #include <sys/stat.h>
 #include <unistd.h>
+#include <utility>
 
-#include "reaper/model/text.hpp"
+#include "reaper/daemon/journal_sink.hpp"
+#include "reaper/daemon/log_records.hpp"
 
 namespace reaper {
 namespace {
 
-/// syslog's numbers (RFC 5424), which journald takes from a `<N>` prefix.
+/// What journald takes from a `<N>` prefix.
 class PriorityFlag : public spdlog::custom_flag_formatter {
 public:
     void format(const spdlog::details::log_msg& message, const std::tm&,
                 spdlog::memory_buf_t& out) override {
-        const char digit = priority(message.level);
+        const char digit = priority_of(message.level);
         const char text[] = {'<', digit, '>'};
         out.append(text, text + sizeof text);
     }
     std::unique_ptr<custom_flag_formatter> clone() const override {
         return std::make_unique<PriorityFlag>();
-    }
-
-private:
-    static char priority(spdlog::level::level_enum level) {
-        switch (level) {
-            case spdlog::level::critical: return '2';
-            case spdlog::level::err: return '3';
-            case spdlog::level::warn: return '4';
-            case spdlog::level::info: return '6';
-            default: return '7';
-        }
     }
 };
 
@@ -43,9 +34,7 @@ class OneLine : public spdlog::custom_flag_formatter {
 public:
     void format(const spdlog::details::log_msg& message, const std::tm&,
                 spdlog::memory_buf_t& out) override {
-        constexpr std::size_t longest = 8'000;
-        const std::string line =
-            printable({message.payload.data(), message.payload.size()}, longest);
+        const std::string line = line_of(message);
         out.append(line.data(), line.data() + line.size());
     }
     std::unique_ptr<custom_flag_formatter> clone() const override {
@@ -53,15 +42,25 @@ public:
     }
 };
 
-std::unique_ptr<spdlog::formatter> formatter_of(LogStyle style) {
+std::unique_ptr<spdlog::formatter> formatter_of(const LogOptions& options) {
+    if (options.json) return json_formatter(options.style == LogStyle::journald);
     auto formatter = std::make_unique<spdlog::pattern_formatter>();
     formatter->add_flag<PriorityFlag>('*').add_flag<OneLine>('N');
-    switch (style) {
+    switch (options.style) {
         case LogStyle::terminal: formatter->set_pattern("%Y-%m-%d %H:%M:%S.%e %^%-7l%$ %N"); break;
         case LogStyle::command: formatter->set_pattern("reaper: %^%l%$: %N"); break;
         case LogStyle::journald: formatter->set_pattern("%*%N"); break;
     }
     return formatter;
+}
+
+/// What journald is sent needs no prefix.
+std::shared_ptr<spdlog::sinks::sink> sink_of(const LogOptions& options) {
+    auto to_stderr = stderr_sink(options);
+    const bool journald = options.style == LogStyle::journald && !options.json &&
+                          is_journal_stream(STDERR_FILENO, std::getenv("JOURNAL_STREAM"));
+    JournalSend send = journald ? system_journal() : nullptr;
+    return send ? journal_sink(std::move(send), std::move(to_stderr)) : to_stderr;
 }
 
 }  // namespace
@@ -80,15 +79,27 @@ LogStyle daemon_style(const std::string& target) {
                                                                            : LogStyle::terminal;
 }
 
-void set_up_logging(LogStyle style, const std::string& level, bool color) {
-    using Sink = spdlog::sinks::stderr_color_sink_mt;
-    const auto mode = color && style != LogStyle::journald ? spdlog::color_mode::always
-                                                           : spdlog::color_mode::never;
-    auto logger = std::make_shared<spdlog::logger>("reaper", std::make_shared<Sink>(mode));
-    logger->set_formatter(formatter_of(style));
-    logger->set_level(spdlog::level::from_str(level));
+LogOptions daemon_log(const config::Log& log, const std::string& level, bool color) {
+    return {daemon_style(log.target), level, color, log.format == "json"};
+}
+
+std::shared_ptr<spdlog::sinks::sink> stderr_sink(const LogOptions& options) {
+    const bool color = options.color && !options.json && options.style != LogStyle::journald;
+    auto sink = std::make_shared<spdlog::sinks::stderr_color_sink_mt>(
+        color ? spdlog::color_mode::always : spdlog::color_mode::never);
+    sink->set_formatter(formatter_of(options));
+    return sink;
+}
+
+void set_up_logging(const LogOptions& options) {
+    auto logger = std::make_shared<spdlog::logger>("reaper", sink_of(options));
+    logger->set_level(spdlog::level::from_str(options.level));
     logger->flush_on(spdlog::level::trace);
     spdlog::set_default_logger(std::move(logger));
+}
+
+void set_up_logging(LogStyle style, const std::string& level, bool color) {
+    set_up_logging({style, level, color, false});
 }
 
 void set_log_level(const std::string& level) {

@@ -12,6 +12,14 @@ std::string label(const Victim& victim) {
            printable(victim.host, 64);
 }
 
+LogFields about(const Cull& cull, const Victim& victim) {
+    return {.request = cull.request.id.str(),
+            .server = victim.server.str(),
+            .server_name = victim.name,
+            .host = victim.host,
+            .project = victim.project.str()};
+}
+
 Cull::Cull(Request for_whom, const Plan& plan, const std::map<ServerId, Progress>& known,
            Recheck recheck, AsyncSemaphore one_asks)
     : request(std::move(for_whom)),

@@ -11,6 +11,7 @@
 #include "reaper/eviction/recheck.hpp"
 #include "reaper/model/error.hpp"
 #include "reaper/runtime/async.hpp"
+#include "reaper/runtime/log_about.hpp"
 
 namespace reaper {
 
@@ -66,5 +67,8 @@ struct Cull {
 private:
     void add_unfinished(const PendingRelease& other);
 };
+
+/// For logs: the victim, and for whom it goes.
+LogFields about(const Cull& cull, const Victim& victim);
 
 }  // namespace reaper

@@ -2,8 +2,9 @@
 
 #include <algorithm>
 #include <boost/asio/this_coro.hpp>
-#include <spdlog/spdlog.h>
 #include <utility>
+
+#include "reaper/runtime/log_about.hpp"
 
 namespace reaper {
 
@@ -157,7 +158,8 @@ Task<void> EvictingExecutor::remove(Cull& cull, const Victim& victim) {
             co_await skip(cull, victim, verdict.reason);
             break;
         case Kind::going:
-            spdlog::info("{}: victim {}: {}", cull.request.id.str(), label(victim), verdict.reason);
+            log_about(about(cull, victim), spdlog::level::info, "{}: victim {}: {}",
+                      cull.request.id.str(), label(victim), verdict.reason);
             cull.state(victim) = Cull::State::sent;
             break;
         case Kind::fit:
@@ -220,7 +222,8 @@ Task<void> EvictingExecutor::send_delete(Cull& cull, const Victim& victim, Reche
     cull.ours.insert(victim.server);
     cull.sent.insert(victim.server);
     guard_.on_sent(victim);
-    spdlog::info("{}: deleting {}: {}", cull.request.id.str(), label(victim), victim.reason);
+    log_about(about(cull, victim), spdlog::level::info, "{}: deleting {}: {}",
+              cull.request.id.str(), label(victim), victim.reason);
     // Its turn may have come late.
     cull.deadline = std::max(cull.deadline, cloud_.clock.steady() + settings_.cull.deadline);
     // Heard once for each look. It may go out late (the service was busy).
@@ -252,8 +255,9 @@ Task<void> EvictingExecutor::send_delete(Cull& cull, const Victim& victim, Reche
                 cull.erred.insert(victim.server);
                 cull.fail(answer.error());
             }
-            spdlog::warn("{}: the answer to the deletion of {} was lost: {}", cull.request.id.str(),
-                         label(victim), what);
+            log_about(about(cull, victim), spdlog::level::warn,
+                      "{}: the answer to the deletion of {} was lost: {}", cull.request.id.str(),
+                      label(victim), what);
         }
     } else if (*answer == DeleteAnswer::conflict) {
         not_done(cull, victim);
@@ -274,14 +278,16 @@ Task<bool> EvictingExecutor::record(Cull& cull, const Victim& victim, Step step,
     entry.at = cloud_.clock.now();
     auto written = co_await journal_.add_step(cull.request.id, std::move(entry));
     if (written) co_return true;
-    spdlog::error("{}: step '{}' of {} could not be journalled: {}", cull.request.id.str(),
-                  to_string(step), label(victim), written.error().what);
+    log_about(about(cull, victim), spdlog::level::err,
+              "{}: step '{}' of {} could not be journalled: {}", cull.request.id.str(),
+              to_string(step), label(victim), written.error().what);
     cull.fail(written.error());
     co_return false;
 }
 
 Task<void> EvictingExecutor::skip(Cull& cull, const Victim& victim, std::string reason) {
-    spdlog::info("{}: skipping {}: {}", cull.request.id.str(), label(victim), reason);
+    log_about(about(cull, victim), spdlog::level::info, "{}: skipping {}: {}",
+              cull.request.id.str(), label(victim), reason);
     cull.stopped = true;
     cull.state(victim) = Cull::State::skipped;
     cull.skipped[victim.server] = reason;

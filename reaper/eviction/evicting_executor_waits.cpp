@@ -1,12 +1,12 @@
 // How a cull waits: for what it deleted, for what others delete, and for what another reaper began
 // to delete and did not finish; and the push that a deletion may need meanwhile.
 #include <algorithm>
-#include <spdlog/spdlog.h>
 #include <utility>
 
 #include "reaper/cloud_reader/unfinished_deletions.hpp"
 #include "reaper/eviction/evicting_executor.hpp"
 #include "reaper/model/text.hpp"
+#include "reaper/runtime/log_about.hpp"
 
 namespace reaper {
 
@@ -57,8 +57,9 @@ Task<void> EvictingExecutor::wait_for_other(Cull& cull, ServerId server) {
         co_await cloud_.clock.sleep(interval);
         interval = std::min(interval * 3 / 2, longest);
     }
-    spdlog::warn("{}: server {} was being deleted, but still holds its room", cull.request.id.str(),
-                 printable(server.str(), 64));
+    log_about(about(cull.request), spdlog::level::warn,
+              "{}: server {} was being deleted, but still holds its room", cull.request.id.str(),
+              printable(server.str(), 64));
     rooms_.given_up(cull.hosts[server], server, cloud_.clock.now());
     ++cull.overdue;
 }
@@ -137,8 +138,9 @@ Task<void> EvictingExecutor::recheck_victim(Cull& cull, const Victim& victim, Al
 Task<void> EvictingExecutor::finish(Cull& cull, const Victim& victim, RecheckResult look) {
     const auto by_a_reaper = co_await deleted_by_a_reaper(cloud_, victim.server);
     if (!by_a_reaper) {
-        spdlog::warn("{}: who deleted {} is not known, will ask again: {}", cull.request.id.str(),
-                     label(victim), by_a_reaper.error().what);
+        log_about(about(cull, victim), spdlog::level::warn,
+                  "{}: who deleted {} is not known, will ask again: {}", cull.request.id.str(),
+                  label(victim), by_a_reaper.error().what);
         co_return;
     }
     const bool surely_ours =
@@ -182,7 +184,8 @@ Task<void> EvictingExecutor::force_delete(Cull& cull, const Victim& victim, Rech
     std::string detail = reason;
     const bool written = co_await record(cull, victim, Step::force_delete_sent, std::move(detail));
     if (!written) co_return;
-    spdlog::info("{}: force-deleting {}: {}", cull.request.id.str(), label(victim), reason);
+    log_about(about(cull, victim), spdlog::level::info, "{}: force-deleting {}: {}",
+              cull.request.id.str(), label(victim), reason);
     if (cull.unfinished.contains(victim.server)) {
         cull.ours.insert(victim.server);
         guard_.on_sent(victim);
@@ -203,8 +206,9 @@ Task<void> EvictingExecutor::force_delete(Cull& cull, const Victim& victim, Rech
             co_await leave(cull, victim, "Nova refused to force it: " + answer.error().what);
             co_return;
         }
-        spdlog::warn("{}: force-deleting {} failed, will try again: {}", cull.request.id.str(),
-                     label(victim), answer.error().what);
+        log_about(about(cull, victim), spdlog::level::warn,
+                  "{}: force-deleting {} failed, will try again: {}", cull.request.id.str(),
+                  label(victim), answer.error().what);
     } else if (*answer != DeleteAnswer::conflict) {
         cull.state(victim) = Cull::State::forced;
     }

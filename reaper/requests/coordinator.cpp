@@ -1,11 +1,11 @@
 #include "reaper/requests/coordinator.hpp"
 
 #include <algorithm>
-#include <spdlog/spdlog.h>
 #include <utility>
 
 #include "reaper/model/text.hpp"
 #include "reaper/request_spec/believed.hpp"
+#include "reaper/runtime/log_about.hpp"
 #include "reaper/runtime/retry.hpp"
 
 namespace reaper {
@@ -93,7 +93,8 @@ void RequestCoordinator::join(InFlight& known, TriggeredRequest triggered) {
     entry.reason = again ? "delivered again while its request is served"
                          : "server " + (servers.empty() ? "" : servers.front().str()) +
                                " waits for the same request";
-    spdlog::info("{}: message {}: {}", entry.request.str(), entry.verdict, entry.reason);
+    log_about({.request = entry.request.str()}, spdlog::level::info, "{}: message {}: {}",
+              entry.request.str(), entry.verdict, entry.reason);
     if (known.whole || triggered.event_id == known.first_event)
         known.add(triggered);
     else
@@ -129,7 +130,8 @@ void RequestCoordinator::refuse_expired(TriggeredRequest triggered, std::string 
     MessageEntry entry = entry_for(triggered, services_.cloud.clock.now());
     entry.verdict = "too-old";
     entry.reason = std::move(reason);
-    spdlog::info("{}: dropped: {}", entry.request.str(), entry.reason);
+    log_about({.request = entry.request.str()}, spdlog::level::info, "{}: dropped: {}",
+              entry.request.str(), entry.reason);
     Outcome outcome;
     outcome.kind = OutcomeKind::refused;
     outcome.reason = entry.reason;
@@ -197,7 +199,8 @@ Task<void> RequestCoordinator::serve(TriggeredRequest triggered) {
                                : "looked into anew, as only another message of the request was "
                                  "refused: " +
                                      record->outcome->reason;
-        spdlog::info("{}: message {}: {}", id.str(), entry.verdict, entry.reason);
+        log_about({.request = id.str()}, spdlog::level::info, "{}: message {}: {}", id.str(),
+                  entry.verdict, entry.reason);
         const bool noted = co_await note(std::move(entry));
         const bool failed = settled && record->request.source == RequestSource::gateway &&
                             triggered.request.source == RequestSource::nova_failure;
@@ -309,8 +312,9 @@ ResultTask<std::variant<Request, Refused>> RequestCoordinator::complete(
         auto completed = co_await triggered.complete();
         if (completed || services_.stopping) co_return completed;
         if (services_.cloud.clock.now() > triggered.request.deadline) co_return completed.error();
-        spdlog::warn("{}: the requester is not known yet, trying again: {}",
-                     triggered.request.id.str(), completed.error().what);
+        log_about(about(triggered.request), spdlog::level::warn,
+                  "{}: the requester is not known yet, trying again: {}",
+                  triggered.request.id.str(), completed.error().what);
         co_await backoff.pause(services_.stopping);
     }
 }
@@ -350,7 +354,8 @@ Task<bool> RequestCoordinator::finish(const Ended& ended) {
     const bool written = co_await until_journaled(id.str(), write);
     if (!written) co_return false;
     ++served_;
-    spdlog::info("{}: outcome {}: {}", id.str(), to_string(outcome.kind), outcome.reason);
+    log_about(about(ended.request), spdlog::level::info, "{}: outcome {}: {}", id.str(),
+              to_string(outcome.kind), outcome.reason);
     settle(ended);
     co_return true;
 }

@@ -1,10 +1,10 @@
 // The coordinator's second part: what a former process left.
 #include <algorithm>
-#include <spdlog/spdlog.h>
 #include <utility>
 
 #include "reaper/controllers/ledger_journal.hpp"
 #include "reaper/requests/coordinator.hpp"
+#include "reaper/runtime/log_about.hpp"
 
 namespace reaper {
 
@@ -60,7 +60,8 @@ Task<void> RequestCoordinator::resume(RequestRecord record) {
     request.deadline = deadline_of(request);
     // Out of time or not, what was sent is waited for; nothing more is while it is not known.
     const auto unknown = co_await until_policy_known(request);
-    if (unknown) spdlog::warn("{}: {}", id.str(), *unknown);
+    if (unknown)
+        log_about({.request = id.str()}, spdlog::level::warn, "{}: {}", id.str(), *unknown);
     RequestRunner runner{runner_dependencies(), std::move(request)};
     Ended ended;
     ended.outcome = co_await runner.resume(std::move(record));

@@ -2,12 +2,12 @@
 
 #include <algorithm>
 #include <set>
-#include <spdlog/spdlog.h>
 #include <utility>
 
 #include "reaper/eviction/evicting_executor.hpp"
 #include "reaper/model/text.hpp"
 #include "reaper/request_spec/waiting.hpp"
+#include "reaper/runtime/log_about.hpp"
 
 namespace reaper {
 namespace {
@@ -83,7 +83,8 @@ RequestRunner::RequestRunner(RunnerDependencies dependencies, Request request, A
       backoff_(services_.cloud.clock) {}
 
 Task<std::optional<Outcome>> RequestRunner::serve() {
-    spdlog::info("{}: {}", request_.id.str(), to_string(request_));
+    log_about(about(request_), spdlog::level::info, "{}: {}", request_.id.str(),
+              to_string(request_));
     group_read_at_ = services_.cloud.clock.steady();
     co_return co_await rounds();
 }
@@ -91,7 +92,8 @@ Task<std::optional<Outcome>> RequestRunner::serve() {
 Task<std::optional<Outcome>> RequestRunner::resume(RequestRecord record) {
     round_ = static_cast<int>(record.plans.size());
     planned_under_ = settings_.policy;  // nothing of the former plan is sent that was not sent yet
-    spdlog::info("{}: resuming {} after {} rounds", request_.id.str(), to_string(request_), round_);
+    log_about(about(request_), spdlog::level::info, "{}: resuming {} after {} rounds",
+              request_.id.str(), to_string(request_), round_);
     auto known = progress_of(record);
     const Plan* const last = last_plan(record);
     if (last != nullptr && !known.empty()) {
@@ -196,7 +198,9 @@ Task<bool> RequestRunner::until_allowed(std::optional<Outcome>& ended) {
         }
         if (services_.preconditions.unmet() && !std::exchange(looked_again, true)) {
             auto looked = co_await services_.preconditions.look_again();
-            if (!looked) spdlog::warn("{}: {}", request_.id.str(), looked.error().what);
+            if (!looked)
+                log_about(about(request_), spdlog::level::warn, "{}: {}", request_.id.str(),
+                          looked.error().what);
         }
         if (const auto paused = services_.safeguards.paused_reason()) {
             ended = cut_short(OutcomeKind::refused, "the reaper is " + *paused, "paused");
@@ -222,8 +226,9 @@ Task<bool> RequestRunner::until_allowed(std::optional<Outcome>& ended) {
             co_return false;
         }
         if (!told)
-            spdlog::info("{}: waiting until it is told again: {}", request_.id.str(),
-                         not_ours.value_or("not ours"));
+            log_about(about(request_), spdlog::level::info,
+                      "{}: waiting until it is told again: {}", request_.id.str(),
+                      not_ours.value_or("not ours"));
         // If another finishes it, the room is promised no longer than that one promises it.
         const TimePoint now = services_.cloud.clock.now();
         if (!told && deleted_ > 0)
@@ -297,7 +302,8 @@ Task<std::optional<Outcome>> RequestRunner::carry_out(Plan plan,
     }
     failing_ = execution.end == Execution::End::failed;
     last_reason_ = execution.reason;
-    spdlog::info("{}: planning again: {}", request_.id.str(), execution.reason);
+    log_about(about(request_), spdlog::level::info, "{}: planning again: {}", request_.id.str(),
+              execution.reason);
     services_.rooms.plans_again(request_.id, deleted_ > 0);
     co_return std::nullopt;
 }

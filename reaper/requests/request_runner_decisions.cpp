@@ -1,16 +1,48 @@
 // How a request is decided: from the cache, in its turn, entered in ledger and journal before
 // anything else can run.
+#include <algorithm>
 #include <iterator>
 #include <set>
-#include <spdlog/spdlog.h>
+#include <string>
 #include <utility>
+#include <vector>
 
 #include "reaper/model/text.hpp"
 #include "reaper/request_spec/waiting.hpp"
 #include "reaper/requests/approved_plan.hpp"
 #include "reaper/requests/request_runner.hpp"
+#include "reaper/runtime/log_about.hpp"
 
 namespace reaper {
+namespace {
+
+/// The hosts that servers are to go from.
+std::vector<std::string> culled_hosts(const Decision& decision) {
+    std::vector<std::string> names;
+    for (const HostPlan& host : host_plans(decision))
+        if (!host.victims.empty()) names.push_back(printable(host.host_name, 64));
+    return names;
+}
+
+/// `; on compute-1, compute-2 and 3 more`; nothing if no servers go.
+std::string hosts_text(const std::vector<std::string>& names) {
+    constexpr std::size_t most = 5;
+    std::string text;
+    for (std::size_t i = 0; i < std::min(names.size(), most); ++i)
+        text += (text.empty() ? "; on " : ", ") + names[i];
+    if (names.size() > most) text += " and " + std::to_string(names.size() - most) + " more";
+    return text;
+}
+
+void log_decision(const Request& request, const Decision& decision) {
+    const auto hosts = culled_hosts(decision);
+    LogFields fields = about(request);
+    if (hosts.size() == 1) fields.host = hosts.front();
+    log_about(fields, spdlog::level::info, "{}: {}{}", request.id.str(), summary(decision),
+              hosts_text(hosts));
+}
+
+}  // namespace
 
 ResultTask<std::optional<Decision>> RequestRunner::decide() {
     Backoff backoff{services_.cloud.clock};
@@ -22,8 +54,8 @@ ResultTask<std::optional<Decision>> RequestRunner::decide() {
         if (out_of_time()) co_return decision.error();
         // The journal has what was begun: the next start goes on with it.
         if (services_.stopping) co_return std::optional<Decision>{};
-        spdlog::warn("{}: no decision yet, trying again: {}", request_.id.str(),
-                     decision.error().what);
+        log_about(about(request_), spdlog::level::warn, "{}: no decision yet, trying again: {}",
+                  request_.id.str(), decision.error().what);
         wait.reset();
         if (decision.error().code == Errc::storage)
             wait.emplace(journal_trouble_, decision.error().what);
@@ -207,7 +239,7 @@ ResultTask<Decision> RequestRunner::decide_now() {
         co_return written.error();
     }
     ++round_;
-    spdlog::info("{}: {}", request_.id.str(), summary(decision));
+    log_decision(request_, decision);
     co_return decision;
 }
 

@@ -1,10 +1,10 @@
 // How a request keeps others off its room: by `reserved`, and by what is kept in Placement.
 #include <algorithm>
-#include <spdlog/spdlog.h>
 #include <utility>
 
 #include "reaper/model/text.hpp"
 #include "reaper/requests/request_runner.hpp"
+#include "reaper/runtime/log_about.hpp"
 
 namespace reaper {
 
@@ -106,7 +106,8 @@ Task<std::optional<Outcome>> RequestRunner::take_room(NothingToDo nothing) {
         if (taken) {
             ++in_vain_;
             last_reason_ = std::move(*taken);
-            spdlog::info("{}: planning again: {}", request_.id.str(), last_reason_);
+            log_about(about(request_), spdlog::level::info, "{}: planning again: {}",
+                      request_.id.str(), last_reason_);
             services_.rooms.plans_again(request_.id, deleted_ > 0);
             co_return std::nullopt;
         }

@@ -55,6 +55,7 @@ TEST(Difference, NamesWhatChangesLiveAndWhatNeedsARestart) {
          [](Settings& s) { s.cloud.endpoint_overrides["placement"] = "http://p"; }},
         {"journal.path", false, [](Settings& s) { s.journal.path = "/elsewhere"; }},
         {"pause_file", false, [](Settings& s) { s.pause_file = "elsewhere"; }},
+        {"log.format", false, [](Settings& s) { s.log.format = "json"; }},
         {"log.target", false, [](Settings& s) { s.log.target = "terminal"; }},
     };
     for (const auto& [name, live, edit] : cases) {

@@ -87,6 +87,25 @@ TEST(ProgramJsonErrors, OfAConfigurationAreOneForEachMistake) {
     EXPECT_GE(documents_in(failed.err).size(), 2U) << failed.err;
 }
 
+/// What is logged on the way, too.
+TEST(ProgramJsonErrors, OfACloudThatIsNotThereAreJson) {
+    const TemporaryDirectory directory;
+    const auto failed = run_program(
+        {"--config",
+         directory.write("r.yaml",
+                         "cloud: {auth: {auth_url: 'http://127.0.0.1:1/v3', username: u, "
+                         "password: swordfish, project_name: s}}\n"
+                         "http: {max_retries: 0}\n"
+                         "broker: {urls: ['amqp://127.0.0.1:1/']}\n"
+                         "taggers: [{name: project}]\n"),
+         "-vv", "--json", "hosts"});
+    EXPECT_EQ(failed.exit_code, 1);
+    const auto told = documents_in(failed.err);
+    ASSERT_FALSE(told.empty());
+    EXPECT_EQ(told.back().at("error").at("exit_code"), 1);
+    EXPECT_EQ(failed.err.find("swordfish"), std::string::npos);
+}
+
 TEST(ProgramJsonErrors, AreTextWithoutIt) {
     EXPECT_EQ(run_program({"plann"}).err,
               "reaper: unknown command 'plann'; did you mean 'plan'?\n");
