@@ -39,9 +39,11 @@ std::vector<std::string> spared_ids(const HostPlan& host) {
 TEST(SparedServers, AreToldWithWhatTheyHoldAndWhyTheyStay) {
     Host made = full("a", 3);
     made.servers[2].locked = true;
+    for (Server& each : made.servers) each.flavor_name = "m1.small";
     const Plan plan = plan_on(made);
     const auto victims = plan.victims();
     ASSERT_THAT(victims, SizeIs(1));
+    EXPECT_EQ(victims[0].flavor, "m1.small");
     ASSERT_EQ(plan.hosts[0].spared_in_all, 2);
     ASSERT_THAT(plan.hosts[0].spared, SizeIs(2));
     const SparedServer& first = plan.hosts[0].spared[0];
