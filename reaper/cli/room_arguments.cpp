@@ -9,7 +9,7 @@
 namespace reaper::cli {
 namespace {
 
-Error wrong(std::string what) {
+Error no_question(std::string what) {
     return Error{Errc::bad_input, std::move(what)};
 }
 
@@ -51,17 +51,18 @@ void add_room_options(CLI::App& command, RoomTexts& texts) {
 Result<RoomCommand> room_command(const RoomTexts& texts) {
     RoomCommand room;
     if (texts.flavor.empty() == texts.resources.empty())
-        return wrong("'reaper room' needs one of --flavor FLAVOR and --resources LIST");
+        return no_question("'reaper room' needs one of --flavor FLAVOR and --resources LIST");
     if (!texts.flavor.empty() && !texts.snapshot_file.empty())
-        return wrong("--flavor goes with the cloud: a snapshot has no flavors; use --resources");
+        return no_question(
+            "--flavor goes with the cloud: a snapshot has no flavors; use --resources");
     if (!texts.resources.empty()) {
         auto resources = parse_resources(texts.resources);
-        if (!resources) return wrong("--resources: " + resources.error().what);
+        if (!resources) return no_question("--resources: " + resources.error().what);
         room.resources = std::move(*resources);
     }
     for (const std::string& text : texts.traits)
         if (const auto added = add_trait(room, text); !added)
-            return wrong("--trait: " + added.error().what);
+            return no_question("--trait: " + added.error().what);
     room.flavor = texts.flavor;
     room.slots = texts.count;
     room.project = texts.project;

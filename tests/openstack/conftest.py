@@ -58,7 +58,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     group.addoption("--lab-dir", help="use the lab there, or make it, and leave it running")
     group.addoption("--reaper", help=f"the binary under test (default: REAPER, or {BUILT}/reaper)")
     group.addoption("--cloudsim", help=f"the simulated cloud (default: CLOUDSIM, or {BUILT}/cloudsim)")
-    group.addoption("--room-questions", type=int, default=300, help="asked in test_room.py (default: 300)")
+    group.addoption("--room-questions", type=int, default=300, help="asked in test_room_boots.py (default: 300)")
     group.addoption("--room-seed", type=int, default=20261120, help="of these questions")
     group.addoption("--traces", help="where scenarios write down what they saw, to be compared")
 

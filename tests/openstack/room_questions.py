@@ -7,17 +7,49 @@ named, with one of them still there, and at last without all revocable servers.
 
 import random
 from collections import Counter
+from contextlib import contextmanager
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Iterator
 
-from cloud import Look, Server, eventually
+import requests
+
+from cloud import PATIENCE, Look, Server, eventually
 from fleet import VCPUS_OF_A_HOST
+from lablib.ports import LOOPBACK, free_ports
+from reaper_process import Reaper
 from sim_cloud import SimCloud
 
 MEMORY_OF_A_HOST = 8192
 # Not the default zone `nova`, which no aggregate makes: by its standard filters Nova boots such a server
 # anywhere, and the reaper counts the hosts in no other zone, and says so.
 ZONES = (None, None, "west", "east")
+
+
+class Api:
+    """The daemon's, on a port."""
+
+    def __init__(self, address: str):
+        self.url = f"http://{address}/v1"
+        self.session = requests.Session()
+        self.session.trust_env = False
+
+    def get(self, path: str, **query: Any) -> requests.Response:
+        return self.session.get(f"{self.url}/{path}", params=query, timeout=PATIENCE)
+
+    def has_read_all(self) -> bool:
+        hosts = self.get("hosts")
+        return hosts.ok and not any(host["estimated"] for host in hosts.json()["hosts"])
+
+
+@contextmanager
+def admin_api(reaper: Reaper, *options: str) -> Iterator[Api]:
+    address = f"{LOOPBACK}:{free_ports(['admin'])['admin']}"
+    reaper.config["admin"] = {"listen": address}
+    reaper.start(*options)
+    api = Api(address)
+    eventually("each host was read", api.has_read_all)
+    yield api
+    reaper.stop()
 
 
 @dataclass(frozen=True)

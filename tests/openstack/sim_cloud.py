@@ -62,15 +62,6 @@ class SimCloud(OpenStackCloud):
             self._cloudsim.post(f"hosts/{host}/release")
 
     @contextmanager
-    def hastened(self, speed: float = 50) -> Iterator[None]:
-        """Nova takes its time by a faster clock."""
-        self._cloudsim.post("clock", speed=speed)
-        try:
-            yield
-        finally:
-            self._cloudsim.post("clock", speed=1)
-
-    @contextmanager
     def host_outage(self, host: str) -> Iterator[None]:
         with self.hold_deletions(host):
             yield

@@ -79,10 +79,10 @@ class Broker:
 class Cloudsim:
     """The simulated cloud as a process, and its administrator's endpoint."""
 
-    def __init__(self, binary: Path, directory: Path, broker_url: str, hosts: int):
+    def __init__(self, binary: Path, directory: Path, broker_url: str, hosts: int, **settings: Any):
         self.log = directory / "cloudsim.log"
         config = directory / "cloudsim.yaml"
-        config.write_text(yaml.safe_dump(yaml.safe_load(LAB_LIKE.read_text()) | {"hosts": hosts}))
+        config.write_text(yaml.safe_dump(yaml.safe_load(LAB_LIKE.read_text()) | {"hosts": hosts} | settings))
         with open(self.log, "ab") as log:
             self._process = subprocess.Popen(
                 [*DIES_WITH_US, str(binary), "--config", str(config), "--amqp", broker_url],
@@ -126,13 +126,20 @@ class Simulation:
     """Both, as a context."""
 
     def __init__(
-        self, binary: Path, directory: Path, hosts: int, broker: Broker | None = None, way: int = 0
+        self,
+        binary: Path,
+        directory: Path,
+        hosts: int,
+        broker: Broker | None = None,
+        way: int = 0,
+        **settings: Any,
     ):
-        """`way`: the port by which cloudsim goes to the broker, if it is not the broker's own."""
+        """`way`: the port by which cloudsim goes to the broker, if it is not the broker's own; `settings`
+        in the words of its configuration."""
         self.broker = broker or Broker()
         try:
             url = self.broker.url_at(way) if way else self.broker.url
-            self.cloudsim = Cloudsim(binary, directory, url, hosts)
+            self.cloudsim = Cloudsim(binary, directory, url, hosts, **settings)
         except BaseException:
             self.broker.close()
             raise
