@@ -22,9 +22,9 @@ ExitCode show(const Snapshot& snapshot, const Resources& resources, const Ledger
         if (auto candidate = culling_candidate(host, resources, ledger, protection))
             candidates.push_back(std::move(*candidate));
     const auto document = [&] {
-        report::CullingJson json;
-        for (const auto& candidate : candidates) json.add(candidate);
-        return nlohmann::json::parse(json.finish(resources, snapshot.taken_at));
+        report::CullingJson list;
+        for (const auto& candidate : candidates) list.add(candidate);
+        return nlohmann::json::parse(list.finish(resources, snapshot.taken_at));
     };
     return show_list(
         terminal,

@@ -96,29 +96,29 @@ ExitCode dispatch(const Arguments& arguments) {
 }
 
 /// Before there is a terminal, or when it is too late for one.
-int end_with(ExitCode code, const std::string& why, bool json) {
-    std::cerr << (json ? error_line(why, code) : "reaper: " + why + "\n");
+int end_with(ExitCode code, const std::string& why, bool as_json) {
+    std::cerr << (as_json ? error_line(why, code) : "reaper: " + why + "\n");
     return static_cast<int>(code);
 }
 
 }  // namespace
 
 int run(int argc, char** argv) {
-    const bool json = asks_for_json(argc, argv);
+    const bool as_json = asks_for_json(argc, argv);
     try {
         const auto parsed = parse_arguments(argc, argv);
         if (const auto* arguments = std::get_if<Arguments>(&parsed))
             return static_cast<int>(dispatch(*arguments));
         const Leave& leave = std::get<Leave>(parsed);
         std::cout << leave.out << std::flush;
-        if (!leave.err.empty()) end_with(leave.code, leave.err, json);
+        if (!leave.err.empty()) end_with(leave.code, leave.err, as_json);
         return static_cast<int>(leave.code);
     } catch (const std::bad_alloc&) {
-        return end_with(ExitCode::failed, "there is not enough memory for this", json);
+        return end_with(ExitCode::failed, "there is not enough memory for this", as_json);
     } catch (const std::exception& error) {
         return end_with(ExitCode::failed,
                         std::string{"this should not happen, please report it: "} + error.what(),
-                        json);
+                        as_json);
     }
 }
 

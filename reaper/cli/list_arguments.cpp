@@ -37,12 +37,12 @@ Error wrong(const std::string& what) {
     return Error{Errc::bad_input, what};
 }
 
-Result<ListFormat> format_of(const ListTexts& texts, bool json) {
+Result<ListFormat> format_of(const ListTexts& texts, bool as_json) {
     static const std::map<std::string, ListFormat> formats{
         {"table", ListFormat::table}, {"wide", ListFormat::wide}, {"json", ListFormat::json},
         {"yaml", ListFormat::yaml},   {"csv", ListFormat::csv},   {"name", ListFormat::name}};
-    if (texts.csv && json) return wrong("--csv and --json: one of the two");
-    const std::string given = json ? "json" : texts.csv ? "csv" : "";
+    if (texts.csv && as_json) return wrong("--csv and --json: one of the two");
+    const std::string given = as_json ? "json" : texts.csv ? "csv" : "";
     if (!given.empty() && !texts.format.empty() && texts.format != given)
         return wrong("--" + given + " and -o " + texts.format + ": one of the two");
     if (!given.empty()) return formats.at(given);
@@ -76,9 +76,9 @@ void add_list_options(CLI::App& program, ListTexts& texts) {
         add_to(*program.get_subcommand("history")->get_subcommand(name), texts);
 }
 
-Result<ListOptions> list_options(const ListTexts& texts, bool json) {
+Result<ListOptions> list_options(const ListTexts& texts, bool as_json) {
     ListOptions options;
-    const auto format = format_of(texts, json);
+    const auto format = format_of(texts, as_json);
     if (!format) return format.error();
     options.format = *format;
     options.sort = texts.sort;

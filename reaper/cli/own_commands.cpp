@@ -42,8 +42,8 @@ Leave help_for(const CLI::App& program, const std::vector<std::string>& words) {
             found->get_formatter()->make_help(found, name, CLI::AppFormatMode::Normal), ""};
 }
 
-Leave version_text(bool json) {
-    if (!json) return {ExitCode::ok, std::string{"reaper "} + REAPER_VERSION + "\n", ""};
+Leave version_text(bool as_json) {
+    if (!as_json) return {ExitCode::ok, std::string{"reaper "} + REAPER_VERSION + "\n", ""};
     const nlohmann::json document{{"version", report::json_version},
                                   {"program_version", REAPER_VERSION}};
     return {ExitCode::ok, report::dump(document, 2) + "\n", ""};

@@ -24,13 +24,13 @@ namespace {
 
 /// The decision, with what it is for and what is to be known about it.
 nlohmann::json to_json(const Answer& answer, const Answers& answers) {
-    nlohmann::json json = report::to_json(answer.decision);
-    json["asked"] = report::to_json(answer.request);
-    json["paused"] = json_of(answers.paused);
-    json["remarks"] = answers.remarks;
-    for (const std::string& remark : answer.remarks) json["remarks"].push_back(remark);
-    json["cloud_remarks"] = answers.cloud_remarks;
-    return json;
+    nlohmann::json document = report::to_json(answer.decision);
+    document["asked"] = report::to_json(answer.request);
+    document["paused"] = json_of(answers.paused);
+    document["remarks"] = answers.remarks;
+    for (const std::string& remark : answer.remarks) document["remarks"].push_back(remark);
+    document["cloud_remarks"] = answers.cloud_remarks;
+    return document;
 }
 
 /// What came of all requests of a file.

@@ -41,12 +41,12 @@ ExitCode show(const Request& request, const RoomQuestion& view, std::vector<std:
     const RoomAnswer answer = room_for(view.policy, request, hosts, view.cache.tag_data,
                                        view.ledger, snapshot.taken_at, view.safeguards);
     if (terminal.json()) {
-        nlohmann::json json = report::room_json(answer, request);
-        json["version"] = report::json_version;
-        json["remarks"] = remarks;
-        for (const auto& remark : snapshot.remarks) json["remarks"].push_back(remark);
-        json["taken_at"] = iso_time(snapshot.taken_at);
-        terminal.answer(report::dump(json, 2) + "\n");
+        nlohmann::json document = report::room_json(answer, request);
+        document["version"] = report::json_version;
+        document["remarks"] = remarks;
+        for (const auto& remark : snapshot.remarks) document["remarks"].push_back(remark);
+        document["taken_at"] = iso_time(snapshot.taken_at);
+        terminal.answer(report::dump(document, 2) + "\n");
     } else {
         for (const auto& remark : remarks) terminal.answer("Remark: " + remark + ".\n");
         for (const auto& remark : snapshot.remarks) spdlog::warn("{}", remark);

@@ -149,10 +149,11 @@ ExitCode pause_reaper(const GlobalOptions& global, const PauseCommand& command,
     const auto after = file.note();
     // The pause stands; whom it holds for is asked after that.
     const Activity activity = activity_of(*settings);
-    const nlohmann::json json = {{"version", report::json_version},  {"paused", json_of(after)},
-                                 {"was_paused", before.has_value()}, {"machine", machine_name()},
-                                 {"active", to_json(activity)},      {"file", file.path()}};
-    answer(terminal, json,
+    const nlohmann::json document = {
+        {"version", report::json_version},  {"paused", json_of(after)},
+        {"was_paused", before.has_value()}, {"machine", machine_name()},
+        {"active", to_json(activity)},      {"file", file.path()}};
+    answer(terminal, document,
            before ? "already paused " + before->line() + "; that stays as it is"
                   : "paused: the reaper of this machine (" + machine_name() +
                         ") deletes no servers until 'reaper resume' (" + file.path() + ")");
@@ -174,10 +175,10 @@ ExitCode resume_reaper(const GlobalOptions& global, const Terminal& terminal) {
         return ExitCode::failed;
     }
     const std::string here = "on this machine (" + machine_name() + ")";
-    const nlohmann::json json = {{"version", report::json_version},
-                                 {"was", json_of(before ? before : opened)},
-                                 {"breaker_was", json_of(opened)},
-                                 {"file", file.path()}};
+    const nlohmann::json document = {{"version", report::json_version},
+                                     {"was", json_of(before ? before : opened)},
+                                     {"breaker_was", json_of(opened)},
+                                     {"file", file.path()}};
     std::string text;
     if (before) text = "resumed " + here + "; it was paused " + before->line();
     if (opened)
@@ -189,7 +190,7 @@ ExitCode resume_reaper(const GlobalOptions& global, const Terminal& terminal) {
             "; its circuit breaker is half open, and stays so until the room of a cull is taken; "
             "to close it now: 'reaper pause', and 'reaper resume' when 'reaper history events' "
             "has the pause";
-    answer(terminal, json, text);
+    answer(terminal, document, text);
     return ExitCode::ok;
 }
 
@@ -211,7 +212,7 @@ ExitCode show_status(const GlobalOptions& global, const Terminal& terminal) {
     const Activity activity = activity_of(*settings);
     const auto gateway = gateway_state(settings->gateway);
     if (terminal.json()) {
-        const nlohmann::json json = {
+        const nlohmann::json document = {
             {"version", report::json_version},
             {"machine", machine_name()},
             {"active", to_json(activity)},
@@ -225,7 +226,7 @@ ExitCode show_status(const GlobalOptions& global, const Terminal& terminal) {
             {"since", iso_time(at - status_span)},
             {"totals", recorded ? report::to_json(recorded->totals) : nlohmann::json(nullptr)},
             {"holds", recorded ? json_of(recorded->holds) : nlohmann::json(nullptr)}};
-        terminal.answer(report::dump(json, 2) + "\n");
+        terminal.answer(report::dump(document, 2) + "\n");
     } else {
         const std::string here = "on this machine (" + machine_name() + ")";
         terminal.answer(pause ? "paused " + here + ' ' + report::safe(pause->line()) +

@@ -160,9 +160,9 @@ TEST(ProgramLists, WhatIsNoListIsATextOrADocument) {
 TEST(ProgramLists, AreWatchedUntilASignalComes) {
     Program program({"taggers", "-o", "name", "--watch", "1"});
     EXPECT_TRUE(program.wait_for_output_text("project\n", 2));
-    program.send_signal(SIGINT);
+    program.send_signal(SIGTERM);
     const auto result = program.finish();
-    EXPECT_EQ(result.exit_code, 128 + SIGINT);
+    EXPECT_EQ(result.exit_code, 128 + SIGTERM);
     EXPECT_THAT(result.out, HasSubstr("\n\nproject\n")) << "a block stands apart";
 }
 
