@@ -440,11 +440,11 @@ void describe(CLI::App& app, Parsed& parsed) {
     add_command(app, "gateway", help::gateway);
     add_plan(app, parsed);
     add_request(app, parsed);
+    add_apply_options(*add_command(app, "apply", help::apply), parsed.apply);
+    add_room_options(*add_command(app, "room", help::room), parsed.room);
     CLI::App& hosts = *add_command(app, "hosts", help::hosts);
     add_snapshot_option(hosts, parsed.hosts.snapshot_file);
     hosts.add_flag("--servers", parsed.hosts.servers, "List the servers of all hosts instead");
-    add_apply_options(*add_command(app, "apply", help::apply), parsed.apply);
-    add_room_options(*add_command(app, "room", help::room), parsed.room);
     add_candidates(app, parsed);
     add_setup(app, parsed);
     add_reservations(app, parsed);

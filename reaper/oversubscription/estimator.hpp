@@ -30,8 +30,8 @@ struct Estimate {
     bool known = false;  ///< else: no new room, and nobody has to go
     Amount rise_to = 0;  ///< published room may grow up to this
     Amount fall_to = 0;  ///< and must not be above this; rise_to <= fall_to
-    /// So much that is held may stay, where that is more: nobody is in its way, though nobody new may
-    /// start on it.
+    /// So much that is held may stay, where that is more: nobody is in its way, though nobody new
+    /// may start on it.
     Amount keep_to = 0;
     /// When that was so; none: it rests on no measurement and is always true.
     std::optional<TimePoint> measured_at{};

@@ -91,8 +91,7 @@ protected:
         given.insert(given.begin(), "history");
         std::vector<std::string> ids;
         const json told = answer(given);
-        for (const json& each : told.at("requests"))
-            ids.push_back(each.at("request").at("id"));
+        for (const json& each : told.at("requests")) ids.push_back(each.at("request").at("id"));
         return ids;
     }
 
