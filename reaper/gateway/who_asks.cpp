@@ -15,8 +15,9 @@ namespace {
 const std::set<std::string> booting_statuses{"BUILD"};
 const std::set<std::string> moving_statuses{"RESIZE", "MIGRATING", "REBUILD"};
 const std::set<std::string> shelved_statuses{"SHELVED_OFFLOADED"};
-/// A move that began longer ago, by Nova's clock, has its host or none.
-constexpr Duration moves_within{180'000};
+/// Of shelved servers, there may be many: those that changed within, by a clock that may be far
+/// from Nova's. Those of the other statuses are few at any time.
+constexpr Duration shelved_within = std::chrono::hours{3};
 /// Of one look.
 constexpr std::size_t most_actions = 64;
 /// Between two looks, where one does not tell.
@@ -95,9 +96,11 @@ WhoAsks::WhoAsks(CloudPorts cloud, std::function<SchedulerRules()> rules, Aggreg
 
 ResultTask<std::vector<ServerRecord>> WhoAsks::read_moves() {
     std::vector<ServerRecord> moving;
-    const TimePoint since = cloud_.clock.now() - moves_within;
+    const TimePoint lately = cloud_.clock.now() - shelved_within;
     for (const auto& statuses : {moving_statuses, shelved_statuses}) {
         auto wanted = statuses;
+        std::optional<TimePoint> since;
+        if (statuses == shelved_statuses) since = lately;
         auto listed = co_await cloud_.compute.servers_in(std::move(wanted), since);
         if (!listed) co_return listed.error();
         for (auto& record : *listed)

@@ -52,6 +52,16 @@ TEST_F(GatewayWhoTest, AnAggregateOfItsProjectMayBeInAZone) {
     EXPECT_THAT(search_for("req-1", in_the_east), ElementsAre("rp-host1"));
 }
 
+/// One that is not seen would be taken for a boot alike.
+TEST_F(GatewayWhoTest, MovesAreSeenHoweverFarTheClocksAreApart) {
+    booting("new");
+    start();
+    search_for("req-1");
+    EXPECT_EQ(cloud.listed_since.at("servers in MIGRATING REBUILD RESIZE"), std::nullopt);
+    EXPECT_LE(cloud.listed_since.at("servers in SHELVED_OFFLOADED"),
+              clock.now() - std::chrono::hours{2});
+}
+
 TEST_F(GatewayWhoTest, OfTwoAlikeOneIsLeftForTheOtherCall) {
     booting("n1", "spot");
     booting("n2", "spot");

@@ -288,10 +288,11 @@ ResultTask<HostNumbers> FakeCloud::host_numbers() {
 }
 
 ResultTask<std::vector<ServerRecord>> FakeCloud::servers_in(std::set<std::string> statuses,
-                                                            std::optional<TimePoint>) {
+                                                            std::optional<TimePoint> since) {
     co_await breathe();
     std::string asked = "servers in";
     for (const auto& status : statuses) asked += " " + status;
+    listed_since[asked] = since;
     if (auto error = note(asked)) co_return *error;
     if (lists_take > Duration{0}) co_await clock_.sleep(lists_take);
     std::vector<ServerRecord> records;

@@ -93,6 +93,8 @@ public:
     std::map<ServerId, Duration> slow;  ///< reads of it take so long
     Duration lists_take{};              ///< of servers by status
     std::set<ServerId> not_listed;      ///< by status: as between two pages
+    /// By statuses: since when they were asked for last; none: whenever they changed.
+    std::map<std::string, std::optional<TimePoint>> listed_since;
     NovaRelease nova_release = NovaRelease::zed;
     std::map<ServerId, std::vector<ActionRecord>> histories;  ///< the newest first
     std::map<ServerId, std::string> last_hosts;
