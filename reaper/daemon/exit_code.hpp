@@ -7,7 +7,7 @@ enum class ExitCode : int {
     ok = 0,
     failed = 1,      ///< something outside failed: the cloud, the broker, the journal
     usage = 2,       ///< the command line or the configuration is wrong
-    not_enough = 3,  ///< `plan`, `room`: not enough room can be freed, no servers would be deleted
+    not_enough = 3,  ///< `plan`, `room`, `request`, `apply`: no servers are or would be deleted
     attention = 4,   ///< `check`: something needs attention
     refused = 5,     ///< `run`: Keystone or the broker refused the credentials at the start
     unknown = 6,     ///< `room`, `plan`: this cloud has no such flavor, zone, project or class

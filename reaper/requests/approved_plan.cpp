@@ -50,10 +50,18 @@ std::optional<std::string> why_stale(const Approval& approval, const Decision& d
         return *why + plan_again;
     const auto* const plan = std::get_if<Plan>(&decision);
     if (plan == nullptr && begun) return std::nullopt;  // nobody else goes
+    // Nobody goes then either, and the reason is another one than the cloud.
+    const auto* const not_enough = std::get_if<NotEnough>(&decision);
+    const bool held = not_enough != nullptr && !not_enough->safeguard.empty();
+    if (held || std::holds_alternative<Refused>(decision)) return std::nullopt;
     if (plan == nullptr)
         return "the approved plan is stale, now it would be: " + summary(decision) + plan_again;
     std::set<ServerId> chosen;
     for (const Victim& victim : plan->victims()) chosen.insert(victim.server);
+    // What another reaper left half deleted would be finished, which nobody approved.
+    for (const HostPlan& host : plan->hosts)
+        for (const PendingRelease& other : host.pending_releases)
+            if (other.unfinished) chosen.insert(other.server);
     const auto added = only_in(chosen, approval.victims);
     const auto left_out = only_in(approval.victims, chosen);
     if (added.empty() && (begun || left_out.empty())) return std::nullopt;

@@ -11,8 +11,8 @@
 namespace reaper {
 
 /// Why the decision is not to be carried out, as one line with what differs; none: its victims are
-/// exactly those that were approved, or, once some of these are gone (`begun`), no others. A plan
-/// older than `max_age` is not begun.
+/// exactly those that were approved, or, once some of these are gone (`begun`), no others; or
+/// nobody is deleted for another reason than the cloud's. A plan older than `max_age` is not begun.
 std::optional<std::string> why_stale(const Approval& approval, const Decision& decision, bool begun,
                                      TimePoint now, Duration max_age);
 

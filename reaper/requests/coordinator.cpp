@@ -21,6 +21,16 @@ MessageEntry entry_for(const TriggeredRequest& triggered, TimePoint at) {
     return entry;
 }
 
+const char* const id_is_taken =
+    "no servers deleted: a request with this id is known, and it is not of this plan; a new plan "
+    "needs "
+    "an id of its own";
+
+/// Did a person approve another plan than that which is known by this id?
+bool another_plan(const Request& request, const std::optional<Approval>& known) {
+    return request.approved && request.approved != known;
+}
+
 /// Did it end before it was served? Then it may never have been known what it asks for.
 bool not_served(const RequestRecord& record) {
     return record.plans.empty() &&
@@ -66,18 +76,22 @@ Task<bool> RequestCoordinator::until_journaled(std::string what, Write write) {
 
 void RequestCoordinator::submit(TriggeredRequest triggered) {
     const RequestId id = triggered.request.id;
-    if (const auto known = in_flight_.find(id); known != in_flight_.end())
+    if (const auto known = in_flight_.find(id); known != in_flight_.end()) {
+        if (another_plan(triggered.request, known->second.approved))
+            return refuse_unserved(std::move(triggered), "other-plan", id_is_taken);
         return join(known->second, std::move(triggered));
+    }
     // A step of the wall clock that is not noticed yet makes nothing old.
     const Clock& clock = services_.cloud.clock;
     if (auto expired = why_expired(triggered.request, std::min(clock.now(), clock.shown())))
-        return refuse_expired(std::move(triggered), std::move(*expired));
+        return refuse_unserved(std::move(triggered), "too-old", std::move(*expired));
     begin(std::move(triggered));
 }
 
 void RequestCoordinator::begin(TriggeredRequest triggered) {
     InFlight& request = in_flight_[triggered.request.id];
     request.first_event = triggered.event_id;
+    request.approved = triggered.request.approved;
     request.events.insert(triggered.event_id);
     request.add(triggered);
     on_change_();
@@ -126,9 +140,10 @@ void RequestCoordinator::let_settle(const RequestId& id, const RequestRecord& re
     waiting.erase(settled, waiting.end());
 }
 
-void RequestCoordinator::refuse_expired(TriggeredRequest triggered, std::string reason) {
+void RequestCoordinator::refuse_unserved(TriggeredRequest triggered, std::string verdict,
+                                         std::string reason) {
     MessageEntry entry = entry_for(triggered, services_.cloud.clock.now());
-    entry.verdict = "too-old";
+    entry.verdict = std::move(verdict);
     entry.reason = std::move(reason);
     log_about({.request = entry.request.str()}, spdlog::level::info, "{}: dropped: {}",
               entry.request.str(), entry.reason);
@@ -214,7 +229,14 @@ Task<void> RequestCoordinator::serve(TriggeredRequest triggered) {
         }
         if (settled && noted) {
             let_settle(id, *record, triggered);
-            tell(id, *record->outcome);
+            Outcome outcome = *record->outcome;
+            if (another_plan(triggered.request, record->request.approved)) {
+                outcome = {};
+                outcome.kind = OutcomeKind::refused;
+                outcome.reason = id_is_taken;
+                outcome.at = services_.cloud.clock.now();
+            }
+            tell(id, outcome);
             on_change_();
             co_return;
         }

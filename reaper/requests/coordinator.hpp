@@ -49,9 +49,10 @@ public:
 private:
     /// A request that is being served, and who waits for its outcome.
     struct InFlight {
-        bool whole = false;            ///< it is known what it asks for
-        std::string first_event;       ///< the one that is looked into until it is whole
-        std::set<std::string> events;  ///< ids
+        bool whole = false;                  ///< it is known what it asks for
+        std::optional<Approval> approved{};  ///< a person's plan
+        std::string first_event;             ///< the one that is looked into until it is whole
+        std::set<std::string> events;        ///< ids
         std::vector<std::shared_ptr<const Lease>> leases;
         std::vector<std::function<void(const Outcome&)>> done;
         std::vector<TriggeredRequest> waiting;  ///< to join it when it is whole
@@ -72,7 +73,7 @@ private:
     void join(InFlight& known, TriggeredRequest triggered);
     void let_join(const RequestId& id);
     void let_settle(const RequestId& id, const RequestRecord& record, const TriggeredRequest& as);
-    void refuse_expired(TriggeredRequest triggered, std::string reason);
+    void refuse_unserved(TriggeredRequest triggered, std::string verdict, std::string reason);
     Task<void> serve(TriggeredRequest triggered);
     Task<std::optional<RequestRecord>> known_as(RequestId id);
     /// What is known of a request that is looked into.
