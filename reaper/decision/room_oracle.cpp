@@ -9,12 +9,13 @@
 #include "reaper/decision/requester_class.hpp"
 #include "reaper/model/aggregate_rules.hpp"
 #include "reaper/model/text.hpp"
+#include "reaper/planner/planner.hpp"
 #include "reaper/planner/slots_there.hpp"
 
 namespace reaper {
 namespace {
 
-/// More than any cloud has room for: what is possible is told for it.
+/// More than any cloud has room for.
 constexpr int any_number = 1'000'000;
 /// Names that a line has room for.
 constexpr std::size_t zones_told = 10;
@@ -33,6 +34,21 @@ std::vector<HostSlots> room_of_either(const Request& request, const CloudIndex& 
     if (!request.fallback || !rules.pcpu_fallback) return first;
     auto second = slots_there(by_fallback(request), hosts, ledger, &rules);
     return at_once(second) > at_once(first) ? second : first;
+}
+
+/// More than could ever fit, by a count of each host that tries no choice of victims: for so many,
+/// what is possible is told, and no plan is searched.
+int too_many(const Request& request, const CloudIndex& hosts, const Ledger& ledger,
+             const SchedulerRules& rules) {
+    PlanOptions options;
+    options.scheduler = &rules;
+    const auto most = [&](Request asked) {
+        asked.slots = any_number;
+        return slots_possible(asked, hosts, ledger, options);
+    };
+    Amount possible = most(request);
+    if (request.fallback) possible = std::max(possible, most(by_fallback(request)));
+    return static_cast<int>(std::min<Amount>(possible, any_number)) + 1;
 }
 
 RoomVerdict verdict_of(const Decision& decision, int fits_now, int slots) {
@@ -91,10 +107,12 @@ RoomAnswer room_for(const CompiledPolicy& policy, const Request& request, const 
     answer.possible = answer.fits_now;
     if (refused) return answer;
     Request many = request;
-    many.slots = any_number;
+    many.slots = too_many(request, hosts, ledger, policy.scheduler);
     const Decision most = decided(many);
     if (const auto* const not_enough = std::get_if<NotEnough>(&most))
-        answer.possible = std::max(answer.fits_now, not_enough->slots_possible);
+        answer.possible = std::max(answer.possible, not_enough->slots_possible);
+    if (const auto* const plan = std::get_if<Plan>(&answer.decision))
+        answer.possible = std::max(answer.possible, plan->slots_freed);
     return answer;
 }
 
