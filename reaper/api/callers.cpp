@@ -129,13 +129,17 @@ bool Callers::is_known(const std::string& token) {
 bool Callers::may_ask() {
     const Duration now = clock_.steady();
     std::erase_if(refused_, [&](Duration at) { return at + refused_counts_for <= now; });
-    return refused_.size() < max_refused || refused_.back() + between_asks <= now;
+    if (refused_.size() + asking_ < max_refused) return true;
+    // One at a time then.
+    return asking_ == 0 && refused_.back() + between_asks <= now;
 }
 
 ResultTask<std::optional<TokenOwner>> Callers::owner_of(std::string token) {
     if (const auto at = known_.find(token); at != known_.end()) co_return at->second.owner;
     std::string asked = token;
+    ++asking_;
     auto owner = co_await identity_.owner_of(std::move(asked));
+    --asking_;
     if (owner && !*owner) {
         refused_.push_back(clock_.steady());
         if (refused_.size() > max_refused) refused_.pop_front();

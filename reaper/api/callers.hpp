@@ -63,6 +63,7 @@ private:
     Identity& identity_;
     Clock& clock_;
     std::map<std::string, Known> known_;  // by token
+    std::size_t asking_ = 0;              // about tokens that are not known
     std::deque<Duration> refused_;        // steady: when Keystone took a token not, of late
     std::string trouble_;                 // with Keystone, as it was told last
 };

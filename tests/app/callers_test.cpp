@@ -132,6 +132,27 @@ TEST_F(CallersTest, ManyForgedTokensCostKeystoneFewCalls) {
     EXPECT_EQ(status(with(callers, "forged-again")), 401);
 }
 
+TEST_F(CallersTest, ManyForgedTokensAtOnceCostNoMore) {
+    Callers callers{by_token, cloud, clock};
+    int answered = 0;
+    const auto ask_at_once = [&](int number) {
+        for (int i = 0; i < number; ++i) {
+            HttpHeaders headers{{"X-Auth-Token", "forged-" + std::to_string(answered + i)}};
+            HttpRequest request{"GET", "/v1", std::move(headers), "", ""};
+            boost::asio::co_spawn(io, callers.identify(std::move(request)),
+                                  [&](std::exception_ptr, auto) { ++answered; });
+        }
+        const int all = answered + number;
+        io.restart();
+        EXPECT_TRUE(clock.run_until(io, [&] { return answered == all; }));
+    };
+    ask_at_once(100);
+    EXPECT_EQ(cloud.count("token"), 30U);
+    clock.advance(std::chrono::seconds{1});
+    ask_at_once(10);
+    EXPECT_EQ(cloud.count("token"), 31U);
+}
+
 TEST_F(CallersTest, WhileKeystoneIsAwayNobodyNewIsAnswered) {
     Callers callers{by_token, cloud, clock};
     EXPECT_EQ(status(with(callers, "good")), 200);
