@@ -806,6 +806,8 @@ std::variant<Arguments, Leave> finish(const CLI::App& app, const Parsed& parsed)
     if (!command) return Leave{ExitCode::usage, "", command.error().what};
     Result<ListOptions> list = list_options(parsed.list, parsed.global.json);
     if (!list) return Leave{ExitCode::usage, "", list.error().what};
+    if (auto why = why_not_followed(parsed.history, *list))
+        return Leave{ExitCode::usage, "", std::move(*why)};
     arguments.global.json = list->format == ListFormat::json;
     arguments.global.list = std::move(*list);
     arguments.command = std::move(*command);

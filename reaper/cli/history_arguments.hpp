@@ -1,9 +1,11 @@
 // What `reaper history` was asked for: its filters, and which of them go with which view.
 #pragma once
 
+#include <optional>
 #include <string>
 
 #include "reaper/cli/arguments.hpp"
+#include "reaper/cli/list_options.hpp"
 #include "reaper/model/error.hpp"
 #include "reaper/model/request_record.hpp"
 
@@ -29,5 +31,8 @@ Result<HistoryCommand> history_command(const CLI::App& app, const std::string& s
 
 /// What the journal is asked for; `now` is what spans end at.
 JournalQuery query_of(const HistoryCommand& command, TimePoint now);
+
+/// `--follow` tells lines as they come: they have no order, no other columns and no end.
+std::optional<std::string> why_not_followed(const HistoryTexts& texts, const ListOptions& list);
 
 }  // namespace reaper::cli

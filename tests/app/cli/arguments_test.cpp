@@ -357,6 +357,10 @@ TEST(Arguments, MistakesAreOneLineThatHelps) {
         {{"history", "--since", "2h", "events"},
          "--since goes with 'reaper history' and 'reaper history victims'"},
         {{"history", "-f", "--until", "2026-11-01"}, "--follow has no end: leave out --until"},
+        {{"history", "-f", "--watch"}, "--follow and --watch: one of the two"},
+        {{"history", "-f", "--sort", "host"},
+         "--follow tells lines as they come: it goes with -o table or json, without --sort and "
+         "--columns"},
         {{"history", "--since", "2026-11-02", "--until", "2026-11-01"},
          "--until: must be later than --since"},
         {{"history", "--until", "1h"},
