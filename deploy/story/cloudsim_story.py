@@ -22,7 +22,7 @@ COUNT = 2
 RESOURCES = f"VCPU={FLAVOR['vcpus']},MEMORY_MB={FLAVOR['memory_mb']},DISK_GB={FLAVOR['disk_gb']}"
 LOG_LIMIT = 1_000_000
 # How much of `reaper hosts` is shown of the first host.
-LINES_OF_A_HOST = 8
+LINES_OF_HOSTS = 6
 VICTIM = re.compile(r" +host-\d+: ")
 CACHE_READ = re.compile(r"cloud cache: .*")
 ONE_HOST = re.compile(r"\bhost=([^&]+)")
@@ -93,7 +93,7 @@ class CloudsimStory(Teller):
             "Two projects share it. The servers of `regular` must run. Those of `spot` run in what is "
             "left over: the project carries the tag `preemptible`, so they may be taken away."
         )
-        self.command("hosts", show=first_host_and_sum)
+        self.command("hosts", show=first_hosts)
         hosts = self.reaper.json("hosts")["hosts"]
         used = sum(host["used"].get("VCPU", 0) for host in hosts)
         capacity = sum(host["capacity"]["VCPU"] for host in hosts)
@@ -125,7 +125,10 @@ class CloudsimStory(Teller):
         self.expect(self.bob.look(first["server"])["locked"], f"{first['name']} is not locked")
         self.screen.say()
         self.say(f"bob of `spot` locks {first['name']}. The reaper must skip it from now on; it sees:")
-        self.command("hosts", show=lambda lines: [l for l in lines if f" {first['name']} " in l])
+        self.command(
+            *("hosts", "--servers", "--columns", "host,server,type,status,project"),
+            show=lambda lines: [lines[0], *[line for line in lines if first["name"] in line.split()]],
+        )
         return first
 
     def expect_only_reads(self) -> None:
@@ -242,10 +245,9 @@ class CloudsimStory(Teller):
         return writes
 
 
-def first_host_and_sum(lines: list[str]) -> list[str]:
-    """Of `reaper hosts`: how the first host begins, a revocable server of it, and the last line."""
-    revocable = first_with(lines, "  revocable ")
-    return [*lines[:LINES_OF_A_HOST], "  ...", *lines[revocable : revocable + 3], "  ...", lines[-1]]
+def first_hosts(lines: list[str]) -> list[str]:
+    """Of `reaper hosts`: the head, the first of them, and the last one."""
+    return [*lines[:LINES_OF_HOSTS], "...", lines[-1]]
 
 
 def first_host_and_plan(lines: list[str]) -> list[str]:

@@ -59,7 +59,8 @@ ResultTask<std::vector<RequestSummary>> FakeJournal::find_requests(JournalQuery 
 }
 
 ResultTask<std::vector<VictimEntry>> FakeJournal::find_victims(JournalQuery query) {
-    auto victims = co_await victims_since(TimePoint{});
+    constexpr TimePoint always{};
+    auto victims = co_await victims_since(always);
     std::erase_if(*victims, [&](const VictimEntry& victim) {
         const RequestRecord& record = records.at(victim.request);
         bool flavor = query.flavor.empty();

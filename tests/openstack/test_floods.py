@@ -185,13 +185,13 @@ def test_hostile_names(cloud: SimCloud, reaper: Reaper) -> None:
         ("history", "victims"),
         ("hosts",),
         ("hosts", "--servers"),
-        ("hosts", "--servers", "-o", "csv"),
         ("status",),
         ("check",),
         ("config",),
         ("plan", "--resources", "VCPU=5", "--project", "regular"),
     ]
     shown = [reaper.command(*flags, *words) for words in commands for flags in ((), ("--json",))]
+    shown.append(reaper.command("hosts", "--servers", "-o", "csv"))
     for done in shown:
         assert done.returncode in (0, 3), f"{done.args}: {done.stderr}"
     assert_nothing_raw(reaper, *(done.stdout for done in shown), *(done.stderr for done in shown))

@@ -80,7 +80,7 @@ def test_requests_appear_as_they_happen_with_their_whole_record(browser: Browser
 
 def test_a_killed_server_is_explained(browser: Browser, world: World) -> None:
     opened(browser, world)
-    request = world.ask_nova("web", 2)
+    request = world.ask_nova("web", 3)  # more than was freed before
     assert world.reaper.wait_outcome(request)["kind"] == "freed"
     told = world.get(f"/v1/explain/{request}")
     victim = told["servers"][0]
