@@ -30,6 +30,13 @@ def package_sources() -> list[str]:
     return [str(place) for place in found if re.search(r"\bbookworm\b", place.read_text())]
 
 
+def dependencies(package: Path) -> set[str]:
+    """Names alone; of alternatives the first."""
+    told = run("dpkg-deb", "--field", str(package), "Depends", "Pre-Depends").stdout
+    listed = re.sub(r"(?m)^[A-Z][A-Za-z-]+:", ",", told).split(",")
+    return {re.match(r"[a-z0-9.+-]+", one.strip()).group() for one in listed if one.strip()}
+
+
 def archive(cache: Path, packages: set[str]) -> Path:
     """Made once for the same packages."""
     wanted = ",".join(sorted(packages | set(BESIDE)))
@@ -75,8 +82,12 @@ class Root:
         return daemon
 
     def install(self, package: Path, check: bool = True) -> subprocess.CompletedProcess:
-        shutil.copy(package, self.path / "tmp")
-        return self.run("dpkg", "--install", f"/tmp/{package.name}", check=check)
+        # A booted one has a /tmp of its own.
+        copy = Path(shutil.copy(package, self.path / "var/tmp"))
+        try:
+            return self.run("dpkg", "--install", f"/var/tmp/{package.name}", check=check)
+        finally:
+            copy.unlink()
 
     def boot(self) -> None:
         """In the network of this machine, whose loopback it sees."""

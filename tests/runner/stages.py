@@ -504,6 +504,16 @@ def package(run: Runner) -> Counts:
     return run.check("install, upgrade, start and purge it", "package", *command, deadline_s=SOAK_DEADLINE_S)
 
 
+def story(run: Runner) -> Counts:
+    """Packages that build too."""
+    if not run.built("release"):
+        return needs_build("release", "story")
+    command = (PYTHON, "-B", "tests/deploy/operator_story", str(run.build_dir("release")))
+    found = run.check("tell it", "story", *command, deadline_s=SOAK_DEADLINE_S)
+    run.show_line("story", "first dry-run plan")
+    return found
+
+
 STAGES = (
     Stage("format", "the code is formatted", code_format),
     Stage("release", "optimised build, 1,360 schedules of faults", schedules),
@@ -536,6 +546,7 @@ SOAK = (
     Stage("suites-long", "Nova's and Placement's tests through haproxy and each gateway", suites_long),
     Stage("bench", "the benchmarks run, and are as good as when their figures were kept", bench),
     Stage("package", "the package in a fresh Debian: lintian, upgrade in use, systemd, purge", package),
+    Stage("story", "an operator's way from the package to trust, each step against cloudsim's record", story),
     Stage("queries", "what Nova asks of Placement is what was recorded", queries),
 )
 
