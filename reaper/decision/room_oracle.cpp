@@ -15,7 +15,7 @@
 namespace reaper {
 namespace {
 
-/// More than any cloud has room for.
+/// What is possible is counted up to this, as small servers may fit in any number.
 constexpr int any_number = 1'000'000;
 /// Names that a line has room for.
 constexpr std::size_t zones_told = 10;
@@ -36,10 +36,9 @@ std::vector<HostSlots> room_of_either(const Request& request, const CloudIndex& 
     return at_once(second) > at_once(first) ? second : first;
 }
 
-/// More than could ever fit, by a count of each host that tries no choice of victims: for so many,
-/// what is possible is told, and no plan is searched.
-int too_many(const Request& request, const CloudIndex& hosts, const Ledger& ledger,
-             const SchedulerRules& rules) {
+/// No more could ever fit, by a count of each host that tries no choice of victims.
+int at_most(const Request& request, const CloudIndex& hosts, const Ledger& ledger,
+            const SchedulerRules& rules) {
     PlanOptions options;
     options.scheduler = &rules;
     const auto most = [&](Request asked) {
@@ -48,7 +47,7 @@ int too_many(const Request& request, const CloudIndex& hosts, const Ledger& ledg
     };
     Amount possible = most(request);
     if (request.fallback) possible = std::max(possible, most(by_fallback(request)));
-    return static_cast<int>(std::min<Amount>(possible, any_number)) + 1;
+    return static_cast<int>(std::min<Amount>(possible, any_number));
 }
 
 RoomVerdict verdict_of(const Decision& decision, int fits_now, int slots) {
@@ -107,7 +106,13 @@ RoomAnswer room_for(const CompiledPolicy& policy, const Request& request, const 
     answer.possible = answer.fits_now;
     if (refused) return answer;
     Request many = request;
-    many.slots = too_many(request, hosts, ledger, policy.scheduler);
+    const int most_at_all = at_most(request, hosts, ledger, policy.scheduler);
+    if (most_at_all == any_number) {
+        answer.possible = any_number;
+        return answer;
+    }
+    // Of one more than could fit no plan is searched, but it is told how many it could be.
+    many.slots = most_at_all + 1;
     const Decision most = decided(many);
     if (const auto* const not_enough = std::get_if<NotEnough>(&most))
         answer.possible = std::max(answer.possible, not_enough->slots_possible);

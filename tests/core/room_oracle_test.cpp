@@ -209,6 +209,16 @@ TEST(RoomOracle, CountsHoweverManyAreAsked) {
     EXPECT_EQ(summary(answer, 1), "fits now: there is room for 2 such servers, on 1 host");
 }
 
+TEST(RoomOracle, SearchesNoPlanForAMillionTinyServers) {
+    Host made = host("h", Resources{{"MEMORY_MB", 4'000'000}});
+    for (const char* const id : {"a", "b"})
+        put(made, revocable(id, made.root().id, Resources{{"MEMORY_MB", 2'000'000}}));
+    const Snapshot cloud{at(0), {made}, {}};
+    const RoomAnswer answer = asked(request(Resources{{"MEMORY_MB", 1}}, 1), cloud);
+    EXPECT_EQ(answer.verdict, RoomVerdict::after_victims);
+    EXPECT_EQ(answer.possible, 1'000'000);
+}
+
 TEST(RoomOracle, TellsHowManyHaveToGo) {
     const RoomAnswer answer = asked(request(quarter, 3), one_host(1, 2));
     EXPECT_EQ(answer.verdict, RoomVerdict::after_victims);
