@@ -50,27 +50,22 @@ ExitCode show_candidates(const GlobalOptions& global, const CandidatesCommand& c
     if (!command.snapshot_file.empty()) return show_file(global, command, terminal);
     const auto settings = settings_for_looking(global, terminal);
     if (!settings) return ExitCode::usage;
-    if (const auto wrong = compile_policy(settings->policy); !wrong)
-        return terminal.fail(ExitCode::usage, wrong.error());
 
     boost::asio::io_context io{1};
-    auto cloud = connect_cloud(io, *settings);
-    if (!cloud) return terminal.fail(ExitCode::usage, cloud.error());
-    auto in_cloud = resolved_policy(io, *cloud, settings->policy);
-    if (!in_cloud) return terminal.fail(ExitCode::failed, in_cloud.error());
-    for (const auto& remark : in_cloud->remarks) spdlog::warn("{}", remark);
-    const auto policy = compile_policy(in_cloud->policy);
-    if (!policy) return terminal.fail(ExitCode::usage, policy.error());
+    auto reached = cloud_to_look_at(io, *settings, terminal);
+    if (const auto* const code = std::get_if<ExitCode>(&reached)) return *code;
+    auto& [cloud, policy, policy_remarks] = std::get<CloudToLookAt>(reached);
+    for (const auto& remark : policy_remarks) spdlog::warn("{}", remark);
     if (settings->reservations.enabled)
         spdlog::warn(
             "what reservations lack and lend is not counted here; GET /v1/culling_candidates of "
             "the "
             "daemon counts it");
-    Ledger ledger = known_ledger(io, *settings, cloud->clock->now(), "answered");
-    const auto cache = cloud_view(io, *cloud, **policy, terminal);
+    Ledger ledger = known_ledger(io, *settings, cloud.clock->now(), "answered");
+    const auto cache = cloud_view(io, cloud, *policy, terminal);
     if (!cache) return terminal.fail(ExitCode::failed, cache.error());
     ledger.expire(cache->snapshot, cache->snapshot.taken_at);
-    return show(cache->snapshot, command.resources, ledger, (*policy)->protection, terminal);
+    return show(cache->snapshot, command.resources, ledger, policy->protection, terminal);
 }
 
 }  // namespace reaper::cli

@@ -4,6 +4,7 @@
 #include <spdlog/spdlog.h>
 #include <utility>
 
+#include "reaper/cli/resolved_policy.hpp"
 #include "reaper/cloud_reader/cloud_reader.hpp"
 #include "reaper/runtime/run_task.hpp"
 
@@ -14,6 +15,20 @@ std::optional<config::Settings> settings_for_looking(const GlobalOptions& global
     return load_config(
         global.config_file, [&](const std::string& line) { terminal.complain(line); },
         [](const std::string& line) { spdlog::info("{}", line); });
+}
+
+std::variant<CloudToLookAt, ExitCode> cloud_to_look_at(boost::asio::io_context& io,
+                                                       const config::Settings& settings,
+                                                       const Terminal& terminal) {
+    if (const auto wrong = compile_policy(settings.policy); !wrong)
+        return terminal.fail(ExitCode::usage, wrong.error());
+    auto cloud = connect_cloud(io, settings);
+    if (!cloud) return terminal.fail(ExitCode::usage, cloud.error());
+    auto in_cloud = resolved_policy(io, *cloud, settings.policy);
+    if (!in_cloud) return terminal.fail(ExitCode::failed, in_cloud.error());
+    auto policy = compile_policy(in_cloud->policy);
+    if (!policy) return terminal.fail(ExitCode::usage, policy.error());
+    return CloudToLookAt{std::move(*cloud), std::move(*policy), std::move(in_cloud->remarks)};
 }
 
 Result<CloudView> cloud_view(boost::asio::io_context& io, const Cloud& cloud,

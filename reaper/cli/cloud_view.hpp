@@ -2,7 +2,11 @@
 #pragma once
 
 #include <boost/asio/io_context.hpp>
+#include <memory>
 #include <optional>
+#include <string>
+#include <variant>
+#include <vector>
 
 #include "reaper/cli/arguments.hpp"
 #include "reaper/cli/terminal.hpp"
@@ -15,6 +19,17 @@ namespace reaper::cli {
 /// here they would only stand in the way.)
 std::optional<config::Settings> settings_for_looking(const GlobalOptions& global,
                                                      const Terminal& terminal);
+
+/// The cloud, with the policy by which the daemon would go.
+struct CloudToLookAt {
+    Cloud cloud;
+    std::shared_ptr<const CompiledPolicy> policy;
+    std::vector<std::string> remarks;  ///< of the policy's names
+};
+/// Else how to end: why was told.
+std::variant<CloudToLookAt, ExitCode> cloud_to_look_at(boost::asio::io_context& io,
+                                                       const config::Settings& settings,
+                                                       const Terminal& terminal);
 
 /// Shows its progress.
 Result<CloudView> cloud_view(boost::asio::io_context& io, const Cloud& cloud,

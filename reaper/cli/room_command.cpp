@@ -119,31 +119,25 @@ ExitCode show_room(const GlobalOptions& global, const RoomCommand& command,
     if (!command.snapshot_file.empty()) return show_on_file(global, command, terminal);
     const auto settings = settings_for_looking(global, terminal);
     if (!settings) return ExitCode::usage;
-    if (const auto wrong = compile_policy(settings->policy); !wrong)
-        return terminal.fail(ExitCode::usage, wrong.error());
 
     boost::asio::io_context io{1};
-    auto cloud = connect_cloud(io, *settings);
-    if (!cloud) return terminal.fail(ExitCode::usage, cloud.error());
-    auto in_cloud = resolved_policy(io, *cloud, settings->policy);
-    if (!in_cloud) return terminal.fail(ExitCode::failed, in_cloud.error());
-    const auto policy = compile_policy(in_cloud->policy);
-    if (!policy) return terminal.fail(ExitCode::usage, policy.error());
-    auto built = built_of(io, *cloud, (*policy)->scheduler, command);
+    auto reached = cloud_to_look_at(io, *settings, terminal);
+    if (const auto* const code = std::get_if<ExitCode>(&reached)) return *code;
+    auto& [cloud, policy, policy_remarks] = std::get<CloudToLookAt>(reached);
+    auto built = built_of(io, cloud, policy->scheduler, command);
     if (const auto* const unanswered = std::get_if<Unanswered>(&built))
         return terminal.fail(unanswered->code, unanswered->error);
 
     std::vector<std::string> remarks = pause_remarks(pause_in_force(settings->pause_file));
-    for (auto& remark : in_cloud->remarks) remarks.push_back(std::move(remark));
+    for (auto& remark : policy_remarks) remarks.push_back(std::move(remark));
     if (settings->reservations.enabled)
         remarks.push_back("room that reservations would let go of is not counted");
-    Ledger ledger = known_ledger(io, *settings, cloud->clock->now(), "answered");
-    Safeguards safeguards = known_safeguards(io, *settings, cloud->clock->now(), "answered");
-    const auto cache = cloud_view(io, *cloud, **policy, terminal);
+    Ledger ledger = known_ledger(io, *settings, cloud.clock->now(), "answered");
+    Safeguards safeguards = known_safeguards(io, *settings, cloud.clock->now(), "answered");
+    const auto cache = cloud_view(io, cloud, *policy, terminal);
     if (!cache) return terminal.fail(ExitCode::failed, cache.error());
     ledger.expire(cache->snapshot, cache->snapshot.taken_at);
-    return show(std::get<Request>(built), {*cache, ledger, **policy, safeguards}, remarks,
-                terminal);
+    return show(std::get<Request>(built), {*cache, ledger, *policy, safeguards}, remarks, terminal);
 }
 
 }  // namespace reaper::cli

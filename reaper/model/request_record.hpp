@@ -156,7 +156,7 @@ struct MessageEntry {
     std::string event_type;
     RequestId request;    ///< empty if none
     std::string verdict;  ///< `joined`, `duplicate`, `anew`, `refused`, `ignored`, `too-old`,
-                          ///< `malformed`
+                          ///< `other-plan`, `malformed`
     std::string reason;
     TimePoint at{};
 };
