@@ -191,9 +191,9 @@ TEST_F(Approved, AVictimThatIsLockedSinceMakesItStale) {
     start_and_read_the_cloud();
     const auto victims = planned();
     cloud.server_at(victims.front()).record.server.locked = true;
-    const Outcome ended = applied(body_of(victims));
-    EXPECT_EQ(ended.kind, OutcomeKind::refused);
-    EXPECT_EQ(ended.safeguard, "stale-plan");
+    const Outcome after = applied(body_of(victims));
+    EXPECT_EQ(after.kind, OutcomeKind::refused);
+    EXPECT_EQ(after.safeguard, "stale-plan");
     EXPECT_EQ(cloud.count("DELETE"), 0U);
 }
 
@@ -215,8 +215,8 @@ TEST_F(Approved, RoomThatCameFreeSinceMakesItStale) {
     const auto victims = planned();
     for (const char* const left : {"h1a", "h1b", "h1c", "h1d"})
         if (std::find(victims.begin(), victims.end(), left) == victims.end()) cloud.remove(left);
-    const Outcome ended = applied(body_of(victims));
-    EXPECT_EQ(ended.safeguard, "stale-plan");
+    const Outcome after = applied(body_of(victims));
+    EXPECT_EQ(after.safeguard, "stale-plan");
     EXPECT_EQ(cloud.count("DELETE"), 0U);
 }
 
@@ -274,8 +274,8 @@ TEST_F(Approved, ARestartInTheMiddleDeletesNobodyElse) {
     for (const std::string& victim : victims)
         if (cloud.exists(victim)) cloud.server_at(victim).record.server.locked = true;
     start();
-    const Outcome ended = outcome_of("mine");
-    EXPECT_NE(ended.kind, OutcomeKind::freed);
+    const Outcome after = outcome_of("mine");
+    EXPECT_NE(after.kind, OutcomeKind::freed);
     for (const std::string& living :
          {std::string{"h1a"}, std::string{"h1b"}, std::string{"h1c"}, std::string{"h1d"}}) {
         const bool approved = std::find(victims.begin(), victims.end(), living) != victims.end();

@@ -78,9 +78,9 @@ TEST_F(DecisionLogTest, EachDecisionAndDeletionIsALineWithItsRequest) {
     EXPECT_EQ(deleted.fields.host, "host1");
     EXPECT_EQ(deleted.fields.project, "spot");
 
-    const Line ended = line_with("req-1: outcome freed");
-    EXPECT_EQ(ended.fields.request, "req-1");
-    EXPECT_EQ(ended.fields.project, "regular");
+    const Line after = line_with("req-1: outcome freed");
+    EXPECT_EQ(after.fields.request, "req-1");
+    EXPECT_EQ(after.fields.project, "regular");
 }
 
 }  // namespace

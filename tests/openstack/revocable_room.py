@@ -75,8 +75,11 @@ def ids(*servers: Server) -> list[str]:
 
 def know_flavors(cloud: LabCloud, monkeypatch: pytest.MonkeyPatch) -> None:
     """Those that the setup made can be asked for by their names."""
-    for flavor in cloud.nova.get("/flavors?is_public=None").json()["flavors"]:
-        monkeypatch.setitem(cloud.lab["flavors"], flavor["name"], flavor["id"])
+    marker = ""
+    while listed := cloud.nova.get(f"/flavors?is_public=None{marker}").json()["flavors"]:
+        for flavor in listed:
+            monkeypatch.setitem(cloud.lab["flavors"], flavor["name"], flavor["id"])
+        marker = f"&marker={listed[-1]['id']}"
 
 
 def _about(cloud: OpenStackCloud, host: str, what: str) -> dict:
