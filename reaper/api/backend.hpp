@@ -45,11 +45,11 @@ struct Backend {
     std::function<Health()> health{};                        ///< empty: nobody can tell
     std::function<Task<std::string>()> metrics{};            ///< likewise; the page for Prometheus
     std::function<DaemonStatus()> status{};
-    /// What would be decided for the request now, on the cache as it is: nothing is read, written
-    /// or remembered. None before the cloud was read for the first time.
-    std::function<std::optional<Decision>(const Request&)> would_decide{};
+    /// What would be decided for the request now, on the cache as it is: nothing is written or
+    /// remembered. None before the cloud was read for the first time.
+    std::function<Task<std::optional<Decision>>(Request)> would_decide{};
     /// Likewise: what there is room for.
-    std::function<std::optional<RoomAnswer>(const Request&)> room_for{};
+    std::function<Task<std::optional<RoomAnswer>>(Request)> room_for{};
     Compute* compute = nullptr;    ///< knows flavors
     Identity* identity = nullptr;  ///< knows the names of projects
     Clock* clock = nullptr;

@@ -43,9 +43,10 @@ struct DaemonStatus {
     std::size_t in_flight = 0;
     std::size_t served = 0;
     std::string strategy;
-    Duration approved_max_age{};    ///< cull.approved_max_age
-    bool reservations = false;      ///< room is kept for roles
-    bool oversubscription = false;  ///< room is sold beyond what is allocated
+    Duration approved_max_age{};                        ///< cull.approved_max_age
+    bool reservations = false;                          ///< room is kept for roles
+    std::optional<std::string> reservations_unknown{};  ///< why what is reserved is not counted
+    bool oversubscription = false;                      ///< room is sold beyond what is allocated
     std::vector<Safeguards::LeftAlone> left_alone{};
 };
 

@@ -38,9 +38,9 @@ json plan_remarks(const Backend& backend, const DaemonView& view) {
     if (backend.status) {
         const DaemonStatus state = backend.status();
         if (state.no_help) remarks.push_back("nothing would be done now: " + *state.no_help);
-        if (state.reservations)
-            remarks.push_back(
-                "room that reservations would let go of is not counted; 'reaper plan' tells it");
+        if (state.reservations_unknown)
+            remarks.push_back("room that reservations would let go of is not counted: " +
+                              *state.reservations_unknown);
     }
     for (const std::string& remark : view.cache.remarks()) remarks.push_back(remark);
     return remarks;
@@ -78,7 +78,8 @@ Task<HttpResponse> post_plan(const Backend& backend, ApiRequest request) {
     RequestId id{described->id.empty() ? "plan-" + std::to_string(now.time_since_epoch().count())
                                        : described->id};
     const Request wanted = request_of(*described, std::move(id), project->found->id, now);
-    const auto decision = backend.would_decide(wanted);
+    Request asked = wanted;
+    const auto decision = co_await backend.would_decide(std::move(asked));
     const auto view = backend.view();
     if (!decision || !view) co_return cloud_not_read();
     json body{{"request", report::to_json(wanted)},

@@ -118,11 +118,13 @@ Task<HttpResponse> get_room(const Backend& backend, ApiRequest request) {
     auto built = co_await built_of(backend, std::move(*asked));
     if (auto* const refusal = std::get_if<HttpResponse>(&built)) co_return std::move(*refusal);
     const Request& wanted = std::get<Request>(built);
+    const auto before = backend.view();
+    if (!before) co_return cloud_not_read();
+    if (auto why = why_unknown(wanted, before->cache.index())) co_return refuse(404, *why);
+    Request question = wanted;
+    const auto answer = co_await backend.room_for(std::move(question));
     const auto view = backend.view();
-    if (!view) co_return cloud_not_read();
-    if (auto why = why_unknown(wanted, view->cache.index())) co_return refuse(404, *why);
-    const auto answer = backend.room_for(wanted);
-    if (!answer) co_return cloud_not_read();
+    if (!answer || !view) co_return cloud_not_read();
     nlohmann::json body = report::room_json(*answer, wanted);
     body["remarks"] = plan_remarks(backend, *view);
     if (auto remark = zone_remark(wanted, view->cache.index()))

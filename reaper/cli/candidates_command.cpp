@@ -8,27 +8,28 @@
 #include "reaper/cli/known_ledger.hpp"
 #include "reaper/cli/list_output.hpp"
 #include "reaper/cli/offline.hpp"
+#include "reaper/cli/reading.hpp"
 #include "reaper/cli/resolved_policy.hpp"
 #include "reaper/planner/culling.hpp"
 #include "reaper/report/culling.hpp"
+#include "reaper/runtime/run_task.hpp"
 
 namespace reaper::cli {
 namespace {
 
-ExitCode show(const Snapshot& snapshot, const Resources& resources, const Ledger& ledger,
-              const Protection& protection, const Terminal& terminal) {
+ExitCode show(const std::vector<const Host*>& hosts, TimePoint taken_at, const Resources& resources,
+              const Ledger& ledger, const Protection& protection, const Terminal& terminal) {
     std::vector<CullingCandidate> candidates;
-    for (const Host& host : snapshot.hosts)
-        if (auto candidate = culling_candidate(host, resources, ledger, protection))
+    for (const Host* const host : hosts)
+        if (auto candidate = culling_candidate(*host, resources, ledger, protection))
             candidates.push_back(std::move(*candidate));
     const auto document = [&] {
         report::CullingJson list;
         for (const auto& candidate : candidates) list.add(candidate);
-        return nlohmann::json::parse(list.finish(resources, snapshot.taken_at));
+        return nlohmann::json::parse(list.finish(resources, taken_at));
     };
-    return show_list(
-        terminal,
-        {report::candidates_table(candidates, resources, snapshot.hosts.size()), document, ""});
+    return show_list(terminal,
+                     {report::candidates_table(candidates, resources, hosts.size()), document, ""});
 }
 
 ExitCode show_file(const GlobalOptions& global, const CandidatesCommand& command,
@@ -39,8 +40,10 @@ ExitCode show_file(const GlobalOptions& global, const CandidatesCommand& command
     if (!cloud) return terminal.fail(ExitCode::usage, cloud.error());
     Ledger ledger = cloud->ledger;
     ledger.expire(cloud->cache.snapshot, cloud->cache.snapshot.taken_at);
-    return show(cloud->cache.snapshot, command.resources, ledger, cloud->policy->protection,
-                terminal);
+    std::vector<const Host*> hosts;
+    for (const Host& host : cloud->cache.snapshot.hosts) hosts.push_back(&host);
+    return show(hosts, cloud->cache.snapshot.taken_at, command.resources, ledger,
+                cloud->policy->protection, terminal);
 }
 
 }  // namespace
@@ -56,16 +59,20 @@ ExitCode show_candidates(const GlobalOptions& global, const CandidatesCommand& c
     if (const auto* const code = std::get_if<ExitCode>(&reached)) return *code;
     auto& [cloud, policy, policy_remarks] = std::get<CloudToLookAt>(reached);
     for (const auto& remark : policy_remarks) spdlog::warn("{}", remark);
-    if (settings->reservations.enabled)
-        spdlog::warn(
-            "what reservations lack and lend is not counted here; GET /v1/culling_candidates of "
-            "the "
-            "daemon counts it");
-    Ledger ledger = known_ledger(io, *settings, cloud.clock->now(), "answered");
-    const auto cache = cloud_view(io, cloud, *policy, terminal);
-    if (!cache) return terminal.fail(ExitCode::failed, cache.error());
-    ledger.expire(cache->snapshot, cache->snapshot.taken_at);
-    return show(cache->snapshot, command.resources, ledger, policy->protection, terminal);
+    Safeguards safeguards = known_safeguards(io, *settings, cloud.clock->now(), "answered");
+    const auto journal = daemon_journal(*settings, true);
+    if (!journal) return terminal.fail(ExitCode::failed, journal.error());
+    CloudReading reading{
+        io.get_executor(),
+        {cloud.ports(), policy, known_ledger(io, *settings, cloud.clock->now(), "answered"),
+         safeguards, settings->reservations, **journal,
+         [&](const std::string& what) { terminal.progress(what); }}};
+    const auto read = run_task(io, reading.read(CloudReading::Depth::exact));
+    terminal.end_progress();
+    if (!read) return terminal.fail(ExitCode::failed, read.error());
+    for (const auto& remark : reading.remarks()) spdlog::warn("{}", remark);
+    return show(reading.cache().hosts(), reading.cache().ages().built_at, command.resources,
+                reading.ledger(), policy->protection, terminal);
 }
 
 }  // namespace reaper::cli

@@ -5,11 +5,10 @@
 #include <set>
 #include <utility>
 
-#include "reaper/cloud_reader/cache_refresher.hpp"
+#include "reaper/cli/reading.hpp"
 #include "reaper/decision/decide.hpp"
 #include "reaper/decision/room_oracle.hpp"
 #include "reaper/model/text.hpp"
-#include "reaper/requests/fresh_decision.hpp"
 #include "reaper/rooms/room_keeper.hpp"
 
 namespace reaper::cli {
@@ -63,49 +62,34 @@ void tell(const PlanningInputs& planning, std::string what) {
 ResultTask<void> decide_on_cloud(PlanningInputs& planning, std::vector<Answer>& requests,
                                  Answers& answers) {
     const auto executor = co_await boost::asio::this_coro::executor;
-    config::Cache settings;
-    settings.events = false;
-    CacheRefresher* reading = nullptr;
-    CacheRefresher refresher{executor, planning.cloud, settings, planning.policy,
-                             [&] { tell(planning, "reading the cloud: " + reading->status()); }};
-    reading = &refresher;
-    RoomKeeper rooms;
-    rooms.restore(std::move(planning.ledger));
-    const bool stopping = false;
-    ReservationController reservations{
-        executor,
-        {planning.cloud, refresher, rooms, planning.journal, planning.reservations,
-         [] { return std::uint64_t{1}; }, [](const EndedLoan&) {}, stopping, true}};
-    FreshDecision decisions{refresher, planning.cloud.clock, rooms, planning.safeguards,
-                            &reservations};
-    const CloudCache& cache = refresher.cache();
-    constexpr std::uint64_t any_build = 0;
+    CloudReading::Inputs parts{
+        planning.cloud,        planning.policy,  std::move(planning.ledger), planning.safeguards,
+        planning.reservations, planning.journal, planning.progress};
+    CloudReading reading{executor, std::move(parts)};
+    // Without reservations the first decision reads it.
     if (planning.reservations.enabled) {
-        tell(planning, "reading the reservations ...");
-        auto usable = co_await refresher.ensure_usable(any_build);
-        if (!usable) co_return usable.error();
-        auto read = co_await reservations.read_now();
+        auto read = co_await reading.read(CloudReading::Depth::bulk);
         if (!read) co_return read.error();
-        for (const std::string& remark : reservations.remarks())
-            answers.cloud_remarks.push_back(remark);
         if (requests.size() > 1)
             answers.cloud_remarks.push_back(
                 "what reservations let go of is told for each request by itself: it may be the "
                 "same room");
     }
+    constexpr std::uint64_t any_build = 0;
+    const CloudCache& cache = reading.cache();
     for (Answer& answer : requests) {
         std::map<ServerId, std::string> skipped;
-        auto decision =
-            co_await decisions.decide(planning.policy, answer.request, skipped, any_build);
+        auto decision = co_await reading.decisions().decide(planning.policy, answer.request,
+                                                            skipped, any_build);
         if (!decision) co_return decision.error();
         answer.decision = std::move(*decision);
         tell_unknown(answer.request, cache.index(), answers);
-        hold_for_later(rooms, answer, planning.cloud.clock.now(),
+        hold_for_later(reading.rooms(), answer, planning.cloud.clock.now(),
                        [&cache](const HostId& id) { return cache.find(id); });
     }
     answers.taken_at = cache.ages().built_at;
-    answers.cloud_remarks.insert(answers.cloud_remarks.end(), cache.remarks().begin(),
-                                 cache.remarks().end());
+    for (std::string& remark : reading.remarks())
+        answers.cloud_remarks.push_back(std::move(remark));
     co_return Result<void>{};
 }
 

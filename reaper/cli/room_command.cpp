@@ -9,6 +9,7 @@
 #include "reaper/cli/offline.hpp"
 #include "reaper/cli/pause_state.hpp"
 #include "reaper/cli/plan_input.hpp"
+#include "reaper/cli/reading.hpp"
 #include "reaper/cli/resolved_policy.hpp"
 #include "reaper/cloud_reader/flavor_search.hpp"
 #include "reaper/decision/room_oracle.hpp"
@@ -21,40 +22,39 @@
 namespace reaper::cli {
 namespace {
 
-/// What the question is asked of.
-struct RoomQuestion {
-    const CloudView& cache;
-    const Ledger& ledger;
-    const CompiledPolicy& policy;
-    Safeguards& safeguards;
+/// The answer, and what it was asked of.
+struct Answered {
+    RoomAnswer answer;
+    std::vector<std::string> remarks;        ///< for people, above all
+    std::vector<std::string> cloud_remarks;  ///< about the reading
+    TimePoint taken_at{};
 };
 
-ExitCode show(const Request& request, const RoomQuestion& view, std::vector<std::string> remarks,
-              const Terminal& terminal) {
-    const Snapshot& snapshot = view.cache.snapshot;
-    const CloudIndex hosts{snapshot, view.policy.protection};
-    if (const auto why = why_unknown(request, hosts)) {
-        terminal.complain(*why);
-        return ExitCode::unknown;
-    }
-    if (auto remark = zone_remark(request, hosts)) remarks.push_back(std::move(*remark));
-    const RoomAnswer answer = room_for(view.policy, request, hosts, view.cache.tag_data,
-                                       view.ledger, snapshot.taken_at, view.safeguards);
+/// Why the cloud can't have it at all was told: then how to end.
+std::optional<ExitCode> ends_unknown(const Request& request, const CloudIndex& hosts,
+                                     const Terminal& terminal) {
+    const auto why = why_unknown(request, hosts);
+    if (!why) return std::nullopt;
+    terminal.complain(*why);
+    return ExitCode::unknown;
+}
+
+ExitCode show(const Request& request, const Answered& told, const Terminal& terminal) {
     if (terminal.json()) {
-        nlohmann::json document = report::room_json(answer, request);
+        nlohmann::json document = report::room_json(told.answer, request);
         document["version"] = report::json_version;
-        document["remarks"] = remarks;
-        for (const auto& remark : snapshot.remarks) document["remarks"].push_back(remark);
-        document["taken_at"] = iso_time(snapshot.taken_at);
+        document["remarks"] = told.remarks;
+        for (const auto& remark : told.cloud_remarks) document["remarks"].push_back(remark);
+        document["taken_at"] = iso_time(told.taken_at);
         terminal.answer(report::dump(document, 2) + "\n");
     } else {
-        for (const auto& remark : remarks) terminal.answer("Remark: " + remark + ".\n");
-        for (const auto& remark : snapshot.remarks) spdlog::warn("{}", remark);
+        for (const auto& remark : told.remarks) terminal.answer("Remark: " + remark + ".\n");
+        for (const auto& remark : told.cloud_remarks) spdlog::warn("{}", remark);
         terminal.answer(
-            report::render_room(answer, request, terminal.render_options(snapshot.taken_at)));
+            report::render_room(told.answer, request, terminal.render_options(told.taken_at)));
     }
     const bool fits =
-        answer.verdict != RoomVerdict::never && answer.verdict != RoomVerdict::held_back;
+        told.answer.verdict != RoomVerdict::never && told.answer.verdict != RoomVerdict::held_back;
     return fits ? ExitCode::ok : ExitCode::not_enough;
 }
 
@@ -71,7 +71,16 @@ ExitCode show_on_file(const GlobalOptions& global, const RoomCommand& command,
     Safeguards safeguards{cloud->policy->safeguards};
     const Request request =
         request_of(command, RequestId{"room"}, ProjectId{command.project}, taken_at);
-    return show(request, {cloud->cache, ledger, *cloud->policy, safeguards}, {}, terminal);
+    const Snapshot& snapshot = cloud->cache.snapshot;
+    const CloudIndex hosts{snapshot, cloud->policy->protection};
+    if (const auto code = ends_unknown(request, hosts, terminal)) return *code;
+    Answered told;
+    if (auto remark = zone_remark(request, hosts)) told.remarks.push_back(std::move(*remark));
+    told.answer = room_for(*cloud->policy, request, hosts, cloud->cache.tag_data, ledger, taken_at,
+                           safeguards);
+    told.cloud_remarks = snapshot.remarks;
+    told.taken_at = taken_at;
+    return show(request, told, terminal);
 }
 
 /// A request, with its project and flavor looked up; an error, with how to end: `unknown` if the
@@ -128,16 +137,28 @@ ExitCode show_room(const GlobalOptions& global, const RoomCommand& command,
     if (const auto* const unanswered = std::get_if<Unanswered>(&built))
         return terminal.fail(unanswered->code, unanswered->error);
 
-    std::vector<std::string> remarks = pause_remarks(pause_in_force(settings->pause_file));
-    for (auto& remark : policy_remarks) remarks.push_back(std::move(remark));
-    if (settings->reservations.enabled)
-        remarks.push_back("room that reservations would let go of is not counted");
-    Ledger ledger = known_ledger(io, *settings, cloud.clock->now(), "answered");
+    const Request& request = std::get<Request>(built);
     Safeguards safeguards = known_safeguards(io, *settings, cloud.clock->now(), "answered");
-    const auto cache = cloud_view(io, cloud, *policy, terminal);
-    if (!cache) return terminal.fail(ExitCode::failed, cache.error());
-    ledger.expire(cache->snapshot, cache->snapshot.taken_at);
-    return show(std::get<Request>(built), {*cache, ledger, *policy, safeguards}, remarks, terminal);
+    const auto journal = daemon_journal(*settings, true);
+    if (!journal) return terminal.fail(ExitCode::failed, journal.error());
+    CloudReading reading{
+        io.get_executor(),
+        {cloud.ports(), policy, known_ledger(io, *settings, cloud.clock->now(), "answered"),
+         safeguards, settings->reservations, **journal,
+         [&](const std::string& what) { terminal.progress(what); }}};
+    const auto read = run_task(io, reading.read(CloudReading::Depth::exact));
+    terminal.end_progress();
+    if (!read) return terminal.fail(ExitCode::failed, read.error());
+    const CloudIndex& hosts = reading.cache().index();
+    if (const auto code = ends_unknown(request, hosts, terminal)) return *code;
+    Answered told;
+    told.remarks = pause_remarks(pause_in_force(settings->pause_file));
+    for (auto& remark : policy_remarks) told.remarks.push_back(std::move(remark));
+    if (auto remark = zone_remark(request, hosts)) told.remarks.push_back(std::move(*remark));
+    told.answer = run_task(io, reading.decisions().room_for(policy, request));
+    told.cloud_remarks = reading.remarks();
+    told.taken_at = reading.cache().ages().built_at;
+    return show(request, told, terminal);
 }
 
 }  // namespace reaper::cli

@@ -154,10 +154,10 @@ ExitCode run_daemon(const GlobalOptions& global, const RunCommand& command,
     backend.metrics = [&monitor] { return monitor.metrics(); };
     monitor.watch([&service] { return service.state(); });
     backend.status = [&service] { return service.status(); };
-    backend.would_decide = [&service](const Request& wanted) {
-        return service.would_decide(wanted);
+    backend.would_decide = [&service](Request wanted) {
+        return service.would_decide(std::move(wanted));
     };
-    backend.room_for = [&service](const Request& wanted) { return service.room_for(wanted); };
+    backend.room_for = [&service](Request wanted) { return service.room_for(std::move(wanted)); };
     backend.compute = &of_cloud.compute;
     backend.identity = &of_cloud.identity;
     backend.clock = &of_cloud.clock;

@@ -116,11 +116,17 @@ public:
         std::set<ReservationId> by;     ///< they let go of it
         std::optional<Decision> would;  ///< where nothing is written: what would be decided then
     };
+    /// `look`: what would be decided, by the cache as it is; nothing is read or written.
+    enum class Giving { write, look };
     Task<GivenRoom> release_for(Request request, Search search, std::size_t most_victims,
-                                Duration until);
+                                Duration until, Giving giving = Giving::write);
     /// The same for a request of a revocable server: room is lent that is idle, where least is left
     /// over.
-    Task<GivenRoom> lend_to(Request request, Search search, Duration until);
+    Task<GivenRoom> lend_to(Request request, Search search, Duration until,
+                            Giving giving = Giving::write);
+    /// All hosts, as if reservations had let go of all that they would for the request (of its
+    /// role, or lent to it if it `borrows`); none: there is nothing of that kind.
+    std::optional<std::vector<Host>> as_if_given(const Request& request) const;
     /// When what is reserved is known, or can't be told: before a decision, as whoever begins to
     /// serve has to read it.
     Task<void> until_known();
@@ -211,6 +217,7 @@ private:
         bool borrowed = false;
         std::size_t most_victims = 0;
         Duration until{};
+        bool look = false;  ///< nothing is read or written
     };
     using Given = std::map<ReservationId, Resources>;
     bool may_give(const Wish& wish, const Book& book, const ReservationId& id) const;

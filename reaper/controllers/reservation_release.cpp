@@ -125,6 +125,23 @@ std::vector<Host> ReservationController::hosts_without(const Wish& wish,
     return hosts;
 }
 
+std::optional<std::vector<Host>> ReservationController::as_if_given(const Request& request) const {
+    if (why_not_known() || (request.role.empty() && !request.borrows)) return std::nullopt;
+    const Wish wish{request, request.borrows, 0, {}, true};
+    std::vector<Host> given;
+    std::set<HostId> giving;
+    for (const auto& [id, book] : books_) {
+        const Host* const host = dependencies_.refresher.cache().find(id);
+        if (host == nullptr || given_on(wish, id, book).empty()) continue;
+        given.push_back(without_given(wish, *host));
+        giving.insert(id);
+    }
+    if (given.empty()) return std::nullopt;
+    for (const Host* const host : dependencies_.refresher.cache().hosts())
+        if (!giving.contains(host->id)) given.push_back(*host);
+    return given;
+}
+
 /// Where so many of its servers as possible fit without anybody being deleted; none.
 std::vector<HostPlan> ReservationController::where_it_fits(const Request& request,
                                                            const std::vector<Host>& hosts,
@@ -214,15 +231,13 @@ Task<Role> ReservationController::role_of(ProjectId project) {
     co_return roles_.role_of(project).value_or(Role{});
 }
 
-Task<ReservationController::GivenRoom> ReservationController::release_for(Request request,
-                                                                          Search search,
-                                                                          std::size_t most_victims,
-                                                                          Duration until) {
+Task<ReservationController::GivenRoom> ReservationController::release_for(
+    Request request, Search search, std::size_t most_victims, Duration until, Giving giving) {
     GivenRoom nothing;
     const Duration now = dependencies_.cloud.clock.steady();
     if (request.role.empty() || why_not_known() || now < release_again_at_) co_return nothing;
     const std::string id = printable(request.id.str());
-    Wish wish{std::move(request), false, most_victims, until};
+    Wish wish{std::move(request), false, most_victims, until, giving == Giving::look};
     auto released = co_await let_go(std::move(wish), std::move(search));
     if (released) co_return std::move(*released);
     release_again_at_ = dependencies_.cloud.clock.steady() + release_pause;
@@ -242,12 +257,12 @@ bool ReservationController::lends() const {
 }
 
 Task<ReservationController::GivenRoom> ReservationController::lend_to(Request request,
-                                                                      Search search,
-                                                                      Duration until) {
+                                                                      Search search, Duration until,
+                                                                      Giving giving) {
     GivenRoom none;
     if (!lends() || dependencies_.cloud.clock.steady() < lend_again_at_) co_return none;
     const std::string id = printable(request.id.str());
-    Wish wish{std::move(request), true, 0, until};
+    Wish wish{std::move(request), true, 0, until, giving == Giving::look};
     auto lent = co_await let_go(std::move(wish), std::move(search));
     if (lent) co_return std::move(*lent);
     lend_again_at_ = dependencies_.cloud.clock.steady() + release_pause;
@@ -305,7 +320,7 @@ ResultTask<ReservationController::GivenRoom> ReservationController::let_go(Wish 
         if (plans.empty()) co_return nothing;
         std::set<HostId> chosen;
         for (const HostPlan& plan : plans) chosen.insert(plan.host);
-        if (chosen != among) {
+        if (chosen != among && !wish.look) {
             // Looked at again as they are now.
             const std::size_t before = unfit.size();
             for (const HostId& host : chosen) {
@@ -373,7 +388,8 @@ ResultTask<ReservationController::GivenRoom> ReservationController::let_go(Wish 
             continue;
         }
         if (changes.empty()) co_return nothing;  // it is free as it is
-        if (dependencies_.looks_only) co_return as_if(request, search, candidates, plans, told);
+        if (wish.look || dependencies_.looks_only)
+            co_return as_if(request, search, candidates, plans, told);
         if (!may_write()) co_return nothing;
         std::vector<HostId> hosts;
         for (const auto& each : changes) {

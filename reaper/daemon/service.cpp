@@ -97,8 +97,8 @@ public:
     std::optional<DaemonView> view() const;
     std::optional<DaemonState> state() const;
     DaemonStatus status() const;
-    std::optional<Decision> would_decide(const Request& request);
-    std::optional<RoomAnswer> room_for(const Request& request);
+    Task<std::optional<Decision>> would_decide(Request request);
+    Task<std::optional<RoomAnswer>> room_for(Request request);
     OperatorTrigger* operators() { return parts_ && listening_ ? &parts_->operators : nullptr; }
     ReservationController* reservations() {
         return parts_ && listening_ ? &parts_->reservations : nullptr;
@@ -526,26 +526,23 @@ DaemonStatus Service::Impl::status() const {
     state.cache = parts_->refresher.status();
     state.in_flight = in_flight();
     state.served = parts_->coordinator.served();
+    if (state.reservations)
+        state.reservations_unknown = parts_->decisions.why_without_reservations();
     state.approved_max_age = settings_.cull.approved_max_age;
     state.left_alone = parts_->safeguards.safeguards().left_alone(ports_.cloud.clock.now());
     return state;
 }
 
-std::optional<Decision> Service::Impl::would_decide(const Request& request) {
-    if (!listening_ || !parts_->refresher.built()) return std::nullopt;
-    parts_->reservations.tell_ledger();
-    const CloudCache& cache = parts_->refresher.cache();
-    return decide(*settings_.policy, request, cache.index(), cache.tag_data(), rooms_.ledger(),
-                  ports_.cloud.clock.now(), parts_->safeguards.safeguards());
+Task<std::optional<Decision>> Service::Impl::would_decide(Request request) {
+    if (!listening_ || !parts_->refresher.built()) co_return std::nullopt;
+    auto policy = settings_.policy;
+    co_return co_await parts_->decisions.would_decide(std::move(policy), std::move(request));
 }
 
-std::optional<RoomAnswer> Service::Impl::room_for(const Request& request) {
-    if (!listening_ || !parts_->refresher.built()) return std::nullopt;
-    parts_->reservations.tell_ledger();
-    const CloudCache& cache = parts_->refresher.cache();
-    return reaper::room_for(*settings_.policy, request, cache.index(), cache.tag_data(),
-                            rooms_.ledger(), ports_.cloud.clock.now(),
-                            parts_->safeguards.safeguards());
+Task<std::optional<RoomAnswer>> Service::Impl::room_for(Request request) {
+    if (!listening_ || !parts_->refresher.built()) co_return std::nullopt;
+    auto policy = settings_.policy;
+    co_return co_await parts_->decisions.room_for(std::move(policy), std::move(request));
 }
 
 /// Why the cloud can't be worked with now; none if it answers.
@@ -680,12 +677,12 @@ DaemonStatus Service::status() const {
     return impl_->status();
 }
 
-std::optional<Decision> Service::would_decide(const Request& request) {
-    return impl_->would_decide(request);
+Task<std::optional<Decision>> Service::would_decide(Request request) {
+    return impl_->would_decide(std::move(request));
 }
 
-std::optional<RoomAnswer> Service::room_for(const Request& request) {
-    return impl_->room_for(request);
+Task<std::optional<RoomAnswer>> Service::room_for(Request request) {
+    return impl_->room_for(std::move(request));
 }
 
 ReservationController* Service::reservations() {

@@ -59,11 +59,12 @@ public:
     /// All of it, for those who watch; none before it runs.
     std::optional<DaemonState> state() const;
     DaemonStatus status() const;
-    /// What would be decided for the request now, on the cache as it is. Nothing is read, written
-    /// or remembered. None before the cloud was read for the first time.
-    std::optional<Decision> would_decide(const Request& request);
+    /// What would be decided for the request now, on the cache as it is. Nothing is written or
+    /// remembered, nor read but the role of its project. None before the cloud was read for the
+    /// first time.
+    Task<std::optional<Decision>> would_decide(Request request);
     /// Likewise: what there is room for.
-    std::optional<RoomAnswer> room_for(const Request& request);
+    Task<std::optional<RoomAnswer>> room_for(Request request);
     /// Where operators ask for room; null while it does not run.
     OperatorTrigger* operators();
     /// Room that is kept for roles; null while it does not run.

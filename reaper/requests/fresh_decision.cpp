@@ -6,6 +6,7 @@
 
 #include "reaper/decision/decide.hpp"
 #include "reaper/decision/requester_class.hpp"
+#include "reaper/decision/room_oracle.hpp"
 #include "reaper/planner/cells.hpp"
 #include "reaper/planner/host_label.hpp"
 #include "reaper/runtime/machine.hpp"
@@ -93,8 +94,9 @@ void FreshDecision::add_offering(const CompiledPolicy& policy, const std::set<Ho
 /// On some hosts alone.
 ReservationController::Search FreshDecision::search_under(
     std::shared_ptr<const CompiledPolicy> policy, bool in_cooldown_too,
-    std::map<ServerId, std::string> skipped) {
-    return [this, policy = std::move(policy), in_cooldown_too, skipped = std::move(skipped)](
+    std::map<ServerId, std::string> skipped, Giving giving) {
+    const bool looks = giving == Giving::look || reservations_->looks_only();
+    return [this, policy = std::move(policy), in_cooldown_too, skipped = std::move(skipped), looks](
                const Request& asked, const std::vector<Host>& hosts) {
         CloudView view;
         view.snapshot.taken_at = clock_.now();
@@ -105,7 +107,7 @@ ReservationController::Search FreshDecision::search_under(
                           [&](const Host& host) { return cooling.contains(host.id); });
         view.tag_data = refresher_.cache().tag_data();
         // What it finds is decided anew, under all limits; or else it is the answer.
-        if (reservations_->looks_only())
+        if (looks)
             return reaper::decide(*policy, asked, view, rooms_.ledger(), safeguards_, skipped);
         return reaper::decide(*policy, asked, view, rooms_.ledger());
     };
@@ -114,20 +116,20 @@ ReservationController::Search FreshDecision::search_under(
 /// In place of the decision.
 Task<ReservationController::GivenRoom> FreshDecision::release_reserved(
     std::shared_ptr<const CompiledPolicy> policy, Request request, const Decision& decision,
-    std::map<ServerId, std::string> skipped) {
+    std::map<ServerId, std::string> skipped, Giving giving) {
     const std::size_t most_victims = victims_of(decision);
     const bool cooling_too = needs_cooling_host(decision, safeguards_.cooldowns().reasons());
-    auto search = search_under(std::move(policy), cooling_too, std::move(skipped));
+    auto search = search_under(std::move(policy), cooling_too, std::move(skipped), giving);
     co_return co_await reservations_->release_for(std::move(request), std::move(search),
-                                                  most_victims, reserved_room_waits);
+                                                  most_victims, reserved_room_waits, giving);
 }
 
 Task<ReservationController::GivenRoom> FreshDecision::borrow(
-    std::shared_ptr<const CompiledPolicy> policy, Request request) {
+    std::shared_ptr<const CompiledPolicy> policy, Request request, Giving giving) {
     std::map<ServerId, std::string> nobody;
-    auto search = search_under(std::move(policy), true, std::move(nobody));
+    auto search = search_under(std::move(policy), true, std::move(nobody), giving);
     co_return co_await reservations_->lend_to(std::move(request), std::move(search),
-                                              reserved_room_waits);
+                                              reserved_room_waits, giving);
 }
 
 /// Of plans with victims, one whose victims hold room that is lent by the request's own role.
@@ -150,6 +152,71 @@ Decision FreshDecision::own_tenants_first(const CompiledPolicy& policy, const Re
     const auto* const theirs = std::get_if<Plan>(&own);
     if (theirs == nullptr || theirs->slots_freed < plan->slots_requested) return decision;
     return own;
+}
+
+/// Under all limits, by the cache and the ledger as they are.
+Decision FreshDecision::decide_now(const CompiledPolicy& policy, const Request& request,
+                                   const std::map<ServerId, std::string>& skipped) {
+    const CloudCache& cache = refresher_.cache();
+    Decision decision = reaper::decide(policy, request, cache.index(), cache.tag_data(),
+                                       rooms_.ledger(), clock_.now(), safeguards_, skipped);
+    if (reservations_ == nullptr) return decision;
+    return own_tenants_first(policy, request, std::move(decision), skipped);
+}
+
+bool FreshDecision::would_borrow(const CompiledPolicy& policy, const Request& request) const {
+    const CloudCache& cache = refresher_.cache();
+    return reservations_ != nullptr && reservations_->lends() &&
+           why_requester_revocable(policy, request, cache.index(), cache.tag_data());
+}
+
+// ---- who only asks ----
+
+std::optional<std::string> FreshDecision::why_without_reservations() const {
+    if (reservations_ == nullptr) return std::nullopt;
+    const auto why = reservations_->why_not_known();
+    if (!why) return std::nullopt;
+    return why->what;
+}
+
+Task<Decision> FreshDecision::would_decide(std::shared_ptr<const CompiledPolicy> policy,
+                                           Request request) {
+    co_await learn_role(request);
+    if (reservations_ != nullptr) reservations_->tell_ledger();
+    request.borrows = would_borrow(*policy, request);
+    Decision decision = decide_now(*policy, request, {});
+    ReservationController::GivenRoom given;
+    if (request.borrows && std::holds_alternative<Refused>(decision)) {
+        Request borrower = request;
+        given = co_await borrow(std::move(policy), std::move(borrower), Giving::look);
+    } else if (reservations_ != nullptr && !std::holds_alternative<NothingToDo>(decision)) {
+        std::map<ServerId, std::string> nobody;
+        Request for_role = request;
+        given = co_await release_reserved(std::move(policy), std::move(for_role), decision,
+                                          std::move(nobody), Giving::look);
+    }
+    if (given.would) co_return std::move(*given.would);
+    co_return decision;
+}
+
+Task<RoomAnswer> FreshDecision::room_for(std::shared_ptr<const CompiledPolicy> policy,
+                                         Request request) {
+    co_await learn_role(request);
+    if (reservations_ != nullptr) reservations_->tell_ledger();
+    request.borrows = would_borrow(*policy, request);
+    const CloudCache& cache = refresher_.cache();
+    const TimePoint now = clock_.now();
+    std::optional<std::vector<Host>> given;
+    if (reservations_ != nullptr) given = reservations_->as_if_given(request);
+    if (!given)
+        co_return reaper::room_for(*policy, request, cache.index(), cache.tag_data(),
+                                   rooms_.ledger(), now, safeguards_);
+    Snapshot snapshot;
+    snapshot.taken_at = now;
+    snapshot.hosts = std::move(*given);
+    const CloudIndex hosts{snapshot, policy->protection};
+    co_return reaper::room_for(*policy, request, hosts, cache.tag_data(), rooms_.ledger(), now,
+                               safeguards_);
 }
 
 void FreshDecision::decided(const Request& request, const Decision& decision) {
@@ -217,16 +284,12 @@ ResultTask<Decision> FreshDecision::decide(std::shared_ptr<const CompiledPolicy>
         const TimePoint now = clock_.now();
         rooms_.observe([&cache](const HostId& id) { return cache.find(id); },
                        cache.index().changes(), now);
-        request.borrows =
-            lends && why_requester_revocable(*policy, request, cache.index(), cache.tag_data());
+        request.borrows = lends && would_borrow(*policy, request);
         rooms_.admits(request);
         if (reservations_ != nullptr) reservations_->tell_ledger();
         safeguards_.see_several_cells(refresher_.several_cells());
         const auto began = thread_cpu_time();
-        Decision decision = reaper::decide(*policy, request, cache.index(), cache.tag_data(),
-                                           rooms_.ledger(), now, safeguards_, skipped);
-        if (reservations_ != nullptr)
-            decision = own_tenants_first(*policy, request, std::move(decision), skipped);
+        Decision decision = decide_now(*policy, request, skipped);
         search_times_.add(thread_cpu_time() - began);
         // No servers are deleted while deletions that a reaper left unfinished bring the room.
         const bool takes_room = std::holds_alternative<Plan>(decision);
@@ -243,7 +306,7 @@ ResultTask<Decision> FreshDecision::decide(std::shared_ptr<const CompiledPolicy>
         if (may_borrow) {
             reserved_known = true;
             Request borrower = request;
-            auto lent = co_await borrow(policy, std::move(borrower));
+            auto lent = co_await borrow(policy, std::move(borrower), Giving::write);
             if (lent.would) co_return std::move(*lent.would);
             request.lent_by = std::move(lent.by);
             if (!request.lent_by.empty()) continue;
@@ -255,7 +318,7 @@ ResultTask<Decision> FreshDecision::decide(std::shared_ptr<const CompiledPolicy>
             Request for_role = request;
             auto not_those = skipped;
             auto released = co_await release_reserved(policy, std::move(for_role), decision,
-                                                      std::move(not_those));
+                                                      std::move(not_those), Giving::write);
             if (released.would) co_return std::move(*released.would);
             if (!released.by.empty()) continue;
         }

@@ -8,6 +8,8 @@
 // server is chosen, or the request refused, idle room that is reserved for its role is let go of,
 // or lent to it if it is revocable. So the calls for a decision depend on the hosts it uses, not on
 // the size of the cloud.
+//
+// Who only asks what would be decided (would_decide, room_for) is answered by the cache as it is.
 #pragma once
 
 #include <map>
@@ -21,6 +23,7 @@
 #include "reaper/controllers/reservation_controller.hpp"
 #include "reaper/decision/decide.hpp"
 #include "reaper/decision/decision_observer.hpp"
+#include "reaper/model/room_answer.hpp"
 #include "reaper/rooms/room_keeper.hpp"
 #include "reaper/runtime/duration_histogram.hpp"
 #include "reaper/safeguards/safeguards.hpp"
@@ -48,6 +51,14 @@ public:
                                 std::map<ServerId, std::string> skipped,
                                 std::optional<std::uint64_t> builds_known = std::nullopt);
 
+    /// What would be decided now, and what there is room for. Nothing is written, promised or
+    /// remembered, and nothing is read but the requester's role. The cloud was read before.
+    Task<Decision> would_decide(std::shared_ptr<const CompiledPolicy> policy, Request request);
+    Task<RoomAnswer> room_for(std::shared_ptr<const CompiledPolicy> policy, Request request);
+    /// Why the two do not count room that reservations would let go of; none: they do, or nothing
+    /// is reserved.
+    std::optional<std::string> why_without_reservations() const;
+
     /// Sees each decision for a request; null: nobody does. Must outlive this.
     void observed_by(DecisionObserver* observer) { observer_ = observer; }
 
@@ -61,14 +72,19 @@ private:
     ResultTask<Decision> decide_correction(std::shared_ptr<const CompiledPolicy> policy,
                                            Request request,
                                            std::map<ServerId, std::string> skipped);
+    using Giving = ReservationController::Giving;
     Task<ReservationController::GivenRoom> release_reserved(
         std::shared_ptr<const CompiledPolicy> policy, Request request, const Decision& decision,
-        std::map<ServerId, std::string> skipped);
+        std::map<ServerId, std::string> skipped, Giving giving);
     Task<ReservationController::GivenRoom> borrow(std::shared_ptr<const CompiledPolicy> policy,
-                                                  Request request);
+                                                  Request request, Giving giving);
     ReservationController::Search search_under(std::shared_ptr<const CompiledPolicy> policy,
                                                bool in_cooldown_too,
-                                               std::map<ServerId, std::string> skipped);
+                                               std::map<ServerId, std::string> skipped,
+                                               Giving giving);
+    Decision decide_now(const CompiledPolicy& policy, const Request& request,
+                        const std::map<ServerId, std::string>& skipped);
+    bool would_borrow(const CompiledPolicy& policy, const Request& request) const;
     Task<void> learn_role(Request& request);
     Decision own_tenants_first(const CompiledPolicy& policy, const Request& request,
                                Decision decision, const std::map<ServerId, std::string>& skipped);

@@ -28,10 +28,10 @@ protected:
                           [this] { return service().reservations(); },
                           [this] { return service().room_publisher(); }};
         made.status = [this] { return service().status(); };
-        made.would_decide = [this](const Request& request) {
-            return service().would_decide(request);
+        made.would_decide = [this](Request request) {
+            return service().would_decide(std::move(request));
         };
-        made.room_for = [this](const Request& request) { return service().room_for(request); };
+        made.room_for = [this](Request request) { return service().room_for(std::move(request)); };
         const CloudPorts ports = cloud.ports();
         made.compute = &ports.compute;
         made.identity = &ports.identity;

@@ -221,6 +221,56 @@ TEST_F(ReservationsApiTest, ARequestOfTheRoleGetsItsRoomAndNobodyDies) {
     EXPECT_EQ(list()[0].at("held"), json({{"VCPU", 6}}));
 }
 
+TEST_F(ReservationsApiTest, WhoOnlyAsksIsToldOfReservedRoomAndNothingIsWritten) {
+    settings.reservations.roles = {{Role::parse("eng").value(), {"eng-project"}}};
+    cloud.add_server("spot", "h2", "spot", Resources{{"VCPU", 2}});
+    start_and_know_reservations();
+    json lent = reserving("h1", "eng", 8);
+    lent["lending"] = {{"lend", true}, {"floor", {{"VCPU", 4}}}};
+    ASSERT_EQ(ask("POST", "/v1/reserve", orders({lent})).status, 202);
+    run_until([&] {
+        const auto view = service().view();
+        const Host* const host = view->cache.find(HostId{"rp-h1"});
+        return host != nullptr && host->providers.front().used.get(ResourceClass{"VCPU"}) == 8;
+    });
+    const auto consumers = cloud.consumers;
+    const auto plan_for = [&](const std::string& project) {
+        const json asked{{"project", project}, {"resources", {{"VCPU", 2}}}};
+        const HttpResponse said = ask("POST", "/v1/plan", asked);
+        EXPECT_EQ(said.status, 200) << said.body;
+        EXPECT_THAT(json::parse(said.body).at("remarks"), IsEmpty());
+        return json::parse(said.body).at("decision");
+    };
+    const json there = plan_for("eng-project");
+    EXPECT_EQ(there.at("decision"), "nothing-to-do");
+    EXPECT_THAT(there.dump(), HasSubstr("for that a reservation lets go of 2 VCPU of eng on h1"));
+    EXPECT_EQ(plan_for("stranger").at("decision"), "plan");
+    EXPECT_THAT(plan_for("spot").dump(), HasSubstr("lends 2 VCPU of eng on h1"));
+
+    const auto room_for = [&](const std::string& project) {
+        const HttpResponse said = ask("GET", "/v1/room?resources=VCPU:2&project=" + project);
+        EXPECT_EQ(said.status, 200) << said.body;
+        return json::parse(said.body);
+    };
+    EXPECT_EQ(room_for("eng-project").at("fits_now"), 4);
+    EXPECT_EQ(room_for("spot").at("fits_now"), 2) << "the rest is below what is never lent";
+    EXPECT_EQ(room_for("stranger").at("fits_now"), 0);
+    EXPECT_EQ(room_for("stranger").at("answer"), "after-victims");
+
+    EXPECT_EQ(cloud.consumers, consumers);
+    EXPECT_EQ(list()[0].at("held"), json({{"VCPU", 8}}));
+    EXPECT_EQ(cloud.count("DELETE"), 0U);
+    EXPECT_TRUE(journal.records.empty());
+}
+
+TEST_F(ReservationsApiTest, WhoCantTellWhatIsReservedSaysSo) {
+    start();
+    messages->serves = false;
+    run_until([&] { return service().view().has_value(); });
+    const HttpResponse said = ask("GET", "/v1/room?resources=VCPU:2");
+    EXPECT_THAT(said.body, HasSubstr("room that reservations would let go of is not counted"));
+}
+
 TEST_F(ReservationsApiTest, SwitchedOffItSaysSo) {
     settings.reservations.enabled = false;
     start();

@@ -6,7 +6,7 @@ from typing import Any, Callable, Iterator
 import pytest
 import requests
 
-from cloud import PATIENCE, Cloud, eventually
+from cloud import PATIENCE, Cloud, Server, eventually
 from fleet import Fleet, assert_nobody_died, fill
 from gateway_process import Addresses, asking_the_gateway
 from lab_cloud import LabCloud
@@ -19,6 +19,7 @@ from test_gateway import set_up, wait_until_asked
 pytestmark = [pytest.mark.lab_only, pytest.mark.xdist_group("gateway")]
 
 FULL = [("regular", "large", 1)]
+PROJECTS = ("regular", "spot")
 HOST = 10  # VCPU
 REGISTER = "openstack-reaper-reservations"
 
@@ -149,6 +150,9 @@ def test_a_day_of_a_reservation(cloud: Cloud, lab_cloud: LabCloud, keeper: Reape
     planned = keeper.json("plan", "--project", "regular", "--resources", "VCPU:5,MEMORY_MB:2048")
     assert f"lets go of 5 VCPU of web on {one}" in planned["reason"], planned
     becomes(keeper, held=HOST)
+    fits = {name: keeper.command("room", "--flavor", "medium", "--project", name) for name in PROJECTS}
+    assert "there is room for 2 such servers" in fits["regular"].stdout, fits
+    assert fits["spot"].returncode != 0, "it is not lent"
     assert "ok   reservations: 1 reservation in" in keeper.command("check").stdout
     [member] = cloud.ask("medium")
     cloud.wait_for([member], "ACTIVE")
@@ -207,6 +211,9 @@ def test_lender_and_tenants(cloud: Cloud, keeper: Reaper) -> None:
     assert keeper.wait_outcome(tenant.request)["kind"] == "already-there"
     [shown_one] = keeper.json("reservations")["reservations"]
     assert shown_one["tenants"] == [tenant.id] and shown_one["calm_for_s"] == 0
+    assert keeper.command("candidates", "--resources", "VCPU:5", "-o", "name").stdout == ""
+    lendable = keeper.json("room", "--flavor", "small", "--project", "spot")
+    assert lendable["fits_now"] == 2, lendable
 
     # Who is of no role gets neither what is idle nor what is lent. (A label is a write of its own.)
     eventually("it is labelled", lambda: cloud.metadata_of(tenant).get("res-type") == "revocable")
@@ -270,3 +277,49 @@ def test_lender_and_tenants(cloud: Cloud, keeper: Reaper) -> None:
     assert keeper.json("reservations")["reservations"] == []
     events = [event["reason"] for event in keeper.json("history", "events")["events"]]
     assert any("lends 5 VCPU of web" in reason for reason in events), events
+
+
+def test_races_of_lender_and_tenants(cloud: Cloud, keeper: Reaper) -> None:
+    """The races that the design of Mesos names, by real Nova's timing."""
+    one, two, _ = cloud.hosts
+    fleet = one_idle_host(cloud)
+    keeper.config["reservations"]["calm"] = "0s"
+    keeper.reload("reservations.calm")
+    keeper.config["reservations"]["roles"] = [{"role": "web", "projects": ["regular"]}]
+    keeper.reload("reservations.roles")
+    reserve(keeper, "reserve", one, HOST, "--lend")
+    tenants = cloud.ask("small", "spot", count=5)
+    cloud.wait_for(tenants, "ACTIVE")
+    becomes(keeper, held=0, lent=HOST)
+
+    # Over-evicting 1: a tenant terminates by itself when its lender comes. Nobody else goes.
+    cloud.delete_without_waiting(tenants[0])
+    [first] = cloud.ask("small")
+    cloud.wait_for([first], "ACTIVE")
+    cloud.wait_gone([tenants[0]])
+    becomes(keeper, used=2, held=0, lent=HOST - 2)
+    assert how_many_live(cloud, tenants) == 4
+
+    # Over-evicting 2: another lender comes while a tenant goes for the first. One goes for each.
+    lenders = cloud.ask("small") + cloud.ask("small")
+    cloud.wait_for(lenders, "ACTIVE")
+    becomes(keeper, used=6, held=0, lent=4)
+    assert how_many_live(cloud, tenants) == 2
+
+    # Unnecessary reject: a revocable server comes while a tenant goes for its lender. Room that is
+    # idle elsewhere is lent to it all the same.
+    regular = fleet.by_host[two].pop("regular")
+    for server in regular:
+        cloud.delete_without_waiting(server)
+    cloud.wait_gone(regular)
+    reserve(keeper, "reserve", two, HOST, "--lend", role="db")
+    late = cloud.ask("small") + cloud.ask("small", "spot")
+    cloud.wait_for(late, "ACTIVE")
+    assert [cloud.look(server).host for server in late] == [one, two]
+    becomes(keeper, used=8, held=0, lent=2)
+    assert how_many_live(cloud, tenants) == 1
+    assert how_many_live(cloud, [first, *lenders, *fleet.all()]) == 3 + len(fleet.all())
+
+
+def how_many_live(cloud: Cloud, servers: list[Server]) -> int:
+    return sum(cloud.look(server).status == "ACTIVE" for server in servers)
