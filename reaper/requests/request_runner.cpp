@@ -61,9 +61,11 @@ Plan what_was_sent(Plan plan, const std::map<ServerId, Progress>& known) {
     return plan;
 }
 
+/// Not more than it had when it was sent, as the wall clock may have been set back since.
 Duration left_of(const Request& request, TimePoint now) {
     constexpr TimePoint::duration longest = std::chrono::hours{24 * 365};
-    return std::chrono::ceil<Duration>(std::min(request.deadline - now, longest));
+    const auto left = std::min(request.deadline - now, request.deadline - request.sent_at);
+    return std::chrono::ceil<Duration>(std::min(left, longest));
 }
 
 }  // namespace

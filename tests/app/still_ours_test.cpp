@@ -39,6 +39,26 @@ TEST_F(StillOursTest, AMessageThatNeverComesAgainWentToAnotherReaper) {
     EXPECT_GT(clock.now() - record("req-1").received_at, settings.trigger.max_age / 2);
 }
 
+TEST_F(StillOursTest, AClockThatIsSetBackBeforeItIsWrittenGivesItNoMoreTime) {
+    full_host();
+    requester();
+    start();
+    std::size_t tries = 0;
+    bool full = true;
+    journal.fails = [&](const std::string& what) {
+        tries += what.starts_with("admit") ? 1 : 0;
+        return full && what.starts_with("admit");
+    };
+    messages->deliver(body_of(failure()));
+    run_until([&] { return tries > 0; });
+    clock.step(-hours{1});
+    messages->reconnect();
+    full = false;
+    const Duration then = clock.steady();
+    EXPECT_EQ(outcome_of("req-1").kind, OutcomeKind::handed_over);
+    EXPECT_LT(clock.steady() - then, settings.trigger.max_age * 2);
+}
+
 TEST_F(StillOursTest, BetweenTwoDeletionsALostConnectionStopsTheSecond) {
     full_host();
     requester();

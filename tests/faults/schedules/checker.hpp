@@ -60,8 +60,11 @@ struct Tally {
     std::uint64_t reservation_writes = 0;   ///< that succeeded
     std::uint64_t reservations_shrunk = 0;  ///< by these
     std::uint64_t tenants_judged = 0;       ///< deletions on hosts where others have reserved room
-    std::uint64_t with_sold_room = 0;       ///< schedules
-    std::uint64_t sold_rises = 0;           ///< of published room
+    /// Of tenants that went for their lender, those whom a race of Mesos' design might have cost:
+    /// by the race.
+    std::map<std::string, std::uint64_t> lender_races;
+    std::uint64_t with_sold_room = 0;  ///< schedules
+    std::uint64_t sold_rises = 0;      ///< of published room
     std::uint64_t sold_falls = 0;
     std::uint64_t corrected = 0;    ///< deletions for their own host
     std::uint64_t constrained = 0;  ///< of these, for requests that some hosts refuse
@@ -325,6 +328,7 @@ private:
     static bool is_victim(const PlanRecord& plan, const Uuid& server);
     void judge_hold(const Exchange& call);
     void judge_holds_left();
+    bool left_held(const std::string& provider) const;
     static bool sets_reserved(const cloudsim::Request& request);
     // judge_keeps.cpp
     static bool sets_holdings(const cloudsim::Request& request);
@@ -357,6 +361,8 @@ private:
     Resources waits_for_reserved(const Reserved& reserved, bool borrowers) const;
     void judge_tenants(const PlanRecord& plan, const Demand& demand,
                        const cloudsim::Server& victim);
+    void note_lender_races(const Reserved& own, const Demand& demand, const HostState& state,
+                           const cloudsim::Server& victim);
     std::vector<std::string> wrong_reservations() const;
     void judge_reservations_left();
     std::vector<TimePoint> moments(const PlanRecord& plan, TimePoint until) const;

@@ -44,6 +44,13 @@ bool Checker::awaits_end_of_hold() const {
     return !plan_.has(Kind::clock_step) && !journal().open_holds.empty();
 }
 
+/// By a machine that is no more: nobody else has the journal.
+bool Checker::left_held(const std::string& provider) const {
+    const auto& other = journals_[1 - machine_]->open_holds;
+    return std::any_of(other.begin(), other.end(),
+                       [&](const InventoryHold& hold) { return hold.provider.str() == provider; });
+}
+
 void Checker::judge_holds_left() {
     if (!plan_.holds_room || plan_.has(Kind::clock_step)) return;
     const auto& world = site_.world();
@@ -51,12 +58,7 @@ void Checker::judge_holds_left() {
     for (const auto* provider : world.placement.providers()) {
         const auto* room = provider->room(*revocable);
         if (room == nullptr || room->inventory.reserved == 0) continue;
-        // Of a machine that is no more, nobody else has the journal.
-        const auto& other = journals_[1 - machine_]->open_holds;
-        if (std::any_of(other.begin(), other.end(), [&](const InventoryHold& hold) {
-                return hold.provider.str() == provider->uuid.text();
-            }))
-            continue;
+        if (left_held(provider->uuid.text())) continue;
         blame("held-room", "on " + provider->name + " " + std::to_string(room->inventory.reserved) +
                                " are still reserved");
     }

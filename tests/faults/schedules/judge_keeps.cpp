@@ -203,7 +203,9 @@ std::vector<std::string> Checker::kept_rooms() const {
     std::vector<std::string> kept;
     for (const auto* provider : site_.world().placement.providers())
         for (const auto* consumer : provider->consumers)
-            if (kept_of(consumer->uuid))
+            // Where a machine that is no more holds the class, a server that had it can't have its
+            // room back.
+            if (kept_of(consumer->uuid) && !left_held(provider->uuid.text()))
                 kept.push_back(consumer->uuid.text() + " on " + provider->name);
     return kept;
 }

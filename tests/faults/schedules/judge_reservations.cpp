@@ -250,8 +250,10 @@ void Checker::judge_tenants(const PlanRecord& plan, const Demand& demand,
             if (reservations_.is_open_to(own, demand.project) &&
                 !(own.asked - reservations_.used(own, *state, Reservations::Movers::use) -
                   Reservations::held(own, *state))
-                     .empty())
+                     .empty()) {
+                note_lender_races(own, demand, *state, victim);
                 return;
+            }
         const Resources lacked =
             reservations_.lacked_by_others(host, demand.project, *state, Reservations::Movers::use);
         if (!lacked.empty() && !std::exchange(any, true)) ++tally_.tenants_judged;
@@ -267,6 +269,27 @@ void Checker::judge_tenants(const PlanRecord& plan, const Demand& demand,
     if (!why.empty())
         blame("tenant-for-stranger", victim.id.text() + " on " + host + " is deleted for " +
                                          demand.id + ", and borrows of others: " + why);
+}
+
+/// Over-evicting is judged by rule 3, and who is refused in vain by his first try.
+void Checker::note_lender_races(const Reserved& own, const Demand& demand, const HostState& state,
+                                const cloudsim::Server& victim) {
+    bool by_itself = false, for_another = false, borrower = false;
+    for (const Holder& holder : state.holders) {
+        if (!holder.leaving_since || holder.consumer == victim.id) continue;
+        const auto* const server = site_.world().nova.find_server(holder.consumer);
+        by_itself = by_itself || (server != nullptr && !deleted_by_a_reaper(*server));
+    }
+    for (const auto& [id, other] : truth_.demands()) {
+        if (other.over_since || id == demand.id) continue;
+        const bool revocable = site_.world().is_revocable(
+            truth_.revocable_since(other.project).has_value(), other.asks_class);
+        borrower = borrower || revocable;
+        for_another = for_another || (!revocable && reservations_.is_open_to(own, other.project));
+    }
+    if (by_itself) ++tally_.lender_races["one goes by itself (over-evicting 1)"];
+    if (for_another) ++tally_.lender_races["another lender waits (over-evicting 2)"];
+    if (borrower) ++tally_.lender_races["a borrower waits (unnecessary reject)"];
 }
 
 // ---- room that is owed ----
@@ -332,6 +355,10 @@ std::vector<std::string> Checker::wrong_reservations() const {
     const TimePoint now = timeline_.true_now();
     for (const auto& host : site_.world().nova.hosts) {
         const HostState* const state = truth_.state_at(host->name, now);
+        // A server that runs there and has lost its allocation counts as using room.
+        if (std::any_of(host->servers.begin(), host->servers.end(),
+                        [&](const Server* server) { return state->holder(server->id) == nullptr; }))
+            continue;
         const auto all = reservations_.on(host->name);
         Resources free = above_none(state->free - promised_on(host->name, ""));
         for (const Reserved& reserved : all) {

@@ -50,6 +50,8 @@ std::string table_of(const Tally& tally, std::uint64_t failed, double elapsed_s)
     row(table, "changes of reservations", tally.reservation_writes);
     row(table, "... that let go of room, judged", tally.reservations_shrunk);
     row(table, "deletions where others have reserved", tally.tenants_judged);
+    table += "tenants that went for their lender while\n";
+    for (const auto& [race, number] : tally.lender_races) row(table, race, number);
     row(table, "schedules with sold vCPUs", tally.with_sold_room);
     row(table, "rises of what is sold", tally.sold_rises);
     row(table, "falls of it", tally.sold_falls);
@@ -91,7 +93,7 @@ std::string table_of(const Tally& tally, std::uint64_t failed, double elapsed_s)
     row(table, "promised room taken by others", of(tally, "exclusive-room"));
     row(table, "reserved room let go of for nobody", of(tally, "reserved-room"));
     row(table, "tenants that went for strangers", of(tally, "tenant-for-stranger"));
-    row(table, "reservations that hold too little or too much", of(tally, "reservation-lost"));
+    row(table, "reservations that hold another amount", of(tally, "reservation-lost"));
     row(table, "vCPUs sold that are in use", of(tally, "sold-room"));
     row(table, "killed for their own host in vain", of(tally, "correction"));
     row(table, "requests lost", of(tally, "lost"));
