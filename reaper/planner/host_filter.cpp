@@ -21,7 +21,11 @@ Amount quotient(Amount a, Amount b, Amount most) {
 }  // namespace
 
 HostFilter::HostFilter(const CloudIndex& cloud, const FilterInput& input, Amount wanted)
-    : cloud_{cloud}, input_{input}, ledger_rows_{cloud.under(input.ledger)}, wanted_{wanted} {
+    : cloud_{cloud},
+      input_{input},
+      ledger_rows_{cloud.under(input.ledger)},
+      whole_{ledger_rows_.whole()},
+      wanted_{wanted} {
     if (input_.victim_filter != nullptr && input_.victim_filter->by_run_time() != nullptr)
         spared_rows_ = &cloud_.spared_by(*input_.victim_filter->by_run_time());
     role_ = input_.ledger.sole_role_of(input_.request.id);

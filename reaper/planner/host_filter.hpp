@@ -70,7 +70,8 @@ private:
     }
     const ClassRow* classes(std::uint32_t row) const {
         if (reserved(row)) return role_rows_->of(row).classes.data();
-        return ledger_rows_.touched(row) ? ledger_rows_.classes(row) : cloud_.classes(row);
+        return whole_ || ledger_rows_.touched(row) ? ledger_rows_.classes(row)
+                                                   : cloud_.classes(row);
     }
     const Ledger* ledger_of(std::uint32_t row) const {
         return ledger_rows_.touched(row) || reserved(row) ? &input_.ledger : nullptr;
@@ -82,6 +83,7 @@ private:
     const CloudIndex& cloud_;
     FilterInput input_;
     LedgerRows& ledger_rows_;
+    const bool whole_;                     // as these are
     const Role* role_ = nullptr;           // the request's only right; null: it has others, or none
     const RoleRows* role_rows_ = nullptr;  // with that role
     SparedRows* spared_rows_ = nullptr;    // null: what is known of the victim filter does not last

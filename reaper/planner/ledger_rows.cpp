@@ -8,6 +8,9 @@
 namespace reaper {
 namespace {
 
+/// Of so many rows one is touched, or more: then all are copied.
+constexpr std::size_t few = 64;
+
 /// Does anything of the ledger count on the host?
 bool concerns(const Ledger& ledger, const Host& host) {
     const auto goes = [&](const ServerId& server) {
@@ -78,9 +81,25 @@ void LedgerRows::follow(const CloudIndex& cloud, const Ledger& ledger) {
         const bool is = !nothing && host != nullptr && concerns(ledger, *host);
         if (is) read(row, cloud, ledger);
         if (is || was) touched_[row] = is ? 1 : 0;
+        if (is && !was) ++number_touched_;
+        if (was && !is) --number_touched_;
+        if (whole_ && !is && host != nullptr) copy_classes(row, cloud);
         if (is || was) cloud.forget_found(row);
     }
     to_read_.clear();
+    if (!whole_ && number_touched_ * few > cloud.size()) copy_the_rest(cloud);
+}
+
+void LedgerRows::copy_classes(std::uint32_t row, const CloudIndex& cloud) {
+    if (row >= touched_.size()) make_room(row, cloud.width());
+    const ClassRow* const from = cloud.classes(row);
+    std::copy(from, from + stride_, classes_.begin() + static_cast<std::ptrdiff_t>(row * stride_));
+}
+
+void LedgerRows::copy_the_rest(const CloudIndex& cloud) {
+    whole_ = true;
+    for (const std::uint32_t row : cloud.order())
+        if (!touched(row)) copy_classes(row, cloud);
 }
 
 /// Rows grow wider when a class is met for the first time.

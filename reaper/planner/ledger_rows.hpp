@@ -4,6 +4,9 @@
 // With them, a row tells what the host tells to any request but those that are promised room on it
 // themselves.
 //
+// Where many rows are touched, the others' classes are copied too (whole): who goes over all rows
+// goes over one piece of memory, in order, as if nothing were outstanding.
+//
 // They follow one ledger at a time; another one costs a look at all that it and the one before it
 // touch. One thread.
 #pragma once
@@ -29,6 +32,8 @@ public:
 
     /// Whether the ledger touches the row: these hold in place of the index's then.
     bool touched(std::uint32_t row) const { return row < touched_.size() && touched_[row] != 0; }
+    /// `classes` hold for all rows.
+    bool whole() const { return whole_; }
     const ClassRow* classes(std::uint32_t row) const { return &classes_[row * stride_]; }
     const WorkCurve* curves(std::uint32_t row) const { return &curves_[row * stride_]; }
     const CandidateSketch& candidates(std::uint32_t row) const { return candidates_[row]; }
@@ -47,6 +52,8 @@ private:
     void mark_all(const CloudIndex& cloud, const Ledger& ledger);
     void read(std::uint32_t row, const CloudIndex& cloud, const Ledger& ledger);
     void make_room(std::uint32_t row, std::size_t stride);
+    void copy_classes(std::uint32_t row, const CloudIndex& cloud);
+    void copy_the_rest(const CloudIndex& cloud);
 
     ConsumerRows consumers_;
     bool consumers_built_ = false;
@@ -54,6 +61,8 @@ private:
     std::vector<std::uint8_t> marked_;    // by row: to be looked at
     std::vector<std::uint32_t> to_read_;  // these
     std::vector<std::uint8_t> touched_;   // by row
+    std::size_t number_touched_ = 0;
+    bool whole_ = false;
     // By row, as in the index: a decision that goes over all rows goes over memory in order.
     std::size_t stride_ = 0;
     std::vector<ClassRow> classes_;  // by row, then class number
