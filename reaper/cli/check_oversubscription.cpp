@@ -10,6 +10,7 @@
 #include "reaper/model/text.hpp"
 #include "reaper/model/time_text.hpp"
 #include "reaper/oversubscription/estimator_table.hpp"
+#include "reaper/oversubscription/named_hosts.hpp"
 #include "reaper/oversubscription/qos_table.hpp"
 #include "reaper/setup/oversubscription.hpp"
 
@@ -27,18 +28,24 @@ struct Query {
     double most = HUGE_VAL;  ///< larger values can't be
 };
 
+/// Null if its parameters are wrong, which the configuration's check tells.
+std::unique_ptr<Estimator> estimator_of(const config::Plugin& plugin) {
+    const auto* const info = find_estimator(plugin.name);
+    if (info == nullptr) return nullptr;
+    auto made = info->make(with_standards(info->parameters, plugin.parameters));
+    auto* const estimator = std::get_if<std::unique_ptr<Estimator>>(&made);
+    return estimator == nullptr ? nullptr : std::move(*estimator);
+}
+
 /// What the estimator and the controller ask for.
 std::vector<Query> queries_of(const config::Oversubscription& settings) {
     const config::Prometheus& from = settings.prometheus;
-    const auto* const estimator_info = find_estimator(settings.estimator.name);
     const auto* const qos_info = find_qos(settings.qos.name);
     bool usage = true;  // what is not enabled is measured to be tried
     LoadFigures figures;
-    if (estimator_info != nullptr && settings.enabled) {
-        auto made = estimator_info->make(
-            with_standards(estimator_info->parameters, settings.estimator.parameters));
-        const auto* const estimator = std::get_if<std::unique_ptr<Estimator>>(&made);
-        usage = estimator != nullptr && (*estimator)->measures();
+    if (settings.enabled) {
+        const auto estimator = estimator_of(settings.estimator);
+        usage = estimator != nullptr && estimator->measures();
     }
     if (qos_info != nullptr && settings.qos_source == "prometheus") {
         auto made = qos_info->make(with_standards(qos_info->parameters, settings.qos.parameters));
@@ -102,8 +109,10 @@ private:
             tell(Verdict::fail, "oversubscription.hosts", aggregates.error().what);
             co_return false;
         }
-        for (const auto& record : *hypervisors) {
-            HostFacts facts = facts_of(record, *aggregates);
+        std::vector<HostFacts> all;
+        for (const auto& record : *hypervisors) all.push_back(facts_of(record, *aggregates));
+        tell_idle_names(all);
+        for (auto& facts : all) {
             every_.add(facts);
             if (sells_room(facts, settings_.hosts, settings_.aggregates))
                 hosts_.push_back(std::move(facts));
@@ -113,6 +122,14 @@ private:
              hosts_.empty() ? "none" + of_all + " hosts is one of them"
                             : std::to_string(hosts_.size()) + of_all + " hosts");
         co_return !hosts_.empty();
+    }
+
+    void tell_idle_names(const std::vector<HostFacts>& all) {
+        const auto estimator = estimator_of(settings_.estimator);
+        if (estimator == nullptr) return;
+        for (auto& name : idle_names(settings_.hosts, settings_.aggregates, *estimator, all))
+            tell(name.no_host ? Verdict::fail : Verdict::warn, std::move(name.key),
+                 std::move(name.detail));
     }
 
     Task<bool> check_query(Metrics& metrics, Query query) {

@@ -135,6 +135,7 @@ ResultTask<void> RoomPublisher::publish() {
     ResourceClass room_class = policy->room_class;
     const auto unread = co_await rooms_.read(std::move(room_class));
     const auto hosts = dependencies_.refresher.cache().hosts();
+    idle_names_.look(policy, hosts);
     std::erase_if(known_, [&](const auto& each) {
         return dependencies_.refresher.cache().find(each.first) == nullptr;
     });

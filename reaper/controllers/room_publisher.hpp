@@ -18,6 +18,7 @@
 
 #include "reaper/cloud_reader/cache_refresher.hpp"
 #include "reaper/controllers/host_corrections.hpp"
+#include "reaper/controllers/idle_names_log.hpp"
 #include "reaper/controllers/metrics_reader.hpp"
 #include "reaper/controllers/nested_rooms.hpp"
 #include "reaper/oversubscription/inventory_plan.hpp"
@@ -95,6 +96,7 @@ private:
     std::map<HostId, Known> known_;
     /// All of the cache, as of the interval's first need.
     std::optional<std::map<std::string, std::vector<ProviderRecord>>> providers_;
+    IdleNamesLog idle_names_;
     std::size_t unknown_ = 0;  ///< hosts whose use was not known, as it was told last
 };
 

@@ -8,6 +8,7 @@
 #include "app/oversold_house.hpp"
 #include "reaper/api/routes.hpp"
 #include "reaper/report/json.hpp"
+#include "support/log_capture.hpp"
 
 namespace reaper::test::room_publisher_test {
 namespace {
@@ -68,6 +69,27 @@ TEST_F(RoomPublisherTest, HostsThatAreNotNamedGiveNone) {
     pass([&] { return total("host1") > 0; });
     pass(minutes{5});
     EXPECT_EQ(total("other"), 0);
+}
+
+TEST_F(RoomPublisherTest, NamesThatCoverNoHostAreToldOnce) {
+    busy_host("host1");
+    estimate_fixed(6);
+    settings.oversubscription.hosts = {"host*", "gone-*"};
+    settings.oversubscription.estimator.parameters["overrides"] =
+        std::vector<std::string>{"host2=3", "host1=4"};
+    const LogCapture log;
+    start();
+    pass([&] { return total("host1") == 4; });
+    pass(minutes{5});
+    EXPECT_EQ(log.lines_with("covers none").size(), 2U) << log.text();
+    EXPECT_EQ(log.lines_with("oversubscription.hosts: 'gone-*' covers none of 1 host").size(), 1U);
+    EXPECT_EQ(log.lines_with("oversubscription.estimator.overrides: 'host2=3' covers none").size(),
+              1U);
+    busy_host("host2");
+    pass([&] { return total("host2") == 3; });
+    pass(minutes{5});
+    EXPECT_EQ(log.lines_with("'host2=3'").size(), 1U) << "it is right now";
+    EXPECT_EQ(log.lines_with("'gone-*'").size(), 2U) << "of 2 hosts";
 }
 
 TEST_F(RoomPublisherTest, WhatIsAllocatedAndUnusedIsSoldAtOnceWhereThePastIsKnown) {
