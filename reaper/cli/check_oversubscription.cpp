@@ -20,6 +20,9 @@ namespace {
 /// Beyond it, what is fresh looks old, or old what is fresh.
 constexpr Duration clocks_may_differ{30'000};
 
+/// Hosts that are tried for their uptime.
+constexpr std::size_t most_uptimes = 10;
+
 /// One of the queries, and what is impossible in its answer.
 struct Query {
     std::string key;
@@ -300,12 +303,36 @@ private:
             co_return;
         }
         const bool cached = *release >= NovaRelease::r2025_2;
-        tell(cached ? Verdict::warn : Verdict::ok, "oversubscription.qos_source",
-             cached ? "nova: since 2025.2 the uptime of a hypervisor is a row that nova-compute "
-                      "writes once in a while ([DEFAULT] update_resources_interval), not the load "
-                      "of now; prometheus is fresher"
-                    : "nova: release " + std::string{to_string(*release)} +
-                          " asks the host for its load");
+        if (cached) {
+            tell(Verdict::warn, "oversubscription.qos_source",
+                 "nova: since 2025.2 the uptime of a hypervisor is a row that nova-compute writes "
+                 "once in a while ([DEFAULT] update_resources_interval), not the load of now; "
+                 "prometheus is fresher");
+            co_return;
+        }
+        std::set<std::string> without;
+        const std::size_t asked = std::min(hosts_.size(), most_uptimes);
+        for (std::size_t i = 0; i < asked; ++i) {
+            HostId host = hosts_[i].id;
+            auto averages = co_await cloud_.compute.load_averages(std::move(host));
+            if (!averages) {
+                tell(Verdict::fail, "oversubscription.qos_source", averages.error().what);
+                co_return;
+            }
+            if (!*averages) without.insert(hosts_[i].name);
+        }
+        const std::string told = "nova: release " + std::string{to_string(*release)} +
+                                 " asks the host for its load; " +
+                                 std::to_string(asked - without.size()) + " of " +
+                                 reaper::counted(asked, "host") + " that were tried told it";
+        if (without.empty())
+            tell(Verdict::ok, "oversubscription.qos_source", told);
+        else
+            tell(without.size() == asked ? Verdict::fail : Verdict::warn,
+                 "oversubscription.qos_source",
+                 told + "; not " + some_of(without) +
+                     ": nova-compute is down there, or its driver has no uptime; nothing is "
+                     "corrected there");
     }
 
     CloudPorts cloud_;

@@ -191,6 +191,16 @@ TEST_F(CheckOversubscription, NovasUptimeIsOldSince2025_2) {
     settings_.qos = {"load", {{"load_threshold_5min", ParameterValue{std::string{"8"}}}}};
     settings_.qos_source = "nova";
     cloud_.nova_release = NovaRelease::r2025_1;
+    EXPECT_FALSE(run());
+    EXPECT_THAT(
+        told("oversubscription.qos_source"),
+        HasSubstr("FAIL oversubscription.qos_source: nova: release 2025.1 asks the host for "
+                  "its load; 0 of 2 hosts that were tried told it; not h1, h2: "));
+    cloud_.load_averages_of["h2"] = {1, 1};
+    EXPECT_TRUE(run());
+    EXPECT_THAT(told("oversubscription.qos_source"), HasSubstr("warn"));
+    EXPECT_THAT(told("oversubscription.qos_source"), HasSubstr("1 of 2 hosts that were tried"));
+    cloud_.load_averages_of["h1"] = {1, 1};
     EXPECT_TRUE(run());
     EXPECT_THAT(told("oversubscription.qos_source"), HasSubstr("ok "));
     cloud_.nova_release = NovaRelease::r2025_2;
