@@ -295,8 +295,9 @@ public:
         auto answer = co_await service_->call_with(std::move(call), with_uptime);
         if (!answer) co_return answer.error();
         const int status = answer->response.status;
-        // The driver has no such thing, or the host is down.
-        if (status == 400 || status == 404) co_return std::optional<LoadAverages>();
+        // The host is down, or its driver has no such thing.
+        if (status == 400 || status == 404 || status == 501)
+            co_return std::optional<LoadAverages>();
         if (status != 200) co_return service_->refusal(*answer);
         co_return read_load_averages(answer->response.body, answer->where);
     }

@@ -10,6 +10,7 @@
 #include "reaper/model/text.hpp"
 #include "reaper/model/time_text.hpp"
 #include "reaper/oversubscription/estimator_table.hpp"
+#include "reaper/oversubscription/named_hosts.hpp"
 #include "reaper/oversubscription/qos_table.hpp"
 #include "reaper/setup/oversubscription.hpp"
 
@@ -19,6 +20,9 @@ namespace {
 /// Beyond it, what is fresh looks old, or old what is fresh.
 constexpr Duration clocks_may_differ{30'000};
 
+/// Hosts that are tried for their uptime.
+constexpr std::size_t most_uptimes = 10;
+
 /// One of the queries, and what is impossible in its answer.
 struct Query {
     std::string key;
@@ -27,18 +31,24 @@ struct Query {
     double most = HUGE_VAL;  ///< larger values can't be
 };
 
+/// Null if its parameters are wrong, which the configuration's check tells.
+std::unique_ptr<Estimator> estimator_of(const config::Plugin& plugin) {
+    const auto* const info = find_estimator(plugin.name);
+    if (info == nullptr) return nullptr;
+    auto made = info->make(with_standards(info->parameters, plugin.parameters));
+    auto* const estimator = std::get_if<std::unique_ptr<Estimator>>(&made);
+    return estimator == nullptr ? nullptr : std::move(*estimator);
+}
+
 /// What the estimator and the controller ask for.
 std::vector<Query> queries_of(const config::Oversubscription& settings) {
     const config::Prometheus& from = settings.prometheus;
-    const auto* const estimator_info = find_estimator(settings.estimator.name);
     const auto* const qos_info = find_qos(settings.qos.name);
     bool usage = true;  // what is not enabled is measured to be tried
     LoadFigures figures;
-    if (estimator_info != nullptr && settings.enabled) {
-        auto made = estimator_info->make(
-            with_standards(estimator_info->parameters, settings.estimator.parameters));
-        const auto* const estimator = std::get_if<std::unique_ptr<Estimator>>(&made);
-        usage = estimator != nullptr && (*estimator)->measures();
+    if (settings.enabled) {
+        const auto estimator = estimator_of(settings.estimator);
+        usage = estimator != nullptr && estimator->measures();
     }
     if (qos_info != nullptr && settings.qos_source == "prometheus") {
         auto made = qos_info->make(with_standards(qos_info->parameters, settings.qos.parameters));
@@ -102,8 +112,10 @@ private:
             tell(Verdict::fail, "oversubscription.hosts", aggregates.error().what);
             co_return false;
         }
-        for (const auto& record : *hypervisors) {
-            HostFacts facts = facts_of(record, *aggregates);
+        std::vector<HostFacts> all;
+        for (const auto& record : *hypervisors) all.push_back(facts_of(record, *aggregates));
+        tell_idle_names(all);
+        for (auto& facts : all) {
             every_.add(facts);
             if (sells_room(facts, settings_.hosts, settings_.aggregates))
                 hosts_.push_back(std::move(facts));
@@ -113,6 +125,14 @@ private:
              hosts_.empty() ? "none" + of_all + " hosts is one of them"
                             : std::to_string(hosts_.size()) + of_all + " hosts");
         co_return !hosts_.empty();
+    }
+
+    void tell_idle_names(const std::vector<HostFacts>& all) {
+        const auto estimator = estimator_of(settings_.estimator);
+        if (estimator == nullptr) return;
+        for (auto& name : idle_names(settings_.hosts, settings_.aggregates, *estimator, all))
+            tell(name.no_host ? Verdict::fail : Verdict::warn, std::move(name.key),
+                 std::move(name.detail));
     }
 
     Task<bool> check_query(Metrics& metrics, Query query) {
@@ -283,12 +303,36 @@ private:
             co_return;
         }
         const bool cached = *release >= NovaRelease::r2025_2;
-        tell(cached ? Verdict::warn : Verdict::ok, "oversubscription.qos_source",
-             cached ? "nova: since 2025.2 the uptime of a hypervisor is a row that nova-compute "
-                      "writes once in a while ([DEFAULT] update_resources_interval), not the load "
-                      "of now; prometheus is fresher"
-                    : "nova: release " + std::string{to_string(*release)} +
-                          " asks the host for its load");
+        if (cached) {
+            tell(Verdict::warn, "oversubscription.qos_source",
+                 "nova: since 2025.2 the uptime of a hypervisor is a row that nova-compute writes "
+                 "once in a while ([DEFAULT] update_resources_interval), not the load of now; "
+                 "prometheus is fresher");
+            co_return;
+        }
+        std::set<std::string> without;
+        const std::size_t asked = std::min(hosts_.size(), most_uptimes);
+        for (std::size_t i = 0; i < asked; ++i) {
+            HostId host = hosts_[i].id;
+            auto averages = co_await cloud_.compute.load_averages(std::move(host));
+            if (!averages) {
+                tell(Verdict::fail, "oversubscription.qos_source", averages.error().what);
+                co_return;
+            }
+            if (!*averages) without.insert(hosts_[i].name);
+        }
+        const std::string told = "nova: release " + std::string{to_string(*release)} +
+                                 " asks the host for its load; " +
+                                 std::to_string(asked - without.size()) + " of " +
+                                 reaper::counted(asked, "host") + " that were tried told it";
+        if (without.empty())
+            tell(Verdict::ok, "oversubscription.qos_source", told);
+        else
+            tell(without.size() == asked ? Verdict::fail : Verdict::warn,
+                 "oversubscription.qos_source",
+                 told + "; not " + some_of(without) +
+                     ": nova-compute is down there, or its driver has no uptime; nothing is "
+                     "corrected there");
     }
 
     CloudPorts cloud_;

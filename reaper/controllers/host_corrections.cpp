@@ -51,9 +51,9 @@ std::vector<HostCorrections::Choice> HostCorrections::candidates(const Host& hos
     return all;
 }
 
-Amount HostCorrections::correct(const Host& host, const HostCorrection& correction,
-                                CorrectionSource source) {
-    if (busy(host.id) || !dependencies_.settings.oversubscription) return 0;
+OrderedCorrection HostCorrections::correct(const Host& host, const HostCorrection& correction,
+                                           CorrectionSource source) {
+    if (busy(host.id) || !dependencies_.settings.oversubscription) return {};
     auto choices = candidates(host, source);
     std::vector<CorrectionCandidate> offered;
     for (const Choice& each : choices) offered.push_back(each.candidate);
@@ -66,7 +66,7 @@ Amount HostCorrections::correct(const Host& host, const HostCorrection& correcti
         return std::tuple(!a.candidate.oversubscribed, a.candidate.harm, a.candidate.id) <
                std::tuple(!b.candidate.oversubscribed, b.candidate.harm, b.candidate.id);
     });
-    const Amount vcpus = vcpus_of(chosen, offered);
+    const OrderedCorrection going{chosen.size(), vcpus_of(chosen, offered)};
     Correction ordered{host.id, host.name, {}};
     for (const Choice& each : choices)
         ordered.servers.push_back(
@@ -77,14 +77,16 @@ Amount HostCorrections::correct(const Host& host, const HostCorrection& correcti
         !ordered.servers.empty() &&
         dependencies_.submit(std::move(ordered), source,
                              [this, id](const Outcome& outcome) { ended(id, outcome); });
-    if (!submitted) under_way_.erase(id);
-    return submitted ? vcpus : 0;
+    if (submitted) return going;
+    under_way_.erase(id);
+    return {};
 }
 
-bool HostCorrections::busy(const HostId& host) const {
+std::string HostCorrections::why_busy(const HostId& host) const {
+    if (under_way_.contains(host)) return "another correction is under way";
     const auto wait = waits_.find(host);
-    return under_way_.contains(host) ||
-           (wait != waits_.end() && dependencies_.clock.steady() < wait->second.until);
+    if (wait == waits_.end() || dependencies_.clock.steady() >= wait->second.until) return {};
+    return "the last correction freed nothing or too little, and the next one waits";
 }
 
 void HostCorrections::ended(const HostId& host, const Outcome& outcome) {

@@ -7,6 +7,7 @@
 #include <functional>
 #include <map>
 #include <set>
+#include <string>
 
 #include "reaper/cloud_reader/cache_refresher.hpp"
 #include "reaper/decision/live_settings.hpp"
@@ -16,6 +17,12 @@
 #include "reaper/runtime/backoff.hpp"
 
 namespace reaper {
+
+/// What goes for a correction.
+struct OrderedCorrection {
+    std::size_t servers = 0;  ///< 0: none may go, or the host is busy
+    Amount vcpus = 0;  ///< that they hold; of an estimator's, of the oversubscribed class alone
+};
 
 class HostCorrections {
 public:
@@ -33,10 +40,11 @@ public:
     explicit HostCorrections(Dependencies dependencies) : dependencies_(std::move(dependencies)) {}
 
     /// One is under way, or the next one waits.
-    bool busy(const HostId& host) const;
-    /// The vCPUs of the servers that are to go (of an estimator's, what they hold of the
-    /// oversubscribed class); 0: none may go, or the host is busy.
-    Amount correct(const Host& host, const HostCorrection& correction, CorrectionSource source);
+    bool busy(const HostId& host) const { return !why_busy(host).empty(); }
+    /// For people; empty: it is not.
+    std::string why_busy(const HostId& host) const;
+    OrderedCorrection correct(const Host& host, const HostCorrection& correction,
+                              CorrectionSource source);
     /// Oversubscribed vCPUs of servers on their way out.
     Amount leaving(const Host& host) const;
 

@@ -15,6 +15,10 @@ namespace {
 
 /// Between two values of the past.
 constexpr Duration past_step = std::chrono::minutes{1};
+/// What one answer, and the whole past, may have. Prometheus gives 11,000 points of a series.
+constexpr std::size_t most_values = 100'000;
+constexpr std::size_t most_points = 10'000;
+constexpr std::size_t most_past_values = 3'000'000;
 /// Then it is done without.
 constexpr int most_past_tries = 3;
 
@@ -67,6 +71,20 @@ constexpr std::string_view age_words = "the age of its figures";
 
 }  // namespace
 
+std::vector<PastPiece> past_pieces(TimePoint from, TimePoint to, Duration step,
+                                   std::size_t series) {
+    std::vector<PastPiece> pieces;
+    series = std::max<std::size_t>(series, 1);
+    const auto most =
+        static_cast<Duration::rep>(std::max<std::size_t>(most_past_values / series, 1));
+    const auto points =
+        static_cast<Duration::rep>(std::clamp<std::size_t>(most_values / series, 1, most_points));
+    from = std::max(from, to - step * (most - 1));
+    for (; from <= to; from += step * points)
+        pieces.push_back({from, std::min(to, from + step * (points - 1))});
+    return pieces;
+}
+
 void MetricsReader::forget() {
     windows_.reset();
     past_tries_ = 0;
@@ -116,9 +134,10 @@ ResultTask<void> MetricsReader::read_usage() {
         windows_ = windows;
     }
     if (past_tries_ < most_past_tries && known_.empty()) {
-        auto past = co_await read_past(policy);
+        auto past = co_await read_past(policy, windows);
         if (!past) {
             trouble_ = past.error().what;
+            known_.clear();  // a part of it would count as all
             if (++past_tries_ < most_past_tries) co_return past.error();
             spdlog::warn(
                 "oversubscription: what was measured before can't be read, so that room rises "
@@ -135,16 +154,34 @@ ResultTask<void> MetricsReader::read_usage() {
     co_return Result<void>{};
 }
 
-ResultTask<void> MetricsReader::read_past(Policy policy) {
+/// What the query for the use gives, about.
+std::size_t MetricsReader::series_of(const OversubscriptionPolicy& policy) const {
+    const auto hosts = dependencies_.refresher.cache().hosts();
+    if (policy.configured.prometheus.server_label.empty()) return hosts.size();
+    std::size_t servers = 0;
+    for (const Host* const host : hosts) servers += host->servers.size();
+    return std::max(servers, hosts.size());
+}
+
+ResultTask<void> MetricsReader::read_past(Policy policy, UsageWindows windows) {
     const TimePoint now = dependencies_.clock.now();
-    const Duration back = std::max({windows_->peak, windows_->trusted, windows_->smoothing});
+    const Duration back = std::max({windows.peak, windows.trusted, windows.smoothing});
     if (back < past_step) co_return Result<void>{};
-    std::string expression = policy->configured.prometheus.usage_query;
     // How old the last values are is not known.
-    auto past = co_await dependencies_.metrics.query_range(std::move(expression), now - back,
-                                                           now - past_step, past_step);
-    if (!past) co_return past.error();
-    note_past(*policy, *past);
+    const auto pieces = past_pieces(now - back, now - past_step, past_step, series_of(*policy));
+    if (pieces.front().from > now - back)
+        spdlog::warn("oversubscription: of what {} hosts used, the last {} are read, not {}",
+                     dependencies_.refresher.cache().hosts().size(),
+                     format_duration(now - pieces.front().from), format_duration(back));
+    for (const PastPiece& piece : pieces) {
+        std::string expression = policy->configured.prometheus.usage_query;
+        auto past = co_await dependencies_.metrics.query_range(std::move(expression), piece.from,
+                                                               piece.to, past_step);
+        if (!past) co_return past.error();
+        if (windows_ != windows)
+            co_return Error{Errc::unreachable, "what was measured was forgotten meanwhile"};
+        note_past(*policy, *past);
+    }
     co_return Result<void>{};
 }
 

@@ -3,7 +3,7 @@
 // What is missing, stale, told twice, no number, or told under another clock is not known, with the
 // reason; nothing is guessed. An answer that does not come costs nothing but freshness: what was
 // read last stays, and grows old. What was measured before is asked for once, so that a restart
-// need not wait for it.
+// need not wait for it: in pieces, so that no answer is large, however many hosts there are.
 #pragma once
 
 #include <map>
@@ -22,6 +22,18 @@
 #include "reaper/ports/metrics.hpp"
 
 namespace reaper {
+
+/// A part of the past: both ends are asked for.
+struct PastPiece {
+    TimePoint from{};
+    TimePoint to{};
+
+    friend bool operator==(const PastPiece&, const PastPiece&) = default;
+};
+
+/// The past in pieces, the oldest first, of no more than 100,000 values each of so many series (or
+/// one of each), and 3,000,000 together: of a longer past, its end.
+std::vector<PastPiece> past_pieces(TimePoint from, TimePoint to, Duration step, std::size_t series);
 
 class MetricsReader {
 public:
@@ -55,7 +67,8 @@ private:
     using Answers = std::map<std::string, std::vector<Sample>>;  ///< by expression
 
     ResultTask<Answers> ask(std::vector<std::string> expressions);
-    ResultTask<void> read_past(Policy policy);
+    ResultTask<void> read_past(Policy policy, UsageWindows windows);
+    std::size_t series_of(const OversubscriptionPolicy& policy) const;
     void note_past(const OversubscriptionPolicy& policy, const std::vector<SampleSeries>& past);
     void note(const OversubscriptionPolicy& policy, const Answers& answers);
     Known& known_of(const HostId& host);

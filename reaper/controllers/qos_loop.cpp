@@ -1,13 +1,11 @@
 #include "reaper/controllers/qos_loop.hpp"
 
 #include <algorithm>
-#include <spdlog/spdlog.h>
 #include <utility>
 #include <vector>
 
 #include "reaper/controllers/nova_loads.hpp"
 #include "reaper/model/correction_id.hpp"
-#include "reaper/model/text.hpp"
 
 namespace reaper {
 namespace {
@@ -28,6 +26,7 @@ ResultTask<void> QosLoop::look() {
     const std::uint64_t epoch = dependencies_.serving();
     if (!policy || epoch == 0) {
         states_.clear();
+        log_.clear();
         epoch_ = 0;
         co_return Result<void>{};
     }
@@ -36,6 +35,7 @@ ResultTask<void> QosLoop::look() {
         co_return Result<void>{};
     if (epoch_ != epoch) {
         states_.clear();
+        log_.clear();
         auto known = co_await know_corrections();
         if (!known) co_return known;
         epoch_ = epoch;
@@ -50,6 +50,7 @@ ResultTask<void> QosLoop::look() {
         dependencies_.paused())
         co_return Result<void>{};
     std::erase_if(states_, [&](const auto& each) { return !loads->contains(each.first); });
+    log_.keep_only(*loads);
     for (const auto& [id, load] : *loads) co_await look_at(id, load, policy);
     co_return Result<void>{};
 }
@@ -71,20 +72,26 @@ Task<void> QosLoop::look_at(HostId id, const HostLoad& load, Policy policy) {
     const TimePoint now = dependencies_.cloud.clock.now();
     QosVerdict verdict = policy->qos->look(states_[id], load, now);
     states_[id] = verdict.state;
-    if (!verdict.correction || dependencies_.corrections.busy(id)) co_return;
+    log_.look(*host, verdict, now);
+    if (!verdict.correction) co_return;
+    if (auto why = dependencies_.corrections.why_busy(id); !why.empty()) {
+        log_.not_corrected(*host, *verdict.correction, std::move(why));
+        co_return;
+    }
     if (host->estimated) {
         std::vector<HostId> ids{id};
         auto read = co_await dependencies_.refresher.read_hosts(std::move(ids), HostDepth::state);
         host = dependencies_.refresher.cache().find(id);
         if (!read || host == nullptr) co_return;
     }
-    const Amount vcpus =
+    const OrderedCorrection ordered =
         dependencies_.corrections.correct(*host, *verdict.correction, CorrectionSource::qos);
-    if (vcpus > 0)
-        states_[id] = after_correction(states_[id], vcpus, now);
-    else
-        spdlog::debug("oversubscription: {}: {}, and no revocable server may go",
-                      printable(host->name, 64), verdict.correction->why);
+    if (ordered.servers == 0) {
+        log_.not_corrected(*host, *verdict.correction, "no revocable server may go now");
+        co_return;
+    }
+    states_[id] = after_correction(states_[id], ordered.vcpus, now);
+    log_.corrected(*host, *verdict.correction, ordered, dependencies_.settings.dry_run);
 }
 
 /// What this reaper's journal has of the last hour.
@@ -123,6 +130,7 @@ void QosLoop::note_past(const RequestRecord& record) {
 
 void QosLoop::on_clock_step(Duration by) {
     for (auto& [host, state] : states_) state.shift(by);
+    log_.shift(by);
 }
 
 }  // namespace reaper

@@ -2,7 +2,8 @@
 // where regular servers suffer (reaper/oversubscription/qos_controller.hpp).
 //
 // Only while this reaper serves, and is not paused. After a start, the corrections of the journal
-// are known, so that nobody goes for a load that is about to fall.
+// are known, so that nobody goes for a load that is about to fall. What is decided is in the log
+// (qos_log.hpp).
 #pragma once
 
 #include <cstdint>
@@ -12,6 +13,7 @@
 
 #include "reaper/controllers/host_corrections.hpp"
 #include "reaper/controllers/metrics_reader.hpp"
+#include "reaper/controllers/qos_log.hpp"
 #include "reaper/ports/journal.hpp"
 
 namespace reaper {
@@ -47,6 +49,7 @@ private:
     Dependencies dependencies_;
     std::uint64_t epoch_ = 0;
     std::map<HostId, QosState> states_;
+    QosLog log_;
 };
 
 }  // namespace reaper

@@ -58,6 +58,9 @@ RoomPublisher::Wish RoomPublisher::wish(const Host& host, Known& known,
     const NestedRoom room = rooms_.of(host, policy.room_class).value_or(NestedRoom{});
     const Amount found = room.inventory ? published_room(*room.inventory) : 0;
     const bool is_new = known.shown.host.empty();
+    if (is_new && left_alone_)
+        if (const auto at = left_alone_->find(host.id); at != left_alone_->end())
+            known.state.quiet = at->second;
     if ((is_new || !dry_run()) && found != known.state.total) {
         if (!is_new)
             spdlog::warn("oversubscription: somebody set the room of {} to {}, which was {}",
@@ -125,9 +128,16 @@ ResultTask<void> RoomPublisher::publish() {
     if (!policy || epoch != epoch_) {
         known_.clear();
         rooms_.clear();
+        left_alone_.reset();
     }
     epoch_ = policy ? epoch : 0;
     if (!policy || epoch == 0 || !dependencies_.refresher.built()) co_return Result<void>{};
+    if (!left_alone_) {
+        auto left_alone =
+            co_await left_alone_hosts(dependencies_.journal, policy->configured.publication);
+        if (!left_alone) co_return left_alone.error();
+        left_alone_ = std::move(*left_alone);
+    }
     // Without events nobody else keeps the cache fresh between decisions.
     Result<void> fresh;
     if (!dependencies_.refresher.flowing())
@@ -135,6 +145,7 @@ ResultTask<void> RoomPublisher::publish() {
     ResourceClass room_class = policy->room_class;
     const auto unread = co_await rooms_.read(std::move(room_class));
     const auto hosts = dependencies_.refresher.cache().hosts();
+    idle_names_.look(policy, hosts);
     std::erase_if(known_, [&](const auto& each) {
         return dependencies_.refresher.cache().find(each.first) == nullptr;
     });
@@ -209,9 +220,23 @@ Task<void> RoomPublisher::carry_out(HostId id, Wish wanted, Policy policy, std::
     Known& known = known_[id];
     known.refused.clear();
     tell(*host, known, known.state.total, wanted.published);
+    const Circuit before = known.state.quiet;
     known.state = wanted.published.state;
     known.shown.published = known.state.total;
     evict_excess(*host, wanted.published, *policy);
+    co_await note_flapping(std::move(id), before);
+}
+
+Task<void> RoomPublisher::note_flapping(HostId id, Circuit before) {
+    const auto known = known_.find(id);
+    const TimePoint now = dependencies_.cloud.clock.now();
+    if (known == known_.end() || known->second.state.quiet.times() <= before.times()) co_return;
+    JournalEvent event =
+        left_alone_event(id, known->second.shown.name, known->second.state.quiet, now);
+    spdlog::info("oversubscription: left alone: {}", event.reason);
+    auto noted = co_await dependencies_.journal.note_event(std::move(event));
+    if (!noted)
+        spdlog::warn("oversubscription: a restart will not know of it: {}", noted.error().what);
 }
 
 /// Whether it is done.
@@ -304,6 +329,8 @@ std::vector<OversubscribedHost> RoomPublisher::hosts() const {
 
 void RoomPublisher::on_clock_step(Duration by) {
     for (auto& [id, known] : known_) known.state.shift(by);
+    if (left_alone_)
+        for (auto& [id, quiet] : *left_alone_) quiet.shift(by);
     rooms_.shift(by);
 }
 

@@ -3,10 +3,12 @@
 //
 // Only while this reaper serves. What it published last is Placement's to tell, so a restart, or
 // another reaper, goes on from there; what somebody changed by hand is taken as it is found, and
-// falls or rises from there. A host is read again before more is taken off it than nobody holds.
-// One host that can't be asked or written keeps no other one up. Where more is held than there is,
-// the holders are evicted (`excess: evict`) or stay until they end (`drain`). A pause of the reaper
-// lets no room rise and evicts nobody; a dry run tells what it would publish.
+// falls or rises from there. Hosts that went up and down too often are in this machine's journal: a
+// restart leaves them alone for as long. Flaps that are too few yet are counted anew then. A host
+// is read again before more is taken off it than nobody holds. One host that can't be asked or
+// written keeps no other one up. Where more is held than there is, the holders are evicted
+// (`excess: evict`) or stay until they end (`drain`). A pause of the reaper lets no room rise and
+// evicts nobody; a dry run tells what it would publish.
 #pragma once
 
 #include <cstdint>
@@ -18,6 +20,8 @@
 
 #include "reaper/cloud_reader/cache_refresher.hpp"
 #include "reaper/controllers/host_corrections.hpp"
+#include "reaper/controllers/idle_names_log.hpp"
+#include "reaper/controllers/left_alone_hosts.hpp"
 #include "reaper/controllers/metrics_reader.hpp"
 #include "reaper/controllers/nested_rooms.hpp"
 #include "reaper/oversubscription/inventory_plan.hpp"
@@ -41,6 +45,7 @@ public:
     /// References must outlive it.
     struct Dependencies {
         CloudPorts cloud;
+        Journal& journal;
         CacheRefresher& refresher;
         MetricsReader* metrics;  ///< null: nothing is measured
         HostCorrections& corrections;
@@ -80,6 +85,7 @@ private:
     Estimate estimate_of(const Host& host, const OversubscriptionPolicy& policy) const;
     Task<void> publish_on(HostId id, Policy policy, std::uint64_t epoch);
     Task<void> carry_out(HostId id, Wish wanted, Policy policy, std::uint64_t epoch);
+    Task<void> note_flapping(HostId id, Circuit before);
     Task<bool> write(HostId id, InventoryStep step, ResourceClass room_class);
     void evict_excess(const Host& host, const Published& published,
                       const OversubscriptionPolicy& policy);
@@ -93,8 +99,11 @@ private:
     std::uint64_t epoch_ = 0;  ///< of `serving`, as of the last interval
     NestedRooms rooms_;
     std::map<HostId, Known> known_;
+    std::optional<std::map<HostId, Circuit>>
+        left_alone_;  ///< by the journal; none: it was not read
     /// All of the cache, as of the interval's first need.
     std::optional<std::map<std::string, std::vector<ProviderRecord>>> providers_;
+    IdleNamesLog idle_names_;
     std::size_t unknown_ = 0;  ///< hosts whose use was not known, as it was told last
 };
 

@@ -25,9 +25,9 @@ OversubscriptionParts::OversubscriptionParts(Dependencies dependencies)
                   : std::make_unique<MetricsReader>(MetricsReader::Dependencies{
                         *dependencies_.metrics, dependencies_.cloud.clock, dependencies_.refresher,
                         dependencies_.settings})),
-      publisher_({dependencies_.cloud, dependencies_.refresher, reader_.get(), corrections_,
-                  dependencies_.settings, [this] { return serving(); }, dependencies_.paused,
-                  dependencies_.stopping}),
+      publisher_({dependencies_.cloud, dependencies_.journal, dependencies_.refresher,
+                  reader_.get(), corrections_, dependencies_.settings, [this] { return serving(); },
+                  dependencies_.paused, dependencies_.stopping}),
       qos_({dependencies_.cloud, dependencies_.journal, dependencies_.refresher, reader_.get(),
             corrections_, dependencies_.settings, [this] { return serving(); },
             dependencies_.paused}) {}

@@ -8,6 +8,7 @@
 #include <set>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "reaper/oversubscription/measurement.hpp"
 
@@ -39,6 +40,16 @@ struct Estimate {
     std::string why;      ///< for people: what decided it, or why it is not known
 };
 
+/// Hosts that the configuration names.
+struct NamedHosts {
+    std::string key;          ///< that names them: `overrides`
+    std::string text;         ///< as written
+    std::string pattern{};    ///< of names of hypervisors or services; else of an aggregate
+    std::string aggregate{};  ///< name or UUID
+
+    bool cover(const HostFacts& facts) const;
+};
+
 class Estimator {
 public:
     virtual ~Estimator() = default;
@@ -49,6 +60,8 @@ public:
     virtual bool measures() const { return false; }
     /// Over which times it wants usage put together; `trusted` is the publication's.
     virtual UsageWindows windows() const { return {}; }
+    /// Hosts that its parameters name; `key` is the parameter.
+    virtual std::vector<NamedHosts> named() const { return {}; }
     /// What is not known of the usage makes the estimate unknown, if it rests on it.
     virtual Estimate estimate(const HostFacts& facts, const HostUsage& usage) const = 0;
 };

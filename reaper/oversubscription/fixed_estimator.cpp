@@ -16,14 +16,8 @@ constexpr std::string_view aggregate_prefix = "aggregate:";
 
 /// Other vCPUs for some hosts.
 struct Override {
-    std::string pattern;  ///< of names of hosts, or the name or UUID of an aggregate
-    bool aggregate = false;
+    NamedHosts hosts;
     Amount vcpus = 0;
-
-    bool covers(const HostFacts& facts) const {
-        if (aggregate) return facts.aggregates.contains(pattern);
-        return matches_glob(pattern, facts.name) || matches_glob(pattern, facts.service_host);
-    }
 };
 
 class FixedEstimator : public Estimator {
@@ -33,9 +27,15 @@ public:
 
     std::string_view name() const override { return "fixed"; }
 
+    std::vector<NamedHosts> named() const override {
+        std::vector<NamedHosts> all;
+        for (const Override& each : overrides_) all.push_back(each.hosts);
+        return all;
+    }
+
     Estimate estimate(const HostFacts& facts, const HostUsage&) const override {
         const auto at = std::find_if(overrides_.begin(), overrides_.end(),
-                                     [&](const Override& each) { return each.covers(facts); });
+                                     [&](const Override& each) { return each.hosts.cover(facts); });
         const Amount wanted = at == overrides_.end() ? vcpus_ : at->vcpus;
         const auto capacity =
             Inventory{.total = facts.vcpus, .allocation_ratio = facts.allocation_ratio}.capacity();
@@ -44,8 +44,9 @@ public:
         estimate.rise_to = estimate.fall_to = std::min(wanted, capacity);
         estimate.why = counted(wanted, "vCPU") + " by the configuration";
         if (at != overrides_.end())
-            estimate.why += std::string{at->aggregate ? " of aggregate " : " of hosts "} +
-                            in_quotes(at->pattern);
+            estimate.why += at->hosts.aggregate.empty()
+                                ? " of hosts " + in_quotes(at->hosts.pattern)
+                                : " of aggregate " + in_quotes(at->hosts.aggregate);
         if (capacity < wanted)
             estimate.why += ", but the host has " + std::to_string(capacity) + " VCPU in all";
         return estimate;
@@ -60,14 +61,16 @@ std::optional<Override> override_of(std::string_view text) {
     const auto equals = text.rfind('=');
     if (equals == std::string_view::npos) return std::nullopt;
     Override read;
-    std::string_view pattern = text.substr(0, equals);
-    read.aggregate = pattern.starts_with(aggregate_prefix);
-    if (read.aggregate) pattern.remove_prefix(aggregate_prefix.size());
-    read.pattern = pattern;
+    read.hosts.key = "overrides";
+    read.hosts.text = text;
+    std::string_view name = text.substr(0, equals);
+    const bool aggregate = name.starts_with(aggregate_prefix);
+    if (aggregate) name.remove_prefix(aggregate_prefix.size());
+    (aggregate ? read.hosts.aggregate : read.hosts.pattern) = name;
     const std::string_view number = text.substr(equals + 1);
     const auto [end, error] =
         std::from_chars(number.data(), number.data() + number.size(), read.vcpus);
-    if (read.pattern.empty() || error != std::errc{} || end != number.data() + number.size() ||
+    if (name.empty() || error != std::errc{} || end != number.data() + number.size() ||
         read.vcpus < 0 || read.vcpus > most_fixed_vcpus)
         return std::nullopt;
     return read;

@@ -27,7 +27,8 @@ struct LoadThresholds {
 
 /// One average against its threshold.
 struct Exceeded {
-    double over = 0;  ///< in runnable threads; above 0: exceeded
+    double over = 0;        ///< in runnable threads; above 0: exceeded
+    bool exceeded = false;  ///< with what was shed and is still in it
     std::string why;
 };
 
@@ -59,6 +60,10 @@ public:
             against("5", load.load5, thresholds_.load5, shed.load5, load, verdict.why);
         const Exceeded fifteen =
             against("15", load.load15, thresholds_.load15, shed.load15, load, verdict.why);
+        if (five.exceeded || fifteen.exceeded)
+            verdict.too_busy = true;
+        else if (verdict.why.empty())
+            verdict.too_busy = false;
         const Exceeded& worse = fifteen.over > five.over ? fifteen : five;
         if (worse.over <= load_rounding) {
             if (verdict.why.empty()) verdict.why = "the load is not above its threshold";
@@ -84,7 +89,7 @@ private:
         std::string why = "the load average of " + minutes + " minutes is " +
                           decimal_text(*figure) + ", above " + decimal_text(limit);
         if (thresholds_.per_core) why += " (" + decimal_text(*threshold) + " for each core)";
-        return {*figure - shed - limit, std::move(why)};
+        return {*figure - shed - limit, *figure > limit, std::move(why)};
     }
 
     LoadThresholds thresholds_;

@@ -39,6 +39,10 @@ public:
         const double steal = above("steal", load.steal, thresholds_.steal, verdict.why);
         const double pressure = above("pressure", load.pressure, thresholds_.pressure, verdict.why);
         const double over = std::max(steal, pressure);
+        if (over > 0)
+            verdict.too_busy = true;
+        else if (verdict.why.empty())
+            verdict.too_busy = false;
         if (over <= 0) {
             verdict.state.in_a_row = 0;
             if (verdict.why.empty())

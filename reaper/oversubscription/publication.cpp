@@ -10,6 +10,12 @@
 namespace reaper {
 namespace {
 
+/// Who did not flap for so long is as new.
+void close_in_time(Circuit& quiet, TimePoint now, const PublicationRules& rules) {
+    const auto until = quiet.until();
+    if (until && now - *until >= rules.flap_window) quiet.close();
+}
+
 /// One look at one host.
 class Publication {
 public:
@@ -24,10 +30,8 @@ public:
         result_.state = before;
         if (!state().known_at) state().known_at = now;
         state().total = std::max<Amount>(before.total, 0);
-        auto& quiet = state().quiet;
-        const auto until = quiet.until();
-        if (until && now - *until >= rules.flap_window) quiet.close();
-        result_.left_alone = quiet.state(now) == CircuitState::open;
+        close_in_time(state().quiet, now, rules);
+        result_.left_alone = state().quiet.state(now) == CircuitState::open;
     }
 
     Published run() {
@@ -148,6 +152,15 @@ void PublishedState::shift(Duration by) {
     if (known_at) *known_at += by;
     for (auto& flap : flaps) flap += by;
     quiet.shift(by);
+}
+
+Circuit left_alone_since(const std::vector<TimePoint>& times, const PublicationRules& rules) {
+    Circuit quiet;
+    for (const TimePoint at : times) {
+        close_in_time(quiet, at, rules);
+        quiet.open(at, rules.quiet);
+    }
+    return quiet;
 }
 
 Published next_published(const PublishedState& state, const Estimate& estimate,

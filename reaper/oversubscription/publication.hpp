@@ -49,6 +49,10 @@ struct PublishedState {
     void shift(Duration by);
 };
 
+/// Of a host that was left alone at these times, the oldest first: what a reaper knows who was not
+/// there. Flaps that were too few yet are forgotten.
+Circuit left_alone_since(const std::vector<TimePoint>& times, const PublicationRules& rules);
+
 /// What a host holds and has now.
 struct RoomInUse {
     Amount used = 0;   ///< vCPUs of oversubscribed room that are held

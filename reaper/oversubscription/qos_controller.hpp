@@ -65,7 +65,9 @@ struct QosState {
 struct QosVerdict {
     std::optional<HostCorrection> correction{};
     std::string why;  ///< for people, where there is none: all is well, what is not known, ...
-    QosState state;   ///< for the next time
+    /// A figure is above its threshold, or all are known and none is; none: nobody knows.
+    std::optional<bool> too_busy{};
+    QosState state;  ///< for the next time
 };
 
 class QosController {

@@ -4,6 +4,7 @@
 #include <limits>
 
 #include "app/oversold_house.hpp"
+#include "tests/support/log_capture.hpp"
 
 namespace reaper::test::qos_loop_test {
 namespace {
@@ -55,6 +56,63 @@ TEST_F(QosLoopTest, WhereTheLoadIsAboveItsThresholdAsMuchGoesAsItIsTooMuch) {
     pass(minutes{10});
     EXPECT_EQ(cloud.count("DELETE"), 1U);
     EXPECT_TRUE(cloud.exists("host1-regular"));
+}
+
+TEST_F(QosLoopTest, TheLogTellsOfABusyHostOnceAndOfEachCorrection) {
+    mixed_host();
+    correct_load("12");
+    load["host1"] = 15;
+    const LogCapture log;
+    start();
+    pass([&] { return corrected(); });
+    const auto busy = log.lines_with("host1 is too busy");
+    ASSERT_EQ(busy.size(), 1U) << log.text();
+    EXPECT_THAT(busy.front(), HasSubstr("the load average of 5 minutes is 15, above 12"));
+    EXPECT_THAT(log.text(), HasSubstr("oversubscription: host1: the load average of 5 minutes is "
+                                      "15, above 12: 3 vCPUs must go; 1 server with 4 vCPUs goes"));
+    // Around the threshold it is not calm.
+    for (int i = 0; i < 5; ++i) {
+        load["host1"] = i % 2 == 0 ? 11 : 12.5;
+        pass(seconds{30});
+    }
+    EXPECT_THAT(log.lines_with("is calm again"), IsEmpty());
+    load["host1"] = 11;
+    pass(minutes{10});
+    EXPECT_EQ(log.lines_with("host1 is calm again; it was too busy for").size(), 1U);
+    EXPECT_EQ(log.lines_with("is too busy").size(), 1U);
+    EXPECT_EQ(log.lines_with("must go").size(), 1U);
+}
+
+TEST_F(QosLoopTest, TheLogTellsOnceWhyNoneGoes) {
+    mixed_host();
+    correct_load("12");
+    for (const char* const id : {"host1-sold1", "host1-sold2", "host1-spot"})
+        cloud.server_at(id).record.server.locked = true;
+    load["host1"] = 15;
+    const LogCapture log;
+    start();
+    pass(minutes{5});
+    EXPECT_EQ(log.lines_with("is too busy").size(), 1U) << log.text();
+    EXPECT_EQ(log.lines_with("3 vCPUs must go; none goes: no revocable server may go now").size(),
+              1U);
+    for (const char* const id : {"host1-sold1", "host1-sold2", "host1-spot"})
+        cloud.server_at(id).record.server.locked = false;
+    pass([&] { return corrected(); });
+    EXPECT_EQ(log.lines_with("1 server with 4 vCPUs goes").size(), 1U);
+    EXPECT_EQ(log.lines_with("none goes").size(), 1U);
+}
+
+TEST_F(QosLoopTest, WhatIsNotKnownIsNeitherBusyNorCalm) {
+    mixed_host();
+    correct_load("12");
+    load["host1"] = 15;
+    const LogCapture log;
+    start();
+    pass([&] { return corrected(); });
+    load["host1"] = std::numeric_limits<double>::quiet_NaN();
+    pass(minutes{10});
+    EXPECT_THAT(log.lines_with("is calm again"), IsEmpty());
+    EXPECT_EQ(log.lines_with("is too busy").size(), 1U);
 }
 
 TEST_F(QosLoopTest, WhatWasShedIsGivenTimeToShow) {
@@ -133,10 +191,12 @@ TEST_F(QosLoopTest, ADryRunTellsWhoWouldGo) {
     correct_load("12");
     load["host1"] = 15;
     dry_run = true;
+    const LogCapture log;
     start();
     pass([&] { return corrected(); });
     EXPECT_EQ(corrections().front().outcome->kind, OutcomeKind::dry_run);
     EXPECT_EQ(cloud.count("DELETE"), 0U);
+    EXPECT_THAT(log.text(), HasSubstr("3 vCPUs must go; a dry run, would choose 1 server"));
 }
 
 TEST_F(QosLoopTest, WhoIsProtectedIsNotChosenAndAnotherGoesInItsPlace) {

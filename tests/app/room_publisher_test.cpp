@@ -8,6 +8,7 @@
 #include "app/oversold_house.hpp"
 #include "reaper/api/routes.hpp"
 #include "reaper/report/json.hpp"
+#include "tests/support/log_capture.hpp"
 
 namespace reaper::test::room_publisher_test {
 namespace {
@@ -70,6 +71,27 @@ TEST_F(RoomPublisherTest, HostsThatAreNotNamedGiveNone) {
     EXPECT_EQ(total("other"), 0);
 }
 
+TEST_F(RoomPublisherTest, NamesThatCoverNoHostAreToldOnce) {
+    busy_host("host1");
+    estimate_fixed(6);
+    settings.oversubscription.hosts = {"host*", "gone-*"};
+    settings.oversubscription.estimator.parameters["overrides"] =
+        std::vector<std::string>{"host2=3", "host1=4"};
+    const LogCapture log;
+    start();
+    pass([&] { return total("host1") == 4; });
+    pass(minutes{5});
+    EXPECT_EQ(log.lines_with("covers none").size(), 2U) << log.text();
+    EXPECT_EQ(log.lines_with("oversubscription.hosts: 'gone-*' covers none of 1 host").size(), 1U);
+    EXPECT_EQ(log.lines_with("oversubscription.estimator.overrides: 'host2=3' covers none").size(),
+              1U);
+    busy_host("host2");
+    pass([&] { return total("host2") == 3; });
+    pass(minutes{5});
+    EXPECT_EQ(log.lines_with("'host2=3'").size(), 1U) << "it is right now";
+    EXPECT_EQ(log.lines_with("'gone-*'").size(), 2U) << "of 2 hosts";
+}
+
 TEST_F(RoomPublisherTest, WhatIsAllocatedAndUnusedIsSoldAtOnceWhereThePastIsKnown) {
     busy_host();
     nested_provider();
@@ -91,6 +113,53 @@ TEST_F(RoomPublisherTest, AHostsFirstHourIsNotTrusted) {
     pass(minutes{50});
     EXPECT_EQ(total(), 0);
     pass([&] { return total() > 0; });
+}
+
+TEST_F(RoomPublisherTest, AHostsFirstHourIsNotTrustedAfterARestartEither) {
+    busy_host();
+    nested_provider();
+    estimate_slack();
+    start();
+    const TimePoint began = clock.now();
+    pass(minutes{40});
+    crash();
+    start();
+    pass(minutes{15});
+    EXPECT_EQ(total(), 0);
+    pass([&] { return total() > 0; });
+    EXPECT_GE(clock.now() - began, minutes{55}) << "the past is known, and counts";
+}
+
+TEST_F(RoomPublisherTest, AHostThatFlapsIsLeftAloneOverARestart) {
+    busy_host();
+    nested_provider();
+    estimate_slack();
+    settings.oversubscription.estimator.parameters["peak"] = std::string{"0s"};
+    settings.oversubscription.publication.rise_after = seconds{15};
+    settings.oversubscription.publication.flaps = 2;
+    measured_for_an_hour();
+    const LogCapture log;
+    start();
+    for (int i = 0; i < 2; ++i) {
+        use["host1"] = 4;
+        pass([&] { return total() >= 6; });
+        use["host1"] = 10;
+        pass([&] { return total() <= 2; });
+    }
+    const TimePoint flapped = clock.now();
+    use["host1"] = 4;
+    pass(minutes{5});
+    EXPECT_LE(total(), 2);
+    EXPECT_EQ(log.lines_with("left alone: " + cloud.provider_of("host1") + " (host1)").size(), 1U);
+    crash();
+    start();
+    pass(minutes{20});
+    EXPECT_LE(total(), 2);
+    const nlohmann::json hosts = shown().at("hosts");
+    EXPECT_EQ(hosts.at(0).at("left_alone"), true);
+    pass([&] { return total() >= 6; });
+    EXPECT_GE(clock.now() - flapped, minutes{30});
+    EXPECT_LE(clock.now() - flapped, minutes{40});
 }
 
 TEST_F(RoomPublisherTest, WhatIsNoFigureMakesNoRoom) {

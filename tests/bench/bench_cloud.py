@@ -29,7 +29,7 @@ broker:
   urls: [{amqp}]
 taggers:
   - name: project
-cull: {{promise: {promise}, max_parallel_deletions: {parallel}}}
+{taggers}cull: {{promise: {promise}, max_parallel_deletions: {parallel}}}
 # Nobody takes the room that is freed.
 breaker: {{wasted: 0}}
 project_breaker: {{wasted: 0, unproven: 0}}
@@ -131,13 +131,13 @@ class Cloud:
 
 class Reaper:
     def __init__(self, binaries, directory, cloud, amqp, rate, promise="0s", parallel=8, more="",
-                 first=()):
+                 first=(), taggers=""):
         config = directory / "reaper.yaml"
         config.write_text(CONFIG.format(
             region=cloud.place.get("region", "RegionOne"), auth_url=cloud.place["auth_url"],
             password=cloud.place["users"]["reaper"]["password"], amqp=amqp,
             directory=directory, rate=rate, promise=promise,
-            parallel=parallel) + more)
+            parallel=parallel, taggers=taggers) + more)
         config.chmod(0o600)
         if first:
             subprocess.run([binaries / "reaper", "--config", config, *first], check=True,

@@ -85,6 +85,20 @@ TEST(FixedEstimator, TheFirstOverrideThatFitsCounts) {
     EXPECT_EQ(vcpus({"ssd=5"}), 2);  // an aggregate is no host
 }
 
+TEST(FixedEstimator, TellsWhichHostsItNames) {
+    EXPECT_TRUE(estimator_of("usage_slack")->named().empty());
+    const auto named =
+        estimator_of("fixed", {{"overrides", Texts{"h1=5", "aggregate:ssd=0"}}})->named();
+    ASSERT_EQ(named.size(), 2U);
+    EXPECT_EQ(named[0].key, "overrides");
+    EXPECT_EQ(named[0].text, "h1=5");
+    EXPECT_EQ(named[1].text, "aggregate:ssd=0");
+    EXPECT_TRUE(named[0].cover(host_of(8, 0)));
+    EXPECT_TRUE(named[1].cover(host_of(8, 0)));
+    EXPECT_FALSE(named[0].cover(HostFacts{}));
+    EXPECT_FALSE(named[1].cover(HostFacts{}));
+}
+
 TEST(FixedEstimator, GivesNoMoreThanTheHostHas) {
     const auto fixed = estimator_of("fixed", {{"vcpus", std::int64_t{14}}});
     EXPECT_EQ(fixed->estimate(host_of(8, 8), {}).fall_to, 8);

@@ -270,6 +270,18 @@ TEST(Publication, WhereFlapsAreOffNobodyIsLeftAlone) {
     for (int i = 0; i < 10; ++i) EXPECT_FALSE(host.go_up_and_down(i * 5min).left_alone);
 }
 
+TEST(Publication, WhoWasNotThereKnowsFromTheTimesForHowLongAHostIsLeftAlone) {
+    PublicationRules rules;  // 30 minutes, doubled up to 8 hours; 1 hour is forgotten
+    EXPECT_EQ(left_alone_since({}, rules).state(noon), CircuitState::closed);
+    const Circuit once = left_alone_since({noon}, rules);
+    EXPECT_EQ(once.state(noon + 29min), CircuitState::open);
+    EXPECT_EQ(once.state(noon + 30min), CircuitState::half_open);
+    const Circuit twice = left_alone_since({noon, noon + 45min}, rules);
+    EXPECT_EQ(*twice.until(), noon + 45min + 60min);
+    const Circuit apart = left_alone_since({noon, noon + 90min}, rules);
+    EXPECT_EQ(*apart.until(), noon + 120min) << "the first one is forgotten";
+}
+
 TEST(Publication, ALeftAloneHostFalls) {
     PublishedHost host;
     host.go_up_and_down(0min);

@@ -94,6 +94,30 @@ TEST(LoadQos, EitherAverageAboveItsThresholdIsEnough) {
     EXPECT_EQ(Watched("load", mesos).sheds(loads(0s, 6.01, {})), -1);
 }
 
+TEST(LoadQos, TooBusyIsWhatIsAboveAThresholdWhateverIsDoneAboutIt) {
+    const std::map<std::string, std::string> given{{"load_threshold_5min", "6"},
+                                                   {"load_threshold_15min", "4"}};
+    Watched watched{"load", given};
+    EXPECT_EQ(watched.look(loads(0s, 6.0, 4.0)).too_busy, false);
+    EXPECT_EQ(watched.look(loads(15s, 8.0, 4.0)).too_busy, true);
+    EXPECT_EQ(watched.look(loads(15s, 8.0, 4.0)).too_busy, std::nullopt) << "nothing new";
+    watched.shed(9);
+    EXPECT_EQ(watched.look(loads(30s, 8.0, 4.0)).too_busy, true) << "it is to show still";
+    EXPECT_EQ(watched.look(loads(90s, 8.0, 4.0)).correction, std::nullopt);
+    EXPECT_EQ(watched.look(loads(105s, 8.0, 4.0)).too_busy, true);
+    EXPECT_EQ(watched.look(loads(120s, 5.0, {})).too_busy, std::nullopt) << "half is known";
+    EXPECT_EQ(watched.look(loads(135s, {}, 4.1)).too_busy, true);
+}
+
+TEST(PressureQos, TooBusyIsWhatIsAboveAThresholdFromTheFirstTimeOn) {
+    Watched watched{"pressure", {{"steal_threshold", "0.1"}, {"pressure_threshold", "0.5"}}};
+    EXPECT_EQ(watched.look(waits(0s, 0.1, 0.5)).too_busy, false);
+    const auto verdict = watched.look(waits(15s, 0.2, 0.5));
+    EXPECT_EQ(verdict.too_busy, true);
+    EXPECT_EQ(verdict.correction, std::nullopt);
+    EXPECT_EQ(watched.look(waits(30s, 0.0, {})).too_busy, std::nullopt);
+}
+
 TEST(LoadQos, AsksForWhatItComparesAlone) {
     const auto asked = [](const std::map<std::string, std::string>& given) {
         return qos_of("load", texts(given))->figures();

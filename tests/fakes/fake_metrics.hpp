@@ -2,6 +2,7 @@
 // Prometheus, it takes the newest value of the last five minutes.
 #pragma once
 
+#include <functional>
 #include <iterator>
 #include <map>
 #include <optional>
@@ -45,8 +46,11 @@ public:
     ResultTask<std::vector<SampleSeries>> query_range(std::string expression, TimePoint from,
                                                       TimePoint to, Duration step) override {
         asked.push_back(expression);
+        ranges.emplace_back(from, to);
         co_await breathe();
         if (auto error = error_of(expression)) co_return std::move(*error);
+        if (on_range)
+            if (auto error = on_range()) co_return std::move(*error);
         if (from > to || step <= Duration(0))
             co_return Error{Errc::bad_input, "metrics: no such times"};
         co_return series(expression, from, to, step);
@@ -72,10 +76,12 @@ public:
         return all;
     }
 
-    std::vector<std::string> asked;      ///< expressions, in order
-    std::map<std::string, Error> fails;  ///< by expression
-    std::optional<Error> down;           ///< every call fails so
-    Duration skew{0};                    ///< its clock is ahead of ours by so much
+    std::vector<std::string> asked;                       ///< expressions, in order
+    std::vector<std::pair<TimePoint, TimePoint>> ranges;  ///< that were asked for, in order
+    std::map<std::string, Error> fails;                   ///< by expression
+    std::function<std::optional<Error>()> on_range;       ///< may fail a question for the past
+    std::optional<Error> down;                            ///< every call fails so
+    Duration skew{0};                                     ///< its clock is ahead of ours by so much
 
 private:
     using Points = std::map<TimePoint, double>;

@@ -193,6 +193,17 @@ class LabCloud(OpenStackCloud):
 
     # Between scenarios -------------------------------------------------------
 
+    def tell_load(self, host: str, load5: float | None) -> None:
+        """What its hypervisor tells Nova of its uptime; None: nothing."""
+        file = self.place.path("uptime", host)
+        file.parent.mkdir(exist_ok=True)
+        if load5 is None:
+            file.unlink(missing_ok=True)
+        else:
+            new = file.with_suffix(".new")
+            new.write_text(f" 12:00:00 up 7 days,  1:02,  1 user,  load average: 0.50, {load5:.2f}, 0.50\n")
+            new.replace(file)
+
     def reset(self) -> None:
         self._start_what_is_stopped()
         self._purge_servers()

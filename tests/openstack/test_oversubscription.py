@@ -282,6 +282,30 @@ def test_a_busy_host_sheds_what_is_too_much(
     assert_lives(cloud, *regular.values())
     assert deleted(cloud, mark) == ids(eldest, second, third, last)
 
+    # The same by what Nova tells of its hypervisors, where Prometheus tells of no load.
+    exporter[one].pressure(0)
+    seller.stop()
+    change(seller, qos=load, qos_source="nova")
+    source = "oversubscription.qos_source: nova: release zed asks the host for its load"
+    checked = seller.command("check")
+    assert checked.returncode != 0 and f"FAIL {source}; 0 of 3 hosts" in checked.stdout, checked.stdout
+    try:
+        for host in cloud.hosts:
+            cloud.tell_load(host, 5)
+        checked = seller.command("check")
+        assert f"ok   {source}; 3 of 3 hosts" in checked.stdout, checked.stdout
+        start(seller, listen)
+        by_nova = boot_one(cloud)
+        assert_lives(cloud, by_nova)
+        cloud.tell_load(one, 60)
+        cloud.wait_gone([by_nova])
+    finally:
+        for host in cloud.hosts:
+            cloud.tell_load(host, None)
+    assert_lives(cloud, *regular.values())
+    told = [seller.command("history", "show", each["id"]).stdout for each in corrections(seller)]
+    assert any("is 60, above 12" in each for each in told), told
+
 
 def test_what_is_not_known_is_not_guessed(
     cloud: LabCloud,

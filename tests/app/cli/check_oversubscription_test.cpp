@@ -170,10 +170,37 @@ TEST_F(CheckOversubscription, TheClassAndTheFlavorsAreLookedFor) {
     EXPECT_THAT(told("oversubscription.hosts"), HasSubstr("none of 2 hosts"));
 }
 
+TEST_F(CheckOversubscription, NamesThatCoverNoHostAreTold) {
+    settings_.hosts = {"h*", "compute-*"};
+    settings_.estimator = {"fixed", {{"overrides", std::vector<std::string>{"h1=2", "h11=0"}}}};
+    EXPECT_FALSE(run());
+    EXPECT_THAT(told("oversubscription.hosts"),
+                HasSubstr("FAIL oversubscription.hosts: 'compute-*' covers none of 2 hosts"));
+    EXPECT_EQ(told("oversubscription.estimator.overrides"),
+              "FAIL oversubscription.estimator.overrides: 'h11=0' covers none of 2 hosts: no "
+              "hypervisor and no nova-compute service has such a name; correct it, or take it "
+              "out\n");
+    settings_.hosts = {"h1"};
+    settings_.estimator.parameters["overrides"] = std::vector<std::string>{"h2=2"};
+    EXPECT_TRUE(run());
+    EXPECT_THAT(told("oversubscription.estimator.overrides"),
+                HasSubstr("warn oversubscription.estimator.overrides: 'h2=2' covers 1 host, and"));
+}
+
 TEST_F(CheckOversubscription, NovasUptimeIsOldSince2025_2) {
     settings_.qos = {"load", {{"load_threshold_5min", ParameterValue{std::string{"8"}}}}};
     settings_.qos_source = "nova";
     cloud_.nova_release = NovaRelease::r2025_1;
+    EXPECT_FALSE(run());
+    EXPECT_THAT(
+        told("oversubscription.qos_source"),
+        HasSubstr("FAIL oversubscription.qos_source: nova: release 2025.1 asks the host for "
+                  "its load; 0 of 2 hosts that were tried told it; not h1, h2: "));
+    cloud_.load_averages_of["h2"] = {1, 1};
+    EXPECT_TRUE(run());
+    EXPECT_THAT(told("oversubscription.qos_source"), HasSubstr("warn"));
+    EXPECT_THAT(told("oversubscription.qos_source"), HasSubstr("1 of 2 hosts that were tried"));
+    cloud_.load_averages_of["h1"] = {1, 1};
     EXPECT_TRUE(run());
     EXPECT_THAT(told("oversubscription.qos_source"), HasSubstr("ok "));
     cloud_.nova_release = NovaRelease::r2025_2;

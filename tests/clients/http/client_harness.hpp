@@ -10,9 +10,6 @@
 #include <functional>
 #include <memory>
 #include <optional>
-#include <spdlog/sinks/ostream_sink.h>
-#include <spdlog/spdlog.h>
-#include <sstream>
 #include <stdexcept>
 #include <string>
 #include <utility>
@@ -20,6 +17,7 @@
 
 #include "reaper/runtime/clock.hpp"
 #include "reaper/runtime/task.hpp"
+#include "tests/support/log_capture.hpp"
 
 namespace reaper::test {
 
@@ -89,27 +87,6 @@ public:
 private:
     boost::asio::io_context& io_;
     TimePoint now_;
-};
-
-/// Everything that is logged while it lives, debug included.
-class LogCapture {
-public:
-    LogCapture() : before_(spdlog::default_logger()) {
-        auto sink = std::make_shared<spdlog::sinks::ostream_sink_mt>(text_);
-        auto logger = std::make_shared<spdlog::logger>("captured", std::move(sink));
-        logger->set_level(spdlog::level::trace);
-        logger->flush_on(spdlog::level::trace);
-        spdlog::set_default_logger(std::move(logger));
-    }
-    ~LogCapture() { spdlog::set_default_logger(before_); }
-    LogCapture(const LogCapture&) = delete;
-    LogCapture& operator=(const LogCapture&) = delete;
-
-    std::string text() const { return text_.str(); }
-
-private:
-    std::ostringstream text_;
-    std::shared_ptr<spdlog::logger> before_;
 };
 
 }  // namespace reaper::test

@@ -715,6 +715,9 @@ TEST_F(NovaTest, TheLoadAveragesOfAHost) {
         EXPECT_EQ(*told(other), std::nullopt) << other;
     cloud.on(path, json_reply(400, "{}"));
     EXPECT_EQ(*cloud.run(nova().load_averages(HostId{"h"})), std::nullopt) << "it is down";
+    cloud.on(path, json_reply(501, "{}"));
+    EXPECT_EQ(*cloud.run(nova().load_averages(HostId{"h"})), std::nullopt)
+        << "its driver has no such thing";
     cloud.on(path, json_reply(403, "{}"));
     EXPECT_EQ(cloud.run(nova().load_averages(HostId{"h"})).error().code, Errc::forbidden);
 }

@@ -219,9 +219,9 @@ def _glance(place: Place, lab: Description) -> Service:
 
 def nova_daemon(place: Place, name: str, module: str, overlay: str | None = None) -> Service:
     files = [place.path("etc", "nova.conf"), place.path("etc", f"{overlay or name}.conf")]
-    return Service(
-        name, _python(f"nova.cmd.{module}", *files), _logged(place, name, f"Starting {module} node"), {}
-    )
+    first = HERE / "host_uptime.py" if module == "compute" else None
+    argv = _python(f"nova.cmd.{module}", *files, first=first)
+    return Service(name, argv, _logged(place, name, f"Starting {module} node"), {})
 
 
 def _nova_api(place: Place, lab: Description, name: str) -> Service:
@@ -233,8 +233,9 @@ def _nova_api(place: Place, lab: Description, name: str) -> Service:
     return _wsgi(place, lab, name, "/", env, workers=2 if name == "nova-api" else 1, threads=1)
 
 
-def _python(module: str, *config_files: Path) -> list[str]:
-    program = f"import sys; from {module} import main; sys.exit(main())"
+def _python(module: str, *config_files: Path, first: Path | None = None) -> list[str]:
+    run = f"import runpy; runpy.run_path({str(first)!r}); " if first else ""
+    program = f"import sys; from {module} import main; {run}sys.exit(main())"
     argv = [PYTHON, "-c", program]
     for path in config_files:
         argv += ["--config-file", str(path)]

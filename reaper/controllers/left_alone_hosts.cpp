@@ -1,0 +1,45 @@
+#include "reaper/controllers/left_alone_hosts.hpp"
+
+#include <algorithm>
+
+#include "reaper/model/text.hpp"
+#include "reaper/model/time_text.hpp"
+
+namespace reaper {
+namespace {
+
+constexpr const char* left_alone_kind = "host-left-alone";
+/// As many as a large cloud can have within the longest quiet time.
+constexpr int most_events_read = 20'000;
+
+}  // namespace
+
+JournalEvent left_alone_event(const HostId& host, const std::string& name, const Circuit& quiet,
+                              TimePoint now) {
+    JournalEvent event;
+    event.kind = left_alone_kind;
+    event.reason = host.str() + " (" + printable(name, 64) +
+                   "): its oversubscribed room went up and down too often";
+    if (const auto until = quiet.until())
+        event.reason += "; it does not rise for " + format_duration(*until - now);
+    event.at = now;
+    return event;
+}
+
+ResultTask<std::map<HostId, Circuit>> left_alone_hosts(Journal& journal, PublicationRules rules) {
+    std::map<HostId, Circuit> hosts;
+    if (rules.flaps == 0) co_return hosts;
+    auto events = co_await journal.events(most_events_read);
+    if (!events) co_return events.error();
+    std::map<HostId, std::vector<TimePoint>> times;
+    for (const JournalEvent& event : *events)
+        if (event.kind == left_alone_kind)
+            times[HostId{event.reason.substr(0, event.reason.find(' '))}].push_back(event.at);
+    for (auto& [host, at] : times) {
+        std::sort(at.begin(), at.end());
+        hosts.emplace(host, left_alone_since(at, rules));
+    }
+    co_return hosts;
+}
+
+}  // namespace reaper

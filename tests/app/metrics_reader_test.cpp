@@ -1,0 +1,87 @@
+// What was measured before a start is read in pieces.
+#include "reaper/controllers/metrics_reader.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "app/oversold_house.hpp"
+
+namespace reaper::test::metrics_reader_test {
+namespace {
+
+using std::chrono::hours;
+using std::chrono::minutes;
+using ::testing::ElementsAre;
+
+constexpr Duration step = minutes{1};
+const TimePoint noon = std::chrono::sys_days{std::chrono::year{2026} / 11 / 20} + hours{12};
+
+std::size_t values_of(const PastPiece& piece, std::size_t series) {
+    return series * static_cast<std::size_t>((piece.to - piece.from) / step + 1);
+}
+
+TEST(PastPieces, AShortPastOfFewHostsIsOne) {
+    EXPECT_THAT(past_pieces(noon - hours{1}, noon, step, 100),
+                ElementsAre(PastPiece{noon - hours{1}, noon}));
+    EXPECT_THAT(past_pieces(noon, noon, step, 0), ElementsAre(PastPiece{noon, noon}));
+}
+
+TEST(PastPieces, AreOfNoMoreThanSoManyValuesAndHaveAllOfThePast) {
+    for (const std::size_t series : {1U, 30U, 10'000U, 100'000U, 250'000U}) {
+        const auto pieces = past_pieces(noon - hours{168}, noon, step, series);
+        ASSERT_FALSE(pieces.empty());
+        std::size_t values = 0;
+        for (std::size_t i = 0; i < pieces.size(); ++i) {
+            EXPECT_LE(values_of(pieces[i], series), std::max<std::size_t>(series, 100'000));
+            EXPECT_LE(values_of(pieces[i], 1), 10'000U);
+            if (i > 0) EXPECT_EQ(pieces[i].from, pieces[i - 1].to + step);
+            values += values_of(pieces[i], series);
+        }
+        EXPECT_EQ(pieces.back().to, noon);
+        EXPECT_LE(values, 3'000'000U);
+        if (series <= 30)
+            EXPECT_EQ(pieces.front().from, noon - hours{168}) << series;
+        else
+            EXPECT_GT(values, 2'700'000U) << series;
+    }
+    EXPECT_EQ(past_pieces(noon - hours{1}, noon, step, 10'000).size(), 7U);
+}
+
+class MetricsReaderTest : public OversoldHouse {};
+
+TEST_F(MetricsReaderTest, ALongPastIsReadInPieces) {
+    busy_host();
+    nested_provider();
+    estimate_slack();
+    settings.oversubscription.estimator.parameters["peak"] = std::string{"168h"};
+    measured_for_an_hour();
+    // Longer ago than the first piece ends, it was busier.
+    fake.measure_at("use", {{"instance", "host1:9100"}}, clock.now() - hours{160}, 9);
+    fake.measure_at("use", {{"instance", "host1:9100"}}, clock.now() - minutes{70}, 6);
+    start();
+    pass([&] { return total() > 0; });
+    ASSERT_EQ(fake.ranges.size(), 2U);
+    EXPECT_EQ(fake.ranges[1].first, fake.ranges[0].second + step);
+    EXPECT_EQ(fake.ranges[1].first - fake.ranges[0].first, minutes{10'000});
+    EXPECT_EQ(total(), 3) << "12 are allocated, 9 were in use 160 hours ago";
+}
+
+TEST_F(MetricsReaderTest, APartOfThePastIsNotTakenForAllOfIt) {
+    busy_host();
+    nested_provider();
+    estimate_slack();
+    settings.oversubscription.estimator.parameters["peak"] = std::string{"168h"};
+    measured_for_an_hour();
+    fake.measure_at("use", {{"instance", "host1:9100"}}, clock.now() - minutes{70}, 9);
+    fake.on_range = [&]() -> std::optional<Error> {
+        if (fake.ranges.size() != 2) return std::nullopt;
+        return Error{Errc::timeout, "prometheus: no answer within 5s"};
+    };
+    start();
+    pass([&] { return total() > 0; });
+    EXPECT_EQ(fake.ranges.size(), 4U) << "both are asked for again";
+    EXPECT_EQ(total(), 3);
+}
+
+}  // namespace
+}  // namespace reaper::test::metrics_reader_test
