@@ -46,6 +46,7 @@ struct DaemonStatus {
     Duration approved_max_age{};    ///< cull.approved_max_age
     bool reservations = false;      ///< room is kept for roles
     bool oversubscription = false;  ///< room is sold beyond what is allocated
+    CircuitState circuit{};         ///< the circuit breaker of the whole cloud
     std::vector<Safeguards::LeftAlone> left_alone{};
 };
 

@@ -30,6 +30,16 @@ void add_global_options(CLI::App& app, Parsed& parsed) {
                    "Configuration (default /etc/reaper/reaper.yaml, or REAPER_CONFIG)")
         ->envname("REAPER_CONFIG")
         ->type_name("FILE");
+    app.add_option("--api", parsed.global.api.url,
+                   "Ask the daemon at https://HOST:PORT of its admin API (or REAPER_API)")
+        ->envname("REAPER_API")
+        ->type_name("URL");
+    app.add_option("--ca-file", parsed.global.api.ca_file,
+                   "With --api: certificates to trust, PEM (default the system's)")
+        ->type_name("FILE");
+    app.add_option("--token-file", parsed.global.api.token_file,
+                   "With --api: holds a token of Keystone (default OS_TOKEN, or a new one)")
+        ->type_name("FILE");
     app.add_flag("--json", parsed.global.json, "Print the answer as JSON");
     app.add_flag("-v,--verbose", parsed.verbose, "Log more; twice: everything");
     app.add_option("--log-level", parsed.log_level,
@@ -61,6 +71,7 @@ void add_switch(CLI::App& app, Parsed& parsed) {
         ->type_name("TEXT");
     add_command(app, "resume", help::resume);
     add_command(app, "status", help::status);
+    add_command(app, "reapers", help::reapers);
 }
 
 /// What packages install beside the program.
@@ -190,6 +201,7 @@ Result<Command> finish_command(const CLI::App& chosen, const Parsed& parsed) {
     if (name == "check") return Command{CheckCommand{}};
     if (name == "resume") return Command{ResumeCommand{}};
     if (name == "status") return Command{StatusCommand{}};
+    if (name == "reapers") return Command{ReapersCommand{}};
     if (name == "strategies") return Command{StrategiesCommand{}};
     if (name == "taggers") return Command{TaggersCommand{}};
     if (name == "estimators") return Command{EstimatorsCommand{}};
@@ -239,6 +251,9 @@ std::variant<Arguments, Leave> finish(const CLI::App& app, const Parsed& parsed)
     if (!command) return Leave{ExitCode::usage, "", command.error().what};
     Result<ListOptions> list = list_options(parsed.list, parsed.global.json);
     if (!list) return Leave{ExitCode::usage, "", list.error().what};
+    const ApiOptions& api = parsed.global.api;
+    if (api.url.empty() && !(api.ca_file.empty() && api.token_file.empty()))
+        return Leave{ExitCode::usage, "", "--ca-file and --token-file go with --api"};
     if (auto why = why_not_followed(parsed.history, *list))
         return Leave{ExitCode::usage, "", std::move(*why)};
     arguments.global.json = list->format == ListFormat::json;

@@ -5,6 +5,7 @@
 
 #include "reaper/cli/cloud_view.hpp"
 #include "reaper/cli/commands.hpp"
+#include "reaper/cli/daemon_api.hpp"
 #include "reaper/cli/known_ledger.hpp"
 #include "reaper/cli/offline.hpp"
 #include "reaper/cli/pause_state.hpp"
@@ -14,6 +15,7 @@
 #include "reaper/decision/room_oracle.hpp"
 #include "reaper/model/time_text.hpp"
 #include "reaper/report/json.hpp"
+#include "reaper/report/json_values.hpp"
 #include "reaper/report/room.hpp"
 #include "reaper/request_spec/request_builder.hpp"
 #include "reaper/runtime/run_task.hpp"
@@ -29,6 +31,27 @@ struct RoomQuestion {
     Safeguards& safeguards;
 };
 
+ExitCode show_answer(const RoomAnswer& answer, const Request& request,
+                     const std::vector<std::string>& remarks,
+                     const std::vector<std::string>& cloud_remarks, TimePoint taken_at,
+                     const Terminal& terminal) {
+    if (terminal.json()) {
+        nlohmann::json document = report::room_json(answer, request);
+        document["version"] = report::json_version;
+        document["remarks"] = remarks;
+        for (const auto& remark : cloud_remarks) document["remarks"].push_back(remark);
+        document["taken_at"] = iso_time(taken_at);
+        terminal.answer(report::dump(document, 2) + "\n");
+    } else {
+        for (const auto& remark : remarks) terminal.answer("Remark: " + remark + ".\n");
+        for (const auto& remark : cloud_remarks) spdlog::warn("{}", remark);
+        terminal.answer(report::render_room(answer, request, terminal.render_options(taken_at)));
+    }
+    const bool fits =
+        answer.verdict != RoomVerdict::never && answer.verdict != RoomVerdict::held_back;
+    return fits ? ExitCode::ok : ExitCode::not_enough;
+}
+
 ExitCode show(const Request& request, const RoomQuestion& view, std::vector<std::string> remarks,
               const Terminal& terminal) {
     const Snapshot& snapshot = view.cache.snapshot;
@@ -40,22 +63,7 @@ ExitCode show(const Request& request, const RoomQuestion& view, std::vector<std:
     if (auto remark = zone_remark(request, hosts)) remarks.push_back(std::move(*remark));
     const RoomAnswer answer = room_for(view.policy, request, hosts, view.cache.tag_data,
                                        view.ledger, snapshot.taken_at, view.safeguards);
-    if (terminal.json()) {
-        nlohmann::json document = report::room_json(answer, request);
-        document["version"] = report::json_version;
-        document["remarks"] = remarks;
-        for (const auto& remark : snapshot.remarks) document["remarks"].push_back(remark);
-        document["taken_at"] = iso_time(snapshot.taken_at);
-        terminal.answer(report::dump(document, 2) + "\n");
-    } else {
-        for (const auto& remark : remarks) terminal.answer("Remark: " + remark + ".\n");
-        for (const auto& remark : snapshot.remarks) spdlog::warn("{}", remark);
-        terminal.answer(
-            report::render_room(answer, request, terminal.render_options(snapshot.taken_at)));
-    }
-    const bool fits =
-        answer.verdict != RoomVerdict::never && answer.verdict != RoomVerdict::held_back;
-    return fits ? ExitCode::ok : ExitCode::not_enough;
+    return show_answer(answer, request, remarks, snapshot.remarks, snapshot.taken_at, terminal);
 }
 
 ExitCode show_on_file(const GlobalOptions& global, const RoomCommand& command,
@@ -112,11 +120,58 @@ Built built_of(boost::asio::io_context& io, const Cloud& cloud, const SchedulerR
     return with_flavor(io, cloud, rules, std::move(request), command.flavor);
 }
 
+std::string traits_text(const RoomCommand& command) {
+    std::string text;
+    for (const auto& trait : command.required_traits)
+        text += (text.empty() ? "" : ",") + trait + "=required";
+    for (const auto& trait : command.forbidden_traits)
+        text += (text.empty() ? "" : ",") + trait + "=forbidden";
+    return text;
+}
+
+std::string resources_text(const Resources& resources) {
+    std::string text;
+    for (const auto& [name, amount] : resources)
+        text += (text.empty() ? "" : ",") + name.str() + ":" + std::to_string(amount);
+    return text;
+}
+
+/// By the daemon that --api names: on its cache, by its policy.
+ExitCode room_remotely(const GlobalOptions& global, const RoomCommand& command,
+                       const Terminal& terminal) {
+    auto api = daemon_api(global, terminal);
+    if (!api) return ExitCode::usage;
+    const std::string target =
+        target_of("/v1/room", {{"flavor", command.flavor},
+                               {"resources", resources_text(command.resources)},
+                               {"count", std::to_string(command.slots)},
+                               {"zone", command.availability_zone.value_or("")},
+                               {"project", command.project},
+                               {"traits", traits_text(command)}});
+    ExitCode code{};
+    const auto said = api->get(target, code, ExitCode::unknown);
+    if (!said) return code;
+    const auto room = taken(report::room_from_json(*said), *api, terminal, code);
+    if (!room) return code;
+    const auto rest = taken(
+        report::read_json(*said, "room",
+                          [](const JsonPlace& in) {
+                              return std::pair{
+                                  report::list(in["remarks"],
+                                               [](const JsonPlace& each) { return each.text(); }),
+                                  in["taken_at"].time()};
+                          }),
+        *api, terminal, code);
+    if (!rest) return code;
+    return show_answer(room->answer, room->request, rest->first, {}, rest->second, terminal);
+}
+
 }  // namespace
 
 ExitCode show_room(const GlobalOptions& global, const RoomCommand& command,
                    const Terminal& terminal) {
     if (!command.snapshot_file.empty()) return show_on_file(global, command, terminal);
+    if (!global.api.url.empty()) return room_remotely(global, command, terminal);
     const auto settings = settings_for_looking(global, terminal);
     if (!settings) return ExitCode::usage;
 

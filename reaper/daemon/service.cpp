@@ -60,6 +60,7 @@ CloudPorts with_placement(const CloudPorts& cloud, Placement& placement) {
 class NeverPaused final : public Switch {
 public:
     std::optional<std::string> paused() const override { return std::nullopt; }
+    std::optional<PauseNote> note() const override { return std::nullopt; }
     Result<void> pause(std::string, std::string) override { return {}; }
     Result<void> resume() override { return {}; }
 };
@@ -527,6 +528,9 @@ DaemonStatus Service::Impl::status() const {
     state.in_flight = in_flight();
     state.served = parts_->coordinator.served();
     state.approved_max_age = settings_.cull.approved_max_age;
+    state.circuit = state.breaker
+                        ? CircuitState::open
+                        : parts_->safeguards.safeguards().breaker().state(ports_.cloud.clock.now());
     state.left_alone = parts_->safeguards.safeguards().left_alone(ports_.cloud.clock.now());
     return state;
 }
